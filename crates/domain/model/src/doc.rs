@@ -1,0 +1,167 @@
+//! What is searched: one row of the index, made from a vault entry, one of its turns, or a buffered message.
+//!
+//! Owns: the row's shape and identity. Never: ranking (`recall`) or storage (`index`).
+
+use std::sync::Arc;
+
+use crate::{
+    Entry, EntryId, EntryKind, Message, MessageId, Origin, Owner, Parent, ParentKind, Role, Scope, SenderId,
+    SessionId, Timestamp,
+};
+
+/// A row's id, unique for its owner: the entry's id, or the message's id for a turn.
+pub type DocId = Arc<str>;
+
+/// What makes a row unique; composite everywhere, so two tenants never collide.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DocKey {
+    pub scope: Scope,
+    pub owner: Owner,
+    pub id: DocId,
+}
+
+/// What a row was made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DocKind {
+    /// One verbatim message.
+    Turn,
+    /// An entry of the vault.
+    Entry(EntryKind),
+}
+
+impl DocKind {
+    /// The word that the index stores.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Turn => "turn",
+            Self::Entry(kind) => kind.as_str(),
+        }
+    }
+
+    /// The kind of that word.
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            "turn" => Some(Self::Turn),
+            _ => EntryKind::parse(word).map(Self::Entry),
+        }
+    }
+}
+
+/// Which model made a vector; vectors of two models are never compared.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct EmbedderId {
+    /// The model's name and version, as in `static/all-minilm-l6-v2/1`.
+    pub model: String,
+    /// How many numbers a vector has.
+    pub dims: usize,
+}
+
+/// An embedding of unit length; an all-zero vector means that the text had no meaning to the model.
+pub type Vector = Arc<[f32]>;
+
+/// One row of the index.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Doc {
+    pub key: DocKey,
+    pub kind: DocKind,
+    pub session: Option<SessionId>,
+    /// A turn's episode (none while it is buffered), a fact's episode, an episode's memcell.
+    pub parent: Option<Parent>,
+    /// A turn's place in its episode, from 0; other rows have 0.
+    pub seq: u32,
+    pub time: Timestamp,
+    pub valid_from: Option<Timestamp>,
+    pub valid_until: Option<Timestamp>,
+    pub supersedes: Vec<EntryId>,
+    pub origin: Origin,
+    /// A turn's role.
+    pub role: Option<Role>,
+    /// A turn's speaker as shown.
+    pub speaker: Option<String>,
+    pub senders: Vec<SenderId>,
+    pub sources: Vec<MessageId>,
+    pub subject: String,
+    pub summary: String,
+    pub text: String,
+    /// The vault file it is read from, relative to the vault; empty for a buffered message.
+    pub path: Arc<str>,
+    pub vector: Option<Vector>,
+}
+
+impl Doc {
+    /// The rows of one entry: the entry's own, and one for each verbatim turn.
+    pub fn of_entry(entry: &Entry, path: &Arc<str>) -> Vec<Self> {
+        let own = Self {
+            key: DocKey {
+                scope: entry.scope.clone(),
+                owner: entry.owner.clone(),
+                id: entry.id.as_str().into(),
+            },
+            kind: DocKind::Entry(entry.kind),
+            session: entry.session.clone(),
+            parent: entry.parent.clone(),
+            seq: 0,
+            time: entry.time,
+            valid_from: entry.valid_from,
+            valid_until: entry.valid_until,
+            supersedes: entry.supersedes.clone(),
+            origin: entry.origin,
+            role: None,
+            speaker: None,
+            senders: entry.senders.clone(),
+            sources: entry.sources.clone(),
+            subject: entry.subject.clone(),
+            summary: entry.summary.clone(),
+            text: entry.body.clone(),
+            path: path.clone(),
+            vector: None,
+        };
+        let mut docs = vec![own];
+        docs.extend((0u32..).zip(&entry.turns).map(|(seq, turn)| {
+            let parent = Parent {
+                kind: ParentKind::Episode,
+                id: entry.id.as_str().to_owned(),
+            };
+            Self {
+                parent: Some(parent),
+                seq,
+                path: path.clone(),
+                ..Self::of_message(turn, &entry.owner)
+            }
+        }));
+        docs
+    }
+
+    /// The row of one acknowledged message that no episode tells yet.
+    pub fn of_message(message: &Message, owner: &Owner) -> Self {
+        Self {
+            key: DocKey {
+                scope: message.session.scope.clone(),
+                owner: owner.clone(),
+                id: message.id.as_str().into(),
+            },
+            kind: DocKind::Turn,
+            session: Some(message.session.session.clone()),
+            parent: None,
+            seq: 0,
+            time: message.time,
+            valid_from: None,
+            valid_until: None,
+            supersedes: Vec::new(),
+            origin: match message.role {
+                Role::User => Origin::User,
+                Role::Assistant => Origin::Assistant,
+                Role::Tool => Origin::Tool,
+            },
+            role: Some(message.role),
+            speaker: Some(message.speaker().to_owned()),
+            senders: vec![message.sender.clone()],
+            sources: vec![message.id.clone()],
+            subject: String::new(),
+            summary: String::new(),
+            text: message.text(),
+            path: Arc::from(""),
+            vector: None,
+        }
+    }
+}

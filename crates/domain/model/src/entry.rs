@@ -1,0 +1,147 @@
+//! What is remembered: one entry of the Markdown vault.
+//!
+//! Owns: the shape of a memory and its provenance. Never: its text form (`markdown`) or its place on disk (`vault`).
+
+use crate::{EntryId, Message, MessageId, Owner, Scope, SenderId, SessionId, Timestamp};
+
+/// What kind of memory an entry is; each kind has its own folder in the vault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EntryKind {
+    /// What happened in one memcell, with its verbatim turns.
+    Episode,
+    /// One self-contained statement.
+    Fact,
+}
+
+impl EntryKind {
+    /// Every kind there is.
+    pub const ALL: [Self; 2] = [Self::Episode, Self::Fact];
+
+    /// The word that files, stores and the wire use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Episode => "episode",
+            Self::Fact => "fact",
+        }
+    }
+
+    /// The kind of that word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+
+    /// What an entry's id begins with.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Self::Episode => "ep",
+            Self::Fact => "af",
+        }
+    }
+}
+
+/// Where a memory's content came from; consolidation may only learn from what people said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Origin {
+    User,
+    Assistant,
+    Tool,
+    Web,
+    Import,
+    /// Written or changed by a person in the vault.
+    Hand,
+}
+
+impl Origin {
+    const ALL: [Self; 6] = [
+        Self::User,
+        Self::Assistant,
+        Self::Tool,
+        Self::Web,
+        Self::Import,
+        Self::Hand,
+    ];
+
+    /// The word that files and stores use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+            Self::Web => "web",
+            Self::Import => "import",
+            Self::Hand => "hand",
+        }
+    }
+
+    /// The origin of that word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|origin| origin.as_str() == word)
+    }
+}
+
+/// What kind of thing an entry was made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ParentKind {
+    /// A memcell in the ledger.
+    Memcell,
+    /// An episode of the same owner.
+    Episode,
+}
+
+impl ParentKind {
+    /// The word that files and the wire use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Memcell => "memcell",
+            Self::Episode => "episode",
+        }
+    }
+
+    /// The kind of that word.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Memcell, Self::Episode]
+            .into_iter()
+            .find(|kind| kind.as_str() == word)
+    }
+}
+
+/// What an entry was made from; deleting the parent deletes what only it supported.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Parent {
+    pub kind: ParentKind,
+    pub id: String,
+}
+
+/// One memory.
+///
+/// A newer entry names what it `supersedes`; the older one stays as it was written and ends where the newer begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub id: EntryId,
+    pub kind: EntryKind,
+    pub scope: Scope,
+    pub owner: Owner,
+    pub session: Option<SessionId>,
+    /// When it was said or happened; an episode's is its last message's.
+    pub time: Timestamp,
+    /// Since when it holds, where that is not `time`: a fact about last May holds since May.
+    pub valid_from: Option<Timestamp>,
+    /// Until when it holds, where a person or an extractor wrote an end.
+    pub valid_until: Option<Timestamp>,
+    pub supersedes: Vec<EntryId>,
+    pub origin: Origin,
+    /// What wrote it: `rules/1`, or a model's name; a person's entries may have none.
+    pub author: Option<String>,
+    pub parent: Option<Parent>,
+    /// The messages that support it.
+    pub sources: Vec<MessageId>,
+    pub senders: Vec<SenderId>,
+    /// One line that names it.
+    pub subject: String,
+    /// A few sentences; may be empty.
+    pub summary: String,
+    /// The memory itself.
+    pub body: String,
+    /// An episode's verbatim messages, in order; empty for other kinds.
+    pub turns: Vec<Message>,
+}

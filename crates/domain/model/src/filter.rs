@@ -1,0 +1,115 @@
+//! What is asked for: the filter language as a tree, and what it means for one row.
+//!
+//! Owns: the meaning of a filter. Never: its JSON form (`wire`) or its translation for a store.
+
+use crate::{Doc, Timestamp};
+
+/// How deeply a filter may nest.
+pub const FILTER_DEPTH_MAX: usize = 16;
+
+/// A field that a filter may name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Field {
+    SessionId,
+    ParentType,
+    ParentId,
+    Timestamp,
+    SenderId,
+}
+
+/// How a field is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Comparison {
+    Eq,
+    Ne,
+    Gt,
+    Gte,
+    Lt,
+    Lte,
+}
+
+/// What a field is compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    Text(String),
+    Time(Timestamp),
+}
+
+/// A filter: a row passes or it does not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Filter {
+    All(Vec<Filter>),
+    Any(Vec<Filter>),
+    Compare(Field, Comparison, Value),
+    In(Field, Vec<Value>),
+}
+
+impl Filter {
+    /// Whether a row passes. A row without the field passes only `Ne`.
+    pub fn matches(&self, doc: &Doc) -> bool {
+        match self {
+            Self::All(filters) => filters.iter().all(|f| f.matches(doc)),
+            Self::Any(filters) => filters.iter().any(|f| f.matches(doc)),
+            Self::Compare(field, comparison, value) => compare(doc, *field, *comparison, value),
+            Self::In(field, values) => values
+                .iter()
+                .any(|value| compare(doc, *field, Comparison::Eq, value)),
+        }
+    }
+
+    /// The session that a top-level condition demands, if one does.
+    pub fn session(&self) -> Option<&str> {
+        match self {
+            Self::Compare(Field::SessionId, Comparison::Eq, Value::Text(session)) => Some(session),
+            Self::All(filters) => filters.iter().find_map(|filter| match filter {
+                Self::Compare(..) => filter.session(),
+                _ => None,
+            }),
+            _ => None,
+        }
+    }
+}
+
+fn compare(doc: &Doc, field: Field, comparison: Comparison, value: &Value) -> bool {
+    match (field, value) {
+        (Field::Timestamp, Value::Time(time)) => ordered(comparison, &doc.time, time),
+        (Field::SessionId, Value::Text(text)) => text_is(
+            comparison,
+            doc.session.as_ref().map(crate::SessionId::as_str),
+            text,
+        ),
+        (Field::ParentType, Value::Text(text)) => {
+            text_is(comparison, doc.parent.as_ref().map(|p| p.kind.as_str()), text)
+        }
+        (Field::ParentId, Value::Text(text)) => {
+            text_is(comparison, doc.parent.as_ref().map(|p| p.id.as_str()), text)
+        }
+        (Field::SenderId, Value::Text(text)) => {
+            let member = doc.senders.iter().any(|sender| sender.as_str() == text);
+            match comparison {
+                Comparison::Eq => member,
+                Comparison::Ne => !member,
+                _ => false,
+            }
+        }
+        _ => false,
+    }
+}
+
+fn text_is(comparison: Comparison, have: Option<&str>, want: &str) -> bool {
+    match have {
+        Some(have) => ordered(comparison, have, want),
+        None => comparison == Comparison::Ne,
+    }
+}
+
+fn ordered<T: Ord + ?Sized>(comparison: Comparison, have: &T, want: &T) -> bool {
+    match comparison {
+        Comparison::Eq => have == want,
+        Comparison::Ne => have != want,
+        Comparison::Gt => have > want,
+        Comparison::Gte => have >= want,
+        Comparison::Lt => have < want,
+        Comparison::Lte => have <= want,
+    }
+}

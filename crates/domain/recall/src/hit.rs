@@ -1,0 +1,78 @@
+//! What is asked of a corpus and what comes back.
+
+use std::sync::Arc;
+
+use model::{Doc, EntryId, Filter, Timestamp, Zone};
+
+/// Which evidence may be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Method {
+    Keyword,
+    Vector,
+    #[default]
+    Hybrid,
+}
+
+/// A question to a corpus.
+#[derive(Debug, Clone)]
+pub struct Query<'a> {
+    pub text: &'a str,
+    /// The query's embedding, of the model that made the rows' vectors.
+    pub vector: Option<&'a [f32]>,
+    pub method: Method,
+    pub filter: Option<&'a Filter>,
+    /// When it is asked; relative expressions ("last May", "two weeks ago") are resolved against it, freshness too.
+    pub asked_at: Timestamp,
+    pub zone: &'a Zone,
+    /// Answer with what held then: nothing said later is seen, and what was superseded later counts as current.
+    pub as_of: Option<Timestamp>,
+    /// How many memories at most.
+    pub memories_max: usize,
+    /// How many verbatim messages at most; 0 leaves them out.
+    pub messages_max: usize,
+    /// Hits below this score are left out.
+    pub score_min: f32,
+}
+
+/// Why a hit is where it is: parts of the score, each 0 to 1 before weighting.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Why {
+    pub keyword: f32,
+    pub vector: f32,
+    /// How well its date fits a time expression in the query; none when the query has no such expression.
+    pub time: Option<f32>,
+    pub freshness: f32,
+    /// Evidence from the rest of its session or episode.
+    pub session: f32,
+    /// Evidence from the turns before and after it.
+    pub neighbours: f32,
+    /// The query's words that it contains, as the query wrote them.
+    pub terms: Vec<String>,
+}
+
+/// One ranked row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    pub doc: Arc<Doc>,
+    /// 0 to 1, comparable across queries and methods: how sure we are that this answers.
+    pub score: f32,
+    pub why: Why,
+    /// The entry that took its place, if it no longer holds at the time asked for.
+    pub superseded_by: Option<EntryId>,
+    /// An episode's best facts.
+    pub facts: Vec<Hit>,
+}
+
+/// What a corpus answers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ranking {
+    /// Entries of the vault (and, for an owner with nothing written yet, none), best first.
+    pub memories: Vec<Hit>,
+    /// Verbatim messages, best first.
+    pub messages: Vec<Hit>,
+    /// The span that a time expression in the query was resolved to, `from` included, `to` not.
+    pub span: Option<(Timestamp, Timestamp)>,
+}
+
+/// Keeps the best of a ranking that fit into about so many tokens, memories and messages together.
+pub fn cut_to_tokens(_ranking: &mut Ranking, _tokens_max: usize) {}

@@ -1,0 +1,45 @@
+//! What the engine can be told; every number has a name, a unit and a default.
+
+use model::Zone;
+
+/// The engine's settings, as `quipu.toml` gives them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// The zone that dates are shown, filed and understood in.
+    pub zone: Zone,
+    /// A pause this long ends a memcell.
+    pub gap_minutes: u32,
+    /// A buffer is cut at this many messages at the latest.
+    pub messages_max: usize,
+    /// A buffer is cut at about this many tokens at the latest.
+    pub tokens_max: usize,
+    /// Memory that recently used owners' rows may take.
+    pub hot_bytes_max: usize,
+    /// An owner with more rows than this is searched through the index's own candidates.
+    pub hot_rows_max: usize,
+    /// How many jobs run at a time.
+    pub workers: usize,
+    /// A failed job is tried this often in all before it is given up and reported.
+    pub attempts_max: u32,
+    /// Unfinished tasks that one session may have before an asynchronous add is refused.
+    pub session_pending_max: usize,
+    /// How long finished tasks can be asked for.
+    pub task_retention_hours: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            zone: Zone::utc(),
+            gap_minutes: 30,
+            messages_max: 50,
+            tokens_max: 8_192,
+            hot_bytes_max: 64 << 20,
+            hot_rows_max: 50_000,
+            workers: 4,
+            attempts_max: 8,
+            session_pending_max: 50,
+            task_retention_hours: 168,
+        }
+    }
+}

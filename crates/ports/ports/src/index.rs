@@ -1,0 +1,95 @@
+//! The derived index as a port: rows in, an owner's rows or the best candidates out. Everything in it can be
+//! rebuilt from the vault; nothing in it is the only copy of anything.
+
+use async_trait::async_trait;
+use model::{Doc, DocKey, EmbedderId, Owner, Scope, Vector};
+
+
+/// Why the index could not do it.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// The files are damaged, missing or of another version: rebuild.
+    #[error("the index is not usable and must be rebuilt: {reason}")]
+    Unusable { reason: String },
+    /// A vector of another model or size was given.
+    #[error("the index holds vectors of `{have}`, not of `{given}`")]
+    OtherEmbedder { have: String, given: String },
+    /// The store failed; another try may succeed.
+    #[error("the index store failed")]
+    Store(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// The best rows of an owner whose rows are too many to rank them all.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CandidateQuery {
+    pub scope: Scope,
+    pub owner: Owner,
+    /// Searched with BM25 when not empty.
+    pub text: String,
+    /// Searched by cosine when given.
+    pub vector: Option<Vector>,
+    /// How many rows each of the two searches may bring.
+    pub limit: usize,
+}
+
+/// What the index holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct IndexStats {
+    pub rows: u64,
+    pub fragments: u64,
+    /// Rows that the full-text index does not cover yet; they are searched all the same.
+    pub unindexed_rows: u64,
+    pub bytes_on_disk: u64,
+    pub generation: u64,
+}
+
+/// Whether the open index can serve.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IndexHealth {
+    /// It can.
+    Ready,
+    /// It is empty because it was just created; rebuild if the vault is not.
+    Fresh,
+    /// It cannot: no usable files, or vectors of another model.
+    NeedsRebuild { reason: String },
+}
+
+/// What one round of maintenance did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Maintenance {
+    pub fragments_before: u64,
+    pub fragments_after: u64,
+    pub bytes_before: u64,
+    pub bytes_after: u64,
+}
+
+/// The index. One writer at a time is the caller's duty (the engine has one writer task); readers never wait for it.
+#[async_trait]
+pub trait Index: Send + Sync + std::fmt::Debug {
+    /// Whether it can serve vectors of that model.
+    async fn health(&self, embedder: &EmbedderId) -> IndexHealth;
+    /// Adds rows and removes rows, removals first; afterwards both show in every read. `remove` must name every row
+    /// that `add` replaces.
+    async fn apply(&self, add: &[Doc], remove: &[DocKey]) -> Result<(), IndexError>;
+    /// How many rows an owner has.
+    async fn count(&self, scope: &Scope, owner: &Owner) -> Result<usize, IndexError>;
+    /// All rows of an owner, with vectors; costs what the owner has, not what the index holds.
+    async fn load(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError>;
+    /// The best rows of an owner by BM25 and by cosine, each once, unindexed rows included.
+    async fn candidates(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError>;
+    /// Compacts files, brings the full-text and scalar indexes up to date, drops old versions.
+    async fn maintain(&self) -> Result<Maintenance, IndexError>;
+    /// What it holds now.
+    async fn stats(&self) -> Result<IndexStats, IndexError>;
+    /// Begins a new generation beside the live one, for vectors of that model.
+    async fn stage(&self, embedder: &EmbedderId) -> Result<Box<dyn IndexStage>, IndexError>;
+}
+
+/// A generation being built; dropping it unpublished leaves the live one as it was.
+#[async_trait]
+pub trait IndexStage: Send + Sync + std::fmt::Debug {
+    /// Adds rows to the new generation.
+    async fn add(&mut self, docs: &[Doc]) -> Result<(), IndexError>;
+    /// Builds its indexes and swaps it in; readers move over at their next call, the old files go.
+    async fn publish(self: Box<Self>) -> Result<(), IndexError>;
+}

@@ -1,0 +1,322 @@
+//! The ledger as three ports: transcripts (logs, buffers, memcells), jobs with leases, and the file-change ledger.
+//! What a call returns `Ok` for is on disk.
+
+use async_trait::async_trait;
+use model::{
+    Cell, CellId, DocId, EntryId, Message, MessageId, Owner, Scope, SessionId, SessionKey, Timestamp,
+};
+
+use crate::vault::{FileStat, VaultPath};
+
+/// Why the ledger could not do it.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    /// What the caller read has changed meanwhile: read again.
+    #[error("the session changed meanwhile")]
+    Conflict,
+    /// The file is of a newer Quipu.
+    #[error("the ledger has version {found}, this program knows {known}: use a newer quipu")]
+    NewerVersion { found: u32, known: u32 },
+    /// Another process serves this root.
+    #[error("another quipu process is using this root")]
+    InUse,
+    /// The store failed; another try may succeed.
+    #[error("the ledger store failed")]
+    Store(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// A message to be accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewMessage {
+    /// With the id it shall have; ignored when `client_id` was seen before.
+    pub message: Message,
+    /// The client's own id, unique in its session; makes a retry idempotent.
+    pub client_id: Option<String>,
+}
+
+/// What became of one message of an append.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Accepted {
+    pub id: MessageId,
+    /// It was there before: same session and client id.
+    pub duplicate: bool,
+}
+
+/// What an append did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppendOutcome {
+    /// One for each message, in order.
+    pub accepted: Vec<Accepted>,
+    /// How many messages the session's buffer holds now.
+    pub buffered: usize,
+}
+
+/// One cut of a session's buffer. Everything in it commits together or not at all.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cut {
+    pub session: SessionKey,
+    /// Their messages leave the buffer; each must be in it, else [`LedgerError::Conflict`].
+    pub cells: Vec<Cell>,
+    /// The jobs that will write the cells' Markdown.
+    pub jobs: Vec<NewJob>,
+}
+
+/// A session whose buffer is not empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenSession {
+    pub session: SessionKey,
+    pub messages: usize,
+    /// When its last message was accepted, by the wall clock.
+    pub touched: Timestamp,
+}
+
+/// What shall be gone from the ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sweep {
+    /// A whole session: log, buffer, memcells, jobs.
+    Session(SessionKey),
+    /// Everything that names the owner, in this scope: as owner of a memcell, or as sender.
+    Owner(Scope, Owner),
+    /// A whole scope.
+    Scope(Scope),
+    /// Single messages.
+    Messages(Scope, Vec<MessageId>),
+}
+
+/// What a sweep removed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    pub messages: usize,
+    pub cells: usize,
+    /// The memcells that are gone, so that what they alone supported can go too.
+    pub cell_ids: Vec<CellId>,
+}
+
+/// Event logs, buffers and memcells. Invariant: a message that was accepted is in its session's buffer or in exactly
+/// one memcell, until a sweep removes it.
+#[async_trait]
+pub trait Transcripts: Send + Sync + std::fmt::Debug {
+    /// Accepts messages of one session: log and buffer in one commit, all or none.
+    async fn append(
+        &self,
+        session: &SessionKey,
+        messages: Vec<NewMessage>,
+        now: Timestamp,
+    ) -> Result<AppendOutcome, LedgerError>;
+    /// A session's buffer, in order of time, then of arrival.
+    async fn buffer(&self, session: &SessionKey) -> Result<Vec<Message>, LedgerError>;
+    /// Turns part of a buffer into memcells, with their jobs.
+    async fn cut(&self, cut: Cut) -> Result<(), LedgerError>;
+    /// A memcell with its messages.
+    async fn cell(&self, id: &CellId) -> Result<Option<Cell>, LedgerError>;
+    /// An owner's messages that no finished memcell job covers: buffered, or cut and not yet written. A buffered
+    /// message belongs to every user who speaks in its session.
+    async fn tail(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Message>, LedgerError>;
+    /// The messages of these ids that still exist, in order of time.
+    async fn messages(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Message>, LedgerError>;
+    /// Sessions with a buffer, longest untouched first.
+    async fn open_sessions(&self, limit: usize) -> Result<Vec<OpenSession>, LedgerError>;
+    /// Removes for good what the sweep names.
+    async fn sweep(&self, sweep: Sweep) -> Result<Forgotten, LedgerError>;
+}
+
+/// A job's id: 32 hex digits, the request's id where a request made it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JobId(pub String);
+
+/// What a job does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum JobKind {
+    /// Writes one memcell's memories to the vault and the index. Subject: the memcell's id.
+    WriteCell,
+    /// Looks for boundaries in a session's buffer. Subject: the session.
+    MemoryAdd,
+    /// Cuts all of a session's buffer. Subject: the session.
+    MemoryFlush,
+}
+
+impl JobKind {
+    /// Every kind there is.
+    pub const ALL: [Self; 3] = [Self::WriteCell, Self::MemoryAdd, Self::MemoryFlush];
+
+    /// The word that the store and the task routes use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::WriteCell => "write_cell",
+            Self::MemoryAdd => "memory_add",
+            Self::MemoryFlush => "memory_flush",
+        }
+    }
+
+    /// The kind of that word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
+/// Where a job stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum JobState {
+    /// Waiting for its time.
+    Queued,
+    /// Leased to a worker.
+    Processing,
+    /// Done.
+    Success,
+    /// Given up after its last attempt; kept and reported until someone retries or removes it.
+    Failed,
+}
+
+impl JobState {
+    /// Every state there is.
+    pub const ALL: [Self; 4] = [Self::Queued, Self::Processing, Self::Success, Self::Failed];
+
+    /// The word that the store and the task routes use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Processing => "processing",
+            Self::Success => "success",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// The state of that word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == word)
+    }
+}
+
+/// A job to be queued.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewJob {
+    pub id: JobId,
+    pub kind: JobKind,
+    pub session: SessionKey,
+    /// What it is about: a memcell's id for `WriteCell`, else empty.
+    pub subject: String,
+    pub run_at: Timestamp,
+}
+
+/// A job as stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    pub id: JobId,
+    pub kind: JobKind,
+    pub session: SessionKey,
+    pub subject: String,
+    pub state: JobState,
+    /// How often it was claimed, this time included.
+    pub attempt: u32,
+    pub error: Option<String>,
+    pub created: Timestamp,
+    pub finished: Option<Timestamp>,
+}
+
+/// How an attempt failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobFailure {
+    pub error: String,
+    /// When to try again; none gives up.
+    pub retry_at: Option<Timestamp>,
+}
+
+/// Which jobs to list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskQuery {
+    pub scope: Scope,
+    pub session: Option<SessionId>,
+    pub state: Option<JobState>,
+    pub kinds: Vec<JobKind>,
+    /// From 1.
+    pub page: usize,
+    pub page_size: usize,
+}
+
+/// One page of jobs, newest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskPage {
+    pub total: usize,
+    pub jobs: Vec<Job>,
+}
+
+/// How many jobs stand where.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JobStats {
+    pub queued: usize,
+    pub processing: usize,
+    pub failed: usize,
+    /// When the oldest waiting job was made.
+    pub oldest_queued: Option<Timestamp>,
+}
+
+/// Durable work. A claim leases a job; a lease that runs out, or that a dead process held, is claimed again.
+#[async_trait]
+pub trait Jobs: Send + Sync + std::fmt::Debug {
+    /// Queues jobs; one whose id exists is left as it is.
+    async fn enqueue(&self, jobs: Vec<NewJob>, now: Timestamp) -> Result<(), LedgerError>;
+    /// Leases up to `limit` jobs whose time has come, oldest first; of one session, only the oldest unfinished one.
+    async fn claim(
+        &self,
+        limit: usize,
+        now: Timestamp,
+        lease_until: Timestamp,
+    ) -> Result<Vec<Job>, LedgerError>;
+    /// Marks claimed jobs done, all in one commit.
+    async fn complete(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError>;
+    /// Records a failed attempt.
+    async fn fail(&self, id: &JobId, failure: JobFailure, now: Timestamp) -> Result<(), LedgerError>;
+    /// Gives back every lease at once: at start, when no worker of this root can be alive.
+    async fn release_all(&self) -> Result<usize, LedgerError>;
+    /// A page of jobs of one scope.
+    async fn page(&self, query: &TaskQuery) -> Result<TaskPage, LedgerError>;
+    /// One job of one scope.
+    async fn job(&self, scope: &Scope, id: &JobId) -> Result<Option<Job>, LedgerError>;
+    /// Counts over all scopes; also removes finished jobs older than `keep_since`.
+    async fn stats(&self, keep_since: Timestamp) -> Result<JobStats, LedgerError>;
+}
+
+/// One entry of a file as last indexed: enough to see what an edit changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileMark {
+    pub entry: EntryId,
+    /// Changes when anything of the entry changes, an inline key included.
+    pub digest: u64,
+    /// The index rows that the entry has.
+    pub docs: Vec<DocId>,
+}
+
+/// A vault file as last indexed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileRecord {
+    pub stat: FileStat,
+    pub scope: Scope,
+    pub owner: Owner,
+    pub marks: Vec<FileMark>,
+    /// Why the file is quarantined, or what in it could not be read; none when all is well.
+    pub problem: Option<String>,
+}
+
+/// A file that `status` and `/health` must name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrokenFile {
+    pub path: VaultPath,
+    pub problem: String,
+}
+
+/// The file-change ledger: which state of which vault file the index shows.
+#[async_trait]
+pub trait FileChanges: Send + Sync + std::fmt::Debug {
+    /// The stats of every recorded file.
+    async fn stats(&self) -> Result<Vec<FileStat>, LedgerError>;
+    /// A file with its marks.
+    async fn record(&self, path: &VaultPath) -> Result<Option<FileRecord>, LedgerError>;
+    /// Records a file's state, in place of what was recorded.
+    async fn put(&self, record: FileRecord) -> Result<(), LedgerError>;
+    /// Records an append: the new stat, and marks added to those that are there.
+    async fn extend(&self, records: Vec<FileRecord>) -> Result<(), LedgerError>;
+    /// Forgets files.
+    async fn drop_paths(&self, paths: &[VaultPath]) -> Result<(), LedgerError>;
+    /// Files with a problem.
+    async fn broken(&self) -> Result<Vec<BrokenFile>, LedgerError>;
+}

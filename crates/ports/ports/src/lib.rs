@@ -1,0 +1,24 @@
+//! The small traits between the engine and the worlds that adapters own.
+//!
+//! Owns: what each port promises, its limits and its errors. Never: an implementation. Every port has an
+//! in-memory fake and a contract suite in `testkit`; adapters run the same suite.
+
+mod clock;
+mod index;
+mod ledger;
+mod models;
+mod vault;
+
+pub use clock::{Clock, Ids};
+pub use index::{CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance};
+pub use ledger::{
+    Accepted, AppendOutcome, BrokenFile, Cut, FileChanges, FileMark, FileRecord, Forgotten, Job, JobFailure,
+    JobId, JobKind, JobState, JobStats, Jobs, LedgerError, NewJob, NewMessage, OpenSession, Sweep, TaskPage,
+    TaskQuery, Transcripts,
+};
+pub use models::{
+    Chat, ChatError, ChatMessage, ChatReply, ChatRequest, ChatRole, EmbedError, EmbedPurpose, Embedder,
+};
+pub use vault::{
+    Edit, EntryProblem, FileStat, ParsedFile, Vault, VaultChange, VaultError, VaultPath, Written,
+};

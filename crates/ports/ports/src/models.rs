@@ -1,0 +1,100 @@
+//! Models as ports: text to vectors, and a chat model for extraction.
+
+use async_trait::async_trait;
+use model::{EmbedderId, Vector};
+
+/// What a text is embedded for; some models want them marked, and queries have a budget of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EmbedPurpose {
+    /// Someone waits for it.
+    Query,
+    /// Something to be found later.
+    Passage,
+}
+
+/// Why texts could not be embedded.
+#[derive(Debug, thiserror::Error)]
+pub enum EmbedError {
+    /// The endpoint or model did not answer now; worth another try.
+    #[error("the embedding model is not reachable: {reason}")]
+    Unavailable { reason: String },
+    /// The endpoint refused; another try would be refused too.
+    #[error("the embedding model refused: {reason}")]
+    Refused { reason: String },
+    /// The answer has another shape than the configured model's.
+    #[error("the embedding model gave vectors of {found} numbers, not {expected}")]
+    Dimensions { expected: usize, found: usize },
+}
+
+impl EmbedError {
+    /// Whether the same call may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Self::Unavailable { .. })
+    }
+}
+
+/// Text to vectors of unit length.
+#[async_trait]
+pub trait Embedder: Send + Sync + std::fmt::Debug {
+    /// Which model; stored with the index and compared at every open.
+    fn id(&self) -> &EmbedderId;
+    /// Whether embedding is so cheap (well below a millisecond a text) that a request may wait for it.
+    fn is_instant(&self) -> bool;
+    /// One vector for each text, in order; an empty text gives an all-zero vector.
+    async fn embed(&self, texts: &[&str], purpose: EmbedPurpose) -> Result<Vec<Vector>, EmbedError>;
+}
+
+/// Who speaks in a request to a chat model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChatRole {
+    System,
+    User,
+    Assistant,
+}
+
+/// One message of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChatMessage {
+    pub role: ChatRole,
+    pub content: String,
+}
+
+/// A request for one answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChatRequest {
+    pub messages: Vec<ChatMessage>,
+    /// The JSON schema that the answer must follow, as JSON text with the schema's name; used where the endpoint
+    /// offers structured output, and otherwise left to the prompt.
+    pub schema: Option<(String, String)>,
+    pub tokens_max: u32,
+}
+
+/// A model's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChatReply {
+    pub content: String,
+    /// The model's own name for itself.
+    pub model: String,
+    pub prompt_tokens: u64,
+    pub completion_tokens: u64,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ChatError {
+    /// Not reachable, overloaded or out of time, after the adapter's own bounded retries.
+    #[error("the chat model is not reachable: {reason}")]
+    Unavailable { reason: String },
+    /// Refused for what the request is; another try would be refused too.
+    #[error("the chat model refused: {reason}")]
+    Refused { reason: String },
+}
+
+/// A chat model for extraction; the adapter bounds time and retries.
+#[async_trait]
+pub trait Chat: Send + Sync + std::fmt::Debug {
+    /// The configured model's name.
+    fn model(&self) -> &str;
+    /// One answer.
+    async fn complete(&self, request: ChatRequest) -> Result<ChatReply, ChatError>;
+}

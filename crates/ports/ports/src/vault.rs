@@ -1,0 +1,106 @@
+//! The Markdown vault as a port: entries appended once, files read without ever failing on their content, hand
+//! edits seen.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use model::{Entry, EntryId, Owner, Scope};
+
+/// A file of the vault, relative to the vault's folder, with `/` between its parts.
+pub type VaultPath = Arc<str>;
+
+/// Why the vault could not do it.
+#[derive(Debug, thiserror::Error)]
+pub enum VaultError {
+    /// The path leaves the vault, goes through a link, or is none of the vault's own.
+    #[error("`{path}` is not a path inside the vault")]
+    Outside { path: String },
+    /// The file is broken in a way that makes writing to it unsafe; `sync` reports where.
+    #[error("`{path}` is broken: {reason}")]
+    Broken { path: String, reason: String },
+    /// There is no such entry.
+    #[error("`{path}` has no entry `{id}`")]
+    NoEntry { path: String, id: String },
+    /// The disk failed or is full; another try may succeed.
+    #[error("cannot write or read `{path}`")]
+    Io {
+        path: String,
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+/// What tells whether a file changed without reading it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileStat {
+    pub path: VaultPath,
+    pub bytes: u64,
+    /// The file's own modification time, in nanoseconds since 1970.
+    pub modified_ns: i128,
+}
+
+/// A place in a file that could not be read as an entry; its text stays in the file untouched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryProblem {
+    /// Counted from 1.
+    pub line: usize,
+    pub reason: String,
+}
+
+/// A file as read: whatever could be read, and what could not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParsedFile {
+    pub stat: FileStat,
+    pub entries: Vec<Entry>,
+    /// Why the file as a whole is quarantined, if it is; then `entries` is what could still be read.
+    pub broken: Option<String>,
+    pub problems: Vec<EntryProblem>,
+}
+
+/// Where an append put entries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    pub stat: FileStat,
+    /// The file's stat just before, so that the caller can tell its own append from an unseen hand edit; none when
+    /// the file is new.
+    pub before: Option<FileStat>,
+    pub ids: Vec<EntryId>,
+}
+
+/// A change to one entry.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Edit {
+    /// Puts this entry in the place of the one with its id.
+    Replace(Box<Entry>),
+    /// Takes the entry out.
+    Remove(EntryId),
+}
+
+/// Paths that may have changed since the last call; `all` after an overflow or a restart.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VaultChange {
+    pub paths: BTreeSet<VaultPath>,
+    pub all: bool,
+}
+
+/// Markdown on disk. All writes to one file are serialised by the adapter, across processes too.
+#[async_trait]
+pub trait Vault: Send + Sync + std::fmt::Debug {
+    /// The file that an entry belongs in: by scope, owner, kind, and the date of its time in the configured zone.
+    fn path_of(&self, entry: &Entry) -> VaultPath;
+    /// Appends entries to the files they belong in and syncs them to disk. An entry whose id the file already holds
+    /// is not written again (`fresh` says that none can be there, which saves the look); a torn tail that an earlier
+    /// crash left is cut off first. Cost: the entries, not the file.
+    async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError>;
+    /// Reads a file; none when it does not exist. Never fails on what it contains.
+    async fn read(&self, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError>;
+    /// Rewrites a file with these changes, everything else byte for byte as it was.
+    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<FileStat, VaultError>;
+    /// Every memory file there is, sorted by path.
+    async fn scan(&self) -> Result<Vec<FileStat>, VaultError>;
+    /// Removes all files of an owner, or of a whole scope when no owner is given; returns their paths.
+    async fn remove(&self, scope: &Scope, owner: Option<&Owner>) -> Result<Vec<VaultPath>, VaultError>;
+    /// Waits until files may have changed, together with everything else that changed in the same moment.
+    async fn changed(&self) -> VaultChange;
+}
