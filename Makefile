@@ -1,0 +1,41 @@
+# Quipu for people: `make demo` shows it, `make test` proves it, `make lint` keeps it.
+
+.DEFAULT_GOAL := help
+.PHONY: help demo build test test-fast lint format hooks eval clean-demo
+
+CARGO ?= cargo
+# The crates that the inner loop builds: all but the two that link LanceDB, and the tool that fetches protoc.
+FAST := --workspace --exclude index --exclude quipu --exclude protoc
+
+help: ## shows this
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+# LanceDB's build needs the Protocol Buffers compiler; it comes from the package registry, pinned by Cargo.lock.
+.tools/bin/protoc: Cargo.lock
+	$(CARGO) run --quiet --locked --package protoc -- .tools
+	@touch $@
+
+build: .tools/bin/protoc ## builds the release binary, target/release/quipu
+	$(CARGO) build --locked --release --package quipu
+
+demo: build ## remembers a conversation, searches it, edits it by hand, rebuilds its index
+	@target/release/quipu demo
+
+test: .tools/bin/protoc ## runs every test
+	$(CARGO) nextest --version >/dev/null 2>&1 || $(CARGO) install --locked cargo-nextest
+	$(CARGO) nextest run --locked --workspace
+
+test-fast: ## runs the tests that do not need LanceDB
+	$(CARGO) nextest run --locked $(FAST)
+
+lint: ## formatting, clippy, tidy (layers, caps, map, clocks), OpenAPI drift
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked $(FAST) --all-targets -- --deny warnings
+	$(CARGO) xtask tidy
+	$(CARGO) nextest run --locked --package gateway openapi
+
+format: ## formats the code
+	$(CARGO) fmt --all
+
+hooks: ## installs the git hooks: commit messages, formatting, tidy
+	git config core.hooksPath scripts/hooks

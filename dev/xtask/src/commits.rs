@@ -1,0 +1,117 @@
+//! Commit messages follow Conventional Commits; a hook and CI ask here.
+
+use std::path::Path;
+
+use anyhow::Context;
+
+const TYPES: [&str; 10] = [
+    "feat", "fix", "perf", "refactor", "docs", "test", "build", "ci", "chore", "revert",
+];
+const SUBJECT_CHARS_MAX: usize = 100;
+
+/// The problems of the message in a file, as git hands it to a hook.
+pub(crate) fn check_file(file: &Path) -> anyhow::Result<Vec<String>> {
+    let message =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+    Ok(problems(&message))
+}
+
+/// The problems of every commit in a range.
+pub(crate) fn check_range(root: &Path, range: &str) -> anyhow::Result<Vec<String>> {
+    let log = crate::output(
+        root,
+        "git",
+        &["log", "--no-merges", "--format=%h%x00%B%x01", range],
+    )?;
+    let mut all = Vec::new();
+    for commit in log.split('\u{1}') {
+        if let Some((hash, message)) = commit.trim_start().split_once('\0') {
+            all.extend(
+                problems(message)
+                    .into_iter()
+                    .map(|problem| format!("{hash}: {problem}")),
+            );
+        }
+    }
+    Ok(all)
+}
+
+fn problems(message: &str) -> Vec<String> {
+    let lines: Vec<&str> = message.lines().filter(|line| !line.starts_with('#')).collect();
+    let subject = lines.first().copied().unwrap_or_default();
+    if subject.starts_with("fixup!") || subject.starts_with("Merge ") {
+        return Vec::new();
+    }
+    let mut problems = Vec::new();
+    if let Err(reason) = check_subject(subject) {
+        problems.push(format!("`{subject}`: {reason}"));
+    }
+    if subject.chars().count() > SUBJECT_CHARS_MAX {
+        problems.push(format!("`{subject}`: longer than {SUBJECT_CHARS_MAX} characters"));
+    }
+    if lines.get(1).is_some_and(|line| !line.trim().is_empty()) {
+        problems.push(format!("`{subject}`: the second line must be empty"));
+    }
+    problems
+}
+
+fn check_subject(subject: &str) -> Result<(), String> {
+    let (head, text) = subject
+        .split_once(": ")
+        .ok_or("must read `type(scope): what changes`, the scope being optional")?;
+    let head = head.strip_suffix('!').unwrap_or(head);
+    let (kind, scope) = match head.split_once('(') {
+        Some((kind, rest)) => (
+            kind,
+            Some(rest.strip_suffix(')').ok_or("the scope is not closed")?),
+        ),
+        None => (head, None),
+    };
+    if !TYPES.contains(&kind) {
+        return Err(format!("`{kind}` is no type: use one of {}", TYPES.join(", ")));
+    }
+    if scope.is_some_and(|scope| {
+        scope.is_empty() || !scope.chars().all(|c| c.is_ascii_lowercase() || "-/,".contains(c))
+    }) {
+        return Err("a scope is lower-case words".to_owned());
+    }
+    if text.trim().is_empty() || text.ends_with('.') {
+        return Err("the text must say something and has no full stop".to_owned());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::problems;
+
+    #[test]
+    fn conventional_messages_pass() {
+        for message in [
+            "feat: remember a conversation",
+            "fix(ledger): keep two messages of one instant\n\nThey were taken for one.",
+            "refactor(index,vault)!: new layout",
+            "docs: say what is true\n# a comment of git's",
+        ] {
+            assert_eq!(problems(message), Vec::<String>::new(), "{message}");
+        }
+    }
+
+    #[test]
+    fn other_messages_do_not() {
+        for message in [
+            "",
+            "remember a conversation",
+            "feature: remember",
+            "feat:remember",
+            "feat: ",
+            "feat: remember.",
+            "feat(Ledger): remember",
+            "feat(ledger: remember",
+            "feat: remember\nand more",
+            &format!("feat: {}", "x".repeat(100)),
+        ] {
+            assert!(!problems(message).is_empty(), "{message}");
+        }
+    }
+}
