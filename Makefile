@@ -1,9 +1,11 @@
 # Quipu for people: `make demo` shows it, `make test` proves it, `make lint` keeps it.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-fast lint format hooks eval clean-demo
+.PHONY: help demo build test test-fast lint format hooks
 
 CARGO ?= cargo
+# nextest where it is installed, the built-in runner where it is not.
+RUN_TESTS := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo "nextest run" || echo test)
 # The crates that the inner loop builds: all but the two that link LanceDB, and the tool that fetches protoc.
 FAST := --workspace --exclude index --exclude quipu --exclude protoc
 
@@ -22,17 +24,16 @@ demo: build ## remembers a conversation, searches it, edits it by hand, rebuilds
 	@target/release/quipu demo
 
 test: .tools/bin/protoc ## runs every test
-	$(CARGO) nextest --version >/dev/null 2>&1 || $(CARGO) install --locked cargo-nextest
-	$(CARGO) nextest run --locked --workspace
+	$(CARGO) $(RUN_TESTS) --locked --workspace
 
 test-fast: ## runs the tests that do not need LanceDB
-	$(CARGO) nextest run --locked $(FAST)
+	$(CARGO) $(RUN_TESTS) --locked $(FAST)
 
 lint: ## formatting, clippy, tidy (layers, caps, map, clocks), OpenAPI drift
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked $(FAST) --all-targets -- --deny warnings
 	$(CARGO) xtask tidy
-	$(CARGO) nextest run --locked --package gateway openapi
+	$(CARGO) $(RUN_TESTS) --locked --package gateway openapi
 
 format: ## formats the code
 	$(CARGO) fmt --all
