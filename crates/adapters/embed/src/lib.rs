@@ -1,1 +1,14 @@
-//! Placeholder.
+//! Text to vectors on this machine: the table inside the binary, and BERT-family models from a folder.
+//!
+//! Owns: the static table's file, word pieces, pooling, and the only use of `candle` and `tokenizers`. Never: the
+//! network; models behind HTTP, and fetching a model's files, belong to `providers`.
+//!
+//! Reading order: [`StaticEmbedder`] with its table (the default that needs nothing), then [`BertEmbedder`] with the
+//! folder it opens and the model it runs.
+
+mod bert;
+mod fixed;
+mod table;
+
+pub use bert::{BertEmbedder, BertSettings, OpenError};
+pub use fixed::StaticEmbedder;

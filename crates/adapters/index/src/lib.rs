@@ -1,1 +1,17 @@
-//! Placeholder.
+//! The index port on LanceDB: rows with vectors and full text, in generations of files that can always be rebuilt.
+//!
+//! Owns: the table's columns, its words, its maintenance and the swap of generations; it alone names LanceDB and
+//! Arrow. Never: ranking (`recall`), the only copy of anything (the vault), or a decision to rebuild (`engine`).
+//!
+//! Reading order: [`store`] (the port), `stage` (rebuilding beside the live files), `generation` (one table and who
+//! reads it), `current` (which generation is live), `rows` (a row as columns), `terms` (a text as words), `errors`.
+
+mod current;
+mod errors;
+mod generation;
+mod rows;
+mod stage;
+pub mod store;
+mod terms;
+
+pub use store::LanceIndex;

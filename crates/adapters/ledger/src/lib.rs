@@ -1,1 +1,74 @@
-//! Placeholder.
+//! The ledger in `SQLite`: event logs, buffers, memcells, jobs with leases, and the file-change ledger.
+//!
+//! Owns: the database file, its schema and its durability; the only crate that names `SQLite`. Never: deciding where a
+//! conversation is cut or what a job does. `docs/ledger.md` describes the tables and the invariants they carry.
+//!
+//! Reading order: [`writer`] (one thread, one commit for all who wait), [`readers`], [`schema`], [`row`] (values and
+//! rows), [`transcripts`], [`sweep`], [`jobs`], [`changes`].
+
+mod changes;
+mod failure;
+mod jobs;
+mod readers;
+mod row;
+mod schema;
+mod sweep;
+mod transcripts;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+use std::fs::{File, TryLockError};
+use std::path::Path;
+use std::sync::Arc;
+
+use ports::LedgerError;
+use rusqlite::Connection;
+
+use failure::Failure;
+use readers::Readers;
+use writer::Writer;
+
+/// The three ledger ports on one database file. Dropping it finishes what is queued and frees the file.
+#[derive(Debug)]
+pub struct SqliteLedger {
+    // In this order they end: the writer is the last to close the database and so tidies its files up, and only then
+    // may another process come in.
+    readers: Arc<Readers>,
+    writer: Writer,
+    _lock: File,
+}
+
+impl SqliteLedger {
+    /// Opens the ledger at `path`, as in `<root>/ledger.db`, and creates or upgrades it where needed. One process may
+    /// have it open; the lock is `ledger.lock` beside it.
+    pub fn open(path: &Path) -> Result<Self, LedgerError> {
+        let lock = lock(path)?;
+        let mut connection = Connection::open(path).map_err(Failure::Sql)?;
+        writer::prepare(&connection).map_err(Failure::Sql)?;
+        schema::migrate(&mut connection)?;
+        writer::make_durable(&connection).map_err(Failure::Sql)?;
+        sweep::scrub(&connection)?;
+        Ok(Self {
+            readers: Arc::new(Readers::open(path).map_err(Failure::Sql)?),
+            writer: Writer::start(connection).map_err(Failure::Io)?,
+            _lock: lock,
+        })
+    }
+}
+
+/// The operating system frees the lock with the process, however it ends.
+fn lock(path: &Path) -> Result<File, LedgerError> {
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path.with_extension("lock"))
+        .map_err(Failure::Io)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(LedgerError::InUse),
+        Err(TryLockError::Error(error)) => Err(Failure::Io(error).into()),
+    }
+}

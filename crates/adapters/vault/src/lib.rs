@@ -1,1 +1,22 @@
-//! Placeholder.
+//! Memory on disk: Markdown files below one folder, written so that no crash loses or doubles an entry.
+//!
+//! Owns: the files of the vault and their watcher. Never: what stands in a file (`markdown` knows), or a path, name or
+//! link that leaves the folder.
+//!
+//! A writer holds a lock of the process and of the machine for the file. An append is one write and one sync. What
+//! replaces a file is written beside it and renamed. Below `.torn/` stands what a crash left and nothing repeated.
+//!
+//! Reading order: [`MarkdownVault`], [`write`] (append, edit, remove), [`tree`] (paths, links, listing), [`disk`] (the
+//! seam that tests break), [`locks`], [`watch`].
+
+mod disk;
+mod locks;
+mod tree;
+mod vault;
+mod watch;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub use vault::MarkdownVault;

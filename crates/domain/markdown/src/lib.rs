@@ -1,2 +1,38 @@
-//! Placeholder.
-fn main() {}
+//! Memory as Markdown: text to entries and back, lossless, and never failing on what a file contains.
+//!
+//! Owns: format version 1 as `docs/format.md` tells it: places, front matter, entries, escapes, torn tails.
+//! Never: I/O, a clock, or rewriting what a person wrote.
+//!
+//! Reading order: [`place`] (which file holds what), [`escape`] (any text as lines of a text file), [`keys`] (the
+//! inline keys), [`render()`] (an entry as text), [`lines`] and [`front`] (what a line is, how a file begins),
+//! [`parse()`] (a file as blocks) and [`block`] (a block as an entry), [`digest()`], [`change`] (edits in place),
+//! [`append`] (what an append writes, and what of a crashed one it takes back).
+
+pub mod append;
+pub mod block;
+pub mod change;
+mod digest;
+pub mod escape;
+pub mod front;
+pub mod keys;
+pub mod lines;
+pub mod parse;
+pub mod place;
+pub mod render;
+#[cfg(test)]
+mod tests;
+
+pub use append::{Cut, Plan, ends_cleanly, plan, separator};
+pub use block::Block;
+pub use change::{Change, change};
+pub use digest::digest;
+pub use front::Broken;
+pub use parse::{Parsed, Problem, parse};
+pub use place::{NoPlace, Place, path_of};
+pub use render::{new_file, render};
+
+/// The version of the format that is written, as `quipu: 1` in the front matter.
+pub const VERSION: u64 = 1;
+
+/// The oldest version that is still read.
+pub const VERSION_OLDEST: u64 = 1;

@@ -22,7 +22,7 @@ pub enum InvalidTime {
 pub struct Timestamp(i64);
 
 const MILLIS_MIN: i64 = -377_705_023_201_000;
-const MILLIS_MAX: i64 = 253_402_207_200_999;
+const MILLIS_MAX: i64 = 253_402_207_200_000;
 
 impl Timestamp {
     /// The instant at that many milliseconds, drawn in to the supported years.

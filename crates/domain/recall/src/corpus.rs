@@ -1,56 +1,201 @@
 //! An owner's rows, ready to be ranked.
+//!
+//! Owns: keeping every derived structure (postings, vectors, conversation order) true while rows come and go one by
+//! one. Never: ranking itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use model::{Doc, DocId};
+use model::{Doc, DocId, SessionId};
 
 use crate::hit::{Query, Ranking};
+use crate::lexicon::Lexicon;
+use crate::postings::{Postings, Slot};
+use crate::rank;
+use crate::row::{Kind, Row};
+use crate::vectors::{Quantised, Vectors};
+use crate::weights::Weights;
 
 /// An owner's rows with everything that ranking needs of them; rows come and go one by one.
 #[derive(Debug, Default)]
 pub struct Corpus {
-    docs: BTreeMap<DocId, Arc<Doc>>,
+    ids: HashMap<DocId, Slot>,
+    rows: Vec<Option<Row>>,
+    free: Vec<Slot>,
+    pub(crate) lexicon: Lexicon,
+    postings: [Postings; 3],
+    pub(crate) vectors: Vectors,
+    /// Each session's turns in the order in which they were said; under none, turns without a session.
+    sessions: BTreeMap<Option<SessionId>, Vec<Slot>>,
+    /// Episodes and facts in order of id.
+    entries: Vec<Slot>,
+    /// By an episode's id, its turns and facts.
+    children: HashMap<Box<str>, Vec<Slot>>,
+    speakers: Speakers,
+}
+
+/// The names of those who speak, each once.
+#[derive(Debug, Default)]
+pub(crate) struct Speakers {
+    numbers: HashMap<String, u32>,
+    pub(crate) names: Vec<String>,
+}
+
+impl Speakers {
+    pub(crate) fn number(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = u32::try_from(self.names.len()).expect("fewer than 2^32 names");
+        self.names.push(name.to_owned());
+        self.numbers.insert(name.to_owned(), number);
+        number
+    }
 }
 
 impl Corpus {
     /// Puts a row in, in the place of one with the same id.
-    pub fn upsert(&mut self, doc: Arc<Doc>) {
-        self.docs.insert(doc.key.id.clone(), doc);
+    ///
+    /// The vector is kept in one byte a number, and only here: rows that come back have none. A row that is put again
+    /// without a vector and with the same text keeps the one it has.
+    pub fn upsert(&mut self, mut doc: Arc<Doc>) {
+        let mut vector = doc.vector.as_deref().and_then(Quantised::new);
+        if doc.vector.is_some() {
+            Arc::make_mut(&mut doc).vector = None;
+        } else if let Some((slot, row)) = self.find(&doc.key.id)
+            && row.doc.text == doc.text
+        {
+            vector = self.vectors.get(slot);
+        }
+        self.remove(&doc.key.id);
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.rows.push(None);
+            Slot::try_from(self.rows.len() - 1).expect("fewer than 2^32 rows")
+        });
+        match &vector {
+            Some(vector) => self.vectors.put(slot, vector),
+            None => self.vectors.clear(slot),
+        }
+        let row = Row::read(doc, &mut self.lexicon, &mut self.speakers);
+        self.postings[row.kind as usize].add(slot, &row.counts, row.words);
+        if row.kind == Kind::Turn {
+            let turns = self.sessions.get(&row.doc.session).map_or(&[][..], Vec::as_slice);
+            let place = turns.partition_point(|slot| self.row(*slot).order() < row.order());
+            self.sessions.entry(row.doc.session.clone()).or_default().insert(place, slot);
+        } else {
+            let place = self.entries.partition_point(|slot| self.row(*slot).doc.key.id < row.doc.key.id);
+            self.entries.insert(place, slot);
+        }
+        if let Some(parent) = row.episode() {
+            self.children.entry(parent.into()).or_default().push(slot);
+        }
+        self.ids.insert(row.doc.key.id.clone(), slot);
+        self.rows[slot as usize] = Some(row);
     }
 
     /// Takes a row out; tells whether it was there.
     pub fn remove(&mut self, id: &str) -> bool {
-        self.docs.remove(id).is_some()
+        let Some(slot) = self.ids.remove(id) else {
+            return false;
+        };
+        let row = self.rows[slot as usize].take().expect("ids name rows");
+        self.postings[row.kind as usize].remove(slot, &row.counts, row.words);
+        if let Some(turns) = self.sessions.get_mut(&row.doc.session) {
+            turns.retain(|other| *other != slot);
+            if turns.is_empty() {
+                self.sessions.remove(&row.doc.session);
+            }
+        }
+        self.entries.retain(|other| *other != slot);
+        if let Some(parent) = row.episode()
+            && let Some(children) = self.children.get_mut(parent)
+        {
+            children.retain(|other| *other != slot);
+            if children.is_empty() {
+                self.children.remove(parent);
+            }
+        }
+        self.vectors.clear(slot);
+        self.free.push(slot);
+        true
     }
 
     /// The row of that id.
     pub fn get(&self, id: &str) -> Option<&Arc<Doc>> {
-        self.docs.get(id)
+        self.find(id).map(|(_, row)| &row.doc)
     }
 
     /// Every row, in order of id.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Doc>> {
-        self.docs.values()
+        let rows: BTreeMap<&DocId, &Arc<Doc>> = self.slots().map(|(_, row)| (&row.doc.key.id, &row.doc)).collect();
+        rows.into_values()
     }
 
     /// How many rows there are.
     pub fn len(&self) -> usize {
-        self.docs.len()
+        self.ids.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.docs.is_empty()
+        self.ids.is_empty()
     }
 
-    /// About how much memory the corpus takes.
+    /// About how much memory the corpus takes, the rows' texts included.
     pub fn bytes(&self) -> usize {
-        0
+        let rows: usize = self.rows.iter().flatten().map(Row::bytes).sum();
+        let indexes: usize = self.postings.iter().map(Postings::bytes).sum();
+        rows + indexes + self.vectors.bytes() + self.lexicon.bytes()
     }
 
     /// Ranks.
-    pub fn search(&self, _query: &Query<'_>) -> Ranking {
-        Ranking::default()
+    pub fn search(&self, query: &Query<'_>) -> Ranking {
+        self.search_weighted(query, &Weights::default())
+    }
+
+    /// Ranks with other weights than the tuned ones; this is what tuning them calls.
+    pub fn search_weighted(&self, query: &Query<'_>, weights: &Weights) -> Ranking {
+        rank::rank(self, query, weights)
+    }
+
+    pub(crate) fn row(&self, slot: Slot) -> &Row {
+        self.rows[slot as usize].as_ref().expect("only slots in use are handed out")
+    }
+
+    pub(crate) fn find(&self, id: &str) -> Option<(Slot, &Row)> {
+        self.ids.get(id).map(|slot| (*slot, self.row(*slot)))
+    }
+
+    pub(crate) fn slots(&self) -> impl Iterator<Item = (Slot, &Row)> {
+        (0..).zip(&self.rows).filter_map(|(slot, row)| Some((slot, row.as_ref()?)))
+    }
+
+    /// One above the highest slot in use.
+    pub(crate) fn slots_end(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(crate) fn postings(&self, kind: Kind) -> &Postings {
+        &self.postings[kind as usize]
+    }
+
+    /// Sessions by id, each with its turns in order.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = (Option<&SessionId>, &[Slot])> {
+        self.sessions.iter().map(|(session, turns)| (session.as_ref(), turns.as_slice()))
+    }
+
+    /// Episodes and facts in order of id.
+    pub(crate) fn entries(&self) -> &[Slot] {
+        &self.entries
+    }
+
+    /// The turns and facts of an episode.
+    pub(crate) fn children(&self, episode: &str) -> &[Slot] {
+        self.children.get(episode).map_or(&[], Vec::as_slice)
+    }
+
+    /// The names of those who speak, by number.
+    pub(crate) fn speakers(&self) -> &[String] {
+        &self.speakers.names
     }
 }

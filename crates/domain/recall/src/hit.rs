@@ -75,4 +75,44 @@ pub struct Ranking {
 }
 
 /// Keeps the best of a ranking that fit into about so many tokens, memories and messages together.
-pub fn cut_to_tokens(_ranking: &mut Ranking, _tokens_max: usize) {}
+///
+/// Hits are taken best first until one does not fit; one that is larger than the whole budget is passed over. A memory
+/// counts with its facts.
+pub fn cut_to_tokens(ranking: &mut Ranking, tokens_max: usize) {
+    let (mut memories, mut messages) = (
+        std::mem::take(&mut ranking.memories).into_iter().peekable(),
+        std::mem::take(&mut ranking.messages).into_iter().peekable(),
+    );
+    let mut left = tokens_max;
+    loop {
+        let memory_first = match (memories.peek(), messages.peek()) {
+            (Some(memory), Some(message)) => memory.score >= message.score,
+            (memory, _) => memory.is_some(),
+        };
+        let Some(hit) = (if memory_first { memories.next() } else { messages.next() }) else {
+            return;
+        };
+        let tokens = hit_tokens(&hit);
+        if tokens > tokens_max {
+            continue;
+        }
+        let Some(rest) = left.checked_sub(tokens) else {
+            return;
+        };
+        left = rest;
+        let kept = if memory_first { &mut ranking.memories } else { &mut ranking.messages };
+        kept.push(hit);
+    }
+}
+
+fn hit_tokens(hit: &Hit) -> usize {
+    let doc = &hit.doc;
+    let own = [&doc.subject, &doc.summary, &doc.text].map(|text| tokens(text));
+    own.iter().sum::<usize>() + hit.facts.iter().map(hit_tokens).sum::<usize>()
+}
+
+/// About how many tokens a text has: four characters make one, a character beyond the alphabets is one by itself.
+fn tokens(text: &str) -> usize {
+    let wide = text.chars().filter(|c| *c >= '\u{2e80}').count();
+    wide + (text.chars().count() - wide).div_ceil(4)
+}

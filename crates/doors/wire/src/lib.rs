@@ -1,1 +1,38 @@
-//! Placeholder.
+//! The memory API as types: what clients send, what they get, and the words of both in OpenAPI.
+//!
+//! Owns: names, bounds and defaults of the wire; JSON to the nouns of `model` and back. Never: HTTP, a use case, or
+//! a clock.
+//!
+//! Reading order: [`json`] and [`invalid`] (how a body becomes a type, and what is said when it does not),
+//! [`envelope`], [`scope`] (whose memory), [`message`], then one module for each family of routes: [`add`],
+//! [`search`], [`get`], [`forget`], [`tasks`], [`health`]. [`filter`] reads the filter language, [`api_id`] the ids.
+
+pub mod add;
+pub mod api_id;
+pub mod envelope;
+pub mod filter;
+pub mod forget;
+pub mod get;
+pub mod health;
+pub mod invalid;
+pub mod items;
+pub mod json;
+pub mod message;
+pub mod scope;
+pub mod search;
+pub mod tasks;
+
+pub use add::{AddData, AddRequest, FlushData, FlushRequest, MESSAGES_MAX, QueuedData};
+pub use api_id::ApiId;
+pub use envelope::{Envelope, ErrorCode, ErrorEnvelope, ErrorInfo};
+pub use forget::{DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, EditData, EditRequest};
+pub use get::{GetData, GetRequest, MemoryType, SortField, SortOrder};
+pub use health::HealthData;
+pub use invalid::Invalid;
+pub use items::{EpisodeItem, Explain, FactItem, FoundMessage, UnprocessedMessage};
+pub use message::{MessageContent, MessageItem};
+pub use search::{SearchData, SearchMethod, SearchRequest};
+pub use tasks::{TaskItem, TaskPageData, TasksQuery};
+
+#[cfg(test)]
+mod tests;

@@ -1,17 +1,34 @@
 //! The engine: the parts it is built of, and the doors' one handle to every use case.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use model::Scope;
+use model::{EntryId, Owner, Scope};
 use ports::{
     Chat, Clock, Embedder, FileChanges, Ids, Index, Job, JobId, Jobs, TaskPage, TaskQuery, Transcripts, Vault,
 };
+use recall::Hit;
 
 use crate::api::{
     Add, Added, EditEntry, EngineError, Flush, Forget, Forgot, Found, List, Listed, OnProgress, Search,
     Status, Synced,
 };
+use crate::bell::Bell;
+use crate::corpora::Corpora;
+use crate::dirty::Dirty;
+use crate::locks::KeyedLocks;
+use crate::model_pass::ModelPasses;
+use crate::records::Records;
+use crate::rows::Rows;
+use crate::serving::Gauge;
 use crate::settings::Settings;
+use crate::tasks::Tasks;
+use crate::world::World;
+use crate::writer::IndexWriter;
+use crate::{edit, forget, keeper, list, memorize, rebuild, search, settle, status, sync, workers};
+
+/// How long running work may take to reach a safe point when the engine stops.
+const SHUTDOWN: Duration = Duration::from_secs(10);
 
 /// Everything the engine stands on.
 #[derive(Debug, Clone)]
@@ -28,70 +45,149 @@ pub struct Parts {
     pub ids: Arc<dyn Ids>,
 }
 
-/// The doors' handle. Cheap to clone; the last `shutdown` ends every task.
+/// The doors' handle. Cheap to clone; `shutdown` ends every task, and so does dropping the last handle.
 #[derive(Debug, Clone)]
-pub struct Engine {}
+pub struct Engine {
+    handle: Arc<Handle>,
+}
 
-#[expect(clippy::unused_async, reason = "bodies follow")]
+/// Tasks hold the world, never the handle: when the last handle goes, the tasks go.
+#[derive(Debug)]
+struct Handle {
+    world: Arc<World>,
+    /// The index's writer, which must outlive the work that writes.
+    service: Tasks,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.world.work.kill();
+        self.service.kill();
+    }
+}
+
 impl Engine {
     /// Opens the world: gives back stale leases, starts the workers, begins a sync (or a rebuild, if the index needs it).
-    pub async fn start(_parts: Parts, _settings: Settings) -> Result<Self, EngineError> {
-        todo!()
+    pub async fn start(parts: Parts, settings: Settings) -> Result<Self, EngineError> {
+        let released = parts.jobs.release_all().await?;
+        tracing::debug!(released, "jobs of an earlier process are claimed again");
+        let service = Tasks::default();
+        let (writer, writing) = IndexWriter::new(parts.index.clone(), parts.clock.clone(), service.token());
+        let world = Arc::new(World {
+            work: Tasks::default(),
+            sessions: KeyedLocks::default(),
+            owners: KeyedLocks::default(),
+            gate: Arc::default(),
+            rebuilding: tokio::sync::Mutex::default(),
+            writer,
+            corpora: Corpora::new(settings.hot_bytes_max),
+            records: Records::new(parts.file_changes.clone()),
+            rows: Rows::new(parts.embedder.clone()),
+            gauge: Gauge::new(),
+            dirty: Dirty::default(),
+            bell: Bell::new(),
+            passes: ModelPasses::new(settings.workers),
+            parts,
+            settings,
+        });
+        let gate = world.gate.clone().write_owned().await;
+        service.spawn(writing.run());
+        world.work.spawn(keeper::keep(world.clone(), gate));
+        world.work.spawn(sync::watch(world.clone()));
+        world.work.spawn(sync::keep(world.clone()));
+        world.work.spawn(workers::dispatch(world.clone()));
+        Ok(Self {
+            handle: Arc::new(Handle { world, service }),
+        })
     }
+
     /// Remembers messages; what it returns `Ok` for is never lost.
-    pub async fn add(&self, _add: Add) -> Result<Added, EngineError> {
-        todo!()
+    pub async fn add(&self, add: Add) -> Result<Added, EngineError> {
+        memorize::add(self.world(), add).await
     }
+
     /// Cuts what a session's buffer holds.
-    pub async fn flush(&self, _flush: Flush) -> Result<Added, EngineError> {
-        todo!()
+    pub async fn flush(&self, flush: Flush) -> Result<Added, EngineError> {
+        memorize::flush(self.world(), flush).await
     }
+
     /// Finds memories and messages.
-    pub async fn search(&self, _search: Search) -> Result<Found, EngineError> {
-        todo!()
+    pub async fn search(&self, search: Search) -> Result<Found, EngineError> {
+        self.minded(search::search(self.world(), search).await)
     }
+
     /// Lists memories.
-    pub async fn list(&self, _list: List) -> Result<Listed, EngineError> {
-        todo!()
+    pub async fn list(&self, list: List) -> Result<Listed, EngineError> {
+        self.minded(list::list(self.world(), list).await)
     }
+
+    /// Shows one memory.
+    pub async fn entry(&self, scope: &Scope, owner: &Owner, id: &EntryId) -> Result<Hit, EngineError> {
+        self.minded(list::entry(self.world(), scope, owner, id).await)
+    }
+
     /// Changes one entry's text.
-    pub async fn edit(&self, _edit: EditEntry) -> Result<(), EngineError> {
-        todo!()
+    pub async fn edit(&self, edit: EditEntry) -> Result<(), EngineError> {
+        self.minded(edit::edit(self.world(), edit).await)
     }
+
     /// Forgets, in the vault, the ledger and the index.
-    pub async fn forget(&self, _forget: Forget) -> Result<Forgot, EngineError> {
-        todo!()
+    pub async fn forget(&self, forget: Forget) -> Result<Forgot, EngineError> {
+        self.minded(forget::forget(self.world(), forget).await)
     }
+
     /// A page of tasks.
-    pub async fn tasks(&self, _query: TaskQuery) -> Result<TaskPage, EngineError> {
-        todo!()
+    pub async fn tasks(&self, query: TaskQuery) -> Result<TaskPage, EngineError> {
+        status::tasks(self.world(), query).await
     }
+
     /// One task.
-    pub async fn task(&self, _scope: &Scope, _id: &JobId) -> Result<Job, EngineError> {
-        todo!()
+    pub async fn task(&self, scope: &Scope, id: &JobId) -> Result<Job, EngineError> {
+        status::task(self.world(), scope, id).await
     }
+
     /// Brings the index up to date with the vault now.
     pub async fn sync(&self) -> Result<Synced, EngineError> {
-        todo!()
+        let world = self.world();
+        world.accepting()?;
+        world.gauge.answering(&*world.parts.clock).await?;
+        self.minded(sync::everything(world).await)
     }
+
     /// Builds a new index from the vault beside the live one and swaps it in.
-    pub async fn rebuild(&self, _progress: Option<OnProgress>) -> Result<Synced, EngineError> {
-        todo!()
+    pub async fn rebuild(&self, progress: Option<OnProgress>) -> Result<Synced, EngineError> {
+        rebuild::rebuild(self.world(), progress).await
     }
-    /// Waits until no job is waiting or running, and tells how many failed for good.
-    pub async fn settle(&self, _progress: Option<OnProgress>) -> Result<usize, EngineError> {
-        todo!()
+
+    /// Waits until no job is waiting or running, and tells how many failed for good. A job that waits for a full disk
+    /// or a broken file to be repaired is not waited for; it counts among the failed until it succeeds.
+    pub async fn settle(&self, progress: Option<OnProgress>) -> Result<usize, EngineError> {
+        settle::all(self.world(), progress).await
     }
+
     /// How the system is.
     pub async fn status(&self) -> Result<Status, EngineError> {
-        todo!()
+        status::status(self.world()).await
     }
-    /// The zone that people see.
+
+    /// The settings it runs with, the zone that people see among them.
     pub fn settings(&self) -> &Settings {
-        todo!()
+        &self.world().settings
     }
+
     /// Stops accepting, lets running jobs reach a safe point within ten seconds, ends every task.
     pub async fn shutdown(&self) {
-        todo!()
+        let clock = &*self.world().parts.clock;
+        self.world().work.end(clock, SHUTDOWN).await;
+        self.handle.service.end(clock, SHUTDOWN).await;
+    }
+
+    fn world(&self) -> &Arc<World> {
+        &self.handle.world
+    }
+
+    /// An error may say that the index must be built anew.
+    fn minded<T>(&self, result: Result<T, EngineError>) -> Result<T, EngineError> {
+        result.inspect_err(|error| self.world().mind(error))
     }
 }

@@ -2,11 +2,42 @@
 //!
 //! Owns: the order of things, locks, background tasks. Never: a foreign crate, a wire format, a file of its own.
 //!
-//! Reading order: [`api`] (what the doors may ask), [`settings`], then one module for each use case.
+//! Reading order: [`api`] (what the doors may ask), [`engine`] (the parts, start and end), [`world`] (what all use
+//! cases share, the locks and their order). Then a message's way: [`memorize`], [`boundaries`] with [`model_pass`] and
+//! [`interview`], [`workers`], [`write_cell`] with [`telling`]. Its way back: [`search`], [`list`], over [`corpora`].
+//! Changes from outside: [`sync`], [`edit`], [`forget`]. The index: [`keeper`], [`rebuild`], [`writer`], [`serving`].
+//! The small ones: [`tasks`], [`locks`], [`bell`], [`dirty`], [`ids`], [`records`], [`rows`], [`settle`], [`status`].
 
 mod api;
+mod bell;
+mod boundaries;
+mod corpora;
+mod dirty;
+mod edit;
 mod engine;
+mod forget;
+mod ids;
+mod interview;
+mod keeper;
+mod list;
+mod locks;
+mod memorize;
+mod model_pass;
+mod rebuild;
+mod records;
+mod rows;
+mod search;
+mod serving;
 mod settings;
+mod settle;
+mod status;
+mod sync;
+mod tasks;
+mod telling;
+mod workers;
+mod world;
+mod write_cell;
+mod writer;
 
 pub use api::{
     Add, Added, EditEntry, EngineError, Flush, Forget, Forgot, Found, List, Listed, MemorizeStatus,

@@ -20,5 +20,5 @@ pub use models::{
     Chat, ChatError, ChatMessage, ChatReply, ChatRequest, ChatRole, EmbedError, EmbedPurpose, Embedder,
 };
 pub use vault::{
-    Edit, EntryProblem, FileStat, ParsedFile, Vault, VaultChange, VaultError, VaultPath, Written,
+    Edit, EntryProblem, FileStat, ParsedFile, ReadEntry, Vault, VaultChange, VaultError, VaultPath, Written,
 };

@@ -48,11 +48,19 @@ pub struct EntryProblem {
     pub reason: String,
 }
 
+/// An entry as it stands in its file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReadEntry {
+    pub entry: Entry,
+    /// Changes when anything of the entry changes, an inline key included; the same in every process.
+    pub digest: u64,
+}
+
 /// A file as read: whatever could be read, and what could not.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParsedFile {
     pub stat: FileStat,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ReadEntry>,
     /// Why the file as a whole is quarantined, if it is; then `entries` is what could still be read.
     pub broken: Option<String>,
     pub problems: Vec<EntryProblem>,
@@ -65,7 +73,9 @@ pub struct Written {
     /// The file's stat just before, so that the caller can tell its own append from an unseen hand edit; none when
     /// the file is new.
     pub before: Option<FileStat>,
-    pub ids: Vec<EntryId>,
+    /// The entries that the file now holds, in the order given, each with its digest; one that was there before has
+    /// the digest of what stands in the file.
+    pub ids: Vec<(EntryId, u64)>,
 }
 
 /// A change to one entry.
@@ -95,6 +105,10 @@ pub trait Vault: Send + Sync + std::fmt::Debug {
     async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError>;
     /// Reads a file; none when it does not exist. Never fails on what it contains.
     async fn read(&self, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError>;
+    /// A file's stat without reading it; none when it does not exist.
+    async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError> {
+        Ok(self.read(path).await?.map(|file| file.stat))
+    }
     /// Rewrites a file with these changes, everything else byte for byte as it was.
     async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<FileStat, VaultError>;
     /// Every memory file there is, sorted by path.

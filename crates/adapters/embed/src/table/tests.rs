@@ -1,0 +1,162 @@
+//! The table of this build is whole, its pieces are the reference's, and its vectors mean what the script says.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use proptest::prelude::*;
+use sha2::{Digest, Sha256};
+use tokenizers::Tokenizer;
+use tokenizers::models::wordpiece::WordPiece;
+use tokenizers::normalizers::BertNormalizer;
+use tokenizers::pre_tokenizers::bert::BertPreTokenizer;
+
+use super::{DIMS, FILE, HEADER_BYTES, TEXT_BYTES_MAX, Table};
+
+/// The `tokenizers` crate's tokenizer with the table's vocabulary.
+fn reference() -> &'static Tokenizer {
+    static REFERENCE: OnceLock<Tokenizer> = OnceLock::new();
+    REFERENCE.get_or_init(|| {
+        let table = Table::get();
+        let pieces = (0_u32..)
+            .zip(table.vocab.lines())
+            .map(|(id, piece)| (piece.to_owned(), id));
+        let model = WordPiece::builder()
+            .vocab(pieces.collect::<HashMap<_, _, _>>())
+            .unk_token("[UNK]".to_owned())
+            .build();
+        let mut tokenizer = Tokenizer::new(model.expect("the vocabulary has its unknown piece"));
+        tokenizer
+            .with_normalizer(Some(BertNormalizer::default()))
+            .expect("no piece was added before");
+        tokenizer.with_pre_tokenizer(Some(BertPreTokenizer));
+        tokenizer
+    })
+}
+
+fn pieces(text: &str) -> Vec<u32> {
+    let mut pieces = Vec::new();
+    Table::get()
+        .vocab
+        .pieces(text, &mut |piece| pieces.push(u32::from(piece)));
+    pieces
+}
+
+fn assert_same_pieces(text: &str) {
+    let expected = reference()
+        .encode_fast(text, false)
+        .expect("the reference takes any text");
+    assert_eq!(pieces(text), expected.get_ids(), "{text:?}");
+}
+
+fn cosine(a: &str, b: &str) -> f32 {
+    let (a, b) = (Table::get().embed(a), Table::get().embed(b));
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+#[test]
+fn the_file_is_whole() {
+    let digest = Sha256::digest(&FILE[HEADER_BYTES..]);
+    assert_eq!(&FILE[24..HEADER_BYTES], digest.as_slice());
+    assert!(Table::parse(FILE).is_some());
+    assert!(
+        Table::parse(&FILE[..FILE.len() - 1]).is_none(),
+        "a torn file must not pass"
+    );
+    assert!(Table::parse(&FILE[1..]).is_none());
+    assert!(Table::parse(b"").is_none());
+}
+
+#[test]
+fn hostile_texts_are_cut_as_the_reference_cuts_them() {
+    let long = "a".repeat(101);
+    let edge = "x".repeat(100);
+    for text in [
+        "",
+        " \t\r\n",
+        "Hello, World!",
+        "don't re-enter C++/C# at 3.14%",
+        "ÀÉÎÕÜ naïve Ångström ﬁne Ｆｕｌｌ",
+        "İstanbul ẞ ΣΑΣ",
+        "我喜欢咖啡 and 東京タワー 한국어",
+        "👩‍👩‍👧 ok\u{200d}ay \u{feff}bom \u{ad}soft",
+        "a\u{0}b\u{1}c\u{b}d\u{c}e\u{7f}f\u{85}g\u{a0}h\u{2028}i",
+        "e\u{301}\u{301}\u{327} \u{301}x",
+        "[CLS] ##ing ### [unused1]",
+        "«quoted» — dash… ¿qué? ₹500 €9 $5 ^` ~",
+        "\u{fffd}\u{fffd}x \u{e000} \u{10ffff}",
+        "supercalifragilisticexpialidocious qzxqzx ᚠᚢ",
+        &long,
+        &edge,
+    ] {
+        assert_same_pieces(text);
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_cut_as_the_reference_cuts_it(text in any::<String>()) {
+        assert_same_pieces(&text);
+    }
+
+    #[test]
+    fn wordy_text_is_cut_as_the_reference_cuts_it(text in "([a-zA-Z]{1,12}|[é-ü]{1,4}|[一-丠]|[!-/ ]|[\u{300}-\u{310}]){0,40}") {
+        assert_same_pieces(&text);
+    }
+
+    #[test]
+    fn every_vector_has_unit_length_or_is_zero(text in any::<String>()) {
+        let vector = Table::get().embed(&text);
+        prop_assert_eq!(vector.len(), DIMS);
+        let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+        prop_assert!(length == 0.0 || (length - 1.0).abs() < 1e-4);
+    }
+}
+
+#[test]
+fn text_about_nothing_has_no_direction() {
+    for text in ["", "   ", "\u{0}", "ᚠᚢᚦ"] {
+        assert!(Table::get().embed(text).iter().all(|x| *x == 0.0), "{text:?}");
+    }
+}
+
+#[test]
+fn what_lies_past_the_limit_is_not_read() {
+    let head = "tea ".repeat(TEXT_BYTES_MAX / 4);
+    assert_eq!(
+        Table::get().embed(&head),
+        Table::get().embed(&format!("{head}coffee"))
+    );
+    let split = format!("{}é", "a".repeat(TEXT_BYTES_MAX - 1));
+    assert_eq!(
+        Table::get().embed(&split).len(),
+        DIMS,
+        "a character across the limit"
+    );
+}
+
+/// The numbers are what `scripts/distill/evaluate.py --pairs` prints for the committed table.
+#[test]
+fn vectors_are_those_of_the_script() {
+    let expected = [
+        (
+            "I bought a red bicycle last week",
+            "She got a new bike in May",
+            0.647_42,
+        ),
+        (
+            "I bought a red bicycle last week",
+            "The quarterly tax filing is due",
+            0.115_73,
+        ),
+        (
+            "How do I bake sourdough bread?",
+            "My loaf needs a longer rise, 我喜欢",
+            0.306_22,
+        ),
+        ("naïve café owner", "the owner of the cafe", 0.809_14),
+    ];
+    for (a, b, wanted) in expected {
+        let found = cosine(a, b);
+        assert!((found - wanted).abs() < 2e-5, "{a:?} {b:?}: {found}");
+    }
+}

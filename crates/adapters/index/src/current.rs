@@ -1,0 +1,128 @@
+//! Which generation is live: one small file, replaced as a whole.
+//!
+//! Owns: the folder's layout and the `CURRENT` file with its format version. Never: what is inside a generation.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use model::EmbedderId;
+
+/// The layout of the folder and the table; another one is rebuilt, never read.
+const FORMAT: u32 = 1;
+const FILE: &str = "CURRENT";
+
+/// The live generation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Current {
+    pub(crate) generation: u64,
+    pub(crate) embedder: EmbedderId,
+    /// Whether it was built from the whole vault, or only has what was written since it was created.
+    pub(crate) complete: bool,
+}
+
+/// What the folder says.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    Nothing,
+    Live(Current),
+    Unreadable { reason: String },
+}
+
+impl Current {
+    fn to_text(&self) -> String {
+        let Self {
+            generation,
+            embedder: EmbedderId { model, dims },
+            complete,
+        } = self;
+        format!(
+            "quipu-index {FORMAT}\ngeneration {generation}\ncomplete {complete}\ndims {dims}\nmodel {model}\n"
+        )
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut rest = text;
+        let mut value = |name: &str| {
+            let (line, after) = rest.split_once('\n')?;
+            rest = after;
+            line.strip_prefix(name)?.strip_prefix(' ')
+        };
+        if value("quipu-index")? != FORMAT.to_string() {
+            return None;
+        }
+        let generation = value("generation")?.parse().ok()?;
+        let complete = value("complete")?.parse().ok()?;
+        let dims = value("dims")?.parse().ok()?;
+        let model = rest.strip_prefix("model ")?.strip_suffix('\n')?.to_owned();
+        Some(Self {
+            generation,
+            embedder: EmbedderId { model, dims },
+            complete,
+        })
+    }
+}
+
+/// Reads what the folder says.
+pub(crate) fn read(dir: &Path) -> Found {
+    match fs::read_to_string(dir.join(FILE)) {
+        Ok(text) => match Current::parse(&text) {
+            Some(current) => Found::Live(current),
+            None => unreadable("its `CURRENT` file is damaged or of another version"),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Found::Nothing,
+        Err(error) => unreadable(&format!("its `CURRENT` file cannot be read: {error}")),
+    }
+}
+
+fn unreadable(reason: &str) -> Found {
+    Found::Unreadable {
+        reason: reason.to_owned(),
+    }
+}
+
+/// Makes a generation the live one; after a crash the file names the old one or this one.
+pub(crate) fn write(dir: &Path, current: &Current) -> io::Result<()> {
+    fs::create_dir_all(dir)?;
+    let new = dir.join("CURRENT.new");
+    let mut file = fs::File::create(&new)?;
+    file.write_all(current.to_text().as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&new, dir.join(FILE))?;
+    // It is done for every process from here on; a disk that cannot sync may only forget it in a power cut.
+    if let Err(error) = fs::File::open(dir).and_then(|dir| dir.sync_all()) {
+        tracing::warn!(%error, "the index's folder cannot be synced");
+    }
+    Ok(())
+}
+
+/// Where a generation's files are.
+pub(crate) fn generation_dir(dir: &Path, generation: u64) -> PathBuf {
+    dir.join(format!("gen-{generation:06}"))
+}
+
+/// The generations that have a folder.
+pub(crate) fn generations(dir: &Path) -> io::Result<Vec<u64>> {
+    let entries = match fs::read_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut generations = Vec::new();
+    for entry in entries {
+        let name = entry?.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix("gen-"));
+        generations.extend(number.and_then(|number| number.parse::<u64>().ok()));
+    }
+    Ok(generations)
+}
+
+/// How many bytes the files below a folder have; what goes away meanwhile counts nothing.
+pub(crate) fn bytes_below(dir: &Path) -> u64 {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let bytes = entries.map(|entry| match entry.metadata() {
+        Ok(meta) if meta.is_dir() => bytes_below(&entry.path()),
+        Ok(meta) => meta.len(),
+        Err(_) => 0,
+    });
+    bytes.sum()
+}

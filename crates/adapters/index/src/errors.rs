@@ -1,0 +1,62 @@
+//! What a failure of the store means to the engine: try again, or rebuild.
+//!
+//! Owns: that judgement, of panics too. Never: a retry.
+
+use std::error::Error as StdError;
+use std::io::ErrorKind;
+use std::panic::AssertUnwindSafe;
+
+use futures::FutureExt as _;
+use ports::IndexError;
+
+/// Does it; where the store panics over what it reads, the files are damaged.
+pub(crate) async fn caught<T>(work: impl Future<Output = Result<T, IndexError>>) -> Result<T, IndexError> {
+    AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| {
+        let reason = "the store panicked over its files".to_owned();
+        Err(IndexError::Unusable { reason })
+    })
+}
+
+/// Files that are gone, short or unreadable mean a rebuild; a full disk or a bad request does not.
+pub(crate) fn judge(error: lancedb::Error) -> IndexError {
+    if means_damage(&error) {
+        let mut reason = error.to_string();
+        reason.truncate(reason.char_indices().nth(300).map_or(reason.len(), |(at, _)| at));
+        return IndexError::Unusable { reason };
+    }
+    IndexError::Store(Box::new(error))
+}
+
+fn means_damage(error: &lancedb::Error) -> bool {
+    use lancedb::Error as E;
+    match error {
+        E::TableNotFound { .. }
+        | E::TableCorrupted { .. }
+        | E::DatabaseNotFound { .. }
+        | E::Schema { .. } => true,
+        E::InvalidInput { .. } | E::NotSupported { .. } | E::Timeout { .. } => false,
+        _ => io_kind(error).is_none_or(|kind| {
+            matches!(
+                kind,
+                ErrorKind::NotFound | ErrorKind::UnexpectedEof | ErrorKind::InvalidData
+            )
+        }),
+    }
+}
+
+/// What the operating system said, where it is the cause.
+fn io_kind(error: &(dyn StdError + 'static)) -> Option<ErrorKind> {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(io) = error.downcast_ref::<std::io::Error>() {
+            return Some(io.kind());
+        }
+        cause = error.source();
+    }
+    None
+}
+
+/// What cannot be done with the index's own folder.
+pub(crate) fn of_files(error: std::io::Error) -> IndexError {
+    IndexError::Store(Box::new(error))
+}

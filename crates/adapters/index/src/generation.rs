@@ -1,0 +1,386 @@
+//! One generation: a LanceDB table, its indexes and who is reading it.
+//!
+//! Owns: every request to LanceDB. Never: which generation is live, or a lock that makes a reader wait for a writer.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use arrow_schema::SchemaRef;
+use futures::TryStreamExt as _;
+use futures::future::try_join;
+use lancedb::expr::{DfExpr, col, is_in, lit};
+use lancedb::index::Index as Kind;
+use lancedb::index::scalar::{BTreeIndexBuilder, FtsIndexBuilder, FullTextSearchQuery};
+use lancedb::query::{ExecutableQuery, QueryBase, Select};
+use lancedb::table::{CompactionOptions, Duration, OptimizeAction, OptimizeOptions};
+use lancedb::{Connection, DistanceType, Session, Table};
+use model::{Doc, DocKey, Owner, Scope};
+use ports::{CandidateQuery, IndexError, IndexStats, Maintenance};
+use tokio::sync::{OwnedRwLockReadGuard, RwLock};
+
+use crate::current::{Current, bytes_below, generation_dir};
+use crate::errors::{caught, judge};
+use crate::rows::{self, KEY, OWNER, TERMS, VECTOR};
+use crate::terms;
+
+const TABLE: &str = "rows";
+/// Decoded pages of the indexes and file footers; both only grow as far as they are used.
+const INDEX_CACHE_BYTES: usize = 24 << 20;
+const METADATA_CACHE_BYTES: usize = 16 << 20;
+/// Larger fragments are not rewritten by a compaction any more, so that a round costs what is new.
+const FRAGMENT_ROWS: usize = 50_000;
+/// With more parts than that an index is merged into one.
+const INDEX_PARTS_MAX: u32 = 6;
+
+#[derive(Debug)]
+pub(crate) struct Generation {
+    pub(crate) current: Current,
+    dir: PathBuf,
+    table: Table,
+    schema: SchemaRef,
+    damage: OnceLock<String>,
+    /// Everyone who reads holds this; it is replaced when files are about to go, and the old one waited for.
+    readers: Mutex<Arc<RwLock<()>>>,
+}
+
+/// A right to read: files that this reader may need stay.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    generation: Arc<Generation>,
+    _guard: OwnedRwLockReadGuard<()>,
+}
+
+impl Generation {
+    /// A new empty table with indexes that cover nothing yet: they name the tokenizer for rows not indexed.
+    pub(crate) async fn create(root: &Path, current: Current) -> Result<Self, IndexError> {
+        let dir = generation_dir(root, current.generation);
+        let schema = rows::schema(current.embedder.dims);
+        let table = create_table(&dir, schema.clone()).await.map_err(judge)?;
+        Ok(Self::of(current, dir, table, schema))
+    }
+
+    /// The table as it was left.
+    pub(crate) async fn open(root: &Path, current: Current) -> Result<Self, IndexError> {
+        let dir = generation_dir(root, current.generation);
+        if !dir.is_dir() {
+            let reason = "its files are gone".to_owned();
+            return Err(IndexError::Unusable { reason });
+        }
+        let schema = rows::schema(current.embedder.dims);
+        let table = caught(async { open_table(&dir).await.map_err(judge) }).await?;
+        if table.schema().await.map_err(judge)? != schema {
+            let reason = "its table has other columns".to_owned();
+            return Err(IndexError::Unusable { reason });
+        }
+        Ok(Self::of(current, dir, table, schema))
+    }
+
+    fn of(current: Current, dir: PathBuf, table: Table, schema: SchemaRef) -> Self {
+        Self {
+            current,
+            dir,
+            table,
+            schema,
+            damage: OnceLock::new(),
+            readers: Mutex::default(),
+        }
+    }
+
+    /// Begins to read.
+    pub(crate) async fn reading(self: Arc<Self>) -> Reading {
+        let readers = self
+            .readers
+            .lock()
+            .expect("nothing panics under this lock")
+            .clone();
+        Reading {
+            generation: self,
+            _guard: readers.read_owned().await,
+        }
+    }
+
+    /// Waits for everyone who reads now; who comes later is not waited for and does not wait.
+    pub(crate) async fn drain(&self) {
+        let before = std::mem::take(&mut *self.readers.lock().expect("nothing panics under this lock"));
+        drop(before.write().await);
+    }
+
+    /// Does it, and remembers damage that it meets, so that `health` tells of it.
+    async fn met<T>(&self, work: impl Future<Output = Result<T, IndexError>>) -> Result<T, IndexError> {
+        let result = caught(work).await;
+        if let Err(IndexError::Unusable { reason }) = &result {
+            self.damage.get_or_init(|| reason.clone());
+        }
+        result
+    }
+
+    /// Removals first, in one commit, then additions in another.
+    pub(crate) async fn apply(&self, add: &[Doc], remove: &[DocKey]) -> Result<(), IndexError> {
+        self.met(self.write(add, remove)).await
+    }
+
+    async fn write(&self, add: &[Doc], remove: &[DocKey]) -> Result<(), IndexError> {
+        if !remove.is_empty() {
+            self.table.delete(&any_of(remove)).await.map_err(judge)?;
+        }
+        if !add.is_empty() {
+            let batch =
+                rows::to_batch(add, &self.schema).map_err(|error| IndexError::Store(Box::new(error)))?;
+            self.table.add(batch).execute().await.map_err(judge)?;
+        }
+        Ok(())
+    }
+
+    /// Compacts, covers new rows by the indexes, drops what no reader needs any more.
+    pub(crate) async fn maintain(&self) -> Result<Maintenance, IndexError> {
+        self.met(self.tidy()).await
+    }
+
+    async fn tidy(&self) -> Result<Maintenance, IndexError> {
+        let before = self.read_stats().await?;
+        self.optimize().await.map_err(judge)?;
+        self.drain().await;
+        let prune = OptimizeAction::Prune {
+            older_than: Some(Duration::zero()),
+            delete_unverified: Some(true),
+            error_if_tagged_old_versions: None,
+        };
+        self.table.optimize(prune).await.map_err(judge)?;
+        let after = self.read_stats().await?;
+        Ok(Maintenance {
+            fragments_before: before.fragments,
+            fragments_after: after.fragments,
+            bytes_before: before.bytes_on_disk,
+            bytes_after: after.bytes_on_disk,
+        })
+    }
+
+    async fn optimize(&self) -> lancedb::Result<()> {
+        let options = CompactionOptions {
+            target_rows_per_fragment: FRAGMENT_ROWS,
+            ..CompactionOptions::default()
+        };
+        let compact = OptimizeAction::Compact {
+            options,
+            remap_options: None,
+        };
+        self.table.optimize(compact).await?;
+        for index in self.table.list_indices().await? {
+            let Some(stats) = self.table.index_stats(&index.name).await? else {
+                continue;
+            };
+            if stats.num_unindexed_rows == 0 {
+                continue;
+            }
+            let parts = stats.num_indices.unwrap_or(0);
+            let merged = if parts < INDEX_PARTS_MAX { 0 } else { parts };
+            let options = OptimizeOptions::merge(merged as usize).index_names(vec![index.name]);
+            self.table.optimize(OptimizeAction::Index(options)).await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn stats(&self) -> Result<IndexStats, IndexError> {
+        self.met(self.read_stats()).await
+    }
+
+    async fn read_stats(&self) -> Result<IndexStats, IndexError> {
+        let table = self.table.stats().await.map_err(judge)?;
+        let mut unindexed_rows = 0;
+        for index in self.table.list_indices().await.map_err(judge)? {
+            if index.columns == [TERMS] {
+                let stats = self.table.index_stats(&index.name).await.map_err(judge)?;
+                unindexed_rows = stats.map_or(0, |stats| stats.num_unindexed_rows as u64);
+            }
+        }
+        Ok(IndexStats {
+            rows: table.num_rows as u64,
+            fragments: table.fragment_stats.num_fragments as u64,
+            unindexed_rows,
+            bytes_on_disk: bytes_below(&self.dir),
+            generation: self.current.generation,
+        })
+    }
+
+    /// Whether every data file is there and as long as it was written, and no reader met damage.
+    pub(crate) async fn check(&self) -> Result<(), IndexError> {
+        self.met(self.compare_files()).await
+    }
+
+    async fn compare_files(&self) -> Result<(), IndexError> {
+        let damaged = |reason: String| Err(IndexError::Unusable { reason });
+        if let Some(reason) = self.damage.get() {
+            return damaged(reason.clone());
+        }
+        let native = self.table.as_native().expect("a table in a folder is native");
+        let manifest = native.manifest().await.map_err(judge)?;
+        let data = self.dir.join(format!("{TABLE}.lance")).join("data");
+        for file in manifest.fragments.iter().flat_map(|fragment| &fragment.files) {
+            let have = std::fs::metadata(data.join(&file.path)).map(|meta| meta.len());
+            let want = file.file_size_bytes.get().map(u64::from);
+            match have {
+                Ok(have) if want.is_none_or(|want| want == have) => {}
+                _ => return damaged(format!("its file `{}` is missing or cut", file.path)),
+            }
+        }
+        Ok(())
+    }
+
+    async fn rows_of(
+        &self,
+        query: impl ExecutableQuery,
+        scope: &Scope,
+        owner: &Owner,
+    ) -> Result<Vec<Doc>, IndexError> {
+        let mut docs = Vec::new();
+        let mut batches = query.execute().await.map_err(judge)?;
+        while let Some(batch) = batches.try_next().await.map_err(judge)? {
+            rows::from_batch(&batch, scope, owner, &mut docs)?;
+        }
+        Ok(docs)
+    }
+
+    fn columns(&self) -> Select {
+        Select::columns(&rows::read_columns(&self.schema))
+    }
+}
+
+impl Reading {
+    /// Which generation is read.
+    pub(crate) fn current(&self) -> &Current {
+        &self.generation.current
+    }
+
+    pub(crate) async fn count(&self, scope: &Scope, owner: &Owner) -> Result<usize, IndexError> {
+        let owner = rows::owner_key(scope, owner).replace('\'', "''");
+        let table = &self.generation.table;
+        let count = async {
+            table
+                .count_rows(Some(format!("{OWNER} = '{owner}'")))
+                .await
+                .map_err(judge)
+        };
+        self.generation.met(count).await
+    }
+
+    pub(crate) async fn load(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError> {
+        let generation = &self.generation;
+        let query = generation
+            .table
+            .query()
+            .only_if_expr(is_owner(scope, owner))
+            .select(generation.columns());
+        generation.met(generation.rows_of(query, scope, owner)).await
+    }
+
+    /// Rows by words first, then rows by vector that are not among them.
+    pub(crate) async fn candidates(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError> {
+        let both = try_join(self.by_words(query), self.by_vector(query));
+        let (by_words, by_vector) = self.generation.met(both).await?;
+        let mut docs = by_words;
+        let mut seen: BTreeSet<_> = docs.iter().map(|doc| doc.key.id.clone()).collect();
+        docs.extend(
+            by_vector
+                .into_iter()
+                .filter(|doc| seen.insert(doc.key.id.clone())),
+        );
+        Ok(docs)
+    }
+
+    async fn by_words(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError> {
+        let Some(words) = terms::of_query(&query.text) else {
+            return Ok(Vec::new());
+        };
+        let generation = &self.generation;
+        let words = FullTextSearchQuery::new(words).with_column(TERMS.to_owned());
+        let words = words.map_err(|error| judge(error.into()))?;
+        let Some(limit) = self.limit(query).await? else {
+            return Ok(Vec::new());
+        };
+        let found = generation.table.query().full_text_search(words).limit(limit);
+        let found = found
+            .only_if_expr(is_owner(&query.scope, &query.owner))
+            .select(generation.columns());
+        generation.rows_of(found, &query.scope, &query.owner).await
+    }
+
+    async fn by_vector(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError> {
+        let Some(vector) = query
+            .vector
+            .as_deref()
+            .filter(|vector| vector.iter().any(|x| *x != 0.0))
+        else {
+            return Ok(Vec::new());
+        };
+        let Some(limit) = self.limit(query).await? else {
+            return Ok(Vec::new());
+        };
+        let generation = &self.generation;
+        let near = generation.table.query().nearest_to(vector).map_err(judge)?;
+        let near = near
+            .column(VECTOR)
+            .distance_type(DistanceType::Cosine)
+            .limit(limit);
+        let near = near
+            .only_if_expr(is_owner(&query.scope, &query.owner))
+            .select(generation.columns());
+        generation.rows_of(near, &query.scope, &query.owner).await
+    }
+
+    /// No more than there are rows, since the store makes room for as many as it is asked for.
+    async fn limit(&self, query: &CandidateQuery) -> Result<Option<usize>, IndexError> {
+        let rows = self.generation.table.count_rows(None).await.map_err(judge)?;
+        Ok(Some(query.limit.min(rows)).filter(|limit| *limit > 0))
+    }
+}
+
+fn is_owner(scope: &Scope, owner: &Owner) -> DfExpr {
+    col(OWNER).eq(lit(rows::owner_key(scope, owner)))
+}
+
+/// A condition that these rows meet and no others: values, never text, so any id is safe. The keys say it all; the
+/// owners are said too because the scalar index is on them.
+fn any_of(keys: &[DocKey]) -> DfExpr {
+    let owners: BTreeSet<String> = keys
+        .iter()
+        .map(|key| rows::owner_key(&key.scope, &key.owner))
+        .collect();
+    let owners = owners.into_iter().map(lit).collect();
+    let keys = keys.iter().map(|key| lit(rows::row_key(key))).collect();
+    is_in(col(OWNER), owners).and(is_in(col(KEY), keys))
+}
+
+async fn connect(dir: &Path) -> lancedb::Result<Connection> {
+    let uri = dir.to_str().ok_or_else(|| lancedb::Error::InvalidInput {
+        message: "the index's folder has a name that is not UTF-8".to_owned(),
+    })?;
+    let session = Session::new(INDEX_CACHE_BYTES, METADATA_CACHE_BYTES, Arc::default());
+    lancedb::connect(uri).session(Arc::new(session)).execute().await
+}
+
+async fn create_table(dir: &Path, schema: SchemaRef) -> lancedb::Result<Table> {
+    let table = connect(dir)
+        .await?
+        .create_empty_table(TABLE, schema)
+        .execute()
+        .await?;
+    let words = FtsIndexBuilder::default()
+        .base_tokenizer("simple".to_owned())
+        .remove_stop_words(false);
+    for (column, index) in [
+        (OWNER, Kind::BTree(BTreeIndexBuilder::default())),
+        (TERMS, Kind::FTS(words)),
+    ] {
+        table
+            .create_index(&[column], index)
+            .train(false)
+            .execute()
+            .await?;
+    }
+    Ok(table)
+}
+
+async fn open_table(dir: &Path) -> lancedb::Result<Table> {
+    connect(dir).await?.open_table(TABLE).execute().await
+}

@@ -1,0 +1,108 @@
+//! A generation being built beside the live one.
+//!
+//! Owns: collecting small additions, and the order of a swap. Never: touching the live files before the swap.
+
+use std::fs;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use model::{Doc, EmbedderId};
+use ports::{IndexError, IndexStage};
+
+use crate::current::{self, Current};
+use crate::errors::of_files;
+use crate::generation::Generation;
+use crate::store::{Live, Shared, check_vectors};
+
+/// Rows written at once: fewer make many small files, more only take memory.
+const BATCH_ROWS: usize = 4096;
+
+#[derive(Debug)]
+pub(crate) struct Stage {
+    shared: Arc<Shared>,
+    /// Gone once it is published.
+    staged: Option<Generation>,
+    pending: Vec<Doc>,
+}
+
+impl Stage {
+    pub(crate) async fn begin(shared: Arc<Shared>, embedder: &EmbedderId) -> Result<Self, IndexError> {
+        let current = Current {
+            generation: shared.next_generation(),
+            embedder: embedder.clone(),
+            complete: true,
+        };
+        let staged = Generation::create(&shared.dir, current).await?;
+        Ok(Self {
+            shared,
+            staged: Some(staged),
+            pending: Vec::new(),
+        })
+    }
+
+    async fn write_pending(&mut self) -> Result<(), IndexError> {
+        let staged = self.staged.as_ref().expect("only publishing takes it");
+        staged.apply(&self.pending, &[]).await?;
+        self.pending.clear();
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl IndexStage for Stage {
+    async fn add(&mut self, docs: &[Doc]) -> Result<(), IndexError> {
+        let staged = self.staged.as_ref().expect("only publishing takes it");
+        check_vectors(docs, &staged.current.embedder, &staged.current.embedder)?;
+        self.pending.extend_from_slice(docs);
+        if self.pending.len() >= BATCH_ROWS {
+            self.write_pending().await?;
+        }
+        Ok(())
+    }
+
+    async fn publish(mut self: Box<Self>) -> Result<(), IndexError> {
+        self.write_pending().await?;
+        let staged = self.staged.as_ref().expect("only publishing takes it");
+        staged.maintain().await?;
+        self.shared.clone().swap(&mut self.staged).await
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        let Some(staged) = &self.staged else { return };
+        let dir = current::generation_dir(&self.shared.dir, staged.current.generation);
+        if let Err(error) = fs::remove_dir_all(&dir) {
+            tracing::warn!(%error, "an unpublished index generation stays until the next start");
+        }
+    }
+}
+
+impl Shared {
+    /// Makes a staged generation the live one: first on disk, then for readers; then the old files go.
+    async fn swap(&self, staged: &mut Option<Generation>) -> Result<(), IndexError> {
+        let _writing = self.writing.lock().await;
+        let mut state = self.state.write().await;
+        let current = &staged.as_ref().expect("only a swap takes it").current;
+        if state
+            .live
+            .generation()
+            .is_some_and(|live| live > current.generation)
+        {
+            return Err(IndexError::Store(
+                "a newer generation was published meanwhile".into(),
+            ));
+        }
+        current::write(&self.dir, current).map_err(of_files)?;
+        let new = Arc::new(staged.take().expect("it was there a moment ago"));
+        let number = new.current.generation;
+        state.embedder = new.current.embedder.clone();
+        let old = std::mem::replace(&mut state.live, Live::Open(new));
+        drop(state);
+        if let Live::Open(old) = old {
+            old.drain().await;
+        }
+        self.remove_generations(|generation| generation < number);
+        Ok(())
+    }
+}

@@ -1,0 +1,281 @@
+//! The index port.
+//!
+//! Owns: which generation is live, opening it when it is first needed, and that writers take turns. Never: a
+//! connection or a thread before the first request.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use model::{Doc, DocKey, EmbedderId, Owner, Scope};
+use ports::{CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance};
+use tokio::sync::{Mutex, RwLock};
+
+use crate::current::{self, Current, Found};
+use crate::errors::of_files;
+use crate::generation::{Generation, Reading};
+use crate::stage::Stage;
+
+/// The index in a folder of its own. Only one process may have it open.
+#[derive(Debug)]
+pub struct LanceIndex {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) dir: PathBuf,
+    pub(crate) state: RwLock<State>,
+    /// Held by whoever changes the live table or swaps it.
+    pub(crate) writing: Mutex<()>,
+    newest: AtomicU64,
+}
+
+#[derive(Debug)]
+pub(crate) struct State {
+    /// The model that the vectors given and asked for are of.
+    pub(crate) embedder: EmbedderId,
+    pub(crate) live: Live,
+}
+
+#[derive(Debug)]
+pub(crate) enum Live {
+    /// There is nothing yet; the first write makes a table.
+    Fresh,
+    Closed(Current),
+    Open(Arc<Generation>),
+    Broken(String),
+}
+
+impl Live {
+    pub(crate) fn generation(&self) -> Option<u64> {
+        match self {
+            Self::Closed(current) => Some(current.generation),
+            Self::Open(generation) => Some(generation.current.generation),
+            Self::Fresh | Self::Broken(_) => None,
+        }
+    }
+}
+
+impl LanceIndex {
+    /// The index in that folder, for vectors of that model. Costs one small read; files that a crash left go.
+    pub fn open(dir: &Path, embedder: EmbedderId) -> Result<Self, IndexError> {
+        let dir = std::path::absolute(dir).map_err(of_files)?;
+        let generations = current::generations(&dir).map_err(of_files)?;
+        let live = match current::read(&dir) {
+            Found::Nothing => Live::Fresh,
+            Found::Live(current) => Live::Closed(current),
+            Found::Unreadable { reason } => Live::Broken(reason),
+        };
+        let number = live.generation();
+        let broken = matches!(live, Live::Broken(_));
+        let newest = generations.into_iter().chain(number).max().unwrap_or(0);
+        let shared = Shared {
+            dir,
+            state: RwLock::new(State { embedder, live }),
+            writing: Mutex::default(),
+            newest: AtomicU64::new(newest),
+        };
+        if !broken {
+            shared.remove_generations(|generation| Some(generation) != number);
+        }
+        Ok(Self {
+            shared: Arc::new(shared),
+        })
+    }
+}
+
+impl Shared {
+    pub(crate) fn next_generation(&self) -> u64 {
+        self.newest.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Removes generations; what cannot be removed is tried again at the next start.
+    pub(crate) fn remove_generations(&self, unwanted: impl Fn(u64) -> bool) {
+        let generations = current::generations(&self.dir).unwrap_or_default();
+        for generation in generations.into_iter().filter(|generation| unwanted(*generation)) {
+            if let Err(error) = fs::remove_dir_all(current::generation_dir(&self.dir, generation)) {
+                tracing::warn!(generation, %error, "an old index generation cannot be removed");
+            }
+        }
+    }
+
+    /// The live generation, opened if it was not; none while nothing was written.
+    async fn generation(&self) -> Result<Option<Arc<Generation>>, IndexError> {
+        match &self.state.read().await.live {
+            Live::Open(generation) => return Ok(Some(generation.clone())),
+            Live::Fresh => return Ok(None),
+            Live::Broken(reason) => {
+                return Err(IndexError::Unusable {
+                    reason: reason.clone(),
+                });
+            }
+            Live::Closed(_) => {}
+        }
+        let mut state = self.state.write().await;
+        if let Live::Closed(current) = &state.live {
+            match Generation::open(&self.dir, current.clone()).await {
+                Ok(generation) => state.live = Live::Open(Arc::new(generation)),
+                Err(IndexError::Unusable { reason }) => state.live = Live::Broken(reason),
+                Err(error) => return Err(error),
+            }
+        }
+        match &state.live {
+            Live::Open(generation) => Ok(Some(generation.clone())),
+            Live::Broken(reason) => Err(IndexError::Unusable {
+                reason: reason.clone(),
+            }),
+            Live::Fresh | Live::Closed(_) => Ok(None),
+        }
+    }
+
+    /// A right to read the live generation, and whether its vectors may be compared with the ones given.
+    async fn reading(&self) -> Result<Option<(Reading, bool)>, IndexError> {
+        loop {
+            if self.generation().await?.is_none() {
+                return Ok(None);
+            }
+            // The right is taken under this lock, so a swap that comes next waits for it before it removes files.
+            let state = self.state.read().await;
+            if let Live::Open(generation) = &state.live {
+                let reading = generation.clone().reading().await;
+                let same_model = reading.current().embedder == state.embedder;
+                return Ok(Some((reading, same_model)));
+            }
+        }
+    }
+
+    /// The live generation to write to, created if there is none.
+    async fn for_writing(&self) -> Result<Arc<Generation>, IndexError> {
+        if let Some(generation) = self.generation().await? {
+            return Ok(generation);
+        }
+        let mut state = self.state.write().await;
+        let current = Current {
+            generation: self.next_generation(),
+            embedder: state.embedder.clone(),
+            complete: false,
+        };
+        let generation = Arc::new(Generation::create(&self.dir, current.clone()).await?);
+        current::write(&self.dir, &current).map_err(of_files)?;
+        state.live = Live::Open(generation.clone());
+        Ok(generation)
+    }
+}
+
+/// Refuses vectors that are not of the table's model.
+pub(crate) fn check_vectors(docs: &[Doc], given: &EmbedderId, have: &EmbedderId) -> Result<(), IndexError> {
+    for vector in docs.iter().filter_map(|doc| doc.vector.as_ref()) {
+        if given != have || vector.len() != have.dims {
+            return Err(IndexError::OtherEmbedder {
+                have: format!("{} ({})", have.model, have.dims),
+                given: format!("{} ({})", given.model, vector.len()),
+            });
+        }
+    }
+    Ok(())
+}
+
+#[async_trait]
+impl Index for LanceIndex {
+    async fn health(&self, embedder: &EmbedderId) -> IndexHealth {
+        let rebuild = |reason| IndexHealth::NeedsRebuild { reason };
+        let generation = match self.shared.generation().await {
+            Ok(Some(generation)) => generation,
+            Ok(None) if self.shared.state.read().await.embedder == *embedder => return IndexHealth::Fresh,
+            Ok(None) => return rebuild("it was created for another embedding model".to_owned()),
+            Err(IndexError::Unusable { reason }) => return rebuild(reason),
+            Err(error) => return rebuild(format!("{error}: {}", cause(&error))),
+        };
+        let Current {
+            embedder: have,
+            complete,
+            ..
+        } = &generation.current;
+        if have != embedder {
+            return rebuild(format!(
+                "its vectors are of `{}` ({} numbers)",
+                have.model, have.dims
+            ));
+        }
+        match generation.check().await {
+            Err(IndexError::Unusable { reason }) => rebuild(reason),
+            Err(error) => rebuild(format!("{error}: {}", cause(&error))),
+            Ok(()) if *complete => IndexHealth::Ready,
+            Ok(()) => IndexHealth::Fresh,
+        }
+    }
+
+    async fn apply(&self, add: &[Doc], remove: &[DocKey]) -> Result<(), IndexError> {
+        let _writing = self.shared.writing.lock().await;
+        let fresh = self.shared.generation().await?.is_none();
+        if add.is_empty() && (fresh || remove.is_empty()) {
+            return Ok(());
+        }
+        let generation = self.shared.for_writing().await?;
+        let given = self.shared.state.read().await.embedder.clone();
+        check_vectors(add, &given, &generation.current.embedder)?;
+        generation.apply(add, remove).await
+    }
+
+    async fn count(&self, scope: &Scope, owner: &Owner) -> Result<usize, IndexError> {
+        match self.shared.reading().await? {
+            Some((reading, _)) => reading.count(scope, owner).await,
+            None => Ok(0),
+        }
+    }
+
+    async fn load(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError> {
+        match self.shared.reading().await? {
+            Some((reading, same_model)) => Ok(comparable(reading.load(scope, owner).await?, same_model)),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    async fn candidates(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError> {
+        match self.shared.reading().await? {
+            Some((reading, true)) => reading.candidates(query).await,
+            Some((reading, false)) => {
+                let words_only = CandidateQuery {
+                    vector: None,
+                    ..query.clone()
+                };
+                Ok(comparable(reading.candidates(&words_only).await?, false))
+            }
+            None => Ok(Vec::new()),
+        }
+    }
+
+    async fn maintain(&self) -> Result<Maintenance, IndexError> {
+        let _writing = self.shared.writing.lock().await;
+        match self.shared.generation().await? {
+            Some(generation) => generation.maintain().await,
+            None => Ok(Maintenance::default()),
+        }
+    }
+
+    async fn stats(&self) -> Result<IndexStats, IndexError> {
+        match self.shared.generation().await? {
+            Some(generation) => generation.stats().await,
+            None => Ok(IndexStats::default()),
+        }
+    }
+
+    async fn stage(&self, embedder: &EmbedderId) -> Result<Box<dyn IndexStage>, IndexError> {
+        Ok(Box::new(Stage::begin(self.shared.clone(), embedder).await?))
+    }
+}
+
+/// Rows without their vectors where those are of another model: two models are never compared.
+fn comparable(mut docs: Vec<Doc>, same_model: bool) -> Vec<Doc> {
+    if !same_model {
+        docs.iter_mut().for_each(|doc| doc.vector = None);
+    }
+    docs
+}
+
+fn cause(error: &IndexError) -> String {
+    std::error::Error::source(error).map_or_else(String::new, ToString::to_string)
+}

@@ -1,0 +1,165 @@
+//! The file-change ledger: which state of which vault file the index shows.
+//!
+//! Owns: records of files and their entries' marks. Never: looking at files.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use model::{DocId, EntryId, Scope};
+use ports::{BrokenFile, FileChanges, FileMark, FileRecord, FileStat, LedgerError, VaultPath};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use crate::SqliteLedger;
+use crate::failure::{Failure, Outcome};
+use crate::row::{kind_number, name_of, owner_of};
+
+pub(crate) const STATS: &str = "SELECT path, bytes, modified_s, modified_ns FROM files ORDER BY path";
+
+pub(crate) const RECORD: &str = "SELECT path, bytes, modified_s, modified_ns,
+    id, app, project, owner_kind, owner, problem FROM files WHERE path = ?1";
+
+pub(crate) const MARKS: &str = "SELECT entry, digest, docs FROM file_marks WHERE file = ?1 ORDER BY entry";
+
+pub(crate) const BROKEN: &str = "SELECT path, problem FROM files WHERE problem IS NOT NULL ORDER BY path";
+
+/// Nanoseconds since 1970 do not fit into a column of 64 bits for every year: seconds, and the rest of one.
+const SECOND_NS: i128 = 1_000_000_000;
+
+fn stat_of(row: &Row<'_>) -> rusqlite::Result<FileStat> {
+    let (seconds, rest): (i64, i64) = (row.get(2)?, row.get(3)?);
+    Ok(FileStat {
+        path: row.get::<_, String>(0)?.into(),
+        bytes: row.get::<_, i64>(1)?.cast_unsigned(),
+        modified_ns: i128::from(seconds) * SECOND_NS + i128::from(rest),
+    })
+}
+
+fn record(connection: &Connection, path: &str) -> Outcome<Option<FileRecord>> {
+    let mut statement = connection.prepare_cached(RECORD)?;
+    let mut rows = statement.query([path])?;
+    let Some(row) = rows.next()? else {
+        return Ok(None);
+    };
+    let text = |at| row.get::<_, String>(at);
+    let mut marks = Vec::new();
+    let mut statement = connection.prepare_cached(MARKS)?;
+    let mut mark_rows = statement.query([row.get::<_, i64>(4)?])?;
+    while let Some(mark) = mark_rows.next()? {
+        let docs: Vec<String> = serde_json::from_str(&mark.get::<_, String>(2)?)?;
+        marks.push(FileMark {
+            entry: EntryId::new(mark.get::<_, String>(0)?),
+            digest: mark.get::<_, i64>(1)?.cast_unsigned(),
+            docs: docs.into_iter().map(DocId::from).collect(),
+        });
+    }
+    Ok(Some(FileRecord {
+        stat: stat_of(row)?,
+        scope: Scope::new(name_of(&text(5)?)?, name_of(&text(6)?)?),
+        owner: owner_of(row.get(7)?, &text(8)?)?,
+        marks,
+        problem: row.get(9)?,
+    }))
+}
+
+fn put(connection: &Connection, record: &FileRecord) -> Outcome<()> {
+    connection
+        .prepare_cached("DELETE FROM files WHERE path = ?1")?
+        .execute([&*record.stat.path])?;
+    extend(connection, record)
+}
+
+/// Updates the stat of a file that is there, else records it; its marks join those there.
+fn extend(connection: &Connection, record: &FileRecord) -> Outcome<()> {
+    let seconds = i64::try_from(record.stat.modified_ns.div_euclid(SECOND_NS))
+        .map_err(|_| Failure::Row("a time outside 64 bits of seconds".to_owned()))?;
+    let rest = i64::try_from(record.stat.modified_ns.rem_euclid(SECOND_NS)).expect("below one second");
+    let (path, bytes) = (&*record.stat.path, record.stat.bytes.cast_signed());
+    let file = connection
+        .prepare_cached(
+            "UPDATE files SET bytes = ?2, modified_s = ?3, modified_ns = ?4 WHERE path = ?1 RETURNING id",
+        )?
+        .query_row((path, bytes, seconds, rest), |row| row.get(0))
+        .optional()?;
+    let file: i64 = match file {
+        Some(file) => file,
+        None => connection
+            .prepare_cached(
+                "INSERT INTO files
+                   (path, bytes, modified_s, modified_ns, app, project, owner_kind, owner, problem)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            )?
+            .insert((
+                path,
+                bytes,
+                seconds,
+                rest,
+                record.scope.app.as_str(),
+                record.scope.project.as_str(),
+                kind_number(record.owner.kind),
+                record.owner.id.as_str(),
+                record.problem.as_deref(),
+            ))?,
+    };
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO file_marks (file, entry, digest, docs) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT DO UPDATE SET digest = excluded.digest, docs = excluded.docs",
+    )?;
+    for mark in &record.marks {
+        let docs: Vec<&str> = mark.docs.iter().map(Arc::as_ref).collect();
+        let docs = serde_json::to_string(&docs)?;
+        insert.execute((file, mark.entry.as_str(), mark.digest.cast_signed(), docs))?;
+    }
+    Ok(())
+}
+
+#[async_trait]
+impl FileChanges for SqliteLedger {
+    async fn stats(&self) -> Result<Vec<FileStat>, LedgerError> {
+        let work = |c: &Connection| {
+            let mut statement = c.prepare_cached(STATS)?;
+            let stats = statement.query_map([], stat_of)?;
+            Ok(stats.collect::<rusqlite::Result<_>>()?)
+        };
+        self.readers.read(work).await
+    }
+
+    async fn record(&self, path: &VaultPath) -> Result<Option<FileRecord>, LedgerError> {
+        let path = Arc::clone(path);
+        self.readers.read(move |c| record(c, &path)).await
+    }
+
+    async fn put(&self, record: FileRecord) -> Result<(), LedgerError> {
+        self.writer.write(move |c| put(c, &record)).await
+    }
+
+    async fn extend(&self, records: Vec<FileRecord>) -> Result<(), LedgerError> {
+        let work = move |c: &Connection| records.iter().try_for_each(|record| extend(c, record));
+        self.writer.write(work).await
+    }
+
+    async fn drop_paths(&self, paths: &[VaultPath]) -> Result<(), LedgerError> {
+        let paths = paths.to_vec();
+        let work = move |c: &Connection| {
+            let mut delete = c.prepare_cached("DELETE FROM files WHERE path = ?1")?;
+            for path in &paths {
+                delete.execute([&**path])?;
+            }
+            Ok(())
+        };
+        self.writer.write(work).await
+    }
+
+    async fn broken(&self) -> Result<Vec<BrokenFile>, LedgerError> {
+        let work = |c: &Connection| {
+            let mut statement = c.prepare_cached(BROKEN)?;
+            let broken = statement.query_map([], |row| {
+                Ok(BrokenFile {
+                    path: row.get::<_, String>(0)?.into(),
+                    problem: row.get(1)?,
+                })
+            })?;
+            Ok(broken.collect::<rusqlite::Result<_>>()?)
+        };
+        self.readers.read(work).await
+    }
+}

@@ -1,0 +1,295 @@
+//! Jobs with leases.
+//!
+//! Owns: whose turn it is. Never: doing a job.
+//!
+//! `head` marks the oldest unfinished job of each session, so that a claim looks at no other; `due` is when it may be
+//! claimed: its time to run while it is queued, the end of its lease while somebody has it.
+
+use async_trait::async_trait;
+use model::{Scope, Timestamp};
+use ports::{
+    Job, JobFailure, JobId, JobKind, JobState, JobStats, Jobs, LedgerError, NewJob, TaskPage, TaskQuery,
+};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use crate::SqliteLedger;
+use crate::failure::{Failure, Outcome};
+use crate::row::{count, counted, place_of, scope_row, session_key, session_row};
+
+const JOB: &str =
+    "SELECT jobs.id, jobs.kind, app, project, name, subject, state, attempt, error, created, finished
+    FROM jobs JOIN sessions ON sessions.id = jobs.session JOIN scopes ON scopes.id = jobs.scope";
+
+pub(crate) const DUE: &str = "SELECT seq FROM jobs INDEXED BY job_heads
+    WHERE head = 1 AND due <= ?1 ORDER BY seq LIMIT ?2";
+
+fn job_of(row: &Row<'_>) -> Outcome<Job> {
+    let kind: String = row.get(1)?;
+    let state: String = row.get(6)?;
+    let finished: Option<i64> = row.get(10)?;
+    Ok(Job {
+        id: JobId(row.get(0)?),
+        kind: JobKind::parse(&kind).ok_or(Failure::Row(kind))?,
+        session: session_key(row, 2)?,
+        subject: row.get(5)?,
+        state: JobState::parse(&state).ok_or(Failure::Row(state))?,
+        attempt: row.get(7)?,
+        error: row.get(8)?,
+        created: Timestamp::from_millis(row.get(9)?),
+        finished: finished.map(Timestamp::from_millis),
+    })
+}
+
+/// Queues a job unless its id is known.
+pub(crate) fn insert(connection: &Connection, job: NewJob, created: Timestamp) -> Outcome<()> {
+    let place = place_of(connection, &job.session)?;
+    connection
+        .prepare_cached(
+            "INSERT INTO jobs (id, scope, session, kind, subject, state, due, created, head)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
+               NOT EXISTS (SELECT 1 FROM jobs WHERE session = ?3 AND finished IS NULL))
+             ON CONFLICT (id) DO NOTHING",
+        )?
+        .execute((
+            job.id.0,
+            place.scope,
+            place.session,
+            job.kind.as_str(),
+            job.subject,
+            JobState::Queued.as_str(),
+            job.run_at.millis(),
+            created.millis(),
+        ))?;
+    Ok(())
+}
+
+/// Gives the turn to the oldest unfinished job of a session.
+pub(crate) fn set_head(connection: &Connection, session: i64) -> Outcome<()> {
+    connection
+        .prepare_cached(
+            "UPDATE jobs SET head = 1 WHERE head = 0 AND seq =
+               (SELECT min(seq) FROM jobs WHERE session = ?1 AND finished IS NULL)",
+        )?
+        .execute([session])?;
+    Ok(())
+}
+
+fn claim(connection: &Connection, limit: usize, now: Timestamp, lease_until: Timestamp) -> Outcome<Vec<Job>> {
+    let mut due = connection.prepare_cached(DUE)?;
+    let due = due
+        .query_map((now.millis(), count(limit)), |row| row.get(0))?
+        .collect::<rusqlite::Result<Vec<i64>>>()?;
+    let mut claimed = Vec::with_capacity(due.len());
+    for seq in due {
+        connection
+            .prepare_cached("UPDATE jobs SET state = ?2, attempt = attempt + 1, due = ?3 WHERE seq = ?1")?
+            .execute((seq, JobState::Processing.as_str(), lease_until.millis()))?;
+        let mut statement = connection.prepare_cached(&format!("{JOB} WHERE jobs.seq = ?1"))?;
+        let mut rows = statement.query([seq])?;
+        if let Some(row) = rows.next()? {
+            claimed.push(job_of(row)?);
+        }
+    }
+    Ok(claimed)
+}
+
+/// Ends leased jobs; one that nobody has a lease of any more is left as it is.
+fn complete(connection: &Connection, ids: &[JobId], now: Timestamp) -> Outcome<()> {
+    for id in ids {
+        let ended = connection
+            .prepare_cached(
+                "UPDATE jobs SET state = ?3, finished = ?4, error = NULL, head = 0
+                 WHERE id = ?1 AND state = ?2 RETURNING session, kind, subject",
+            )?
+            .query_row(
+                (
+                    id.0.as_str(),
+                    JobState::Processing.as_str(),
+                    JobState::Success.as_str(),
+                    now.millis(),
+                ),
+                |row| Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?)),
+            )
+            .optional()?;
+        let Some((session, kind, subject)) = ended else {
+            continue;
+        };
+        if kind == JobKind::WriteCell.as_str() {
+            connection
+                .prepare_cached(
+                    "UPDATE cell_owners SET written = 1 WHERE cell = (SELECT seq FROM cells WHERE id = ?1)",
+                )?
+                .execute([subject])?;
+        }
+        set_head(connection, session)?;
+    }
+    Ok(())
+}
+
+fn fail(connection: &Connection, id: &JobId, failure: JobFailure, now: Timestamp) -> Outcome<()> {
+    let leased = (id.0.as_str(), JobState::Processing.as_str());
+    if let Some(retry_at) = failure.retry_at {
+        connection
+            .prepare_cached("UPDATE jobs SET state = ?3, error = ?4, due = ?5 WHERE id = ?1 AND state = ?2")?
+            .execute((
+                leased.0,
+                leased.1,
+                JobState::Queued.as_str(),
+                failure.error,
+                retry_at.millis(),
+            ))?;
+        return Ok(());
+    }
+    let session: Option<i64> = connection
+        .prepare_cached(
+            "UPDATE jobs SET state = ?3, error = ?4, finished = ?5, head = 0
+             WHERE id = ?1 AND state = ?2 RETURNING session",
+        )?
+        .query_row(
+            (
+                leased.0,
+                leased.1,
+                JobState::Failed.as_str(),
+                failure.error,
+                now.millis(),
+            ),
+            |row| row.get(0),
+        )
+        .optional()?;
+    session.map_or(Ok(()), |session| set_head(connection, session))
+}
+
+/// A lease was claimed when it was due, so it is due again at once.
+fn release_all(connection: &Connection) -> Outcome<usize> {
+    let released = connection
+        .prepare_cached("UPDATE jobs SET state = ?2, due = created WHERE state = ?1 AND state <> 'success'")?
+        .execute((JobState::Processing.as_str(), JobState::Queued.as_str()))?;
+    Ok(released)
+}
+
+/// The condition that a query means, with its one parameter; words in it are this program's own.
+fn condition(connection: &Connection, query: &TaskQuery) -> Outcome<Option<(String, i64)>> {
+    let (mut sql, row) = match &query.session {
+        Some(session) => {
+            let key = model::SessionKey {
+                scope: query.scope.clone(),
+                session: session.clone(),
+            };
+            ("jobs.session = ?1".to_owned(), session_row(connection, &key)?)
+        }
+        None => ("jobs.scope = ?1".to_owned(), scope_row(connection, &query.scope)?),
+    };
+    if let Some(state) = query.state {
+        sql = format!("{sql} AND state = '{}'", state.as_str());
+    }
+    if !query.kinds.is_empty() {
+        let kinds: Vec<String> = query
+            .kinds
+            .iter()
+            .map(|kind| format!("'{}'", kind.as_str()))
+            .collect();
+        sql = format!("{sql} AND kind IN ({})", kinds.join(", "));
+    }
+    Ok(row.map(|row| (sql, row)))
+}
+
+pub(crate) fn page_sql(condition: &str) -> String {
+    format!("{JOB} WHERE {condition} ORDER BY jobs.seq DESC LIMIT ?2 OFFSET ?3")
+}
+
+fn page(connection: &Connection, query: &TaskQuery) -> Outcome<TaskPage> {
+    let Some((condition, row)) = condition(connection, query)? else {
+        return Ok(TaskPage {
+            total: 0,
+            jobs: Vec::new(),
+        });
+    };
+    let total: i64 = connection
+        .prepare_cached(&format!("SELECT count(*) FROM jobs WHERE {condition}"))?
+        .query_row([row], |row| row.get(0))?;
+    let before = query.page.saturating_sub(1).saturating_mul(query.page_size);
+    let mut statement = connection.prepare_cached(&page_sql(&condition))?;
+    let mut rows = statement.query((row, count(query.page_size), count(before)))?;
+    let mut jobs = Vec::new();
+    while let Some(row) = rows.next()? {
+        jobs.push(job_of(row)?);
+    }
+    Ok(TaskPage {
+        total: counted(total),
+        jobs,
+    })
+}
+
+fn job(connection: &Connection, scope: &Scope, id: &JobId) -> Outcome<Option<Job>> {
+    let sql = format!("{JOB} WHERE jobs.id = ?1 AND app = ?2 AND project = ?3");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query([id.0.as_str(), scope.app.as_str(), scope.project.as_str()])?;
+    rows.next()?.map(job_of).transpose()
+}
+
+fn stats(connection: &Connection, keep_since: Timestamp) -> Outcome<JobStats> {
+    connection
+        .prepare_cached("DELETE FROM jobs WHERE state = 'success' AND finished < ?1")?
+        .execute([keep_since.millis()])?;
+    let mut standing = connection
+        .prepare_cached("SELECT count(*), min(created) FROM jobs WHERE state = ?1 AND state <> 'success'")?;
+    let mut of = |state: JobState| {
+        standing.query_row([state.as_str()], |row| {
+            Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?))
+        })
+    };
+    let (queued, oldest) = of(JobState::Queued)?;
+    Ok(JobStats {
+        queued: counted(queued),
+        processing: counted(of(JobState::Processing)?.0),
+        failed: counted(of(JobState::Failed)?.0),
+        oldest_queued: oldest.map(Timestamp::from_millis),
+    })
+}
+
+#[async_trait]
+impl Jobs for SqliteLedger {
+    async fn enqueue(&self, jobs: Vec<NewJob>, now: Timestamp) -> Result<(), LedgerError> {
+        let work = move |c: &Connection| jobs.into_iter().try_for_each(|job| insert(c, job, now));
+        self.writer.write(work).await
+    }
+
+    async fn claim(
+        &self,
+        limit: usize,
+        now: Timestamp,
+        lease_until: Timestamp,
+    ) -> Result<Vec<Job>, LedgerError> {
+        self.writer
+            .write(move |c| claim(c, limit, now, lease_until))
+            .await
+    }
+
+    async fn complete(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError> {
+        let ids = ids.to_vec();
+        self.writer.write(move |c| complete(c, &ids, now)).await
+    }
+
+    async fn fail(&self, id: &JobId, failure: JobFailure, now: Timestamp) -> Result<(), LedgerError> {
+        let id = id.clone();
+        self.writer.write(move |c| fail(c, &id, failure, now)).await
+    }
+
+    async fn release_all(&self) -> Result<usize, LedgerError> {
+        self.writer.write(release_all).await
+    }
+
+    async fn page(&self, query: &TaskQuery) -> Result<TaskPage, LedgerError> {
+        let query = query.clone();
+        self.readers.read(move |c| page(c, &query)).await
+    }
+
+    async fn job(&self, scope: &Scope, id: &JobId) -> Result<Option<Job>, LedgerError> {
+        let (scope, id) = (scope.clone(), id.clone());
+        self.readers.read(move |c| job(c, &scope, &id)).await
+    }
+
+    async fn stats(&self, keep_since: Timestamp) -> Result<JobStats, LedgerError> {
+        self.writer.write(move |c| stats(c, keep_since)).await
+    }
+}

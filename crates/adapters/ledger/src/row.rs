@@ -1,0 +1,267 @@
+//! Values and their rows: what a message's event holds, and the numbers and words that columns hold.
+//!
+//! Owns: the stored form of messages, versioned with the schema. Never: statements of one port alone.
+
+use model::{
+    Content, Message, MessageId, Name, Owner, OwnerKind, Part, PartKind, Role, Scope, SessionId, SessionKey,
+    Timestamp, ToolCall,
+};
+use rusqlite::{Connection, OptionalExtension, Row};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::{Failure, Outcome};
+
+/// The kind of event that a message is in its session's log.
+pub(crate) const MESSAGE: &str = "message";
+
+/// A message as the payload of its event. Absent and empty fields are left out; text is kept as it came.
+#[derive(Serialize, Deserialize)]
+struct Said {
+    id: String,
+    sender: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sender_name: Option<String>,
+    role: String,
+    time: i64,
+    content: SaidContent,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<Call>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SaidContent {
+    Text(String),
+    Parts(Vec<SaidPart>),
+}
+
+#[derive(Serialize, Deserialize)]
+struct SaidPart {
+    kind: Kind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    uri: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    base64: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ext: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// JSON text inside a JSON string, so that its spelling survives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    extras_json: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "PartKind", rename_all = "snake_case")]
+enum StoredKind {
+    Text,
+    Image,
+    Audio,
+    Doc,
+    Pdf,
+    Html,
+    Email,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Kind(#[serde(with = "StoredKind")] PartKind);
+
+#[derive(Serialize, Deserialize)]
+struct Call {
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+/// The payload of a message's event.
+pub(crate) fn payload_of(message: Message) -> Outcome<String> {
+    let said = Said {
+        id: message.id.as_str().to_owned(),
+        sender: message.sender.as_str().to_owned(),
+        sender_name: message.sender_name,
+        role: message.role.as_str().to_owned(),
+        time: message.time.millis(),
+        content: match message.content {
+            Content::Text(text) => SaidContent::Text(text),
+            Content::Parts(parts) => SaidContent::Parts(parts.into_iter().map(SaidPart::from).collect()),
+        },
+        tool_calls: message.tool_calls.into_iter().map(Call::from).collect(),
+        tool_call_id: message.tool_call_id,
+    };
+    Ok(serde_json::to_string(&said)?)
+}
+
+/// The message of an event's payload.
+pub(crate) fn message_of(payload: &str, session: SessionKey) -> Outcome<Message> {
+    let said: Said = serde_json::from_str(payload)?;
+    Ok(Message {
+        id: MessageId::new(said.id),
+        session,
+        sender: name_of(&said.sender)?,
+        sender_name: said.sender_name,
+        role: Role::parse(&said.role).ok_or(Failure::Row(said.role))?,
+        time: Timestamp::from_millis(said.time),
+        content: match said.content {
+            SaidContent::Text(text) => Content::Text(text),
+            SaidContent::Parts(parts) => Content::Parts(parts.into_iter().map(Part::from).collect()),
+        },
+        tool_calls: said.tool_calls.into_iter().map(ToolCall::from).collect(),
+        tool_call_id: said.tool_call_id,
+    })
+}
+
+impl From<Part> for SaidPart {
+    fn from(part: Part) -> Self {
+        Self {
+            kind: Kind(part.kind),
+            text: part.text,
+            uri: part.uri,
+            base64: part.base64,
+            ext: part.ext,
+            name: part.name,
+            extras_json: part.extras_json,
+        }
+    }
+}
+
+impl From<SaidPart> for Part {
+    fn from(part: SaidPart) -> Self {
+        Self {
+            kind: part.kind.0,
+            text: part.text,
+            uri: part.uri,
+            base64: part.base64,
+            ext: part.ext,
+            name: part.name,
+            extras_json: part.extras_json,
+        }
+    }
+}
+
+impl From<ToolCall> for Call {
+    fn from(call: ToolCall) -> Self {
+        Self {
+            id: call.id,
+            name: call.name,
+            arguments: call.arguments,
+        }
+    }
+}
+
+impl From<Call> for ToolCall {
+    fn from(call: Call) -> Self {
+        Self {
+            id: call.id,
+            name: call.name,
+            arguments: call.arguments,
+        }
+    }
+}
+
+pub(crate) fn name_of(text: &str) -> Outcome<Name> {
+    Name::parse(text).map_err(|error| Failure::Row(error.to_string()))
+}
+
+pub(crate) const USER: i64 = 0;
+const AGENT: i64 = 1;
+
+/// The number that columns hold for an owner's kind.
+pub(crate) fn kind_number(kind: OwnerKind) -> i64 {
+    match kind {
+        OwnerKind::User => USER,
+        OwnerKind::Agent => AGENT,
+    }
+}
+
+pub(crate) fn owner_of(kind: i64, name: &str) -> Outcome<Owner> {
+    let kind = match kind {
+        USER => OwnerKind::User,
+        AGENT => OwnerKind::Agent,
+        other => return Err(Failure::Row(format!("no kind of owner: {other}"))),
+    };
+    Ok(Owner {
+        kind,
+        id: name_of(name)?,
+    })
+}
+
+/// Whom a message names as its sender: people speak as users, models and tools as agents.
+pub(crate) fn speaker_of(message: &Message) -> (i64, String) {
+    let kind = match message.role {
+        Role::User => USER,
+        Role::Assistant | Role::Tool => AGENT,
+    };
+    (kind, message.sender.as_str().to_owned())
+}
+
+/// A scope's row, if it has one.
+pub(crate) fn scope_row(connection: &Connection, scope: &Scope) -> Outcome<Option<i64>> {
+    let row = connection
+        .prepare_cached("SELECT id FROM scopes WHERE app = ?1 AND project = ?2")?
+        .query_row([scope.app.as_str(), scope.project.as_str()], |row| row.get(0));
+    Ok(row.optional()?)
+}
+
+/// A session's row, if it has one.
+pub(crate) fn session_row(connection: &Connection, key: &SessionKey) -> Outcome<Option<i64>> {
+    let row = connection
+        .prepare_cached(
+            "SELECT sessions.id FROM scopes JOIN sessions ON sessions.scope = scopes.id
+             WHERE app = ?1 AND project = ?2 AND name = ?3",
+        )?
+        .query_row(
+            [
+                key.scope.app.as_str(),
+                key.scope.project.as_str(),
+                key.session.as_str(),
+            ],
+            |row| row.get(0),
+        );
+    Ok(row.optional()?)
+}
+
+/// The rows of a session and its scope, made now if they are new.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    pub scope: i64,
+    pub session: i64,
+}
+
+pub(crate) fn place_of(connection: &Connection, key: &SessionKey) -> Outcome<Place> {
+    let scope = match scope_row(connection, &key.scope)? {
+        Some(scope) => scope,
+        None => connection
+            .prepare_cached("INSERT INTO scopes (app, project) VALUES (?1, ?2)")?
+            .insert([key.scope.app.as_str(), key.scope.project.as_str()])?,
+    };
+    let session = match session_row(connection, key)? {
+        Some(session) => session,
+        None => connection
+            .prepare_cached("INSERT INTO sessions (scope, name) VALUES (?1, ?2)")?
+            .insert((scope, key.session.as_str()))?,
+    };
+    Ok(Place { scope, session })
+}
+
+/// A session's key from the three columns that start at `first`: app, project, name.
+pub(crate) fn session_key(row: &Row<'_>, first: usize) -> Outcome<SessionKey> {
+    let text = |at| Ok::<_, Failure>(row.get_ref(at)?.as_str().map_err(rusqlite::Error::from)?);
+    Ok(SessionKey {
+        scope: Scope::new(name_of(text(first)?)?, name_of(text(first + 1)?)?),
+        session: SessionId::new(text(first + 2)?),
+    })
+}
+
+/// A count or a size as a column holds it.
+pub(crate) fn count(rows: usize) -> i64 {
+    i64::try_from(rows).unwrap_or(i64::MAX)
+}
+
+/// A column's count.
+pub(crate) fn counted(column: i64) -> usize {
+    usize::try_from(column).unwrap_or(0)
+}

@@ -1,0 +1,231 @@
+//! Forgetting: which rows go, and what goes with them.
+//!
+//! Owns: the meaning of each sweep in rows, and that no file shows them afterwards. Never: other deletions.
+//!
+//! Whole sessions and scopes go by cascade. Of single messages and owners, the messages that go are found first; then
+//! each session that lost some is settled: memcells and sessions left empty go, and what is derived is derived again.
+
+use std::collections::BTreeSet;
+
+use model::{CellId, MessageId, Owner, OwnerKind, Scope};
+use ports::{Forgotten, JobKind, Sweep};
+use rusqlite::{Connection, OptionalExtension, Params};
+
+use crate::failure::{Failure, Outcome};
+use crate::row::{USER, counted, kind_number, scope_row, session_row};
+use crate::{jobs, transcripts};
+
+pub(crate) fn sweep(connection: &Connection, sweep: &Sweep) -> Outcome<Forgotten> {
+    let changes_before = connection.total_changes();
+    let forgotten = delete(connection, sweep)?;
+    if connection.total_changes() > changes_before {
+        connection
+            .prepare_cached("INSERT INTO erasures DEFAULT VALUES")?
+            .execute([])?;
+    }
+    Ok(forgotten)
+}
+
+/// Makes the files show no more than the rows do, if a sweep asks for it, this one or one that a crash cut short.
+///
+/// Zeroing what is deleted (`secure_delete`) is not enough: when `SQLite` balances a tree it moves rows to a neighbour page
+/// and leaves their bytes in the gap of the old one, and deleting the row later cleans only the new one. So the database
+/// is written anew from its rows, and its log emptied.
+pub(crate) fn scrub(connection: &Connection) -> Outcome<()> {
+    let is_due = "SELECT EXISTS (SELECT 1 FROM erasures)";
+    if !connection.query_row(is_due, [], |row| row.get(0))? {
+        return Ok(());
+    }
+    connection.execute_batch("VACUUM")?;
+    let busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    if busy {
+        return Err(Failure::LogInUse);
+    }
+    connection.execute_batch("DELETE FROM erasures")?;
+    Ok(())
+}
+
+fn delete(connection: &Connection, sweep: &Sweep) -> Outcome<Forgotten> {
+    match sweep {
+        Sweep::Session(key) => match session_row(connection, key)? {
+            Some(session) => whole(connection, &SESSION, session),
+            None => Ok(Forgotten::default()),
+        },
+        Sweep::Scope(scope) => match scope_row(connection, scope)? {
+            Some(scope) => whole(connection, &SCOPE, scope),
+            None => Ok(Forgotten::default()),
+        },
+        Sweep::Owner(scope, owner) => match scope_row(connection, scope)? {
+            Some(scope) => {
+                let doomed = doomed_with(connection, scope, owner)?;
+                erase(connection, &doomed)
+            }
+            None => Ok(Forgotten::default()),
+        },
+        Sweep::Messages(scope, ids) => {
+            let doomed = doomed_ids(connection, scope, ids)?;
+            erase(connection, &doomed)
+        }
+    }
+}
+
+/// The statements that remove something whole, each with its row as the only parameter.
+struct Whole {
+    messages: &'static str,
+    cells: &'static str,
+    delete: &'static str,
+}
+
+const SESSION: Whole = Whole {
+    messages: "SELECT count(*) FROM events JOIN messages ON messages.seq = events.seq WHERE events.session = ?1",
+    cells: "SELECT id FROM cells WHERE session = ?1 ORDER BY id",
+    delete: "DELETE FROM sessions WHERE id = ?1",
+};
+
+const SCOPE: Whole = Whole {
+    messages: "SELECT count(*) FROM messages WHERE scope = ?1",
+    cells: "SELECT cells.id FROM sessions JOIN cells ON cells.session = sessions.id
+            WHERE sessions.scope = ?1 ORDER BY cells.id",
+    delete: "DELETE FROM scopes WHERE id = ?1",
+};
+
+fn whole(connection: &Connection, whole: &Whole, row: i64) -> Outcome<Forgotten> {
+    let messages: i64 = connection
+        .prepare_cached(whole.messages)?
+        .query_row([row], |row| row.get(0))?;
+    let mut statement = connection.prepare_cached(whole.cells)?;
+    let cell_ids = statement
+        .query_map([row], |row| Ok(CellId::new(row.get::<_, String>(0)?)))?
+        .collect::<rusqlite::Result<Vec<CellId>>>()?;
+    connection.prepare_cached(whole.delete)?.execute([row])?;
+    Ok(Forgotten {
+        messages: counted(messages),
+        cells: cell_ids.len(),
+        cell_ids,
+    })
+}
+
+fn numbers(connection: &Connection, sql: &str, params: impl Params) -> Outcome<Vec<i64>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let numbers = statement.query_map(params, |row| row.get(0))?;
+    Ok(numbers.collect::<rusqlite::Result<_>>()?)
+}
+
+fn doomed_ids(connection: &Connection, scope: &Scope, ids: &[MessageId]) -> Outcome<BTreeSet<i64>> {
+    let mut doomed = BTreeSet::new();
+    if let Some(scope) = scope_row(connection, scope)? {
+        for id in ids {
+            let sql = "SELECT seq FROM messages WHERE scope = ?1 AND id = ?2";
+            doomed.extend(numbers(connection, sql, (scope, id.as_str()))?);
+        }
+    }
+    Ok(doomed)
+}
+
+/// Takes the owner out of every memcell, and names the messages that go: the owner's own, those of memcells that nobody
+/// else remembers, and those buffered where no other user speaks.
+fn doomed_with(connection: &Connection, scope: i64, owner: &Owner) -> Outcome<BTreeSet<i64>> {
+    let named = (scope, kind_number(owner.kind), owner.id.as_str());
+    let mut doomed = BTreeSet::new();
+    let sessions = "SELECT session FROM speakers WHERE scope = ?1 AND kind = ?2 AND name = ?3";
+    for session in numbers(connection, sessions, named)? {
+        let own = "SELECT messages.seq FROM events JOIN messages ON messages.seq = events.seq
+                   WHERE events.session = ?1 AND speaker_kind = ?2 AND speaker = ?3";
+        doomed.extend(numbers(connection, own, (session, named.1, named.2))?);
+        let others = "SELECT 1 FROM speakers WHERE session = ?1 AND kind = ?2 AND name <> ?3 LIMIT 1";
+        if owner.kind == OwnerKind::User && numbers(connection, others, (session, USER, named.2))?.is_empty()
+        {
+            let buffered = "SELECT seq FROM messages WHERE session = ?1 AND cell IS NULL";
+            doomed.extend(numbers(connection, buffered, [session])?);
+        }
+    }
+    let cells = "SELECT DISTINCT cell FROM cell_owners WHERE scope = ?1 AND kind = ?2 AND name = ?3";
+    for cell in numbers(connection, cells, named)? {
+        connection
+            .prepare_cached("DELETE FROM cell_owners WHERE cell = ?1 AND kind = ?2 AND name = ?3")?
+            .execute((cell, named.1, named.2))?;
+        let owners = "SELECT 1 FROM cell_owners WHERE cell = ?1 LIMIT 1";
+        if numbers(connection, owners, [cell])?.is_empty() {
+            doomed.extend(numbers(
+                connection,
+                "SELECT seq FROM messages WHERE cell = ?1",
+                [cell],
+            )?);
+        }
+    }
+    Ok(doomed)
+}
+
+fn erase(connection: &Connection, doomed: &BTreeSet<i64>) -> Outcome<Forgotten> {
+    let mut sessions = BTreeSet::new();
+    let mut cells = BTreeSet::new();
+    for seq in doomed {
+        let (session, cell): (i64, Option<i64>) = connection
+            .prepare_cached("SELECT session, cell FROM messages WHERE seq = ?1")?
+            .query_row([seq], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        sessions.insert(session);
+        cells.extend(cell);
+        connection
+            .prepare_cached("DELETE FROM events WHERE seq = ?1")?
+            .execute([seq])?;
+    }
+    let mut cell_ids = Vec::new();
+    for cell in cells {
+        cell_ids.extend(drop_if_empty(connection, cell)?);
+    }
+    for session in sessions {
+        settle(connection, session)?;
+    }
+    cell_ids.sort();
+    Ok(Forgotten {
+        messages: doomed.len(),
+        cells: cell_ids.len(),
+        cell_ids,
+    })
+}
+
+/// Removes a memcell that lost all its messages, with the job that writes it.
+fn drop_if_empty(connection: &Connection, cell: i64) -> Outcome<Option<CellId>> {
+    let dropped: Option<(String, i64)> = connection
+        .prepare_cached(
+            "DELETE FROM cells WHERE seq = ?1 AND NOT EXISTS (SELECT 1 FROM messages WHERE cell = ?1)
+             RETURNING id, session",
+        )?
+        .query_row([cell], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((id, session)) = dropped else {
+        return Ok(None);
+    };
+    connection
+        .prepare_cached("DELETE FROM jobs WHERE session = ?1 AND kind = ?2 AND subject = ?3")?
+        .execute((session, JobKind::WriteCell.as_str(), &id))?;
+    Ok(Some(CellId::new(id)))
+}
+
+/// Makes a session's derived columns true again, or removes it when its log is empty.
+fn settle(connection: &Connection, session: i64) -> Outcome<()> {
+    let emptied = connection
+        .prepare_cached(
+            "DELETE FROM sessions WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM events WHERE session = ?1)",
+        )?
+        .execute([session])?;
+    if emptied > 0 {
+        return Ok(());
+    }
+    connection
+        .prepare_cached(
+            "DELETE FROM speakers WHERE session = ?1 AND NOT EXISTS (
+               SELECT 1 FROM events JOIN messages ON messages.seq = events.seq
+               WHERE events.session = ?1 AND speaker_kind = speakers.kind AND speaker = speakers.name)",
+        )?
+        .execute([session])?;
+    let buffered: i64 = connection
+        .prepare_cached(
+            "UPDATE sessions SET buffered =
+               (SELECT count(*) FROM messages WHERE session = ?1 AND cell IS NULL)
+             WHERE id = ?1 RETURNING buffered",
+        )?
+        .query_row([session], |row| row.get(0))?;
+    transcripts::set_open(connection, session, buffered > 0)?;
+    jobs::set_head(connection, session)
+}

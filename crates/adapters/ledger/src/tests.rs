@@ -1,0 +1,206 @@
+//! The writer's promises under planted failures, and which indexes the reads use.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use rusqlite::Connection;
+use tokio::task::JoinSet;
+
+use crate::failure::{Failure, Outcome};
+use crate::writer::{self, Writer};
+use crate::{changes, jobs, schema, transcripts};
+
+fn start(path: &Path) -> Writer {
+    let connection = Connection::open(path).expect("opens");
+    writer::prepare(&connection).expect("prepares");
+    writer::make_durable(&connection).expect("sets");
+    connection
+        .execute_batch(
+            "CREATE TABLE IF NOT EXISTS notes (note INTEGER PRIMARY KEY);
+             CREATE TABLE IF NOT EXISTS replies (
+               note INTEGER REFERENCES notes DEFERRABLE INITIALLY DEFERRED);
+             CREATE TRIGGER IF NOT EXISTS disk_full BEFORE INSERT ON notes WHEN NEW.note = 666
+               BEGIN SELECT RAISE(ROLLBACK, 'planted'); END;",
+        )
+        .expect("creates");
+    Writer::start(connection).expect("starts")
+}
+
+fn notes(path: &Path) -> Vec<i64> {
+    let connection = Connection::open(path).expect("opens");
+    let mut statement = connection
+        .prepare("SELECT note FROM notes ORDER BY note")
+        .expect("prepares");
+    let rows = statement.query_map([], |row| row.get(0)).expect("reads");
+    rows.map(|row| row.expect("reads")).collect()
+}
+
+fn note(connection: &Connection, note: i64) -> Outcome<()> {
+    connection.execute("INSERT INTO notes VALUES (?1)", [note])?;
+    Ok(())
+}
+
+type Work = Box<dyn FnOnce(&Connection) -> Outcome<()> + Send>;
+
+/// Queues all the work while the writer is held up, so that it becomes one batch; which of it was answered `Ok`.
+async fn as_one_batch(writer: &Arc<Writer>, work: Vec<Work>) -> Vec<bool> {
+    let (gate, mut tasks) = queue_behind_a_gate(writer, work).await;
+    drop(gate);
+    let mut answers = vec![false; tasks.len()];
+    while let Some(answer) = tasks.join_next().await {
+        let (i, ok) = answer.expect("no panic");
+        answers[i] = ok;
+    }
+    answers.remove(0);
+    answers
+}
+
+/// The gate opens when the sender is dropped.
+async fn queue_behind_a_gate(writer: &Arc<Writer>, work: Vec<Work>) -> (Sender<()>, JoinSet<(usize, bool)>) {
+    let (gate, closed) = std::sync::mpsc::channel::<()>();
+    let mut all: Vec<Work> = vec![Box::new(move |_| {
+        // An error is the signal: the sender is gone.
+        assert!(closed.recv().is_err());
+        Ok(())
+    })];
+    all.extend(work);
+    let mut tasks = JoinSet::new();
+    for (i, work) in all.into_iter().enumerate() {
+        let writer = Arc::clone(writer);
+        tasks.spawn(async move { (i, writer.write(work).await.is_ok()) });
+        // One thread runs the test: after its turn the task waits for its answer, its request is queued.
+        tokio::task::yield_now().await;
+    }
+    (gate, tasks)
+}
+
+#[tokio::test]
+async fn a_failed_request_undoes_its_own_work_and_one_commit_serves_all() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("notes.db");
+    let writer = Arc::new(start(&path));
+    let seen_by_others = path.clone();
+    let work: Vec<Work> = vec![
+        Box::new(|c| note(c, 1)),
+        Box::new(|c| {
+            note(c, 2)?;
+            Err(Failure::Conflict)
+        }),
+        Box::new(|c| {
+            note(c, 3)?;
+            note(c, 3)
+        }),
+        Box::new(move |c| {
+            assert_eq!(
+                notes(&seen_by_others),
+                [] as [i64; 0],
+                "nothing of this batch is committed yet"
+            );
+            note(c, 4)
+        }),
+    ];
+    assert_eq!(as_one_batch(&writer, work).await, [true, false, false, true]);
+    assert_eq!(notes(&path), [1, 4]);
+}
+
+#[tokio::test]
+async fn a_failed_commit_is_told_to_everybody() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("notes.db");
+    let writer = Arc::new(start(&path));
+    let work: Vec<Work> = vec![
+        Box::new(|c| note(c, 1)),
+        Box::new(|c| {
+            c.execute("INSERT INTO replies VALUES (99)", [])?;
+            Ok(())
+        }),
+        Box::new(|c| note(c, 2)),
+    ];
+    assert_eq!(as_one_batch(&writer, work).await, [false, false, false]);
+    assert_eq!(notes(&path), [] as [i64; 0]);
+    writer.write(|c| note(c, 3)).await.expect("the writer goes on");
+    assert_eq!(notes(&path), [3]);
+}
+
+#[tokio::test]
+async fn work_lost_with_the_whole_transaction_is_told_and_the_rest_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("notes.db");
+    let writer = Arc::new(start(&path));
+    let work: Vec<Work> = vec![
+        Box::new(|c| note(c, 1)),
+        Box::new(|c| note(c, 666)),
+        Box::new(|c| note(c, 2)),
+    ];
+    assert_eq!(as_one_batch(&writer, work).await, [false, false, true]);
+    assert_eq!(notes(&path), [2]);
+}
+
+#[tokio::test]
+async fn what_was_queued_is_done_although_nobody_waits_any_more() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("notes.db");
+    let writer = Arc::new(start(&path));
+    let work: Vec<Work> = (1..=20)
+        .map(|i| Box::new(move |c: &Connection| note(c, i)) as Work)
+        .collect();
+    let (gate, mut tasks) = queue_behind_a_gate(&writer, work).await;
+    tasks.shutdown().await;
+    drop(gate);
+    drop(Arc::into_inner(writer).expect("the callers are gone"));
+    assert_eq!(notes(&path), (1..=20).collect::<Vec<_>>());
+}
+
+/// The plan's lines that walk a whole table or index.
+fn scans(connection: &Connection, sql: &str) -> Vec<String> {
+    let mut statement = connection
+        .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+        .expect("a statement");
+    let parameters = vec![1_i64; statement.parameter_count()];
+    let lines = statement
+        .query_map(rusqlite::params_from_iter(parameters), |row| {
+            row.get::<_, String>(3)
+        })
+        .expect("plans");
+    lines
+        .map(|line| line.expect("a line"))
+        .filter(|line| line.starts_with("SCAN"))
+        .collect()
+}
+
+#[test]
+fn no_read_walks_over_other_tenants_rows() {
+    let mut connection = Connection::open_in_memory().expect("opens");
+    schema::migrate(&mut connection).expect("migrates");
+    let look_ups = [
+        transcripts::BUFFER,
+        transcripts::CELL_MESSAGES,
+        transcripts::BY_ID,
+        transcripts::CELL,
+        transcripts::CELL_OWNERS,
+        changes::RECORD,
+        changes::MARKS,
+    ];
+    for sql in look_ups {
+        assert_eq!(scans(&connection, sql), [] as [String; 0], "{sql}");
+    }
+    assert_eq!(
+        scans(&connection, transcripts::TAIL),
+        ["SCAN tail"],
+        "its own result"
+    );
+    // Those that are about all tenants walk over what is asked for only: a partial index, or everything.
+    let whole = [
+        (
+            transcripts::OPEN_SESSIONS,
+            "SCAN sessions USING INDEX open_sessions",
+        ),
+        (jobs::DUE, "SCAN jobs USING COVERING INDEX job_heads"),
+        (changes::BROKEN, "SCAN files USING INDEX broken_files"),
+        (changes::STATS, "SCAN files USING INDEX sqlite_autoindex_files_1"),
+    ];
+    for (sql, scan) in whole {
+        assert_eq!(scans(&connection, sql), [scan], "{sql}");
+    }
+}

@@ -1,0 +1,342 @@
+//! Logs, buffers and memcells.
+//!
+//! Owns: accepting, cutting and reading messages. Never: forgetting them (`sweep`).
+//!
+//! A message is one row whose `cell` is empty while it is buffered: it cannot be in two places, nor in none.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use model::{Cell, CellId, CutReason, Message, MessageId, Owner, Scope, SessionId, SessionKey, Timestamp};
+use ports::{
+    Accepted, AppendOutcome, Cut, Forgotten, LedgerError, NewMessage, OpenSession, Sweep, Transcripts,
+};
+use rusqlite::{Connection, OptionalExtension, Params};
+
+use crate::failure::{Failure, Outcome};
+use crate::row::{
+    MESSAGE, Place, USER, count, counted, kind_number, message_of, owner_of, payload_of, place_of, scope_row,
+    session_key, session_row, speaker_of,
+};
+use crate::{SqliteLedger, jobs, sweep};
+
+pub(crate) const BUFFER: &str = "SELECT events.payload FROM messages JOIN events ON events.seq = messages.seq
+    WHERE messages.session = ?1 AND messages.cell IS NULL ORDER BY messages.time, messages.seq";
+
+pub(crate) const CELL_MESSAGES: &str =
+    "SELECT events.payload FROM messages JOIN events ON events.seq = messages.seq
+    WHERE messages.cell = ?1 ORDER BY messages.time, messages.seq";
+
+/// Both halves start from what is open, so an owner with nothing open costs two look-ups however much there is.
+pub(crate) const TAIL: &str = "SELECT sessions.name, events.payload FROM (
+      SELECT messages.seq, messages.time, messages.session
+        FROM speakers JOIN messages ON messages.session = speakers.session AND messages.cell IS NULL
+        WHERE speakers.scope = ?1 AND speakers.kind = ?2 AND speakers.name = ?3 AND speakers.open = 1
+          AND speakers.kind = ?4
+      UNION
+      SELECT messages.seq, messages.time, messages.session
+        FROM cell_owners JOIN messages ON messages.cell = cell_owners.cell
+        WHERE cell_owners.scope = ?1 AND cell_owners.kind = ?2 AND cell_owners.name = ?3
+          AND cell_owners.written = 0
+    ) AS tail
+    JOIN events ON events.seq = tail.seq JOIN sessions ON sessions.id = tail.session
+    ORDER BY tail.time, tail.seq";
+
+pub(crate) const BY_ID: &str = "SELECT messages.time, messages.seq, sessions.name, events.payload
+    FROM messages JOIN events ON events.seq = messages.seq JOIN sessions ON sessions.id = messages.session
+    WHERE messages.scope = ?1 AND messages.id = ?2";
+
+pub(crate) const OPEN_SESSIONS: &str = "SELECT app, project, name, buffered, touched
+    FROM sessions JOIN scopes ON scopes.id = sessions.scope
+    WHERE buffered > 0 ORDER BY touched, sessions.id LIMIT ?1";
+
+pub(crate) const CELL: &str = "SELECT seq, reason, app, project, name
+    FROM cells JOIN sessions ON sessions.id = cells.session JOIN scopes ON scopes.id = sessions.scope
+    WHERE cells.id = ?1";
+
+pub(crate) const CELL_OWNERS: &str = "SELECT kind, name FROM cell_owners WHERE cell = ?1 ORDER BY place";
+
+fn append(
+    connection: &Connection,
+    session: &SessionKey,
+    messages: Vec<NewMessage>,
+    now: Timestamp,
+) -> Outcome<AppendOutcome> {
+    let place = place_of(connection, session)?;
+    let (mut ordinal, buffered): (i64, i64) = connection
+        .prepare_cached("SELECT next_ordinal, buffered FROM sessions WHERE id = ?1")?
+        .query_row([place.session], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let first_ordinal = ordinal;
+    let mut accepted = Vec::with_capacity(messages.len());
+    for new in messages {
+        let seen = first_of(connection, place, new.client_id.as_deref())?;
+        let duplicate = seen.is_some();
+        let id = seen.unwrap_or_else(|| new.message.id.clone());
+        if !duplicate {
+            insert(connection, place, ordinal, new)?;
+            ordinal += 1;
+        }
+        accepted.push(Accepted { id, duplicate });
+    }
+    let new = ordinal - first_ordinal;
+    if new > 0 {
+        connection
+            .prepare_cached(
+                "UPDATE sessions SET next_ordinal = ?2, buffered = buffered + ?3, touched = ?4 WHERE id = ?1",
+            )?
+            .execute((place.session, ordinal, new, now.millis()))?;
+        if buffered == 0 {
+            set_open(connection, place.session, true)?;
+        }
+    }
+    Ok(AppendOutcome {
+        accepted,
+        buffered: counted(buffered + new),
+    })
+}
+
+/// The message that a client id names already.
+fn first_of(connection: &Connection, place: Place, client_id: Option<&str>) -> Outcome<Option<MessageId>> {
+    let Some(client_id) = client_id else {
+        return Ok(None);
+    };
+    let id = connection
+        .prepare_cached("SELECT id FROM messages WHERE session = ?1 AND client_id = ?2")?
+        .query_row((place.session, client_id), |row| row.get::<_, String>(0))
+        .optional()?;
+    Ok(id.map(MessageId::new))
+}
+
+fn insert(connection: &Connection, place: Place, ordinal: i64, new: NewMessage) -> Outcome<()> {
+    let NewMessage { message, client_id } = new;
+    let (id, time) = (message.id.clone(), message.time.millis());
+    let (kind, speaker) = speaker_of(&message);
+    let payload = payload_of(message)?;
+    let seq = connection
+        .prepare_cached("INSERT INTO events (session, ordinal, kind, payload) VALUES (?1, ?2, ?3, ?4)")?
+        .insert((place.session, ordinal, MESSAGE, payload))?;
+    connection
+        .prepare_cached(
+            "INSERT INTO messages (seq, scope, session, id, client_id, time, speaker_kind, speaker)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?
+        .execute((
+            seq,
+            place.scope,
+            place.session,
+            id.as_str(),
+            client_id,
+            time,
+            kind,
+            &speaker,
+        ))?;
+    connection
+        .prepare_cached(
+            "INSERT INTO speakers (session, kind, name, scope, open) VALUES (?1, ?2, ?3, ?4, 1)
+             ON CONFLICT DO NOTHING",
+        )?
+        .execute((place.session, kind, speaker, place.scope))?;
+    Ok(())
+}
+
+/// Who speaks in a session is found by its buffer only while it has one.
+pub(crate) fn set_open(connection: &Connection, session: i64, open: bool) -> Outcome<()> {
+    connection
+        .prepare_cached("UPDATE speakers SET open = ?2 WHERE session = ?1 AND open <> ?2")?
+        .execute((session, open))?;
+    Ok(())
+}
+
+fn cut(connection: &Connection, cut: Cut) -> Outcome<()> {
+    if session_row(connection, &cut.session)?.is_none() {
+        return Err(Failure::Conflict);
+    }
+    let place = place_of(connection, &cut.session)?;
+    for cell in &cut.cells {
+        insert_cell(connection, place, cell)?;
+    }
+    let taken = cut.cells.iter().map(|cell| cell.messages.len()).sum();
+    let buffered: i64 = connection
+        .prepare_cached("UPDATE sessions SET buffered = buffered - ?2 WHERE id = ?1 RETURNING buffered")?
+        .query_row((place.session, count(taken)), |row| row.get(0))?;
+    if buffered == 0 {
+        set_open(connection, place.session, false)?;
+    }
+    for job in cut.jobs {
+        let created = job.run_at;
+        jobs::insert(connection, job, created)?;
+    }
+    Ok(())
+}
+
+fn insert_cell(connection: &Connection, place: Place, cell: &Cell) -> Outcome<()> {
+    let row = connection
+        .prepare_cached("INSERT INTO cells (id, session, reason) VALUES (?1, ?2, ?3)")?
+        .insert((cell.id.as_str(), place.session, cell.reason.as_str()))?;
+    let mut insert_owner = connection.prepare_cached(
+        "INSERT INTO cell_owners (cell, place, scope, kind, name) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    for (i, owner) in cell.owners.iter().enumerate() {
+        insert_owner.execute((
+            row,
+            count(i),
+            place.scope,
+            kind_number(owner.kind),
+            owner.id.as_str(),
+        ))?;
+    }
+    let mut take = connection.prepare_cached(
+        "UPDATE messages SET cell = ?1 WHERE scope = ?2 AND id = ?3 AND session = ?4 AND cell IS NULL",
+    )?;
+    for message in &cell.messages {
+        if take.execute((row, place.scope, message.id.as_str(), place.session))? != 1 {
+            return Err(Failure::Conflict);
+        }
+    }
+    Ok(())
+}
+
+/// The messages of one session that a statement brings as payloads.
+fn messages_of(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+    session: &SessionKey,
+) -> Outcome<Vec<Message>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
+    let mut messages = Vec::new();
+    while let Some(row) = rows.next()? {
+        let payload = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+        messages.push(message_of(payload, session.clone())?);
+    }
+    Ok(messages)
+}
+
+fn cell(connection: &Connection, id: &CellId) -> Outcome<Option<Cell>> {
+    let mut statement = connection.prepare_cached(CELL)?;
+    let mut rows = statement.query([id.as_str()])?;
+    let Some(found) = rows.next()? else {
+        return Ok(None);
+    };
+    let row: i64 = found.get(0)?;
+    let reason: String = found.get(1)?;
+    let session = session_key(found, 2)?;
+    let mut owners = Vec::new();
+    let mut statement = connection.prepare_cached(CELL_OWNERS)?;
+    let mut rows = statement.query([row])?;
+    while let Some(owner) = rows.next()? {
+        owners.push(owner_of(owner.get(0)?, &owner.get::<_, String>(1)?)?);
+    }
+    Ok(Some(Cell {
+        id: id.clone(),
+        messages: messages_of(connection, CELL_MESSAGES, [row], &session)?,
+        session,
+        owners,
+        reason: CutReason::parse(&reason).ok_or(Failure::Row(reason))?,
+    }))
+}
+
+fn tail(connection: &Connection, scope: &Scope, owner: &Owner) -> Outcome<Vec<Message>> {
+    let Some(scope_row) = scope_row(connection, scope)? else {
+        return Ok(Vec::new());
+    };
+    let mut statement = connection.prepare_cached(TAIL)?;
+    let mut rows = statement.query((scope_row, kind_number(owner.kind), owner.id.as_str(), USER))?;
+    let mut messages = Vec::new();
+    while let Some(row) = rows.next()? {
+        let session = SessionKey {
+            scope: scope.clone(),
+            session: SessionId::new(row.get::<_, String>(0)?),
+        };
+        let payload = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
+        messages.push(message_of(payload, session)?);
+    }
+    Ok(messages)
+}
+
+fn messages(connection: &Connection, scope: &Scope, ids: &[MessageId]) -> Outcome<Vec<Message>> {
+    let Some(scope_row) = scope_row(connection, scope)? else {
+        return Ok(Vec::new());
+    };
+    let ids: BTreeSet<&str> = ids.iter().map(MessageId::as_str).collect();
+    let mut statement = connection.prepare_cached(BY_ID)?;
+    let mut found: Vec<(i64, i64, Message)> = Vec::with_capacity(ids.len());
+    for id in ids {
+        let mut rows = statement.query((scope_row, id))?;
+        while let Some(row) = rows.next()? {
+            let session = SessionKey {
+                scope: scope.clone(),
+                session: SessionId::new(row.get::<_, String>(2)?),
+            };
+            let payload = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
+            found.push((row.get(0)?, row.get(1)?, message_of(payload, session)?));
+        }
+    }
+    found.sort_by_key(|(time, seq, _)| (*time, *seq));
+    Ok(found.into_iter().map(|(_, _, message)| message).collect())
+}
+
+fn open_sessions(connection: &Connection, limit: usize) -> Outcome<Vec<OpenSession>> {
+    let mut statement = connection.prepare_cached(OPEN_SESSIONS)?;
+    let mut rows = statement.query([count(limit)])?;
+    let mut open = Vec::new();
+    while let Some(row) = rows.next()? {
+        open.push(OpenSession {
+            session: session_key(row, 0)?,
+            messages: counted(row.get(3)?),
+            touched: Timestamp::from_millis(row.get(4)?),
+        });
+    }
+    Ok(open)
+}
+
+#[async_trait]
+impl Transcripts for SqliteLedger {
+    async fn append(
+        &self,
+        session: &SessionKey,
+        messages: Vec<NewMessage>,
+        now: Timestamp,
+    ) -> Result<AppendOutcome, LedgerError> {
+        let session = session.clone();
+        let work = move |c: &Connection| append(c, &session, messages, now);
+        self.writer.write(work).await
+    }
+
+    async fn buffer(&self, session: &SessionKey) -> Result<Vec<Message>, LedgerError> {
+        let session = session.clone();
+        let work = move |c: &Connection| match session_row(c, &session)? {
+            Some(row) => messages_of(c, BUFFER, [row], &session),
+            None => Ok(Vec::new()),
+        };
+        self.readers.read(work).await
+    }
+
+    async fn cut(&self, wanted: Cut) -> Result<(), LedgerError> {
+        self.writer.write(move |c| cut(c, wanted)).await
+    }
+
+    async fn cell(&self, id: &CellId) -> Result<Option<Cell>, LedgerError> {
+        let id = id.clone();
+        self.readers.read(move |c| cell(c, &id)).await
+    }
+
+    async fn tail(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Message>, LedgerError> {
+        let (scope, owner) = (scope.clone(), owner.clone());
+        self.readers.read(move |c| tail(c, &scope, &owner)).await
+    }
+
+    async fn messages(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Message>, LedgerError> {
+        let (scope, ids) = (scope.clone(), ids.to_vec());
+        self.readers.read(move |c| messages(c, &scope, &ids)).await
+    }
+
+    async fn open_sessions(&self, limit: usize) -> Result<Vec<OpenSession>, LedgerError> {
+        self.readers.read(move |c| open_sessions(c, limit)).await
+    }
+
+    async fn sweep(&self, wanted: Sweep) -> Result<Forgotten, LedgerError> {
+        self.writer.erase(move |c| sweep::sweep(c, &wanted)).await
+    }
+}

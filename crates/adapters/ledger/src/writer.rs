@@ -1,0 +1,230 @@
+//! The one writer: a thread that owns the write connection and commits once for everybody who waits.
+//!
+//! Owns: transactions, group commit, durability. Never: what is written; a request brings its own statements.
+//!
+//! A request runs in a savepoint, so its failure undoes only its own work. It hears `Ok` only after the commit that
+//! holds its work is on disk. A request whose caller has gone is still done: it was queued.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use ports::LedgerError;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::failure::{Failure, Outcome};
+use crate::sweep;
+
+/// Requests that wait for the writer; more callers than that wait for a place.
+const QUEUE_MAX: usize = 1024;
+/// Requests that share one commit.
+const BATCH_MAX: usize = 256;
+/// Callers that were answered together often come back together. Without this pause the first of them would take a
+/// whole commit for itself, and the others wait for two.
+const COMPANY_WAIT: Duration = Duration::from_micros(150);
+/// Nobody else writes; this is for a tool that a person points at the file.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Statements kept prepared; there are fewer.
+const STATEMENTS_MAX: usize = 96;
+const CACHE_KIB: i64 = 8 * 1024;
+/// The log is folded into the database when it has so many pages of 4 KiB, and shrinks back to about that.
+const WAL_PAGES: i64 = 4000;
+
+/// Settings that hold before the schema is known.
+pub(crate) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "cache_size", -CACHE_KIB)
+}
+
+/// Settings of the file and of every commit: on disk before it is acknowledged.
+pub(crate) fn make_durable(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
+    connection.pragma_update(None, "synchronous", "full")?;
+    connection.pragma_update(None, "wal_autocheckpoint", WAL_PAGES)?;
+    connection.pragma_update_and_check(None, "journal_size_limit", WAL_PAGES * 4096, |_| Ok(()))
+}
+
+/// The handle to the writer's thread; dropping it waits until everything queued is done.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    queue: Option<mpsc::Sender<Box<dyn Request>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(crate) fn start(connection: Connection) -> std::io::Result<Self> {
+        let (queue, requests) = mpsc::channel(QUEUE_MAX);
+        let thread = std::thread::Builder::new()
+            .name("ledger-writer".to_owned())
+            .spawn(move || serve(&connection, requests))?;
+        Ok(Self {
+            queue: Some(queue),
+            thread: Some(thread),
+        })
+    }
+
+    /// Does the work in a transaction; its answer comes when it is on disk.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
+    ) -> Result<T, LedgerError> {
+        self.call(work, false).await
+    }
+
+    /// As [`Writer::write`], and no file holds what the work deleted when its answer comes.
+    pub(crate) async fn erase<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
+    ) -> Result<T, LedgerError> {
+        self.call(work, true).await
+    }
+
+    async fn call<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
+        erases: bool,
+    ) -> Result<T, LedgerError> {
+        let (reply, answer) = oneshot::channel();
+        let call = Call {
+            work: Some(work),
+            result: None,
+            reply,
+            erases,
+        };
+        let queue = self.queue.as_ref().expect("there until drop");
+        queue.send(Box::new(call)).await.map_err(|_| Failure::Stopped)?;
+        Ok(answer.await.map_err(|_| Failure::Stopped)??)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        drop(self.queue.take());
+        let ended = self.thread.take().map(JoinHandle::join);
+        if let Some(Err(_)) = ended {
+            tracing::error!("the ledger's writer ended with a panic");
+        }
+    }
+}
+
+trait Request: Send {
+    /// Does the work; whether it shall stay.
+    fn run(&mut self, connection: &Connection) -> bool;
+    /// The work deletes what no file may show afterwards.
+    fn erases(&self) -> bool;
+    /// Tells the caller, and that the commit failed if it did.
+    fn answer(self: Box<Self>, commit: &Result<(), Arc<Failure>>);
+}
+
+struct Call<T, F> {
+    work: Option<F>,
+    result: Option<Outcome<T>>,
+    reply: oneshot::Sender<Outcome<T>>,
+    erases: bool,
+}
+
+impl<T: Send, F: FnOnce(&Connection) -> Outcome<T> + Send> Request for Call<T, F> {
+    fn run(&mut self, connection: &Connection) -> bool {
+        self.result = self.work.take().map(|work| work(connection));
+        matches!(self.result, Some(Ok(_)))
+    }
+
+    fn erases(&self) -> bool {
+        self.erases
+    }
+
+    fn answer(self: Box<Self>, commit: &Result<(), Arc<Failure>>) {
+        let result = match (self.result, commit) {
+            (Some(result @ Err(_)), _) | (Some(result), Ok(())) => result,
+            (_, Err(error)) => Err(Failure::Commit(Arc::clone(error))),
+            (None, Ok(())) => Err(Failure::Stopped),
+        };
+        // A caller that no longer listens has nothing to be told.
+        drop(self.reply.send(result));
+    }
+}
+
+fn serve(connection: &Connection, mut requests: mpsc::Receiver<Box<dyn Request>>) {
+    let mut waiting = VecDeque::new();
+    let mut last_batch = 0;
+    while let Some(request) = requests.blocking_recv() {
+        waiting.push_back(request);
+        gather(&mut waiting, &mut requests);
+        if waiting.len() < last_batch {
+            std::thread::sleep(COMPANY_WAIT);
+            gather(&mut waiting, &mut requests);
+        }
+        last_batch = waiting.len();
+        while !waiting.is_empty() {
+            let (done, commit) = commit_batch(connection, &mut waiting);
+            if commit.is_ok()
+                && done.iter().any(|request| request.erases())
+                && let Err(error) = sweep::scrub(connection)
+            {
+                // The rows are gone; the next sweep or the next start tries again.
+                tracing::warn!(%error, "deleted text may still be in the ledger's files");
+            }
+            for request in done {
+                request.answer(&commit);
+            }
+        }
+    }
+}
+
+fn gather(waiting: &mut VecDeque<Box<dyn Request>>, requests: &mut mpsc::Receiver<Box<dyn Request>>) {
+    while waiting.len() < BATCH_MAX
+        && let Ok(request) = requests.try_recv()
+    {
+        waiting.push_back(request);
+    }
+}
+
+type Done = Vec<Box<dyn Request>>;
+
+/// Runs what waits in one transaction, and commits it; who had a turn comes back, with what became of the commit.
+fn commit_batch(
+    connection: &Connection,
+    waiting: &mut VecDeque<Box<dyn Request>>,
+) -> (Done, Result<(), Arc<Failure>>) {
+    let mut done = Done::new();
+    let committed = run_batch(connection, waiting, &mut done);
+    if done.is_empty() {
+        // There was not even a transaction, and the next try would find the same disk.
+        done.extend(waiting.drain(..));
+    }
+    (done, committed.map_err(Arc::new))
+}
+
+/// `SQLite` rolls a transaction back by itself when the disk is full or fails. Then everything done so far is lost, and
+/// what still waits gets a transaction of its own.
+fn run_batch(
+    connection: &Connection,
+    waiting: &mut VecDeque<Box<dyn Request>>,
+    done: &mut Done,
+) -> Outcome<()> {
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    while let Some(mut request) = waiting.pop_front() {
+        let ended = run_in_savepoint(&transaction, request.as_mut());
+        done.push(request);
+        ended?;
+    }
+    Ok(transaction.commit()?)
+}
+
+fn run_in_savepoint(connection: &Connection, request: &mut dyn Request) -> Outcome<()> {
+    let statement = |sql| connection.prepare_cached(sql)?.execute([]);
+    statement("SAVEPOINT request")?;
+    let stays = request.run(connection);
+    if connection.is_autocommit() {
+        return Err(Failure::RolledBack);
+    }
+    if !stays {
+        statement("ROLLBACK TO request")?;
+    }
+    statement("RELEASE request")?;
+    Ok(())
+}

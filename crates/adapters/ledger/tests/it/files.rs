@@ -1,0 +1,184 @@
+//! The file itself: one process at a time, every version from the first on, newer ones refused.
+
+use std::path::Path;
+
+use ledger::SqliteLedger;
+use model::{CellId, MessageId, Owner};
+use ports::{FileChanges, FileRecord, JobKind, JobState, Jobs, LedgerError, TaskQuery, Transcripts};
+use testkit::ledger::samples::{
+    at, cell, cut, file, full, job, name, new, says, scope, session, with_client_id,
+};
+
+#[tokio::test]
+async fn a_root_is_open_once_and_free_again_after_drop() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ledger.db");
+    let ledger = SqliteLedger::open(&path).expect("opens");
+    let second = SqliteLedger::open(&path);
+    assert!(matches!(second, Err(LedgerError::InUse)), "{second:?}");
+    let s = session("a", "s");
+    let message = new(says(&s, "ann", "m1", 1));
+    ledger.append(&s, vec![message], at(1)).await.expect("accepted");
+    drop(ledger);
+    let left: Vec<_> = std::fs::read_dir(folder.path()).expect("reads").collect();
+    assert_eq!(
+        left.len(),
+        2,
+        "the database and its lock: a clean end leaves no log behind"
+    );
+    let ledger = SqliteLedger::open(&path).expect("opens again");
+    assert_eq!(ledger.buffer(&s).await.expect("reads").len(), 1);
+}
+
+#[test]
+fn a_newer_file_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ledger.db");
+    drop(SqliteLedger::open(&path).expect("opens"));
+    let raw = rusqlite::Connection::open(&path).expect("opens");
+    let known: u32 = raw
+        .pragma_query_value(None, "user_version", |row| row.get(0))
+        .expect("reads");
+    raw.pragma_update(None, "user_version", known + 1).expect("sets");
+    raw.close().expect("closes");
+    let before = std::fs::read(&path).expect("reads");
+    let refused = SqliteLedger::open(&path);
+    assert!(
+        matches!(refused, Err(LedgerError::NewerVersion { found, known: k }) if found == known + 1 && k == known),
+        "{refused:?}"
+    );
+    assert_eq!(std::fs::read(&path).expect("reads"), before);
+}
+
+#[test]
+fn a_file_that_is_no_database_is_an_error_with_its_cause() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ledger.db");
+    std::fs::write(
+        &path,
+        "this is a text, and longer than the head of a database is ".repeat(9),
+    )
+    .expect("writes");
+    let Err(LedgerError::Store(cause)) = SqliteLedger::open(&path) else {
+        panic!("opened");
+    };
+    let chain = format!("{cause}: {}", cause.source().expect("sqlite's own"));
+    assert!(chain.contains("not a database"), "{chain}");
+}
+
+/// What every fixture holds.
+async fn fill(ledger: &SqliteLedger) {
+    let s = session("a", "s");
+    let messages = vec![
+        with_client_id(says(&s, "ann", "m1", 10), "c1"),
+        new(full(&s, "m2", 20)),
+        new(says(&s, "bob", "m3", 20)),
+    ];
+    ledger.append(&s, messages, at(5)).await.expect("accepted");
+    let buffer = ledger.buffer(&s).await.expect("reads");
+    let cells = vec![
+        cell("mc1", &buffer[..1], &["ann"]),
+        cell("mc2", &buffer[1..2], &["ann", "bob"]),
+    ];
+    ledger.cut(cut(cells)).await.expect("cut");
+    let claimed = ledger.claim(1, at(30), at(40)).await.expect("claims");
+    ledger
+        .complete(&[claimed[0].id.clone()], at(31))
+        .await
+        .expect("done");
+    ledger.claim(1, at(32), at(42)).await.expect("claims");
+    let queued = job("later", JobKind::MemoryFlush, &s);
+    ledger.enqueue(vec![queued], at(33)).await.expect("queued");
+    ledger.put(record()).await.expect("recorded");
+}
+
+fn record() -> FileRecord {
+    FileRecord {
+        problem: Some("line 7: no id".to_owned()),
+        ..file("users/ann/2026-03-02.md", 10, &[("ep_1", 1), ("ep_2", u64::MAX)])
+    }
+}
+
+async fn check_filled(path: &Path) {
+    let ledger = SqliteLedger::open(path).expect("opens and upgrades");
+    let s = session("a", "s");
+    assert_eq!(
+        ledger.buffer(&s).await.expect("reads"),
+        [says(&s, "bob", "m3", 20)]
+    );
+    let first = ledger.cell(&CellId::new("mc1")).await.expect("reads");
+    assert_eq!(first, Some(cell("mc1", &[says(&s, "ann", "m1", 10)], &["ann"])));
+    let second = ledger.cell(&CellId::new("mc2")).await.expect("reads");
+    assert_eq!(second, Some(cell("mc2", &[full(&s, "m2", 20)], &["ann", "bob"])));
+    let ann = Owner::user(name("ann"));
+    let tail = ledger.tail(&s.scope, &ann).await.expect("reads");
+    assert_eq!(tail, [full(&s, "m2", 20), says(&s, "bob", "m3", 20)]);
+    let open = ledger.open_sessions(9).await.expect("reads");
+    assert_eq!((open.len(), open[0].messages, open[0].touched), (1, 1, at(5)));
+    let again = with_client_id(says(&s, "ann", "m9", 10), "c1");
+    let outcome = ledger.append(&s, vec![again], at(50)).await.expect("accepted");
+    assert_eq!(
+        (&outcome.accepted[0].id, outcome.accepted[0].duplicate),
+        (&MessageId::new("m1"), true)
+    );
+    let everything = TaskQuery {
+        scope: scope("a"),
+        session: None,
+        state: None,
+        kinds: Vec::new(),
+        page: 1,
+        page_size: 9,
+    };
+    let page = ledger.page(&everything).await.expect("reads");
+    let states: Vec<(&str, JobState)> = page
+        .jobs
+        .iter()
+        .map(|job| (job.id.0.as_str(), job.state))
+        .collect();
+    assert_eq!(
+        states,
+        [
+            ("later", JobState::Queued),
+            ("job-mc2", JobState::Processing),
+            ("job-mc1", JobState::Success)
+        ]
+    );
+    assert_eq!(ledger.release_all().await.expect("released"), 1);
+    let claimed = ledger.claim(9, at(60), at(70)).await.expect("claims");
+    assert_eq!((claimed.len(), claimed[0].attempt), (1, 2));
+    ledger
+        .complete(&[claimed[0].id.clone()], at(61))
+        .await
+        .expect("done");
+    assert_eq!(
+        ledger.claim(9, at(62), at(70)).await.expect("claims")[0].id.0,
+        "later"
+    );
+    assert_eq!(
+        ledger.record(&record().stat.path).await.expect("reads"),
+        Some(record())
+    );
+}
+
+#[tokio::test]
+async fn this_version_holds_what_the_fixtures_hold() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ledger.db");
+    let ledger = SqliteLedger::open(&path).expect("opens");
+    fill(&ledger).await;
+    drop(ledger);
+    check_filled(&path).await;
+}
+
+#[tokio::test]
+async fn every_old_version_is_read() {
+    for (version, dump) in [(1, include_str!("../fixtures/v1.sql"))] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("ledger.db");
+        let raw = rusqlite::Connection::open(&path).expect("opens");
+        raw.execute_batch(dump).expect("the dump is SQL");
+        raw.pragma_update(None, "user_version", version).expect("sets");
+        raw.close().expect("closes");
+        check_filled(&path).await;
+    }
+}

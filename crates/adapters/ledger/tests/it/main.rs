@@ -1,0 +1,9 @@
+//! The ledger against its contract, against a model, under planted failures, killed, and read as raw bytes.
+
+mod concurrency;
+mod contract;
+mod erase;
+mod faults;
+mod files;
+mod kill;
+mod property;

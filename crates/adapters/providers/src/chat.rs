@@ -1,0 +1,158 @@
+//! An OpenAI-compatible `/chat/completions` endpoint as a chat model.
+//!
+//! Owns: asking for structured output in the strongest form that the endpoint takes, and remembering what it does not.
+//! Never: judging the answer; it may still not be the JSON that was asked for.
+
+mod wire;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use ports::{Chat, ChatError, ChatReply, ChatRequest, Clock};
+use tracing::info;
+
+use crate::http::{CallError, Endpoint};
+use crate::key::ApiKey;
+
+/// Extraction runs in the background and falls back to rules.
+const ATTEMPTS: u32 = 3;
+
+/// How to reach a chat model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChatSettings {
+    /// As in `http://127.0.0.1:8080/v1`.
+    pub base_url: String,
+    pub api_key: Option<ApiKey>,
+    pub model: String,
+    /// For one attempt.
+    pub timeout: Duration,
+}
+
+impl ChatSettings {
+    /// A model at a base URL.
+    pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
+        Self {
+            base_url: base_url.into(),
+            api_key: None,
+            model: model.into(),
+            timeout: Duration::from_mins(1),
+        }
+    }
+}
+
+/// How structured output is asked for, strongest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Structure {
+    Schema,
+    Object,
+    /// By the prompt alone.
+    Plain,
+}
+
+impl Structure {
+    const ALL: [Self; 3] = [Self::Schema, Self::Object, Self::Plain];
+}
+
+/// A chat model behind an OpenAI-compatible endpoint.
+pub struct HttpChat {
+    settings: ChatSettings,
+    endpoint: Endpoint,
+    /// The strongest form not refused yet, as a place in [`Structure::ALL`].
+    structure: AtomicU8,
+    /// Newer models take `max_completion_tokens` and refuse `max_tokens`.
+    newer_limit: AtomicBool,
+}
+
+/// Without the settings: some put a key into the query of the base URL.
+impl fmt::Debug for HttpChat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpChat")
+            .field("model", &self.settings.model)
+            .field("endpoint", &self.endpoint)
+            .finish_non_exhaustive()
+    }
+}
+
+impl HttpChat {
+    /// The chat model of these settings; the endpoint is not asked yet.
+    pub fn new(settings: ChatSettings, clock: Arc<dyn Clock>) -> Result<Self, ChatError> {
+        let key = settings.api_key.clone();
+        let endpoint = Endpoint::new(&settings.base_url, key, settings.timeout, clock)
+            .map_err(|reason| ChatError::Refused { reason })?;
+        Ok(Self {
+            settings,
+            endpoint,
+            structure: AtomicU8::new(0),
+            newer_limit: AtomicBool::new(false),
+        })
+    }
+
+    fn form(&self) -> wire::Form {
+        wire::Form {
+            structure: Structure::ALL[usize::from(self.structure.load(Ordering::Relaxed))],
+            newer_limit: self.newer_limit.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Whether the endpoint refused the request's form and would take a weaker one, which is then remembered.
+    fn weaken(&self, form: wire::Form, has_schema: bool, status: u16, reason: &str) -> bool {
+        if !matches!(status, 400 | 422) {
+            return false;
+        }
+        if !form.newer_limit && reason.contains("max_completion_tokens") {
+            self.newer_limit.store(true, Ordering::Relaxed);
+            return true;
+        }
+        let names = [
+            "response_format",
+            "json_schema",
+            "json_object",
+            "structured output",
+            "schema",
+        ];
+        let reason = reason.to_lowercase();
+        if !has_schema || form.structure == Structure::Plain || !names.iter().any(|n| reason.contains(n)) {
+            return false;
+        }
+        let next = form.structure as u8 + 1;
+        // Two requests may learn this at once; neither may undo what the other learnt.
+        self.structure.fetch_max(next, Ordering::Relaxed);
+        info!(model = self.settings.model, refused = ?form.structure, "the endpoint does not offer this form");
+        true
+    }
+}
+
+#[async_trait]
+impl Chat for HttpChat {
+    fn model(&self) -> &str {
+        &self.settings.model
+    }
+
+    async fn complete(&self, request: ChatRequest) -> Result<ChatReply, ChatError> {
+        loop {
+            let form = self.form();
+            let body = wire::request(&self.settings.model, &request, form)
+                .map_err(|reason| ChatError::Refused { reason })?;
+            match self
+                .endpoint
+                .post(&["chat", "completions"], &body, ATTEMPTS)
+                .await
+            {
+                Ok(answer) => {
+                    return wire::reply(answer, &self.settings.model).map_err(|fault| ChatError::Refused {
+                        reason: format!("{} {fault}", self.endpoint.shown()),
+                    });
+                }
+                Err(CallError::Unavailable(reason)) => return Err(ChatError::Unavailable { reason }),
+                Err(CallError::Refused { status, reason }) => {
+                    if !self.weaken(form, request.schema.is_some(), status, &reason) {
+                        return Err(ChatError::Refused { reason });
+                    }
+                }
+            }
+        }
+    }
+}

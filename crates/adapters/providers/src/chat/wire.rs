@@ -1,0 +1,109 @@
+//! The JSON of the chat dialect, without streaming.
+//!
+//! Owns: its field names. Never: sending it.
+
+use ports::{ChatReply, ChatRequest, ChatRole};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Structure;
+
+/// What this endpoint is known to take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Form {
+    pub(super) structure: Structure,
+    pub(super) newer_limit: bool,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    model: Option<String>,
+    choices: Vec<Choice>,
+    usage: Option<Usage>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: Said,
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Said {
+    content: Option<String>,
+    refusal: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Usage {
+    prompt_tokens: u64,
+    completion_tokens: u64,
+}
+
+/// The body of a request.
+pub(super) fn request(model: &str, request: &ChatRequest, form: Form) -> Result<Value, String> {
+    let role = |role| match role {
+        ChatRole::System => "system",
+        ChatRole::User => "user",
+        ChatRole::Assistant => "assistant",
+    };
+    let messages: Vec<Value> = request
+        .messages
+        .iter()
+        .map(|m| json!({ "role": role(m.role), "content": m.content }))
+        .collect();
+    let limit = if form.newer_limit {
+        "max_completion_tokens"
+    } else {
+        "max_tokens"
+    };
+    let mut body = json!({ "model": model, "messages": messages, "stream": false });
+    body[limit] = request.tokens_max.into();
+    if let Some((name, schema)) = &request.schema {
+        let schema: Value = serde_json::from_str(schema)
+            .map_err(|error| format!("the schema `{name}` is not JSON: {error}"))?;
+        match form.structure {
+            Structure::Schema => {
+                body["response_format"] = json!({
+                    "type": "json_schema",
+                    "json_schema": { "name": name, "strict": true, "schema": schema },
+                });
+            }
+            Structure::Object => body["response_format"] = json!({ "type": "json_object" }),
+            Structure::Plain => {}
+        }
+    }
+    Ok(body)
+}
+
+/// The model's answer, or what is wrong with it.
+pub(super) fn reply(answer: Value, model: &str) -> Result<ChatReply, String> {
+    let answer: Answer = serde_json::from_value(answer)
+        .map_err(|_| "answered JSON without `choices[].message`: is it a chat endpoint?".to_owned())?;
+    let choice = answer
+        .choices
+        .into_iter()
+        .next()
+        .ok_or("answered without a choice")?;
+    if let Some(refusal) = choice.message.refusal {
+        return Err(format!("answered that the model refuses: {refusal}"));
+    }
+    let content = choice
+        .message
+        .content
+        .filter(|content| !content.trim().is_empty());
+    let content = content.ok_or_else(|| {
+        let why = choice.finish_reason.as_deref().unwrap_or("no reason given");
+        format!(
+            "answered without text ({why}); when it is `length`, the model thinks longer than it may answer"
+        )
+    })?;
+    let usage = answer.usage.unwrap_or_default();
+    Ok(ChatReply {
+        content,
+        model: answer.model.unwrap_or_else(|| model.to_owned()),
+        prompt_tokens: usage.prompt_tokens,
+        completion_tokens: usage.completion_tokens,
+    })
+}

@@ -1,0 +1,276 @@
+//! An OpenAI-compatible `/embeddings` endpoint as an embedder.
+//!
+//! Owns: batches, the lanes that keep queries apart from passages, a small cache of queries, checks of every vector.
+//! Never: the exchange itself (`http`).
+
+mod cache;
+mod wire;
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::future::try_join_all;
+use model::{EmbedderId, Vector};
+use ports::{Clock, EmbedError, EmbedPurpose, Embedder};
+use tokio::sync::Semaphore;
+
+use crate::http::{CallError, Endpoint};
+use crate::key::ApiKey;
+use cache::QueryCache;
+
+/// Someone waits for a query, and a search without it still answers by keyword.
+const QUERY_ATTEMPTS: u32 = 2;
+const PASSAGE_ATTEMPTS: u32 = 4;
+/// Queries in flight; they have these places to themselves.
+const QUERIES_IN_FLIGHT: usize = 4;
+
+/// How to reach an embedding model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmbedSettings {
+    /// As in `http://127.0.0.1:11434/v1`.
+    pub base_url: String,
+    pub api_key: Option<ApiKey>,
+    pub model: String,
+    /// How many numbers the model's vectors have; [`HttpEmbedder::probe_dims`] asks the endpoint.
+    pub dims: usize,
+    /// Ask the endpoint for vectors of that size; only some models can shorten theirs.
+    pub send_dims: bool,
+    /// Put before a query, as `query: ` for e5 models.
+    pub query_prefix: String,
+    /// Put before a passage.
+    pub passage_prefix: String,
+    /// For one attempt.
+    pub timeout: Duration,
+    pub batch_texts_max: usize,
+    pub batch_bytes_max: usize,
+    /// The rest of a longer text is left out, because endpoints refuse what exceeds their context.
+    pub text_bytes_max: usize,
+    /// Requests for passages in flight.
+    pub passages_in_flight: usize,
+}
+
+impl EmbedSettings {
+    /// A model at a base URL, everything else as most endpoints want it; `dims` is still 0.
+    pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
+        Self {
+            base_url: base_url.into(),
+            api_key: None,
+            model: model.into(),
+            dims: 0,
+            send_dims: false,
+            query_prefix: String::new(),
+            passage_prefix: String::new(),
+            timeout: Duration::from_secs(30),
+            batch_texts_max: 64,
+            batch_bytes_max: 128 * 1024,
+            text_bytes_max: 8 * 1024,
+            passages_in_flight: 2,
+        }
+    }
+}
+
+/// Embeds through an OpenAI-compatible endpoint.
+pub struct HttpEmbedder {
+    id: EmbedderId,
+    settings: EmbedSettings,
+    endpoint: Endpoint,
+    queries: Semaphore,
+    passages: Semaphore,
+    cache: QueryCache,
+}
+
+/// Without the settings: some put a key into the query of the base URL.
+impl fmt::Debug for HttpEmbedder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpEmbedder")
+            .field("id", &self.id)
+            .field("endpoint", &self.endpoint)
+            .finish_non_exhaustive()
+    }
+}
+
+fn refused(reason: String) -> EmbedError {
+    EmbedError::Refused { reason }
+}
+
+impl HttpEmbedder {
+    /// The embedder of these settings; the endpoint is not asked yet.
+    pub fn new(settings: EmbedSettings, clock: Arc<dyn Clock>) -> Result<Self, EmbedError> {
+        if settings.dims == 0 {
+            return Err(refused(
+                "`dims` is not set: write how many numbers the model's vectors have".to_owned(),
+            ));
+        }
+        let key = settings.api_key.clone();
+        let endpoint = Endpoint::new(&settings.base_url, key, settings.timeout, clock).map_err(refused)?;
+        // Stored vectors depend on the passages' prefix; another query prefix asks nothing of them.
+        let model = match settings.passage_prefix.as_str() {
+            "" => format!("openai/{}", settings.model),
+            prefix => format!("openai/{}/{prefix:?}", settings.model),
+        };
+        Ok(Self {
+            id: EmbedderId {
+                model,
+                dims: settings.dims,
+            },
+            endpoint,
+            queries: Semaphore::new(QUERIES_IN_FLIGHT),
+            passages: Semaphore::new(settings.passages_in_flight.max(1)),
+            cache: QueryCache::default(),
+            settings,
+        })
+    }
+
+    /// How many numbers the model's vectors have, by embedding one word.
+    pub async fn probe_dims(settings: &EmbedSettings, clock: Arc<dyn Clock>) -> Result<usize, EmbedError> {
+        let key = settings.api_key.clone();
+        let endpoint = Endpoint::new(&settings.base_url, key, settings.timeout, clock).map_err(refused)?;
+        let body = wire::request(&settings.model, &["hello".to_owned()], None);
+        let answer = endpoint
+            .post(&["embeddings"], &body, QUERY_ATTEMPTS)
+            .await
+            .map_err(error)?;
+        let vectors = wire::vectors(answer, 1).map_err(|fault| answered_wrongly(&endpoint, &fault))?;
+        Ok(vectors[0].len())
+    }
+
+    /// The text as it is sent.
+    fn marked(&self, text: &str, purpose: EmbedPurpose) -> String {
+        let prefix = match purpose {
+            EmbedPurpose::Query => &self.settings.query_prefix,
+            EmbedPurpose::Passage => &self.settings.passage_prefix,
+        };
+        format!(
+            "{prefix}{}",
+            &text[..text.floor_char_boundary(self.settings.text_bytes_max)]
+        )
+    }
+
+    async fn request(&self, texts: &[String], purpose: EmbedPurpose) -> Result<Vec<Vector>, EmbedError> {
+        let (lane, attempts) = match purpose {
+            EmbedPurpose::Query => (&self.queries, QUERY_ATTEMPTS),
+            EmbedPurpose::Passage => (&self.passages, PASSAGE_ATTEMPTS),
+        };
+        let _place = lane.acquire().await.expect("the semaphore is never closed");
+        let dims = self.settings.send_dims.then_some(self.id.dims);
+        let body = wire::request(&self.settings.model, texts, dims);
+        let answer = self
+            .endpoint
+            .post(&["embeddings"], &body, attempts)
+            .await
+            .map_err(error)?;
+        let vectors =
+            wire::vectors(answer, texts.len()).map_err(|fault| answered_wrongly(&self.endpoint, &fault))?;
+        vectors.into_iter().map(|vector| self.checked(vector)).collect()
+    }
+
+    fn checked(&self, mut vector: Vec<f32>) -> Result<Vector, EmbedError> {
+        if vector.len() != self.id.dims {
+            return Err(EmbedError::Dimensions {
+                expected: self.id.dims,
+                found: vector.len(),
+            });
+        }
+        let length = vector.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
+        if !length.is_finite() {
+            return Err(refused(format!(
+                "{} gave a vector that is no number",
+                self.endpoint.shown()
+            )));
+        }
+        if length > 0.0 {
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "a share of the length is between -1 and 1"
+            )]
+            for x in &mut vector {
+                *x = (f64::from(*x) / length) as f32;
+            }
+        }
+        Ok(vector.into())
+    }
+
+    /// Runs of texts that fit into one request each.
+    fn batches(&self, texts: &[String]) -> Vec<Range<usize>> {
+        let mut batches: Vec<Range<usize>> = Vec::new();
+        let mut bytes = 0;
+        for (place, text) in texts.iter().enumerate() {
+            bytes += text.len();
+            match batches.last_mut() {
+                Some(batch)
+                    if batch.len() < self.settings.batch_texts_max
+                        && bytes <= self.settings.batch_bytes_max =>
+                {
+                    batch.end += 1;
+                }
+                _ => {
+                    batches.push(place..place + 1);
+                    bytes = text.len();
+                }
+            }
+        }
+        batches
+    }
+}
+
+fn error(error: CallError) -> EmbedError {
+    match error {
+        CallError::Unavailable(reason) => EmbedError::Unavailable { reason },
+        CallError::Refused { reason, .. } => EmbedError::Refused { reason },
+    }
+}
+
+fn answered_wrongly(endpoint: &Endpoint, fault: &str) -> EmbedError {
+    refused(format!(
+        "{} answered {fault}: is it an embeddings endpoint?",
+        endpoint.shown()
+    ))
+}
+
+#[async_trait]
+impl Embedder for HttpEmbedder {
+    fn id(&self) -> &EmbedderId {
+        &self.id
+    }
+
+    fn is_instant(&self) -> bool {
+        false
+    }
+
+    async fn embed(&self, texts: &[&str], purpose: EmbedPurpose) -> Result<Vec<Vector>, EmbedError> {
+        let zero: Vector = vec![0.0; self.id.dims].into();
+        let mut vectors = vec![zero; texts.len()];
+        let mut places = Vec::new();
+        let mut wanted = Vec::new();
+        for (place, text) in texts
+            .iter()
+            .enumerate()
+            .filter(|(_, text)| !text.trim().is_empty())
+        {
+            let known = (purpose == EmbedPurpose::Query)
+                .then(|| self.cache.get(text))
+                .flatten();
+            if let Some(vector) = known {
+                vectors[place] = vector;
+            } else {
+                places.push(place);
+                wanted.push(self.marked(text, purpose));
+            }
+        }
+        let batches = self.batches(&wanted);
+        let requests = batches
+            .into_iter()
+            .map(|batch| self.request(&wanted[batch], purpose));
+        let found = try_join_all(requests).await?;
+        for (place, vector) in places.into_iter().zip(found.into_iter().flatten()) {
+            if purpose == EmbedPurpose::Query {
+                self.cache.put(texts[place], &vector);
+            }
+            vectors[place] = vector;
+        }
+        Ok(vectors)
+    }
+}

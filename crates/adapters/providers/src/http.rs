@@ -1,0 +1,243 @@
+//! One JSON exchange with an OpenAI-compatible endpoint, with its time limit and its bounded retries.
+//!
+//! Owns: which failures are worth another try, how long to wait, and what a person is told. Never: what is in the JSON.
+
+mod retry;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ports::Clock;
+use reqwest::header::{AUTHORIZATION, RETRY_AFTER};
+use reqwest::{Client, Response, StatusCode, Url};
+use serde_json::Value;
+use tracing::debug;
+
+use crate::key::{ApiKey, redact};
+
+/// An answer longer than this is cut off and refused, whatever it is.
+const ANSWER_BYTES_MAX: usize = 64 << 20;
+/// How much of an endpoint's own words an error quotes.
+const QUOTE_CHARS_MAX: usize = 300;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Where the calls go.
+pub(crate) struct Endpoint {
+    client: Client,
+    base: Url,
+    key: Option<ApiKey>,
+    timeout: Duration,
+    clock: Arc<dyn Clock>,
+}
+
+/// Why there is no answer; both texts are free of keys and say what to do.
+#[derive(Debug)]
+pub(crate) enum CallError {
+    /// Worth another try later.
+    Unavailable(String),
+    /// Another try of the same would be refused too.
+    Refused { status: u16, reason: String },
+}
+
+/// How one attempt ended without an answer.
+enum Missed {
+    Again { reason: String, after: Option<Duration> },
+    Final(CallError),
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("base", &self.shown())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A client for that host; a host of this machine is never reached through a proxy.
+pub(crate) fn client(url: &Url) -> Result<Client, String> {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let is_local = host == "localhost"
+        || host
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback());
+    let builder = Client::builder().connect_timeout(CONNECT_TIMEOUT);
+    let builder = if is_local { builder.no_proxy() } else { builder };
+    builder
+        .build()
+        .map_err(|error| format!("no HTTPS client can be made: {}", describe(error)))
+}
+
+/// An error of the client with its causes, without the URL and what may be hidden in it.
+pub(crate) fn describe(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
+}
+
+impl Endpoint {
+    /// An endpoint at a base URL such as `http://127.0.0.1:11434/v1`.
+    pub(crate) fn new(
+        base_url: &str,
+        key: Option<ApiKey>,
+        timeout: Duration,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, String> {
+        let wrong =
+            || "`base_url` is not an HTTP address: write it as in `http://127.0.0.1:11434/v1`".to_owned();
+        let base = Url::parse(base_url.trim()).map_err(|_| wrong())?;
+        if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
+            return Err(wrong());
+        }
+        if !base.username().is_empty() || base.password().is_some() {
+            return Err("`base_url` holds a user or password: write it as `api_key` instead".to_owned());
+        }
+        let client = client(&base)?;
+        Ok(Self {
+            client,
+            base,
+            key,
+            timeout,
+            clock,
+        })
+    }
+
+    /// The base URL as it may be shown: without the query, where some put a key.
+    pub(crate) fn shown(&self) -> String {
+        let port = self
+            .base
+            .port()
+            .map_or_else(String::new, |port| format!(":{port}"));
+        let host = self.base.host_str().unwrap_or_default();
+        format!("{}://{host}{port}{}", self.base.scheme(), self.base.path())
+    }
+
+    /// Posts JSON and reads JSON, trying up to so many times.
+    pub(crate) async fn post(&self, path: &[&str], body: &Value, attempts: u32) -> Result<Value, CallError> {
+        let mut attempt = 1;
+        loop {
+            let missed = tokio::select! {
+                answer = self.exchange(path, body) => match answer {
+                    Ok(answer) => return Ok(answer),
+                    Err(missed) => missed,
+                },
+                () = self.clock.sleep(self.timeout) => Missed::Again {
+                    reason: format!("{} did not answer within {} s", self.shown(), self.timeout.as_secs()),
+                    after: None,
+                },
+            };
+            let (reason, after) = match missed {
+                Missed::Final(error) => return Err(error),
+                Missed::Again { reason, after } => (reason, after),
+            };
+            match retry::wait(attempt, attempts, after) {
+                Some(wait) => {
+                    debug!(
+                        attempt,
+                        wait_ms = wait.as_millis(),
+                        reason,
+                        "trying the endpoint again"
+                    );
+                    self.clock.sleep(wait).await;
+                }
+                None => return Err(CallError::Unavailable(reason)),
+            }
+            attempt += 1;
+        }
+    }
+
+    async fn exchange(&self, path: &[&str], body: &Value) -> Result<Value, Missed> {
+        let mut url = self.base.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(path);
+        }
+        let mut request = self.client.post(url).json(body);
+        if let Some(key) = &self.key {
+            request = request.header(AUTHORIZATION, key.bearer());
+        }
+        let response = request.send().await.map_err(|error| self.missed(error))?;
+        let status = response.status();
+        let after = response
+            .headers()
+            .get(RETRY_AFTER)
+            .and_then(|value| value.to_str().ok());
+        let after = after.and_then(|value| retry::after(value, self.clock.now()));
+        let bytes = self.read(response).await?;
+        if status.is_success() {
+            return serde_json::from_slice(&bytes).map_err(|_| {
+                Missed::Final(self.refused(status, "the answer is not JSON: check `base_url`"))
+            });
+        }
+        let said = self.quote(&bytes);
+        let again = status.is_server_error()
+            || matches!(
+                status,
+                StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT
+            );
+        if again {
+            let reason = format!("{} answered {}: {said}", self.shown(), status.as_u16());
+            return Err(Missed::Again { reason, after });
+        }
+        Err(Missed::Final(self.refused(status, &said)))
+    }
+
+    async fn read(&self, mut response: Response) -> Result<Vec<u8>, Missed> {
+        let mut bytes = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.missed(error))? {
+            if bytes.len() + chunk.len() > ANSWER_BYTES_MAX {
+                let said = format!("the answer is longer than {} MiB", ANSWER_BYTES_MAX >> 20);
+                return Err(Missed::Final(self.refused(response.status(), &said)));
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes)
+    }
+
+    fn missed(&self, error: reqwest::Error) -> Missed {
+        let is_hopeless = error.is_builder();
+        let reason = redact(&describe(error), self.key.as_ref());
+        if is_hopeless {
+            return Missed::Final(CallError::Refused { status: 0, reason });
+        }
+        let reason = format!(
+            "{}: {reason}; is it running, and is `base_url` right?",
+            self.shown()
+        );
+        Missed::Again { reason, after: None }
+    }
+
+    fn refused(&self, status: StatusCode, said: &str) -> CallError {
+        let advice = match status.as_u16() {
+            401 | 403 => "; check `api_key`",
+            404 => "; check `model`, and that `base_url` ends as the endpoint wants it, mostly in `/v1`",
+            413 => "; the texts are too long for it",
+            _ => "",
+        };
+        let reason = format!("{} answered {}: {said}{advice}", self.shown(), status.as_u16());
+        CallError::Refused {
+            status: status.as_u16(),
+            reason: redact(&reason, self.key.as_ref()),
+        }
+    }
+
+    /// What the endpoint says is wrong, in one short line.
+    fn quote(&self, bytes: &[u8]) -> String {
+        let value: Value = serde_json::from_slice(bytes).unwrap_or_default();
+        let places = ["/error/message", "/error", "/message", "/detail"];
+        let said = places.iter().find_map(|place| value.pointer(place)?.as_str());
+        let said = said.map_or_else(|| String::from_utf8_lossy(bytes).into_owned(), str::to_owned);
+        // The key goes first: cutting could leave a part of it that is no longer recognised.
+        let said = redact(&said, self.key.as_ref());
+        let line: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        match line.char_indices().nth(QUOTE_CHARS_MAX) {
+            Some((end, _)) => format!("{}…", &line[..end]),
+            None if line.is_empty() => "nothing".to_owned(),
+            None => line,
+        }
+    }
+}

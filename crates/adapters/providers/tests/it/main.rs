@@ -1,0 +1,7 @@
+//! The providers against a real HTTP server on this machine, with time in the test's hands.
+
+mod chat;
+mod embeddings;
+mod hub;
+mod server;
+mod timer;

@@ -1,0 +1,60 @@
+//! A clock on which waits take no time and limits never strike, each by its length.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use model::{Timestamp, Zone};
+use ports::Clock;
+
+/// Waits end at once and are written down; a wait of the length of `limit` never ends.
+#[derive(Debug)]
+pub(crate) struct Timer {
+    limit: Option<Duration>,
+    waits: Mutex<Vec<Duration>>,
+}
+
+impl Timer {
+    pub(crate) fn with_limit(limit: Duration) -> Arc<Self> {
+        Arc::new(Self {
+            limit: Some(limit),
+            waits: Mutex::default(),
+        })
+    }
+
+    /// Every limit strikes at once.
+    pub(crate) fn hasty() -> Arc<Self> {
+        Arc::new(Self {
+            limit: None,
+            waits: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn waits(&self) -> Vec<Duration> {
+        self.waits
+            .lock()
+            .expect("no test panics while it holds this")
+            .clone()
+    }
+}
+
+#[async_trait]
+impl Clock for Timer {
+    fn now(&self) -> Timestamp {
+        Zone::utc().parse("2026-03-02T09:00:00Z").expect("a time")
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.waits().iter().sum()
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        if Some(duration) == self.limit {
+            return std::future::pending().await;
+        }
+        self.waits
+            .lock()
+            .expect("no test panics while it holds this")
+            .push(duration);
+    }
+}

@@ -1,0 +1,75 @@
+//! Every change to the disk that the vault makes, one method each: the seam that a test breaks at the n-th change.
+//!
+//! Owns: what is synced when. Never: deciding what to write.
+
+use std::fmt::Debug;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+/// Changes to a disk; each is on disk when it returns, but for a folder's own entries, which `sync` makes durable.
+pub(crate) trait Disk: Send + Sync + Debug {
+    /// Creates a folder; one that is there is fine.
+    fn create_folder(&self, path: &Path) -> io::Result<()>;
+    /// Writes a whole file, in place of what was there.
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// Adds to the end of a file, which is created if need be.
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// Cuts a file to a length.
+    fn truncate(&self, path: &Path, len: u64) -> io::Result<()>;
+    /// Puts a file in the place of another at once.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Removes a file; one that is not there is fine.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Makes a file's content or a folder's entries durable.
+    fn sync(&self, path: &Path) -> io::Result<()>;
+}
+
+/// The disk.
+#[derive(Debug)]
+pub(crate) struct RealDisk;
+
+impl Disk for RealDisk {
+    fn create_folder(&self, path: &Path) -> io::Result<()> {
+        unless(fs::create_dir(path), io::ErrorKind::AlreadyExists)
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        // A link that lies in wait under this name is removed, not followed.
+        self.remove(path)?;
+        let mut file = File::create_new(path)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+        file.write_all(bytes)?;
+        file.sync_data()
+    }
+
+    fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
+        let file = OpenOptions::new().write(true).open(path)?;
+        file.set_len(len)?;
+        file.sync_data()
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        unless(fs::remove_file(path), io::ErrorKind::NotFound)
+    }
+
+    fn sync(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
+}
+
+fn unless(result: io::Result<()>, fine: io::ErrorKind) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == fine => Ok(()),
+        result => result,
+    }
+}

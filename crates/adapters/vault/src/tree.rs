@@ -1,0 +1,156 @@
+//! The folder that the vault is: which paths are inside, what is there, and the list of all of it.
+//!
+//! Owns: the refusal of links and of whatever is not a plain file or folder. Never: writing, or reading a file that
+//! is no memory file.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use markdown::{NoPlace, Place};
+use ports::{FileStat, VaultError};
+
+/// The vault's folder.
+#[derive(Debug, Clone)]
+pub(crate) struct Tree {
+    root: PathBuf,
+}
+
+/// A path of the vault that leads through no link.
+#[derive(Debug)]
+pub(crate) struct Spot {
+    pub(crate) path: PathBuf,
+    /// None when nothing is there.
+    pub(crate) metadata: Option<Metadata>,
+}
+
+impl Spot {
+    /// A folder or a pipe with the name of a memory file is nothing to write to.
+    pub(crate) fn check_plain(&self, path: &str) -> Result<(), VaultError> {
+        let is_other = self.metadata.as_ref().is_some_and(|metadata| !metadata.is_file());
+        if is_other { Err(outside(path)) } else { Ok(()) }
+    }
+}
+
+pub(crate) fn outside(path: &str) -> VaultError {
+    let path = path.to_owned();
+    VaultError::Outside { path }
+}
+
+/// An error of the disk, with the path that it is about.
+pub(crate) fn io_error(path: &str) -> impl FnOnce(io::Error) -> VaultError {
+    let path = path.to_owned();
+    move |source| VaultError::Io { path, source }
+}
+
+impl Tree {
+    /// The vault in a folder that is there; only here a link is followed, to where the owner of the machine put it.
+    pub(crate) fn open(root: &Path) -> io::Result<Self> {
+        let root = root.canonicalize()?;
+        Ok(Self { root })
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where a path leads, if every part of it is a plain name and none a link. `path` may name a folder.
+    pub(crate) fn spot(&self, path: &str) -> Result<Spot, VaultError> {
+        let mut full = self.root.clone();
+        let mut metadata = None;
+        for part in path.split('/') {
+            if part.is_empty() || part == "." || part == ".." || part.contains(['\\', '\0']) {
+                return Err(outside(path));
+            }
+            full.push(part);
+            metadata = match full.symlink_metadata() {
+                Ok(metadata) if metadata.is_symlink() => return Err(outside(path)),
+                Ok(metadata) => Some(metadata),
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                    ) =>
+                {
+                    None
+                }
+                Err(error) => return Err(io_error(path)(error)),
+            };
+        }
+        Ok(Spot { path: full, metadata })
+    }
+
+    /// The stat of a memory file from its metadata.
+    pub(crate) fn stat(path: &str, metadata: &Metadata) -> FileStat {
+        let modified = metadata.modified().unwrap_or(UNIX_EPOCH);
+        let nanos = |duration: std::time::Duration| i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX);
+        FileStat {
+            path: path.into(),
+            bytes: metadata.len(),
+            modified_ns: modified
+                .duration_since(UNIX_EPOCH)
+                .map_or_else(|before| -nanos(before.duration()), nanos),
+        }
+    }
+
+    /// Every memory file, sorted by path. Links are not followed; a folder that cannot be read is left out.
+    pub(crate) fn files(&self) -> Result<Vec<FileStat>, VaultError> {
+        fs::read_dir(&self.root).map_err(io_error(""))?;
+        Ok(self.files_below(""))
+    }
+
+    /// Every memory file in a folder that no link leads to, sorted by path.
+    pub(crate) fn files_in(&self, folder: &str) -> Result<Vec<FileStat>, VaultError> {
+        self.spot(folder)?;
+        Ok(self.files_below(folder))
+    }
+
+    /// Every memory file below a folder of the vault, sorted by path.
+    pub(crate) fn files_below(&self, folder: &str) -> Vec<FileStat> {
+        let mut found = Vec::new();
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            let entries = match fs::read_dir(self.root.join(&folder)) {
+                Ok(entries) => entries,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => {
+                    tracing::warn!(%folder, %error, "a folder of the vault cannot be read");
+                    continue;
+                }
+            };
+            for entry in entries.flatten() {
+                let name = entry.file_name();
+                let (Some(name), Ok(metadata)) = (name.to_str(), entry.metadata()) else {
+                    continue;
+                };
+                let path = if folder.is_empty() {
+                    name.to_owned()
+                } else {
+                    format!("{folder}/{name}")
+                };
+                if metadata.is_dir() {
+                    if may_hold_memory(&path) {
+                        folders.push(path);
+                    }
+                } else if Place::of(&path) == Err(NoPlace::Foreign) {
+                    // Somebody else's file.
+                } else if metadata.is_file() {
+                    found.push(Self::stat(&path, &metadata));
+                } else {
+                    tracing::warn!(%path, "a link in the vault is not followed");
+                }
+            }
+        }
+        found.sort_by(|a, b| a.path.cmp(&b.path));
+        found
+    }
+}
+
+/// Whether memory files can be below a folder: whether some path through it is one's.
+pub(crate) fn may_hold_memory(path: &str) -> bool {
+    let below = ["a", "users", "a", "facts", "a.md"];
+    let depth = path.matches('/').count();
+    let example = [&[path], &below[depth.min(below.len() - 1)..]].concat();
+    Place::of(&example.join("/")) != Err(NoPlace::Foreign)
+}

@@ -1,0 +1,229 @@
+//! The port on top of files: what runs where, and in whose turn.
+//!
+//! Owns: the opened vault. Never: blocking the runtime, or holding two locks at once.
+
+use std::fs::DirBuilder;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use markdown::{NoPlace, Parsed, Place};
+use model::{Entry, Owner, Scope, Zone};
+use ports::{
+    Clock, Edit, EntryProblem, FileStat, ParsedFile, ReadEntry, Vault, VaultChange, VaultError, VaultPath,
+    Written,
+};
+
+use crate::disk::{Disk, RealDisk};
+use crate::locks::Locks;
+use crate::tree::{Tree, io_error, outside};
+use crate::watch::{Watch, Watching};
+use crate::write::Writer;
+
+/// Where the lock files are.
+const LOCKS: &str = ".locks";
+
+/// How often files are looked at where the system tells of no changes.
+const RESCAN: Duration = Duration::from_secs(30);
+
+/// The Markdown files below one folder, as port [`Vault`].
+#[derive(Debug)]
+pub struct MarkdownVault {
+    writer: Writer,
+    locks: Locks,
+    watch: Watch,
+}
+
+impl MarkdownVault {
+    /// Opens the vault in a folder, which is created if it is not there; new files are named after dates in `zone`.
+    pub fn open(root: impl Into<PathBuf>, zone: Zone, clock: Arc<dyn Clock>) -> Result<Self, VaultError> {
+        let watching = Watching {
+            events: true,
+            rescan: RESCAN,
+        };
+        Self::open_with(&root.into(), zone, clock, Arc::new(RealDisk), watching)
+    }
+
+    pub(crate) fn open_with(
+        root: &Path,
+        zone: Zone,
+        clock: Arc<dyn Clock>,
+        disk: Arc<dyn Disk>,
+        watching: Watching,
+    ) -> Result<Self, VaultError> {
+        let shown = root.display().to_string();
+        create_private(root).map_err(io_error(&shown))?;
+        let tree = Tree::open(root).map_err(io_error(&shown))?;
+        let locks = tree.spot(LOCKS)?.path;
+        create_private(&locks).map_err(io_error(LOCKS))?;
+        Ok(Self {
+            locks: Locks::open(&locks).map_err(io_error(LOCKS))?,
+            watch: Watch::new(tree.clone(), clock, watching),
+            writer: Writer { tree, zone, disk },
+        })
+    }
+
+    /// Runs work on a file in its turn, where it may block.
+    async fn in_turn<T: Send + 'static>(
+        &self,
+        path: &VaultPath,
+        work: impl FnOnce(&Writer, &VaultPath) -> Result<T, VaultError> + Send + 'static,
+    ) -> Result<T, VaultError> {
+        let turn = self.locks.turn(path).await;
+        let path = path.clone();
+        self.blocking(move |writer| {
+            let _locked = turn.lock().map_err(io_error(&path))?;
+            work(writer, &path)
+        })
+        .await
+    }
+
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Writer) -> Result<T, VaultError> + Send + 'static,
+    ) -> Result<T, VaultError> {
+        let writer = self.writer.clone();
+        match tokio::task::spawn_blocking(move || work(&writer)).await {
+            Ok(done) => done,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(cancelled) => Err(io_error("")(io::Error::other(cancelled))),
+        }
+    }
+}
+
+/// Memory is its owner's business: what is created here, nobody else may enter.
+fn create_private(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+#[async_trait]
+impl Vault for MarkdownVault {
+    fn path_of(&self, entry: &Entry) -> VaultPath {
+        markdown::path_of(entry, &self.writer.zone).into()
+    }
+
+    async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError> {
+        let mut files: Vec<(VaultPath, Vec<Entry>)> = Vec::new();
+        for entry in entries {
+            let path = self.path_of(entry);
+            match files.iter_mut().find(|(there, _)| *there == path) {
+                Some((_, entries)) => entries.push(entry.clone()),
+                None => files.push((path, vec![entry.clone()])),
+            }
+        }
+        let mut written = Vec::with_capacity(files.len());
+        for (path, entries) in files {
+            written.push(
+                self.in_turn(&path, move |writer, path| writer.append(path, &entries, fresh))
+                    .await?,
+            );
+        }
+        Ok(written)
+    }
+
+    async fn read(&self, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError> {
+        let path = path.clone();
+        self.blocking(move |writer| read(&writer.tree, &writer.zone, &path))
+            .await
+    }
+
+    async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError> {
+        let path = path.clone();
+        self.blocking(move |writer| {
+            check_not_foreign(&path)?;
+            let metadata = writer.tree.spot(&path)?.metadata;
+            Ok(metadata.map(|metadata| Tree::stat(&path, &metadata)))
+        })
+        .await
+    }
+
+    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<FileStat, VaultError> {
+        let edits = edits.to_vec();
+        self.in_turn(path, move |writer, path| writer.edit(path, &edits))
+            .await
+    }
+
+    async fn scan(&self) -> Result<Vec<FileStat>, VaultError> {
+        self.blocking(|writer| writer.tree.files()).await
+    }
+
+    async fn remove(&self, scope: &Scope, owner: Option<&Owner>) -> Result<Vec<VaultPath>, VaultError> {
+        let folder = markdown::place::folder_of(scope, owner);
+        let below = folder.clone();
+        let files = self.blocking(move |writer| writer.tree.files_in(&below)).await?;
+        let mut removed = Vec::with_capacity(files.len());
+        for stat in files {
+            self.in_turn(&stat.path, Writer::remove).await?;
+            removed.push(stat.path);
+        }
+        self.blocking(move |writer| writer.remove_torn(&folder)).await?;
+        Ok(removed)
+    }
+
+    async fn changed(&self) -> VaultChange {
+        self.watch.changed().await
+    }
+}
+
+/// What else stands in the folder does not concern the vault. A memory file in a misnamed folder does: it is broken.
+fn check_not_foreign(path: &str) -> Result<(), VaultError> {
+    match Place::of(path) {
+        Err(NoPlace::Foreign) => Err(outside(path)),
+        _ => Ok(()),
+    }
+}
+
+fn read(tree: &Tree, zone: &Zone, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError> {
+    check_not_foreign(path)?;
+    let Some(metadata) = tree.spot(path)?.metadata else {
+        return Ok(None);
+    };
+    // Before the content is read: a change in between makes the file look changed, and it is read again.
+    let stat = Tree::stat(path, &metadata);
+    let place = match Place::of(path) {
+        Ok(place) => place,
+        Err(misnamed) => return Ok(Some(unread(stat, misnamed.to_string()))),
+    };
+    if !metadata.is_file() {
+        return Ok(Some(unread(stat, "this is no file".to_owned())));
+    }
+    match std::fs::read(tree.root().join(&**path)) {
+        Ok(bytes) => Ok(Some(as_read(markdown::parse(&bytes, &place, zone), stat))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Ok(Some(unread(stat, format!("the file cannot be read: {error}")))),
+    }
+}
+
+fn unread(stat: FileStat, reason: String) -> ParsedFile {
+    ParsedFile {
+        stat,
+        entries: Vec::new(),
+        broken: Some(reason),
+        problems: Vec::new(),
+    }
+}
+
+fn as_read(parsed: Parsed, stat: FileStat) -> ParsedFile {
+    let entry = |entry: Entry| ReadEntry {
+        digest: markdown::digest(&entry),
+        entry,
+    };
+    let problem = |markdown::Problem { line, reason }| EntryProblem { line, reason };
+    ParsedFile {
+        stat,
+        entries: parsed
+            .blocks
+            .into_iter()
+            .filter_map(|block| block.entry)
+            .map(entry)
+            .collect(),
+        broken: parsed.broken.map(|broken| broken.to_string()),
+        problems: parsed.problems.into_iter().map(problem).collect(),
+    }
+}

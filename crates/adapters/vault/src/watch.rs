@@ -1,0 +1,261 @@
+//! Changes that others make: file events, or looking again from time to time where there are none.
+//!
+//! Owns: the watcher, and putting together what happened in one moment. Never: deciding what a change means.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use markdown::{NoPlace, Place};
+use notify::event::{CreateKind, EventKind, ModifyKind};
+use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
+use ports::{Clock, FileStat, VaultChange, VaultPath};
+use tokio::sync::{Notify, OnceCell};
+
+use crate::tree::{Tree, may_hold_memory};
+
+/// How long one moment is: an editor's save is several events.
+const MOMENT: Duration = Duration::from_millis(100);
+
+/// How many paths are kept apart; with more, everything is looked at.
+const PATHS_MAX: usize = 10_000;
+
+/// How a vault is watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Watching {
+    /// Whether to ask the system for events.
+    pub(crate) events: bool,
+    /// How often to look when the system gives none.
+    pub(crate) rescan: Duration,
+}
+
+/// What watches a vault, from the first time that somebody asks.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    tree: Tree,
+    clock: Arc<dyn Clock>,
+    watching: Watching,
+    source: OnceCell<Source>,
+    pending: Arc<Pending>,
+}
+
+#[derive(Debug)]
+enum Source {
+    /// Held, because dropping it ends the events.
+    Events { _watcher: RecommendedWatcher },
+    /// The files when last looked at.
+    Rescans(Mutex<BTreeMap<VaultPath, FileStat>>),
+}
+
+/// What happened since the last answer.
+#[derive(Debug, Default)]
+pub(crate) struct Pending {
+    news: Mutex<News>,
+    notify: Notify,
+}
+
+#[derive(Debug, Default)]
+struct News {
+    change: VaultChange,
+    /// New folders: files may have come to be in them before the system watched them.
+    folders: BTreeSet<String>,
+}
+
+impl Watch {
+    pub(crate) fn new(tree: Tree, clock: Arc<dyn Clock>, watching: Watching) -> Self {
+        Self {
+            tree,
+            clock,
+            watching,
+            source: OnceCell::new(),
+            pending: Arc::default(),
+        }
+    }
+
+    /// Waits until files may have changed; what happens while nobody waits is told next time.
+    pub(crate) async fn changed(&self) -> VaultChange {
+        let source = self.source.get_or_init(|| self.start()).await;
+        loop {
+            if self.pending.news().change.all {
+                return self.pending.take();
+            }
+            match source {
+                Source::Events { .. } if self.pending.is_empty() => self.pending.notify.notified().await,
+                Source::Events { .. } => {
+                    self.clock.sleep(MOMENT).await;
+                    self.look_into_new_folders().await;
+                    let change = self.pending.take();
+                    if change != VaultChange::default() {
+                        return change;
+                    }
+                }
+                Source::Rescans(last) => {
+                    self.clock.sleep(self.watching.rescan).await;
+                    let paths = self.rescan(last).await;
+                    if !paths.is_empty() {
+                        return VaultChange { paths, all: false };
+                    }
+                }
+            }
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn pending(&self) -> Arc<Pending> {
+        self.pending.clone()
+    }
+
+    /// Starts to watch; what happened before is unknown, so the first answer is "all".
+    async fn start(&self) -> Source {
+        let (tree, pending) = (self.tree.clone(), self.pending.clone());
+        let source = if self.watching.events {
+            blocking(move || watcher(tree.root(), &pending)).await
+        } else {
+            None
+        };
+        let source = match source {
+            Some(watcher) => Source::Events { _watcher: watcher },
+            None => Source::Rescans(Mutex::new(self.files().await.unwrap_or_default())),
+        };
+        self.pending.news().change.all = true;
+        source
+    }
+
+    async fn files(&self) -> Option<BTreeMap<VaultPath, FileStat>> {
+        let tree = self.tree.clone();
+        let files = blocking(move || tree.files()).await;
+        let files = files
+            .inspect_err(|error| tracing::warn!(%error, "the vault could not be looked at"))
+            .ok()?;
+        Some(files.into_iter().map(|stat| (stat.path.clone(), stat)).collect())
+    }
+
+    async fn rescan(&self, last: &Mutex<BTreeMap<VaultPath, FileStat>>) -> BTreeSet<VaultPath> {
+        let Some(now) = self.files().await else {
+            return BTreeSet::new();
+        };
+        let mut last = held(last);
+        let changed = now.iter().filter(|(path, stat)| last.get(*path) != Some(stat));
+        let gone = last.keys().filter(|path| !now.contains_key(*path));
+        let paths = changed.map(|(path, _)| path).chain(gone).cloned().collect();
+        *last = now;
+        paths
+    }
+
+    async fn look_into_new_folders(&self) {
+        let folders = self.pending.news().folders.clone();
+        for folder in folders {
+            let (tree, below) = (self.tree.clone(), folder.clone());
+            let files = blocking(move || tree.files_below(&below)).await;
+            let mut news = self.pending.news();
+            news.change.paths.extend(files.into_iter().map(|stat| stat.path));
+            news.folders.remove(&folder);
+        }
+    }
+}
+
+/// The files' own thread does the work; it only fails by panicking, which is passed on.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        // Only a runtime that shuts down cancels it, and then nobody waits for an answer.
+        Err(_) => std::future::pending().await,
+    }
+}
+
+fn watcher(root: &Path, pending: &Arc<Pending>) -> Option<RecommendedWatcher> {
+    let (base, pending) = (root.to_owned(), pending.clone());
+    let watcher = notify::recommended_watcher(move |event| pending.note(&base, event));
+    let watching = watcher.and_then(|mut watcher| {
+        watcher.watch(root, RecursiveMode::Recursive)?;
+        Ok(watcher)
+    });
+    watching
+        .inspect_err(
+            |error| tracing::warn!(%error, "no file events: the vault is looked at from time to time"),
+        )
+        .ok()
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("nothing panics while it holds the lock")
+}
+
+impl Pending {
+    fn news(&self) -> MutexGuard<'_, News> {
+        held(&self.news)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        let news = self.news();
+        news.change == VaultChange::default() && news.folders.is_empty()
+    }
+
+    pub(crate) fn take(&self) -> VaultChange {
+        let mut news = self.news();
+        let change = std::mem::take(&mut news.change);
+        if change.all {
+            news.folders.clear();
+            return VaultChange {
+                paths: BTreeSet::new(),
+                all: true,
+            };
+        }
+        change
+    }
+
+    /// Notes what an event says.
+    pub(crate) fn note(&self, root: &Path, event: notify::Result<Event>) {
+        let mut news = self.news();
+        match event {
+            Ok(event) if event.need_rescan() => news.change.all = true,
+            Ok(event) => event
+                .paths
+                .iter()
+                .for_each(|path| news.note(root, path, event.kind)),
+            Err(error) => {
+                tracing::warn!(%error, "file events were lost");
+                news.change.all = true;
+            }
+        }
+        if news.change.paths.len() > PATHS_MAX {
+            news.change.all = true;
+        }
+        drop(news);
+        if !self.is_empty() {
+            self.notify.notify_one();
+        }
+    }
+}
+
+impl News {
+    fn note(&mut self, root: &Path, path: &Path, kind: EventKind) {
+        let inside = path.strip_prefix(root).ok().and_then(Path::to_str);
+        let Some(inside) = inside.filter(|inside| !inside.is_empty() && !kind.is_access()) else {
+            return;
+        };
+        let metadata = path.symlink_metadata().ok();
+        let is_folder = metadata.as_ref().is_some_and(std::fs::Metadata::is_dir);
+        if metadata.as_ref().is_some_and(std::fs::Metadata::is_symlink) {
+            // It may have taken the place of files that are now gone.
+            self.change.all |= may_hold_memory(inside) || Place::of(inside) != Err(NoPlace::Foreign);
+        } else if Place::of(inside) != Err(NoPlace::Foreign) && !is_folder {
+            self.change.paths.insert(inside.into());
+        } else if may_hold_memory(inside) {
+            let is_gone = metadata.is_none() && !kind.is_create();
+            let has_come = matches!(
+                kind,
+                EventKind::Create(CreateKind::Folder | CreateKind::Any)
+                    | EventKind::Modify(ModifyKind::Name(_))
+            );
+            if is_gone {
+                // Which files went with it is not told.
+                self.change.all = true;
+            } else if is_folder && has_come {
+                self.folders.insert(inside.to_owned());
+            }
+        }
+    }
+}

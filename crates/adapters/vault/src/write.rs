@@ -1,0 +1,363 @@
+//! Writing: append, edit and remove one file, with its lock held.
+//!
+//! Owns: the order of writes and syncs, so that after a crash at any of them the same call finishes the work. Never:
+//! waiting for locks, or changing what a person wrote but for the edit that was asked for.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+
+use markdown::{Broken, Change, Cut, Parsed, Place};
+use model::{Entry, EntryId, Zone};
+use ports::{Edit, FileStat, VaultError, VaultPath, Written};
+
+use crate::disk::Disk;
+use crate::tree::{Spot, Tree, io_error, outside};
+
+/// How much of a file's beginning and of its end an append looks at, in bytes.
+const LOOK_BYTES: usize = 4096;
+
+/// How often a write starts again when somebody saved the file meanwhile.
+const TRIES: usize = 5;
+
+/// Below it stand torn tails that nobody had written again, in files named as those they were cut from.
+const TORN: &str = ".torn";
+
+/// What writes to a vault.
+#[derive(Debug, Clone)]
+pub(crate) struct Writer {
+    pub(crate) tree: Tree,
+    pub(crate) zone: Zone,
+    pub(crate) disk: Arc<dyn Disk>,
+}
+
+/// What an append to a file that is there does.
+struct Addition {
+    plan: markdown::Plan,
+    /// The torn tail, if it is cut and not written again.
+    torn: Vec<u8>,
+    ids: Ids,
+}
+
+/// Entries of a file, each with its digest.
+type Ids = Vec<(EntryId, u64)>;
+
+impl Writer {
+    /// Appends entries of one file; `fresh` as in the port.
+    pub(crate) fn append(
+        &self,
+        path: &VaultPath,
+        entries: &[Entry],
+        fresh: bool,
+    ) -> Result<Written, VaultError> {
+        for _ in 0..TRIES {
+            let spot = self.tree.spot(path)?;
+            let before = spot.metadata.as_ref().map(|metadata| Tree::stat(path, metadata));
+            let ids = match before.as_ref().filter(|stat| stat.bytes > 0) {
+                Some(stat) => Some(self.extend(&spot, stat, entries, fresh)?),
+                None => self.create(&spot, path, before.as_ref(), entries)?,
+            };
+            if let Some(ids) = ids {
+                let stat = self.stat(path)?;
+                return Ok(Written { stat, before, ids });
+            }
+        }
+        Err(busy(path))
+    }
+
+    /// A new file, or an empty one, comes to be whole or not at all; none when somebody wrote it meanwhile.
+    fn create(
+        &self,
+        spot: &Spot,
+        path: &VaultPath,
+        before: Option<&FileStat>,
+        entries: &[Entry],
+    ) -> Result<Option<Ids>, VaultError> {
+        spot.check_plain(path)?;
+        let front = markdown::new_file(self.zone.date(entries[0].time));
+        let parsed = markdown::parse(front.as_bytes(), &place_of(path)?, &self.zone);
+        let plan = markdown::plan(front.as_bytes(), &parsed, entries, &self.zone);
+        let bytes = [front, plan.text].concat();
+        let is_done = self.replace(spot, path, before, bytes.as_bytes())?;
+        Ok(is_done.then(|| entries.iter().map(known).collect()))
+    }
+
+    /// Adds to a file that is there.
+    fn extend(
+        &self,
+        spot: &Spot,
+        before: &FileStat,
+        entries: &[Entry],
+        fresh: bool,
+    ) -> Result<Ids, VaultError> {
+        let path = &before.path;
+        spot.check_plain(path)?;
+        let quick = if fresh {
+            self.quick_addition(path, &spot.path, entries)?
+        } else {
+            None
+        };
+        let addition = match quick {
+            Some(addition) => addition,
+            None => self.addition(path, &spot.path, entries)?,
+        };
+        self.add(&spot.path, before, &addition).map_err(io_error(path))?;
+        Ok(addition.ids)
+    }
+
+    /// The addition to a file of whose ids none is given, from its two ends alone; none when those do not tell enough.
+    fn quick_addition(
+        &self,
+        path: &str,
+        full: &Path,
+        entries: &[Entry],
+    ) -> Result<Option<Addition>, VaultError> {
+        let (head, tail) = ends(full).map_err(io_error(path))?;
+        let front = markdown::front::Front::of(&String::from_utf8_lossy(&head));
+        refuse(
+            path,
+            front.broken.as_ref().filter(|broken| broken.forbids_writing()),
+        )?;
+        if front.broken == Some(Broken::Unclosed) || !markdown::ends_cleanly(&tail) {
+            return Ok(None);
+        }
+        // Nothing is known of the file but that it ends well.
+        let unread = Parsed {
+            tail: tail.len(),
+            ..Parsed::default()
+        };
+        Ok(Some(Addition {
+            plan: markdown::plan(&tail, &unread, entries, &self.zone),
+            torn: Vec::new(),
+            ids: entries.iter().map(known).collect(),
+        }))
+    }
+
+    fn addition(&self, path: &str, full: &Path, entries: &[Entry]) -> Result<Addition, VaultError> {
+        let bytes = std::fs::read(full).map_err(io_error(path))?;
+        let parsed = markdown::parse(&bytes, &place_of(path)?, &self.zone);
+        refuse(path, parsed.unwritable())?;
+        let plan = markdown::plan(&bytes, &parsed, entries, &self.zone);
+        let torn = match plan.cut {
+            Some(Cut {
+                at,
+                is_rewritten: false,
+            }) => bytes[at..].to_vec(),
+            _ => Vec::new(),
+        };
+        let ids = entries.iter().filter_map(|entry| standing(&parsed, entry));
+        Ok(Addition {
+            ids: ids.collect(),
+            plan,
+            torn,
+        })
+    }
+
+    fn add(&self, full: &Path, before: &FileStat, addition: &Addition) -> io::Result<()> {
+        let (path, mut len) = (&before.path, before.bytes);
+        if let Some(cut) = addition.plan.cut {
+            if !addition.torn.is_empty() {
+                tracing::warn!(%path, "an unfinished entry is moved to `{TORN}`");
+                self.keep_torn(path, &addition.torn)?;
+            }
+            len = cut.at as u64;
+            self.disk.truncate(full, len)?;
+        }
+        if addition.plan.text.is_empty() {
+            // An earlier call may have written everything and failed before it was durable.
+            self.disk.sync(full)?;
+            return self.sync_folders(full);
+        }
+        self.disk
+            .append(full, addition.plan.text.as_bytes())
+            .inspect_err(|_| {
+                // Torn as it may be, the file is whole again if only the disk still does this much.
+                if let Err(error) = self.disk.truncate(full, len) {
+                    tracing::warn!(%path, %error, "an append failed half-way; the next one repairs it");
+                }
+            })
+    }
+
+    fn keep_torn(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        let kept = self
+            .tree
+            .spot(&format!("{TORN}/{path}"))
+            .map_err(io::Error::other)?
+            .path;
+        self.create_folders(&kept)?;
+        self.disk.append(&kept, &[bytes, b"\n"].concat())?;
+        self.sync_folders(&kept)
+    }
+
+    /// Rewrites a file with edits.
+    pub(crate) fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<FileStat, VaultError> {
+        let changes: Vec<Change<'_>> = edits.iter().map(change_of).collect();
+        let no_entry = |id: &EntryId| VaultError::NoEntry {
+            path: path.to_string(),
+            id: id.to_string(),
+        };
+        let place = place_of(path)?;
+        for _ in 0..TRIES {
+            let spot = self.tree.spot(path)?;
+            let Some(before) = spot.metadata.as_ref().map(|metadata| Tree::stat(path, metadata)) else {
+                return Err(changes
+                    .first()
+                    .map_or_else(|| outside(path), |change| no_entry(change.id())));
+            };
+            spot.check_plain(path)?;
+            let bytes = std::fs::read(&spot.path).map_err(io_error(path))?;
+            let parsed = markdown::parse(&bytes, &place, &self.zone);
+            refuse(path, parsed.unwritable())?;
+            let edited = markdown::change(&bytes, &parsed, &changes, &self.zone)
+                .map_err(|missing| no_entry(&missing))?;
+            if edited != bytes && !self.replace(&spot, path, Some(&before), &edited)? {
+                continue;
+            }
+            if edits.iter().any(|edit| matches!(edit, Edit::Remove(_))) {
+                // What was asked to be forgotten may stand in there too.
+                self.remove_torn(path)?;
+            }
+            return self.stat(path);
+        }
+        Err(busy(path))
+    }
+
+    /// Writes a file beside the one that it takes the place of, then renames it; false when that one is not as it was.
+    fn replace(
+        &self,
+        spot: &Spot,
+        path: &str,
+        before: Option<&FileStat>,
+        bytes: &[u8],
+    ) -> Result<bool, VaultError> {
+        let full = &spot.path;
+        let name = full.file_name().unwrap_or_default().to_string_lossy();
+        let beside = full.with_file_name(format!(".{name}.tmp"));
+        self.create_folders(full).map_err(io_error(path))?;
+        self.disk.write(&beside, bytes).map_err(io_error(path))?;
+        if let Some(metadata) = &spot.metadata {
+            std::fs::set_permissions(&beside, metadata.permissions()).map_err(io_error(path))?;
+        }
+        let now = self.tree.spot(path)?.metadata;
+        if now.map(|metadata| Tree::stat(path, &metadata)).as_ref() != before {
+            self.disk.remove(&beside).map_err(io_error(path))?;
+            return Ok(false);
+        }
+        self.disk.rename(&beside, full).map_err(io_error(path))?;
+        self.sync_folders(full).map_err(io_error(path))?;
+        Ok(true)
+    }
+
+    /// Creates the folders of a file that are not there yet.
+    fn create_folders(&self, full: &Path) -> io::Result<()> {
+        let missing: Vec<&Path> = full
+            .ancestors()
+            .skip(1)
+            .take_while(|folder| !folder.is_dir())
+            .collect();
+        missing
+            .iter()
+            .rev()
+            .try_for_each(|folder| self.disk.create_folder(folder))
+    }
+
+    /// Makes a file's place durable. Every folder up to the root is synced: one that an earlier call created may have
+    /// been left without it.
+    fn sync_folders(&self, full: &Path) -> io::Result<()> {
+        let mut folders = full
+            .ancestors()
+            .skip(1)
+            .take_while(|folder| folder.starts_with(self.tree.root()));
+        folders.try_for_each(|folder| self.disk.sync(folder))
+    }
+
+    /// Removes a file and the folders that are empty then.
+    pub(crate) fn remove(&self, path: &VaultPath) -> Result<(), VaultError> {
+        let spot = self.tree.spot(path)?;
+        self.remove_with_folders(&spot.path).map_err(io_error(path))
+    }
+
+    /// Removes what was torn off a file, or off all files in a folder.
+    pub(crate) fn remove_torn(&self, path: &str) -> Result<(), VaultError> {
+        let spot = self.tree.spot(&format!("{TORN}/{path}"))?;
+        match spot.metadata {
+            None => Ok(()),
+            Some(kept) if kept.is_dir() => std::fs::remove_dir_all(&spot.path).map_err(io_error(path)),
+            Some(_) => self.remove_with_folders(&spot.path).map_err(io_error(path)),
+        }
+    }
+
+    fn remove_with_folders(&self, full: &Path) -> io::Result<()> {
+        self.disk.remove(full)?;
+        for folder in full
+            .ancestors()
+            .skip(1)
+            .take_while(|folder| *folder != self.tree.root())
+        {
+            // Not empty: there is more of this owner, or of others.
+            if std::fs::remove_dir(folder).is_err() {
+                return self.disk.sync(folder);
+            }
+        }
+        self.disk.sync(self.tree.root())
+    }
+
+    fn stat(&self, path: &str) -> Result<FileStat, VaultError> {
+        let missing = || io_error(path)(io::ErrorKind::NotFound.into());
+        let metadata = self.tree.spot(path)?.metadata.ok_or_else(missing)?;
+        Ok(Tree::stat(path, &metadata))
+    }
+}
+
+pub(crate) fn place_of(path: &str) -> Result<Place, VaultError> {
+    Place::of(path).map_err(|_| outside(path))
+}
+
+fn change_of(edit: &Edit) -> Change<'_> {
+    match edit {
+        Edit::Replace(entry) => Change::Replace(entry),
+        Edit::Remove(id) => Change::Remove(id),
+    }
+}
+
+fn busy(path: &str) -> VaultError {
+    io_error(path)(io::Error::other("another program keeps on saving the file"))
+}
+
+fn refuse(path: &str, broken: Option<&Broken>) -> Result<(), VaultError> {
+    broken.map_or(Ok(()), |broken| {
+        Err(VaultError::Broken {
+            path: path.to_owned(),
+            reason: broken.to_string(),
+        })
+    })
+}
+
+fn known(entry: &Entry) -> (EntryId, u64) {
+    (entry.id.clone(), markdown::digest(entry))
+}
+
+/// An entry's id with the digest of what stands in the file afterwards; none when a person made that unreadable.
+fn standing(parsed: &Parsed, entry: &Entry) -> Option<(EntryId, u64)> {
+    let mut there = parsed
+        .blocks
+        .iter()
+        .filter(|block| block.id == entry.id && !block.is_damaged)
+        .peekable();
+    if there.peek().is_none() {
+        return Some(known(entry));
+    }
+    there.find_map(|block| block.entry.as_ref()).map(known)
+}
+
+/// The first and the last bytes of a file.
+fn ends(full: &Path) -> io::Result<(Vec<u8>, Vec<u8>)> {
+    let mut file = File::open(full)?;
+    let len = file.metadata()?.len();
+    let (mut head, mut tail) = (Vec::new(), Vec::new());
+    (&mut file).take(LOOK_BYTES as u64).read_to_end(&mut head)?;
+    file.seek(SeekFrom::Start(len.saturating_sub(LOOK_BYTES as u64)))?;
+    file.take(LOOK_BYTES as u64).read_to_end(&mut tail)?;
+    Ok((head, tail))
+}

@@ -1,0 +1,251 @@
+//! Where a conversation is cut into memcells, by rules.
+//!
+//! Owns: the cuts and who owns a part. Never: asking a model, or removing anything from a buffer.
+//!
+//! Messages are looked at one after the other, and a cut at a place depends on the messages of its own part and on
+//! [`LOOK_AHEAD`] messages after it, never on later ones. So a longer buffer keeps every cut of a shorter one, and
+//! cutting while messages arrive gives the same parts as cutting all at once.
+
+use model::{CutReason, Message, Owner, Role, Vector};
+
+use crate::tokens;
+
+/// When a buffer is cut at the latest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// A pause longer than this ends a part.
+    pub gap_minutes: u32,
+    pub messages_max: usize,
+    pub tokens_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            gap_minutes: 30,
+            messages_max: 50,
+            tokens_max: 8_192,
+        }
+    }
+}
+
+/// One cut: a part ends before the message at `end`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Boundary {
+    /// One past the part's last message.
+    pub end: usize,
+    pub reason: CutReason,
+}
+
+/// How many messages on each side are compared.
+const WINDOW: usize = 6;
+/// A dip must be the lowest point within so many places on both sides.
+const NEIGHBOURS: usize = 2;
+/// How many messages after a cut a topic decision needs.
+pub const LOOK_AHEAD: usize = WINDOW + NEIGHBOURS;
+/// How far below the sides' own cohesion the similarity across a place must fall.
+const DIP_MIN: f32 = 0.18;
+/// Above this similarity nothing is a change of topic.
+const ACROSS_MAX: f32 = 0.45;
+/// How many more messages make it worth asking a model again.
+const ASK_MESSAGES_MIN: usize = 20;
+
+/// The cuts of a buffer, in order; what follows the last one stays in the buffer. `vectors` has one for each message;
+/// without them there are no cuts by topic.
+pub fn boundaries(messages: &[Message], vectors: Option<&[Vector]>, limits: &Limits) -> Vec<Boundary> {
+    let vectors = vectors.filter(|vectors| vectors.len() == messages.len());
+    let mut cuts = Vec::new();
+    let mut part = Part::default();
+    let mut at = 0;
+    while at < messages.len() {
+        let cut = part
+            .hard_cut(messages, at, limits)
+            .or_else(|| vectors.and_then(|vectors| part.topic_cut(messages, vectors, at)));
+        if let Some(cut) = cut {
+            cuts.push(cut);
+            // The new part is read from its own start, so that it is cut as if nothing had stood before it.
+            part = Part::at(cut.end);
+            at = cut.end;
+        }
+        part.take(&messages[at]);
+        at += 1;
+    }
+    cuts
+}
+
+/// The part that is being read.
+#[derive(Debug, Default)]
+struct Part {
+    start: usize,
+    tokens: usize,
+    /// Where a person first speaks in it; before that nothing is cut.
+    first_user: Option<usize>,
+    /// Tool calls without a result, since the last user message.
+    calls_open: usize,
+    /// For each message of the part, whether a cut before it would part a tool call from its result.
+    holds: Vec<bool>,
+}
+
+impl Part {
+    fn at(start: usize) -> Self {
+        Self {
+            start,
+            ..Self::default()
+        }
+    }
+
+    fn take(&mut self, message: &Message) {
+        self.holds.push(self.holds_before(message));
+        self.tokens += cost(message);
+        match message.role {
+            Role::User => {
+                self.first_user.get_or_insert(self.start + self.holds.len() - 1);
+                self.calls_open = 0;
+            }
+            Role::Assistant => self.calls_open += message.tool_calls.len(),
+            Role::Tool => self.calls_open = self.calls_open.saturating_sub(1),
+        }
+    }
+
+    fn holds_before(&self, message: &Message) -> bool {
+        self.calls_open > 0 || message.role == Role::Tool
+    }
+
+    /// A cut that a pause or a limit demands before the message at `at`.
+    fn hard_cut(&self, messages: &[Message], at: usize, limits: &Limits) -> Option<Boundary> {
+        let message = &messages[at];
+        if at == self.start || self.first_user.is_none() {
+            return None;
+        }
+        let pause = message
+            .time
+            .millis()
+            .saturating_sub(messages[at - 1].time.millis());
+        if pause > i64::from(limits.gap_minutes) * 60_000 && !self.holds_before(message) {
+            let reason = CutReason::Gap;
+            return Some(Boundary { end: at, reason });
+        }
+        let full = at - self.start >= limits.messages_max || self.tokens + cost(message) > limits.tokens_max;
+        if !full {
+            return None;
+        }
+        let over = at - self.start >= limits.messages_max.saturating_mul(2)
+            || self.tokens > limits.tokens_max.saturating_mul(2);
+        let end = self.best_end(messages, at).or_else(|| over.then_some(at))?;
+        let reason = CutReason::Size;
+        Some(Boundary { end, reason })
+    }
+
+    /// The best place for a cut that a limit demands: where a person begins to speak, not far back; else as late as
+    /// tool calls allow.
+    fn best_end(&self, messages: &[Message], at: usize) -> Option<usize> {
+        let earliest = self.start + ((at - self.start) * 3 / 4).max(1);
+        let free = |end: usize| match self.holds.get(end - self.start) {
+            Some(held) => !held,
+            None => !self.holds_before(&messages[end]),
+        };
+        let turn = |end: &usize| messages[*end].role == Role::User && !answers(messages, *end);
+        let places = || {
+            (earliest..=at)
+                .rev()
+                .filter(|end| free(*end) && self.first_user.is_some_and(|first| first < *end))
+        };
+        places().find(turn).or_else(|| places().next())
+    }
+
+    /// A cut where the talk turned to something else, decided when [`LOOK_AHEAD`] messages after it are known.
+    fn topic_cut(&self, messages: &[Message], vectors: &[Vector], at: usize) -> Option<Boundary> {
+        let end = (at + 1).checked_sub(LOOK_AHEAD)?;
+        if end < self.start + WINDOW + NEIGHBOURS || self.holds[end - self.start] || answers(messages, end) {
+            return None;
+        }
+        if self.first_user.is_none_or(|first| first >= end) {
+            return None;
+        }
+        let (here, dip) = dip(vectors, end)?;
+        let lowest = (end - NEIGHBOURS..=end + NEIGHBOURS)
+            .filter(|place| *place != end)
+            .all(|place| across(vectors, place).is_some_and(|there| here < there));
+        let reason = CutReason::Topic;
+        (lowest && dip >= DIP_MIN && here <= ACROSS_MAX).then_some(Boundary { end, reason })
+    }
+}
+
+/// Whether the message there answers a question of someone else just before it.
+fn answers(messages: &[Message], at: usize) -> bool {
+    let Some(before) = at.checked_sub(1).map(|i| &messages[i]) else {
+        return false;
+    };
+    let asked = before.text().trim_end().ends_with(['?', '？']);
+    asked && before.sender != messages[at].sender
+}
+
+fn cost(message: &Message) -> usize {
+    let calls = message
+        .tool_calls
+        .iter()
+        .map(|call| tokens(&call.name) + tokens(&call.arguments));
+    tokens(&message.text()) + calls.sum::<usize>() + 4
+}
+
+/// The similarity of the messages before a place and those after it.
+fn across(vectors: &[Vector], end: usize) -> Option<f32> {
+    cosine(
+        &mean(&vectors[end - WINDOW..end]),
+        &mean(&vectors[end..end + WINDOW]),
+    )
+}
+
+/// That similarity, and how far it lies below the likeness of each side's own halves.
+fn dip(vectors: &[Vector], end: usize) -> Option<(f32, f32)> {
+    let half = WINDOW / 2;
+    let halves = |from: usize| {
+        cosine(
+            &mean(&vectors[from..from + half]),
+            &mean(&vectors[from + half..from + WINDOW]),
+        )
+    };
+    let (before, after) = (halves(end - WINDOW)?, halves(end)?);
+    let here = across(vectors, end)?;
+    Some((here, (before + after) / 2.0 - here))
+}
+
+fn mean(vectors: &[Vector]) -> Vec<f32> {
+    let dims = vectors.iter().map(|v| v.len()).min().unwrap_or(0);
+    (0..dims).map(|i| vectors.iter().map(|v| v[i]).sum()).collect()
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> Option<f32> {
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
+    let length = (dot(a, a) * dot(b, b)).sqrt();
+    (length > f32::EPSILON).then(|| dot(a, b) / length)
+}
+
+/// Whether asking a model for boundaries can pay now. `asked` is how many of these messages an earlier call saw
+/// without cutting them off; 0 when there was none. It pays when the rules see a cut that is certain (a pause, a
+/// limit), or when enough was said since the last call for the talk to have turned.
+pub fn boundary_possible(messages: &[Message], asked: usize, limits: &Limits) -> bool {
+    let fresh = messages.len().saturating_sub(asked);
+    let spoken = messages.iter().any(|message| message.role == Role::User);
+    spoken && (fresh >= ASK_MESSAGES_MIN || !boundaries(messages, None, limits).is_empty())
+}
+
+/// The users who speak, each once, in order of first appearance.
+pub fn owners(messages: &[Message]) -> Vec<Owner> {
+    let mut owners: Vec<Owner> = Vec::new();
+    for message in messages.iter().filter(|message| message.role == Role::User) {
+        if !owners.iter().any(|owner| owner.id == message.sender) {
+            owners.push(Owner::user(message.sender.clone()));
+        }
+    }
+    owners
+}
+
+/// For each message, whether a cut before it would part a tool call from its result.
+pub(crate) fn holds(messages: &[Message]) -> Vec<bool> {
+    let mut part = Part::default();
+    for message in messages {
+        part.take(message);
+    }
+    part.holds
+}

@@ -1,0 +1,143 @@
+//! Relative dates written out, so that a memory still says when after years.
+//!
+//! Owns: how a date is written in a memory. Never: what an expression means (`recall::time`).
+
+use model::{Date, Timestamp, Zone};
+use recall::time::{Span, expressions};
+
+use crate::facts::lexicon::{Form, verb};
+use crate::words::words;
+
+const DAY_MILLIS: i64 = 86_400_000;
+/// A longer span is an open end ("since 2019"), not a date.
+const SPAN_DAYS_MAX: i64 = 800;
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// `8 May 2023`.
+pub(crate) fn day(date: Date) -> String {
+    let month = usize::try_from(date.month())
+        .ok()
+        .and_then(|m| MONTHS.get(m.wrapping_sub(1)));
+    format!("{} {} {}", date.day(), month.unwrap_or(&""), date.year())
+}
+
+/// A text with dates behind its relative expressions ("yesterday" becomes "yesterday (7 May 2023)"), and the start of
+/// the first expression that had begun when it was said. A bare "Friday" or "3 June" stays as it is, unless the text
+/// tells of the past: it may be the next one.
+pub(crate) fn written_out(text: &str, said_at: Timestamp, zone: &Zone) -> (String, Option<Timestamp>) {
+    let past = tells_of_the_past(text);
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    let mut since = None;
+    for (range, span) in expressions(text, said_at, zone) {
+        let before = text[..range.start].trim_end();
+        out.push_str(&text[at..range.end]);
+        at = range.end;
+        let said = &text[range];
+        let aimed = ["to", "until", "till", "for"]
+            .iter()
+            .any(|word| before.ends_with(word));
+        if is_bare(said) && span.from <= said_at && (aimed || !past) {
+            continue;
+        }
+        if since.is_none() && span.from <= said_at {
+            since = Some(span.from);
+        }
+        if let Some(date) = written(&span, said, zone).filter(|_| !is_absolute(said)) {
+            out.push_str(" (");
+            out.push_str(&date);
+            out.push(')');
+        }
+    }
+    out.push_str(&text[at..]);
+    (out, since)
+}
+
+fn tells_of_the_past(text: &str) -> bool {
+    words(text).iter().any(|word| {
+        matches!(word.text.as_str(), "was" | "were" | "did" | "had")
+            || matches!(verb(&word.text), Some((_, Form::Past)))
+    })
+}
+
+/// Whether an expression is a weekday or a month that does not say which one.
+fn is_bare(text: &str) -> bool {
+    const WHICH: [&str; 7] = ["last", "next", "this", "ago", "coming", "since", "previous"];
+    let tells = |word: &str| WHICH.iter().any(|which| word.eq_ignore_ascii_case(which));
+    names_a_day(text) && !is_absolute(text) && !text.split_whitespace().any(tells)
+}
+
+/// Whether a weekday or a month stands in a text, by its name.
+pub(crate) fn names_a_day(text: &str) -> bool {
+    const DAYS: [&str; 7] = [
+        "Monday",
+        "Tuesday",
+        "Wednesday",
+        "Thursday",
+        "Friday",
+        "Saturday",
+        "Sunday",
+    ];
+    let is_name = |word: &str, names: &[&str]| {
+        names
+            .iter()
+            .any(|name| *name == word || (word.len() == 3 && name.starts_with(word)))
+    };
+    text.split(|c: char| !c.is_alphanumeric())
+        .any(|word| is_name(word, &DAYS) || is_name(word, &MONTHS))
+}
+
+/// Whether a text names its year already.
+fn is_absolute(text: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_digit())
+        .any(|digits| digits.len() == 4)
+}
+
+fn written(span: &Span, said: &str, zone: &Zone) -> Option<String> {
+    let begins = |word: &str| {
+        said.split_whitespace()
+            .next()
+            .is_some_and(|first| first.eq_ignore_ascii_case(word))
+    };
+    let (from, last) = (zone.date(span.from), zone.date(span.to.plus_millis(-1)));
+    let millis = span.to.millis().saturating_sub(span.from.millis());
+    let days = millis / DAY_MILLIS;
+    if days > SPAN_DAYS_MAX {
+        return None;
+    }
+    if from == last || begins("since") {
+        return Some(day(from));
+    }
+    let after = zone.date(span.to);
+    if from.day() == 1 && after.day() == 1 && (28..=31).contains(&days) {
+        return day(from).split_once(' ').map(|(_, month)| month.to_owned());
+    }
+    if (from.month(), from.day(), after.month(), after.day()) == (1, 1, 1, 1) && days < 370 {
+        return Some(from.year().to_string());
+    }
+    if said
+        .split_whitespace()
+        .any(|word| word.eq_ignore_ascii_case("ago"))
+    {
+        // "Two weeks ago" is a day that nobody counted: the middle of what it may mean.
+        return Some(format!(
+            "about {}",
+            day(zone.date(span.from.plus_millis(millis / 2)))
+        ));
+    }
+    Some(format!("{} to {}", day(from), day(last)))
+}

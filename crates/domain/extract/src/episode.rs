@@ -1,0 +1,308 @@
+//! What happened in a memcell, told by its own most telling sentences, without a model.
+//!
+//! Owns: which sentences matter, and the episode's form. Never: inventing words; the messages stay verbatim beside it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Cell, Message, Role, Zone};
+use recall::text::terms;
+
+use crate::dates;
+use crate::sentence::sentences;
+use crate::visible::{CODE_MARK, shown, speaker};
+use crate::words::{WordList, cut, one_line, word_list, words};
+
+/// An episode's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Episode {
+    /// One line that names it, at most 80 characters.
+    pub subject: String,
+    /// At most three sentences.
+    pub summary: String,
+    /// Who said what that matters, dated.
+    pub body: String,
+}
+
+const SUBJECT_CHARS_MAX: usize = 80;
+const SUMMARY_SENTENCES_MAX: usize = 3;
+const SENTENCE_CHARS_MAX: usize = 240;
+/// A message's sentences in the digest: the best so many, in their order.
+const SENTENCES_A_MESSAGE: usize = 2;
+const BODY_LINES_MAX: usize = 24;
+const TOOL_CHARS_MAX: usize = 120;
+const SENTENCES_READ_MAX: usize = 2_000;
+/// Of a long message only so many sentences are weighed.
+const SENTENCES_READ_A_MESSAGE: usize = 60;
+
+/// Words of greetings, thanks and agreement; a sentence of these alone is left out.
+static FILLER: WordList = word_list!(
+    "fun long time 你好 您好 谢谢 再见 好的 太好了 嗨 こんにちは ありがとう またね はい 안녕 감사합니다 \
+     hola gracias adiós bonjour merci salut hallo danke tschüss ciao grazie hi hey hello hiya yo morning afternoon evening night goodnight bye goodbye cya see later soon thanks \
+     thank thx ty cheers welcome please sure ok okay k yes yeah yep yup no nope nah wow oh ah aw aww haha \
+     hahaha lol lmao hmm um uh well right exactly true totally absolutely definitely great good nice cool \
+     awesome amazing wonderful fantastic perfect sweet congrats congratulations sorry worries problem glad \
+     happy hear hope talk chat take care luck day weekend going things doing fine love sounds sound really \
+     too much lot always know here help today let"
+);
+
+/// Tells a memcell by its own sentences. Never empty for a memcell with messages.
+pub fn episode(cell: &Cell, zone: &Zone) -> Episode {
+    let texts: Vec<String> = cell.messages.iter().map(shown).collect();
+    let items = weighed(cell, &texts);
+    let best = best(&items);
+    let subject = best
+        .first()
+        .map_or_else(|| fallback(cell, &texts), |at| headline(items[*at].text));
+    let mut chosen = best;
+    chosen.sort_unstable();
+    let line = |at: &usize| {
+        let message = &cell.messages[items[*at].message];
+        format!("{}: {}", speaker(message), retold(items[*at].text, message, zone))
+    };
+    let summary = chosen.iter().map(line).collect::<Vec<_>>().join(" ");
+    Episode {
+        summary: if summary.is_empty() {
+            ended(&subject)
+        } else {
+            summary
+        },
+        body: digest(cell, &texts, &items, zone),
+        subject,
+    }
+}
+
+/// A sentence with its dates written out.
+fn retold(sentence: &str, message: &Message, zone: &Zone) -> String {
+    ended(&dates::written_out(&cut(&one_line(sentence), SENTENCE_CHARS_MAX), message.time, zone).0)
+}
+
+/// What to call a memcell in which nobody said anything that matters.
+fn fallback(cell: &Cell, texts: &[String]) -> String {
+    let spoken = texts
+        .iter()
+        .map(|text| one_line(text))
+        .find(|text| !text.is_empty());
+    cut(&spoken.unwrap_or_else(|| wordless(cell)), SUBJECT_CHARS_MAX)
+}
+
+fn wordless(cell: &Cell) -> String {
+    let names: BTreeSet<String> = cell.messages.iter().map(speaker).collect();
+    format!(
+        "Messages without text from {}",
+        names.into_iter().collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// A sentence as a title: no leading filler, no full stop, one line.
+fn headline(sentence: &str) -> String {
+    let text = one_line(sentence);
+    let mut start = 0;
+    let all = words(&text);
+    for pair in all.windows(2) {
+        let small = FILLER.contains(&pair[0].text)
+            || matches!(
+                pair[0].text.as_str(),
+                "so" | "and" | "but" | "actually" | "anyway"
+            );
+        if !small || !(pair[1].breaks || start > 0) {
+            break;
+        }
+        start = pair[1].range.start;
+    }
+    let text = text[start..].trim_end_matches(['.', '!', '。', '！', ' ', ',']);
+    let mut chars = text.chars();
+    let text: String = chars
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect());
+    cut(&text, SUBJECT_CHARS_MAX)
+}
+
+fn ended(text: &str) -> String {
+    let closed = text.ends_with(|c: char| !c.is_alphanumeric() && !matches!(c, ')' | ',' | '%'));
+    if closed {
+        text.to_owned()
+    } else {
+        format!("{text}.")
+    }
+}
+
+/// One sentence of the memcell that may matter.
+struct Item<'a> {
+    message: usize,
+    text: &'a str,
+    terms: BTreeSet<String>,
+    score: f64,
+}
+
+/// Every sentence that is no filler, with its weight: words that return in the memcell weigh more, and so do dates,
+/// names, and what people say of themselves; questions weigh less, and a model's words less than a person's.
+fn weighed<'a>(cell: &Cell, texts: &'a [String]) -> Vec<Item<'a>> {
+    let mut items = Vec::new();
+    for (message, text) in texts.iter().enumerate() {
+        if cell.messages[message].role == Role::Tool {
+            continue;
+        }
+        let told = sentences(text)
+            .into_iter()
+            .take(SENTENCES_READ_A_MESSAGE)
+            .filter(|sentence| !is_filler(sentence));
+        items.extend(told.map(|text| Item {
+            message,
+            text,
+            terms: terms(text).into_iter().collect(),
+            score: 0.0,
+        }));
+        if items.len() > SENTENCES_READ_MAX {
+            break;
+        }
+    }
+    let mut spread: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+    for item in &items {
+        for term in &item.terms {
+            spread.entry(term).or_default().insert(item.message);
+        }
+    }
+    let scores: Vec<f64> = items
+        .iter()
+        .map(|item| {
+            let weight = |term: &String| 1.0 + (spread[term.as_str()].len() as f64).ln();
+            let sum: f64 = item.terms.iter().map(weight).sum();
+            sum / (item.terms.len() as f64 + 6.0).sqrt() * manner(item.text, cell.messages[item.message].role)
+        })
+        .collect();
+    for (item, score) in items.iter_mut().zip(scores) {
+        item.score = score;
+    }
+    items
+}
+
+fn manner(text: &str, role: Role) -> f64 {
+    let words = words(text);
+    let own = words
+        .iter()
+        .any(|word| matches!(word.text.as_str(), "i" | "i'm" | "i've" | "my" | "we" | "our"));
+    let number = words
+        .iter()
+        .any(|word| word.text.starts_with(|c: char| c.is_ascii_digit()));
+    let name = words
+        .iter()
+        .skip(1)
+        .any(|word| word.capital && !word.text.starts_with("i'") && word.text != "i");
+    let question = text.trim_end().ends_with(['?', '？']);
+    let mut weight = if role == Role::User { 1.0 } else { 0.7 };
+    for (holds, factor) in [
+        (own, 1.2),
+        (number, 1.15),
+        (name, 1.15),
+        (question, 0.5),
+        (text.contains(CODE_MARK), 0.5),
+    ] {
+        weight *= if holds { factor } else { 1.0 };
+    }
+    weight
+}
+
+fn is_filler(sentence: &str) -> bool {
+    words(sentence).iter().all(|word| {
+        let plain = word.text.split('\'').next().unwrap_or("");
+        FILLER.contains(plain)
+            || recall::text::is_stop_word(plain)
+            || (word.capital && word.range.start > 0 && sentence.len() < 24)
+    })
+}
+
+/// The best sentences, best first, each telling something that those before it do not.
+fn best(items: &[Item<'_>]) -> Vec<usize> {
+    let mut chosen: Vec<usize> = Vec::new();
+    while chosen.len() < SUMMARY_SENTENCES_MAX {
+        let worth = |at: usize| {
+            let item = &items[at];
+            let told = item
+                .terms
+                .iter()
+                .filter(|term| chosen.iter().any(|other| items[*other].terms.contains(*term)));
+            let new = 1.0 - told.count() as f64 / (item.terms.len() as f64).max(1.0);
+            let short = if chosen.is_empty() && item.text.len() <= SUBJECT_CHARS_MAX {
+                1.3
+            } else {
+                1.0
+            };
+            item.score * new * short
+        };
+        let left = (0..items.len())
+            .filter(|at| !chosen.contains(at))
+            .map(|at| (at, worth(at)));
+        // Of equals the first, so that the choice does not depend on anything but the text.
+        let next = left.fold(None, |best: Option<(usize, f64)>, (at, worth)| match best {
+            Some((_, most)) if most >= worth => best,
+            _ => Some((at, worth)),
+        });
+        match next {
+            Some((at, worth)) if worth > 0.0 => chosen.push(at),
+            _ => break,
+        }
+    }
+    chosen
+}
+
+/// Who said what that matters: one line for each of the best messages, in order, dated where the day changes.
+fn digest(cell: &Cell, texts: &[String], items: &[Item<'_>], zone: &Zone) -> String {
+    let mut lines: Vec<(usize, f64, String)> = Vec::new();
+    for (at, message) in cell.messages.iter().enumerate() {
+        let name = speaker(message);
+        let mut own: Vec<&Item<'_>> = items.iter().filter(|item| item.message == at).collect();
+        own.sort_by(|a, b| b.score.total_cmp(&a.score));
+        own.truncate(SENTENCES_A_MESSAGE);
+        own.sort_by_key(|item| item.text.as_ptr());
+        if let Some(score) = own.iter().map(|item| item.score).max_by(f64::total_cmp) {
+            let said = own
+                .iter()
+                .map(|item| retold(item.text, message, zone))
+                .collect::<Vec<_>>()
+                .join(" ");
+            lines.push((at, score, format!("{name} said: {said}")));
+        }
+        if !message.tool_calls.is_empty() {
+            let used: BTreeSet<String> = message
+                .tool_calls
+                .iter()
+                .map(|call| cut(&one_line(&call.name), 60))
+                .collect();
+            let used = used.into_iter().collect::<Vec<_>>().join(", ");
+            lines.push((at, 0.0, format!("{name} used {used}.")));
+        }
+        if message.role == Role::Tool {
+            let output = cut(&one_line(&texts[at]), TOOL_CHARS_MAX);
+            lines.push((at, 0.0, format!("A tool answered: {output}")));
+        }
+    }
+    lines.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    lines.truncate(BODY_LINES_MAX);
+    lines.sort_by_key(|line| line.0);
+    if lines.is_empty() {
+        let spoken = texts.iter().position(|text| !text.trim().is_empty());
+        let line = match spoken {
+            Some(at) => format!(
+                "{} said: {}",
+                speaker(&cell.messages[at]),
+                ended(&cut(&one_line(&texts[at]), SENTENCE_CHARS_MAX))
+            ),
+            None => ended(&wordless(cell)),
+        };
+        lines.push((spoken.unwrap_or(0), 0.0, line));
+    }
+    let mut told_day = None;
+    let dated = lines.into_iter().map(|(at, _, line)| {
+        let date = zone.date(
+            cell.messages
+                .get(at)
+                .map_or_else(|| cell.started(), |message| message.time),
+        );
+        if told_day == Some(date) {
+            return line;
+        }
+        told_day = Some(date);
+        format!("On {}, {line}", dates::day(date))
+    });
+    dated.collect::<Vec<_>>().join("\n")
+}

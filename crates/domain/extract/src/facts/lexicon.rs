@@ -1,0 +1,271 @@
+//! The words that the rules know: verbs of a life, states, and what says nothing.
+//!
+//! Owns: word lists and verb forms. Never: grammar.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::words::{WordList, word_list};
+
+/// A form of a verb.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Base,
+    Third,
+    Past,
+    Participle,
+    Ing,
+}
+
+/// Verbs with regular forms that tell what someone's life is like.
+const REGULAR: &str = "live move relocate work learn graduate enroll enrol attend volunteer start finish complete join \
+    retire resign own rent adopt marry divorce date propose visit travel hike camp climb bike cycle train practice \
+    practise play paint record perform compose bake cook garden plant design launch open close earn receive \
+    pass fail apply register book schedule cancel postpone decide switch change upgrade replace rename name use smoke \
+    avoid collect watch listen subscribe injure sprain recover suffer measure turn celebrate organize organise host \
+    donate sponsor manage supervise mentor coach discover save invest owe prefer like love hate enjoy dislike adore \
+    support identify belong raise commute walk exercise lift meditate pray research freelance renovate crochet sign \
+    accept transfer reside settle stay participate compete serve foster inherit ship publish finalize finalise \
+    major specialize specialise return arrive land deploy migrate convert reschedule delay repair fix sketch \
+    photograph interview hire promote welcome reach track follow favor favour celebrate park \
+    exchange trade swap downsize struggle battle remarry separate pack study carry try bank increase decrease shrink";
+
+/// Verbs with forms of their own: base, past, participle.
+const IRREGULAR: &[(&str, &str, &str)] = &[
+    ("be", "was", "been"),
+    ("have", "had", "had"),
+    ("do", "did", "done"),
+    ("go", "went", "gone"),
+    ("get", "got", "gotten"),
+    ("give", "gave", "given"),
+    ("teach", "taught", "taught"),
+    ("begin", "began", "begun"),
+    ("quit", "quit", "quit"),
+    ("leave", "left", "left"),
+    ("buy", "bought", "bought"),
+    ("sell", "sold", "sold"),
+    ("meet", "met", "met"),
+    ("fly", "flew", "flown"),
+    ("drive", "drove", "driven"),
+    ("ride", "rode", "ridden"),
+    ("run", "ran", "run"),
+    ("swim", "swam", "swum"),
+    ("sing", "sang", "sung"),
+    ("draw", "drew", "drawn"),
+    ("write", "wrote", "written"),
+    ("read", "read", "read"),
+    ("knit", "knitted", "knitted"),
+    ("sew", "sewed", "sewn"),
+    ("grow", "grew", "grown"),
+    ("build", "built", "built"),
+    ("win", "won", "won"),
+    ("lose", "lost", "lost"),
+    ("choose", "chose", "chosen"),
+    ("speak", "spoke", "spoken"),
+    ("eat", "ate", "eaten"),
+    ("drink", "drank", "drunk"),
+    ("break", "broke", "broken"),
+    ("lead", "led", "led"),
+    ("spend", "spent", "spent"),
+    ("pay", "paid", "paid"),
+    ("come", "came", "come"),
+    ("sleep", "slept", "slept"),
+    ("wake", "woke", "woken"),
+    ("become", "became", "become"),
+    ("plan", "planned", "planned"),
+    ("stop", "stopped", "stopped"),
+    ("take", "took", "taken"),
+    ("make", "made", "made"),
+    ("see", "saw", "seen"),
+    ("hear", "heard", "heard"),
+    ("find", "found", "found"),
+    ("bring", "brought", "brought"),
+    ("hold", "held", "held"),
+    ("catch", "caught", "caught"),
+    ("weigh", "weighed", "weighed"),
+    ("hurt", "hurt", "hurt"),
+    ("wear", "wore", "worn"),
+    ("keep", "kept", "kept"),
+    ("jog", "jogged", "jogged"),
+    ("commit", "committed", "committed"),
+    ("prefer", "preferred", "preferred"),
+    ("drop", "dropped", "dropped"),
+    ("cut", "cut", "cut"),
+    ("set", "set", "set"),
+    ("put", "put", "put"),
+    ("swap", "swapped", "swapped"),
+    ("ship", "shipped", "shipped"),
+    ("transfer", "transferred", "transferred"),
+    ("split", "split", "split"),
+    ("rebuild", "rebuilt", "rebuilt"),
+    ("fall", "fell", "fallen"),
+    ("die", "died", "died"),
+    ("cancel", "cancelled", "cancelled"),
+    ("travel", "travelled", "travelled"),
+    ("rise", "rose", "risen"),
+    ("pass", "passed", "passed"),
+    ("enrol", "enrolled", "enrolled"),
+    ("babysit", "babysat", "babysat"),
+];
+
+/// Stems that double their last letter before an ending; irregular verbs take theirs from here too.
+static DOUBLED: WordList = word_list!(
+    "get quit run swim knit begin win plan stop jog commit prefer drop cut set put swap ship transfer"
+);
+
+/// Every form of every verb, with its base.
+static FORMS: LazyLock<HashMap<String, (String, Form)>> = LazyLock::new(|| {
+    let mut forms = HashMap::new();
+    let mut add = |word: String, base: &str, form: Form| {
+        forms.entry(word).or_insert_with(|| (base.to_owned(), form));
+    };
+    for (base, past, participle) in IRREGULAR {
+        add((*base).to_owned(), base, Form::Base);
+        add((*past).to_owned(), base, Form::Past);
+        add((*participle).to_owned(), base, Form::Participle);
+        add(ing(base), base, Form::Ing);
+        add(third(base), base, Form::Third);
+    }
+    for base in REGULAR.split_whitespace() {
+        add(base.to_owned(), base, Form::Base);
+        add(past(base), base, Form::Past);
+        add(ing(base), base, Form::Ing);
+        add(third(base), base, Form::Third);
+    }
+    forms
+});
+
+/// A known verb's base and form.
+pub(crate) fn verb(word: &str) -> Option<(&'static str, Form)> {
+    FORMS.get(word).map(|(base, form)| (base.as_str(), *form))
+}
+
+/// Whether a word can follow "have": a participle, or a past form that is one too.
+pub(crate) fn is_participle(word: &str) -> bool {
+    let same = |(_, _, participle): &(&str, &str, &str)| *participle == word;
+    IRREGULAR.iter().any(same) || matches!(verb(word), Some((_, Form::Past | Form::Participle)))
+}
+
+fn ends_consonant_y(base: &str) -> bool {
+    base.strip_suffix('y')
+        .is_some_and(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u']))
+}
+
+/// The form after "she".
+pub(crate) fn third(base: &str) -> String {
+    match base {
+        "be" => return "is".to_owned(),
+        "have" => return "has".to_owned(),
+        _ => {}
+    }
+    if ends_consonant_y(base) {
+        return format!("{}ies", &base[..base.len() - 1]);
+    }
+    let hisses = ["s", "sh", "ch", "x", "z", "o"]
+        .iter()
+        .any(|end| base.ends_with(end));
+    format!("{base}{}", if hisses { "es" } else { "s" })
+}
+
+fn past(base: &str) -> String {
+    if ends_consonant_y(base) {
+        return format!("{}ied", &base[..base.len() - 1]);
+    }
+    format!("{base}{}", if base.ends_with('e') { "d" } else { "ed" })
+}
+
+fn ing(base: &str) -> String {
+    if DOUBLED.contains(base) {
+        return format!("{base}{}ing", &base[base.len() - 1..]);
+    }
+    match base.strip_suffix("ie") {
+        Some(stem) => format!("{stem}ying"),
+        None => match base
+            .strip_suffix('e')
+            .filter(|stem| !stem.ends_with(['e', 'o']) && stem.len() > 1)
+        {
+            Some(stem) => format!("{stem}ing"),
+            None => format!("{base}ing"),
+        },
+    }
+}
+
+/// Words that stand between subject and verb and change nothing.
+pub(crate) static ADVERBS: WordList = word_list!(
+    "just also really still now actually recently finally currently always usually already even then once \
+     often both mostly mainly officially totally absolutely definitely originally lately regularly sometimes \
+     generally typically personally truly super temporarily soon"
+);
+
+/// States that "I am …" may tell.
+pub(crate) static STATES: WordList = word_list!(
+    "married engaged divorced single widowed separated dating born raised diagnosed promoted hired fired laid \
+     accepted admitted elected awarded selected transferred allergic vegetarian vegan pescatarian lactose \
+     gluten celiac coeliac diabetic asthmatic pregnant retired unemployed self-employed based located \
+     interested passionate addicted enrolled left-handed right-handed colorblind colour-blind fluent \
+     bilingual obsessed responsible related transgender gay lesbian bisexual jewish muslim christian buddhist \
+     hindu catholic atheist religious adopted injured bald deaf blind"
+);
+
+/// What "I am afraid …" needs after it to tell something.
+pub(crate) static STATES_WITH_OF: WordList = word_list!("afraid scared terrified fond");
+
+/// Words that make a sentence a supposition.
+pub(crate) static HYPOTHETICAL: WordList = word_list!(
+    "would could should might maybe perhaps wish if unless whether supposed imagine pretend hypothetically \
+     suppose supposing otherwise wouldn't couldn't shouldn't i'd we'd"
+);
+
+/// Words that make a sentence a report of someone else's words, or about the one spoken to.
+pub(crate) static NOT_OWN: WordList = word_list!(
+    "you your yours you're you've you'll you'd u ur said says saying told tells asked asks claims claimed \
+     mentioned replied thinks believes joked according"
+);
+
+/// Words that mark a secret; what holds one is not remembered as a fact.
+pub(crate) static SECRETS: WordList = word_list!(
+    "password passwords passphrase passcode pin secret secrets api token credential credentials ssn cvv iban \
+     login otp"
+);
+
+/// Words that name nothing; an object made of them alone tells nothing.
+pub(crate) static VAGUE: WordList = word_list!(
+    "thing things stuff something anything nothing everything lot lots bit way ways one ones good great nice \
+     fine okay ok cool awesome amazing well sure really much many more same like just now today here there \
+     too again yet question questions problem problems issue issues error errors idea ideas feeling feelings \
+     look time point sense doubt doubts chance fun blast moment minute second mistake trouble kind sort \
+     wonderful fantastic best wow yeah haha soon"
+);
+
+/// Nouns right after "have", "get", "make" or "take" with which the phrase is an idiom or shop talk, not a possession.
+pub(crate) static IDIOMS: WordList = word_list!(
+    "question questions problem problems issue issues error errors idea ideas feeling look time point sense \
+     doubt doubts chance fun blast moment minute mistake trouble function code bug bugs file files data \
+     dataset array list string table script query column columns dataframe variable class method test tests \
+     task following hard hope hopes impression urge break note notes clue say faith respect thoughts"
+);
+
+/// What "my …" may be without being a part of a life.
+pub(crate) static ABSTRACT: WordList = word_list!(
+    "question questions point guess bad opinion concern understanding assumption goodness god gosh pleasure \
+     apologies apology heart mind thought thoughts turn code issue problem error day week weekend morning \
+     evening night life way time feeling feelings hope hopes idea ideas advice suggestion answer request \
+     message query function script file data prompt input output mistake fault experience view word favor"
+);
+
+/// Verbs that only weigh a thought or steer the talk.
+pub(crate) static TALK: WordList = word_list!(
+    "think guess feel believe know mean wonder hope suppose bet see understand agree remember forgot forget \
+     noticed notice appreciate thank swear doubt figured figure heard hear thought knew felt meant assume \
+     realize realise"
+);
+
+/// Verbs that keep their meaning when negated: "I don't eat meat".
+pub(crate) static NEGATABLE: WordList = word_list!(
+    "eat drink smoke like own drive speak live work use celebrate watch play enjoy listen read cook swim fly \
+     have"
+);
+
+/// Goals worth keeping after "I want to".
+pub(crate) static GOALS: WordList =
+    word_list!("become be visit move adopt travel study retire marry climb publish open volunteer foster");

@@ -1,0 +1,97 @@
+//! Single statements that people made about themselves and what is theirs, by rules.
+//!
+//! Owns: which sentences become facts, and the facts' words. Never: guessing; a sentence that no rule knows is left
+//! to the verbatim turns. Questions, suppositions, other people's words and secrets are never facts.
+//!
+//! Reading order: `clause` (sentences cut so that each has one subject), `statement` (which of them count),
+//! `retell` (from the first person to the third), `lexicon` (the words).
+
+mod clause;
+pub(crate) mod lexicon;
+mod retell;
+mod statement;
+#[cfg(test)]
+mod tests;
+
+use model::{Cell, Message, MessageId, Role, SenderId, Timestamp, Zone};
+
+use recall::text::terms;
+
+use crate::sentence::sentences;
+use crate::slot::{Slot, is_duplicate, slot};
+use crate::{dates, visible};
+
+/// One self-contained statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fact {
+    pub text: String,
+    /// The messages that support it; at least one.
+    pub sources: Vec<MessageId>,
+    pub sender: SenderId,
+    pub said_at: Timestamp,
+    /// Since when it holds, where the text gives a date other than when it was said.
+    pub valid_from: Option<Timestamp>,
+    /// What the fact is the current value of, if only one value can be current.
+    pub slot: Option<Slot>,
+}
+
+/// What one message may add: who says more in a breath is telling a story, which the episode keeps.
+const PER_MESSAGE_MAX: usize = 4;
+const PER_CELL_MAX: usize = 60;
+const SENTENCES_READ_MAX: usize = 100;
+
+/// The facts of a memcell, in the order in which they were said; often none.
+pub fn facts(cell: &Cell, zone: &Zone) -> Vec<Fact> {
+    let mut facts: Vec<Fact> = Vec::new();
+    for message in cell.messages.iter().filter(|message| message.role == Role::User) {
+        for fact in of_message(message, zone) {
+            let known = facts
+                .iter()
+                .position(|known| is_duplicate(&known.text, &fact.text));
+            match known {
+                Some(at) if facts[at].sources.contains(&message.id) => {}
+                Some(at) => facts[at].sources.extend(fact.sources),
+                None if facts.len() < PER_CELL_MAX => facts.push(fact),
+                None => return facts,
+            }
+        }
+    }
+    facts
+}
+
+fn of_message(message: &Message, zone: &Zone) -> Vec<Fact> {
+    let text = visible::own_words(message);
+    let name = visible::speaker(message);
+    let mut facts = Vec::new();
+    for sentence in sentences(&text).into_iter().take(SENTENCES_READ_MAX) {
+        for clause in clause::clauses(sentence) {
+            let Some(said) = statement::statement(clause, &name, message.time, zone) else {
+                continue;
+            };
+            if says_only(&said.predicate, &name) {
+                continue;
+            }
+            let (predicate, since) = dates::written_out(&said.predicate, message.time, zone);
+            let text = format!("{} {predicate}.", said.subject);
+            facts.push(Fact {
+                slot: slot(&text),
+                text,
+                sources: vec![message.id.clone()],
+                sender: message.sender.clone(),
+                said_at: message.time,
+                valid_from: since,
+            });
+            if facts.len() == PER_MESSAGE_MAX {
+                return facts;
+            }
+        }
+    }
+    facts
+}
+
+/// Whether a predicate says nothing but the speaker's own name, which every fact says.
+fn says_only(predicate: &str, name: &str) -> bool {
+    let known = terms(name);
+    let said = terms(predicate);
+    !said.is_empty() && said.iter().all(|term| known.contains(term))
+}

@@ -1,0 +1,88 @@
+//! From the first person to the third.
+//!
+//! Owns: pronouns and verb endings. Never: which clauses are retold (`statement`).
+
+use super::lexicon::{ADVERBS, Form, third, verb};
+use crate::words::Word;
+
+/// Present forms that are past forms too; as a past they are right without the ending.
+const SAME_IN_PAST: [&str; 8] = ["quit", "cut", "set", "put", "hurt", "split", "read", "run"];
+
+/// What the retelling has said already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Before {
+    Nothing,
+    /// The speaker's name, so that "my" can be "their".
+    Name,
+    /// The speaker's name as the subject, so that the first verb follows it.
+    Subject,
+}
+
+/// Retells the words of a clause: `text` is the clause, `name` the speaker.
+pub(super) fn retell(text: &str, words: &[Word], name: &str, before: Before) -> String {
+    let mut out = String::new();
+    let mut at = words.first().map_or(0, |word| word.range.start);
+    let mut named = before != Before::Nothing;
+    let mut awaits_verb = before == Before::Subject;
+    let mut present = false;
+    for (i, word) in words.iter().enumerate() {
+        out.push_str(&text[at..word.range.start]);
+        at = word.range.end;
+        let after_and = i > 0 && present && matches!(words[i - 1].text.as_str(), "and" | "or" | "but");
+        if let Some(told) = pronoun(&word.text, name, named) {
+            let subject = is_subject(&word.text);
+            named |= subject || matches!(word.text.as_str(), "my" | "our" | "me" | "us");
+            awaits_verb = subject && !word.text.contains('\'');
+            out.push_str(&told);
+        } else if awaits_verb || after_and {
+            let told = conjugated(&word.text);
+            present |= told.is_some();
+            awaits_verb &=
+                ADVERBS.contains(&word.text) || matches!(word.text.as_str(), "no" | "longer" | "never");
+            out.push_str(told.as_deref().unwrap_or(&text[word.range.clone()]));
+        } else {
+            out.push_str(&text[word.range.clone()]);
+        }
+    }
+    out
+}
+
+fn is_subject(word: &str) -> bool {
+    word == "i" || word == "we" || word.starts_with("i'") || word.starts_with("we'")
+}
+
+fn pronoun(word: &str, name: &str, named: bool) -> Option<String> {
+    Some(match word {
+        "i" | "we" | "me" | "us" => name.to_owned(),
+        "i'm" | "im" | "we're" => format!("{name} is"),
+        "i've" | "ive" | "we've" => format!("{name} has"),
+        "i'll" | "we'll" => format!("{name} will"),
+        "my" | "our" if named => "their".to_owned(),
+        "my" | "our" => format!("{name}'s"),
+        "mine" | "ours" => "theirs".to_owned(),
+        "myself" | "ourselves" => "themselves".to_owned(),
+        _ => return None,
+    })
+}
+
+/// A verb as it follows the speaker's name, where that differs.
+fn conjugated(word: &str) -> Option<String> {
+    Some(match word {
+        "am" | "are" => "is".to_owned(),
+        "were" => "was".to_owned(),
+        "have" => "has".to_owned(),
+        "do" => "does".to_owned(),
+        "don't" | "dont" => "doesn't".to_owned(),
+        "haven't" => "hasn't".to_owned(),
+        "aren't" => "isn't".to_owned(),
+        "weren't" => "wasn't".to_owned(),
+        "want" => "wants".to_owned(),
+        "need" => "needs".to_owned(),
+        "call" => "calls".to_owned(),
+        _ if SAME_IN_PAST.contains(&word) => return None,
+        _ => match verb(word)? {
+            (base, Form::Base) => third(base),
+            _ => return None,
+        },
+    })
+}

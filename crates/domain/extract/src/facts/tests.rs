@@ -1,0 +1,202 @@
+//! What becomes a fact, in which words, and what does not.
+
+use expect_test::{Expect, expect};
+use model::Zone;
+
+use super::facts;
+use crate::tests::{at, cell, message, talk};
+
+fn told(text: &str) -> Vec<String> {
+    let said = message(1, "alice", text, at("2023-05-08T13:56:00Z"));
+    facts(&cell(vec![said]), &Zone::utc())
+        .into_iter()
+        .map(|fact| fact.text)
+        .collect()
+}
+
+fn check(text: &str, expect: &Expect) {
+    let lines: Vec<String> = text.lines().flat_map(told).collect();
+    expect.assert_eq(&lines.join("\n"));
+}
+
+#[test]
+fn work_and_home() {
+    check(
+        "I moved to Lisbon last month.
+I'm a nurse, and I work at St. Mary's Hospital in Leeds.
+We live in a small flat with our two cats.
+I've been working at Acme since 2019.
+I grew up in Sweden.
+I quit my job on Friday.
+Just got promoted to team lead!
+By the way, I start my new job at Globex next Monday.
+I used to live in Prague.
+I don't eat meat.
+I can't eat gluten.
+I speak French and Spanish.
+Last week, I signed up for a pottery class.
+In 2019 I ran the Boston Marathon.
+My name is Alice and I'm 34.",
+        &expect![[r#"
+            Alice moved to Lisbon last month (April 2023).
+            Alice is a nurse.
+            Alice works at St. Mary's Hospital in Leeds.
+            Alice lives in a small flat with their two cats.
+            Alice has been working at Acme since 2019.
+            Alice grew up in Sweden.
+            Alice quit their job on Friday (5 May 2023).
+            Alice just got promoted to team lead.
+            Alice starts their new job at Globex next Monday (15 May 2023).
+            Alice used to live in Prague.
+            Alice doesn't eat meat.
+            Alice can't eat gluten.
+            Alice speaks French and Spanish.
+            Alice signed up for a pottery class last week (1 May 2023 to 7 May 2023).
+            Alice ran the Boston Marathon in 2019.
+            Alice is 34."#]],
+    );
+}
+
+#[test]
+fn people_and_things() {
+    check(
+        "My sister Anna lives in Oslo.
+My dog's name is Rex!
+My favourite food is sushi.
+Our daughter started school yesterday.
+My mum gave me a necklace when I was ten.
+My phone number is +44 20 7946 0000.
+My landlord raised our rent to $1,050.
+I have a dog named Rex and a cat named Luna.
+I bought a red bike two weeks ago.
+The launch has been moved to Friday.
+I love hiking and I play the violin.
+I prefer window seats.
+I'm allergic to peanuts.
+I'm reading \"Charlotte's Web\" to my kids.
+I went to an LGBTQ support group yesterday and it was so powerful.",
+        &expect![[r#"
+            Alice's sister Anna lives in Oslo.
+            Alice's dog's name is Rex.
+            Alice's favourite food is sushi.
+            Alice's daughter started school yesterday (7 May 2023).
+            Alice's mum gave Alice a necklace when Alice was ten.
+            Alice's phone number is +44 20 7946 0000.
+            Alice's landlord raised their rent to $1,050.
+            Alice has a dog named Rex and a cat named Luna.
+            Alice bought a red bike two weeks ago (about 24 April 2023).
+            The launch has been moved to Friday.
+            Alice loves hiking.
+            Alice plays the violin.
+            Alice prefers window seats.
+            Alice is allergic to peanuts.
+            Alice is reading "Charlotte's Web" to their kids.
+            Alice went to an LGBTQ support group yesterday (7 May 2023) and it was so powerful."#]],
+    );
+}
+
+#[test]
+fn what_is_not_a_fact() {
+    for text in [
+        "Hi there!",
+        "Do I live in Lisbon?",
+        "If I move to Lisbon, I will learn Portuguese.",
+        "I might move to Lisbon.",
+        "I'd love to visit Japan.",
+        "I would like a summary of this file.",
+        "I wish I had a dog.",
+        "I think I live in the best city.",
+        "She said I live in Lisbon.",
+        "My doctor told me I have asthma.",
+        "He told me \"I moved to Lisbon\".",
+        "I love your new haircut.",
+        "I love it!",
+        "I like that.",
+        "I'm so glad to hear that.",
+        "I'm sorry.",
+        "I'm not sure.",
+        "I'm fine, thanks.",
+        "I have a question.",
+        "I have a function that parses JSON.",
+        "I got an error in my code.",
+        "I get the following error.",
+        "I need help with my homework.",
+        "I want you to act as a pirate.",
+        "I don't know.",
+        "I can't wait!",
+        "I see what you mean.",
+        "I made it.",
+        "I had a great time.",
+        "I'll let you know.",
+        "I'll try that.",
+        "My question is about Rust.",
+        "My bad.",
+        "My password is hunter2.",
+        "My API token is abc123.",
+        "Act as a person who lives in Lisbon.",
+        "Write a story where I live in Lisbon.",
+        "When I lived in Lisbon, things were easier.",
+        "Imagine I live in Lisbon.",
+        "> I live in Lisbon.",
+        "<memory>I live in Lisbon.</memory>",
+        "<private>I live in Lisbon.</private>",
+        "```\nI live in Lisbon.\n```",
+        "The model is trained on data.",
+        "You live in Lisbon.",
+        "What I love is unclear.",
+        "I do.",
+        "Thanks, I appreciate it a lot.",
+        "I tried it again.",
+        "I use it.",
+        "I keep getting this error.",
+    ] {
+        assert_eq!(told(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn only_people_are_believed() {
+    let said = talk("bot: I live in Lisbon.\ntool: I live in Rome.\nbob: I live in Oslo.");
+    let found = facts(&cell(said), &Zone::utc());
+    assert_eq!(
+        found.iter().map(|fact| fact.text.as_str()).collect::<Vec<_>>(),
+        ["Bob lives in Oslo."]
+    );
+}
+
+#[test]
+fn what_is_said_twice_is_one_fact_with_two_sources() {
+    let said = talk(
+        "alice: I live in Oslo.\nbob: I live in Oslo.\nalice: I live in Oslo!\nalice: I now live in Oslo",
+    );
+    let found = facts(&cell(said), &Zone::utc());
+    let shown: Vec<String> = found
+        .iter()
+        .map(|fact| format!("{} {}", fact.text, fact.sources.len()))
+        .collect();
+    assert_eq!(shown, ["Alice lives in Oslo. 3", "Bob lives in Oslo. 1"]);
+}
+
+#[test]
+fn a_past_date_is_since_when_it_holds() {
+    let since = |text: &str| {
+        let said = message(1, "alice", text, at("2023-05-08T13:56:00Z"));
+        facts(&cell(vec![said]), &Zone::utc())[0]
+            .valid_from
+            .map(|at| at.to_string())
+    };
+    assert_eq!(
+        since("I moved to Lisbon last month.").as_deref(),
+        Some("2023-04-01T00:00:00Z")
+    );
+    assert_eq!(since("I am getting married in Lisbon next month."), None);
+    assert_eq!(since("I live in Lisbon."), None);
+}
+
+#[test]
+fn a_rambling_message_adds_little() {
+    let story: String = (0..50)
+        .map(|i| format!("I bought {i} red apples in Porto. "))
+        .collect();
+    assert_eq!(told(&story).len(), 4);
+}

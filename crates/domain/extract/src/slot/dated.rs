@@ -1,0 +1,71 @@
+//! "The launch has been moved to Friday": when a named thing is.
+//!
+//! Owns: slots whose value is a date. Never: turning it into an instant (`recall::time`).
+//!
+//! The slot belongs to the thing, whoever's it is: people say "my wedding" and "the wedding" of the same one, and facts
+//! are only compared within one owner's memories.
+
+use super::Slot;
+use super::rules::{Reading, SUBJECT_WORDS_MAX, is_calendar, is_number, joined};
+use crate::words::{Word, WordList, word_list};
+
+static CHANGES: WordList =
+    word_list!("rescheduled postponed pushed scheduled delayed set booked moved due brought renamed");
+static BE: WordList = word_list!("is was has got starts begins moved");
+
+/// Whether a word tells that a date was set or moved.
+pub(super) fn is_change(word: &Word) -> bool {
+    CHANGES.contains(&word.text)
+}
+
+/// The subject of every date: whose thing it is does not matter.
+pub(super) const EVENT: &str = "event";
+const DATE_WORDS_MAX: usize = 4;
+
+/// Reads "the thing is on date", "Alice moved the thing to date" and "Alice renamed the thing to name".
+pub(super) fn read(words: &[Word]) -> Option<Reading> {
+    if words.first()?.text == "the" {
+        let be = (2..words.len().min(6)).find(|at| BE.contains(&words[*at].text))?;
+        return of_thing(&words[be + 1..], &joined(&words[1..be]));
+    }
+    let change = (1..words.len().min(SUBJECT_WORDS_MAX)).find(|at| CHANGES.contains(&words[*at].text))?;
+    let article = words.get(change + 1)?;
+    let from = change + 1 + usize::from(matches!(article.text.as_str(), "the" | "their" | "a" | "an"));
+    let is_to = |at: &usize| matches!(words[*at].text.as_str(), "to" | "for" | "on" | "until" | "from");
+    let to = (from + 1..words.len().min(from + 5)).find(is_to)?;
+    let thing = joined(&words[from..to]);
+    if words[change].text == "renamed" {
+        let subject = format!("{}'s {thing}", joined(&words[..change]));
+        let value = joined(words.get(to + 1..)?);
+        let slot = Slot {
+            subject,
+            attribute: "name".to_owned(),
+            value,
+        };
+        return Some(Reading { slot, event: true });
+    }
+    of_thing(&words[to..], &thing)
+}
+
+/// The date in the words after the verb: of several the last, as in "from Monday to Friday".
+pub(super) fn of_thing(words: &[Word], thing: &str) -> Option<Reading> {
+    let last_to = words
+        .iter()
+        .rposition(|word| matches!(word.text.as_str(), "to" | "until" | "till"));
+    let start = last_to.unwrap_or(0);
+    let first = start
+        + words[start..]
+            .iter()
+            .position(|word| is_number(word) || is_calendar(word))?;
+    let end = (first + 1..words.len().min(first + DATE_WORDS_MAX)).find(|at| words[*at].breaks);
+    let value = &words[first..end.unwrap_or(words.len().min(first + DATE_WORDS_MAX))];
+    if thing.is_empty() || !value.iter().any(is_calendar) {
+        return None;
+    }
+    let slot = Slot {
+        subject: EVENT.to_owned(),
+        attribute: format!("date of {thing}"),
+        value: joined(value),
+    };
+    Some(Reading { slot, event: false })
+}

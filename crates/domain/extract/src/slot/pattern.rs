@@ -1,0 +1,141 @@
+//! A small language for phrases, so that rules are data.
+//!
+//! `a|b` is one of several words, `[a|b]` one that may be missing, `+ing` a word that ends so, `$` the end of a clause, `~` skips one to four words, `<` captures the old
+//! value and `*` the new one (one to six words, as few as the rest of the phrase allows; at the phrase's end as many
+//! as belong together). `A` is "a", "an", "the", "their" or nothing.
+//!
+//! Owns: matching. Never: what a phrase means (`rules`).
+
+use std::ops::Range;
+
+use crate::words::{Word, WordList, word_list};
+
+const SKIP_MAX: usize = 4;
+const VALUE_WORDS_MAX: usize = 6;
+
+/// Words that end a value.
+static STOPS: WordList = word_list!(
+    "with because since after before for last next this on in but so where which who now again already about \
+     around until till when while to from as at by instead yesterday today tomorrow is was has it's its \
+     anymore and ago these though if over than"
+);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    One(Vec<&'static str>),
+    Doing,
+    End,
+    Maybe(Vec<&'static str>),
+    Skip,
+    Old,
+    New,
+}
+
+/// A phrase ready to be matched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pattern(Vec<Piece>);
+
+/// Where a phrase's values stand, as places of words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) old: Option<Range<usize>>,
+    pub(super) new: Option<Range<usize>>,
+}
+
+const ARTICLES: [&str; 7] = ["a", "an", "the", "their", "his", "her", "some"];
+
+impl Pattern {
+    pub(super) fn new(text: &'static str) -> Self {
+        let piece = |word: &'static str| match word {
+            "~" => Piece::Skip,
+            "+ing" => Piece::Doing,
+            "$" => Piece::End,
+            "<" => Piece::Old,
+            "*" => Piece::New,
+            "A" => Piece::Maybe(ARTICLES.to_vec()),
+            _ => match word.strip_prefix('[').and_then(|word| word.strip_suffix(']')) {
+                Some(words) => Piece::Maybe(words.split('|').collect()),
+                None => Piece::One(word.split('|').collect()),
+            },
+        };
+        Self(text.split_whitespace().map(piece).collect())
+    }
+
+    /// The words that it can begin with.
+    pub(super) fn first_words(&self) -> Vec<&'static str> {
+        let mut first = Vec::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Maybe(any) => first.extend(any),
+                Piece::One(any) => {
+                    first.extend(any);
+                    break;
+                }
+                _ => break,
+            }
+        }
+        first
+    }
+
+    /// Matches the words from `start` on.
+    pub(super) fn find(&self, words: &[Word], start: usize) -> Option<Found> {
+        let mut found = Found::default();
+        step(&self.0, words, start, &mut found).then_some(found)
+    }
+}
+
+fn step(pieces: &[Piece], words: &[Word], at: usize, found: &mut Found) -> bool {
+    let Some((piece, rest)) = pieces.split_first() else {
+        return true;
+    };
+    let here = words.get(at).map(|word| word.text.as_str());
+    match piece {
+        Piece::One(any) => here.is_some_and(|here| any.contains(&here)) && step(rest, words, at + 1, found),
+        Piece::End => words.get(at).is_none_or(|word| word.breaks) && step(rest, words, at, found),
+        Piece::Doing => here.is_some_and(|here| here.ends_with("ing")) && step(rest, words, at + 1, found),
+        Piece::Maybe(any) => {
+            (here.is_some_and(|here| any.contains(&here)) && step(rest, words, at + 1, found))
+                || step(rest, words, at, found)
+        }
+        Piece::Skip => (1..=SKIP_MAX).any(|n| at + n <= words.len() && step(rest, words, at + n, found)),
+        Piece::Old | Piece::New => {
+            let longest = value_end(words, at);
+            let mut ends = at + 1..=longest;
+            let mut try_end = |end: usize| {
+                if !step(rest, words, end, found) {
+                    return false;
+                }
+                let slot = if *piece == Piece::Old {
+                    &mut found.old
+                } else {
+                    &mut found.new
+                };
+                *slot = Some(at..end);
+                true
+            };
+            if rest.is_empty() {
+                longest > at && try_end(longest)
+            } else {
+                ends.any(try_end)
+            }
+        }
+    }
+}
+
+/// Where a value that begins at `at` ends at the latest.
+fn value_end(words: &[Word], at: usize) -> usize {
+    let mut end = at;
+    while end < words.len() && end - at < VALUE_WORDS_MAX {
+        let word = &words[end];
+        if end > at && word.breaks {
+            break;
+        }
+        // "the Bank of England" and "Guns and Roses" go on; "in" and "at" do not.
+        let joined = word.text == "and" && end > at && words.get(end + 1).is_some_and(|next| next.capital);
+        if STOPS.contains(&word.text) && !joined {
+            break;
+        }
+        end += 1;
+    }
+    end
+}

@@ -1,0 +1,119 @@
+//! Episodes: golden ones.
+
+use expect_test::{Expect, expect};
+use model::{Content, Zone};
+
+use super::{calling, cell, talk};
+use crate::episode;
+
+fn check(lines: &str, expect: &Expect) {
+    let told = episode(&cell(talk(lines)), &Zone::utc());
+    expect.assert_eq(&format!(
+        "# {}\n{}\n---\n{}\n",
+        told.subject, told.summary, told.body
+    ));
+}
+
+#[test]
+fn two_friends() {
+    check(
+        "alice: Hey Bob! Long time no see. How are you?
+         bob: Hi Alice! I'm great, thanks.
+         alice: I went to a pottery workshop yesterday and made a blue bowl for my sister.
+         bob: Wow, that's amazing! I've been busy: our daughter Nina started school last week.
+         alice: Aww, so sweet!
+         bob: She loves her teacher, Mrs. Ortiz. We are going camping in Yosemite next month.
+         alice: Have fun! Bye!",
+        &expect![[r#"
+            # I've been busy: our daughter Nina started school last week
+            Alice: I went to a pottery workshop yesterday (7 May 2023) and made a blue bowl for my sister. Bob: I've been busy: our daughter Nina started school last week (1 May 2023 to 7 May 2023). Bob: We are going camping in Yosemite next month (June 2023).
+            ---
+            On 8 May 2023, Alice said: I went to a pottery workshop yesterday (7 May 2023) and made a blue bowl for my sister.
+            Bob said: I've been busy: our daughter Nina started school last week (1 May 2023 to 7 May 2023).
+            Bob said: She loves her teacher, Mrs. Ortiz. We are going camping in Yosemite next month (June 2023).
+        "#]],
+    );
+}
+
+#[test]
+fn an_agent_with_tools() {
+    let mut messages = talk(
+        "alice: Please find the cheapest flight from Porto to Oslo on 3 June.
+         bot: I'll look that up.
+         tool: {\"flights\":[{\"airline\":\"TAP\",\"price\":189},{\"airline\":\"SAS\",\"price\":240}]} and a very long tail of more output that nobody wants to read twice in a memory
+         bot: The cheapest flight from Porto to Oslo on 3 June is with TAP for 189 euros.
+         alice: Book it, and use my aisle seat preference.",
+    );
+    let Content::Text(offer) = &mut messages[3].content else {
+        panic!("a text");
+    };
+    offer.push_str("\n```json\n{}\n```");
+    messages[1] = calling(messages[1].clone(), "c1");
+    let told = episode(&cell(messages), &Zone::utc());
+    expect![[r##"
+        # Please find the cheapest flight from Porto to Oslo on 3 June
+        Alice: Please find the cheapest flight from Porto to Oslo on 3 June (3 June 2022). Bot: The cheapest flight from Porto to Oslo on 3 June (3 June 2022) is with TAP for 189 euros. Alice: Book it, and use my aisle seat preference.
+        ---
+        On 8 May 2023, Alice said: Please find the cheapest flight from Porto to Oslo on 3 June (3 June 2022).
+        Bot said: I'll look that up.
+        Bot used search.
+        A tool answered: {"flights":[{"airline":"TAP","price":189},{"airline":"SAS","price":240}]} and a very long tail of more output that…
+        Bot said: The cheapest flight from Porto to Oslo on 3 June (3 June 2022) is with TAP for 189 euros. [code]
+        Alice said: Book it, and use my aisle seat preference.
+    "##]].assert_eq(&format!(
+        "# {}\n{}\n---\n{}\n",
+        told.subject, told.summary, told.body
+    ));
+}
+
+#[test]
+fn another_script() {
+    check(
+        "alice: 你好！
+         bob: 你好，最近怎么样？
+         alice: 我上个月搬到里斯本了，在一家小公司做设计师。
+         bob: 太好了！",
+        &expect![[r#"
+            # 我上个月搬到里斯本了，在一家小公司做设计师
+            Bob: 你好，最近怎么样？ Alice: 我上个月搬到里斯本了，在一家小公司做设计师。
+            ---
+            On 8 May 2023, Bob said: 你好，最近怎么样？
+            Alice said: 我上个月搬到里斯本了，在一家小公司做设计师。
+        "#]],
+    );
+}
+
+#[test]
+fn nothing_but_greetings() {
+    check(
+        "alice: Hi!\nbob: Hello :)\nalice: Bye!",
+        &expect![[r#"
+        # Hi!
+        Hi!
+        ---
+        On 8 May 2023, Alice said: Hi!
+    "#]],
+    );
+}
+
+#[test]
+fn nothing_at_all() {
+    check(
+        "alice:\nbob:",
+        &expect![[r#"
+        # Conversation of Alice, Bob
+        Conversation of Alice, Bob.
+        ---
+        On 8 May 2023, Alice said: Conversation of Alice, Bob.
+    "#]],
+    );
+    check(
+        "alice: <private>my diagnosis</private>",
+        &expect![[r#"
+        # Conversation of Alice
+        Conversation of Alice.
+        ---
+        On 8 May 2023, Alice said: Conversation of Alice.
+    "#]],
+    );
+}

@@ -1,0 +1,149 @@
+//! What holds for any memcell, whatever is in it.
+
+use model::{Cell, Content, Message, Zone};
+use proptest::prelude::*;
+
+use super::{at, cell, message, talk};
+use crate::{Tail, episode, facts, is_duplicate, memcell_request, slot, tokens};
+
+fn text() -> impl Strategy<Value = String> {
+    let said = prop::sample::select(vec![
+        "I moved to Lisbon last month.",
+        "My sister's dog is called Rex!",
+        "We're getting married on 5 June, and I love it",
+        "<memory>I live in Rome.</memory>",
+        "<private>I am ill.",
+        "```\nlet x = 1;\n```",
+        "I'm I've I'll we're my our",
+        "在里斯本。我很好！",
+        "Ich wohne in Köln. Naïve ﬁancée",
+        "\u{0}\u{202e}\u{feff}",
+        "I",
+        "my",
+        "'s 's 's is is",
+        "",
+    ]);
+    prop_oneof![
+        said.prop_map(str::to_owned),
+        "\\PC{0,60}",
+        "(?s).{0,40}",
+        "([IiMm]y? |'s |is |to |, |[a-z]{1,6} ){0,25}"
+    ]
+}
+
+fn any_cell() -> impl Strategy<Value = Cell> {
+    let turn = (
+        prop::sample::select(vec!["alice", "bob", "bot", "tool"]),
+        prop::collection::vec(text(), 0..4),
+        -4_000_000_000_000i64..4_000_000_000_000,
+    );
+    prop::collection::vec(turn, 1..12).prop_map(|turns| {
+        let turns = turns.into_iter().enumerate();
+        let messages = turns.map(|(i, (who, texts, time))| {
+            message(i, who, &texts.join(" "), model::Timestamp::from_millis(time))
+        });
+        cell(messages.collect())
+    })
+}
+
+proptest! {
+    #[test]
+    fn every_episode_says_something(cell in any_cell()) {
+        let zone = Zone::utc();
+        let told = episode(&cell, &zone);
+        prop_assert!(!told.subject.trim().is_empty() && !told.summary.trim().is_empty() && !told.body.trim().is_empty());
+        prop_assert!(told.subject.chars().count() <= 80, "{}", told.subject);
+        prop_assert!(!told.subject.contains('\n'));
+        prop_assert_eq!(told, episode(&cell, &zone));
+    }
+
+    #[test]
+    fn every_fact_has_a_source_that_its_sender_said(cell in any_cell()) {
+        let found = facts(&cell, &Zone::utc());
+        for fact in &found {
+            prop_assert!(!fact.sources.is_empty());
+            let source = |id: &model::MessageId| cell.messages.iter().find(|message| message.id == *id);
+            prop_assert!(fact.sources.iter().all(|id| source(id).is_some()));
+            prop_assert!(source(&fact.sources[0]).is_some_and(|message| message.sender == fact.sender && message.time == fact.said_at));
+            prop_assert!(!fact.text.contains("Rome") && !fact.text.contains("ill"), "{}", fact.text);
+            prop_assert!(fact.slot == slot(&fact.text));
+        }
+        for (i, fact) in found.iter().enumerate() {
+            prop_assert!(found[..i].iter().all(|other| !is_duplicate(&other.text, &fact.text)));
+        }
+        prop_assert_eq!(&found, &facts(&cell, &Zone::utc()));
+    }
+
+    #[test]
+    fn no_message_leaves_its_line(cell in any_cell()) {
+        let prompt = memcell_request(&cell.messages, &Zone::utc(), Tail::Closed);
+        let lines: Vec<&str> = prompt.user.split('\n').collect();
+        prop_assert_eq!(lines.len(), cell.messages.len() + 3);
+        prop_assert_eq!(prompt.user.matches(['<', '>']).count(), 4);
+    }
+
+    #[test]
+    fn any_text_can_be_asked_for_its_slot(text in text()) {
+        drop(slot(&text));
+        prop_assert!(is_duplicate(&text, &text));
+        prop_assert!(tokens(&text) <= text.len());
+    }
+}
+
+fn huge(text: &str) -> Vec<Message> {
+    let mut messages = talk("alice: x\nbob: I live in Oslo.");
+    messages[0].content = Content::Text(text.repeat(1_000_000 / text.len()));
+    messages
+}
+
+#[test]
+fn a_message_of_a_megabyte_costs_what_is_read_of_it() {
+    for text in [
+        "a",
+        "I live in Rome. ",
+        "<",
+        "<memory",
+        "<b><memory/>",
+        "。",
+        "my dog's ",
+        "{\"[",
+        "I, ",
+        "\n",
+        "> ",
+    ] {
+        let cell = cell(huge(text));
+        let told = episode(&cell, &Zone::utc());
+        assert!(told.body.len() < 20_000, "{text}");
+        assert!(
+            facts(&cell, &Zone::utc())
+                .iter()
+                .any(|fact| fact.text == "Bob lives in Oslo."),
+            "{text}"
+        );
+        assert!(
+            memcell_request(&cell.messages, &Zone::utc(), Tail::Closed)
+                .user
+                .len()
+                < 20_000,
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn tokens_are_about_right() {
+    assert_eq!(tokens(""), 0);
+    assert_eq!(tokens("four"), 1);
+    assert_eq!(tokens("里斯本"), 3);
+    let zone = Zone::named("Asia/Tokyo").expect("a zone");
+    let late = cell(vec![message(
+        1,
+        "alice",
+        "I visited Kyoto yesterday.",
+        at("2024-03-01T20:00:00Z"),
+    )]);
+    assert_eq!(
+        facts(&late, &zone)[0].text,
+        "Alice visited Kyoto yesterday (1 March 2024)."
+    );
+}

@@ -1,0 +1,75 @@
+//! What an append writes to a file that is there, and what of a crashed append it takes back first.
+//!
+//! Owns: where a file ends well, and which of its last bytes are ours to take back. Never: writing.
+
+use std::collections::BTreeSet;
+
+use model::{Entry, EntryId, Zone};
+
+use crate::lines::END;
+use crate::parse::Parsed;
+use crate::render::render;
+
+/// What to take off a file's end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    /// The length that stays, in bytes.
+    pub at: usize,
+    /// Whether everything after it is written again in the same breath; if not, it is worth keeping elsewhere.
+    pub is_rewritten: bool,
+}
+
+/// What an append does.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Plan {
+    pub cut: Option<Cut>,
+    /// The bytes to append after the cut; empty when the file holds every entry.
+    pub text: String,
+}
+
+/// Plans an append to a file that was read.
+pub fn plan(bytes: &[u8], parsed: &Parsed, entries: &[Entry], zone: &Zone) -> Plan {
+    let mut taken: BTreeSet<&EntryId> = parsed.ids();
+    let missing = entries.iter().filter(|entry| taken.insert(&entry.id));
+    let rendered: Vec<String> = missing.map(|entry| render(entry, zone)).collect();
+    let cut = cut(bytes, parsed, &rendered);
+    let stays = &bytes[..cut.map_or(bytes.len(), |cut| cut.at)];
+    let text = if rendered.is_empty() {
+        String::new()
+    } else {
+        format!("{}{}", separator(stays), rendered.join("\n"))
+    };
+    Plan { cut, text }
+}
+
+fn cut(bytes: &[u8], parsed: &Parsed, rendered: &[String]) -> Option<Cut> {
+    let last_line = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |n| n + 1);
+    for at in [parsed.tail, last_line] {
+        let tail = &bytes[at..];
+        if !tail.is_empty() && rendered.iter().any(|text| text.as_bytes().starts_with(tail)) {
+            let is_rewritten = true;
+            return Some(Cut { at, is_rewritten });
+        }
+    }
+    parsed.torn.map(|at| Cut {
+        at,
+        is_rewritten: false,
+    })
+}
+
+/// What stands between the end of a file and an entry appended to it: enough for one blank line.
+pub fn separator(end: &[u8]) -> &'static str {
+    let has_blank = end.ends_with(b"\n\n") || end.ends_with(b"\n\r\n");
+    match () {
+        () if end.is_empty() || has_blank => "",
+        () if end.ends_with(b"\n") => "\n",
+        () => "\n\n",
+    }
+}
+
+/// Whether a file whose last bytes these are ends with an entry that was written to its end.
+pub fn ends_cleanly(end: &[u8]) -> bool {
+    let end = end.trim_ascii_end();
+    let before = end.strip_suffix(END.as_bytes());
+    before.is_some_and(|before| before.ends_with(b"\n"))
+}

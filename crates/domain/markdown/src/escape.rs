@@ -1,0 +1,144 @@
+//! Any text as lines of a text file: what is escaped, and how it comes back.
+//!
+//! Owns: the two escapes. `\u{…}` stands for one character anywhere; a backslash at the start of a line takes the
+//! meaning away from what follows it. Never: knowing where in a file a text stands.
+//!
+//! Ordinary prose is left as it is: a backslash means something only before `u{` and before a marker at the start
+//! of a line, so that Windows paths, LaTeX and regular expressions need no escape.
+
+use std::fmt::Write as _;
+
+use crate::lines::{is_blank, is_marker};
+
+/// Whether a character would not survive an editor, or would not be seen: controls but the tab, the line ends that
+/// only some programs know, the byte order mark, and what reorders a line as shown.
+fn is_hidden(c: char) -> bool {
+    (c.is_control() && c != '\t')
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn push_code(out: &mut String, c: char) {
+    write!(out, "\\u{{{:X}}}", u32::from(c)).expect("a string takes any text");
+}
+
+/// Appends a text with `\u{…}` for hidden characters and for those that `also` names.
+fn push_chars(out: &mut String, text: &str, also: impl Fn(char) -> bool) {
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        if is_hidden(c) || also(c) || (c == '\\' && rest.as_str().starts_with("u{")) {
+            push_code(out, c);
+        } else {
+            out.push(c);
+        }
+    }
+}
+
+/// Undoes every `\u{…}`; one that names no character is left as it is, `\u{}` is nothing.
+pub fn read_chars(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("\\u{") {
+        out.push_str(&rest[..at]);
+        let code = &rest[at + 3..];
+        // Six digits are the most that a character needs; looking no further keeps hostile text linear.
+        let digits = code.bytes().take(7).take_while(u8::is_ascii_hexdigit).count();
+        let closed = code.as_bytes().get(digits) == Some(&b'}');
+        let read = match (closed, &code[..digits]) {
+            (true, "") => Some(None),
+            (true, hex) => u32::from_str_radix(hex, 16)
+                .ok()
+                .and_then(char::from_u32)
+                .map(Some),
+            (false, _) => None,
+        };
+        if let Some(c) = read {
+            out.extend(c);
+            rest = &code[digits + 1..];
+        } else {
+            out.push_str("\\u{");
+            rest = code;
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// One line of text that is read back after trimming, as a heading or an inline key's value is; empty text is `\u{}`.
+pub fn value(text: &str) -> String {
+    value_without(text, |_| false)
+}
+
+/// As [`value`], with more characters escaped: those that end the value where it stands.
+pub fn value_without(text: &str, ends: impl Fn(char) -> bool) -> String {
+    let inner = text.trim_matches(is_space);
+    if inner.is_empty() && text.is_empty() {
+        return "\\u{}".to_owned();
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let lead = text.len() - text.trim_start_matches(is_space).len();
+    for c in text[..lead].chars() {
+        push_code(&mut out, c);
+    }
+    push_chars(&mut out, inner, ends);
+    for c in text[lead + inner.len()..].chars() {
+        push_code(&mut out, c);
+    }
+    out
+}
+
+/// A value as [`value`] wrote it or a person did.
+pub fn read_value(text: &str) -> String {
+    read_chars(text.trim_matches(is_space))
+}
+
+/// The white space that a line may lose without changing its meaning.
+pub fn is_space(c: char) -> bool {
+    c == ' ' || c == '\t'
+}
+
+/// Appends a text as a block of lines, each ended; empty text has no line.
+///
+/// `is_opening` names what would be taken for something else in the block's first line only.
+pub fn push_block(out: &mut String, text: &str, is_opening: impl Fn(&str) -> bool) {
+    if text.is_empty() {
+        return;
+    }
+    let last = text.matches('\n').count();
+    for (n, line) in text.split('\n').enumerate() {
+        let start = out.len();
+        push_chars(out, line, |_| false);
+        let (slashes, rest) = split_slashes(&out[start..]);
+        let at_edge = n == 0 || n == last;
+        let is_special =
+            is_marker(rest) || (is_blank(rest) && (slashes > 0 || at_edge)) || (n == 0 && is_opening(rest));
+        if is_special {
+            out.insert(start, '\\');
+        }
+        out.push('\n');
+    }
+}
+
+/// A block's text from its lines, blank lines around it left out.
+pub fn read_block<'a>(lines: &[&'a str], is_opening: impl Fn(&str) -> bool) -> String {
+    let first = lines.iter().position(|line| !is_blank(line));
+    let last = lines.iter().rposition(|line| !is_blank(line));
+    let (Some(first), Some(last)) = (first, last) else {
+        return String::new();
+    };
+    let read = |(n, line): (usize, &&'a str)| {
+        let (slashes, rest) = split_slashes(line);
+        let is_special = is_marker(rest) || is_blank(rest) || (n == 0 && is_opening(rest));
+        read_chars(if slashes > 0 && is_special {
+            &line[1..]
+        } else {
+            line
+        })
+    };
+    let texts: Vec<String> = lines[first..=last].iter().enumerate().map(read).collect();
+    texts.join("\n")
+}
+
+fn split_slashes(line: &str) -> (usize, &str) {
+    let rest = line.trim_start_matches('\\');
+    (line.len() - rest.len(), rest)
+}

@@ -1,0 +1,120 @@
+//! How a file begins: its front matter.
+//!
+//! Owns: which versions are read, and what is done with front matter that is none. Never: changing it.
+
+use model::Date;
+use serde_norway::Value;
+
+use crate::escape::is_space;
+use crate::lines::{Line, heading, lines};
+use crate::{VERSION, VERSION_OLDEST};
+
+/// Why a file as a whole is quarantined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Broken {
+    /// A later version of Quipu wrote it, or one older than all that are read; nothing of it is read or changed.
+    Version(String),
+    /// The `---` that ends it is missing.
+    Unclosed,
+    /// Not YAML, or not keys and values.
+    Yaml(String),
+    /// From this line on, counted from 1, some bytes are no UTF-8.
+    Encoding(usize),
+}
+
+impl Broken {
+    /// Whether what stands in the file may mean something that this program does not know.
+    pub fn forbids_writing(&self) -> bool {
+        matches!(self, Self::Version(_))
+    }
+}
+
+impl std::fmt::Display for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Version(found) => write!(
+                f,
+                "the front matter says `quipu: {found}`, and this program reads {VERSION_OLDEST} to {VERSION}"
+            ),
+            Self::Unclosed => write!(
+                f,
+                "the front matter that starts in line 1 has no line `---` at its end"
+            ),
+            Self::Yaml(reason) => write!(f, "the front matter is not YAML: {reason}"),
+            Self::Encoding(line) => write!(f, "line {line} is not UTF-8"),
+        }
+    }
+}
+
+/// A file's front matter; a file without any is as good as one of the current version.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Front {
+    pub broken: Option<Broken>,
+    pub date: Option<Date>,
+    /// How many lines it has.
+    pub lines: usize,
+}
+
+impl Front {
+    /// Reads the front matter of a text that may be only the first part of a file.
+    pub fn of(text: &str) -> Self {
+        Self::of_lines(&lines(text))
+    }
+
+    pub(crate) fn of_lines(lines: &[Line<'_>]) -> Self {
+        let is_fence = |line: &Line<'_>| matches!(line.text.trim_end_matches(is_space), "---" | "...");
+        let opens = |line: &Line<'_>| {
+            line.text
+                .trim_start_matches('\u{feff}')
+                .trim_end_matches(is_space)
+                == "---"
+        };
+        if !lines.first().is_some_and(opens) {
+            return Self::default();
+        }
+        // An entry's heading ends it too: a fence that got lost must not hide entries.
+        let after = lines[1..]
+            .iter()
+            .position(|l| is_fence(l) || heading(l.text).is_some());
+        let end = after.map_or(lines.len(), |n| n + 1);
+        if !lines.get(end).is_some_and(is_fence) {
+            return Self {
+                broken: Some(Broken::Unclosed),
+                date: None,
+                lines: end,
+            };
+        }
+        let yaml: Vec<&str> = lines[1..end].iter().map(|line| line.text).collect();
+        let (broken, date) = match read(&yaml.join("\n")) {
+            Ok(date) => (None, date),
+            Err(broken) => (Some(broken), None),
+        };
+        Self {
+            broken,
+            date,
+            lines: end + 1,
+        }
+    }
+}
+
+fn read(yaml: &str) -> Result<Option<Date>, Broken> {
+    let value: Value = serde_norway::from_str(yaml).map_err(|error| Broken::Yaml(error.to_string()))?;
+    if !(value.is_mapping() || value.is_null()) {
+        return Err(Broken::Yaml("it has no keys".to_owned()));
+    }
+    if let Some(version) = value.get("quipu") {
+        match version.as_u64() {
+            Some(VERSION_OLDEST..=VERSION) => {}
+            Some(other) => return Err(Broken::Version(other.to_string())),
+            None => {
+                return Err(Broken::Yaml(
+                    "`quipu` must be the number of a format version".to_owned(),
+                ));
+            }
+        }
+    }
+    Ok(value
+        .get("date")
+        .and_then(Value::as_str)
+        .and_then(|date| date.parse().ok()))
+}

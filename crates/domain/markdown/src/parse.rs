@@ -1,0 +1,251 @@
+//! A file as blocks, one for each heading, and what in it is none.
+//!
+//! Owns: where entries start and end, whose id comes first, what a crash left. Never: failing; whatever cannot be
+//! read is a [`Problem`] with its line, and hides nothing that follows.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Date, EntryId, Zone};
+
+use crate::block::{self, Block, Raw};
+use crate::digest::Fnv;
+use crate::escape::read_chars;
+use crate::front::{Broken, Front};
+use crate::lines::{Line, heading, is_blank, is_end, lines};
+use crate::place::Place;
+
+/// A place in a file that could not be read; its text stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Counted from 1.
+    pub line: usize,
+    pub reason: String,
+}
+
+/// A file as read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Parsed {
+    /// Why the file as a whole is quarantined; then the blocks are what could still be read.
+    pub broken: Option<Broken>,
+    /// In the order of the file, without a torn one.
+    pub blocks: Vec<Block>,
+    /// In the order of lines.
+    pub problems: Vec<Problem>,
+    /// Where an unfinished entry starts, in bytes, as a crash in the middle of an append leaves it at the end.
+    pub torn: Option<usize>,
+    /// Where the last thing that no end mark closes starts, in bytes; the file's length if there is none.
+    pub tail: usize,
+}
+
+impl Parsed {
+    /// Why nothing may be written to the file, if that is so.
+    pub fn unwritable(&self) -> Option<&Broken> {
+        self.broken.as_ref().filter(|broken| broken.forbids_writing())
+    }
+
+    /// The ids that an append finds taken: those of entries, and of what a person made unreadable.
+    pub fn ids(&self) -> BTreeSet<&EntryId> {
+        self.blocks
+            .iter()
+            .filter(|block| !block.is_damaged)
+            .map(|block| &block.id)
+            .collect()
+    }
+}
+
+/// Reads a file.
+pub fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
+    let (text, invalid) = as_text(bytes);
+    let lines = lines(&text);
+    let front = Front::of_lines(&lines);
+    let mut parsed = Parsed {
+        broken: front.broken,
+        tail: bytes.len(),
+        ..Parsed::default()
+    };
+    if parsed.unwritable().is_some() {
+        return parsed;
+    }
+    let (raws, strays) = split(&lines[front.lines..], &invalid);
+    let torn = raws.last().filter(|raw| is_torn(raw)).map(|raw| raw.span.start);
+    let whole = raws.len() - usize::from(torn.is_some());
+    if let Some(last) = raws.last().filter(|raw| !raw.is_ended) {
+        parsed.tail = last.heading.start;
+    }
+    let mut reader = Reader {
+        place,
+        zone,
+        date: place.date.or(front.date),
+        seen: BTreeSet::new(),
+        equals: BTreeMap::new(),
+        parsed,
+    };
+    raws[..whole].iter().for_each(|raw| reader.read(raw));
+    let mut parsed = reader.parsed;
+    if let (Some(torn), Some(raw)) = (torn, raws.last()) {
+        parsed.torn = Some(torn);
+        parsed.note(
+            raw.heading.number,
+            "an entry was not written to its end: it is written again, or remove it",
+        );
+    }
+    read_strays(&mut parsed, &strays, raws.last());
+    if let (None, Some(at)) = (&parsed.broken, invalid.first())
+        && parsed.torn.is_none_or(|torn| *at < torn)
+    {
+        let before = lines.partition_point(|line| line.start <= *at);
+        parsed.broken = Some(Broken::Encoding(before));
+    }
+    parsed.problems.sort_by_key(|problem| problem.line);
+    parsed
+}
+
+impl Parsed {
+    fn note(&mut self, line: usize, reason: impl Into<String>) {
+        let reason = reason.into();
+        self.problems.push(Problem { line, reason });
+    }
+}
+
+/// The bytes as text of the same length, and where bytes are that no text has; `?` stands in for each of those.
+fn as_text(bytes: &[u8]) -> (Cow<'_, str>, Vec<usize>) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return (text.into(), Vec::new());
+    }
+    let mut text = String::with_capacity(bytes.len());
+    let mut invalid = Vec::new();
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for _ in chunk.invalid() {
+            invalid.push(text.len());
+            text.push('?');
+        }
+    }
+    (text.into(), invalid)
+}
+
+/// Splits lines into blocks and what is outside of them.
+fn split<'a, 'l>(lines: &'l [Line<'a>], invalid: &[usize]) -> (Vec<Raw<'a, 'l>>, Vec<Line<'a>>) {
+    let (mut raws, mut strays) = (Vec::new(), Vec::new());
+    let mut n = 0;
+    while let Some(line) = lines.get(n) {
+        n += 1;
+        let Some((subject, id)) = heading(line.text) else {
+            strays.push(*line);
+            continue;
+        };
+        let is_over = |line: &Line<'_>| is_end(line.text) || heading(line.text).is_some();
+        let after = lines[n..]
+            .iter()
+            .position(is_over)
+            .map_or(lines.len(), |more| n + more);
+        let is_ended = lines.get(after).is_some_and(|line| is_end(line.text));
+        let body = &lines[n..after];
+        let next = if is_ended { after + 1 } else { after };
+        let last = lines[n - 1..next]
+            .iter()
+            .rfind(|line| !is_blank(line.text))
+            .unwrap_or(line);
+        let span = line.start..last.end;
+        let is_invalid = invalid
+            .get(invalid.partition_point(|at| *at < span.start))
+            .is_some_and(|at| *at < span.end);
+        let has_nul = line.text.contains('\0') || body.iter().any(|line| line.text.contains('\0'));
+        raws.push(Raw {
+            heading: *line,
+            subject,
+            id,
+            body,
+            span,
+            is_ended,
+            is_invalid,
+            has_nul,
+        });
+        n = next;
+    }
+    (raws, strays)
+}
+
+/// No person's entry is like this at the end of a file: an id and no end mark, or nothing but a heading that no line
+/// feed ends.
+fn is_torn(last: &Raw<'_, '_>) -> bool {
+    !last.is_ended && (last.id.is_some() || last.has_nul || !last.heading.ended)
+}
+
+/// Text outside of entries: a file's title is fine, what a crash leaves is torn, the rest is reported.
+fn read_strays(parsed: &mut Parsed, strays: &[Line<'_>], last: Option<&Raw<'_, '_>>) {
+    let end = last.map_or(0, |raw| raw.span.end);
+    let is_text = |line: &&Line<'_>| !is_blank(line.text) && !line.text.starts_with("# ");
+    let mut number = 0;
+    for line in strays.iter().filter(is_text) {
+        let is_torn = line.text.contains('\0') || (line.text == "#" && !line.ended);
+        if is_torn && parsed.torn.is_none() && line.start >= end {
+            parsed.tail = line.start;
+            parsed.torn = Some(line.start);
+        }
+        // One problem for lines that follow each other.
+        if line.number != number + 1 {
+            parsed.note(
+                line.number,
+                "text outside of an entry: give it a heading, as in `## Pottery on Mondays`",
+            );
+        }
+        number = line.number;
+    }
+}
+
+/// Reads the blocks of one file, one after the other.
+struct Reader<'a> {
+    place: &'a Place,
+    zone: &'a Zone,
+    date: Option<Date>,
+    seen: BTreeSet<EntryId>,
+    /// How many headings without an id said the same so far.
+    equals: BTreeMap<String, u64>,
+    parsed: Parsed,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, raw: &Raw<'_, '_>) {
+        let id = match raw.id {
+            Some(id) => EntryId::new(read_chars(id)),
+            None => self.derived_id(raw.subject),
+        };
+        let read = block::read(raw, &id, self.place, self.date, self.zone);
+        let read = match read {
+            Ok(_) if !self.seen.insert(id.clone()) => Err(Problem {
+                line: raw.heading.number,
+                reason: format!(
+                    "an earlier entry has the id `{id}` already: remove `{{#…}}` from this heading"
+                ),
+            }),
+            read => read,
+        };
+        let (entry, others) = match read {
+            Ok((entry, others)) => (Some(entry), others),
+            Err(problem) => {
+                self.parsed.problems.push(problem);
+                (None, Vec::new())
+            }
+        };
+        self.parsed.blocks.push(Block {
+            id,
+            span: raw.span.clone(),
+            entry,
+            others,
+            is_damaged: raw.has_nul,
+        });
+    }
+
+    /// An entry written by hand: the same id as long as the file, the heading and its place among equal ones stay.
+    fn derived_id(&mut self, subject: &str) -> EntryId {
+        let equals = self.equals.entry(subject.to_owned()).or_default();
+        *equals += 1;
+        let mut hash = Fnv::default();
+        hash.text(&self.place.file);
+        hash.text(subject);
+        hash.number(*equals);
+        EntryId::new(format!("{}_hand_{:016x}", self.place.kind.prefix(), hash.0))
+    }
+}

@@ -1,0 +1,201 @@
+//! Places: which file holds which entries, and whose a file's entries are.
+//!
+//! Owns: `<app>/<project>/users/<name>/episodes/<date>.md` and names as folders. Never: a file's content.
+//!
+//! The path alone says whose a file's entries are, so that a file moved to another folder is that owner's.
+
+use std::fmt::Write as _;
+
+use model::{Date, Entry, EntryKind, Name, Owner, OwnerKind, Scope, Zone};
+
+/// What a path says about the file there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    pub scope: Scope,
+    pub owner: Owner,
+    pub kind: EntryKind,
+    /// The path below the folder of the kind; people may sort files into more folders there.
+    pub file: String,
+    /// The date that the file is named after, if it is.
+    pub date: Option<Date>,
+}
+
+/// Why a path is no place for entries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoPlace {
+    /// Not a memory file at all.
+    Foreign,
+    /// A memory file, in a folder whose name could be two owners'.
+    Misnamed { folder: String, expected: String },
+}
+
+impl std::fmt::Display for NoPlace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Foreign => write!(f, "this is no memory file"),
+            Self::Misnamed { folder, expected } => {
+                write!(
+                    f,
+                    "the folder `{folder}` could be two names: rename it to `{expected}`"
+                )
+            }
+        }
+    }
+}
+
+/// The file that an entry belongs in, relative to the vault.
+pub fn path_of(entry: &Entry, zone: &Zone) -> String {
+    let [scope, project, owner] = [&entry.scope.app, &entry.scope.project, &entry.owner.id].map(folder);
+    let owners = owners(entry.owner.kind);
+    let kind = kinds(entry.kind);
+    format!(
+        "{scope}/{project}/{owners}/{owner}/{kind}/{}.md",
+        zone.date(entry.time)
+    )
+}
+
+/// The folder below which all of an owner's files are, or all of a scope's, relative to the vault.
+pub fn folder_of(scope: &Scope, owner: Option<&Owner>) -> String {
+    let scope = format!("{}/{}", folder(&scope.app), folder(&scope.project));
+    owner.map_or(scope.clone(), |owner| {
+        format!("{scope}/{}/{}", owners(owner.kind), folder(&owner.id))
+    })
+}
+
+fn owners(kind: OwnerKind) -> &'static str {
+    match kind {
+        OwnerKind::User => "users",
+        OwnerKind::Agent => "agents",
+    }
+}
+
+fn kinds(kind: EntryKind) -> &'static str {
+    match kind {
+        EntryKind::Episode => "episodes",
+        EntryKind::Fact => "facts",
+    }
+}
+
+impl Place {
+    /// What a path, relative to the vault, says about the file there.
+    pub fn of(path: &str) -> Result<Self, NoPlace> {
+        let mut parts = path.splitn(6, '/');
+        let mut next = || parts.next().ok_or(NoPlace::Foreign);
+        let [app, project, owners, owner, kind, file] =
+            [next()?, next()?, next()?, next()?, next()?, next()?];
+        let owner_kind = match owners {
+            "users" => OwnerKind::User,
+            "agents" => OwnerKind::Agent,
+            _ => return Err(NoPlace::Foreign),
+        };
+        let kind = EntryKind::ALL
+            .into_iter()
+            .find(|&each| kinds(each) == kind)
+            .ok_or(NoPlace::Foreign)?;
+        let stem = file.strip_suffix(".md").ok_or(NoPlace::Foreign)?;
+        if !file.split('/').all(is_plain) {
+            return Err(NoPlace::Foreign);
+        }
+        let id = name(owner)?;
+        Ok(Self {
+            scope: Scope::new(name(app)?, name(project)?),
+            owner: Owner { kind: owner_kind, id },
+            kind,
+            file: file.to_owned(),
+            date: stem.rsplit('/').next().and_then(|stem| stem.parse().ok()),
+        })
+    }
+}
+
+/// Whether a part of a path can be a memory file or a folder of them: no hidden file, no editor's temporary file,
+/// nothing that means something to a file system.
+fn is_plain(part: &str) -> bool {
+    !(part.is_empty() || part.starts_with(['.', '#', '~']) || part.contains(['\\', ':', '\0']))
+}
+
+/// A name as a folder: itself, but for what a file system would not keep apart or keep at all.
+///
+/// Capitals are told twice, so that `Alice` and `alice` stay two owners where a file system sees no difference: by
+/// themselves, and after `=` as a hexadecimal number whose lowest bit stands for the first character.
+pub fn folder(name: &Name) -> String {
+    let name = name.as_str();
+    let mut out = String::with_capacity(name.len() + 8);
+    let last = name.len() - 1;
+    for (n, c) in name.char_indices() {
+        let is_dot_at_edge = c == '.' && (n == 0 || n == last);
+        if is_dot_at_edge || (n == 0 && is_device(name)) {
+            write!(out, "%{:02x}", u32::from(c)).expect("a string takes any text");
+        } else {
+            out.push(c);
+        }
+    }
+    // Names have at most 128 characters, all of them ASCII.
+    let capitals = name.bytes().enumerate().fold(0u128, |bits, (n, byte)| {
+        bits | (u128::from(byte.is_ascii_uppercase()) << n)
+    });
+    if capitals != 0 {
+        write!(out, "={capitals:x}").expect("a string takes any text");
+    }
+    out
+}
+
+/// Whether Windows takes a name for a device, with any extension.
+fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
+    let is_port = |device: &str| {
+        stem.strip_prefix(device)
+            .is_some_and(|n| n.len() == 1 && n.bytes().all(|b| b.is_ascii_digit()))
+    };
+    matches!(stem.as_str(), "con" | "prn" | "aux" | "nul") || is_port("com") || is_port("lpt")
+}
+
+/// The name that a folder stands for; only the one folder that [`folder`] gives is taken for it.
+fn name(part: &str) -> Result<Name, NoPlace> {
+    if part.starts_with('.') {
+        return Err(NoPlace::Foreign);
+    }
+    let (text, bits) = match part.split_once('=') {
+        Some((text, bits)) => (
+            text,
+            u128::from_str_radix(bits, 16).map_err(|_| NoPlace::Foreign)?,
+        ),
+        None => (part, 0),
+    };
+    let text = unescaped(text).ok_or(NoPlace::Foreign)?;
+    let text: String = match bits {
+        0 => text,
+        bits => text
+            .char_indices()
+            .map(|(n, c)| recased(c, n < 128 && bits >> n & 1 == 1))
+            .collect(),
+    };
+    let name = Name::parse(&text).map_err(|_| NoPlace::Foreign)?;
+    let expected = folder(&name);
+    if expected == part {
+        return Ok(name);
+    }
+    Err(NoPlace::Misnamed {
+        folder: part.to_owned(),
+        expected,
+    })
+}
+
+fn recased(c: char, is_capital: bool) -> char {
+    if is_capital {
+        c.to_ascii_uppercase()
+    } else {
+        c.to_ascii_lowercase()
+    }
+}
+
+fn unescaped(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut pieces = text.split('%');
+    out.push_str(pieces.next()?);
+    for piece in pieces {
+        let byte = u8::from_str_radix(piece.get(..2)?, 16).ok()?;
+        out.push(byte.is_ascii().then_some(char::from(byte))?);
+        out.push_str(&piece[2..]);
+    }
+    Some(out)
+}

@@ -1,0 +1,68 @@
+//! What the format promises: any text comes back, in any order of appends, and nothing a person or a crash does to
+//! a file hides more than its own place.
+
+mod fixtures;
+mod hand;
+mod hostile;
+mod names;
+mod round_trip;
+mod torn;
+
+use model::{Entry, EntryId, EntryKind, Name, Origin, Owner, Scope, Timestamp, Zone};
+
+use crate::{Parsed, Place, parse};
+
+fn name(text: &str) -> Name {
+    Name::parse(text).expect("a name")
+}
+
+fn berlin() -> Zone {
+    Zone::named("Europe/Berlin").expect("a zone")
+}
+
+const PATH: &str = "default/default/users/alice/episodes/2023-05-08.md";
+
+fn place() -> Place {
+    Place::of(PATH).expect("a place")
+}
+
+fn read(text: &str) -> Parsed {
+    parse(text.as_bytes(), &place(), &berlin())
+}
+
+fn entries(parsed: &Parsed) -> Vec<Entry> {
+    parsed
+        .blocks
+        .iter()
+        .filter_map(|block| block.entry.clone())
+        .collect()
+}
+
+fn problems(parsed: &Parsed) -> Vec<String> {
+    let show = |problem: &crate::Problem| format!("{}: {}", problem.line, problem.reason);
+    parsed.problems.iter().map(show).collect()
+}
+
+/// An entry with nothing but what every entry has.
+fn plain(id: &str, subject: &str, body: &str) -> Entry {
+    Entry {
+        id: EntryId::new(id),
+        kind: EntryKind::Episode,
+        scope: Scope::default(),
+        owner: Owner::user(name("alice")),
+        session: None,
+        time: Timestamp::from_millis(1_683_547_200_000),
+        valid_from: None,
+        valid_until: None,
+        supersedes: Vec::new(),
+        origin: Origin::User,
+        author: None,
+        parent: None,
+        sources: Vec::new(),
+        senders: Vec::new(),
+        subject: subject.to_owned(),
+        summary: String::new(),
+        body: body.to_owned(),
+        turns: Vec::new(),
+    }
+}

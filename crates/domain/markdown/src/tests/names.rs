@@ -1,0 +1,132 @@
+//! Names as folders.
+
+use model::{EntryKind, Name, Owner, Scope};
+use proptest::prelude::*;
+
+use super::{berlin, name, plain};
+use crate::place::{folder, folder_of};
+use crate::{NoPlace, Place, path_of};
+
+#[test]
+fn ordinary_names_are_their_own_folders() {
+    for text in ["alice", "bob-2", "a.b@example.com", "x+y", "_", "..a..b.x", "-rf"] {
+        let expected = text
+            .strip_prefix('.')
+            .map_or(text.to_owned(), |rest| format!("%2e{rest}"));
+        assert_eq!(folder(&name(text)), expected);
+    }
+}
+
+#[test]
+fn what_file_systems_mangle_is_escaped() {
+    let cases = [
+        ("Alice", "Alice=1"),
+        ("ALICE", "ALICE=1f"),
+        ("McDonald", "McDonald=5"),
+        (".hidden", "%2ehidden"),
+        ("dot.", "dot%2e"),
+        ("con", "%63on"),
+        ("nul.txt", "%6eul.txt"),
+        ("LPT1", "%4cPT1=7"),
+        ("console", "console"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(folder(&name(text)), expected);
+    }
+}
+
+#[test]
+fn a_folder_that_could_be_two_owners_is_refused_with_its_right_name() {
+    let path = "default/default/users/Alice/episodes/2023-05-08.md";
+    let expected = NoPlace::Misnamed {
+        folder: "Alice".to_owned(),
+        expected: "Alice=1".to_owned(),
+    };
+    assert_eq!(Place::of(path), Err(expected));
+}
+
+#[test]
+fn foreign_files_are_no_places() {
+    for path in [
+        "",
+        "/",
+        "a.md",
+        "README.md",
+        "../a/users/b/facts/c.md",
+        "/a/b/users/c/facts/d.md",
+        "a/b/users/c/facts/../../d.md",
+        "a/b/users/c/facts/.d.md",
+        "a/b/users/c/facts/d.md~",
+        "a/b/users/c/facts/.d.md.swp",
+        "a/b/users/c/facts/4913",
+        "a/b/users/c/facts/.#d.md",
+        "a/b/users/c/facts/#d.md",
+        "a/b/users/c/facts/d.txt",
+        "a/b/users/c/notes/d.md",
+        "a/b/people/c/facts/d.md",
+        "a/b/users/../facts/d.md",
+        "a/b/users/c/facts//d.md",
+        "a\0/b/users/c/facts/d.md",
+        "a/b/users/c/facts/d\0.md",
+        "a/b/users/c/facts/d\\e.md",
+        "a/b/users/c/facts/C:d.md",
+        "a/b/users/%/facts/d.md",
+        "a/b/users/%zz/facts/d.md",
+        "a/b/users/é/facts/d.md",
+        "a/b/users/c=g/facts/d.md",
+        "a/b/users/%80/facts/d.md",
+    ] {
+        assert_eq!(Place::of(path), Err(NoPlace::Foreign), "{path}");
+    }
+}
+
+#[test]
+fn people_may_sort_files_into_folders() {
+    let place = Place::of("a/b/agents/c/facts/2023/trips/2023-05-08.md").expect("a place");
+    assert_eq!(place.kind, EntryKind::Fact);
+    assert_eq!(place.owner, Owner::agent(name("c")));
+    assert_eq!(place.date, "2023-05-08".parse().ok());
+    assert_eq!(
+        Place::of("a/b/users/c/facts/trips.md").expect("a place").date,
+        None
+    );
+}
+
+#[test]
+fn entries_are_filed_by_their_date_where_the_owner_is() {
+    // 22:30 UTC is the next day in Berlin.
+    let mut entry = plain("ep_1", "", "");
+    entry.time = berlin().parse("2023-05-08T22:30:00Z").expect("a time");
+    assert_eq!(
+        path_of(&entry, &berlin()),
+        "default/default/users/alice/episodes/2023-05-09.md"
+    );
+    assert_eq!(
+        path_of(&entry, &model::Zone::utc()),
+        "default/default/users/alice/episodes/2023-05-08.md"
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_name_comes_back_from_its_folder(app in "[A-Za-z0-9_.@+-]{1,128}", id in "[a-bA-B.@+-]{1,4}|[cC][oO][nN]") {
+        let (Ok(app), Ok(id)) = (Name::parse(&app), Name::parse(&id)) else { return Ok(()); };
+        let mut entry = plain("ep_1", "", "");
+        entry.scope = Scope::new(app.clone(), id.clone());
+        entry.owner = Owner::agent(id.clone());
+        let path = path_of(&entry, &berlin());
+        let place = Place::of(&path).expect("its own path is a place");
+        prop_assert_eq!(&place.scope, &entry.scope);
+        prop_assert_eq!(&place.owner, &entry.owner);
+        let below = format!("{}/", folder_of(&entry.scope, Some(&entry.owner)));
+        prop_assert!(path.starts_with(&below));
+        prop_assert!(folder(&app).len() <= 255 && !folder(&id).starts_with('.'));
+    }
+
+    #[test]
+    fn no_two_names_share_a_folder_where_case_does_not_count(one in "[aAbB.%con=]{1,5}", other in "[aAbB.con]{1,5}") {
+        let (Ok(one), Ok(other)) = (Name::parse(&one), Name::parse(&other)) else { return Ok(()); };
+        let same = folder(&one).eq_ignore_ascii_case(&folder(&other));
+        prop_assert_eq!(same, one == other);
+    }
+}

@@ -1,0 +1,180 @@
+//! All evidence for a row in one number, its strength.
+//!
+//! Owns: weighing, what rows lend each other (facts to the turns they were made from, turns to their episode, a
+//! superseded entry to the one that took its place), and what a strength means as a score. Never: gathering evidence.
+
+use model::Timestamp;
+
+use crate::corpus::Corpus;
+use crate::evidence::{Evidence, best_mean};
+use crate::lineup::Lineup;
+use crate::postings::Slot;
+use crate::question::Question;
+use crate::row::{Kind, Row};
+use crate::validity::Validity;
+use crate::weights::Weights;
+
+/// Only the strongest facts lend strength to turns.
+const LENDING_FACTS: usize = 50;
+/// What no longer holds keeps this much of its strength.
+const OVER: f32 = 0.6;
+/// What a turn keeps when a fact made from it no longer holds.
+const TOLD_OVER: f32 = 0.9;
+/// After so many days a row is half as fresh.
+const FRESH_DAYS: f32 = 180.0;
+
+pub(crate) struct Fusion<'a> {
+    pub(crate) corpus: &'a Corpus,
+    pub(crate) lineup: &'a Lineup,
+    pub(crate) question: &'a Question,
+    pub(crate) evidence: &'a Evidence,
+    pub(crate) validity: &'a Validity,
+    pub(crate) weights: &'a Weights,
+    pub(crate) now: Timestamp,
+}
+
+impl Fusion<'_> {
+    /// Each visible row's strength, by slot.
+    pub(crate) fn strengths(&self) -> Vec<f32> {
+        let mut strengths = vec![0.0; self.corpus.slots_end()];
+        let facts = self.facts(&mut strengths);
+        for (place, slot) in self.lineup.turns.iter().enumerate() {
+            let row = self.corpus.row(*slot);
+            strengths[*slot as usize] = self.own(*slot) + self.context(place) + self.looks(row)
+                + self.weights.speaker * self.question.speaker(row)
+                - self.weights.question * row.traits.asks;
+        }
+        self.lend(&facts, &mut strengths);
+        for slot in self.lineup.entries.iter().filter(|slot| self.corpus.row(**slot).kind == Kind::Episode) {
+            strengths[*slot as usize] = self.episode(*slot, &strengths);
+        }
+        self.succeed(Kind::Episode, &mut strengths);
+        strengths
+    }
+
+    /// What a row tells by itself.
+    fn own(&self, slot: Slot) -> f32 {
+        let at = slot as usize;
+        self.weights.keyword * self.evidence.keyword[at] + self.weights.vector * self.evidence.vector[at]
+    }
+
+    /// What the turns around it and its sitting tell about a turn.
+    fn context(&self, place: usize) -> f32 {
+        let sitting = self.lineup.sitting_of[place] as usize;
+        self.weights.near * self.evidence.near[place]
+            + self.weights.sitting_keyword * self.evidence.sitting_keyword[sitting]
+            + self.weights.sitting_vector * self.evidence.sitting_vector[sitting]
+    }
+
+    /// An entry's own evidence in the place of what a turn has around it.
+    fn own_context(&self, slot: Slot) -> f32 {
+        let at = slot as usize;
+        (self.weights.near + self.weights.sitting_keyword) * self.evidence.keyword[at]
+            + self.weights.sitting_vector * self.evidence.vector[at]
+    }
+
+    /// What a row is like, apart from its words: its time and whether it can be an answer.
+    fn looks(&self, row: &Row) -> f32 {
+        let urgency = if self.question.about_now { 5.0 } else { 1.0 };
+        self.weights.time * self.question.time_fit(row).unwrap_or(0.0)
+            + self.weights.answer * self.question.answered(row)
+            + self.weights.fresh * urgency * self.recency(row)
+    }
+
+    fn recency(&self, row: &Row) -> f32 {
+        let age_ms = self.now.millis().saturating_sub(row.time.millis()).max(0);
+        1.0 / (1.0 + age_ms as f32 / (FRESH_DAYS * 24.0 * 3_600_000.0))
+    }
+
+    /// How fresh a row is: recent, and still true.
+    pub(crate) fn freshness(&self, slot: Slot, row: &Row) -> f32 {
+        self.recency(row) * if self.validity.is_over(slot, row) { OVER } else { 1.0 }
+    }
+
+    /// The visible turns that a fact was made from.
+    fn sources(&self, slot: Slot) -> impl Iterator<Item = (usize, Slot)> {
+        let sources = &self.corpus.row(slot).doc.sources;
+        sources.iter().filter_map(|id| {
+            let (turn, _) = self.corpus.find(id.as_str())?;
+            Some((self.lineup.place(turn)?, turn))
+        })
+    }
+
+    /// Facts' strengths; returns the strongest by their own evidence.
+    fn facts(&self, strengths: &mut [f32]) -> Vec<Slot> {
+        let mut facts: Vec<Slot> = Vec::new();
+        for slot in self.lineup.entries.iter().filter(|slot| self.corpus.row(**slot).kind == Kind::Fact) {
+            if self.own(*slot) > 0.0 {
+                facts.push(*slot);
+            }
+            strengths[*slot as usize] = self.own(*slot) + self.own_context(*slot) + self.looks(self.corpus.row(*slot));
+        }
+        let id = |slot: &Slot| &self.corpus.row(*slot).doc.key.id;
+        facts.sort_by(|a, b| self.own(*b).total_cmp(&self.own(*a)).then_with(|| id(a).cmp(id(b))));
+        facts.truncate(LENDING_FACTS);
+        for slot in &facts {
+            let context = self.sources(*slot).map(|(place, _)| self.context(place)).reduce(f32::max);
+            if let Some(context) = context {
+                strengths[*slot as usize] += (context - self.own_context(*slot)) / 2.0;
+            }
+        }
+        self.succeed(Kind::Fact, strengths);
+        facts
+    }
+
+    /// Facts lend strength to the turns they were made from; facts that are over take a little.
+    fn lend(&self, facts: &[Slot], strengths: &mut [f32]) {
+        let mut lent: Vec<(Slot, f32)> = Vec::new();
+        for slot in facts {
+            let own = self.own(*slot);
+            for (_, turn) in self.sources(*slot) {
+                match lent.iter_mut().find(|(known, _)| *known == turn) {
+                    Some((_, most)) => *most = most.max(own),
+                    None => lent.push((turn, own)),
+                }
+            }
+        }
+        for (turn, most) in lent {
+            strengths[turn as usize] += self.weights.memory * most;
+        }
+        let mut told_over: Vec<Slot> = Vec::new();
+        for (old, _) in self.validity.in_order(self.corpus) {
+            told_over.extend(self.sources(old).map(|(_, turn)| turn));
+        }
+        told_over.sort_unstable();
+        told_over.dedup();
+        for turn in told_over {
+            strengths[turn as usize] *= TOLD_OVER;
+        }
+    }
+
+    /// An episode is worth its own text and its two best turns in equal parts, and at least its best fact.
+    fn episode(&self, slot: Slot, strengths: &[f32]) -> f32 {
+        let row = self.corpus.row(slot);
+        let text = self.own(slot) + self.own_context(slot) + self.looks(row);
+        let children = self.corpus.children(&row.doc.key.id);
+        let of = |kind: Kind| {
+            let children = children.iter().filter(move |child| self.corpus.row(**child).kind == kind);
+            children.map(|child| strengths[*child as usize])
+        };
+        let turns = best_mean::<2>(of(Kind::Turn));
+        let told = if turns > 0.0 { f32::midpoint(text, turns) } else { text };
+        of(Kind::Fact).fold(told, f32::max)
+    }
+
+    /// What was superseded hands its strength on and keeps less than what took its place.
+    fn succeed(&self, kind: Kind, strengths: &mut [f32]) {
+        for (old, new) in self.validity.in_order(self.corpus) {
+            if self.corpus.row(old).kind != kind || self.corpus.row(new).kind != kind {
+                continue;
+            }
+            let (was, is) = (strengths[old as usize], strengths[new as usize]);
+            strengths[new as usize] = is.max(was);
+        }
+        for slot in self.lineup.entries.iter().filter(|slot| self.corpus.row(**slot).kind == kind) {
+            if self.validity.is_over(*slot, self.corpus.row(*slot)) {
+                strengths[*slot as usize] *= OVER;
+            }
+        }
+    }
+}

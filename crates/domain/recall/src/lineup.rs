@@ -1,0 +1,97 @@
+//! The rows that a question may see, turns in the order in which they were said.
+//!
+//! Owns: visibility ("as of"), and which turns stand next to each other. Never: scores.
+
+use std::ops::Range;
+
+use model::Timestamp;
+
+use crate::corpus::Corpus;
+use crate::postings::Slot;
+
+/// Turns further apart than this do not explain each other, though they have a session in common.
+const PAUSE_MAX_MS: i64 = 6 * 60 * 60 * 1000;
+
+/// No place: the row is not a visible turn.
+pub(crate) const NOWHERE: u32 = u32::MAX;
+
+#[derive(Debug)]
+pub(crate) struct Lineup {
+    /// Visible turns, those of one sitting together.
+    pub(crate) turns: Vec<Slot>,
+    /// The sittings: stretches of `turns`.
+    pub(crate) sittings: Vec<Range<usize>>,
+    /// By place in `turns`.
+    pub(crate) sitting_of: Vec<u32>,
+    /// By slot, the place in `turns`.
+    pub(crate) places: Vec<u32>,
+    /// Visible episodes and facts, in order of id.
+    pub(crate) entries: Vec<Slot>,
+    /// By slot.
+    visible: Vec<bool>,
+}
+
+impl Lineup {
+    pub(crate) fn new(corpus: &Corpus, as_of: Option<Timestamp>) -> Self {
+        let latest = as_of.map_or(i64::MAX, Timestamp::millis);
+        let mut lineup = Self {
+            turns: Vec::with_capacity(corpus.len()),
+            sittings: Vec::new(),
+            sitting_of: Vec::with_capacity(corpus.len()),
+            places: vec![NOWHERE; corpus.slots_end()],
+            entries: Vec::new(),
+            visible: vec![false; corpus.slots_end()],
+        };
+        for (session, turns) in corpus.sessions() {
+            let mut start = lineup.turns.len();
+            let mut last: Option<i64> = None;
+            for slot in turns {
+                let time = corpus.row(*slot).time.millis();
+                if time > latest {
+                    break;
+                }
+                let apart = last.is_some_and(|last| time - last > PAUSE_MAX_MS);
+                if apart || session.is_none() {
+                    lineup.close(start);
+                    start = lineup.turns.len();
+                }
+                last = Some(time);
+                lineup.turns.push(*slot);
+            }
+            lineup.close(start);
+        }
+        let visible = |slot: &&Slot| corpus.row(**slot).time.millis() <= latest;
+        lineup.entries = corpus.entries().iter().filter(visible).copied().collect();
+        for (place, slot) in (0..).zip(&lineup.turns) {
+            lineup.places[*slot as usize] = place;
+        }
+        for slot in lineup.turns.iter().chain(&lineup.entries) {
+            lineup.visible[*slot as usize] = true;
+        }
+        lineup
+    }
+
+    fn close(&mut self, start: usize) {
+        let end = self.turns.len();
+        if start < end {
+            let sitting = u32::try_from(self.sittings.len()).expect("fewer than 2^32 rows");
+            self.sitting_of.resize(end, sitting);
+            self.sittings.push(start..end);
+        }
+    }
+
+    pub(crate) fn is_visible(&self, slot: Slot) -> bool {
+        self.visible[slot as usize]
+    }
+
+    /// Where a visible turn stands.
+    pub(crate) fn place(&self, slot: Slot) -> Option<usize> {
+        let place = self.places[slot as usize];
+        (place != NOWHERE).then_some(place as usize)
+    }
+
+    /// The sitting of a turn.
+    pub(crate) fn sitting(&self, place: usize) -> Range<usize> {
+        self.sittings[self.sitting_of[place] as usize].clone()
+    }
+}

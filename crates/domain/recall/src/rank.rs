@@ -1,0 +1,171 @@
+//! From a question to a ranking: see, gather, fuse, order, explain.
+//!
+//! Owns: the order of these steps, filters and limits, and what is told about each hit. Never: evidence itself.
+
+use std::sync::Arc;
+
+use model::Filter;
+
+use crate::corpus::Corpus;
+use crate::evidence::Evidence;
+use crate::fuse::Fusion;
+use crate::hit::{Hit, Method, Query, Ranking, Why};
+use crate::lineup::Lineup;
+use crate::postings::Slot;
+use crate::question::Question;
+use crate::row::{Kind, Row};
+use crate::score::Scale;
+use crate::time;
+use crate::validity::Validity;
+use crate::vectors::Quantised;
+use crate::weights::Weights;
+
+/// An episode shows this many of its facts.
+const FACTS_SHOWN_MAX: usize = 3;
+
+pub(crate) fn rank(corpus: &Corpus, query: &Query<'_>, weights: &Weights) -> Ranking {
+    let now = query.as_of.unwrap_or(query.asked_at);
+    let lineup = Lineup::new(corpus, query.as_of);
+    let mut question = Question::new(corpus, query, weights);
+    let validity = Validity::new(corpus, &lineup, now);
+    let mut evidence = Evidence::none(corpus, &lineup);
+    let vector = query.vector.filter(|_| query.method != Method::Keyword).and_then(Quantised::new);
+    let keywords = query.method != Method::Vector;
+    if keywords {
+        evidence.add_keywords(corpus, &lineup, &question, weights);
+    }
+    if let Some(vector) = &vector {
+        evidence.add_vectors(corpus, &lineup, vector, weights);
+    }
+    if weights.prf > 0.0 && keywords {
+        let strengths = Fusion { corpus, lineup: &lineup, question: &question, evidence: &evidence, validity: &validity, weights, now }.strengths();
+        let mut top = lineup.turns.clone();
+        top.sort_by(|a, b| strengths[*b as usize].total_cmp(&strengths[*a as usize]));
+        let mut sums: std::collections::BTreeMap<crate::lexicon::Term, f32> = Default::default();
+        for slot in top.iter().take(weights.prf_rows as usize) {
+            let row = corpus.row(*slot);
+            for (term, n) in &row.counts {
+                if question.wanted.iter().any(|w| w.term == Some(*term)) { continue; }
+                *sums.entry(*term).or_default() += (f32::from(*n) / (f32::from(*n) + 1.2 * (0.5 + 0.5 * row.words as f32 / corpus.postings(Kind::Turn).words_mean()))) * crate::question::rarity(corpus, Some(*term)) * strengths[*slot as usize];
+            }
+        }
+        let mut best: Vec<_> = sums.into_iter().collect();
+        best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        best.truncate(weights.prf_terms as usize);
+        let all: f32 = best.iter().map(|b| b.1).sum();
+        for w in &mut question.wanted { w.share *= 1.0 - weights.prf; }
+        for (term, v) in best { question.wanted.push(crate::question::Wanted { term: Some(term), share: weights.prf * v / all, place: 0..0 }); }
+        let vec = std::mem::take(&mut evidence.vector);
+        let sv = std::mem::take(&mut evidence.sitting_vector);
+        evidence = Evidence::none(corpus, &lineup);
+        evidence.vector = vec; evidence.sitting_vector = sv;
+        evidence.add_keywords(corpus, &lineup, &question, weights);
+    }
+    let fusion = Fusion {
+        corpus,
+        lineup: &lineup,
+        question: &question,
+        evidence: &evidence,
+        validity: &validity,
+        weights,
+        now,
+    };
+    let ranker = Ranker {
+        strengths: fusion.strengths(),
+        fusion,
+        query,
+        scale: Scale::of(keywords, vector.is_some()),
+        keywords,
+    };
+    Ranking {
+        memories: ranker.memories(),
+        messages: ranker.best(lineup.turns.clone(), query.messages_max),
+        span: time::resolve(query.text, query.asked_at, query.zone).map(|span| (span.from, span.to)),
+    }
+}
+
+struct Ranker<'a> {
+    fusion: Fusion<'a>,
+    query: &'a Query<'a>,
+    strengths: Vec<f32>,
+    scale: Scale,
+    keywords: bool,
+}
+
+impl Ranker<'_> {
+    /// Episodes, each with its best facts, and facts whose episode is not among the rows.
+    fn memories(&self) -> Vec<Hit> {
+        let Fusion { corpus, lineup, .. } = self.fusion;
+        let shown = |slot: &Slot| {
+            let row = corpus.row(*slot);
+            let episode = row.episode().filter(|_| row.kind == Kind::Fact).and_then(|id| corpus.find(id));
+            !episode.is_some_and(|(episode, row)| lineup.is_visible(episode) && self.passes(row))
+        };
+        let entries = lineup.entries.iter().copied().filter(shown).collect();
+        let mut hits = self.best(entries, self.query.memories_max);
+        for hit in &mut hits {
+            let facts = corpus.children(&hit.doc.key.id).iter().copied();
+            let facts = facts.filter(|slot| corpus.row(*slot).kind == Kind::Fact && lineup.is_visible(*slot));
+            hit.facts = self.best(facts.collect(), FACTS_SHOWN_MAX);
+        }
+        hits
+    }
+
+    fn passes(&self, row: &Row) -> bool {
+        self.query.filter.is_none_or(|filter: &Filter| filter.matches(&row.doc))
+    }
+
+    /// The strongest of some rows that pass the filter and reach the least score.
+    fn best(&self, mut slots: Vec<Slot>, limit: usize) -> Vec<Hit> {
+        let corpus = self.fusion.corpus;
+        slots.retain(|slot| self.score(*slot) >= self.query.score_min && self.passes(corpus.row(*slot)));
+        let order = |a: &Slot, b: &Slot| {
+            let strength = |slot: &Slot| self.strengths[*slot as usize];
+            strength(b).total_cmp(&strength(a)).then_with(|| {
+                let (a, b) = (corpus.row(*a), corpus.row(*b));
+                b.time.cmp(&a.time).then_with(|| a.doc.key.id.cmp(&b.doc.key.id))
+            })
+        };
+        if limit < slots.len() {
+            slots.select_nth_unstable_by(limit, order);
+            slots.truncate(limit);
+        }
+        slots.sort_unstable_by(order);
+        slots.into_iter().map(|slot| self.hit(slot)).collect()
+    }
+
+    fn score(&self, slot: Slot) -> f32 {
+        self.scale.score(self.strengths[slot as usize])
+    }
+
+    fn hit(&self, slot: Slot) -> Hit {
+        let Fusion { corpus, lineup, evidence, question, validity, .. } = self.fusion;
+        let row = corpus.row(slot);
+        let mut why = Why {
+            keyword: evidence.keyword[slot as usize],
+            vector: evidence.vector[slot as usize],
+            time: question.time_fit(row),
+            freshness: self.fusion.freshness(slot, row),
+            ..Why::default()
+        };
+        if let Some(place) = lineup.place(slot) {
+            let sitting = lineup.sitting_of[place] as usize;
+            why.session = evidence.sitting_keyword[sitting].max(evidence.sitting_vector[sitting]);
+            why.neighbours = evidence.near[place];
+        }
+        if self.keywords {
+            let found = question.wanted.iter().filter(|wanted| {
+                let term = wanted.term.as_ref();
+                term.is_some_and(|term| row.counts.binary_search_by_key(term, |(term, _)| *term).is_ok())
+            });
+            why.terms = found.map(|wanted| self.query.text[wanted.place.clone()].to_owned()).collect();
+        }
+        Hit {
+            doc: Arc::clone(&row.doc),
+            score: self.score(slot),
+            why,
+            superseded_by: validity.superseded_by(corpus, slot),
+            facts: Vec::new(),
+        }
+    }
+}

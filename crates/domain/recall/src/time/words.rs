@@ -1,0 +1,187 @@
+//! A text as words with their places, for the grammar of time expressions.
+//!
+//! Owns: cutting, numerals, the names of months, weekdays, seasons and units. Never: what an expression means.
+
+use std::ops::Range;
+
+use model::{Date, Weekday};
+
+use super::calendar::{self, Unit, Yearly};
+
+/// A word, lower-cased, with its place in the text.
+#[derive(Debug, Clone)]
+pub(super) struct Word {
+    pub(super) text: String,
+    pub(super) range: Range<usize>,
+    /// A sentence or clause ended before it: no expression goes across.
+    pub(super) breaks: bool,
+    /// The word is a date in digits.
+    pub(super) date: Option<Date>,
+}
+
+/// Cuts a text; only ASCII words matter to the grammar, other letters separate.
+pub(super) fn words(text: &str) -> Vec<Word> {
+    let bytes = text.as_bytes();
+    let mut words: Vec<Word> = Vec::new();
+    let (mut at, mut breaks) = (0, true);
+    while at < bytes.len() {
+        let byte = bytes[at];
+        if !byte.is_ascii_alphanumeric() {
+            // Commas, hyphens and apostrophes hold an expression together; full stops and foreign letters do not.
+            let curly = text.get(at..).is_some_and(|rest| rest.starts_with('’'));
+            breaks |= !curly && !matches!(byte, b' ' | b'\t' | b',' | b'-' | b'\'' | b'/' | b'"' | b'*' | b'_');
+            at += if curly { '’'.len_utf8() } else { 1 };
+            continue;
+        }
+        let digits = digit_date(&bytes[at..]);
+        let end = match digits {
+            Some((_, len)) => at + len,
+            None => at + bytes[at..].iter().take_while(|b| b.is_ascii_alphanumeric()).count(),
+        };
+        words.push(Word {
+            text: text[at..end].to_ascii_lowercase(),
+            range: at..end,
+            breaks,
+            date: digits.map(|(date, _)| date),
+        });
+        (at, breaks) = (end, false);
+    }
+    words
+}
+
+/// A date in digits: `2023-05-07`, `2023/5/7`, `7.5.2023` (day first), `5/7/2023` (month first where that is a month).
+fn digit_date(bytes: &[u8]) -> Option<(Date, usize)> {
+    let (first, a) = number(bytes)?;
+    let separator = *bytes.get(a).filter(|b| matches!(b, b'-' | b'/' | b'.'))?;
+    let (second, b) = number(&bytes[a + 1..])?;
+    let b = a + 1 + b;
+    if *bytes.get(b)? != separator {
+        return None;
+    }
+    let (third, c) = number(&bytes[b + 1..])?;
+    let c = b + 1 + c;
+    if bytes.get(c).is_some_and(u8::is_ascii_digit) {
+        return None;
+    }
+    let small = |n: i16| i8::try_from(n).ok();
+    let date = if a == 4 {
+        calendar::date(first, small(second)?, small(third)?)
+    } else if c - b - 1 == 4 && separator != b'-' {
+        let month_first = separator == b'/' && first <= 12;
+        let (month, day) = if month_first { (first, second) } else { (second, first) };
+        calendar::date(third, small(month)?, small(day)?)
+    } else {
+        None
+    };
+    Some((date?, c))
+}
+
+fn number(bytes: &[u8]) -> Option<(i16, usize)> {
+    let len = bytes.iter().take(5).take_while(|b| b.is_ascii_digit()).count();
+    let text = std::str::from_utf8(&bytes[..len]).ok()?;
+    Some((text.parse().ok()?, len))
+}
+
+impl Word {
+    /// A count of one to 9999, in digits or as a word.
+    pub(super) fn count(&self) -> Option<i64> {
+        const NAMES: [&str; 12] = [
+            "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+        ];
+        if let Some(at) = NAMES.iter().position(|name| *name == self.text) {
+            return i64::try_from(at + 1).ok();
+        }
+        match self.text.as_str() {
+            "a" | "an" => Some(1),
+            "fifteen" => Some(15),
+            "twenty" => Some(20),
+            "thirty" => Some(30),
+            digits if digits.len() <= 4 => digits.parse().ok().filter(|n| *n > 0),
+            _ => None,
+        }
+    }
+
+    /// A year in four digits.
+    pub(super) fn year(&self) -> Option<i16> {
+        let year: i16 = self.text.parse().ok()?;
+        (self.text.len() == 4 && (1900..2100).contains(&year)).then_some(year)
+    }
+
+    /// A day of a month: `7`, `7th`.
+    pub(super) fn day(&self) -> Option<i8> {
+        let digits = ["st", "nd", "rd", "th"]
+            .iter()
+            .find_map(|suffix| self.text.strip_suffix(suffix))
+            .unwrap_or(&self.text);
+        let day: i8 = digits.parse().ok()?;
+        (digits.len() <= 2 && (1..=31).contains(&day)).then_some(day)
+    }
+
+    /// A month's name, and whether the word can only be that.
+    pub(super) fn month(&self) -> Option<(i8, bool)> {
+        let (month, sure) = match self.text.as_str() {
+            "january" => (1, true),
+            "february" => (2, true),
+            "march" => (3, false),
+            "april" => (4, true),
+            "may" => (5, false),
+            "june" => (6, true),
+            "july" => (7, true),
+            "august" => (8, true),
+            "september" => (9, true),
+            "october" => (10, true),
+            "november" => (11, true),
+            "december" => (12, true),
+            "jan" => (1, false),
+            "feb" => (2, false),
+            "mar" => (3, false),
+            "apr" => (4, false),
+            "jun" => (6, false),
+            "jul" => (7, false),
+            "aug" => (8, false),
+            "sep" | "sept" => (9, false),
+            "oct" => (10, false),
+            "nov" => (11, false),
+            "dec" => (12, false),
+            _ => return None,
+        };
+        Some((month, sure))
+    }
+
+    /// A weekday's name.
+    pub(super) fn weekday(&self) -> Option<Weekday> {
+        Some(match self.text.as_str() {
+            "monday" | "mon" => Weekday::Monday,
+            "tuesday" | "tue" | "tues" => Weekday::Tuesday,
+            "wednesday" | "wed" => Weekday::Wednesday,
+            "thursday" | "thu" | "thurs" => Weekday::Thursday,
+            "friday" | "fri" => Weekday::Friday,
+            "saturday" | "sat" => Weekday::Saturday,
+            "sunday" | "sun" => Weekday::Sunday,
+            _ => return None,
+        })
+    }
+
+    /// A season of the northern half of the world, by months.
+    pub(super) fn season(&self) -> Option<Yearly> {
+        Some(Yearly::Season(match self.text.as_str() {
+            "spring" => 3,
+            "summer" => 6,
+            "autumn" | "fall" => 9,
+            "winter" => 12,
+            _ => return None,
+        }))
+    }
+
+    /// A unit, singular or plural.
+    pub(super) fn unit(&self) -> Option<Unit> {
+        Some(match self.text.strip_suffix('s').unwrap_or(&self.text) {
+            "day" => Unit::Day,
+            "weekend" => Unit::Weekend,
+            "week" => Unit::Week,
+            "month" => Unit::Month,
+            "year" => Unit::Year,
+            _ => return None,
+        })
+    }
+}

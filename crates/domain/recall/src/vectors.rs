@@ -1,0 +1,89 @@
+//! The rows' vectors, one byte a number.
+//!
+//! Owns: quantising and comparing. Never: making vectors. The first vector decides the size; others are as if missing.
+
+use crate::postings::Slot;
+
+#[derive(Debug, Default)]
+pub(crate) struct Vectors {
+    dims: usize,
+    /// By slot, `dims` each.
+    numbers: Vec<i8>,
+    /// By slot, what a quantised number is worth; 0 where there is no vector.
+    steps: Vec<f32>,
+}
+
+/// A vector in bytes.
+#[derive(Debug, Clone)]
+pub(crate) struct Quantised {
+    numbers: Vec<i8>,
+    step: f32,
+}
+
+impl Quantised {
+    /// None for a vector without direction.
+    pub(crate) fn new(vector: &[f32]) -> Option<Self> {
+        let length = vector.iter().map(|n| n * n).sum::<f32>().sqrt();
+        let largest = vector.iter().fold(0.0f32, |max, n| max.max(n.abs()));
+        if !(length.is_finite() && length > f32::EPSILON) {
+            return None;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "at most 127 by construction")]
+        let numbers = vector.iter().map(|n| (n / largest * 127.0).round() as i8).collect();
+        Some(Self {
+            numbers,
+            step: largest / 127.0 / length,
+        })
+    }
+}
+
+impl Vectors {
+    pub(crate) fn put(&mut self, slot: Slot, vector: &Quantised) {
+        if self.dims == 0 {
+            self.dims = vector.numbers.len();
+        }
+        self.clear(slot);
+        if vector.numbers.len() == self.dims {
+            let at = slot as usize;
+            self.steps[at] = vector.step;
+            self.numbers[at * self.dims..(at + 1) * self.dims].copy_from_slice(&vector.numbers);
+        }
+    }
+
+    /// Makes the slot one without a vector.
+    pub(crate) fn clear(&mut self, slot: Slot) {
+        let at = slot as usize;
+        if self.steps.len() <= at {
+            self.steps.resize(at + 1, 0.0);
+        }
+        if self.numbers.len() < (at + 1) * self.dims {
+            self.numbers.resize(self.steps.len() * self.dims, 0);
+        }
+        self.steps[at] = 0.0;
+    }
+
+    pub(crate) fn get(&self, slot: Slot) -> Option<Quantised> {
+        let at = slot as usize;
+        let step = self.steps.get(at).copied().filter(|step| *step > 0.0)?;
+        Some(Quantised {
+            numbers: self.numbers[at * self.dims..(at + 1) * self.dims].to_vec(),
+            step,
+        })
+    }
+
+    /// The cosine of a row's vector and another; none where either is missing or of another size.
+    pub(crate) fn cosine(&self, slot: Slot, with: &Quantised) -> Option<f32> {
+        let at = slot as usize;
+        let step = self.steps.get(at).copied().filter(|step| *step > 0.0)?;
+        if with.numbers.len() != self.dims {
+            return None;
+        }
+        let row = &self.numbers[at * self.dims..(at + 1) * self.dims];
+        let dot: i32 = row.iter().zip(&with.numbers).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
+        Some(dot as f32 * step * with.step)
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.numbers.capacity() + self.steps.capacity() * size_of::<f32>()
+    }
+}

@@ -1,0 +1,103 @@
+//! Every number of the ranking that was tuned, in one place.
+//!
+//! Owns: the weights and how they were found. Never: what they weigh (`evidence`, `fuse`).
+//!
+//! They were found by coordinate ascent on one half of each data set and reported on the other: see
+//! `docs/measurements.md`. The ranking is flat around them: a third more or less of any one changes little.
+
+/// How much each kind of evidence counts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weights {
+    /// How soon repetitions of a term stop counting (BM25).
+    pub k1: f32,
+    /// How much long rows must have more of a term (BM25).
+    pub b: f32,
+    /// The same for sittings.
+    pub sitting_b: f32,
+    /// A row's own words.
+    pub keyword: f32,
+    /// The words of a turn and its neighbours together.
+    pub near: f32,
+    /// Neighbours this many words away count half.
+    pub near_words: f32,
+    /// The words of the whole sitting.
+    pub sitting_keyword: f32,
+    /// A row's own vector.
+    pub vector: f32,
+    /// This many deviations above the mean cosine are full evidence.
+    pub far: f32,
+    /// The best vectors of the sitting.
+    pub sitting_vector: f32,
+    /// A turn of someone the question is about.
+    pub speaker: f32,
+    /// A date that fits the question's.
+    pub time: f32,
+    /// A number or date where the question asks for one.
+    pub answer: f32,
+    /// What asks does not answer: taken off for questions.
+    pub question: f32,
+    /// What words of asking ("suggest", "remind me") weigh, against words of the matter.
+    pub asking: f32,
+    /// What a memory tells about the messages it was made from.
+    pub memory: f32,
+    /// How recent a row is; five times as much where the question asks how things are now.
+    pub fresh: f32,
+    pub prf: f32,
+    pub prf_rows: f32,
+    pub prf_terms: f32,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self {
+            k1: 1.2,
+            b: 0.2,
+            sitting_b: 0.7,
+            keyword: 1.0,
+            near: 1.0,
+            near_words: 40.0,
+            sitting_keyword: 0.15,
+            vector: 0.22,
+            far: 5.0,
+            sitting_vector: 0.3,
+            speaker: 0.25,
+            time: 0.2,
+            answer: 0.1,
+            question: 0.1,
+            asking: 0.1,
+            memory: 0.2,
+            fresh: 0.01,
+            prf: 0.0,
+            prf_rows: 5.0,
+            prf_terms: 10.0,
+        }
+    }
+}
+
+impl Weights {
+    /// Each weight with its name.
+    pub fn named(&mut self) -> [(&'static str, &mut f32); 20] {
+        [
+            ("k1", &mut self.k1),
+            ("b", &mut self.b),
+            ("sitting_b", &mut self.sitting_b),
+            ("keyword", &mut self.keyword),
+            ("near", &mut self.near),
+            ("near_words", &mut self.near_words),
+            ("sitting_keyword", &mut self.sitting_keyword),
+            ("vector", &mut self.vector),
+            ("far", &mut self.far),
+            ("sitting_vector", &mut self.sitting_vector),
+            ("speaker", &mut self.speaker),
+            ("time", &mut self.time),
+            ("answer", &mut self.answer),
+            ("question", &mut self.question),
+            ("asking", &mut self.asking),
+            ("memory", &mut self.memory),
+            ("fresh", &mut self.fresh),
+            ("prf", &mut self.prf),
+            ("prf_rows", &mut self.prf_rows),
+            ("prf_terms", &mut self.prf_terms),
+        ]
+    }
+}

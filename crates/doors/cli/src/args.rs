@@ -1,0 +1,242 @@
+//! What can be typed: commands, options, and their help.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Memory you can read, for LLM agents.
+#[derive(Debug, Parser)]
+#[command(name = "quipu", version, max_term_width = 110, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    /// The folder that holds everything: memory (Markdown), ledger, index, quipu.toml [default: ~/.quipu]
+    #[arg(long, global = true, env = "QUIPU_ROOT", value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// Print one JSON object instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// No progress on standard error
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Remember one message
+    Add(AddArgs),
+    /// Remember conversations from a file: chat JSONL, OpenAI messages, ChatGPT or Claude exports, LoCoMo
+    Import(ImportArgs),
+    /// Find memories and say why each was found
+    Search(SearchArgs),
+    /// List memories, or show one
+    Get(GetArgs),
+    /// Forget a session, an owner or single memories, everywhere
+    Forget(ForgetArgs),
+    /// Build the index anew from the Markdown files
+    Rebuild,
+    /// Bring the index up to date with the Markdown files
+    Sync,
+    /// Show how the system is
+    Status(StatusArgs),
+    /// Serve the HTTP API
+    Serve(ServeArgs),
+    /// Show the effective configuration and where each value came from
+    Config,
+    /// Remember, search, edit and rebuild a bundled conversation in a throw-away folder
+    Demo(DemoArgs),
+}
+
+/// Whose memory, in which scope.
+#[derive(Debug, Args)]
+pub(crate) struct Whose {
+    /// The user whose memory it is
+    #[arg(long, value_name = "ID", conflicts_with = "agent")]
+    pub(crate) user: Option<String>,
+    /// The agent whose memory it is
+    #[arg(long, value_name = "ID")]
+    pub(crate) agent: Option<String>,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+}
+
+/// The tenant.
+#[derive(Debug, Args)]
+pub(crate) struct ScopeArgs {
+    /// The application
+    #[arg(long, default_value = "default", value_name = "ID")]
+    pub(crate) app: String,
+    /// The project inside it
+    #[arg(long, default_value = "default", value_name = "ID")]
+    pub(crate) project: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    /// What was said; `-` or nothing reads it from standard input
+    pub(crate) text: Option<String>,
+    /// Who said it
+    #[arg(long, default_value = "me", value_name = "ID")]
+    pub(crate) user: String,
+    /// In which conversation
+    #[arg(long, default_value = "notes", value_name = "ID")]
+    pub(crate) session: String,
+    /// In which role
+    #[arg(long, value_enum, default_value_t = RoleArg::User)]
+    pub(crate) role: RoleArg,
+    /// The name to show for the speaker
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// When it was said: ISO 8601 or epoch milliseconds [default: now]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<String>,
+    /// An id of your own; adding it again changes nothing
+    #[arg(long, value_name = "ID")]
+    pub(crate) id: Option<String>,
+    /// End the conversation's episode here and write it now
+    #[arg(long)]
+    pub(crate) flush: bool,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RoleArg {
+    User,
+    Assistant,
+    Tool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// A file, or an export's zip archive
+    pub(crate) file: PathBuf,
+    /// What the file is
+    #[arg(long, value_enum, default_value_t = FormatArg::Auto)]
+    pub(crate) format: FormatArg,
+    /// Who the file's user is, where it does not say
+    #[arg(long, default_value = "me", value_name = "ID")]
+    pub(crate) user: String,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatArg {
+    /// Look and decide
+    Auto,
+    /// One message a line: role, content, and if known timestamp, sender, session
+    Jsonl,
+    /// OpenAI messages: an array, or an object with `messages`
+    Openai,
+    /// A ChatGPT export: conversations.json or the zip
+    Chatgpt,
+    /// A Claude export: conversations.json or the zip
+    Claude,
+    /// The `LoCoMo` data set
+    Locomo,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    /// What to look for
+    pub(crate) query: String,
+    #[command(flatten)]
+    pub(crate) whose: Whose,
+    /// Which evidence to use
+    #[arg(long, value_enum, default_value_t = MethodArg::Hybrid)]
+    pub(crate) method: MethodArg,
+    /// How many memories at most
+    #[arg(long, short = 'k', default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub(crate) top_k: u16,
+    /// How many verbatim messages at most
+    #[arg(long, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=200))]
+    pub(crate) messages: u16,
+    /// Answer with what held at this time
+    #[arg(long, value_name = "TIME")]
+    pub(crate) as_of: Option<String>,
+    /// Take this as the time of asking, for words like "last May" [default: now]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) asked_at: Option<String>,
+    /// Only this conversation
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Leave out what scores below this
+    #[arg(long, default_value_t = 0.0, value_name = "0..1")]
+    pub(crate) min_score: f32,
+    /// Cut the answer to about this many tokens
+    #[arg(long, value_name = "N")]
+    pub(crate) max_tokens: Option<usize>,
+    /// Say why each hit was found
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MethodArg {
+    Keyword,
+    Vector,
+    Hybrid,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GetArgs {
+    /// Show this memory whole
+    pub(crate) id: Option<String>,
+    #[command(flatten)]
+    pub(crate) whose: Whose,
+    /// Which kind to list
+    #[arg(long, value_enum, default_value_t = KindArg::Episode)]
+    pub(crate) kind: KindArg,
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) page: u32,
+    #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub(crate) page_size: u16,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KindArg {
+    Episode,
+    Fact,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ForgetArgs {
+    /// Single memories of the user or agent
+    #[arg(value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    #[command(flatten)]
+    pub(crate) whose: Whose,
+    /// A whole conversation, for everyone who remembers it
+    #[arg(long, value_name = "ID", conflicts_with_all = ["ids", "all", "user", "agent"])]
+    pub(crate) session: Option<String>,
+    /// Everything of the user or agent
+    #[arg(long, conflicts_with = "ids")]
+    pub(crate) all: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatusArgs {
+    /// Name the tasks that failed
+    #[arg(long)]
+    pub(crate) tasks: bool,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Where to listen [default: 127.0.0.1:4777]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Keep what the demo made in this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) keep: Option<PathBuf>,
+}

@@ -1,0 +1,137 @@
+//! The commands: one function for each, in terms of the engine.
+
+mod configuration;
+mod demo;
+mod import;
+mod memory;
+mod serve;
+mod upkeep;
+
+use std::future::Future;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use model::{Name, Owner, Scope, Timestamp, Zone};
+
+use crate::args::{Cli, Command, ScopeArgs, Whose};
+use crate::config::{Loaded, load};
+use crate::environment;
+use crate::error::{Exit, Failure};
+use crate::world::{OpenIndex, World};
+
+/// What every command stands on.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    pub(crate) root: PathBuf,
+    pub(crate) loaded: Loaded,
+    pub(crate) json: bool,
+    /// Whether somebody looks at progress.
+    pub(crate) watched: bool,
+    pub(crate) open_index: OpenIndex,
+}
+
+/// Runs the command that was typed.
+pub(crate) fn run(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
+    let root = cli.root.or_else(environment::default_root).ok_or_else(|| {
+        Failure::usage("there is no home folder").hint("say where everything shall be with --root DIR")
+    })?;
+    let loaded = load(&root, environment::variables())
+        .map_err(|error| Failure::usage(format!("{:#}", anyhow::Error::from(error))))?;
+    start_log(&loaded)?;
+    let desk = Desk {
+        root,
+        loaded,
+        json: cli.json,
+        watched: !cli.json && !cli.quiet,
+        open_index,
+    };
+    match cli.command {
+        Command::Config => configuration::show(&desk),
+        Command::Add(args) => desk.with_world(|world| memory::add(&desk, world, args)),
+        Command::Import(args) => desk.with_world(|world| import::import(&desk, world, args)),
+        Command::Search(args) => desk.with_world(|world| memory::search(&desk, world, args)),
+        Command::Get(args) => desk.with_world(|world| memory::get(&desk, world, args)),
+        Command::Forget(args) => desk.with_world(|world| memory::forget(&desk, world, args)),
+        Command::Rebuild => desk.with_world(|world| upkeep::rebuild(&desk, world)),
+        Command::Sync => desk.with_world(|world| upkeep::sync(&desk, world)),
+        Command::Status(args) => desk.with_world(|world| upkeep::status(&desk, world, args)),
+        Command::Serve(args) => serve::serve(&desk, &args),
+        Command::Demo(args) => demo::demo(&desk, &args),
+    }
+}
+
+impl Desk {
+    /// Opens the root, does the work, and closes everything in order, whatever the work said.
+    pub(crate) fn with_world<F, W>(&self, work: W) -> Result<Exit, Failure>
+    where
+        W: FnOnce(World) -> F,
+        F: Future<Output = Result<Exit, Failure>>,
+    {
+        runtime()?.block_on(async {
+            let world = World::open(&self.root, &self.loaded.config, self.open_index).await?;
+            let engine = world.engine.clone();
+            let interrupted = async {
+                tokio::signal::ctrl_c().await.ok();
+                Ok(Exit::Interrupted)
+            };
+            let result = tokio::select! {
+                result = work(world) => result,
+                result = interrupted => result,
+            };
+            engine.shutdown().await;
+            result
+        })
+    }
+}
+
+/// The process's one runtime.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    Ok(runtime.context("cannot start the runtime")?)
+}
+
+fn start_log(loaded: &Loaded) -> Result<(), Failure> {
+    let log = &loaded.config.log;
+    let filter = tracing_subscriber::EnvFilter::try_new(&log.filter).map_err(|error| {
+        Failure::usage(format!("log.filter: {error}")).hint("as in `info` or `engine=debug`")
+    })?;
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
+    let started = if log.json {
+        builder.json().try_init()
+    } else {
+        builder.try_init()
+    };
+    // A process that runs several commands, as tests do, keeps the first log.
+    started.ok();
+    Ok(())
+}
+
+pub(crate) fn scope(args: &ScopeArgs) -> Result<Scope, Failure> {
+    Ok(Scope::new(
+        name("--app", &args.app)?,
+        name("--project", &args.project)?,
+    ))
+}
+
+pub(crate) fn owner(whose: &Whose) -> Result<Owner, Failure> {
+    match (&whose.user, &whose.agent) {
+        (_, Some(agent)) => Ok(Owner::agent(name("--agent", agent)?)),
+        (Some(user), None) => Ok(Owner::user(name("--user", user)?)),
+        (None, None) => Ok(Owner::user(name("--user", "me")?)),
+    }
+}
+
+pub(crate) fn name(option: &str, text: &str) -> Result<Name, Failure> {
+    Name::parse(text).map_err(|error| Failure::usage(format!("{option}: {error}")))
+}
+
+pub(crate) fn time(option: &str, text: &str, zone: &Zone) -> Result<Timestamp, Failure> {
+    match text.parse::<i64>() {
+        Ok(millis) => Ok(Timestamp::from_millis(millis)),
+        Err(_) => zone
+            .parse(text)
+            .map_err(|error| Failure::usage(format!("{option}: {error}"))),
+    }
+}

@@ -1,0 +1,111 @@
+//! `quipu serve`: the HTTP API until a signal ends it.
+
+use std::net::SocketAddr;
+
+use gateway::{Auth, Gateway, Secret, ServeError, Settings, Token};
+use model::Scope;
+use serde_json::json;
+
+use super::{Desk, name, runtime};
+use crate::args::ServeArgs;
+use crate::config::Config;
+use crate::error::{Exit, Failure};
+use crate::output;
+use crate::world::{World, secret};
+
+pub(super) fn serve(desk: &Desk, args: &ServeArgs) -> Result<Exit, Failure> {
+    let config = &desk.loaded.config;
+    let listen = args.listen.as_deref().unwrap_or(&config.server.listen);
+    let address: SocketAddr = listen.parse().map_err(|_| {
+        Failure::usage(format!("`{listen}` is not an address to listen on")).hint("as in `127.0.0.1:4777`")
+    })?;
+    let settings = settings(config)?;
+    runtime()?.block_on(async {
+        let world = World::open(&desk.root, config, desk.open_index).await?;
+        let served = until_signal(desk, &world, settings, address).await;
+        world.engine.shutdown().await;
+        served.map(|()| Exit::Ok)
+    })
+}
+
+async fn until_signal(
+    desk: &Desk,
+    world: &World,
+    settings: Settings,
+    address: SocketAddr,
+) -> Result<(), Failure> {
+    let gateway = Gateway::new(
+        world.engine.clone(),
+        settings,
+        world.clock.clone(),
+        world.ids.clone(),
+    );
+    let listener = gateway.bind(address).await?;
+    let bound = listener.local_addr()?;
+    if desk.json {
+        output::json(&json!({"listening": format!("http://{bound}"), "root": desk.root}))?;
+    } else {
+        output::line(format_args!("serving {} on http://{bound}", desk.root.display()))?;
+    }
+    Ok(gateway.serve(listener, signal()).await?)
+}
+
+/// Waits for SIGINT or SIGTERM.
+async fn signal() {
+    let interrupted = tokio::signal::ctrl_c();
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminated = signal(SignalKind::terminate()).expect("a process may handle SIGTERM");
+        tokio::select! {
+            _ = interrupted => {}
+            _ = terminated.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    interrupted.await.ok();
+}
+
+fn settings(config: &Config) -> Result<Settings, Failure> {
+    let tokens = config.server.tokens.iter().map(|token| {
+        let secret = secret("server.tokens", &token.secret)?
+            .ok_or_else(|| Failure::usage("server.tokens: a secret must not be empty"))?;
+        let scope = match (&token.app, &token.project) {
+            (None, None) => None,
+            (app, project) => {
+                let part =
+                    |text: &Option<String>| name("server.tokens", text.as_deref().unwrap_or("default"));
+                Some(Scope::new(part(app)?, part(project)?))
+            }
+        };
+        Ok(Token {
+            secret: Secret::new(secret),
+            scope,
+        })
+    });
+    Ok(Settings {
+        auth: Auth {
+            tokens: tokens.collect::<Result<_, Failure>>()?,
+        },
+        body_bytes_max: config.server.body_mebibytes_max << 20,
+        shutdown_seconds: config.server.shutdown_seconds,
+        ..Settings::default()
+    })
+}
+
+impl From<ServeError> for Failure {
+    fn from(error: ServeError) -> Self {
+        let hint = match &error {
+            ServeError::OpenToTheNetwork(_) => {
+                Some("configure server.tokens, or listen on a loopback address")
+            }
+            ServeError::Bind { .. } => Some("another program may use that port: choose one with --listen"),
+            ServeError::NoAddress(_) => None,
+        };
+        let failure = Self::usage(format!("{:#}", anyhow::Error::from(error)));
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}

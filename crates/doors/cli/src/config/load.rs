@@ -1,0 +1,186 @@
+//! Reading the file and the environment into one [`Config`], and remembering where each value came from.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
+
+use super::schema::Config;
+
+/// What every variable of the environment begins with.
+const PREFIX: &str = "QUIPU_";
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Source {
+    Default,
+    File,
+    Environment(String),
+}
+
+/// The effective configuration.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) config: Config,
+    pub(crate) file: PathBuf,
+    sources: BTreeMap<String, Source>,
+}
+
+/// Why the configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConfigError {
+    #[error("cannot read `{}`", path.display())]
+    Unreadable {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("`{}` is not valid TOML: {reason}", path.display())]
+    Syntax { path: PathBuf, reason: String },
+    #[error("{place}: {reason}")]
+    Value { place: String, reason: String },
+}
+
+impl Loaded {
+    /// Where `section.key` came from.
+    pub(crate) fn source(&self, key: &str) -> &Source {
+        self.sources.get(key).unwrap_or(&Source::Default)
+    }
+
+    /// Every key with its effective value, secrets hidden.
+    pub(crate) fn rows(&self) -> Vec<(String, Value)> {
+        let table = Table::try_from(&self.config).expect("the schema is plain TOML");
+        let mut rows = Vec::new();
+        for (section, keys) in table {
+            let Value::Table(keys) = keys else { continue };
+            rows.extend(keys.into_iter().map(|(key, mut value)| {
+                hide(&key, &mut value);
+                (format!("{section}.{key}"), value)
+            }));
+        }
+        rows
+    }
+}
+
+/// Reads `<root>/quipu.toml`, if it is there, and the environment over it.
+pub(crate) fn load(
+    root: &Path,
+    environment: impl IntoIterator<Item = (String, String)>,
+) -> Result<Loaded, ConfigError> {
+    let file = root.join("quipu.toml");
+    let mut table = read(&file)?;
+    let mut sources = BTreeMap::new();
+    for (section, keys) in &table {
+        for key in keys.as_table().into_iter().flat_map(Table::keys) {
+            sources.insert(format!("{section}.{key}"), Source::File);
+        }
+    }
+    check(&table, &format!("`{}`", file.display()))?;
+    for (variable, text) in environment {
+        let Some((section, key)) = variable
+            .strip_prefix(PREFIX)
+            .and_then(|rest| rest.split_once("__"))
+        else {
+            continue;
+        };
+        let (section, key) = (section.to_lowercase(), key.to_lowercase());
+        let mut one = Table::new();
+        one.insert(
+            section.clone(),
+            Value::Table(Table::from_iter([(key.clone(), value(&section, &key, &text))])),
+        );
+        check(&one, &format!("`{variable}`"))?;
+        let keys = table
+            .entry(section.clone())
+            .or_insert_with(|| Value::Table(Table::new()));
+        if let (Value::Table(keys), Some(Value::Table(new))) = (keys, one.remove(&section)) {
+            keys.extend(new);
+        }
+        sources.insert(format!("{section}.{key}"), Source::Environment(variable));
+    }
+    let config = table
+        .try_into()
+        .map_err(|error: toml::de::Error| ConfigError::Value {
+            place: format!("`{}`", file.display()),
+            reason: error.message().to_owned(),
+        })?;
+    Ok(Loaded {
+        config,
+        file,
+        sources,
+    })
+}
+
+fn read(file: &Path) -> Result<Table, ConfigError> {
+    let text = match std::fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Table::new()),
+        Err(source) => {
+            return Err(ConfigError::Unreadable {
+                path: file.to_owned(),
+                source,
+            });
+        }
+    };
+    text.parse()
+        .map_err(|error: toml::de::Error| ConfigError::Syntax {
+            path: file.to_owned(),
+            reason: error.to_string().trim().to_owned(),
+        })
+}
+
+/// A variable's text as the key's own type: text stays text, anything else is read as TOML.
+fn value(section: &str, key: &str, text: &str) -> Value {
+    let defaults = Table::try_from(Config::default()).expect("the schema is plain TOML");
+    let is_text = matches!(
+        defaults.get(section).and_then(|keys| keys.get(key)),
+        Some(Value::String(_))
+    );
+    let as_toml = || format!("value = {text}").parse::<Table>().ok()?.remove("value");
+    if is_text {
+        Value::String(text.to_owned())
+    } else {
+        as_toml().unwrap_or_else(|| Value::String(text.to_owned()))
+    }
+}
+
+fn check(table: &Table, place: &str) -> Result<(), ConfigError> {
+    match table.clone().try_into::<Config>() {
+        Ok(_) => Ok(()),
+        Err(error) => Err(ConfigError::Value {
+            place: place.to_owned(),
+            reason: with_suggestion(error.message()),
+        }),
+    }
+}
+
+/// Adds the nearest known key to serde's "unknown field `x`, expected one of `a`, `b`".
+fn with_suggestion(message: &str) -> String {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let (Some(given), true) = (quoted.next(), message.starts_with("unknown field")) else {
+        return message.replace('\n', " ").trim().to_owned();
+    };
+    let known: Vec<&str> = quoted.collect();
+    let near = known
+        .iter()
+        .max_by(|a, b| strsim::jaro(given, a).total_cmp(&strsim::jaro(given, b)));
+    match near {
+        Some(near) if strsim::jaro(given, near) > 0.7 => {
+            format!("unknown key `{given}`, did you mean `{near}`?")
+        }
+        _ => format!("unknown key `{given}`, the keys here are: {}", known.join(", ")),
+    }
+}
+
+fn hide(key: &str, value: &mut Value) {
+    match value {
+        Value::String(text)
+            if matches!(key, "api_key" | "secret") && !text.is_empty() && !text.starts_with("env:") =>
+        {
+            "…".clone_into(text);
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| hide(key, item)),
+        Value::Table(keys) => keys.iter_mut().for_each(|(key, value)| hide(key, value)),
+        _ => {}
+    }
+}

@@ -1,0 +1,187 @@
+//! The keys of `quipu.toml` with their defaults. `docs/quipu.example.toml` shows them all; a test compares the two.
+
+use serde::{Deserialize, Serialize};
+
+/// Everything that can be configured.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    pub(crate) memory: Memory,
+    pub(crate) server: Server,
+    pub(crate) embedding: Embedding,
+    pub(crate) chat: Chat,
+    pub(crate) search: Search,
+    pub(crate) tasks: Tasks,
+    pub(crate) log: Log,
+}
+
+/// What is remembered and how conversations are cut.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Memory {
+    pub(crate) timezone: String,
+    pub(crate) gap_minutes: u32,
+    pub(crate) messages_max: usize,
+    pub(crate) tokens_max: usize,
+}
+
+/// The HTTP server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Server {
+    pub(crate) listen: String,
+    pub(crate) body_mebibytes_max: usize,
+    pub(crate) shutdown_seconds: u32,
+    pub(crate) tokens: Vec<Token>,
+}
+
+/// A bearer token; with an app and a project it opens that scope alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Token {
+    pub(crate) secret: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) app: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) project: Option<String>,
+}
+
+/// Where vectors come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum EmbeddingProvider {
+    /// The table inside the binary.
+    #[default]
+    Static,
+    /// A BERT-family model from a folder or a hub id.
+    Local,
+    /// An OpenAI-compatible endpoint.
+    OpenAi,
+}
+
+/// The embedding model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Embedding {
+    pub(crate) provider: EmbeddingProvider,
+    pub(crate) model: String,
+    pub(crate) base_url: String,
+    pub(crate) api_key: String,
+    pub(crate) dims: usize,
+    pub(crate) timeout_seconds: u32,
+}
+
+/// The chat model that extracts; none when `model` is empty.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Chat {
+    pub(crate) model: String,
+    pub(crate) base_url: String,
+    pub(crate) api_key: String,
+    pub(crate) timeout_seconds: u32,
+}
+
+/// How much of the index stays in memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Search {
+    pub(crate) hot_mebibytes_max: usize,
+    pub(crate) hot_rows_max: usize,
+}
+
+/// Background work.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Tasks {
+    pub(crate) workers: usize,
+    pub(crate) attempts_max: u32,
+    pub(crate) session_pending_max: usize,
+    pub(crate) retention_hours: u32,
+}
+
+/// What is logged, to standard error.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Log {
+    /// As in `info` or `quipu=debug,engine=trace`.
+    pub(crate) filter: String,
+    pub(crate) json: bool,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        let engine = engine::Settings::default();
+        Self {
+            timezone: "UTC".to_owned(),
+            gap_minutes: engine.gap_minutes,
+            messages_max: engine.messages_max,
+            tokens_max: engine.tokens_max,
+        }
+    }
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:4777".to_owned(),
+            body_mebibytes_max: 32,
+            shutdown_seconds: 10,
+            tokens: Vec::new(),
+        }
+    }
+}
+
+impl Default for Embedding {
+    fn default() -> Self {
+        Self {
+            provider: EmbeddingProvider::Static,
+            model: String::new(),
+            base_url: String::new(),
+            api_key: String::new(),
+            dims: 0,
+            timeout_seconds: 30,
+        }
+    }
+}
+
+impl Default for Chat {
+    fn default() -> Self {
+        Self {
+            model: String::new(),
+            base_url: String::new(),
+            api_key: String::new(),
+            timeout_seconds: 60,
+        }
+    }
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        let engine = engine::Settings::default();
+        Self {
+            hot_mebibytes_max: engine.hot_bytes_max >> 20,
+            hot_rows_max: engine.hot_rows_max,
+        }
+    }
+}
+
+impl Default for Tasks {
+    fn default() -> Self {
+        let engine = engine::Settings::default();
+        Self {
+            workers: engine.workers,
+            attempts_max: engine.attempts_max,
+            session_pending_max: engine.session_pending_max,
+            retention_hours: engine.task_retention_hours,
+        }
+    }
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self {
+            filter: "warn".to_owned(),
+            json: false,
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Chat JSONL: one message a line.
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+
+use model::Role;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::shape::{self, Said};
+use super::{Conversation, Defaults, Sink, message};
+use crate::error::Failure;
+
+/// How many messages are held before they are handed on.
+const BATCH_MESSAGES_MAX: usize = 500;
+
+#[derive(Debug, Deserialize)]
+struct Line {
+    role: String,
+    #[serde(default)]
+    content: Value,
+    #[serde(default, alias = "time", alias = "created_at", alias = "date")]
+    timestamp: Value,
+    #[serde(default, alias = "sender", alias = "user_id", alias = "speaker")]
+    sender_id: Option<String>,
+    #[serde(default, alias = "name")]
+    sender_name: Option<String>,
+    #[serde(default, alias = "session", alias = "conversation_id")]
+    session_id: Option<String>,
+    #[serde(default, alias = "id")]
+    message_id: Option<String>,
+    #[serde(default)]
+    tool_calls: Value,
+    #[serde(default)]
+    tool_call_id: Option<String>,
+}
+
+/// Reads line by line; a broken line ends the reading with its number, after all before it was handed on.
+pub(super) fn read(stream: &mut dyn BufRead, defaults: &Defaults, sink: Sink<'_>) -> Result<(), Failure> {
+    let mut waiting: BTreeMap<String, Vec<(i64, Line)>> = BTreeMap::new();
+    let mut count = 0;
+    let mut broken = None;
+    for (number, line) in (1i64..).zip(stream.lines()) {
+        let line = match line {
+            Ok(line) => line,
+            Err(error) => {
+                broken = Some(format!("line {number}: {error}"));
+                break;
+            }
+        };
+        let text = line.trim_start_matches('\u{feff}').trim();
+        if text.is_empty() {
+            continue;
+        }
+        match serde_json::from_str::<Line>(text) {
+            Ok(line) => {
+                let session = line.session_id.clone().unwrap_or_else(|| defaults.name.clone());
+                waiting.entry(session).or_default().push((number, line));
+                count += 1;
+            }
+            Err(error) => {
+                broken = Some(format!("line {number}: {error}"));
+                break;
+            }
+        }
+        if count == BATCH_MESSAGES_MAX {
+            hand_on(std::mem::take(&mut waiting), defaults, sink)?;
+            count = 0;
+        }
+    }
+    hand_on(waiting, defaults, sink)?;
+    match broken {
+        None => Ok(()),
+        Some(reason) => Err(Failure::usage(reason).hint(
+            "a line is one object with `role` and `content`; all lines before it were remembered, and importing the \
+             file again adds only what is new",
+        )),
+    }
+}
+
+fn hand_on(
+    waiting: BTreeMap<String, Vec<(i64, Line)>>,
+    defaults: &Defaults,
+    sink: Sink<'_>,
+) -> Result<(), Failure> {
+    for (session, lines) in waiting {
+        let session = defaults.session(&session);
+        let said = lines
+            .into_iter()
+            .filter_map(|(number, line)| said(number, line, defaults));
+        let messages = said.filter_map(|said| message(&session, said)).collect();
+        sink(Conversation { session, messages })?;
+    }
+    Ok(())
+}
+
+/// What a line says; none for system prompts, which nobody said.
+fn said(number: i64, line: Line, defaults: &Defaults) -> Option<Said> {
+    let role = match line.role.as_str() {
+        "human" => Role::User,
+        "ai" | "model" => Role::Assistant,
+        "function" => Role::Tool,
+        other => Role::parse(other)?,
+    };
+    let usual = match role {
+        Role::User => defaults.user.clone(),
+        Role::Assistant => shape::fixed("assistant"),
+        Role::Tool => shape::fixed("tool"),
+    };
+    let undated = || defaults.now.plus_millis(number);
+    let tool_call_id = match role {
+        Role::Tool => Some(line.tool_call_id.unwrap_or_else(|| format!("line-{number}"))),
+        _ => None,
+    };
+    Some(Said {
+        client_id: line.message_id.unwrap_or_else(|| format!("line-{number}")),
+        role,
+        sender: line.sender_id.as_deref().and_then(shape::name).unwrap_or(usual),
+        sender_name: line.sender_name.or(line.sender_id),
+        time: shape::time(&line.timestamp, &defaults.zone).unwrap_or_else(undated),
+        content: shape::content(&line.content),
+        tool_calls: shape::tool_calls(&line.tool_calls),
+        tool_call_id,
+    })
+}

@@ -1,0 +1,163 @@
+//! What each format gives, and what a broken file gives.
+
+use std::fmt::Write;
+use std::io::Write as _;
+use std::path::Path;
+
+use model::{Name, Scope, Timestamp, Zone};
+
+use super::{Defaults, read};
+use crate::args::FormatArg;
+
+/// Reads a file's text and tells what came of it, one message a line.
+fn told(file_name: &str, bytes: &[u8]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(file_name);
+    std::fs::write(&path, bytes).unwrap();
+    told_of(&path)
+}
+
+fn told_of(path: &Path) -> String {
+    let defaults = Defaults {
+        scope: Scope::default(),
+        user: Name::parse("me").unwrap(),
+        now: Timestamp::from_millis(1_000_000_000_000),
+        zone: Zone::utc(),
+        name: "file".to_owned(),
+    };
+    let mut text = String::new();
+    let result = read(
+        path,
+        FormatArg::Auto,
+        &defaults,
+        &std::sync::Arc::default(),
+        &mut |conversation| {
+            let key = &conversation.session;
+            writeln!(text, "{}/{}", key.scope.project, key.session).unwrap();
+            for new in conversation.messages {
+                let m = new.message;
+                let id = new.client_id.unwrap();
+                writeln!(
+                    text,
+                    "  {id} {} {} {}: {:?}",
+                    m.time,
+                    m.role.as_str(),
+                    m.sender,
+                    m.text()
+                )
+                .unwrap();
+            }
+            Ok(())
+        },
+    );
+    if let Err(failure) = result {
+        writeln!(text, "error: {}", failure.error).unwrap();
+    }
+    text
+}
+
+#[test]
+fn chat_jsonl() {
+    let file = r#"
+{"role": "system", "content": "be kind"}
+{"role": "user", "content": "Hello", "timestamp": "2024-05-08T13:56:00Z", "session_id": "s1", "sender": "Ana Lima"}
+{"role": "assistant", "content": [{"type": "text", "text": "Hi"}, {"type": "image_url"}], "timestamp": 1715176561}
+"#;
+    expect_test::expect![[r#"
+        default/file
+          line-4 2024-05-08T13:56:01Z assistant assistant: "Hi\n[image]"
+        default/s1
+          line-3 2024-05-08T13:56:00Z user Ana-Lima: "Hello"
+    "#]]
+    .assert_eq(&told("file.jsonl", file.as_bytes()));
+}
+
+#[test]
+fn a_broken_line_is_named_and_what_stands_before_is_kept() {
+    let file = "{\"role\": \"user\", \"content\": \"kept\"}\n{\"role\": \"user\", \"content\": \"torn";
+    expect_test::expect![[r#"
+        default/file
+          line-1 2001-09-09T01:46:40.001Z user me: "kept"
+        error: line 2: EOF while parsing a string at line 1 column 33
+    "#]]
+    .assert_eq(&told("file.jsonl", file.as_bytes()));
+}
+
+#[test]
+fn openai_messages() {
+    let file = r#"{"messages": [{"role": "developer", "content": "x"}, {"role": "user", "content": "weather?"},
+        {"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function",
+         "function": {"name": "weather", "arguments": "{\"city\": \"Porto\"}"}}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "sunny"}]}"#;
+    expect_test::expect![[r#"
+        default/file
+          message-1 2001-09-09T01:46:40.001Z user me: "weather?"
+          message-2 2001-09-09T01:46:40.002Z assistant assistant: ""
+          message-3 2001-09-09T01:46:40.003Z tool tool: "sunny"
+    "#]]
+    .assert_eq(&told("file.json", file.as_bytes()));
+}
+
+const CHATGPT: &str = r#"[{"id": "c-1", "title": "Trip", "create_time": 1715176560.5, "current_node": "n3", "mapping": {
+  "root": {"parent": null, "message": null},
+  "n1": {"parent": "root", "message": {"author": {"role": "user"}, "create_time": 1715176561,
+        "content": {"content_type": "text", "parts": ["Where to?"]}}},
+  "n2": {"parent": "n1", "message": {"author": {"role": "assistant"}, "content": {"parts": ["A branch not taken"]}}},
+  "n3": {"parent": "n1", "message": {"author": {"role": "assistant"}, "create_time": 1715176562,
+        "content": {"parts": ["To Porto"]}}}}}, {"id": "c-2", "#;
+
+#[test]
+fn a_chatgpt_export_torn_half_way() {
+    expect_test::expect![[r#"
+        default/c-1
+          n1 2024-05-08T13:56:01Z user me: "Where to?"
+          n3 2024-05-08T13:56:02Z assistant chatgpt: "To Porto"
+        error: the file is broken: EOF while parsing a value at line 7 column 62
+    "#]]
+    .assert_eq(&told("conversations.json", CHATGPT.as_bytes()));
+}
+
+#[test]
+fn a_claude_export_in_its_zip() {
+    let json = r#"[{"uuid": "u-1", "name": "Plan", "created_at": "2024-05-08T13:56:00Z", "chat_messages": [
+        {"uuid": "m-1", "sender": "human", "text": "Read this", "created_at": "2024-05-08T13:56:01Z",
+         "attachments": [{"file_name": "a.txt", "extracted_content": "inside"}]},
+        {"uuid": "m-2", "sender": "assistant", "text": "old", "content": [{"type": "text", "text": "Done"}]}]}]"#;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("export.zip");
+    let mut archive = zip::ZipWriter::new(std::fs::File::create(&path).unwrap());
+    archive
+        .start_file(
+            "data/conversations.json",
+            zip::write::SimpleFileOptions::default(),
+        )
+        .unwrap();
+    archive.write_all(json.as_bytes()).unwrap();
+    archive.finish().unwrap();
+    expect_test::expect![[r#"
+        default/u-1
+          m-1 2024-05-08T13:56:01Z user me: "Read this\n\n[a.txt]\ninside"
+          m-2 2024-05-08T13:56:01Z assistant claude: "Done"
+    "#]]
+    .assert_eq(&told_of(&path));
+}
+
+#[test]
+fn locomo() {
+    let file = r#"[{"sample_id": "conv-1", "qa": [], "conversation": {"speaker_a": "Ann", "speaker_b": "Bo",
+        "session_1_date_time": "1:56 pm on 8 May, 2023",
+        "session_1": [{"speaker": "Ann", "dia_id": "D1:1", "text": "Hi"},
+                      {"speaker": "Bo", "dia_id": "D1:2", "text": "Look", "blip_caption": "a red kite"}]}}]"#;
+    expect_test::expect![[r#"
+        conv-1/conv-1-session-1
+          D1:1 2023-05-08T13:56:00Z user ann: "Hi"
+          D1:2 2023-05-08T13:56:20Z user bo: "Look\n[shares a picture: a red kite]"
+    "#]]
+    .assert_eq(&told("data.json", file.as_bytes()));
+}
+
+#[test]
+fn what_it_is_cannot_be_told() {
+    assert!(told("notes.txt", b"dear diary").contains("cannot tell what"));
+    assert!(told("empty.json", b"").contains("cannot tell what"));
+}

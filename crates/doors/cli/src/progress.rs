@@ -1,0 +1,47 @@
+//! Progress on standard error, for work that may take more than a second.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::{OnProgress, Progress};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// A bar for something counted; hidden when nobody looks (`--quiet`, `--json`, or no terminal).
+pub(crate) fn bar(shown: bool, what: &'static str, total: u64) -> ProgressBar {
+    let target = if shown {
+        ProgressDrawTarget::stderr()
+    } else {
+        ProgressDrawTarget::hidden()
+    };
+    let bar = ProgressBar::with_draw_target(Some(total), target);
+    let style = ProgressStyle::with_template("{prefix:>12} [{bar:30}] {pos}/{len} {msg}");
+    bar.set_style(
+        style
+            .expect("the template is this program's own")
+            .progress_chars("=> "),
+    );
+    bar.set_prefix(what);
+    bar
+}
+
+/// A bar for bytes.
+pub(crate) fn bytes(shown: bool, what: &'static str, total: u64) -> ProgressBar {
+    let bar = bar(shown, what, total);
+    let style = ProgressStyle::with_template("{prefix:>12} [{bar:30}] {bytes}/{total_bytes} {msg}");
+    bar.set_style(
+        style
+            .expect("the template is this program's own")
+            .progress_chars("=> "),
+    );
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+/// A bar as the engine's listener.
+pub(crate) fn listen(bar: &ProgressBar) -> OnProgress {
+    let bar = bar.clone();
+    Arc::new(move |progress: Progress| {
+        bar.set_length(progress.total as u64);
+        bar.set_position(progress.done as u64);
+    })
+}

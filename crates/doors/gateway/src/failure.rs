@@ -1,0 +1,137 @@
+//! What is answered when a request fails.
+//!
+//! Owns: codes to statuses, and which words of an error leave the house. Never: the envelope around it (the frame
+//! adds request id, time and path).
+
+use std::error::Error;
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use engine::EngineError;
+use ports::{IndexError, VaultError};
+use wire::{ErrorCode, Invalid};
+
+/// Why a request failed, in words for the client; travels to the frame inside the response.
+#[derive(Debug, Clone)]
+pub(crate) struct Failure {
+    pub(crate) code: ErrorCode,
+    pub(crate) message: String,
+    /// For the log only.
+    pub(crate) detail: Option<String>,
+}
+
+impl Failure {
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            detail: None,
+        }
+    }
+
+    /// Something that should not happen; the client learns no more than that.
+    pub(crate) fn internal(detail: String) -> Self {
+        Self {
+            code: ErrorCode::InternalError,
+            message: "something went wrong here: the log tells more under this request id".to_owned(),
+            detail: Some(detail),
+        }
+    }
+
+    pub(crate) fn not_found(what: &str, id: &str) -> Self {
+        Self::new(ErrorCode::NotFound, format!("{what} `{id}` does not exist"))
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        match self.code {
+            ErrorCode::BadRequest => StatusCode::BAD_REQUEST,
+            ErrorCode::Unauthorized => StatusCode::UNAUTHORIZED,
+            ErrorCode::Forbidden => StatusCode::FORBIDDEN,
+            ErrorCode::NotFound => StatusCode::NOT_FOUND,
+            ErrorCode::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            ErrorCode::Conflict => StatusCode::CONFLICT,
+            ErrorCode::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            ErrorCode::UnsupportedFormat => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            ErrorCode::InvalidInput | ErrorCode::ProviderNotConfigured => StatusCode::UNPROCESSABLE_ENTITY,
+            ErrorCode::QueueSaturated => StatusCode::TOO_MANY_REQUESTS,
+            ErrorCode::InternalError | ErrorCode::ConfigurationError => StatusCode::INTERNAL_SERVER_ERROR,
+            ErrorCode::ExternalServiceUnavailable | ErrorCode::CapabilityUnavailable => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+        }
+    }
+
+    /// Whether the same request may succeed in a moment.
+    pub(crate) fn is_passing(&self) -> bool {
+        matches!(
+            self.code,
+            ErrorCode::QueueSaturated
+                | ErrorCode::ExternalServiceUnavailable
+                | ErrorCode::CapabilityUnavailable
+        )
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let mut response = self.status().into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<Invalid> for Failure {
+    fn from(invalid: Invalid) -> Self {
+        Self::new(ErrorCode::InvalidInput, invalid.to_string())
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        let (code, message) = match &error {
+            EngineError::NotFound { .. } => (ErrorCode::NotFound, error.to_string()),
+            EngineError::Invalid(message) => (ErrorCode::InvalidInput, message.clone()),
+            EngineError::Saturated { .. } => (ErrorCode::QueueSaturated, error.to_string()),
+            EngineError::Stopping => (ErrorCode::CapabilityUnavailable, error.to_string()),
+            EngineError::Vault(VaultError::Outside { .. }) => (
+                ErrorCode::BadRequest,
+                "the path leaves the memory folder".to_owned(),
+            ),
+            EngineError::Vault(VaultError::NoEntry { id, .. }) => {
+                return Self::not_found("memory", id);
+            }
+            EngineError::Vault(broken @ VaultError::Broken { .. }) => (
+                ErrorCode::Conflict,
+                format!("{broken}: mend the file and try again"),
+            ),
+            EngineError::Index(IndexError::Unusable { .. }) => (
+                ErrorCode::CapabilityUnavailable,
+                "the index must be rebuilt: run `quipu rebuild`".to_owned(),
+            ),
+            EngineError::Embed(_) => (
+                ErrorCode::ExternalServiceUnavailable,
+                "the embedding model did not answer: try again, or search with `method` `keyword`".to_owned(),
+            ),
+            EngineError::Ledger(_) | EngineError::Vault(_) | EngineError::Index(_) => {
+                return Self::internal(chain(&error));
+            }
+        };
+        Self {
+            code,
+            message,
+            detail: error.source().is_some().then(|| chain(&error)),
+        }
+    }
+}
+
+/// An error with its causes, in one line.
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

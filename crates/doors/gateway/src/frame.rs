@@ -1,0 +1,154 @@
+//! What is around every request: its id, its time, its line in the log, and the envelope of its failure.
+//!
+//! Owns: request ids and the end of panics. Never: bodies and tokens in the log.
+
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures::FutureExt;
+use wire::{Envelope, ErrorEnvelope, ErrorInfo};
+
+use crate::failure::Failure;
+use crate::guard::{self, Caller};
+use crate::state::Gateway;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// A longer id of a client is not taken over.
+const REQUEST_ID_CHARS_MAX: usize = 128;
+
+/// One request, as its handler sees it.
+#[derive(Debug, Clone)]
+pub(crate) struct Visit {
+    pub(crate) request_id: Arc<str>,
+    /// The client sent none of its own.
+    pub(crate) id_is_ours: bool,
+    pub(crate) caller: Caller,
+}
+
+impl Visit {
+    /// A 200.
+    pub(crate) fn answer<T: serde::Serialize>(&self, data: T) -> Response {
+        let request_id = self.request_id.as_ref().to_owned();
+        Json(Envelope { request_id, data }).into_response()
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Visit {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let visit = parts.extensions.get::<Self>().cloned();
+        Ok(visit.expect("the frame is around every route"))
+    }
+}
+
+/// The frame.
+pub(crate) async fn frame(State(gateway): State<Gateway>, mut request: Request, next: Next) -> Response {
+    let started = gateway.clock.elapsed();
+    let client_id = request_id(request.headers());
+    let id_is_ours = client_id.is_none();
+    let request_id = client_id.unwrap_or_else(|| gateway.fresh_id().into());
+    let path = request.uri().path().to_owned();
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let caller = guard::identify(&gateway.settings.auth, request.uri(), request.headers());
+    let response = match caller {
+        Ok(caller) => {
+            request.extensions_mut().insert(Visit {
+                request_id: request_id.clone(),
+                id_is_ours,
+                caller,
+            });
+            let answer = AssertUnwindSafe(async move { next.run(request).await });
+            answer
+                .catch_unwind()
+                .await
+                .unwrap_or_else(|panic| Failure::internal(words(&*panic)).into_response())
+        }
+        Err(failure) => failure.into_response(),
+    };
+    let mut response = wrap(response, &gateway, &request_id, &path);
+    if let Ok(value) = HeaderValue::from_str(&request_id) {
+        response.headers_mut().insert(REQUEST_ID, value);
+    }
+    let took = gateway.clock.elapsed().saturating_sub(started);
+    note(
+        &gateway,
+        &method,
+        route.as_ref(),
+        response.status(),
+        took,
+        &request_id,
+    );
+    response
+}
+
+/// The client's own id, if it is one.
+fn request_id(headers: &HeaderMap) -> Option<Arc<str>> {
+    let id = headers.get(REQUEST_ID)?.to_str().ok()?;
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:@+-".contains(&byte);
+    ((1..=REQUEST_ID_CHARS_MAX).contains(&id.len()) && id.bytes().all(allowed)).then(|| id.into())
+}
+
+/// Puts a failure into its envelope.
+fn wrap(mut response: Response, gateway: &Gateway, request_id: &str, path: &str) -> Response {
+    let Some(failure) = response.extensions_mut().remove::<Failure>() else {
+        return response;
+    };
+    if let Some(detail) = &failure.detail {
+        tracing::error!(request_id, detail, "a request failed");
+    }
+    let passing = failure.is_passing();
+    let status = failure.status();
+    let error = ErrorInfo {
+        code: failure.code,
+        message: failure.message,
+        timestamp: gateway.zone().render(gateway.clock.now()),
+        path: path.to_owned(),
+    };
+    let request_id = request_id.to_owned();
+    let mut wrapped = (status, Json(ErrorEnvelope { request_id, error })).into_response();
+    let headers = wrapped.headers_mut();
+    if let Some(allow) = response.headers_mut().remove(ALLOW) {
+        headers.insert(ALLOW, allow);
+    }
+    if passing {
+        headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    if status == StatusCode::UNAUTHORIZED {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    wrapped
+}
+
+fn note(
+    gateway: &Gateway,
+    method: &Method,
+    route: Option<&MatchedPath>,
+    status: StatusCode,
+    took: Duration,
+    request_id: &str,
+) {
+    let route = route.map_or("unmatched", MatchedPath::as_str);
+    let status = status.as_u16();
+    gateway.metrics.request(method, route, status, took);
+    let ms = took.as_micros() as f64 / 1_000.0;
+    tracing::info!(%method, route, status, ms, request_id, "request");
+}
+
+fn words(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned());
+    format!("panicked: {}", text.unwrap_or_default())
+}

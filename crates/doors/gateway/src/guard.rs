@@ -1,0 +1,132 @@
+//! Who asks, and whether they may.
+//!
+//! Owns: bearer tokens, the border between tenants, the defence against foreign web pages. Never: what they ask.
+
+use std::net::IpAddr;
+
+use axum::http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
+use axum::http::{HeaderValue, Uri};
+use model::Scope;
+use wire::ErrorCode;
+
+use crate::failure::Failure;
+use crate::settings::Auth;
+
+/// Answers to anyone: it says nothing but that the process runs.
+pub(crate) const OPEN_PATH: &str = "/health/live";
+
+/// Who asks.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Caller {
+    /// The tenant of a request that names none.
+    pub(crate) home: Scope,
+    /// No other tenant is open to them.
+    bound: bool,
+}
+
+impl Caller {
+    /// Lets a request into a tenant, or not.
+    pub(crate) fn enter(&self, scope: &Scope) -> Result<(), Failure> {
+        if self.bound && *scope != self.home {
+            return Err(Failure::new(
+                ErrorCode::Forbidden,
+                "this token does not open that `app_id` and `project_id`",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether they may see what belongs to no single tenant.
+    pub(crate) fn sees_all(&self) -> bool {
+        !self.bound
+    }
+}
+
+/// Finds out who asks.
+pub(crate) fn identify(auth: &Auth, uri: &Uri, headers: &HeaderMap) -> Result<Caller, Failure> {
+    if uri.path() == OPEN_PATH {
+        return Ok(Caller::default());
+    }
+    if auth.tokens.is_empty() {
+        return from_this_machine(uri, headers).map(|()| Caller::default());
+    }
+    let given = bearer(headers).ok_or_else(|| unauthorized("give a token: `Authorization: Bearer …`"))?;
+    // Every token is compared, so that the time tells nothing about the place of the right one.
+    let mut known = None;
+    for token in &auth.tokens {
+        if token.secret.is(given) {
+            known = Some(token);
+        }
+    }
+    let token = known.ok_or_else(|| unauthorized("this token is not known"))?;
+    Ok(Caller {
+        home: token.scope.clone().unwrap_or_default(),
+        bound: token.scope.is_some(),
+    })
+}
+
+fn unauthorized(message: &str) -> Failure {
+    Failure::new(ErrorCode::Unauthorized, message)
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// A web page elsewhere can make a browser on this machine ask us, under a name of its own that resolves to this
+/// machine; such a request names that page in `Host` or `Origin`.
+fn from_this_machine(uri: &Uri, headers: &HeaderMap) -> Result<(), Failure> {
+    let host = text(headers, &HOST).or_else(|| uri.authority().map(axum::http::uri::Authority::as_str));
+    if !host.is_some_and(|host| is_loopback(without_port(host))) {
+        return Err(forbidden(
+            "without a token only this machine is served: ask for `localhost` or configure a token",
+        ));
+    }
+    match headers.get(ORIGIN).map(HeaderValue::to_str) {
+        None => Ok(()),
+        Some(Ok(origin)) if is_loopback_origin(origin) => Ok(()),
+        Some(_) => Err(forbidden(
+            "without a token no foreign web page is served: configure a token",
+        )),
+    }
+}
+
+fn forbidden(message: &str) -> Failure {
+    Failure::new(ErrorCode::Forbidden, message)
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+fn is_loopback_origin(origin: &str) -> bool {
+    ["http://", "https://"]
+        .iter()
+        .find_map(|scheme| origin.strip_prefix(scheme))
+        .is_some_and(|host| is_loopback(without_port(host)))
+}
+
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        // The colons of a bare IPv6 address are not a port's.
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) && !name.ends_with(':') => name,
+        _ => host,
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    if host.eq_ignore_ascii_case("localhost") {
+        return true;
+    }
+    let address = host
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+        .unwrap_or(host);
+    address
+        .parse::<IpAddr>()
+        .is_ok_and(|address| address.to_canonical().is_loopback())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! Who is let in.
+
+use axum::http::HeaderValue;
+use axum::http::header::HeaderName;
+use model::Name;
+
+use super::*;
+use crate::settings::{Secret, Token};
+
+fn scope(app: &str) -> Scope {
+    Scope::new(
+        Name::parse(app).expect("a name"),
+        Name::parse("p").expect("a name"),
+    )
+}
+
+fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
+    pairs
+        .iter()
+        .map(|(name, value)| {
+            let name = HeaderName::from_bytes(name.as_bytes()).expect("a header's name");
+            (
+                name,
+                HeaderValue::from_bytes(value.as_bytes()).expect("a header's value"),
+            )
+        })
+        .collect()
+}
+
+fn ask(auth: &Auth, path: &str, pairs: &[(&str, &str)]) -> Result<Caller, ErrorCode> {
+    let uri = path.parse().expect("a path");
+    identify(auth, &uri, &headers(pairs)).map_err(|failure| failure.code)
+}
+
+fn with_tokens() -> Auth {
+    let token = |secret: &str, scope| Token {
+        secret: Secret::new(secret),
+        scope,
+    };
+    Auth {
+        tokens: vec![token("all-of-it", None), token("only-a", Some(scope("a")))],
+    }
+}
+
+#[test]
+fn without_tokens_only_this_machine_is_served() {
+    let open = Auth::default();
+    for host in [
+        "localhost",
+        "localhost:4777",
+        "LocalHost:1",
+        "127.0.0.1",
+        "127.9.9.9:80",
+        "[::1]",
+        "[::1]:4777",
+        "[::ffff:127.0.0.1]:80",
+    ] {
+        ask(&open, "/health", &[("host", host)]).expect(host);
+    }
+    for host in [
+        "",
+        "evil.example",
+        "evil.example:4777",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "10.0.0.1",
+        "0.0.0.0:4777",
+        "[::]",
+        "[::1].evil.example",
+        "user@localhost",
+        "localhost:4777.evil",
+        "\u{e9}vil",
+    ] {
+        assert_eq!(
+            ask(&open, "/health", &[("host", host)]).err(),
+            Some(ErrorCode::Forbidden),
+            "{host}"
+        );
+    }
+    assert_eq!(
+        ask(&open, "/health", &[]).err(),
+        Some(ErrorCode::Forbidden),
+        "no host at all"
+    );
+}
+
+#[test]
+fn without_tokens_no_foreign_page_is_served() {
+    let open = Auth::default();
+    let from = |origin| {
+        ask(
+            &open,
+            "/health",
+            &[("host", "localhost:4777"), ("origin", origin)],
+        )
+        .err()
+    };
+    for origin in ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:8080"] {
+        assert_eq!(from(origin), None, "{origin}");
+    }
+    for origin in [
+        "null",
+        "https://evil.example",
+        "http://localhost.evil.example",
+        "file://localhost",
+        "\u{e9}",
+    ] {
+        assert_eq!(from(origin), Some(ErrorCode::Forbidden), "{origin}");
+    }
+}
+
+#[test]
+fn with_tokens_one_of_them_is_needed() {
+    let auth = with_tokens();
+    for given in [
+        "Bearer wrong",
+        "Bearer all-of-i",
+        "Bearer all-of-it2",
+        "Bearer",
+        "Bearer ",
+        "Basic all-of-it",
+        "all-of-it",
+        "",
+    ] {
+        let answer = ask(
+            &auth,
+            "/metrics",
+            &[("host", "localhost"), ("authorization", given)],
+        );
+        assert_eq!(answer.err(), Some(ErrorCode::Unauthorized), "{given}");
+    }
+    assert_eq!(
+        ask(&auth, "/health", &[("host", "localhost")]).err(),
+        Some(ErrorCode::Unauthorized)
+    );
+    for given in ["Bearer all-of-it", "bearer all-of-it", "BEARER  all-of-it "] {
+        // With a token the name that the server was called by does not matter.
+        let caller = ask(
+            &auth,
+            "/health",
+            &[("host", "memory.example"), ("authorization", given)],
+        )
+        .expect(given);
+        assert!(caller.sees_all());
+        caller.enter(&scope("anything")).expect("every tenant is open");
+        assert_eq!(caller.home, Scope::default());
+    }
+}
+
+#[test]
+fn a_bound_token_opens_its_tenant_alone() {
+    let caller = ask(&with_tokens(), "/health", &[("authorization", "Bearer only-a")]).expect("known");
+    assert!(!caller.sees_all());
+    assert_eq!(caller.home, scope("a"));
+    caller.enter(&scope("a")).expect("its own");
+    for other in [scope("b"), Scope::default()] {
+        assert_eq!(
+            caller.enter(&other).expect_err("another's").code,
+            ErrorCode::Forbidden
+        );
+    }
+}
+
+#[test]
+fn the_probe_is_open_to_anyone() {
+    for auth in [Auth::default(), with_tokens()] {
+        ask(&auth, "/health/live", &[("host", "evil.example")]).expect("open");
+        ask(&auth, "/health/live/more", &[("host", "evil.example")]).expect_err("not that one");
+    }
+}
+
+#[test]
+fn a_secret_is_compared_whole_and_never_shown() {
+    let secret = Secret::new("hunter2");
+    assert!(secret.is("hunter2"));
+    for other in ["", "hunter", "hunter22", "Hunter2", "hunter3"] {
+        assert!(!secret.is(other), "{other}");
+    }
+    assert!(!Secret::new("").is(""), "an empty secret opens nothing");
+    assert!(!format!("{:?}", with_tokens()).contains("only-a"));
+}

@@ -1,0 +1,258 @@
+//! The engine's answers as wire types.
+//!
+//! Owns: which hit goes where in an answer. Never: ranking; the order is the engine's.
+
+use std::collections::BTreeSet;
+
+use engine::{Found, Hit, List, Listed, Method, Search, Status, Why};
+use model::{DocKind, EntryKind, Owner, Zone};
+use ports::{IndexHealth, Job, JobKind, JobState};
+use wire::health::{
+    BrokenFileItem, Capabilities, CascadeHealth, HealthStatus, IndexHealthItem, QueueHealth, Rebuilding,
+};
+use wire::search::TimeSpan;
+use wire::tasks::{TaskStatus, TaskType};
+use wire::{
+    ApiId, EpisodeItem, Explain, FactItem, FoundMessage, GetData, HealthData, SearchData, SearchMethod,
+    TaskItem, UnprocessedMessage,
+};
+
+/// What a search found. A fact stands in `facts`, and under its episode when that was found too.
+pub fn search(found: &Found, search: &Search, zone: &Zone, explain: bool) -> SearchData {
+    let show = Show { zone, explain };
+    let (episodes, lone): (Vec<&Hit>, Vec<&Hit>) = found
+        .memories
+        .iter()
+        .partition(|hit| hit.doc.kind == DocKind::Entry(EntryKind::Episode));
+    let mut facts: Vec<&Hit> = lone.clone();
+    facts.extend(episodes.iter().flat_map(|hit| &hit.facts));
+    best_first(&mut facts);
+    SearchData {
+        episodes: episodes.iter().map(|hit| show.episode(hit, &lone)).collect(),
+        profiles: Vec::new(),
+        agent_cases: Vec::new(),
+        agent_skills: Vec::new(),
+        unprocessed_messages: found
+            .unprocessed
+            .iter()
+            .map(|message| UnprocessedMessage::of(message, zone))
+            .collect(),
+        facts: facts.iter().map(|hit| show.fact(hit)).collect(),
+        messages: found
+            .messages
+            .iter()
+            .take(search.messages_max)
+            .map(|hit| show.message(hit))
+            .collect(),
+        method: match found.method {
+            Method::Keyword => SearchMethod::Keyword,
+            Method::Vector => SearchMethod::Vector,
+            Method::Hybrid => SearchMethod::Hybrid,
+        },
+        time_span: found.span.map(|(from, to)| TimeSpan {
+            from: zone.render(from),
+            to: zone.render(to),
+        }),
+    }
+}
+
+/// Sorts by score and keeps the first of each id; equal scores stay in the engine's order.
+fn best_first(facts: &mut Vec<&Hit>) {
+    facts.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let mut seen = BTreeSet::new();
+    facts.retain(|hit| seen.insert(hit.doc.key.id.clone()));
+}
+
+struct Show<'a> {
+    zone: &'a Zone,
+    explain: bool,
+}
+
+impl Show<'_> {
+    fn episode(&self, hit: &Hit, lone: &[&Hit]) -> EpisodeItem {
+        let id = hit.doc.key.id.as_ref();
+        let is_ours = |fact: &Hit| fact.doc.parent.as_ref().is_some_and(|parent| parent.id == id);
+        let mut facts: Vec<&Hit> = hit.facts.iter().collect();
+        facts.extend(lone.iter().copied().filter(|fact| is_ours(fact)));
+        best_first(&mut facts);
+        EpisodeItem {
+            score: Some(hit.score),
+            atomic_facts: Some(facts.iter().map(|fact| self.fact(fact)).collect()),
+            explain: self.why(&hit.why),
+            ..EpisodeItem::of(&hit.doc, self.zone)
+        }
+    }
+
+    fn fact(&self, hit: &Hit) -> FactItem {
+        FactItem {
+            score: Some(hit.score),
+            superseded_by: successor(hit, &hit.doc.key.owner),
+            explain: self.why(&hit.why),
+            ..FactItem::of(&hit.doc, self.zone)
+        }
+    }
+
+    fn message(&self, hit: &Hit) -> FoundMessage {
+        FoundMessage {
+            score: hit.score,
+            explain: self.why(&hit.why),
+            ..FoundMessage::of(&hit.doc, self.zone)
+        }
+    }
+
+    fn why(&self, why: &Why) -> Option<Explain> {
+        self.explain.then(|| Explain {
+            keyword: why.keyword,
+            vector: why.vector,
+            time: why.time,
+            freshness: why.freshness,
+            session: why.session,
+            neighbours: why.neighbours,
+            terms: why.terms.clone(),
+        })
+    }
+}
+
+fn successor(hit: &Hit, owner: &Owner) -> Option<String> {
+    let id = hit.superseded_by.as_ref()?;
+    Some(ApiId::render(&owner.id, id.as_str()))
+}
+
+/// A page of memories.
+pub fn list(listed: &Listed, list: &List, zone: &Zone) -> GetData {
+    let mut data = GetData {
+        total_count: listed.total,
+        count: listed.hits.len(),
+        ..GetData::default()
+    };
+    for hit in &listed.hits {
+        match list.kind {
+            EntryKind::Episode => data.episodes.push(EpisodeItem::of(&hit.doc, zone)),
+            EntryKind::Fact => data.facts.push(FactItem {
+                superseded_by: successor(hit, &list.owner),
+                ..FactItem::of(&hit.doc, zone)
+            }),
+        }
+    }
+    data
+}
+
+/// A task; none for a job that no request made.
+pub(crate) fn task(job: &Job, zone: &Zone) -> Option<TaskItem> {
+    let task_type = match job.kind {
+        JobKind::MemoryAdd => TaskType::MemoryAdd,
+        JobKind::MemoryFlush => TaskType::MemoryFlush,
+        JobKind::WriteCell => return None,
+    };
+    let status = match job.state {
+        JobState::Queued => TaskStatus::Queued,
+        JobState::Processing => TaskStatus::Processing,
+        JobState::Success => TaskStatus::Success,
+        JobState::Failed => TaskStatus::Failed,
+    };
+    Some(TaskItem {
+        id: job.id.0.clone(),
+        status,
+        task_type,
+        error: job.error.clone(),
+        error_code: (status == TaskStatus::Failed).then(|| "replays_exhausted".to_owned()),
+        created_at: zone.render(job.created),
+        finished_at: job.finished.map(|at| zone.render(at)),
+    })
+}
+
+/// How the system is. Files are named only to those who may see every tenant; `now` ages the queue.
+pub(crate) fn health(status: &Status, now: model::Timestamp, sees_all: bool) -> HealthData {
+    let problems = if sees_all {
+        status.problems()
+    } else {
+        nameless_problems(status)
+    };
+    let is_index_bad = matches!(status.index, IndexHealth::NeedsRebuild { .. });
+    let files_ok = status.broken_files.is_empty() && !is_index_bad;
+    let queue_ok = status.jobs.failed == 0;
+    let of = |ok: bool| if ok { Vec::new() } else { problems.clone() };
+    let oldest = status.jobs.oldest_queued;
+    HealthData {
+        status: if problems.is_empty() {
+            HealthStatus::Ok
+        } else {
+            HealthStatus::Degraded
+        },
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        capabilities: Capabilities {
+            llm: status.chat_model.is_some(),
+            embed: true,
+            rerank: false,
+            multimodal_llm: false,
+            parser: false,
+        },
+        disabled_features: ["rerank", "multimodal_llm", "parser"].map(str::to_owned).to_vec(),
+        cascade: CascadeHealth {
+            healthy: files_ok,
+            reasons: of(files_ok),
+            pending: status.jobs.queued + status.jobs.processing,
+            failed_permanent: status.broken_files.len(),
+            failed_retryable: 0,
+            drain_consecutive_failures: 0,
+            unrecoverable_total: 0,
+            optimize_failure_streak: 0,
+            prune_stale_seconds: 0.0,
+            index_rows: [("memories".to_owned(), status.index_stats.rows)].into(),
+            index_emptied: is_index_bad,
+        },
+        memorize_queue: QueueHealth {
+            healthy: queue_ok,
+            reasons: of(queue_ok),
+            loop_alive: true,
+            accepting: true,
+            pending: status.jobs.queued + status.jobs.processing,
+            oldest_pending_age_s: oldest.map(|at| (now.millis() - at.millis()).max(0) as f64 / 1_000.0),
+            failed: status.jobs.failed,
+            loop_restarts: 0,
+            last_loop_error_at: None,
+        },
+        index: IndexHealthItem {
+            health: match &status.index {
+                IndexHealth::Ready => "ready".to_owned(),
+                IndexHealth::Fresh => "fresh".to_owned(),
+                IndexHealth::NeedsRebuild { reason } => reason.clone(),
+            },
+            rows: status.index_stats.rows,
+            fragments: status.index_stats.fragments,
+            unindexed_rows: status.index_stats.unindexed_rows,
+            bytes_on_disk: status.index_stats.bytes_on_disk,
+            generation: status.index_stats.generation,
+        },
+        broken_files: status
+            .broken_files
+            .iter()
+            .filter(|_| sees_all)
+            .map(|file| BrokenFileItem {
+                path: file.path.as_ref().to_owned(),
+                problem: file.problem.clone(),
+            })
+            .collect(),
+        problems,
+        open_sessions: status.open_sessions,
+        buffered_messages: status.buffered_messages,
+        files: status.files,
+        embedder: status.embedder.clone(),
+        chat_model: status.chat_model.clone(),
+        rebuilding: status.rebuilding.map(|(done, total)| Rebuilding { done, total }),
+    }
+}
+
+/// The same without paths, which name other tenants' users.
+fn nameless_problems(status: &Status) -> Vec<String> {
+    let files = status.broken_files.len();
+    let mut problems = Status {
+        broken_files: Vec::new(),
+        ..status.clone()
+    }
+    .problems();
+    if files > 0 {
+        problems.push(format!("{files} files cannot be read"));
+    }
+    problems
+}

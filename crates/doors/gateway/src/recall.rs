@@ -1,0 +1,114 @@
+//! `memory/search` and `memory/get`.
+//!
+//! Owns: the requests' way to the engine and back. Never: ranking and sorting.
+
+use axum::extract::State;
+use axum::response::Response;
+use engine::{List, Method, Search, SortBy};
+use model::EntryKind;
+use wire::{
+    Envelope, ErrorCode, GetData, GetRequest, MemoryType, SearchData, SearchMethod, SearchRequest, SortField,
+    SortOrder,
+};
+
+use crate::body::JsonBody;
+use crate::failure::Failure;
+use crate::frame::Visit;
+use crate::openapi::Errors;
+use crate::present;
+use crate::state::Gateway;
+
+/// Search memories
+///
+/// What was acknowledged before is found.
+#[utoipa::path(
+    post,
+    path = "/memory/search",
+    operation_id = "search_memory",
+    tag = "memory",
+    request_body = SearchRequest,
+    responses((status = 200, description = "What was found", body = Envelope<SearchData>), Errors),
+)]
+pub(crate) async fn search(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<SearchRequest>,
+) -> Result<Response, Failure> {
+    let parts = value.parts(&visit.caller.home, gateway.zone())?;
+    visit.caller.enter(&parts.scope)?;
+    let method = method(value.method)?;
+    #[expect(clippy::cast_possible_truncation, reason = "a score has no more digits")]
+    let search = Search {
+        scope: parts.scope,
+        owner: parts.owner,
+        query: value.query,
+        method,
+        memories_max: parts.memories_max,
+        messages_max: parts.messages_max,
+        filter: parts.filter,
+        as_of: parts.as_of,
+        asked_at: parts.asked_at,
+        score_min: parts.score_min as f32,
+        tokens_max: parts.tokens_max,
+    };
+    let found = gateway.engine.search(search.clone()).await?;
+    gateway.metrics.searched(value.method.as_str());
+    Ok(visit.answer(present::search(&found, &search, gateway.zone(), value.explain)))
+}
+
+fn method(method: SearchMethod) -> Result<Method, Failure> {
+    match method {
+        SearchMethod::Keyword => Ok(Method::Keyword),
+        SearchMethod::Vector => Ok(Method::Vector),
+        SearchMethod::Hybrid => Ok(Method::Hybrid),
+        SearchMethod::Agentic | SearchMethod::LlmMultiround => Err(Failure::new(
+            ErrorCode::ProviderNotConfigured,
+            format!(
+                "method: `{}` needs a chat model that takes part in searches, and none is: use `hybrid`",
+                method.as_str()
+            ),
+        )),
+    }
+}
+
+/// List memories
+///
+/// A page of an owner's memories of one kind.
+#[utoipa::path(
+    post,
+    path = "/memory/get",
+    operation_id = "get_memory",
+    tag = "memory",
+    request_body = GetRequest,
+    responses((status = 200, description = "A page", body = Envelope<GetData>), Errors),
+)]
+pub(crate) async fn get(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<GetRequest>,
+) -> Result<Response, Failure> {
+    let parts = value.parts(&visit.caller.home, gateway.zone())?;
+    visit.caller.enter(&parts.scope)?;
+    let kind = match value.memory_type {
+        MemoryType::Episode => EntryKind::Episode,
+        MemoryType::AtomicFact => EntryKind::Fact,
+        MemoryType::Profile | MemoryType::AgentCase | MemoryType::AgentSkill => {
+            return Ok(visit.answer(GetData::default()));
+        }
+    };
+    let list = List {
+        scope: parts.scope,
+        owner: parts.owner,
+        kind,
+        filter: parts.filter,
+        sort_by: match value.sort_by {
+            SortField::Timestamp => SortBy::Time,
+            SortField::UpdatedAt => SortBy::UpdatedAt,
+        },
+        descending: value.sort_order == SortOrder::Desc,
+        page: parts.page,
+        page_size: parts.page_size,
+    };
+    let listed = gateway.engine.list(list.clone()).await?;
+    Ok(visit.answer(present::list(&listed, &list, gateway.zone())))
+}

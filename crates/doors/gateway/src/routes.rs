@@ -1,0 +1,59 @@
+//! The table of routes.
+//!
+//! Owns: paths and methods, the same under both versions. Never: what a route does.
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+use wire::ErrorCode;
+
+use crate::failure::Failure;
+use crate::state::Gateway;
+use crate::{add, forget, frame, recall, system, tasks};
+
+/// Both versions are the same.
+pub(crate) const VERSIONS: [&str; 2] = ["/api/v1", "/api/v2"];
+
+impl Gateway {
+    /// Every route, with everything around them.
+    pub fn router(&self) -> Router {
+        let mut router = Router::new()
+            .route("/health", get(system::health))
+            .route("/health/live", get(system::live))
+            .route("/health/ready", get(system::ready))
+            .route("/metrics", get(system::metrics))
+            .route("/openapi.json", get(system::openapi));
+        for version in VERSIONS {
+            let path = |path: &str| format!("{version}{path}");
+            router = router
+                .route(&path("/memory/add"), post(add::add))
+                .route(&path("/memory/flush"), post(add::flush))
+                .route(&path("/memory/search"), post(recall::search))
+                .route(&path("/memory/get"), post(recall::get))
+                .route(&path("/memory/delete"), post(forget::delete))
+                .route(&path("/memory/delete_by_ids"), post(forget::delete_by_ids))
+                .route(&path("/memory/edit"), post(forget::edit))
+                .route(&path("/tasks"), get(tasks::list))
+                .route(&path("/tasks/{task_id}"), get(tasks::one));
+        }
+        router
+            .fallback(no_route)
+            .method_not_allowed_fallback(no_method)
+            .layer(DefaultBodyLimit::max(self.settings.body_bytes_max))
+            .layer(from_fn_with_state(self.clone(), frame::frame))
+            .with_state(self.clone())
+    }
+}
+
+async fn no_route(request: Request) -> Failure {
+    Failure::not_found("route", request.uri().path())
+}
+
+async fn no_method(request: Request) -> Failure {
+    let message = format!(
+        "{} does not go with this route: the header `Allow` tells what does",
+        request.method()
+    );
+    Failure::new(ErrorCode::MethodNotAllowed, message)
+}

@@ -1,0 +1,155 @@
+//! Connections: accepting them, bounding them, and ending all of them.
+//!
+//! Owns: every task that serves a connection; none outlives [`Gateway::serve`]. Never: a request's meaning.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::settings::Auth;
+use crate::state::Gateway;
+
+/// More connections wait until one ends.
+const CONNECTIONS_MAX: usize = 1_024;
+/// A client that takes longer for a request's head, or until it begins one, is cut off.
+const HEAD_ARRIVAL: Duration = Duration::from_secs(60);
+/// How long to wait when the machine has no connection to give.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
+
+/// Why the server did not start or ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Anyone on the network could read every memory.
+    #[error("`{0}` can be reached from other machines, and no token is configured")]
+    OpenToTheNetwork(SocketAddr),
+    #[error("cannot listen on `{address}`")]
+    Bind {
+        address: SocketAddr,
+        #[source]
+        source: io::Error,
+    },
+    #[error("the listener has no address")]
+    NoAddress(#[source] io::Error),
+}
+
+impl Gateway {
+    /// Listens on an address; refuses one that other machines reach unless tokens are configured.
+    pub async fn bind(&self, address: SocketAddr) -> Result<TcpListener, ServeError> {
+        check_exposure(&self.settings.auth, address)?;
+        TcpListener::bind(address)
+            .await
+            .map_err(|source| ServeError::Bind { address, source })
+    }
+
+    /// Serves until `shutdown` is ready; then lets requests that are under way finish within the configured time, cuts
+    /// the rest off, writes whose clients have gone included, and returns. The engine goes on; its owner stops it
+    /// afterwards.
+    pub async fn serve(
+        &self,
+        listener: TcpListener,
+        shutdown: impl Future<Output = ()> + Send,
+    ) -> Result<(), ServeError> {
+        let address = listener.local_addr().map_err(ServeError::NoAddress)?;
+        check_exposure(&self.settings.auth, address)?;
+        let router = self.router();
+        let stop = CancellationToken::new();
+        let mut connections = JoinSet::new();
+        tokio::select! {
+            () = shutdown => {}
+            () = self.accept(&listener, &router, &stop, &mut connections) => {}
+        }
+        drop(listener);
+        stop.cancel();
+        let bound = Duration::from_secs(u64::from(self.settings.shutdown_seconds));
+        let end = self.clock.elapsed() + bound;
+        tokio::select! {
+            () = async { while connections.join_next().await.is_some() {} } => {}
+            () = self.clock.sleep(bound) => {
+                tracing::warn!(connections = connections.len(), "connections are cut off");
+                connections.shutdown().await;
+            }
+        }
+        self.writes
+            .end(&*self.clock, end.saturating_sub(self.clock.elapsed()))
+            .await;
+        Ok(())
+    }
+
+    async fn accept(
+        &self,
+        listener: &TcpListener,
+        router: &Router,
+        stop: &CancellationToken,
+        connections: &mut JoinSet<()>,
+    ) {
+        loop {
+            while connections.try_join_next().is_some() {}
+            if connections.len() >= CONNECTIONS_MAX {
+                connections.join_next().await;
+            }
+            match listener.accept().await {
+                Ok((stream, _)) => {
+                    connections.spawn(connection(stream, router.clone(), stop.clone()));
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    self.clock.sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+    }
+}
+
+fn check_exposure(auth: &Auth, address: SocketAddr) -> Result<(), ServeError> {
+    if auth.tokens.is_empty() && !address.ip().to_canonical().is_loopback() {
+        return Err(ServeError::OpenToTheNetwork(address));
+    }
+    Ok(())
+}
+
+async fn connection(stream: TcpStream, router: Router, stop: CancellationToken) {
+    // Without it an answer may wait for the acknowledgement of the one before.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "a connection is slower than it could be");
+    }
+    let service = tower::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+        let answer = call(router.clone(), request);
+        async move { Ok::<_, Infallible>(answer.await) }
+    });
+    let mut serving = std::pin::pin!(
+        http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD_ARRIVAL)
+            .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service))
+    );
+    let ended = tokio::select! {
+        ended = serving.as_mut() => ended,
+        () = stop.cancelled() => {
+            serving.as_mut().graceful_shutdown();
+            serving.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection broke off");
+    }
+}
+
+async fn call(
+    mut router: Router,
+    request: hyper::Request<hyper::body::Incoming>,
+) -> axum::response::Response {
+    let answer = tower::Service::call(&mut router, request.map(axum::body::Body::new));
+    match answer.await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    }
+}

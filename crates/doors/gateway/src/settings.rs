@@ -1,0 +1,71 @@
+//! What the gateway can be told.
+//!
+//! Owns: defaults and the secrecy of tokens. Never: reading configuration (`cli` does).
+
+use std::fmt;
+
+use model::Scope;
+
+/// The gateway's settings.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub auth: Auth,
+    /// A larger body is refused.
+    pub body_bytes_max: usize,
+    /// A larger body is refused when the add shall be asynchronous.
+    pub async_body_bytes_max: usize,
+    /// How long requests that are under way may take once the server shall stop.
+    pub shutdown_seconds: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            auth: Auth::default(),
+            body_bytes_max: 32 << 20,
+            async_body_bytes_max: 4 << 20,
+            shutdown_seconds: 10,
+        }
+    }
+}
+
+/// Who may ask. Without tokens everybody on this machine may, and nobody else.
+#[derive(Debug, Clone, Default)]
+pub struct Auth {
+    pub tokens: Vec<Token>,
+}
+
+/// A bearer token.
+#[derive(Debug, Clone)]
+pub struct Token {
+    pub secret: Secret,
+    /// The one tenant that it opens; every tenant when none.
+    pub scope: Option<Scope>,
+}
+
+/// A text that is never shown.
+#[derive(Clone)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Keeps a text secret.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Whether it is this text; takes as long for a near miss as for a far one. An empty secret is nobody's.
+    pub(crate) fn is(&self, text: &str) -> bool {
+        let (have, given) = (self.0.as_bytes(), text.as_bytes());
+        let difference = have
+            .iter()
+            .zip(given)
+            .fold(0, |sum, (have, given)| std::hint::black_box(sum | (have ^ given)));
+        !have.is_empty() && have.len() == given.len() && difference == 0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(secret)")
+    }
+}

@@ -1,0 +1,49 @@
+//! What must be seen through although the one who asked has gone.
+//!
+//! Owns: the tasks of requests that write; a client that hangs up ends its answer, not its add. Never: reads.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ports::Clock;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+
+/// Requests that write, each in a task of its own.
+#[derive(Debug, Default)]
+pub(crate) struct Writes {
+    set: Mutex<JoinSet<()>>,
+}
+
+impl Writes {
+    /// Runs a write to its end, whether or not anyone still waits for the answer; none when it panicked or was cut off.
+    pub(crate) async fn see_through<T: Send + 'static>(
+        &self,
+        write: impl Future<Output = T> + Send + 'static,
+    ) -> Option<T> {
+        let (sender, answer) = oneshot::channel();
+        {
+            let mut set = self.set();
+            // Finished tasks keep their memory until they are joined.
+            while set.try_join_next().is_some() {}
+            set.spawn(async move {
+                // Whoever asked may have gone.
+                drop(sender.send(write.await));
+            });
+        }
+        answer.await.ok()
+    }
+
+    /// Waits for all of them, and cuts off those that take longer than the bound.
+    pub(crate) async fn end(&self, clock: &dyn Clock, bound: Duration) {
+        let mut set = std::mem::take(&mut *self.set());
+        tokio::select! {
+            () = async { while set.join_next().await.is_some() {} } => {}
+            () = clock.sleep(bound) => set.shutdown().await,
+        }
+    }
+
+    fn set(&self) -> MutexGuard<'_, JoinSet<()>> {
+        self.set.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,91 @@
+//! Who is served.
+
+use model::Zone;
+use serde_json::Value;
+
+use crate::house::{House, every_route, tokens};
+
+#[tokio::test]
+async fn every_route_but_one_needs_a_token() {
+    let house = House::with(tokens(), Zone::utc()).await;
+    for (given, status) in [
+        (None, 401),
+        (Some("wrong"), 401),
+        (Some("root"), 0),
+        (Some("a"), 0),
+    ] {
+        for ask in every_route() {
+            let path = ask.path.clone();
+            let ask = match given {
+                Some(secret) => ask.token(secret),
+                None => ask,
+            };
+            let reply = house.ask(ask).await;
+            let refused = matches!(reply.status.as_u16(), 401 | 403);
+            if path == "/health/live" {
+                assert!(!refused);
+            } else if status == 401 {
+                let (status, code, _) = reply.error();
+                assert_eq!((status, code.as_str()), (401, "UNAUTHORIZED"), "{path}");
+                assert_eq!(reply.headers["www-authenticate"], "Bearer");
+            } else {
+                assert_eq!(refused, path == "/metrics" && given == Some("a"), "{path}");
+            }
+        }
+    }
+    // What is no route tells nothing to a stranger either.
+    assert_eq!(house.get("/nowhere").await.error().0, 401);
+}
+
+#[tokio::test]
+async fn a_foreign_host_or_page_is_not_served_without_a_token() {
+    let house = House::new().await;
+    for ask in every_route() {
+        let path = ask.path.clone();
+        if path == "/health/live" {
+            continue;
+        }
+        let (status, code, _) = house.ask(ask.header("host", "evil.example")).await.error();
+        assert_eq!((status, code.as_str()), (403, "FORBIDDEN"), "{path}");
+    }
+    for ask in every_route() {
+        if ask.path != "/health/live" {
+            assert_eq!(
+                house
+                    .ask(ask.header("origin", "https://evil.example"))
+                    .await
+                    .error()
+                    .0,
+                403
+            );
+        }
+    }
+    assert!(house.ledger.everything().is_empty());
+}
+
+#[tokio::test]
+async fn a_bound_token_sees_no_other_tenants_files() {
+    let house = House::with(tokens(), Zone::utc()).await;
+    for ask in every_route()
+        .into_iter()
+        .filter(|ask| ask.path.ends_with("/memory/add"))
+    {
+        house.ask(ask.token("a")).await.data();
+    }
+    let flush = crate::house::post(
+        "/api/v1/memory/flush?wait=true",
+        &crate::house::sample("/memory/flush"),
+    );
+    house.ask(flush.token("a")).await.data();
+    let path = house.vault.paths().first().cloned().expect("a file");
+    house.vault.write(&path, "---\nnot: [closed\n");
+    house.engine.sync().await.expect("synced");
+    let health =
+        async |secret| -> Value { house.ask(crate::house::get("/health").token(secret)).await.json() };
+    let all = health("root").await;
+    assert_eq!(all["status"], "degraded", "{all}");
+    assert!(all.to_string().contains("ada"), "{all}");
+    let theirs = health("b").await;
+    assert_eq!(theirs["status"], "degraded");
+    assert!(!theirs.to_string().contains("ada"), "{theirs}");
+}

@@ -1,0 +1,257 @@
+//! What comes in broken, oversized or hostile: a clear answer in the envelope, and nothing is lost.
+
+use axum::body::Body;
+use axum::http::Request;
+use futures::stream;
+use gateway::Settings;
+use model::Zone;
+use serde_json::{Value, json};
+
+use crate::house::{House, TEA, conversation, every_route, post};
+
+/// The routes that take a body.
+fn bodies() -> Vec<String> {
+    every_route()
+        .into_iter()
+        .filter(|ask| ask.method == "POST")
+        .map(|ask| ask.path)
+        .collect()
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_request_is_refused_on_every_route() {
+    let house = House::new().await;
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let deep_field = format!(r#"{{"user_id":"a","session_id":"s","query":"q","filters":{deep}}}"#);
+    let bodies_of: [&[u8]; 12] = [
+        b"",
+        b"{",
+        b"{\"session_id\": \"s\",}",
+        b"nonsense",
+        b"null",
+        b"[]",
+        b"5",
+        b"\"text\"",
+        b"{\"session_id\": \"\xff\xfe\"}",
+        b"\x00\x01\x02",
+        deep.as_bytes(),
+        deep_field.as_bytes(),
+    ];
+    for path in bodies() {
+        for body in bodies_of {
+            let reply = house.ask(post(&path, &Value::Null).bytes(body)).await;
+            if reply.status == 200 && body == deep_field.as_bytes() {
+                // Keys that a route ignores may hold anything.
+                continue;
+            }
+            let (status, code, message) = reply.error();
+            assert_eq!(
+                (status, code.as_str()),
+                (422, "INVALID_INPUT"),
+                "{path} {message}"
+            );
+            assert!(message.chars().count() < 1_000);
+        }
+    }
+    let reply = house
+        .ask(post("/api/v1/memory/add", &Value::Null).bytes("{\n  \"a\": ]"))
+        .await;
+    assert_eq!(
+        reply.error().2,
+        "the body is not valid JSON: expected value at line 2 column 8"
+    );
+}
+
+#[tokio::test]
+async fn a_body_that_is_not_called_json_is_refused() {
+    let house = House::new().await;
+    let body = conversation("s", &TEA);
+    for kind in [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "json",
+        "",
+        "application/jsonp",
+        "\u{e9}/json",
+    ] {
+        let (status, code, message) = house
+            .ask(post("/api/v1/memory/add", &body).header("content-type", kind))
+            .await
+            .error();
+        assert_eq!((status, code.as_str()), (415, "UNSUPPORTED_FORMAT"), "{kind}");
+        assert!(message.contains("application/json"));
+    }
+    for kind in [
+        "application/json",
+        "Application/JSON; charset=utf-8",
+        "application/vnd.x+json",
+    ] {
+        house
+            .ask(post("/api/v1/memory/add", &body).header("content-type", kind))
+            .await
+            .data();
+    }
+    house
+        .ask(post("/api/v1/memory/add", &body).without("content-type"))
+        .await
+        .data();
+}
+
+#[tokio::test]
+async fn a_large_body_is_taken_and_a_larger_one_refused() {
+    let house = House::new().await;
+    let large = |mebibytes: usize| conversation("s", &[("ada", &"tea ".repeat(mebibytes << 18))]);
+    house.post("/api/v1/memory/add", &large(5)).await.data();
+    let mut asynchronous = large(5);
+    asynchronous["async_mode"] = json!(true);
+    let (status, code, message) = house.post("/api/v1/memory/add", &asynchronous).await.error();
+    assert_eq!((status, code.as_str()), (413, "PAYLOAD_TOO_LARGE"));
+    assert!(message.contains("4 MiB"), "{message}");
+    assert_eq!(house.ledger.everything().len(), 1, "a refused add leaves nothing");
+}
+
+#[tokio::test]
+async fn a_body_over_the_limit_is_refused_whether_announced_or_not() {
+    let settings = Settings {
+        body_bytes_max: 1 << 20,
+        ..Settings::default()
+    };
+    let house = House::with(settings, Zone::utc()).await;
+    let body = conversation("s", &[("ada", &"tea ".repeat(1 << 19))]).to_string();
+    let announced = post("/api/v1/memory/add", &Value::Null)
+        .header("content-length", &body.len().to_string())
+        .bytes(body.clone());
+    let (status, code, message) = house.ask(announced).await.error();
+    assert_eq!((status, code.as_str()), (413, "PAYLOAD_TOO_LARGE"));
+    assert!(message.contains("1 MiB"), "{message}");
+    let chunks: Vec<Result<Vec<u8>, std::io::Error>> =
+        body.as_bytes().chunks(10_000).map(|c| Ok(c.to_vec())).collect();
+    let request = Request::post("/api/v1/memory/add")
+        .header("host", "localhost")
+        .body(Body::from_stream(stream::iter(chunks)));
+    let (status, code, _) = house.send(request.expect("a request")).await.error();
+    assert_eq!((status, code.as_str()), (413, "PAYLOAD_TOO_LARGE"));
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_off_or_never_comes_leaves_nothing() {
+    let house = House::new().await;
+    let parts = vec![
+        Ok(b"{\"session_id\"".to_vec()),
+        Err(std::io::Error::other("gone")),
+    ];
+    let request = Request::post("/api/v1/memory/add")
+        .header("host", "localhost")
+        .body(Body::from_stream(stream::iter(parts)));
+    assert_eq!(
+        house.send(request.expect("a request")).await.error().1,
+        "BAD_REQUEST"
+    );
+
+    let never = stream::pending::<Result<Vec<u8>, std::io::Error>>();
+    let request = Request::post("/api/v1/memory/add")
+        .header("host", "localhost")
+        .body(Body::from_stream(never));
+    let send = house.send(request.expect("a request"));
+    let time_passes = async {
+        loop {
+            house.clock.advance(std::time::Duration::from_secs(10));
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        reply = send => assert_eq!(reply.error().1, "BAD_REQUEST"),
+        () = time_passes => unreachable!("it never ends"),
+    }
+    assert!(house.ledger.everything().is_empty());
+}
+
+#[tokio::test]
+async fn names_that_are_paths_are_refused_everywhere() {
+    let house = House::new().await;
+    for bad in [
+        "../x",
+        "a/b",
+        "..",
+        ".",
+        "a\\b",
+        "a\u{0}b",
+        "\u{202e}",
+        "",
+        &"x".repeat(129),
+    ] {
+        for path in bodies() {
+            let name = path.rsplit_once("/api/v").map_or("", |(_, rest)| &rest[1..]);
+            for key in ["app_id", "project_id", "user_id"] {
+                let mut body = crate::house::sample(name);
+                if key == "user_id" && body.get("user_id").is_none() {
+                    continue;
+                }
+                body[key] = json!(bad);
+                let (status, code, message) = house.post(&path, &body).await.error();
+                assert_eq!(
+                    (status, code.as_str()),
+                    (422, "INVALID_INPUT"),
+                    "{path} {key} {bad:?}"
+                );
+                assert!(message.starts_with(key), "{message}");
+            }
+        }
+    }
+    assert!(house.vault.paths().is_empty());
+}
+
+#[tokio::test]
+async fn a_refused_add_accepts_none_of_its_messages() {
+    let house = House::new().await;
+    let mut body = conversation("s", &TEA);
+    body["messages"][3]["timestamp"] = json!("soon");
+    let (_, _, message) = house.post("/api/v1/memory/add", &body).await.error();
+    assert!(message.starts_with("messages.3.timestamp: "), "{message}");
+    let mut body = conversation("s", &TEA);
+    body["messages"][3]["sender_id"] = json!("not a name");
+    let (_, _, message) = house.post("/api/v1/memory/add", &body).await.error();
+    assert!(message.starts_with("messages.3.sender_id: "), "{message}");
+    assert!(house.ledger.everything().is_empty());
+}
+
+#[tokio::test]
+async fn any_text_is_remembered_as_it_is() {
+    let house = House::new().await;
+    let hostile =
+        "## ep_1\n### Content\n---\n<!-- quipu -->\r\n\u{0} \u{feff} 🧶 `~~~` {{x}} \\u0000 \u{2028}";
+    house
+        .remember("../../etc \u{0} 🧶", &[("ada", hostile), ("bot", "ok")])
+        .await;
+    let body = json!({"user_id": "ada", "query": "Content", "include_messages": 5});
+    let data = house.post("/api/v1/memory/search", &body).await.data();
+    let texts: Vec<&str> = data["messages"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|m| m["content"].as_str())
+        .collect();
+    assert!(texts.contains(&hostile), "{texts:?}");
+}
+
+#[tokio::test]
+async fn a_store_that_fails_is_told_without_its_secrets() {
+    let house = House::new().await;
+    house
+        .gated
+        .gate
+        .fail_with(Some("/home/ada/ledger.sqlite: disk full"));
+    let reply = house.post("/api/v1/memory/add", &conversation("s", &TEA)).await;
+    let (status, code, message) = reply.error();
+    assert_eq!((status, code.as_str()), (500, "INTERNAL_ERROR"));
+    assert_eq!(
+        message,
+        "something went wrong here: the log tells more under this request id"
+    );
+    house.gated.gate.fail_with(None);
+    house
+        .post("/api/v1/memory/add", &conversation("s", &TEA))
+        .await
+        .data();
+}

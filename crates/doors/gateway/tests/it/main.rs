@@ -1,0 +1,15 @@
+//! The HTTP surface, in process, over the real engine on in-memory stores.
+
+mod auth;
+mod bad_input;
+mod forget;
+mod frame;
+mod gate;
+mod house;
+mod isolation;
+mod memorize;
+mod openapi;
+mod recall;
+mod serving;
+mod system;
+mod tasks;

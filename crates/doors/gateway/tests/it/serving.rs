@@ -1,0 +1,195 @@
+//! Connections: real sockets, clients that hang up, the end.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use gateway::{ServeError, Settings};
+use model::Zone;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+
+use crate::house::{House, TEA, conversation, tokens};
+
+struct Served {
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    tasks: JoinSet<Result<(), ServeError>>,
+}
+
+async fn serve(house: &House) -> Served {
+    let listener = house
+        .gateway
+        .bind(([127, 0, 0, 1], 0).into())
+        .await
+        .expect("bound");
+    let address = listener.local_addr().expect("an address");
+    let (stop, stopped) = oneshot::channel::<()>();
+    let gateway = house.gateway.clone();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move {
+        let shutdown = async {
+            stopped.await.expect("the test stops it");
+        };
+        gateway.serve(listener, shutdown).await
+    });
+    Served { address, stop, tasks }
+}
+
+fn add_request(session: &str) -> Vec<u8> {
+    let body = conversation(session, &TEA).to_string();
+    format!(
+        "POST /api/v1/memory/add HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
+}
+
+async fn read_answer(stream: &mut TcpStream) -> String {
+    let mut text = Vec::new();
+    let mut chunk = [0; 4_096];
+    loop {
+        let read = stream.read(&mut chunk).await.expect("an answer");
+        text.extend_from_slice(&chunk[..read]);
+        let so_far = String::from_utf8_lossy(&text);
+        let whole = so_far.split_once("\r\n\r\n").is_some_and(|(head, body)| {
+            let length = head
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length: "));
+            length.and_then(|length| length.parse().ok()) == Some(body.len())
+        });
+        if read == 0 || whole {
+            return so_far.into_owned();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_connection_serves_many_requests() {
+    let house = House::new().await;
+    let served = serve(&house).await;
+    let mut stream = TcpStream::connect(served.address).await.expect("connected");
+    for session in ["s", "t"] {
+        stream.write_all(&add_request(session)).await.expect("written");
+        let answer = read_answer(&mut stream).await;
+        assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+        assert!(answer.contains("\"accumulated\""), "{answer}");
+    }
+    served.stop.send(()).expect("it runs");
+    served
+        .tasks
+        .join_all()
+        .await
+        .pop()
+        .expect("one")
+        .expect("no error");
+}
+
+#[tokio::test]
+async fn an_add_is_seen_through_when_its_client_hangs_up() {
+    let house = House::new().await;
+    let served = serve(&house).await;
+    let gate = &house.gated.gate;
+    gate.shut();
+    let mut stream = TcpStream::connect(served.address).await.expect("connected");
+    stream.write_all(&add_request("s")).await.expect("written");
+    gate.reached().await;
+    drop(stream);
+    // The server must have seen the end of the connection before the ledger goes on.
+    let mut other = TcpStream::connect(served.address).await.expect("connected");
+    other
+        .write_all(b"GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        .await
+        .expect("written");
+    read_answer(&mut other).await;
+    drop(other);
+    gate.open();
+    served.stop.send(()).expect("it runs");
+    served
+        .tasks
+        .join_all()
+        .await
+        .pop()
+        .expect("one")
+        .expect("no error");
+    assert_eq!(house.ledger.everything().len(), TEA.len());
+}
+
+#[tokio::test]
+async fn the_end_waits_for_requests_and_not_for_ever() {
+    let house = House::new().await;
+    let mut served = serve(&house).await;
+    // A client that says half a sentence and falls silent.
+    let mut stream = TcpStream::connect(served.address).await.expect("connected");
+    stream
+        .write_all(b"POST /api/v1/memory/add HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n\r\n{")
+        .await
+        .expect("written");
+    let mut other = TcpStream::connect(served.address).await.expect("connected");
+    other
+        .write_all(b"GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        .await
+        .expect("written");
+    read_answer(&mut other).await;
+    served.stop.send(()).expect("it runs");
+    // Nobody new is let in, and the silent one is cut off when its time is over.
+    let time_passes = async {
+        loop {
+            house.clock.advance(Duration::from_secs(1));
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        ended = served.tasks.join_next() => ended.expect("one").expect("no panic").expect("no error"),
+        () = time_passes => unreachable!("it never ends"),
+    }
+    let mut rest = Vec::new();
+    // A reset is as good an end as a close.
+    drop(stream.read_to_end(&mut rest).await);
+    assert!(
+        TcpStream::connect(served.address).await.is_err(),
+        "nobody listens any more"
+    );
+    assert!(house.ledger.everything().is_empty());
+}
+
+#[tokio::test]
+async fn other_machines_are_not_served_without_a_token() {
+    let open = House::new().await;
+    for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:4777"] {
+        let address: SocketAddr = address.parse().expect("an address");
+        let refused = open.gateway.bind(address).await.expect_err("refused");
+        assert!(matches!(refused, ServeError::OpenToTheNetwork(_)));
+        assert!(refused.to_string().contains("no token"), "{refused}");
+    }
+    // However the listener came about.
+    let listener = tokio::net::TcpListener::bind("0.0.0.0:0").await.expect("bound");
+    let refused = open
+        .gateway
+        .serve(listener, std::future::pending())
+        .await
+        .expect_err("refused");
+    assert!(matches!(refused, ServeError::OpenToTheNetwork(_)));
+
+    let guarded = House::with(tokens(), Zone::utc()).await;
+    let listener = guarded
+        .gateway
+        .bind(([0, 0, 0, 0], 0).into())
+        .await
+        .expect("with tokens it may");
+    guarded.gateway.serve(listener, async {}).await.expect("no error");
+    let taken = open
+        .gateway
+        .bind(([127, 0, 0, 1], 0).into())
+        .await
+        .expect("bound");
+    let again = open
+        .gateway
+        .bind(taken.local_addr().expect("an address"))
+        .await
+        .expect_err("taken");
+    assert!(matches!(again, ServeError::Bind { .. }));
+    assert_eq!(json!(Settings::default().shutdown_seconds), 10);
+}

@@ -1,0 +1,131 @@
+//! Health and metrics.
+
+use serde_json::json;
+
+use crate::house::{House, TEA, get};
+
+#[tokio::test]
+async fn health_has_the_documented_fields() {
+    let house = House::new().await;
+    house.remember("s", &TEA).await;
+    let health = house.get("/health").await.json();
+    let keys: Vec<&String> = health.as_object().expect("an object").keys().take(6).collect();
+    assert_eq!(
+        keys,
+        [
+            "status",
+            "version",
+            "capabilities",
+            "disabled_features",
+            "cascade",
+            "memorize_queue"
+        ]
+    );
+    assert_eq!(health["status"], "ok");
+    assert_eq!(health["problems"], json!([]));
+    assert_eq!(health["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(
+        health["capabilities"],
+        json!({"llm": false, "embed": true, "rerank": false,
+        "multimodal_llm": false, "parser": false})
+    );
+    let rows = health["index"]["rows"].as_u64().expect("a number");
+    assert!(rows >= 5, "live: an episode and its turns");
+    assert_eq!(health["cascade"]["index_rows"]["memories"], rows);
+    assert_eq!(health["cascade"]["healthy"], true);
+    assert_eq!(health["memorize_queue"]["pending"], 0);
+    for key in [
+        "failed_permanent",
+        "failed_retryable",
+        "drain_consecutive_failures",
+        "unrecoverable_total",
+        "optimize_failure_streak",
+    ] {
+        assert_eq!(health["cascade"][key], 0);
+    }
+}
+
+#[tokio::test]
+async fn health_turns_red_when_a_file_is_broken() {
+    let house = House::new().await;
+    house.remember("s", &TEA).await;
+    let path = house
+        .vault
+        .paths()
+        .into_iter()
+        .find(|path| path.contains("episode"))
+        .expect("a file");
+    house.vault.write(&path, "---\nnot: [closed\n");
+    house.engine.sync().await.expect("synced");
+    let health = house.get("/health").await;
+    assert_eq!(health.status, 200);
+    let health = health.json();
+    assert_eq!(health["status"], "degraded");
+    assert_eq!(health["cascade"]["healthy"], false);
+    assert_eq!(health["cascade"]["failed_permanent"], 1);
+    assert_eq!(health["broken_files"][0]["path"], *path);
+    assert!(health["problems"][0].as_str().expect("a text").contains(&*path));
+    assert_eq!(
+        house.get("/health/ready").await.status,
+        200,
+        "everything else is served"
+    );
+}
+
+#[tokio::test]
+async fn probes_answer() {
+    let house = House::new().await;
+    assert_eq!(house.get("/health/live").await.json(), json!({"status": "ok"}));
+    assert_eq!(house.get("/health/ready").await.json(), json!({"status": "ok"}));
+    assert_eq!(house.ask(get("/health/live").without("host")).await.status, 200);
+}
+
+#[tokio::test]
+async fn metrics_count_what_happened() {
+    let house = House::new().await;
+    house.remember("s", &TEA).await;
+    let body = json!({"user_id": "ada", "query": "tea", "method": "keyword"});
+    house.post("/api/v2/memory/search", &body).await.data();
+    house.get("/nowhere/ada").await.error();
+    let reply = house.get("/metrics").await;
+    assert!(
+        reply.headers["content-type"]
+            .to_str()
+            .expect("text")
+            .starts_with("application/openmetrics-text")
+    );
+    for line in [
+        "quipu_http_requests_total{method=\"POST\",route=\"/api/v1/memory/add\",status=\"200\"} 1",
+        "quipu_http_requests_total{method=\"GET\",route=\"unmatched\",status=\"404\"} 1",
+        "quipu_http_request_duration_seconds_count{route=\"/api/v2/memory/search\"} 1",
+        "quipu_adds_total 1",
+        "quipu_messages_total 4",
+        "quipu_duplicate_messages_total 0",
+        "quipu_searches_total{method=\"keyword\"} 1",
+        "quipu_jobs{state=\"queued\"} 0",
+        "quipu_jobs{state=\"failed\"} 0",
+        "quipu_broken_files 0",
+        "quipu_buffered_messages 0",
+    ] {
+        assert!(
+            reply.text.lines().any(|have| have == line),
+            "{line} in\n{}",
+            reply.text
+        );
+    }
+    for name in [
+        "quipu_index_rows",
+        "quipu_index_fragments",
+        "quipu_index_unindexed_rows",
+        "quipu_index_size_bytes",
+    ] {
+        assert!(
+            reply
+                .text
+                .lines()
+                .any(|line| line.starts_with(&format!("{name} "))),
+            "{name}"
+        );
+    }
+    assert!(!reply.text.contains("ada"), "no name of a client becomes a label");
+}

@@ -1,0 +1,110 @@
+//! What a newcomer types.
+
+use crate::harness::Root;
+
+const TALK: &str = r#"{"role": "user", "sender_id": "ana", "session_id": "s1", "timestamp": "2024-03-04T09:00:00Z", "content": "I adopted a parrot named Kiko last week."}
+{"role": "assistant", "session_id": "s1", "timestamp": "2024-03-04T09:00:30Z", "content": "Kiko is a lovely name for a parrot!"}
+{"role": "user", "sender_id": "ana", "session_id": "s2", "timestamp": "2024-06-10T18:00:00Z", "content": "I live in Berlin and work as a nurse."}
+{"role": "user", "sender_id": "ana", "session_id": "s3", "timestamp": "2025-01-15T18:00:00Z", "content": "I moved to Lisbon in December."}
+"#;
+
+#[test]
+fn the_demo_runs_to_its_end() {
+    let root = Root::new();
+    let ran = root.run(&["demo", "--quiet"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    for part in ["Biscuit", "AP 121", "gyokuro", "as of 2025-06-01", "7 of 7 answers are the same"] {
+        assert!(ran.stdout.contains(part), "the demo does not show {part:?}:\n{}", ran.stdout);
+    }
+}
+
+#[test]
+fn import_search_get_edit_forget() {
+    let root = Root::new();
+    let file = root.write("talk.jsonl", TALK);
+    let file = file.to_str().unwrap();
+    let imported = root.json(&["import", file]);
+    assert_eq!((&imported["messages"], &imported["new_messages"]), (&4.into(), &4.into()), "{imported}");
+    let again = root.json(&["import", file]);
+    assert_eq!(again["new_messages"], 0, "importing again adds nothing: {again}");
+
+    let found = root.json(&["search", "the parrot's name", "--user", "ana"]);
+    assert!(found["episodes"][0]["episode"].as_str().unwrap().contains("Kiko"), "{found}");
+
+    let all = root.json(&["get", "--user", "ana"]);
+    assert_eq!(all["total_count"], 3, "{all}");
+
+    let (path, text) = root.markdown().into_iter().find(|(path, text)| {
+        path.to_string_lossy().contains("episodes") && text.contains("Kiko")
+    }).unwrap();
+    std::fs::write(&path, text.replace("Kiko", "Zazu")).unwrap();
+    root.json(&["sync"]);
+    let found = root.json(&["search", "Zazu", "--user", "ana", "--method", "keyword"]);
+    assert!(found.to_string().contains("Zazu"), "{found}");
+
+    let forgot = root.json(&["forget", "--user", "ana", "--all", "--yes"]);
+    assert!(forgot["entries"].as_u64().unwrap() >= 3, "{forgot}");
+    assert!(root.markdown().iter().all(|(_, text)| !text.contains("Zazu")));
+    let found = root.json(&["search", "Zazu parrot", "--user", "ana"]);
+    assert_eq!(found["episodes"].as_array().unwrap().len(), 0, "{found}");
+}
+
+#[test]
+fn a_deleted_index_comes_back_with_the_same_answers() {
+    let root = Root::new();
+    let file = root.write("talk.jsonl", TALK);
+    root.json(&["import", file.to_str().unwrap()]);
+    let ask = ["search", "Where does Ana live?", "--user", "ana", "--messages", "3", "--asked-at", "2025-02-01"];
+    let before = root.json(&ask);
+    std::fs::remove_dir_all(root.path().join("index")).unwrap();
+    root.json(&["rebuild"]);
+    assert_eq!(root.json(&ask), before);
+}
+
+#[test]
+fn slips_are_told_apart_by_their_exit_code() {
+    let root = Root::new();
+    let broken = root.write("broken.jsonl", "{\"role\": \"user\", \"content\": \"kept\"}\nnot json\n");
+    for (arguments, code, words) in [
+        (vec!["search"], 2, "QUERY"),
+        (vec!["serach", "x"], 2, "search"),
+        (vec!["search", "x", "--user", "a/b"], 2, "`/` is not allowed"),
+        (vec!["search", "x", "--as-of", "soon"], 2, "`soon` is not a time"),
+        (vec!["import", "no-such-file"], 2, "cannot read"),
+        (vec!["import", broken.to_str().unwrap()], 2, "line 2"),
+        (vec!["forget", "--all"], 2, "whose memory"),
+        (vec!["get", "ep_20240101_x", "--user", "me"], 4, "does not exist"),
+    ] {
+        let ran = root.run(&arguments);
+        assert_eq!(ran.code, code, "{arguments:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(words), "{arguments:?}: {}", ran.stderr);
+    }
+    let kept = root.json(&["search", "kept", "--user", "me", "--messages", "1"]);
+    assert_eq!(kept["messages"][0]["content"], "kept", "what stood before the broken line is remembered");
+}
+
+#[test]
+fn one_process_a_root() {
+    let root = Root::new();
+    let server = root.serve();
+    let ran = root.run(&["search", "x"]);
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert!(ran.stderr.contains("another quipu process"), "{}", ran.stderr);
+    server.kill();
+    assert_eq!(root.run(&["search", "x"]).code, 0);
+}
+
+#[test]
+fn a_file_that_a_person_broke_stops_nothing_and_is_named() {
+    let root = Root::new();
+    let file = root.write("talk.jsonl", TALK);
+    root.json(&["import", file.to_str().unwrap()]);
+    let (path, text) = root.markdown().into_iter().find(|(path, _)| path.to_string_lossy().contains("2024-06-10")).unwrap();
+    std::fs::write(&path, text.replacen("---", "---\n: [", 1)).unwrap();
+    let ran = root.run(&["sync"]);
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    let ran = root.run(&["status"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stdout.contains("2024-06-10.md"), "{}", ran.stdout);
+    assert!(root.json(&["search", "parrot", "--user", "ana"]).to_string().contains("Kiko"));
+}

@@ -1,0 +1,5 @@
+//! The built binary with real SQLite, LanceDB and files, as a user runs it.
+
+mod commands;
+mod crash;
+mod harness;

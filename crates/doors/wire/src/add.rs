@@ -1,0 +1,161 @@
+//! `memory/add` and `memory/flush`: messages in.
+//!
+//! Owns: their requests, bounds and answers. Never: when memory is made of them.
+
+use model::{Message, Scope, SessionKey};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::{Invalid, MessageItem, scope};
+
+/// The most messages one add may bring.
+pub const MESSAGES_MAX: usize = 500;
+
+/// Messages of one session to be remembered. Keys that are not listed are ignored.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct AddRequest {
+    #[schema(min_length = 1, max_length = 128)]
+    pub session_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, min_length = 1, max_length = 128, pattern = "^[a-zA-Z0-9_.@+-]+$", default = "default")]
+    pub app_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, min_length = 1, max_length = 128, pattern = "^[a-zA-Z0-9_.@+-]+$", default = "default")]
+    pub project_id: Option<String>,
+    #[serde(deserialize_with = "crate::json::objects")]
+    #[schema(min_items = 1, max_items = 500)]
+    pub messages: Vec<MessageItem>,
+    /// Only accept the messages; a later flush makes memory of them.
+    #[serde(default)]
+    #[schema(default = false)]
+    pub defer_extraction: bool,
+    /// Answer 202 at once; `GET tasks/{request_id}` tells how it went.
+    #[serde(default)]
+    #[schema(default = false)]
+    pub async_mode: bool,
+    /// Quipu: answer only when all that could be made of the session is written and searchable.
+    #[serde(default)]
+    #[schema(default = false)]
+    pub wait: bool,
+}
+
+/// What an add asks for, in the nouns of the model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AddParts {
+    pub session: SessionKey,
+    /// Each with the client's own id, if it gave one.
+    pub messages: Vec<(Message, Option<String>)>,
+}
+
+impl AddRequest {
+    /// Checks it.
+    pub fn into_parts(self, home: &Scope) -> Result<AddParts, Invalid> {
+        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        let session = scope::session(&self.session_id, scope)?;
+        let count = self.messages.len();
+        if !(1..=MESSAGES_MAX).contains(&count) {
+            return Err(Invalid::at(
+                "messages",
+                format!("must have 1 to {MESSAGES_MAX} messages, this has {count}"),
+            ));
+        }
+        if self.async_mode && self.wait {
+            return Err(Invalid::at("wait", "cannot be true when `async_mode` is"));
+        }
+        let messages = (0..)
+            .zip(self.messages)
+            .map(|(at, item): (usize, _)| item.into_message(at, &session))
+            .collect::<Result<_, _>>()?;
+        Ok(AddParts { session, messages })
+    }
+}
+
+/// What became of an add.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct AddData {
+    pub message_count: usize,
+    pub status: AddStatus,
+    /// Quipu: the messages' ids, in the order they were sent.
+    pub message_ids: Vec<String>,
+    /// Quipu: how many of them were there already.
+    pub duplicates: usize,
+}
+
+/// Whether an add made memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AddStatus {
+    Accumulated,
+    Extracted,
+}
+
+/// A 202: accepted and on disk, the rest is done by a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct QueuedData {
+    pub status: QueuedStatus,
+    pub message_count: usize,
+    /// Unfinished tasks of this session, this one included.
+    pub pending: usize,
+    /// Quipu: the messages' ids, in the order they were sent.
+    #[serde(default)]
+    pub message_ids: Vec<String>,
+    /// Quipu: how many of them were there already.
+    #[serde(default)]
+    pub duplicates: usize,
+}
+
+/// The one word of a 202.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum QueuedStatus {
+    Queued,
+}
+
+/// Makes memory of all that a session has in its buffer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FlushRequest {
+    #[schema(min_length = 1, max_length = 128)]
+    pub session_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, min_length = 1, max_length = 128, pattern = "^[a-zA-Z0-9_.@+-]+$", default = "default")]
+    pub app_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, min_length = 1, max_length = 128, pattern = "^[a-zA-Z0-9_.@+-]+$", default = "default")]
+    pub project_id: Option<String>,
+    /// Quipu: answer only when it is written and searchable.
+    #[serde(default)]
+    #[schema(default = false)]
+    pub wait: bool,
+}
+
+impl FlushRequest {
+    /// Checks it.
+    pub fn session(&self, home: &Scope) -> Result<SessionKey, Invalid> {
+        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        scope::session(&self.session_id, scope)
+    }
+}
+
+/// What became of a flush.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FlushData {
+    pub status: FlushStatus,
+}
+
+/// Whether a flush made memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FlushStatus {
+    Extracted,
+    NoExtraction,
+}
+
+/// `?wait=true`, the same as in the body.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct WaitQuery {
+    /// Quipu: answer only when it is written and searchable.
+    #[serde(default)]
+    #[param(required = false)]
+    pub wait: bool,
+}

@@ -1,0 +1,55 @@
+//! The two envelopes that every answer comes in, and the error codes.
+//!
+//! Owns: their shape and words. Never: which error has which code (the gateway decides).
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Envelope<T> {
+    /// The request's id; the task's id when the answer is 202.
+    pub request_id: String,
+    pub data: T,
+}
+
+/// An answer that says what went wrong.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ErrorEnvelope {
+    pub request_id: String,
+    pub error: ErrorInfo,
+}
+
+/// What went wrong.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ErrorInfo {
+    pub code: ErrorCode,
+    /// For a person: what is wrong and what to do.
+    pub message: String,
+    /// When, in the display zone.
+    #[schema(format = DateTime)]
+    pub timestamp: String,
+    /// The path that was asked for.
+    pub path: String,
+}
+
+/// A stable word for each kind of error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum ErrorCode {
+    BadRequest,
+    Unauthorized,
+    Forbidden,
+    NotFound,
+    MethodNotAllowed,
+    Conflict,
+    PayloadTooLarge,
+    UnsupportedFormat,
+    InvalidInput,
+    ProviderNotConfigured,
+    QueueSaturated,
+    InternalError,
+    ConfigurationError,
+    ExternalServiceUnavailable,
+    CapabilityUnavailable,
+}

@@ -1,0 +1,265 @@
+//! `memory/delete`, `memory/delete_by_ids` and `memory/edit`: memories out, and changed.
+//!
+//! Owns: their requests, bounds and answers. Never: what else goes with a memory.
+
+use model::{Name, Owner, Scope, SessionKey};
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use utoipa::ToSchema;
+
+use crate::get::MemoryType;
+use crate::{ApiId, Invalid, scope};
+
+/// The most ids one request may name.
+pub const IDS_MAX: usize = 50;
+
+/// Forgets everything of a session, of an owner, or of an owner in a session. Keys that are not listed are refused.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeleteRequest {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, default = "default")]
+    pub app_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, default = "default")]
+    pub project_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+}
+
+/// What a delete names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeleteParts {
+    Session(SessionKey),
+    Owner(Scope, Owner),
+    OwnerInSession(SessionKey, Owner),
+}
+
+impl DeleteParts {
+    /// The tenant it stays inside.
+    pub fn scope(&self) -> &Scope {
+        match self {
+            Self::Session(session) | Self::OwnerInSession(session, _) => &session.scope,
+            Self::Owner(scope, _) => scope,
+        }
+    }
+}
+
+impl DeleteRequest {
+    /// Checks it.
+    pub fn parts(&self, home: &Scope) -> Result<DeleteParts, Invalid> {
+        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        let owner = match (&self.user_id, &self.agent_id) {
+            (None, None) => None,
+            (user, agent) => Some(scope::owner(user.as_deref(), agent.as_deref())?),
+        };
+        match (self.session_id.as_deref(), owner) {
+            (None, None) => Err(Invalid::whole(
+                "name what to delete: `user_id`, `agent_id` or `session_id`",
+            )),
+            (None, Some(owner)) => Ok(DeleteParts::Owner(scope, owner)),
+            (Some(session), None) => scope::session(session, scope).map(DeleteParts::Session),
+            (Some(session), Some(owner)) => {
+                scope::session(session, scope).map(|key| DeleteParts::OwnerInSession(key, owner))
+            }
+        }
+    }
+
+    /// Which of the three it was named by.
+    pub fn filters(&self) -> Vec<String> {
+        [
+            ("user_id", &self.user_id),
+            ("agent_id", &self.agent_id),
+            ("session_id", &self.session_id),
+        ]
+        .into_iter()
+        .filter(|(_, given)| given.is_some())
+        .map(|(name, _)| name.to_owned())
+        .collect()
+    }
+}
+
+/// What was forgotten.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DeleteData {
+    /// What the request named it by.
+    pub filters: Vec<String>,
+    /// How many memories.
+    pub count: usize,
+    /// Quipu: how many messages.
+    #[serde(default)]
+    pub message_count: usize,
+}
+
+/// Forgets single memories and what they alone support. Keys that are not listed are refused.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeleteByIdsRequest {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, default = "default")]
+    pub app_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, default = "default")]
+    pub project_id: Option<String>,
+    /// Accepted; an id says what it is of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_type: Option<MemoryType>,
+    /// The memories' ids; also accepted as `memory_ids`.
+    #[serde(alias = "memory_ids")]
+    #[schema(min_items = 1, max_items = 50)]
+    pub ids: Vec<String>,
+    /// Quipu: whose they are; needed only for ids that a person wrote with `_ep_` or `_af_` in them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// Accepted and not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub reason: Option<Json>,
+}
+
+/// Single memories that a request names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdsParts {
+    pub scope: Scope,
+    /// Whose they are, when the request says so.
+    pub owner: Option<Owner>,
+    /// In the order of the request, each once.
+    pub ids: Vec<ApiId>,
+}
+
+impl DeleteByIdsRequest {
+    /// Checks it.
+    pub fn parts(&self, home: &Scope) -> Result<IdsParts, Invalid> {
+        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        let owner = maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
+        if !(1..=IDS_MAX).contains(&self.ids.len()) {
+            let count = self.ids.len();
+            return Err(Invalid::at(
+                "ids",
+                format!("must have 1 to {IDS_MAX} ids, this has {count}"),
+            ));
+        }
+        let mut ids: Vec<ApiId> = Vec::new();
+        for (at, text) in self.ids.iter().enumerate() {
+            let id = ApiId::parse(&format!("ids.{at}"), text, name_of(owner.as_ref()))?;
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        Ok(IdsParts { scope, owner, ids })
+    }
+}
+
+/// What was forgotten of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DeleteByIdsData {
+    /// The type that the request named; `episode` when it named none.
+    pub memory_type: MemoryType,
+    /// Always true: what was not there is not an error.
+    pub success: bool,
+    /// Quipu: how many memories went, those that the named ones alone supported included.
+    #[serde(default)]
+    pub count: usize,
+    /// Quipu: how many messages went.
+    #[serde(default)]
+    pub message_count: usize,
+    /// Quipu: the ids that were not there.
+    #[serde(default)]
+    pub missing: Vec<String>,
+}
+
+/// Changes the text of one memory; what is left out stays. Keys that are not listed are refused.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EditRequest {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, default = "default")]
+    pub app_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, default = "default")]
+    pub project_id: Option<String>,
+    pub id: String,
+    /// Whose it is; needed only for an id that a person wrote with `_ep_` or `_af_` in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// One line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// The memory's text: an episode's, or a fact's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub episode: Option<String>,
+}
+
+impl EditRequest {
+    /// Checks it; the one id of the answer is the memory to change.
+    pub fn parts(&self, home: &Scope) -> Result<IdsParts, Invalid> {
+        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        let owner = maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
+        let id = ApiId::parse("id", &self.id, name_of(owner.as_ref()))?;
+        if self.changed().is_empty() {
+            return Err(Invalid::whole(
+                "name what to change: `subject`, `summary` or `episode`",
+            ));
+        }
+        if self
+            .subject
+            .as_ref()
+            .is_some_and(|text| text.contains(['\n', '\r']))
+        {
+            return Err(Invalid::at("subject", "must be one line"));
+        }
+        if self.episode.as_ref().is_some_and(|text| text.trim().is_empty()) {
+            return Err(Invalid::at(
+                "episode",
+                "must not be empty: use `memory/delete_by_ids` to remove a memory",
+            ));
+        }
+        Ok(IdsParts {
+            scope,
+            owner,
+            ids: vec![id],
+        })
+    }
+
+    /// The fields that it changes.
+    pub fn changed(&self) -> Vec<String> {
+        [
+            ("subject", &self.subject),
+            ("summary", &self.summary),
+            ("episode", &self.episode),
+        ]
+        .into_iter()
+        .filter(|(_, text)| text.is_some())
+        .map(|(name, _)| name.to_owned())
+        .collect()
+    }
+}
+
+/// What was changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct EditData {
+    pub id: String,
+    /// The fields that were written.
+    pub changed: Vec<String>,
+}
+
+fn maybe_owner(user_id: Option<&str>, agent_id: Option<&str>) -> Result<Option<Owner>, Invalid> {
+    match (user_id, agent_id) {
+        (None, None) => Ok(None),
+        (user, agent) => scope::owner(user, agent).map(Some),
+    }
+}
+
+fn name_of(owner: Option<&Owner>) -> Option<&Name> {
+    owner.map(|owner| &owner.id)
+}

@@ -1,0 +1,184 @@
+//! `memory/get`: a page of an owner's memories.
+//!
+//! Owns: its request, bounds and answer. Never: sorting.
+
+use model::{Filter, Owner, OwnerKind, Scope, Zone};
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use utoipa::ToSchema;
+
+use crate::filter::{self, FilterNode};
+use crate::items::{EpisodeItem, FactItem};
+use crate::{Invalid, scope};
+
+/// The most memories on a page.
+pub const PAGE_SIZE_MAX: usize = 100;
+/// The last page that can be asked for.
+pub const PAGE_MAX: usize = 1_000_000;
+
+/// Which page of what. Keys that are not listed are refused.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GetRequest {
+    /// Whose memory: exactly one of `user_id` and `agent_id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1)]
+    pub user_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1)]
+    pub agent_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, default = "default")]
+    pub app_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, default = "default")]
+    pub project_id: Option<String>,
+    #[serde(deserialize_with = "crate::json::word")]
+    pub memory_type: MemoryType,
+    #[serde(default = "first_page", deserialize_with = "crate::json::integer")]
+    #[schema(minimum = 1, default = 1)]
+    pub page: i64,
+    #[serde(default = "default_page_size", deserialize_with = "crate::json::integer")]
+    #[schema(minimum = 1, maximum = 100, default = 20)]
+    pub page_size: i64,
+    #[serde(default, deserialize_with = "crate::json::word")]
+    #[schema(default = "timestamp")]
+    pub sort_by: SortField,
+    #[serde(default, deserialize_with = "crate::json::word")]
+    #[schema(default = "desc")]
+    pub sort_order: SortOrder,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<FilterNode>)]
+    pub filters: Option<Json>,
+    /// Accepted; `episode` is readable.
+    #[serde(default)]
+    #[schema(default = false)]
+    pub with_readable_episode: bool,
+}
+
+fn first_page() -> i64 {
+    1
+}
+
+fn default_page_size() -> i64 {
+    20
+}
+
+/// A kind of memory. A user has episodes, facts and a profile, an agent has cases and skills.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryType {
+    Episode,
+    Profile,
+    AgentCase,
+    AgentSkill,
+    /// Quipu: single statements.
+    AtomicFact,
+}
+
+impl MemoryType {
+    /// The wire's word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Episode => "episode",
+            Self::Profile => "profile",
+            Self::AgentCase => "agent_case",
+            Self::AgentSkill => "agent_skill",
+            Self::AtomicFact => "atomic_fact",
+        }
+    }
+
+    fn owner_kind(self) -> OwnerKind {
+        match self {
+            Self::Episode | Self::Profile | Self::AtomicFact => OwnerKind::User,
+            Self::AgentCase | Self::AgentSkill => OwnerKind::Agent,
+        }
+    }
+}
+
+/// What to sort by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SortField {
+    #[default]
+    Timestamp,
+    UpdatedAt,
+}
+
+/// Which end first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SortOrder {
+    Asc,
+    #[default]
+    Desc,
+}
+
+/// A checked listing, in the nouns of the model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GetParts {
+    pub scope: Scope,
+    pub owner: Owner,
+    pub filter: Option<Filter>,
+    pub page: usize,
+    pub page_size: usize,
+}
+
+impl GetRequest {
+    /// Checks it.
+    pub fn parts(&self, home: &Scope, zone: &Zone) -> Result<GetParts, Invalid> {
+        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        let owner = scope::owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
+        if owner.kind != self.memory_type.owner_kind() {
+            let (given, wanted) = match owner.kind {
+                OwnerKind::User => ("user_id", "agent_id"),
+                OwnerKind::Agent => ("agent_id", "user_id"),
+            };
+            let kind = self.memory_type.as_str();
+            return Err(Invalid::at(
+                "memory_type",
+                format!("`{kind}` goes with `{wanted}`, not with `{given}`"),
+            ));
+        }
+        let filter = match &self.filters {
+            Some(node) => filter::parse(node, zone)?,
+            None => None,
+        };
+        Ok(GetParts {
+            scope,
+            owner,
+            filter,
+            page: between("page", self.page, PAGE_MAX)?,
+            page_size: between("page_size", self.page_size, PAGE_SIZE_MAX)?,
+        })
+    }
+}
+
+pub(crate) fn between(path: &str, value: i64, max: usize) -> Result<usize, Invalid> {
+    usize::try_from(value)
+        .ok()
+        .filter(|value| (1..=max).contains(value))
+        .ok_or_else(|| Invalid::at(path, format!("must be between 1 and {max}")))
+}
+
+/// A page. All arrays are always there; the one of `memory_type` is filled.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct GetData {
+    pub episodes: Vec<EpisodeItem>,
+    /// Empty: profiles are not derived yet.
+    #[schema(value_type = Vec<Object>)]
+    pub profiles: Vec<Json>,
+    /// Empty: agent cases are not derived yet.
+    #[schema(value_type = Vec<Object>)]
+    pub agent_cases: Vec<Json>,
+    /// Empty: agent skills are not derived yet.
+    #[schema(value_type = Vec<Object>)]
+    pub agent_skills: Vec<Json>,
+    /// Quipu: with `memory_type` `atomic_fact`.
+    #[serde(default)]
+    pub facts: Vec<FactItem>,
+    /// How many match in all.
+    pub total_count: usize,
+    /// How many are on this page.
+    pub count: usize,
+}

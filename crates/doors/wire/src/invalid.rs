@@ -1,0 +1,51 @@
+//! What is wrong with a request, and where in it.
+//!
+//! Owns: the shape and length of such a message. Never: the HTTP status (the gateway gives it).
+
+use std::fmt;
+
+/// A longer message is cut; it may quote what the client sent.
+const CHARS_MAX: usize = 400;
+
+/// One thing that is wrong with a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invalid {
+    /// The field, as in `messages.0.timestamp`; empty for the request as a whole.
+    pub path: String,
+    /// What is wrong and what to do.
+    pub problem: String,
+}
+
+impl Invalid {
+    /// A problem of one field.
+    pub fn at(path: impl Into<String>, problem: impl fmt::Display) -> Self {
+        Self {
+            path: path.into(),
+            problem: problem.to_string(),
+        }
+    }
+
+    /// A problem of the request as a whole.
+    pub fn whole(problem: impl fmt::Display) -> Self {
+        Self::at("", problem)
+    }
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.is_empty() {
+            cut(f, &self.path)?;
+            f.write_str(": ")?;
+        }
+        cut(f, &self.problem)
+    }
+}
+
+fn cut(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    match text.char_indices().nth(CHARS_MAX) {
+        Some((end, _)) => write!(f, "{}…", &text[..end]),
+        None => f.write_str(text),
+    }
+}
+
+impl std::error::Error for Invalid {}

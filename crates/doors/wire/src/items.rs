@@ -1,0 +1,244 @@
+//! What answers are made of: episodes, facts, messages, and why they were found.
+//!
+//! Owns: the items' JSON form and how a row of the model fills it. Never: scores and order.
+
+use model::{Doc, Message, Owner, OwnerKind, Zone};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::ApiId;
+use crate::message::{MessageContent, MessageRole, ToolCallItem};
+
+/// An episode: what happened in one stretch of conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct EpisodeItem {
+    pub id: String,
+    /// None for an agent's episode.
+    pub user_id: Option<String>,
+    pub app_id: String,
+    pub project_id: String,
+    pub session_id: Option<String>,
+    #[schema(format = DateTime)]
+    pub timestamp: String,
+    pub sender_ids: Vec<String>,
+    pub summary: String,
+    pub subject: String,
+    pub episode: String,
+    #[serde(rename = "type")]
+    pub kind: EpisodeType,
+    /// Only in a search: 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f32>,
+    /// Only in a search: its facts that were found, best first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub atomic_facts: Option<Vec<FactItem>>,
+    /// Quipu: the messages that it was made from.
+    #[serde(default)]
+    pub message_ids: Vec<String>,
+    /// Quipu: with `explain`, why it was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explain: Option<Explain>,
+}
+
+/// The one type of episode there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub enum EpisodeType {
+    Conversation,
+}
+
+/// An atomic fact: one statement that stands on its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct FactItem {
+    pub id: String,
+    pub content: String,
+    /// Only in a search: 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f32>,
+    /// Quipu: when it was said.
+    #[schema(format = DateTime)]
+    pub timestamp: String,
+    /// Quipu: since when it holds, where that is not `timestamp`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(format = DateTime)]
+    pub valid_from: Option<String>,
+    /// Quipu: until when it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(format = DateTime)]
+    pub valid_until: Option<String>,
+    /// Quipu: the fact that took its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
+    /// Quipu: the episode it is from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub episode_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// Quipu: the messages that support it.
+    #[serde(default)]
+    pub message_ids: Vec<String>,
+    /// Quipu: with `explain`, why it was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explain: Option<Explain>,
+}
+
+/// One verbatim message that was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct FoundMessage {
+    pub id: String,
+    pub session_id: Option<String>,
+    pub sender_id: Option<String>,
+    pub sender_name: Option<String>,
+    pub role: Option<MessageRole>,
+    pub content: String,
+    #[schema(format = DateTime)]
+    pub timestamp: String,
+    pub score: f32,
+    /// The episode that tells it; none while it waits in the buffer.
+    pub episode_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explain: Option<Explain>,
+}
+
+/// Why a hit is where it is: parts of its score, each 0 to 1 before weighting.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Explain {
+    pub keyword: f32,
+    pub vector: f32,
+    /// None when the query names no time.
+    pub time: Option<f32>,
+    pub freshness: f32,
+    /// Evidence from the rest of its session or episode.
+    pub session: f32,
+    /// Evidence from the messages before and after it.
+    pub neighbours: f32,
+    /// The query's words that it contains.
+    pub terms: Vec<String>,
+}
+
+/// A message that no episode tells yet.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct UnprocessedMessage {
+    pub id: String,
+    pub app_id: String,
+    pub project_id: String,
+    pub session_id: String,
+    pub sender_id: String,
+    pub sender_name: Option<String>,
+    pub role: MessageRole,
+    pub content: MessageContent,
+    #[schema(format = DateTime)]
+    pub timestamp: String,
+    pub tool_calls: Option<Vec<ToolCallItem>>,
+    pub tool_call_id: Option<String>,
+}
+
+impl EpisodeItem {
+    /// An episode's row, without score and facts.
+    pub fn of(doc: &Doc, zone: &Zone) -> Self {
+        let scope = &doc.key.scope;
+        Self {
+            id: id_of(doc),
+            user_id: user_of(&doc.key.owner),
+            app_id: scope.app.as_str().to_owned(),
+            project_id: scope.project.as_str().to_owned(),
+            session_id: session_of(doc),
+            timestamp: zone.render(doc.time),
+            sender_ids: doc
+                .senders
+                .iter()
+                .map(|sender| sender.as_str().to_owned())
+                .collect(),
+            summary: doc.summary.clone(),
+            subject: doc.subject.clone(),
+            episode: doc.text.clone(),
+            kind: EpisodeType::Conversation,
+            score: None,
+            atomic_facts: None,
+            message_ids: sources_of(doc),
+            explain: None,
+        }
+    }
+}
+
+impl FactItem {
+    /// A fact's row, without score and successor.
+    pub fn of(doc: &Doc, zone: &Zone) -> Self {
+        Self {
+            id: id_of(doc),
+            content: doc.text.clone(),
+            score: None,
+            timestamp: zone.render(doc.time),
+            valid_from: doc.valid_from.map(|at| zone.render(at)),
+            valid_until: doc.valid_until.map(|at| zone.render(at)),
+            superseded_by: None,
+            episode_id: episode_of(doc),
+            session_id: session_of(doc),
+            message_ids: sources_of(doc),
+            explain: None,
+        }
+    }
+}
+
+impl FoundMessage {
+    /// A turn's row, without score.
+    pub fn of(doc: &Doc, zone: &Zone) -> Self {
+        let sender = doc.senders.first().map(|sender| sender.as_str().to_owned());
+        Self {
+            id: doc.key.id.as_ref().to_owned(),
+            session_id: session_of(doc),
+            sender_name: doc.speaker.clone().filter(|name| Some(name) != sender.as_ref()),
+            sender_id: sender,
+            role: doc.role.map(Into::into),
+            content: doc.text.clone(),
+            timestamp: zone.render(doc.time),
+            score: 0.0,
+            episode_id: episode_of(doc),
+            explain: None,
+        }
+    }
+}
+
+impl UnprocessedMessage {
+    /// A buffered message.
+    pub fn of(message: &Message, zone: &Zone) -> Self {
+        let scope = &message.session.scope;
+        let calls: Vec<ToolCallItem> = message.tool_calls.iter().map(Into::into).collect();
+        Self {
+            id: message.id.as_str().to_owned(),
+            app_id: scope.app.as_str().to_owned(),
+            project_id: scope.project.as_str().to_owned(),
+            session_id: message.session.session.as_str().to_owned(),
+            sender_id: message.sender.as_str().to_owned(),
+            sender_name: message.sender_name.clone(),
+            role: message.role.into(),
+            content: (&message.content).into(),
+            timestamp: zone.render(message.time),
+            tool_calls: (!calls.is_empty()).then_some(calls),
+            tool_call_id: message.tool_call_id.clone(),
+        }
+    }
+}
+
+fn id_of(doc: &Doc) -> String {
+    ApiId::render(&doc.key.owner.id, &doc.key.id)
+}
+
+fn user_of(owner: &Owner) -> Option<String> {
+    (owner.kind == OwnerKind::User).then(|| owner.id.as_str().to_owned())
+}
+
+fn session_of(doc: &Doc) -> Option<String> {
+    doc.session.as_ref().map(|session| session.as_str().to_owned())
+}
+
+fn sources_of(doc: &Doc) -> Vec<String> {
+    doc.sources
+        .iter()
+        .map(|source| source.as_str().to_owned())
+        .collect()
+}
+
+fn episode_of(doc: &Doc) -> Option<String> {
+    let parent = doc.parent.as_ref()?;
+    (parent.kind == model::ParentKind::Episode).then(|| ApiId::render(&doc.key.owner.id, &parent.id))
+}

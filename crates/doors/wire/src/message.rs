@@ -1,0 +1,310 @@
+//! A message as clients send it and get it back.
+//!
+//! Owns: its JSON form and bounds. Never: its id (the engine gives it) or what memory makes of it.
+
+use model::{Content, Message, MessageId, Part, PartKind, Role, SessionKey, Timestamp, ToolCall};
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde::{Deserialize as DeriveDeserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use crate::Invalid;
+use crate::scope::name;
+
+/// The most characters a client's own message id may have.
+pub const MESSAGE_ID_CHARS_MAX: usize = 128;
+
+/// One message to be remembered. Keys that are not listed are ignored.
+#[derive(Debug, Clone, Serialize, DeriveDeserialize, ToSchema)]
+pub struct MessageItem {
+    #[schema(min_length = 1, max_length = 128, pattern = "^[a-zA-Z0-9_.@+-]+$")]
+    pub sender_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender_name: Option<String>,
+    #[serde(deserialize_with = "crate::json::word")]
+    pub role: MessageRole,
+    /// When it was said, in epoch milliseconds.
+    #[serde(deserialize_with = "crate::json::millis")]
+    #[schema(exclusive_minimum = 0)]
+    pub timestamp: i64,
+    pub content: MessageContent,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::json::maybe_objects"
+    )]
+    pub tool_calls: Option<Vec<ToolCallItem>>,
+    /// Which call a tool's message answers; required when `role` is `tool`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
+    /// Quipu: the client's own id, unique in its session. A message sent again with it is not remembered twice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 128)]
+    pub message_id: Option<String>,
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, DeriveDeserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MessageRole {
+    User,
+    Assistant,
+    Tool,
+}
+
+impl From<MessageRole> for Role {
+    fn from(role: MessageRole) -> Self {
+        match role {
+            MessageRole::User => Self::User,
+            MessageRole::Assistant => Self::Assistant,
+            MessageRole::Tool => Self::Tool,
+        }
+    }
+}
+
+impl From<Role> for MessageRole {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::User => Self::User,
+            Role::Assistant => Self::Assistant,
+            Role::Tool => Self::Tool,
+        }
+    }
+}
+
+/// Plain text, or typed parts in order.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum MessageContent {
+    Text(String),
+    Parts(Vec<ContentItem>),
+}
+
+/// One part of a message's content. Parts that are not text are kept by reference and named in the text.
+#[derive(Debug, Clone, Serialize, DeriveDeserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ContentItem {
+    #[serde(rename = "type", deserialize_with = "crate::json::word")]
+    pub kind: ContentType,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uri: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base64: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ext: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Any JSON object; comes back exactly as it was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub extras: Option<Box<RawValue>>,
+}
+
+/// The type of a content part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, DeriveDeserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ContentType {
+    Text,
+    Image,
+    Audio,
+    Doc,
+    Pdf,
+    Html,
+    Email,
+}
+
+/// A tool call that an assistant made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, DeriveDeserialize, ToSchema)]
+pub struct ToolCallItem {
+    pub id: String,
+    #[serde(rename = "type", default = "function")]
+    #[schema(default = "function")]
+    pub kind: String,
+    #[serde(deserialize_with = "crate::json::object")]
+    pub function: ToolFunction,
+}
+
+/// What was called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, DeriveDeserialize, ToSchema)]
+pub struct ToolFunction {
+    pub name: String,
+    /// The arguments as text; they need not be valid JSON.
+    pub arguments: String,
+}
+
+fn function() -> String {
+    "function".to_owned()
+}
+
+impl<'de> Deserialize<'de> for MessageContent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextOrParts;
+        impl<'de> Visitor<'de> for TextOrParts {
+            type Value = MessageContent;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a string or a list of content items")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(MessageContent::Text(text.to_owned()))
+            }
+            fn visit_string<E: de::Error>(self, text: String) -> Result<Self::Value, E> {
+                Ok(MessageContent::Text(text))
+            }
+            fn visit_seq<A: de::SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
+                let items = de::value::SeqAccessDeserializer::new(items);
+                crate::json::objects(items).map(MessageContent::Parts)
+            }
+        }
+        deserializer.deserialize_any(TextOrParts)
+    }
+}
+
+impl MessageItem {
+    /// The message it is, with the client's own id; `at` is its place in the request. It has no id of ours yet.
+    pub fn into_message(self, at: usize, session: &SessionKey) -> Result<(Message, Option<String>), Invalid> {
+        let path = |field: &str| format!("messages.{at}.{field}");
+        let sender = name(&path("sender_id"), &self.sender_id)?;
+        let time = instant(self.timestamp).map_err(|problem| Invalid::at(path("timestamp"), problem))?;
+        if self.role == MessageRole::Tool && self.tool_call_id.is_none() {
+            return Err(Invalid::at(
+                path("tool_call_id"),
+                "this field is required when `role` is `tool`",
+            ));
+        }
+        if let Some(id) = &self.message_id {
+            let chars = id.chars().count();
+            if !(1..=MESSAGE_ID_CHARS_MAX).contains(&chars) {
+                return Err(Invalid::at(
+                    path("message_id"),
+                    format!("must have 1 to {MESSAGE_ID_CHARS_MAX} characters, this one has {chars}"),
+                ));
+            }
+        }
+        let content = match self.content {
+            MessageContent::Text(text) => Content::Text(text),
+            MessageContent::Parts(items) => {
+                let parts = (0..)
+                    .zip(items)
+                    .map(|(n, item): (usize, _)| item.into_part(&path("content"), n));
+                Content::Parts(parts.collect::<Result<_, _>>()?)
+            }
+        };
+        let message = Message {
+            id: MessageId::new(""),
+            session: session.clone(),
+            sender,
+            sender_name: self.sender_name,
+            role: self.role.into(),
+            time,
+            content,
+            tool_calls: self
+                .tool_calls
+                .unwrap_or_default()
+                .into_iter()
+                .map(Into::into)
+                .collect(),
+            tool_call_id: self.tool_call_id,
+        };
+        Ok((message, self.message_id))
+    }
+}
+
+fn instant(millis: i64) -> Result<Timestamp, &'static str> {
+    if millis <= 0 {
+        return Err("must be greater than 0: epoch milliseconds, as in 1715176560000");
+    }
+    let time = Timestamp::from_millis(millis);
+    if time.millis() == millis {
+        Ok(time)
+    } else {
+        Err("is beyond the year 9999: give milliseconds, not micro- or nanoseconds")
+    }
+}
+
+impl ContentItem {
+    fn into_part(self, path: &str, at: usize) -> Result<Part, Invalid> {
+        if self
+            .extras
+            .as_ref()
+            .is_some_and(|extras| !extras.get().starts_with('{'))
+        {
+            return Err(Invalid::at(format!("{path}.{at}.extras"), "must be an object"));
+        }
+        Ok(Part {
+            kind: self.kind.into(),
+            text: self.text,
+            uri: self.uri,
+            base64: self.base64,
+            ext: self.ext,
+            name: self.name,
+            extras_json: self.extras.map(|extras| extras.get().to_owned()),
+        })
+    }
+}
+
+impl From<&Part> for ContentItem {
+    fn from(part: &Part) -> Self {
+        Self {
+            kind: part.kind.into(),
+            text: part.text.clone(),
+            uri: part.uri.clone(),
+            base64: part.base64.clone(),
+            ext: part.ext.clone(),
+            name: part.name.clone(),
+            extras: part
+                .extras_json
+                .clone()
+                .and_then(|json| RawValue::from_string(json).ok()),
+        }
+    }
+}
+
+impl From<&Content> for MessageContent {
+    fn from(content: &Content) -> Self {
+        match content {
+            Content::Text(text) => Self::Text(text.clone()),
+            Content::Parts(parts) => Self::Parts(parts.iter().map(Into::into).collect()),
+        }
+    }
+}
+
+macro_rules! same_words {
+    ($($word:ident),+) => {
+        impl From<ContentType> for PartKind {
+            fn from(kind: ContentType) -> Self {
+                match kind { $(ContentType::$word => Self::$word),+ }
+            }
+        }
+        impl From<PartKind> for ContentType {
+            fn from(kind: PartKind) -> Self {
+                match kind { $(PartKind::$word => Self::$word),+ }
+            }
+        }
+    };
+}
+same_words!(Text, Image, Audio, Doc, Pdf, Html, Email);
+
+impl From<ToolCallItem> for ToolCall {
+    fn from(call: ToolCallItem) -> Self {
+        Self {
+            id: call.id,
+            name: call.function.name,
+            arguments: call.function.arguments,
+        }
+    }
+}
+
+impl From<&ToolCall> for ToolCallItem {
+    fn from(call: &ToolCall) -> Self {
+        Self {
+            id: call.id.clone(),
+            kind: function(),
+            function: ToolFunction {
+                name: call.name.clone(),
+                arguments: call.arguments.clone(),
+            },
+        }
+    }
+}

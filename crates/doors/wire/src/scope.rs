@@ -1,0 +1,45 @@
+//! Whose memory a request is about: application and project, user or agent, session.
+//!
+//! Owns: their defaults and reserved names. Never: who may ask for them (the gateway's guard does).
+
+use model::{Name, Owner, Scope, SessionId, SessionKey};
+
+use crate::Invalid;
+
+/// The scope that a request names; what it leaves out is taken from `home`.
+pub fn scope(app_id: Option<&str>, project_id: Option<&str>, home: &Scope) -> Result<Scope, Invalid> {
+    let part = |path: &str, given: Option<&str>, reserved: &str, home: &Name| match given {
+        None => Ok(home.clone()),
+        Some(text) if text == reserved => Err(Invalid::at(
+            path,
+            format!("`{reserved}` is reserved: choose another name"),
+        )),
+        Some(text) => name(path, text),
+    };
+    Ok(Scope::new(
+        part("app_id", app_id, "default_app", &home.app)?,
+        part("project_id", project_id, "default_project", &home.project)?,
+    ))
+}
+
+/// The owner that a request names with exactly one of the two.
+pub fn owner(user_id: Option<&str>, agent_id: Option<&str>) -> Result<Owner, Invalid> {
+    match (user_id, agent_id) {
+        (Some(user), None) => name("user_id", user).map(Owner::user),
+        (None, Some(agent)) => name("agent_id", agent).map(Owner::agent),
+        _ => Err(Invalid::at(
+            "user_id",
+            "give exactly one of `user_id` and `agent_id`",
+        )),
+    }
+}
+
+/// The session that a request names.
+pub fn session(session_id: &str, scope: Scope) -> Result<SessionKey, Invalid> {
+    let session = SessionId::parse(session_id).map_err(|error| Invalid::at("session_id", error))?;
+    Ok(SessionKey { scope, session })
+}
+
+pub(crate) fn name(path: &str, text: &str) -> Result<Name, Invalid> {
+    Name::parse(text).map_err(|error| Invalid::at(path, error))
+}

@@ -1,0 +1,262 @@
+//! `memory/search`: a question in, memories and messages out.
+//!
+//! Owns: its request, bounds and answer. Never: ranking.
+
+use model::{Filter, Owner, Scope, Timestamp, Zone};
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use utoipa::ToSchema;
+
+use crate::filter::{self, FilterNode};
+use crate::items::{EpisodeItem, FactItem, FoundMessage, UnprocessedMessage};
+use crate::{Invalid, scope};
+
+/// The most memories one search gives, and what `top_k` −1 means.
+pub const TOP_K_MAX: usize = 100;
+/// The most verbatim messages one search gives.
+pub const INCLUDE_MESSAGES_MAX: usize = 200;
+
+/// A question. Keys that are not listed are refused.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SearchRequest {
+    /// Whose memory: exactly one of `user_id` and `agent_id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1)]
+    pub user_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1)]
+    pub agent_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, default = "default")]
+    pub app_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, default = "default")]
+    pub project_id: Option<String>,
+    #[schema(min_length = 1)]
+    pub query: String,
+    #[serde(default, deserialize_with = "crate::json::word")]
+    #[schema(default = "hybrid")]
+    pub method: SearchMethod,
+    /// How many memories: 1 to 100; −1 means 100.
+    #[serde(default = "unlimited", deserialize_with = "crate::json::integer")]
+    #[schema(default = -1)]
+    pub top_k: i64,
+    /// Read as `min_score`; the larger of the two counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 1)]
+    pub radius: Option<f64>,
+    /// Leaves out what scores less.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 1)]
+    pub min_score: Option<f64>,
+    /// Accepted; profiles are not derived yet.
+    #[serde(default)]
+    #[schema(default = false)]
+    pub include_profile: bool,
+    /// Accepted; there is nothing to rerank yet.
+    #[serde(default)]
+    #[schema(default = false)]
+    pub enable_llm_rerank: bool,
+    /// Accepted; `episode` is readable.
+    #[serde(default)]
+    #[schema(default = false)]
+    pub with_readable_episode: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<FilterNode>)]
+    pub filters: Option<Json>,
+    /// Quipu: answer with what held then; epoch milliseconds or ISO 8601.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<When>,
+    /// Quipu: the date that "last week" in the query is seen from; now when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query_time: Option<When>,
+    /// Quipu: how many ranked verbatim messages to give as `messages`; 0 to 200.
+    #[serde(default, deserialize_with = "crate::json::integer")]
+    #[schema(minimum = 0, maximum = 200, default = 0)]
+    pub include_messages: i64,
+    /// Quipu: cuts the answer to about this many tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1)]
+    pub max_tokens: Option<u32>,
+    /// Quipu: says with each hit why it was found.
+    #[serde(default)]
+    #[schema(default = false)]
+    pub explain: bool,
+}
+
+fn unlimited() -> i64 {
+    -1
+}
+
+/// Which evidence is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchMethod {
+    Keyword,
+    Vector,
+    #[default]
+    Hybrid,
+    Agentic,
+    LlmMultiround,
+}
+
+impl SearchMethod {
+    /// The wire's word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Keyword => "keyword",
+            Self::Vector => "vector",
+            Self::Hybrid => "hybrid",
+            Self::Agentic => "agentic",
+            Self::LlmMultiround => "llm_multiround",
+        }
+    }
+}
+
+/// An instant as a client writes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum When {
+    /// Epoch milliseconds.
+    Millis(i64),
+    /// ISO 8601.
+    Text(String),
+}
+
+impl When {
+    /// The instant; a text without an offset is in `zone`.
+    pub fn resolve(&self, path: &str, zone: &Zone) -> Result<Timestamp, Invalid> {
+        match self {
+            Self::Millis(millis) => Ok(Timestamp::from_millis(*millis)),
+            Self::Text(text) => zone.parse(text).map_err(|error| Invalid::at(path, error)),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for When {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MillisOrText;
+        impl Visitor<'_> for MillisOrText {
+            type Value = When;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("epoch milliseconds or an ISO 8601 string")
+            }
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<When, E> {
+                Ok(When::Millis(value))
+            }
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<When, E> {
+                Ok(When::Millis(i64::try_from(value).unwrap_or(i64::MAX)))
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<When, E> {
+                Ok(When::Text(text.to_owned()))
+            }
+        }
+        deserializer.deserialize_any(MillisOrText)
+    }
+}
+
+/// A checked question, in the nouns of the model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchParts {
+    pub scope: Scope,
+    pub owner: Owner,
+    pub memories_max: usize,
+    pub messages_max: usize,
+    pub filter: Option<Filter>,
+    pub as_of: Option<Timestamp>,
+    pub asked_at: Option<Timestamp>,
+    pub score_min: f64,
+    pub tokens_max: Option<usize>,
+}
+
+impl SearchRequest {
+    /// Checks everything but the method, which the server's abilities decide.
+    pub fn parts(&self, home: &Scope, zone: &Zone) -> Result<SearchParts, Invalid> {
+        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        let owner = scope::owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
+        if self.query.is_empty() {
+            return Err(Invalid::at("query", "must not be empty"));
+        }
+        let memories_max = match usize::try_from(self.top_k) {
+            Err(_) if self.top_k == -1 => TOP_K_MAX,
+            Ok(count @ 1..=TOP_K_MAX) => count,
+            _ => return Err(Invalid::at("top_k", "must be -1 or between 1 and 100")),
+        };
+        let messages_max = usize::try_from(self.include_messages)
+            .ok()
+            .filter(|count| *count <= INCLUDE_MESSAGES_MAX)
+            .ok_or_else(|| Invalid::at("include_messages", "must be between 0 and 200"))?;
+        let filter = match &self.filters {
+            Some(node) => filter::parse(node, zone)?,
+            None => None,
+        };
+        let instant =
+            |path: &str, when: &Option<When>| when.as_ref().map(|when| when.resolve(path, zone)).transpose();
+        let radius = fraction("radius", self.radius)?;
+        let min_score = fraction("min_score", self.min_score)?;
+        if self.max_tokens == Some(0) {
+            return Err(Invalid::at("max_tokens", "must be at least 1"));
+        }
+        Ok(SearchParts {
+            scope,
+            owner,
+            memories_max,
+            messages_max,
+            filter,
+            as_of: instant("as_of", &self.as_of)?,
+            asked_at: instant("query_time", &self.query_time)?,
+            score_min: radius.max(min_score),
+            tokens_max: self.max_tokens.map(|tokens| tokens as usize),
+        })
+    }
+}
+
+fn fraction(path: &str, value: Option<f64>) -> Result<f64, Invalid> {
+    let value = value.unwrap_or(0.0);
+    if (0.0..=1.0).contains(&value) {
+        Ok(value)
+    } else {
+        Err(Invalid::at(path, "must be between 0 and 1"))
+    }
+}
+
+/// What was found. All arrays are always there.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct SearchData {
+    /// Best first, each with its facts that were found.
+    pub episodes: Vec<EpisodeItem>,
+    /// Empty: profiles are not derived yet.
+    #[schema(value_type = Vec<Object>)]
+    pub profiles: Vec<Json>,
+    /// Empty: agent cases are not derived yet.
+    #[schema(value_type = Vec<Object>)]
+    pub agent_cases: Vec<Json>,
+    /// Empty: agent skills are not derived yet.
+    #[schema(value_type = Vec<Object>)]
+    pub agent_skills: Vec<Json>,
+    /// With a top-level `session_id` in `filters`: that session's messages that no episode tells yet.
+    pub unprocessed_messages: Vec<UnprocessedMessage>,
+    /// Quipu: every fact that was found, best first, also those whose episode was not.
+    #[serde(default)]
+    pub facts: Vec<FactItem>,
+    /// Quipu: verbatim messages, best first, as many as `include_messages` asked for.
+    #[serde(default)]
+    pub messages: Vec<FoundMessage>,
+    /// Quipu: the method that was used; keyword when the embedding model did not answer.
+    #[serde(default)]
+    pub method: SearchMethod,
+    /// Quipu: the span of time that the query speaks of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_span: Option<TimeSpan>,
+}
+
+/// A span of time; `from` belongs to it, `to` does not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TimeSpan {
+    #[schema(format = DateTime)]
+    pub from: String,
+    #[schema(format = DateTime)]
+    pub to: String,
+}

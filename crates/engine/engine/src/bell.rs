@@ -1,0 +1,96 @@
+//! Who waits for work, and who waits for its end.
+//!
+//! Owns: waking. Never: what there is to do (the ledger knows).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use model::{SessionKey, Timestamp};
+use ports::JobId;
+use tokio::sync::{Notify, watch};
+
+/// Rings when there is work and when work is done.
+#[derive(Debug)]
+pub(crate) struct Bell {
+    work: Notify,
+    /// Counts finished attempts, so that whoever waits cannot miss one.
+    finished: watch::Sender<u64>,
+    /// When the next retry is due, in milliseconds; `i64::MAX` when none is known.
+    retry_at: AtomicI64,
+    /// Jobs that wait for a disk to have room or a file to be repaired; they are tried for ever, but nobody should
+    /// wait for them.
+    stuck: Mutex<BTreeMap<JobId, SessionKey>>,
+}
+
+impl Bell {
+    pub(crate) fn new() -> Self {
+        Self {
+            work: Notify::new(),
+            finished: watch::Sender::new(0),
+            retry_at: AtomicI64::new(i64::MAX),
+            stuck: Mutex::default(),
+        }
+    }
+
+    /// There is work.
+    pub(crate) fn ring(&self) {
+        self.work.notify_one();
+    }
+
+    /// Waits for work.
+    pub(crate) async fn rung(&self) {
+        self.work.notified().await;
+    }
+
+    /// An attempt is over, whatever came of it.
+    pub(crate) fn finished(&self) {
+        self.finished.send_modify(|count| *count += 1);
+        self.ring();
+    }
+
+    /// To wait for the next end of an attempt; what ended before is not seen.
+    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
+        self.finished.subscribe()
+    }
+
+    /// A job is stuck, and what its session has waiting behind it.
+    pub(crate) fn is_stuck(&self, job: &JobId, session: &SessionKey) {
+        self.stuck().insert(job.clone(), session.clone());
+    }
+
+    /// A job is not stuck any more.
+    pub(crate) fn is_loose(&self, job: &JobId) {
+        self.stuck().remove(job);
+    }
+
+    /// Sessions were forgotten: what is stuck still shows it again.
+    pub(crate) fn forget_stuck(&self) {
+        self.stuck().clear();
+    }
+
+    /// The sessions in which a job is stuck, and how many jobs are.
+    pub(crate) fn stuck_sessions(&self) -> (BTreeSet<SessionKey>, usize) {
+        let stuck = self.stuck();
+        (stuck.values().cloned().collect(), stuck.len())
+    }
+
+    fn stuck(&self) -> MutexGuard<'_, BTreeMap<JobId, SessionKey>> {
+        self.stuck.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Something is due then.
+    pub(crate) fn retry_at(&self, at: Timestamp) {
+        self.retry_at.fetch_min(at.millis(), Ordering::Relaxed);
+    }
+
+    /// When the next retry is due; forgets those that are due now.
+    pub(crate) fn next_retry(&self, now: Timestamp) -> Option<Timestamp> {
+        let at = self.retry_at.load(Ordering::Relaxed);
+        if at <= now.millis() {
+            self.retry_at.store(i64::MAX, Ordering::Relaxed);
+            return None;
+        }
+        (at != i64::MAX).then(|| Timestamp::from_millis(at))
+    }
+}

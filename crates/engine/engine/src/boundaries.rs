@@ -1,0 +1,125 @@
+//! Cutting a session's buffer into memcells, under the session's lock.
+//!
+//! Owns: when the rules look, and the one commit of memcells and their jobs. Never: where to cut (`extract` says).
+
+use std::sync::Arc;
+
+use extract::{Boundary, Limits};
+use model::{Cell, CellId, CutReason, Message, SessionKey};
+use ports::{Cut, JobKind, LedgerError, NewJob};
+
+use crate::api::{EngineError, MemorizeStatus};
+use crate::ids;
+use crate::model_pass;
+use crate::world::World;
+
+/// How often a buffer that changes under us is read again; only forgetting can change it.
+const CONFLICTS_MAX: usize = 8;
+
+/// What an add does for its session: the rules cut at once, a chat model is asked in the background.
+pub(crate) async fn look(world: &Arc<World>, session: &SessionKey) -> Result<MemorizeStatus, EngineError> {
+    if world.parts.chat.is_some() {
+        model_pass::nudge(world, session);
+        return Ok(MemorizeStatus::Accumulated);
+    }
+    cut_by_rules(world, session).await
+}
+
+/// Cuts where the rules say so; the rest waits for more.
+pub(crate) async fn cut_by_rules(world: &World, session: &SessionKey) -> Result<MemorizeStatus, EngineError> {
+    cut(world, session, false).await
+}
+
+/// Cuts where the rules say so, and the rest too.
+pub(crate) async fn cut_all(world: &World, session: &SessionKey) -> Result<MemorizeStatus, EngineError> {
+    cut(world, session, true).await
+}
+
+/// The limits that the settings give.
+pub(crate) fn limits(world: &World) -> Limits {
+    Limits {
+        gap_minutes: world.settings.gap_minutes,
+        messages_max: world.settings.messages_max,
+        tokens_max: world.settings.tokens_max,
+    }
+}
+
+async fn cut(world: &World, session: &SessionKey, all: bool) -> Result<MemorizeStatus, EngineError> {
+    let _held = world.sessions.lock(session).await;
+    let mut tries = 0;
+    loop {
+        let buffer = world.parts.transcripts.buffer(session).await?;
+        let mut ends = by_rules(world, &buffer).await;
+        if all && !buffer.is_empty() && ends.last().is_none_or(|last| last.end < buffer.len()) {
+            ends.push(Boundary {
+                end: buffer.len(),
+                reason: CutReason::Flush,
+            });
+        }
+        tries += 1;
+        match commit(world, session, &buffer, &ends).await {
+            Ok(cells) if cells.is_empty() => return Ok(MemorizeStatus::Accumulated),
+            Ok(_) => return Ok(MemorizeStatus::Extracted),
+            Err(LedgerError::Conflict) if tries < CONFLICTS_MAX => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+async fn by_rules(world: &World, buffer: &[Message]) -> Vec<Boundary> {
+    let vectors = if world.parts.embedder.is_instant() {
+        world.rows.of_messages(buffer).await.ok()
+    } else {
+        None
+    };
+    extract::boundaries(buffer, vectors.as_deref(), &limits(world))
+}
+
+/// Cuts a buffer at some ends, in one commit with the jobs that will write the memcells; the caller holds the
+/// session's lock. A buffer in which no user speaks is nobody's memory yet, and waits.
+pub(crate) async fn commit(
+    world: &World,
+    session: &SessionKey,
+    buffer: &[Message],
+    ends: &[Boundary],
+) -> Result<Vec<CellId>, LedgerError> {
+    let speakers = extract::owners(buffer);
+    if ends.is_empty() || speakers.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut cells = Vec::new();
+    let mut start = 0;
+    for end in ends {
+        let messages = buffer[start..end.end].to_vec();
+        start = end.end;
+        let Some(last) = messages.last() else { continue };
+        let mut owners = extract::owners(&messages);
+        if owners.is_empty() {
+            owners.clone_from(&speakers);
+        }
+        cells.push(Cell {
+            id: ids::cell_id(&*world.parts.ids, last.time, &world.settings.zone),
+            session: session.clone(),
+            messages,
+            owners,
+            reason: end.reason,
+        });
+    }
+    let now = world.now();
+    let jobs = cells.iter().map(|cell| NewJob {
+        id: ids::job_of(&cell.id),
+        kind: JobKind::WriteCell,
+        session: session.clone(),
+        subject: cell.id.as_str().to_owned(),
+        run_at: now,
+    });
+    let cut = Cut {
+        session: session.clone(),
+        jobs: jobs.collect(),
+        cells,
+    };
+    let ids: Vec<CellId> = cut.cells.iter().map(|cell| cell.id.clone()).collect();
+    world.parts.transcripts.cut(cut).await?;
+    world.bell.ring();
+    Ok(ids)
+}

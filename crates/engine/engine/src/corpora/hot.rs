@@ -1,0 +1,262 @@
+//! One owner's rows at hand: loaded once, changed in place.
+//!
+//! Owns: the meaning of each change for an owner's rows. Never: which owners are at hand.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use model::{Doc, DocId, Message, Owner, Scope, SessionId, SessionKey, Vector};
+use recall::Corpus;
+use tokio::sync::OnceCell;
+
+use super::speaks_in;
+use crate::api::EngineError;
+use crate::world::World;
+
+/// Rows from which on building a corpus leaves the thread that serves requests.
+const ROWS_INLINE_MAX: usize = 2_000;
+
+/// One owner's rows. The lock is held for one ranking or one change, never across an await.
+#[derive(Debug)]
+pub(crate) struct Hot {
+    owner: Owner,
+    state: RwLock<State>,
+    load: OnceCell<()>,
+    bytes: AtomicUsize,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Being read; what changes meanwhile waits here.
+    Loading(Vec<Change>),
+    Ready(Rows),
+}
+
+#[derive(Debug, Default)]
+struct Rows {
+    corpus: Corpus,
+    /// Sessions in which the owner speaks: what is buffered there is the owner's too.
+    sessions: BTreeSet<SessionId>,
+}
+
+/// Messages that were accepted.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) session: SessionKey,
+    /// The users among their senders.
+    pub(crate) speakers: BTreeSet<Owner>,
+    /// Whether the session's buffer holds earlier messages too.
+    pub(crate) has_backlog: bool,
+    pub(crate) messages: Vec<Message>,
+    /// One for each message, if they could be had at once.
+    pub(crate) vectors: Option<Vec<Vector>>,
+}
+
+/// What can happen to an owner's rows.
+#[derive(Debug, Clone)]
+pub(crate) enum Change {
+    Said(Arc<Said>),
+    /// Messages are buffered no more.
+    Unsaid(Arc<[DocId]>),
+    /// The index changed.
+    Rows {
+        add: Vec<Doc>,
+        remove: Vec<DocId>,
+    },
+}
+
+impl Hot {
+    pub(super) fn new(owner: Owner) -> Self {
+        Self {
+            owner,
+            state: RwLock::new(State::Loading(Vec::new())),
+            load: OnceCell::new(),
+            bytes: AtomicUsize::new(0),
+        }
+    }
+
+    pub(crate) fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
+    /// About how much memory the rows take; 0 while they are loaded.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    #[cfg(test)]
+    pub(super) fn set_bytes(&self, bytes: usize) {
+        self.bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Reads the rows. An empty corpus while they are loaded.
+    pub(crate) fn read<T>(&self, look: impl FnOnce(&Corpus) -> T) -> T {
+        match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
+            State::Ready(rows) => look(&rows.corpus),
+            State::Loading(_) => look(&Corpus::default()),
+        }
+    }
+
+    /// Whether the owner speaks in a session, as far as the rows show; while they are loaded, nobody can say no.
+    pub(super) fn knows(&self, session: &SessionId) -> bool {
+        match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
+            State::Ready(rows) => rows.sessions.contains(session),
+            State::Loading(_) => true,
+        }
+    }
+
+    /// Tells of a change; false when the rows cannot follow it and must be loaded anew.
+    pub(super) fn change(&self, change: Change) -> bool {
+        match &mut *self.state.write().unwrap_or_else(PoisonError::into_inner) {
+            State::Loading(waiting) => {
+                waiting.push(change);
+                true
+            }
+            State::Ready(rows) => {
+                self.bytes.fetch_add(change.bytes(), Ordering::Relaxed);
+                rows.follow(&self.owner, change)
+            }
+        }
+    }
+
+    /// Waits until the rows are there, and loads them if nobody does.
+    pub(super) async fn loaded(&self, world: &World, scope: &Scope) -> Result<(), EngineError> {
+        let load = async {
+            while !self.load_once(world, scope).await? {}
+            Ok(())
+        };
+        self.load.get_or_try_init(|| load).await.copied()
+    }
+
+    /// The tail is read before the index: what leaves the one is in the other already.
+    async fn load_once(&self, world: &World, scope: &Scope) -> Result<bool, EngineError> {
+        let tail = world.parts.transcripts.tail(scope, &self.owner).await?;
+        let mut docs = world.parts.index.load(scope, &self.owner).await?;
+        if !world.gauge.takes_vectors() {
+            docs.iter_mut().for_each(|doc| doc.vector = None);
+        }
+        let buffered = buffered_rows(world, &self.owner, &tail).await;
+        let owner = self.owner.clone();
+        let mut rows = if docs.len() + buffered.len() <= ROWS_INLINE_MAX {
+            Rows::of(&owner, docs, buffered)
+        } else {
+            let built = tokio::task::spawn_blocking(move || Rows::of(&owner, docs, buffered)).await;
+            built.map_err(|_| EngineError::Stopping)?
+        };
+        let bytes = rows.corpus.bytes().max(1);
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let State::Loading(waiting) = &mut *state else {
+            return Ok(true);
+        };
+        let mut follows = true;
+        for change in waiting.drain(..) {
+            follows &= rows.follow(&self.owner, change);
+        }
+        if follows {
+            self.bytes.store(bytes, Ordering::Relaxed);
+            *state = State::Ready(rows);
+        }
+        Ok(follows)
+    }
+}
+
+/// The rows of messages that no episode tells yet.
+pub(crate) async fn buffered_rows(world: &World, owner: &Owner, tail: &[Message]) -> Vec<Doc> {
+    let mut docs: Vec<Doc> = tail
+        .iter()
+        .map(|message| Doc::of_message(message, owner))
+        .collect();
+    if world.may_embed_now()
+        && let Err(error) = world.rows.embed_with(&mut docs, tail).await
+    {
+        tracing::warn!(%error, "buffered messages are found by their words only");
+    }
+    docs
+}
+
+/// A corpus of these rows; where both have a row, that of the index holds.
+pub(crate) fn corpus_of(owner: &Owner, docs: Vec<Doc>, buffered: Vec<Doc>) -> Corpus {
+    Rows::of(owner, docs, buffered).corpus
+}
+
+impl Rows {
+    fn of(owner: &Owner, docs: Vec<Doc>, buffered: Vec<Doc>) -> Self {
+        let mut rows = Self::default();
+        docs.into_iter().for_each(|doc| rows.put(owner, doc));
+        buffered.into_iter().for_each(|doc| rows.put_buffered(owner, doc));
+        rows
+    }
+
+    fn put(&mut self, owner: &Owner, doc: Doc) {
+        self.sessions.extend(speaks_in(owner, &doc));
+        self.corpus.upsert(Arc::new(doc));
+    }
+
+    /// A message that an episode tells is not buffered, whoever says so later.
+    fn put_buffered(&mut self, owner: &Owner, doc: Doc) {
+        if self
+            .corpus
+            .get(&doc.key.id)
+            .is_none_or(|have| have.parent.is_none())
+        {
+            self.put(owner, doc);
+        }
+    }
+
+    fn follow(&mut self, owner: &Owner, change: Change) -> bool {
+        match change {
+            Change::Said(said) => self.hear(owner, &said),
+            Change::Unsaid(ids) => {
+                for id in &*ids {
+                    if self.corpus.get(id).is_some_and(|doc| doc.parent.is_none()) {
+                        self.corpus.remove(id);
+                    }
+                }
+                true
+            }
+            Change::Rows { add, remove } => {
+                for id in &remove {
+                    self.corpus.remove(id);
+                }
+                add.into_iter().for_each(|doc| self.put(owner, doc));
+                true
+            }
+        }
+    }
+
+    fn hear(&mut self, owner: &Owner, said: &Said) -> bool {
+        let speaks = said.speakers.contains(owner);
+        let knows = self.sessions.contains(&said.session.session);
+        if speaks && !knows && said.has_backlog {
+            // What others said there before is the owner's now too.
+            return false;
+        }
+        if speaks || knows {
+            let vectors = said.vectors.as_deref().unwrap_or_default();
+            for (n, message) in said.messages.iter().enumerate() {
+                let vector = vectors.get(n).cloned();
+                self.put_buffered(
+                    owner,
+                    Doc {
+                        vector,
+                        ..Doc::of_message(message, owner)
+                    },
+                );
+            }
+        }
+        true
+    }
+}
+
+impl Change {
+    /// About how much memory it adds.
+    fn bytes(&self) -> usize {
+        let per_row = 1_024;
+        match self {
+            Self::Said(said) => said.messages.len() * per_row,
+            Self::Unsaid(_) => 0,
+            Self::Rows { add, .. } => add.iter().map(|doc| per_row + 2 * doc.text.len()).sum(),
+        }
+    }
+}

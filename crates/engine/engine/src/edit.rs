@@ -1,0 +1,85 @@
+//! A change to one entry's text, in the file that holds it.
+//!
+//! Owns: finding the file, and what an edit does to provenance. Never: writing Markdown.
+
+use model::{EntryId, Origin, Owner, Scope};
+use ports::{Edit, VaultError, VaultPath};
+
+use crate::api::{EditEntry, EngineError};
+use crate::world::World;
+use crate::{list, sync};
+
+/// Changes one entry's text.
+pub(crate) async fn edit(world: &World, edit: EditEntry) -> Result<(), EngineError> {
+    world.accepting()?;
+    let EditEntry {
+        scope,
+        owner,
+        id,
+        subject,
+        summary,
+        body,
+    } = edit;
+    if subject.is_none() && summary.is_none() && body.is_none() {
+        return Err(EngineError::Invalid(
+            "an edit must change the subject, the summary or the body".to_owned(),
+        ));
+    }
+    world.gauge.answering(&*world.parts.clock).await?;
+    let not_found = || EngineError::NotFound {
+        what: "memory",
+        id: id.as_str().to_owned(),
+    };
+    let _alone = world.gate.write().await;
+    let path = path_of(world, &scope, &owner, &id).await?.ok_or_else(not_found)?;
+    let file = world.parts.vault.read(&path).await?.ok_or_else(not_found)?;
+    let standing = file.entries.into_iter().map(|read| read.entry);
+    let mut entry = standing
+        .into_iter()
+        .find(|entry| entry.id == id)
+        .ok_or_else(not_found)?;
+    entry.subject = subject.unwrap_or(entry.subject);
+    entry.summary = summary.unwrap_or(entry.summary);
+    entry.body = body.unwrap_or(entry.body);
+    // What stands there now is neither what was said nor what an extractor made of it.
+    entry.origin = Origin::Hand;
+    entry.author = None;
+    match world
+        .parts
+        .vault
+        .edit(&path, &[Edit::Replace(Box::new(entry))])
+        .await
+    {
+        Ok(_) => {}
+        Err(VaultError::NoEntry { .. }) => return Err(not_found()),
+        Err(error) => return Err(error.into()),
+    }
+    follow(world, [path]).await
+}
+
+/// The file that holds an entry.
+async fn path_of(
+    world: &World,
+    scope: &Scope,
+    owner: &Owner,
+    id: &EntryId,
+) -> Result<Option<VaultPath>, EngineError> {
+    let rows = list::entries(world, scope, owner).await?;
+    Ok(rows
+        .iter()
+        .find(|doc| *doc.key.id == *id.as_str())
+        .map(|doc| doc.path.clone()))
+}
+
+/// Brings the index up to date with files that were just changed; if it cannot follow now, it will.
+pub(crate) async fn follow(
+    world: &World,
+    paths: impl IntoIterator<Item = VaultPath>,
+) -> Result<(), EngineError> {
+    let paths: Vec<VaultPath> = paths.into_iter().collect();
+    let followed = sync::files(world, paths.iter().cloned()).await;
+    if followed.is_err() {
+        paths.into_iter().for_each(|path| world.dirty.add(path));
+    }
+    followed.map(drop)
+}

@@ -1,0 +1,218 @@
+//! Forgetting: gone from the ledger, the vault, the index and every search, and never back.
+//!
+//! Owns: the order ledger, vault, index, record, in which nothing can come back: once the ledger is swept no job can
+//! write it again, and once the gate was held alone no write of it is under way. Never: what a sweep means (`ledger`).
+//!
+//! Every step can be done again, so a forgetting that died half-way is finished by asking again; what it took out of
+//! the vault leaves the index with the next sync in any case.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use futures::future::try_join_all;
+use model::{CellId, Doc, DocKey, DocKind, EntryId, EntryKind, Owner, ParentKind, Scope, SessionKey};
+use ports::{Edit, Forgotten, JobState, Sweep, VaultPath};
+
+use crate::api::{EngineError, Forget, Forgot};
+use crate::world::World;
+use crate::{edit, ids, list, sync};
+
+/// Records read at a time.
+const RECORDS: usize = 64;
+
+/// Forgets, in the vault, the ledger and the index.
+pub(crate) async fn forget(world: &World, forget: Forget) -> Result<Forgot, EngineError> {
+    world.accepting()?;
+    world.gauge.answering(&*world.parts.clock).await?;
+    let (scope, forgot) = match forget {
+        Forget::Session(session) => (session.scope.clone(), forget_session(world, &session).await),
+        Forget::Owner(scope, owner) => (scope.clone(), forget_owner(world, &scope, &owner).await),
+        Forget::Entries(scope, owner, ids) => {
+            (scope.clone(), forget_entries(world, &scope, &owner, ids).await)
+        }
+    };
+    // Also when it failed half-way: what was swept must not be found.
+    world.corpora.let_go(&scope);
+    world.bell.forget_stuck();
+    forgot
+}
+
+async fn forget_session(world: &World, session: &SessionKey) -> Result<Forgot, EngineError> {
+    // Nothing new of the session is cut meanwhile.
+    let _held = world.sessions.lock(session).await;
+    let swept = sweep(world, Sweep::Session(session.clone())).await?;
+    let _alone = world.gate.write().await;
+    // What is in the vault and not yet in the index must be found too.
+    sync::everything_alone(world).await?;
+    let mut entries = 0;
+    let mut paths = BTreeSet::new();
+    for owner in owners_of(world, &session.scope).await? {
+        let rows = world.parts.index.load(&session.scope, &owner).await?;
+        let told = rows.iter().filter(|doc| doc.kind != DocKind::Turn);
+        let told = told.filter(|doc| doc.session.as_ref() == Some(&session.session));
+        let (count, changed) = take_out(world, told).await?;
+        entries += count;
+        paths.extend(changed);
+    }
+    edit::follow(world, paths).await?;
+    Ok(Forgot {
+        entries,
+        messages: swept.messages,
+        missing: Vec::new(),
+    })
+}
+
+async fn forget_owner(world: &World, scope: &Scope, owner: &Owner) -> Result<Forgot, EngineError> {
+    let swept = sweep(world, Sweep::Owner(scope.clone(), owner.clone())).await?;
+    let _alone = world.gate.write().await;
+    let paths = world.parts.vault.remove(scope, Some(owner)).await?;
+    let rows = world.parts.index.load(scope, owner).await?;
+    let entries = rows.iter().filter(|doc| doc.kind != DocKind::Turn).count();
+    let keys: Vec<DocKey> = rows.into_iter().map(|doc| doc.key).collect();
+    world.writer.apply(Vec::new(), keys).await?;
+    world.records.drop_paths(&paths).await?;
+    Ok(Forgot {
+        entries,
+        messages: swept.messages,
+        missing: Vec::new(),
+    })
+}
+
+async fn forget_entries(
+    world: &World,
+    scope: &Scope,
+    owner: &Owner,
+    ids: Vec<EntryId>,
+) -> Result<Forgot, EngineError> {
+    for doc in asked_for(world, scope, owner, &ids).await? {
+        finished_writing(world, scope, &doc).await?;
+    }
+    let _alone = world.gate.write().await;
+    let rows = asked_for(world, scope, owner, &ids).await?;
+    let mut forgot = Forgot::default();
+    for doc in rows
+        .iter()
+        .filter(|doc| doc.kind == DocKind::Entry(EntryKind::Episode))
+    {
+        if is_alone_with(world, scope, owner, doc).await? {
+            let swept = sweep(world, Sweep::Messages(scope.clone(), doc.sources.clone())).await?;
+            forgot.messages += swept.messages;
+        }
+    }
+    let (entries, paths) = take_out(world, rows.iter().map(|doc| &**doc)).await?;
+    forgot.entries = entries;
+    edit::follow(world, paths).await?;
+    let found: BTreeSet<&str> = rows.iter().map(|doc| &*doc.key.id).collect();
+    forgot.missing = ids
+        .into_iter()
+        .filter(|id| !found.contains(id.as_str()))
+        .collect();
+    Ok(forgot)
+}
+
+async fn sweep(world: &World, sweep: Sweep) -> Result<Forgotten, EngineError> {
+    Ok(world.parts.transcripts.sweep(sweep).await?)
+}
+
+/// The entries among those asked for that are there.
+async fn asked_for(
+    world: &World,
+    scope: &Scope,
+    owner: &Owner,
+    ids: &[EntryId],
+) -> Result<Vec<Arc<Doc>>, EngineError> {
+    let ids: BTreeSet<&str> = ids.iter().map(EntryId::as_str).collect();
+    let mut rows = list::entries(world, scope, owner).await?;
+    rows.retain(|doc| ids.contains(&*doc.key.id));
+    Ok(rows)
+}
+
+/// The memcell that an episode tells.
+fn cell_of(doc: &Doc) -> Option<CellId> {
+    let parent = doc
+        .parent
+        .as_ref()
+        .filter(|parent| parent.kind == ParentKind::Memcell)?;
+    Some(CellId::new(parent.id.as_str()))
+}
+
+/// Waits until the job that wrote an entry is over: one that runs again would write it again.
+async fn finished_writing(world: &World, scope: &Scope, doc: &Doc) -> Result<(), EngineError> {
+    let Some(cell) = cell_of(doc) else { return Ok(()) };
+    let mut finished = world.bell.watch();
+    loop {
+        finished.borrow_and_update();
+        let job = world.parts.jobs.job(scope, &ids::job_of(&cell)).await?;
+        let unfinished = job.filter(|job| matches!(job.state, JobState::Queued | JobState::Processing));
+        let Some(job) = unfinished else { return Ok(()) };
+        if world.bell.stuck_sessions().0.contains(&job.session) {
+            let reason = job.error.unwrap_or_default();
+            return Err(EngineError::Invalid(format!(
+                "`{}` is still being written: {reason}",
+                doc.key.id
+            )));
+        }
+        tokio::select! {
+            () = world.work.stopping() => return Err(EngineError::Stopping),
+            _ = finished.changed() => {}
+        }
+    }
+}
+
+/// Whether no other owner remembers what an episode tells.
+async fn is_alone_with(world: &World, scope: &Scope, owner: &Owner, doc: &Doc) -> Result<bool, EngineError> {
+    let Some(cell) = cell_of(doc) else {
+        return Ok(false);
+    };
+    let Some(cell) = world.parts.transcripts.cell(&cell).await? else {
+        return Ok(true);
+    };
+    for other in cell.owners.iter().filter(|other| *other != owner) {
+        let rows = list::entries(world, scope, other).await?;
+        if rows.iter().any(|row| row.key.id == doc.key.id) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Takes entries out of their files; tells how many there were, and which files changed.
+async fn take_out<'a>(
+    world: &World,
+    docs: impl Iterator<Item = &'a Doc>,
+) -> Result<(usize, Vec<VaultPath>), EngineError> {
+    let mut by_path: BTreeMap<VaultPath, BTreeSet<&str>> = BTreeMap::new();
+    for doc in docs {
+        by_path.entry(doc.path.clone()).or_default().insert(&doc.key.id);
+    }
+    let mut count = 0;
+    for (path, ids) in &by_path {
+        count += ids.len();
+        let Some(file) = world.parts.vault.read(path).await? else {
+            continue;
+        };
+        let standing = file.entries.into_iter().map(|read| read.entry.id);
+        let edits: Vec<Edit> = standing
+            .filter(|id| ids.contains(id.as_str()))
+            .map(Edit::Remove)
+            .collect();
+        if !edits.is_empty() {
+            world.parts.vault.edit(path, &edits).await?;
+        }
+    }
+    Ok((count, by_path.into_keys().collect()))
+}
+
+/// Everyone in a scope of whom the vault holds a file.
+async fn owners_of(world: &World, scope: &Scope) -> Result<BTreeSet<Owner>, EngineError> {
+    let mut owners = BTreeSet::new();
+    for some in world.records.stats().await?.chunks(RECORDS) {
+        let records = try_join_all(some.iter().map(|stat| world.records.record(&stat.path))).await?;
+        let of_scope = records
+            .into_iter()
+            .flatten()
+            .filter(|record| record.scope == *scope);
+        owners.extend(of_scope.map(|record| record.owner));
+    }
+    Ok(owners)
+}

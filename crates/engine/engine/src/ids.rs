@@ -1,0 +1,83 @@
+//! The ids that Quipu gives, and how one follows from another.
+//!
+//! Owns: the form of message, memcell, entry and job ids. Never: randomness (a port gives it).
+//!
+//! A memcell's id names its job and its entries, so that work which runs again writes under the same names.
+
+use model::{CellId, EntryId, EntryKind, MessageId, Timestamp, Zone};
+use ports::{Ids, JobId};
+
+/// Digits and letters without `i`, `l`, `o` and `u`, in the order of their bytes: ids sort as their numbers do.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+/// A new message's id: the UTC date of the message, and 64 random bits.
+pub(crate) fn message_id(ids: &dyn Ids, time: Timestamp) -> MessageId {
+    MessageId::new(format!("m_{}", dated(ids, time, &Zone::utc())))
+}
+
+/// A new memcell's id: the date under which its episode is filed, and 64 random bits.
+pub(crate) fn cell_id(ids: &dyn Ids, ended: Timestamp, zone: &Zone) -> CellId {
+    CellId::new(format!("mc_{}", dated(ids, ended, zone)))
+}
+
+/// The job that writes a memcell.
+pub(crate) fn job_of(cell: &CellId) -> JobId {
+    let low = cell
+        .as_str()
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    let random = cell.as_str().rsplit('_').next().map_or(0, number);
+    JobId(format!("{random:016x}{low:016x}"))
+}
+
+/// The id of a memcell's episode; the same for each owner.
+pub(crate) fn episode_id(cell: &CellId) -> EntryId {
+    EntryId::new(format!("{}_{}", EntryKind::Episode.prefix(), suffix(cell)))
+}
+
+/// The id of a memcell's fact number `n`.
+pub(crate) fn fact_id(cell: &CellId, n: usize) -> EntryId {
+    EntryId::new(format!("{}{n}", fact_prefix(cell)))
+}
+
+/// What the ids of all facts of a memcell begin with.
+pub(crate) fn fact_prefix(cell: &CellId) -> String {
+    format!("{}_{}_", EntryKind::Fact.prefix(), suffix(cell))
+}
+
+fn suffix(cell: &CellId) -> &str {
+    cell.as_str().strip_prefix("mc_").unwrap_or(cell.as_str())
+}
+
+fn dated(ids: &dyn Ids, time: Timestamp, zone: &Zone) -> String {
+    let date = zone.date(time);
+    let random = ids.next();
+    format!(
+        "{:04}{:02}{:02}_{}",
+        date.year(),
+        date.month(),
+        date.day(),
+        letters(random)
+    )
+}
+
+fn letters(mut number: u64) -> String {
+    let mut digits = [b'0'; 13];
+    for digit in digits.iter_mut().rev() {
+        *digit = ALPHABET[usize::try_from(number & 31).expect("five bits")];
+        number >>= 5;
+    }
+    digits.iter().map(|digit| char::from(*digit)).collect()
+}
+
+fn number(letters: &str) -> u64 {
+    letters.bytes().fold(0, |number, letter| {
+        let digit = ALPHABET.iter().position(|have| *have == letter).unwrap_or(0);
+        (number << 5) | digit as u64
+    })
+}
+
+#[cfg(test)]
+mod tests;

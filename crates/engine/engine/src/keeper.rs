@@ -1,0 +1,104 @@
+//! The index's keeper: looks at it when the engine starts, and has it built when it must be.
+//!
+//! Owns: what the index is taken for. Never: building it (`rebuild` does).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ports::{IndexHealth, VaultChange};
+use tokio::sync::OwnedRwLockWriteGuard;
+
+use crate::api::EngineError;
+use crate::rebuild;
+use crate::serving::Serving;
+use crate::sync;
+use crate::world::World;
+
+/// Tries before nobody is kept waiting for an index that must be built.
+const TRIES_MAX: u32 = 3;
+/// How long to wait between those tries, and between later ones.
+const BETWEEN: Duration = Duration::from_secs(2);
+const BETWEEN_LATER: Duration = Duration::from_secs(60);
+
+/// Keeps the index until the engine stops. The gate is held until it is known what the index takes.
+pub(crate) async fn keep(world: Arc<World>, gate: OwnedRwLockWriteGuard<()>) {
+    let must_build = look(&world).await;
+    drop(gate);
+    if world.gauge.now() != Serving::Building {
+        follow_the_vault(&world).await;
+    }
+    world.gauge.set_synced();
+    if must_build {
+        build(&world).await;
+    }
+    loop {
+        tokio::select! {
+            () = world.work.stopping() => return,
+            () = world.gauge.building() => build(&world).await,
+        }
+    }
+}
+
+/// Says what the index is good for, and tells whether it must be built.
+async fn look(world: &World) -> bool {
+    match world.parts.index.health(world.parts.embedder.id()).await {
+        IndexHealth::Ready => {
+            world.gauge.set(Serving::Ready);
+            // Without records nobody knows which of its rows still stand in the vault.
+            has_lost_its_records(world).await.unwrap_or(false)
+        }
+        IndexHealth::Fresh => {
+            world.gauge.set(Serving::Building);
+            true
+        }
+        IndexHealth::NeedsRebuild { reason } => {
+            tracing::warn!(reason, "the index is built anew");
+            let can_read = world.parts.index.stats().await.is_ok();
+            world.gauge.set(if can_read {
+                Serving::Words
+            } else {
+                Serving::Building
+            });
+            true
+        }
+    }
+}
+
+async fn has_lost_its_records(world: &World) -> Result<bool, EngineError> {
+    Ok(world.records.stats().await?.is_empty() && world.parts.index.stats().await?.rows > 0)
+}
+
+/// Looks at what changed in the vault while no engine ran.
+async fn follow_the_vault(world: &World) {
+    if let Err(error) = sync::everything(world).await {
+        tracing::warn!(%error, "the vault could not be looked at; it is tried again");
+        world.mind(&error);
+        world.dirty.add_all(VaultChange {
+            all: true,
+            ..VaultChange::default()
+        });
+    }
+}
+
+/// Builds the index, and tries for as long as it takes: an embedding model may be away for hours.
+async fn build(world: &Arc<World>) {
+    for attempt in 1.. {
+        let error = match rebuild::rebuild(world, None).await {
+            Ok(built) => {
+                tracing::info!(?built, "the index is built");
+                return;
+            }
+            Err(EngineError::Stopping) => return,
+            Err(error) => error,
+        };
+        tracing::warn!(%error, attempt, "the index could not be built; it is tried again");
+        let is_late = attempt >= TRIES_MAX;
+        if is_late {
+            world.gauge.give_up(&error.to_string());
+        }
+        tokio::select! {
+            () = world.work.stopping() => return,
+            () = world.parts.clock.sleep(if is_late { BETWEEN_LATER } else { BETWEEN }) => {}
+        }
+    }
+}

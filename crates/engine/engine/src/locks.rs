@@ -1,0 +1,83 @@
+//! One lock for each key, made when first wanted and gone when nobody wants it.
+//!
+//! Owns: keyed mutual exclusion across awaits. Never: what is done under a lock.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::OwnedMutexGuard;
+
+type Lock = Arc<tokio::sync::Mutex<()>>;
+
+/// Locks by key: holders of one key take turns in the order they came, other keys are not concerned.
+#[derive(Debug)]
+pub(crate) struct KeyedLocks<K: Ord + Clone> {
+    locks: Mutex<BTreeMap<K, Lock>>,
+}
+
+/// Holds one key's lock until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Held<'a, K: Ord + Clone> {
+    // Declared before the claim, so that the lock is free when the claim looks whether anybody wants it.
+    _guard: OwnedMutexGuard<()>,
+    _claim: Claim<'a, K>,
+}
+
+/// Somebody holds the lock or waits for it.
+#[derive(Debug)]
+struct Claim<'a, K: Ord + Clone> {
+    locks: &'a KeyedLocks<K>,
+    key: K,
+    lock: Option<Lock>,
+}
+
+impl<K: Ord + Clone> Default for KeyedLocks<K> {
+    fn default() -> Self {
+        Self {
+            locks: Mutex::default(),
+        }
+    }
+}
+
+impl<K: Ord + Clone> KeyedLocks<K> {
+    /// Waits for the key's lock.
+    pub(crate) async fn lock(&self, key: &K) -> Held<'_, K> {
+        let lock = self.map().entry(key.clone()).or_default().clone();
+        let claim = Claim {
+            locks: self,
+            key: key.clone(),
+            lock: Some(lock.clone()),
+        };
+        Held {
+            _guard: lock.lock_owned().await,
+            _claim: claim,
+        }
+    }
+
+    /// How many keys are held or waited for.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.map().len()
+    }
+
+    fn map(&self) -> MutexGuard<'_, BTreeMap<K, Lock>> {
+        self.locks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Ord + Clone> Drop for Claim<'_, K> {
+    fn drop(&mut self) {
+        let mut map = self.locks.map();
+        self.lock = None;
+        // One reference is the map's own: nobody holds the lock, nobody waits.
+        if map
+            .get(&self.key)
+            .is_some_and(|lock| Arc::strong_count(lock) == 1)
+        {
+            map.remove(&self.key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

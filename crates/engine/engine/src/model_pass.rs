@@ -1,0 +1,206 @@
+//! Boundaries by a chat model: asked in the background, only when a boundary is possible, never twice at a time for
+//! one session.
+//!
+//! Owns: when the model is asked and what happens when it is of no use. Never: the prompt (`extract` has it).
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use extract::{AnswerPart, Boundary, Tail};
+use model::{CellId, CutReason, Message, SessionKey};
+use ports::LedgerError;
+use tokio::sync::Semaphore;
+
+use crate::api::EngineError;
+use crate::boundaries;
+use crate::interview::{self, Trouble};
+use crate::world::World;
+
+/// Sessions remembered for what the model was asked about them; beyond that some are asked once more.
+const SESSIONS_MAX: usize = 4_096;
+/// Answers kept for the jobs that will write them; a job without its answer asks again.
+const ANSWERS_MAX: usize = 256;
+
+/// What is going on with the model.
+#[derive(Debug)]
+pub(crate) struct ModelPasses {
+    sessions: Mutex<BTreeMap<SessionKey, Pass>>,
+    answers: Mutex<BTreeMap<CellId, AnswerPart>>,
+    permits: Semaphore,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Pass {
+    running: bool,
+    /// Messages came while the model was thinking.
+    again: bool,
+    /// How many messages of the buffer the model saw without cutting them off.
+    asked: usize,
+}
+
+impl ModelPasses {
+    pub(crate) fn new(at_a_time: usize) -> Self {
+        Self {
+            sessions: Mutex::default(),
+            answers: Mutex::default(),
+            permits: Semaphore::new(at_a_time.max(1)),
+        }
+    }
+
+    /// How many sessions the model is asked about now, this one or any.
+    pub(crate) fn running(&self, session: Option<&SessionKey>) -> usize {
+        let sessions = self.sessions();
+        let running = sessions
+            .iter()
+            .filter(|(key, pass)| pass.running && session.is_none_or(|s| s == *key));
+        running.count()
+    }
+
+    /// What the model told of a memcell when it cut it.
+    pub(crate) fn answer(&self, cell: &CellId) -> Option<AnswerPart> {
+        self.answers().get(cell).cloned()
+    }
+
+    /// The memcell is written.
+    pub(crate) fn forget_answer(&self, cell: &CellId) {
+        self.answers().remove(cell);
+    }
+
+    fn keep_answers(&self, told: impl IntoIterator<Item = (CellId, AnswerPart)>) {
+        let mut answers = self.answers();
+        answers.extend(told);
+        while answers.len() > ANSWERS_MAX {
+            answers.pop_first();
+        }
+    }
+
+    /// Whether the caller shall run a pass; otherwise the one that runs will look again.
+    fn begin(&self, session: &SessionKey) -> bool {
+        let mut sessions = self.sessions();
+        if sessions.len() >= SESSIONS_MAX {
+            sessions.retain(|_, pass| pass.running);
+        }
+        let pass = sessions.entry(session.clone()).or_default();
+        pass.again = pass.running;
+        !std::mem::replace(&mut pass.running, true)
+    }
+
+    /// Whether the pass must be repeated; otherwise it is over.
+    fn repeats(&self, session: &SessionKey, asked: usize) -> bool {
+        let mut sessions = self.sessions();
+        let Some(pass) = sessions.get_mut(session) else {
+            return false;
+        };
+        pass.asked = asked;
+        pass.running = std::mem::take(&mut pass.again);
+        let repeats = pass.running;
+        if !repeats && asked == 0 {
+            sessions.remove(session);
+        }
+        repeats
+    }
+
+    fn asked(&self, session: &SessionKey) -> usize {
+        self.sessions().get(session).map_or(0, |pass| pass.asked)
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, BTreeMap<SessionKey, Pass>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answers(&self) -> MutexGuard<'_, BTreeMap<CellId, AnswerPart>> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Looks at a session in the background.
+pub(crate) fn nudge(world: &Arc<World>, session: &SessionKey) {
+    if !world.passes.begin(session) {
+        return;
+    }
+    let (own, session) = (world.clone(), session.clone());
+    world.work.spawn(async move {
+        loop {
+            let asked = pass(&own, &session).await.unwrap_or_else(|error| {
+                tracing::warn!(%error, "boundaries are looked for again with the next message");
+                0
+            });
+            if !own.passes.repeats(&session, asked) {
+                break;
+            }
+        }
+        own.bell.finished();
+    });
+}
+
+/// One look, for a job that waits for it. Another look at the same session may be under way; the buffer decides.
+pub(crate) async fn pass(world: &World, session: &SessionKey) -> Result<usize, EngineError> {
+    let Ok(_permit) = world.passes.permits.acquire().await else {
+        return Err(EngineError::Stopping);
+    };
+    let buffer = world.parts.transcripts.buffer(session).await?;
+    let limits = boundaries::limits(world);
+    let asked = world.passes.asked(session).min(buffer.len());
+    if !extract::boundary_possible(&buffer, asked, &limits) {
+        return Ok(asked);
+    }
+    let parts = match interview::ask(world, &buffer, Tail::Open).await {
+        Ok(parts) => parts,
+        Err(trouble) => {
+            if !matches!(trouble, Trouble::NoModel) {
+                tracing::warn!(%trouble, "the rules cut instead of the model");
+            }
+            boundaries::cut_by_rules(world, session).await?;
+            return Ok(0);
+        }
+    };
+    let cut = cut_at(world, session, &buffer, parts).await?;
+    let is_full = |rest: &[Message]| {
+        let tokens: usize = rest.iter().map(|message| extract::tokens(&message.text())).sum();
+        rest.len() >= limits.messages_max || tokens >= limits.tokens_max
+    };
+    if cut == 0 && is_full(&buffer) {
+        // The model wants to wait, but a buffer has its limits.
+        boundaries::cut_by_rules(world, session).await?;
+        return Ok(0);
+    }
+    Ok(buffer.len() - cut)
+}
+
+/// Cuts where the model said, if the buffer still begins with what the model saw; tells how many messages went.
+async fn cut_at(
+    world: &World,
+    session: &SessionKey,
+    seen: &[Message],
+    parts: Vec<AnswerPart>,
+) -> Result<usize, EngineError> {
+    let Some(end) = parts.last().map(|part| part.end) else {
+        return Ok(0);
+    };
+    let _held = world.sessions.lock(session).await;
+    let buffer = world.parts.transcripts.buffer(session).await?;
+    let is_same = buffer.len() >= end
+        && buffer
+            .iter()
+            .zip(&seen[..end])
+            .all(|(now, then)| now.id == then.id);
+    if !is_same {
+        return Ok(0);
+    }
+    let ends: Vec<Boundary> = parts
+        .iter()
+        .map(|part| Boundary {
+            end: part.end,
+            reason: CutReason::Model,
+        })
+        .collect();
+    match boundaries::commit(world, session, &buffer, &ends).await {
+        Ok(cells) if cells.is_empty() => Ok(0),
+        Ok(cells) => {
+            world.passes.keep_answers(cells.into_iter().zip(parts));
+            Ok(end)
+        }
+        Err(LedgerError::Conflict) => Ok(0),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,236 @@
+//! A new index from the vault, beside the live one, swapped in when it is whole.
+//!
+//! Owns: that no record ever claims what the live index does not hold, before, during and after the swap. Never:
+//! stopping anybody for longer than the swap takes.
+//!
+//! Until the swap everything is written to the live index as usual. Right before it, with the gate held alone, every
+//! file that changed since it was read for the new index gets a record that fits no file, so that it must be looked at
+//! again, by this process or by the next one. Then the swap, then that look.
+
+mod swap;
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::FuturesOrdered;
+use model::{Doc, DocKey};
+use ports::{EmbedError, FileRecord, IndexStage, ParsedFile, VaultPath};
+
+use crate::api::{EngineError, OnProgress, Progress, Synced};
+use crate::records::mark;
+use crate::serving::Serving;
+use crate::sync;
+use crate::world::World;
+
+/// Rows that are embedded and added together.
+const ROWS: usize = 1_024;
+/// Batches that are embedded at a time.
+const BATCHES: usize = 2;
+
+/// What to do about vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Vectors {
+    /// The live index answers meanwhile: the new one must have them, or there is no new one.
+    Must,
+    /// Nothing answers meanwhile: better without them than not at all. They follow.
+    MayFollow,
+    /// Nothing answers meanwhile, and the model is slow: they follow.
+    Follow,
+}
+
+/// Rows on their way through the embedder.
+type Embedding = BoxFuture<'static, Option<(Vec<Doc>, Result<(), EmbedError>)>>;
+
+/// A new index under way.
+struct Build<'a> {
+    world: &'a Arc<World>,
+    on: Option<OnProgress>,
+    stage: Box<dyn IndexStage>,
+    vectors: Vectors,
+    embedding: FuturesOrdered<Embedding>,
+    waiting: Vec<Doc>,
+    /// Rows that are in the new index; a second entry of the same id is not added twice.
+    seen: HashSet<DocKey>,
+    /// Every file as it was read.
+    files: BTreeMap<VaultPath, FileRecord>,
+    /// Some rows have no vectors.
+    is_bare: bool,
+    synced: Synced,
+    meter: Meter,
+}
+
+/// A new index that holds every row.
+struct Whole<'a> {
+    world: &'a Arc<World>,
+    stage: Box<dyn IndexStage>,
+    files: BTreeMap<VaultPath, FileRecord>,
+    is_bare: bool,
+    synced: Synced,
+}
+
+/// How far it is; the rows still to come are estimated from the bytes still to come.
+#[derive(Debug, Default)]
+struct Meter {
+    bytes_total: u64,
+    bytes_read: u64,
+    rows_read: usize,
+    rows_done: usize,
+}
+
+/// Builds a new index from the vault and swaps it in.
+pub(crate) async fn rebuild(world: &Arc<World>, on: Option<OnProgress>) -> Result<Synced, EngineError> {
+    world.accepting()?;
+    let _one = world.rebuilding.lock().await;
+    let built = build(world, on).await;
+    world.gauge.set_progress(None);
+    built
+}
+
+async fn build(world: &Arc<World>, on: Option<OnProgress>) -> Result<Synced, EngineError> {
+    let stage = world.parts.index.stage(world.parts.embedder.id()).await?;
+    let vectors = match world.gauge.now() {
+        Serving::Ready | Serving::Words => Vectors::Must,
+        _ if world.parts.embedder.is_instant() => Vectors::MayFollow,
+        _ => Vectors::Follow,
+    };
+    let stats = world.parts.vault.scan().await?;
+    let meter = Meter {
+        bytes_total: stats.iter().map(|stat| stat.bytes).sum(),
+        ..Meter::default()
+    };
+    let mut build = Build {
+        world,
+        on,
+        stage,
+        vectors,
+        embedding: FuturesOrdered::new(),
+        waiting: Vec::new(),
+        seen: HashSet::new(),
+        files: BTreeMap::new(),
+        is_bare: false,
+        synced: Synced::default(),
+        meter,
+    };
+    for stat in stats {
+        world.accepting()?;
+        if let Some(file) = world.parts.vault.read(&stat.path).await? {
+            build.take(file).await?;
+        }
+    }
+    build.embed_waiting(0).await?;
+    build.whole().swap_in().await
+}
+
+impl<'a> Build<'a> {
+    fn whole(self) -> Whole<'a> {
+        let Self {
+            world,
+            stage,
+            files,
+            is_bare,
+            synced,
+            ..
+        } = self;
+        Whole {
+            world,
+            stage,
+            files,
+            is_bare,
+            synced,
+        }
+    }
+
+    async fn take(&mut self, file: ParsedFile) -> Result<(), EngineError> {
+        self.meter.bytes_read += file.stat.bytes;
+        let problem = sync::problem(&file);
+        self.synced.files += 1;
+        self.synced.broken += usize::from(problem.is_some());
+        self.synced.entries_added += file.entries.len();
+        let (scope, owner) = sync::owner_of(&file, None);
+        let mut marks = Vec::new();
+        for read in &file.entries {
+            let docs = sync::rows_of(read, &file.stat.path);
+            marks.push(mark(read, &docs));
+            self.waiting
+                .extend(docs.into_iter().filter(|doc| self.seen.insert(doc.key.clone())));
+        }
+        let record = FileRecord {
+            stat: file.stat,
+            scope,
+            owner,
+            marks,
+            problem,
+        };
+        self.files.insert(record.stat.path.clone(), record);
+        self.embed_waiting(ROWS).await
+    }
+
+    /// Sends rows on their way when more than so many wait, and adds those that have arrived; with 0, all of them.
+    async fn embed_waiting(&mut self, rows_max: usize) -> Result<(), EngineError> {
+        while self.waiting.len() > rows_max {
+            let rest = self.waiting.split_off(self.waiting.len().min(ROWS));
+            let docs = std::mem::replace(&mut self.waiting, rest);
+            self.meter.rows_read += docs.len();
+            self.embedding.push_back(self.embed(docs));
+            if self.embedding.len() >= BATCHES {
+                self.add_next().await?;
+            }
+        }
+        while rows_max == 0 && !self.embedding.is_empty() {
+            self.add_next().await?;
+        }
+        Ok(())
+    }
+
+    fn embed(&self, mut docs: Vec<Doc>) -> Embedding {
+        if self.vectors == Vectors::Follow {
+            return Box::pin(async { Some((docs, Ok(()))) });
+        }
+        let world = self.world.clone();
+        Box::pin(async move {
+            let own = world.clone();
+            let work = async move {
+                let done = own.rows.embed_docs(&mut docs).await;
+                (docs, done)
+            };
+            world.work.run(work).await
+        })
+    }
+
+    async fn add_next(&mut self) -> Result<(), EngineError> {
+        let Some(embedded) = self.embedding.next().await else {
+            return Ok(());
+        };
+        let (docs, done) = embedded.ok_or(EngineError::Stopping)?;
+        match done {
+            Ok(()) => self.is_bare |= self.vectors == Vectors::Follow,
+            Err(error) if self.vectors == Vectors::Must => return Err(error.into()),
+            Err(error) => {
+                tracing::warn!(%error, "the new index has rows without vectors; they follow");
+                self.is_bare = true;
+            }
+        }
+        self.stage.add(&docs).await?;
+        self.meter.rows_done += docs.len();
+        let progress = self.meter.progress();
+        self.world.gauge.set_progress(Some(progress));
+        if let Some(tell) = &self.on {
+            tell(progress);
+        }
+        Ok(())
+    }
+}
+
+impl Meter {
+    fn progress(&self) -> Progress {
+        let to_come = u128::from(self.bytes_total.saturating_sub(self.bytes_read));
+        let estimate = self.rows_read as u128 * to_come / u128::from(self.bytes_read.max(1));
+        let total = self.rows_read + usize::try_from(estimate).unwrap_or(0);
+        Progress {
+            done: self.rows_done,
+            total: total.max(self.rows_done),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The moment in which the new index takes the old one's place.
+//!
+//! Owns: the order records, swap, look again. Never: building.
+
+use std::collections::BTreeSet;
+
+use futures::future::try_join_all;
+use ports::{FileMark, FileRecord, FileStat, VaultChange, VaultPath};
+
+use super::Whole;
+use crate::api::{EngineError, Synced};
+use crate::serving::Serving;
+use crate::sync;
+
+/// Records read at a time.
+const RECORDS: usize = 64;
+
+/// The digest of no entry: an entry with it must be indexed again.
+const UNKNOWN: u64 = 0;
+
+impl Whole<'_> {
+    /// Swaps the new index in; nobody writes meanwhile, and whoever has no rows at hand waits.
+    pub(super) async fn swap_in(self) -> Result<Synced, EngineError> {
+        let world = self.world;
+        let _alone = world.gate.write().await;
+        let (records, again) = self.records().await?;
+        world.records.put_all(records).await?;
+        let before = world.gauge.now();
+        world.gauge.set(Serving::Swapping);
+        if let Err(error) = self.stage.publish().await {
+            world.gauge.set(before);
+            return Err(error.into());
+        }
+        if self.is_bare {
+            world.dirty.add_all(VaultChange {
+                all: false,
+                paths: again,
+            });
+        } else if let Err(error) = sync::files(world, again.iter().cloned()).await {
+            tracing::warn!(%error, "what changed during the rebuild follows later");
+            world.dirty.add_all(VaultChange {
+                all: false,
+                paths: again,
+            });
+        }
+        world.corpora.let_all_go();
+        world.gauge.set(Serving::Ready);
+        Ok(self.synced)
+    }
+
+    /// The records that must be written before the swap, and the files that must be looked at after it.
+    async fn records(&self) -> Result<(Vec<FileRecord>, BTreeSet<VaultPath>), EngineError> {
+        let mut new: BTreeSet<&VaultPath> = self.files.keys().collect();
+        let mut changed = Vec::new();
+        for stat in self.world.records.stats().await? {
+            new.remove(&stat.path);
+            let is_same = self.files.get(&stat.path).is_some_and(|file| file.stat == stat);
+            if !is_same || self.is_bare {
+                changed.push(stat.path);
+            }
+        }
+        let mut records = Vec::new();
+        for some in changed.chunks(RECORDS) {
+            let recorded = try_join_all(some.iter().map(|path| self.world.records.record(path))).await?;
+            records.extend(
+                recorded
+                    .into_iter()
+                    .flatten()
+                    .map(|record| self.unfitting(record)),
+            );
+        }
+        let mut again: BTreeSet<VaultPath> = changed.into_iter().collect();
+        for path in new {
+            let record = self.files[path].clone();
+            if self.is_bare {
+                again.insert(path.clone());
+                records.push(self.unfitting(record));
+            } else {
+                records.push(record);
+            }
+        }
+        Ok((records, again))
+    }
+
+    /// A record that fits no file and claims no entry that the new index may lack, but forgets none that may have to
+    /// be removed.
+    fn unfitting(&self, recorded: FileRecord) -> FileRecord {
+        let read = self.files.get(&recorded.stat.path);
+        let mut marks = read.map_or_else(Vec::new, |file| file.marks.clone());
+        if self.is_bare {
+            marks.iter_mut().for_each(|mark| mark.digest = UNKNOWN);
+        }
+        let known: BTreeSet<_> = marks.iter().map(|mark| mark.entry.clone()).collect();
+        let others = recorded
+            .marks
+            .into_iter()
+            .filter(|mark| !known.contains(&mark.entry));
+        marks.extend(others.map(|mark| FileMark {
+            digest: UNKNOWN,
+            ..mark
+        }));
+        let stat = FileStat {
+            path: recorded.stat.path,
+            bytes: 0,
+            modified_ns: 0,
+        };
+        FileRecord {
+            stat,
+            marks,
+            ..recorded
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! A question to an owner's rows.
+//!
+//! Owns: which rows are asked, with which evidence, and where the ranking runs. Never: ranking (`recall`).
+
+use std::sync::Arc;
+
+use model::{Message, Timestamp, Vector, Zone};
+use ports::{CandidateQuery, EmbedPurpose};
+use recall::{Corpus, Method, Query, Ranking, cut_to_tokens};
+
+use crate::api::{EngineError, Found, Search};
+use crate::corpora::{self, Hot, View};
+use crate::world::World;
+
+/// Rows from which on ranking leaves the thread that serves requests.
+const ROWS_INLINE_MAX: usize = 5_000;
+/// Rows that each search of a large owner's index brings to be ranked.
+const CANDIDATES: usize = 500;
+
+/// A question with everything that ranking needs.
+#[derive(Debug)]
+struct Question {
+    search: Search,
+    vector: Option<Vector>,
+    method: Method,
+    asked_at: Timestamp,
+    zone: Zone,
+}
+
+/// Finds memories and messages.
+pub(crate) async fn search(world: &World, search: Search) -> Result<Found, EngineError> {
+    world.accepting()?;
+    check(&search)?;
+    world.gauge.answering(&*world.parts.clock).await?;
+    let vector = embed(world, &search).await;
+    let question = Arc::new(Question {
+        method: if vector.is_some() {
+            search.method
+        } else {
+            Method::Keyword
+        },
+        asked_at: search.asked_at.unwrap_or_else(|| world.now()),
+        zone: world.settings.zone.clone(),
+        vector,
+        search,
+    });
+    let (scope, owner) = (&question.search.scope, &question.search.owner);
+    let mut ranking = match world.corpora.view(world, scope, owner).await? {
+        View::Hot(hot) => rank(&hot, &question).await?,
+        View::Large => rank_candidates(world, &question).await?,
+    };
+    if let Some(tokens_max) = question.search.tokens_max {
+        cut_to_tokens(&mut ranking, tokens_max);
+    }
+    Ok(Found {
+        memories: ranking.memories,
+        messages: ranking.messages,
+        unprocessed: unprocessed(world, &question.search).await?,
+        span: ranking.span,
+        method: question.method,
+    })
+}
+
+fn check(search: &Search) -> Result<(), EngineError> {
+    if search.query.trim().is_empty() {
+        return Err(EngineError::Invalid("a search needs a query".to_owned()));
+    }
+    if search.memories_max == 0 && search.messages_max == 0 {
+        return Err(EngineError::Invalid(
+            "a search must ask for at least one memory or message".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// The query's vector; none when only words are asked for, or are all there is.
+async fn embed(world: &World, search: &Search) -> Option<Vector> {
+    if search.method == Method::Keyword || !world.gauge.takes_vectors() {
+        return None;
+    }
+    match world
+        .parts
+        .embedder
+        .embed(&[&search.query], EmbedPurpose::Query)
+        .await
+    {
+        Ok(vectors) => vectors.into_iter().next(),
+        Err(error) => {
+            tracing::warn!(%error, "a query is answered by its words only");
+            None
+        }
+    }
+}
+
+async fn rank(hot: &Arc<Hot>, question: &Arc<Question>) -> Result<Ranking, EngineError> {
+    if hot.read(Corpus::len) <= ROWS_INLINE_MAX {
+        return Ok(hot.read(|corpus| question.rank(corpus)));
+    }
+    let (hot, question) = (hot.clone(), question.clone());
+    let ranked = tokio::task::spawn_blocking(move || hot.read(|corpus| question.rank(corpus))).await;
+    ranked.map_err(|_| EngineError::Stopping)
+}
+
+/// An owner whose rows are too many is asked for the best, and these are ranked together with what is buffered.
+async fn rank_candidates(world: &World, question: &Question) -> Result<Ranking, EngineError> {
+    let Search {
+        scope, owner, query, ..
+    } = &question.search;
+    let best = CandidateQuery {
+        scope: scope.clone(),
+        owner: owner.clone(),
+        text: if question.method == Method::Vector {
+            String::new()
+        } else {
+            query.clone()
+        },
+        vector: question.vector.clone(),
+        limit: CANDIDATES,
+    };
+    // The tail is read first: what leaves it is in the index already.
+    let tail = world.parts.transcripts.tail(scope, owner).await?;
+    let docs = world.parts.index.candidates(&best).await?;
+    let buffered = corpora::buffered_rows(world, owner, &tail).await;
+    Ok(question.rank(&corpora::corpus_of(owner, docs, buffered)))
+}
+
+/// With a filter for one session: its messages that no episode tells yet.
+async fn unprocessed(world: &World, search: &Search) -> Result<Vec<Message>, EngineError> {
+    let Some(session) = search.filter.as_ref().and_then(|filter| filter.session()) else {
+        return Ok(Vec::new());
+    };
+    let mut tail = world.parts.transcripts.tail(&search.scope, &search.owner).await?;
+    tail.retain(|message| message.session.session.as_str() == session);
+    Ok(tail)
+}
+
+impl Question {
+    fn rank(&self, corpus: &Corpus) -> Ranking {
+        corpus.search(&Query {
+            text: &self.search.query,
+            vector: self.vector.as_deref(),
+            method: self.method,
+            filter: self.search.filter.as_ref(),
+            asked_at: self.asked_at,
+            zone: &self.zone,
+            as_of: self.search.as_of,
+            memories_max: self.search.memories_max,
+            messages_max: self.search.messages_max,
+            score_min: self.search.score_min,
+        })
+    }
+}

@@ -1,0 +1,150 @@
+//! Whether the index can answer, and with what.
+//!
+//! Owns: the one state that searches wait on. Never: building an index (`rebuild` does).
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use ports::{Clock, IndexError};
+use tokio::sync::watch;
+
+use crate::api::{EngineError, Progress};
+
+/// How long a search waits for an index that is being built from nothing.
+const WAIT: Duration = Duration::from_secs(30);
+/// How long a search waits for the first look at what changed while nobody was watching.
+const FIRST_SYNC_WAIT: Duration = Duration::from_secs(2);
+
+/// What the live index is good for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Serving {
+    /// Not looked at yet.
+    Checking,
+    /// Everything.
+    Ready,
+    /// Its vectors are of another model: words only, until it is rebuilt.
+    Words,
+    /// Nothing: it must be built, or is being built.
+    Building,
+    /// A new index takes its place right now.
+    Swapping,
+    /// Nothing, and building it failed.
+    Unusable(String),
+}
+
+impl Serving {
+    /// Whether waiting helps.
+    fn is_passing(&self) -> bool {
+        matches!(self, Self::Checking | Self::Building | Self::Swapping)
+    }
+}
+
+/// The state, to be waited on.
+#[derive(Debug)]
+pub(crate) struct Gauge {
+    serving: watch::Sender<Serving>,
+    synced: watch::Sender<bool>,
+    progress: Mutex<Option<Progress>>,
+}
+
+impl Gauge {
+    pub(crate) fn new() -> Self {
+        Self {
+            serving: watch::Sender::new(Serving::Checking),
+            synced: watch::Sender::new(false),
+            progress: Mutex::new(None),
+        }
+    }
+
+    /// What it is now.
+    pub(crate) fn now(&self) -> Serving {
+        self.serving.borrow().clone()
+    }
+
+    /// Whether vectors of the configured model may be read from it and written to it.
+    pub(crate) fn takes_vectors(&self) -> bool {
+        *self.serving.borrow() != Serving::Words
+    }
+
+    pub(crate) fn set(&self, serving: Serving) {
+        self.serving.send_replace(serving);
+    }
+
+    /// Says that the live index turned out to be unusable; tells whether that is news.
+    pub(crate) fn found_unusable(&self) -> bool {
+        self.serving.send_if_modified(|serving| {
+            let is_news = matches!(serving, Serving::Ready | Serving::Words);
+            if is_news {
+                *serving = Serving::Building;
+            }
+            is_news
+        })
+    }
+
+    /// Waits until an index must be built.
+    pub(crate) async fn building(&self) {
+        // The sender lives in self.
+        drop(
+            self.serving
+                .subscribe()
+                .wait_for(|now| *now == Serving::Building)
+                .await,
+        );
+    }
+
+    /// Says that the index could not be built; one that answers with words goes on doing so.
+    pub(crate) fn give_up(&self, reason: &str) {
+        self.serving.send_if_modified(|serving| {
+            let is_nothing = serving.is_passing();
+            if is_nothing {
+                *serving = Serving::Unusable(reason.to_owned());
+            }
+            is_nothing
+        });
+    }
+
+    /// Says that the first sync is through, whatever came of it.
+    pub(crate) fn set_synced(&self) {
+        self.synced.send_replace(true);
+    }
+
+    /// How far a rebuild is; none when there is none.
+    pub(crate) fn progress(&self) -> Option<Progress> {
+        *self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set_progress(&self, progress: Option<Progress>) {
+        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = progress;
+    }
+
+    /// Waits until the index can answer; within bounds, since someone waits.
+    pub(crate) async fn answering(&self, clock: &dyn Clock) -> Result<(), EngineError> {
+        let (mut serving, mut synced) = (self.serving.subscribe(), self.synced.subscribe());
+        let usable = serving.wait_for(|now| !now.is_passing());
+        let reason = tokio::select! {
+            biased;
+            now = usable => match now.as_deref() {
+                Ok(Serving::Unusable(reason)) => Some(reason.clone()),
+                _ => None,
+            },
+            () = clock.sleep(WAIT) => Some(self.how_far()),
+        };
+        if let Some(reason) = reason {
+            return Err(EngineError::Index(IndexError::Unusable { reason }));
+        }
+        tokio::select! {
+            biased;
+            // The sender lives in self.
+            _ = synced.wait_for(|synced| *synced) => {}
+            () = clock.sleep(FIRST_SYNC_WAIT) => {}
+        }
+        Ok(())
+    }
+
+    fn how_far(&self) -> String {
+        match self.progress() {
+            Some(Progress { done, total }) => format!("it is being built, {done} of {total} rows are done"),
+            None => "it is being opened".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Waiting until work is done.
+//!
+//! Owns: what counts as done. Never: doing it.
+
+use std::time::Duration;
+
+use model::SessionKey;
+
+use crate::api::{EngineError, OnProgress, Progress};
+use crate::memorize::unfinished;
+use crate::status;
+use crate::world::World;
+
+/// How often to count although nothing was heard.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Waits until no job is waiting or running but those that wait for a disk or a file to be repaired; tells how many
+/// failed, those included.
+pub(crate) async fn all(world: &World, progress: Option<OnProgress>) -> Result<usize, EngineError> {
+    let mut finished = world.bell.watch();
+    let mut total = 0;
+    loop {
+        finished.borrow_and_update();
+        let jobs = world.parts.jobs.stats(status::keep_since(world)).await?;
+        let (sessions, stuck) = world.bell.stuck_sessions();
+        let mut blocked = 0;
+        for session in &sessions {
+            blocked += unfinished(world, session, &[]).await?;
+        }
+        let open = jobs.queued + jobs.processing + world.passes.running(None);
+        total = total.max(open);
+        if let Some(tell) = &progress {
+            tell(Progress {
+                done: total - open,
+                total,
+            });
+        }
+        if open <= blocked {
+            return Ok(jobs.failed + stuck);
+        }
+        next(world, &mut finished).await?;
+    }
+}
+
+/// Waits until everything of a session that can be written is.
+pub(crate) async fn session(world: &World, session: &SessionKey) -> Result<(), EngineError> {
+    let mut finished = world.bell.watch();
+    loop {
+        finished.borrow_and_update();
+        let open = unfinished(world, session, &[]).await? + world.passes.running(Some(session));
+        if open == 0 || world.bell.stuck_sessions().0.contains(session) {
+            return Ok(());
+        }
+        next(world, &mut finished).await?;
+    }
+}
+
+async fn next(world: &World, finished: &mut tokio::sync::watch::Receiver<u64>) -> Result<(), EngineError> {
+    tokio::select! {
+        () = world.work.stopping() => Err(EngineError::Stopping),
+        // The sender lives in the world.
+        _ = finished.changed() => Ok(()),
+        () = world.parts.clock.sleep(LOOK) => Ok(()),
+    }
+}

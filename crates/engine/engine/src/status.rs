@@ -1,0 +1,74 @@
+//! How the system is, and what it is doing.
+//!
+//! Owns: gathering. Never: judging (`Status::problems` does).
+
+use model::{Scope, Timestamp};
+use ports::{IndexError, IndexHealth, IndexStats, Job, JobId, TaskPage, TaskQuery};
+
+use crate::api::{EngineError, Status};
+use crate::serving::Serving;
+use crate::world::World;
+
+/// Open sessions that are counted one by one.
+const SESSIONS_MAX: usize = 1_000_000;
+
+/// How the system is.
+pub(crate) async fn status(world: &World) -> Result<Status, EngineError> {
+    let open = world.parts.transcripts.open_sessions(SESSIONS_MAX).await?;
+    let (index, index_stats) = index(world).await?;
+    Ok(Status {
+        index,
+        index_stats,
+        jobs: world.parts.jobs.stats(keep_since(world)).await?,
+        broken_files: world.records.broken().await?,
+        open_sessions: open.len(),
+        buffered_messages: open.iter().map(|session| session.messages).sum(),
+        files: world.records.stats().await?.len(),
+        embedder: world.parts.embedder.id().model.clone(),
+        chat_model: world.parts.chat.as_ref().map(|chat| chat.model().to_owned()),
+        rebuilding: world
+            .gauge
+            .progress()
+            .map(|progress| (progress.done, progress.total)),
+    })
+}
+
+/// An index that cannot be read has a health, but no numbers.
+async fn index(world: &World) -> Result<(IndexHealth, IndexStats), EngineError> {
+    let health = match world.gauge.now() {
+        Serving::Unusable(reason) => IndexHealth::NeedsRebuild { reason },
+        _ => world.parts.index.health(world.parts.embedder.id()).await,
+    };
+    match world.parts.index.stats().await {
+        Ok(stats) => Ok((health, stats)),
+        Err(IndexError::Unusable { reason }) => {
+            Ok((IndexHealth::NeedsRebuild { reason }, IndexStats::default()))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Finished tasks older than this are forgotten.
+pub(crate) fn keep_since(world: &World) -> Timestamp {
+    let hours = i64::from(world.settings.task_retention_hours);
+    world.now().plus_millis(-hours * 3_600_000)
+}
+
+/// A page of tasks.
+pub(crate) async fn tasks(world: &World, query: TaskQuery) -> Result<TaskPage, EngineError> {
+    if query.page == 0 || query.page_size == 0 {
+        return Err(EngineError::Invalid(
+            "pages and page sizes are counted from 1".to_owned(),
+        ));
+    }
+    Ok(world.parts.jobs.page(&query).await?)
+}
+
+/// One task.
+pub(crate) async fn task(world: &World, scope: &Scope, id: &JobId) -> Result<Job, EngineError> {
+    let job = world.parts.jobs.job(scope, id).await?;
+    job.ok_or_else(|| EngineError::NotFound {
+        what: "task",
+        id: id.0.clone(),
+    })
+}

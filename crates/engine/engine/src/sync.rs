@@ -1,0 +1,218 @@
+//! Vault to index: what a person or another program changed in a file reaches every search.
+//!
+//! Owns: finding changed files, and the order in which their changes are carried over. Never: reading Markdown.
+//!
+//! Entries come before entries go: first every changed file is looked at and its new and changed entries are indexed,
+//! then entries that stood in a file and stand nowhere now are removed. So an entry that moved is never gone, and
+//! what hangs on it stays. A file's record is written last: a sync that dies half-way starts again from the old
+//! record, and everything it did before is done again to the same end.
+
+mod gone;
+mod look;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::{EntryId, Owner, Scope};
+use ports::{FileRecord, FileStat, VaultChange, VaultPath};
+
+pub(crate) use look::{owner_of, problem, rows_of};
+
+use crate::api::{EngineError, Synced};
+use crate::world::World;
+
+/// Files looked at before writers get a turn.
+const FILES_AT_A_TIME: usize = 16;
+/// How long to wait before what failed is tried again.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// One sync under way.
+#[derive(Debug)]
+pub(crate) struct Pass<'a> {
+    world: &'a World,
+    synced: Synced,
+    /// Entries that stand in a file that was looked at.
+    present: BTreeSet<(Scope, Owner, EntryId)>,
+    /// Entries that stood in such a file and do not now.
+    gone: BTreeMap<(VaultPath, EntryId), gone::Gone>,
+    /// Records that must wait until what is gone is gone from the index.
+    held: BTreeMap<VaultPath, FileRecord>,
+    vanished: BTreeSet<VaultPath>,
+    /// Files whose rows have no vectors, because the model did not answer.
+    bare: Vec<VaultPath>,
+}
+
+/// Brings the index up to date with the whole vault.
+pub(crate) async fn everything(world: &World) -> Result<Synced, EngineError> {
+    let (synced, bare) = carry_over(
+        world,
+        VaultChange {
+            all: true,
+            ..VaultChange::default()
+        },
+    )
+    .await?;
+    look_again(world, bare);
+    Ok(synced)
+}
+
+/// The same, for a caller who holds the gate alone.
+pub(crate) async fn everything_alone(world: &World) -> Result<Synced, EngineError> {
+    let all = VaultChange {
+        all: true,
+        ..VaultChange::default()
+    };
+    files(world, differing(world, all).await?).await
+}
+
+/// Brings the index up to date with some files; the caller holds the gate alone.
+pub(crate) async fn files(
+    world: &World,
+    paths: impl IntoIterator<Item = VaultPath>,
+) -> Result<Synced, EngineError> {
+    let mut pass = Pass::new(world);
+    for path in paths {
+        pass.look(&path).await?;
+    }
+    pass.finish().await?;
+    look_again(world, std::mem::take(&mut pass.bare));
+    Ok(pass.synced)
+}
+
+/// Brings the index up to date with one file to which a memcell was written; the caller holds the gate and the
+/// owner's lock. What a person took out of the file meanwhile is left to the next sync.
+pub(crate) async fn one_file(world: &World, path: &VaultPath) -> Result<(), EngineError> {
+    let mut pass = Pass::new(world);
+    pass.look(path).await?;
+    if !pass.held.is_empty() || !pass.vanished.is_empty() || !pass.bare.is_empty() {
+        world.dirty.add(path.clone());
+    }
+    Ok(())
+}
+
+/// Looks at files whenever something says that they may have changed, until the engine stops.
+pub(crate) async fn keep(world: Arc<World>) {
+    loop {
+        let change = tokio::select! {
+            () = world.work.stopping() => return,
+            change = world.dirty.take() => change,
+        };
+        let again = match carry_over(&world, change.clone()).await {
+            Ok((synced, bare)) => {
+                tracing::debug!(?synced, "the index follows the vault");
+                VaultChange {
+                    all: false,
+                    paths: bare.into_iter().collect(),
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the index cannot follow the vault; it is tried again");
+                world.mind(&error);
+                change
+            }
+        };
+        if again.all || !again.paths.is_empty() {
+            tokio::select! {
+                () = world.work.stopping() => return,
+                () = world.parts.clock.sleep(AGAIN) => world.dirty.add_all(again),
+            }
+        }
+    }
+}
+
+/// Listens to the vault until the engine stops.
+pub(crate) async fn watch(world: Arc<World>) {
+    loop {
+        tokio::select! {
+            () = world.work.stopping() => return,
+            change = world.parts.vault.changed() => world.dirty.add_all(change),
+        }
+    }
+}
+
+fn look_again(world: &World, paths: Vec<VaultPath>) {
+    let paths: BTreeSet<VaultPath> = paths.into_iter().collect();
+    if !paths.is_empty() {
+        world.dirty.add_all(VaultChange { all: false, paths });
+    }
+}
+
+async fn carry_over(world: &World, change: VaultChange) -> Result<(Synced, Vec<VaultPath>), EngineError> {
+    let paths = differing(world, change).await?;
+    let mut pass = Pass::new(world);
+    for some in paths.chunks(FILES_AT_A_TIME) {
+        let _alone = world.gate.write().await;
+        world.accepting()?;
+        for path in some {
+            pass.look(path).await?;
+        }
+    }
+    if pass.has_more_to_do() {
+        let _alone = world.gate.write().await;
+        pass.finish().await?;
+    }
+    Ok((pass.synced, pass.bare))
+}
+
+/// The files whose recorded state is not what the disk says.
+async fn differing(world: &World, change: VaultChange) -> Result<Vec<VaultPath>, EngineError> {
+    if !change.all {
+        let mut paths = Vec::new();
+        for path in change.paths {
+            if world.parts.vault.stat(&path).await? != world.records.stat(&path).await? {
+                paths.push(path);
+            }
+        }
+        return Ok(paths);
+    }
+    let on_disk = world.parts.vault.scan().await?;
+    let recorded: BTreeMap<VaultPath, FileStat> = world
+        .records
+        .stats()
+        .await?
+        .into_iter()
+        .map(|stat| (stat.path.clone(), stat))
+        .collect();
+    let mut paths: BTreeSet<VaultPath> = recorded.keys().cloned().collect();
+    for stat in on_disk {
+        if recorded.get(&stat.path) == Some(&stat) {
+            paths.remove(&stat.path);
+        } else {
+            paths.insert(stat.path);
+        }
+    }
+    Ok(paths.into_iter().collect())
+}
+
+impl<'a> Pass<'a> {
+    fn new(world: &'a World) -> Self {
+        Self {
+            world,
+            synced: Synced::default(),
+            present: BTreeSet::new(),
+            gone: BTreeMap::new(),
+            held: BTreeMap::new(),
+            vanished: BTreeSet::new(),
+            bare: Vec::new(),
+        }
+    }
+
+    fn has_more_to_do(&self) -> bool {
+        !self.held.is_empty() || !self.vanished.is_empty()
+    }
+
+    /// Removes what is gone, and then records the files that had to wait for it.
+    async fn finish(&mut self) -> Result<(), EngineError> {
+        self.remove_gone().await?;
+        self.world
+            .records
+            .put_all(std::mem::take(&mut self.held).into_values().collect())
+            .await?;
+        let vanished: Vec<VaultPath> = std::mem::take(&mut self.vanished).into_iter().collect();
+        if !vanished.is_empty() {
+            self.world.records.drop_paths(&vanished).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,223 @@
+//! Looking at one file: what is new or changed in it is indexed, what is gone is noted.
+//!
+//! Owns: the comparison of a file with its record. Never: removing (that waits until every file was looked at).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Doc, DocId, DocKey, EntryId, Name, Owner, Scope, Vector};
+use ports::{FileMark, FileRecord, ParsedFile, ReadEntry, VaultPath};
+
+use super::Pass;
+use super::gone::Gone;
+use crate::api::EngineError;
+use crate::records::mark;
+
+/// A file against its record.
+#[derive(Debug, Default)]
+struct Difference {
+    add: Vec<Doc>,
+    remove: BTreeSet<DocKey>,
+    marks: Vec<FileMark>,
+    gone: Vec<Gone>,
+}
+
+/// The rows of an entry in a file.
+pub(crate) fn rows_of(read: &ReadEntry, path: &VaultPath) -> Vec<Doc> {
+    Doc::of_entry(&read.entry, path)
+}
+
+impl Pass<'_> {
+    /// Indexes what is new or changed in a file, and notes what is gone.
+    pub(super) async fn look(&mut self, path: &VaultPath) -> Result<(), EngineError> {
+        let record = self.world.records.record(path).await?;
+        let stat = self.world.parts.vault.stat(path).await?;
+        if let Some(record) = &record
+            && stat.as_ref() == Some(&record.stat)
+        {
+            // What the engine wrote itself, most often: the record says what stands there.
+            for mark in &record.marks {
+                self.note_present(&record.scope, &record.owner, &mark.entry);
+            }
+            return Ok(());
+        }
+        let Some(file) = self.world.parts.vault.read(path).await? else {
+            self.note_vanished(path, record);
+            return Ok(());
+        };
+        self.synced.files += 1;
+        let problem = problem(&file);
+        self.synced.broken += usize::from(problem.is_some());
+        for read in &file.entries {
+            self.note_present(&read.entry.scope, &read.entry.owner, &read.entry.id);
+        }
+        let (scope, owner) = owner_of(&file, record.as_ref());
+        let mut difference = self.compare(&file, record.as_ref(), problem.is_some());
+        let is_bare = !self.embed(&mut difference.add, record.as_ref()).await?;
+        self.carry_over(&mut difference).await?;
+        if is_bare {
+            self.bare.push(path.clone());
+            return Ok(());
+        }
+        let record = FileRecord {
+            stat: file.stat,
+            scope,
+            owner,
+            marks: difference.marks,
+            problem,
+        };
+        self.vanished.remove(path);
+        if difference.gone.is_empty() {
+            self.held.remove(path);
+            self.world.records.put(record).await?;
+        } else {
+            self.held.insert(path.clone(), record);
+            self.note_gone(path, difference.gone);
+        }
+        Ok(())
+    }
+
+    fn note_present(&mut self, scope: &Scope, owner: &Owner, id: &EntryId) {
+        self.present.insert((scope.clone(), owner.clone(), id.clone()));
+    }
+
+    fn note_vanished(&mut self, path: &VaultPath, record: Option<FileRecord>) {
+        let Some(record) = record else { return };
+        let (scope, owner) = (&record.scope, &record.owner);
+        let gone = record
+            .marks
+            .iter()
+            .map(|mark| Gone::new(scope, owner, mark))
+            .collect();
+        self.note_gone(path, gone);
+        self.held.remove(path);
+        self.vanished.insert(path.clone());
+    }
+
+    fn note_gone(&mut self, path: &VaultPath, gone: Vec<Gone>) {
+        for one in gone {
+            self.gone.insert((path.clone(), one.entry.clone()), one);
+        }
+    }
+
+    fn compare(&mut self, file: &ParsedFile, record: Option<&FileRecord>, is_broken: bool) -> Difference {
+        let mut recorded: BTreeMap<&EntryId, &FileMark> = record
+            .into_iter()
+            .flat_map(|record| &record.marks)
+            .map(|mark| (&mark.entry, mark))
+            .collect();
+        let mut difference = Difference::default();
+        for read in &file.entries {
+            let docs = rows_of(read, &file.stat.path);
+            let before = recorded.remove(&read.entry.id);
+            difference.marks.push(mark(read, &docs));
+            if before.is_some_and(|before| before.digest == read.digest) {
+                continue;
+            }
+            match before {
+                Some(_) => self.synced.entries_changed += 1,
+                None => self.synced.entries_added += 1,
+            }
+            let own = |id: &DocId| DocKey {
+                scope: read.entry.scope.clone(),
+                owner: read.entry.owner.clone(),
+                id: id.clone(),
+            };
+            // Whatever the record says, the rows may be there: from a sync that died, or from another file.
+            difference
+                .remove
+                .extend(before.into_iter().flat_map(|mark| &mark.docs).map(own));
+            difference.remove.extend(docs.iter().map(|doc| doc.key.clone()));
+            difference.add.extend(docs);
+        }
+        let Some(record) = record else { return difference };
+        for mark in recorded.into_values() {
+            if is_broken {
+                // What cannot be read is not gone: it stays searchable until the file is repaired.
+                difference.marks.push(mark.clone());
+            } else {
+                difference
+                    .gone
+                    .push(Gone::new(&record.scope, &record.owner, mark));
+            }
+        }
+        difference
+    }
+
+    /// Gives vectors to rows; false when the model does not answer now.
+    async fn embed(&self, docs: &mut [Doc], record: Option<&FileRecord>) -> Result<bool, EngineError> {
+        let world = self.world;
+        if docs.is_empty() || !world.gauge.takes_vectors() {
+            return Ok(true);
+        }
+        if let Some(record) = record
+            && !world.parts.embedder.is_instant()
+        {
+            // A changed entry has many rows whose text is as it was, and the model is slow.
+            let rows = world.parts.index.load(&record.scope, &record.owner).await?;
+            let known: BTreeMap<(&DocKey, &str), &Vector> = rows
+                .iter()
+                .filter_map(|row| Some(((&row.key, row.text.as_str()), row.vector.as_ref()?)))
+                .collect();
+            for doc in docs.iter_mut().filter(|doc| doc.kind == model::DocKind::Turn) {
+                doc.vector = known
+                    .get(&(&doc.key, doc.text.as_str()))
+                    .map(|vector| (*vector).clone());
+            }
+        }
+        match world.rows.embed_docs(docs).await {
+            Ok(()) => Ok(true),
+            Err(error) => {
+                tracing::warn!(%error, "rows are found by their words only until the model answers again");
+                Ok(false)
+            }
+        }
+    }
+
+    async fn carry_over(&self, difference: &mut Difference) -> Result<(), EngineError> {
+        let add = std::mem::take(&mut difference.add);
+        // One entry may stand in a file twice: the last one is the one that is found.
+        let by_key: BTreeMap<DocKey, Doc> = add.into_iter().map(|doc| (doc.key.clone(), doc)).collect();
+        let add: Vec<Doc> = by_key.into_values().collect();
+        let remove: Vec<DocKey> = std::mem::take(&mut difference.remove).into_iter().collect();
+        self.world.writer.apply(add.clone(), remove.clone()).await?;
+        let mut by_owner: BTreeMap<(Scope, Owner), (Vec<Doc>, Vec<DocId>)> = BTreeMap::new();
+        for key in remove {
+            by_owner.entry((key.scope, key.owner)).or_default().1.push(key.id);
+        }
+        for doc in add {
+            let owner = (doc.key.scope.clone(), doc.key.owner.clone());
+            by_owner.entry(owner).or_default().0.push(doc);
+        }
+        for ((scope, owner), (add, remove)) in by_owner {
+            self.world.corpora.rows(&scope, &owner, add, remove);
+        }
+        Ok(())
+    }
+}
+
+/// Whose file it is. A file in which nothing can be read and that was never recorded is nobody's; its record is kept
+/// only to name its problem.
+pub(crate) fn owner_of(file: &ParsedFile, record: Option<&FileRecord>) -> (Scope, Owner) {
+    let read = file
+        .entries
+        .first()
+        .map(|read| (read.entry.scope.clone(), read.entry.owner.clone()));
+    let read = read.or_else(|| record.map(|record| (record.scope.clone(), record.owner.clone())));
+    read.unwrap_or_else(|| {
+        let nobody = Name::parse("nobody").expect("a proper name");
+        (Scope::default(), Owner::user(nobody))
+    })
+}
+
+/// What is wrong with a file, in one line.
+pub(crate) fn problem(file: &ParsedFile) -> Option<String> {
+    if let Some(reason) = &file.broken {
+        return Some(reason.clone());
+    }
+    let first = file.problems.first()?;
+    let more = match file.problems.len() {
+        1 => String::new(),
+        many => format!(" (and {} more)", many - 1),
+    };
+    Some(format!("line {}: {}{more}", first.line, first.reason))
+}

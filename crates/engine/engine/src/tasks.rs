@@ -1,0 +1,79 @@
+//! Every background task of the engine, and its end.
+//!
+//! Owns: spawning, the stop signal, the bound on how long an end may take. Never: what a task does.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ports::Clock;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+/// A set of tasks that end together. The only place in the engine that spawns.
+#[derive(Debug, Default)]
+pub(crate) struct Tasks {
+    set: Mutex<JoinSet<()>>,
+    stop: CancellationToken,
+}
+
+impl Tasks {
+    /// Runs something in the background; nothing new runs once the stop signal was given.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        if self.stop.is_cancelled() {
+            return;
+        }
+        let mut set = self.set();
+        // Finished tasks keep their memory until they are joined.
+        while set.try_join_next().is_some() {}
+        set.spawn(work);
+    }
+
+    /// Runs something on another thread if one is free, and waits for it; none when it was ended half-way.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Option<T> {
+        let (sender, receiver) = oneshot::channel();
+        self.spawn(async move {
+            // Whoever asked may have gone.
+            drop(sender.send(work.await));
+        });
+        receiver.await.ok()
+    }
+
+    /// The stop signal, for a task that waits for it.
+    pub(crate) fn token(&self) -> CancellationToken {
+        self.stop.clone()
+    }
+
+    /// Whether the stop signal was given.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stop.is_cancelled()
+    }
+
+    /// Waits for the stop signal.
+    pub(crate) async fn stopping(&self) {
+        self.stop.cancelled().await;
+    }
+
+    /// Gives the stop signal, waits until every task has ended, and ends those that take longer than the bound.
+    pub(crate) async fn end(&self, clock: &dyn Clock, bound: Duration) {
+        self.stop.cancel();
+        let mut set = std::mem::take(&mut *self.set());
+        tokio::select! {
+            () = async { while set.join_next().await.is_some() {} } => {}
+            () = clock.sleep(bound) => set.shutdown().await,
+        }
+    }
+
+    /// Ends every task where it stands.
+    pub(crate) fn kill(&self) {
+        self.stop.cancel();
+        self.set().abort_all();
+    }
+
+    fn set(&self) -> MutexGuard<'_, JoinSet<()>> {
+        self.set.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,195 @@
+//! Durable jobs: claimed, done, tried again, given up.
+//!
+//! Owns: how many run at a time, leases, backoff, and which fault may be given up on. Never: what a job does.
+
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::FutureExt;
+use model::{CellId, Timestamp};
+use ports::{IndexError, Job, JobFailure, JobId, JobKind, LedgerError, VaultError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::api::EngineError;
+use crate::world::World;
+use crate::write_cell::{self, JobError};
+use crate::{boundaries, model_pass};
+
+/// A job that takes longer is taken for dead by the next process; in this one it stays its worker's.
+const LEASE: Duration = Duration::from_secs(600);
+/// How often to look for jobs that nobody rang for.
+const IDLE: Duration = Duration::from_secs(5);
+const BACKOFF_MIN_MILLIS: u64 = 500;
+const BACKOFF_MAX_MILLIS: u64 = 60_000;
+
+/// Claims jobs and runs them until the engine stops.
+pub(crate) async fn dispatch(world: Arc<World>) {
+    let slots = Arc::new(Semaphore::new(world.settings.workers.max(1)));
+    let running: Arc<Mutex<BTreeSet<JobId>>> = Arc::default();
+    while !world.work.is_stopping() {
+        let jobs = claim(&world, slots.available_permits()).await;
+        for job in jobs {
+            let is_new = running
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(job.id.clone());
+            // A lease that ran out while its worker is still busy.
+            let permit = slots.clone().try_acquire_owned().ok().filter(|_| is_new);
+            if let Some(permit) = permit {
+                world
+                    .work
+                    .spawn(work(world.clone(), job, permit, running.clone()));
+            }
+        }
+        let now = world.now();
+        let due = world
+            .bell
+            .next_retry(now)
+            .map_or(IDLE, |at| until(now, at).min(IDLE));
+        tokio::select! {
+            () = world.work.stopping() => {}
+            () = world.bell.rung() => {}
+            () = world.parts.clock.sleep(due) => {}
+        }
+    }
+}
+
+async fn claim(world: &World, limit: usize) -> Vec<Job> {
+    if limit == 0 {
+        return Vec::new();
+    }
+    let now = world.now();
+    let claimed = world.parts.jobs.claim(limit, now, later(now, LEASE)).await;
+    claimed.unwrap_or_else(|error| {
+        tracing::warn!(%error, "no jobs could be claimed; it is tried again");
+        world
+            .bell
+            .retry_at(later(now, Duration::from_millis(BACKOFF_MIN_MILLIS)));
+        Vec::new()
+    })
+}
+
+async fn work(
+    world: Arc<World>,
+    job: Job,
+    permit: OwnedSemaphorePermit,
+    running: Arc<Mutex<BTreeSet<JobId>>>,
+) {
+    let done = AssertUnwindSafe(perform(&world, &job)).catch_unwind().await;
+    let done = done.unwrap_or_else(|panic| Err(JobError::Panic(words_of(&*panic))));
+    let done = match done {
+        Ok(()) => {
+            let ids = std::slice::from_ref(&job.id);
+            world
+                .parts
+                .jobs
+                .complete(ids, world.now())
+                .await
+                .map_err(JobError::from)
+        }
+        failed => failed,
+    };
+    match done {
+        Ok(()) => world.bell.is_loose(&job.id),
+        Err(error) => fail(&world, &job, &error).await,
+    }
+    running
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .remove(&job.id);
+    drop(permit);
+    world.bell.finished();
+}
+
+async fn perform(world: &World, job: &Job) -> Result<(), JobError> {
+    match job.kind {
+        JobKind::WriteCell => {
+            write_cell::write(world, &CellId::new(job.subject.as_str()), job.attempt).await?
+        }
+        JobKind::MemoryAdd if world.parts.chat.is_some() => {
+            model_pass::pass(world, &job.session).await?;
+        }
+        JobKind::MemoryAdd => {
+            boundaries::cut_by_rules(world, &job.session).await?;
+        }
+        JobKind::MemoryFlush => {
+            boundaries::cut_all(world, &job.session).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Records a failed attempt. A job whose surroundings failed (a full disk, a broken file, a store) is never given up,
+/// since it is the only way to the vault for what was acknowledged; one that is itself at fault is.
+async fn fail(world: &World, job: &Job, error: &JobError) {
+    if let JobError::Engine(error) = error {
+        world.mind(error);
+    }
+    let now = world.now();
+    let retry_at = later(now, backoff(world, job.attempt));
+    let is_last = job.attempt >= world.settings.attempts_max;
+    let gives_up = is_last && is_own_fault(error);
+    tracing::warn!(job = %job.id.0, kind = job.kind.as_str(), attempt = job.attempt, gives_up, "{}", chain(error));
+    let failure = JobFailure {
+        error: chain(error),
+        retry_at: (!gives_up).then_some(retry_at),
+    };
+    if let Err(error) = world.parts.jobs.fail(&job.id, failure, now).await {
+        tracing::warn!(%error, job = %job.id.0, "the job is tried again when its lease ends");
+    }
+    if gives_up {
+        world.bell.is_loose(&job.id);
+        return;
+    }
+    if is_last {
+        world.bell.is_stuck(&job.id, &job.session);
+    }
+    world.bell.retry_at(retry_at);
+}
+
+fn is_own_fault(error: &JobError) -> bool {
+    match error {
+        JobError::Panic(_) | JobError::Changed => true,
+        JobError::Model(_) => false,
+        JobError::Engine(error) => !matches!(
+            error,
+            EngineError::Vault(VaultError::Io { .. } | VaultError::Broken { .. })
+                | EngineError::Index(IndexError::Store(_) | IndexError::Unusable { .. })
+                | EngineError::Ledger(LedgerError::Store(_))
+                | EngineError::Stopping
+        ),
+    }
+}
+
+/// Longer each time, and not the same for all: what failed together shall not come back together.
+fn backoff(world: &World, attempt: u32) -> Duration {
+    let doubled = BACKOFF_MIN_MILLIS
+        .checked_shl(attempt.saturating_sub(1).min(16))
+        .unwrap_or(BACKOFF_MAX_MILLIS);
+    let base = doubled.min(BACKOFF_MAX_MILLIS);
+    Duration::from_millis(base + world.parts.ids.next() % (base / 2 + 1))
+}
+
+fn later(now: Timestamp, by: Duration) -> Timestamp {
+    now.plus_millis(i64::try_from(by.as_millis()).unwrap_or(i64::MAX))
+}
+
+fn until(now: Timestamp, at: Timestamp) -> Duration {
+    Duration::from_millis(u64::try_from(at.millis() - now.millis()).unwrap_or(0))
+}
+
+/// An error with its causes, for whoever reads the task's state.
+fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+fn words_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no message")
+        .to_owned()
+}

@@ -1,0 +1,80 @@
+//! What every use case shares.
+//!
+//! Owns: the parts, the locks and their order. Never: a use case.
+//!
+//! Locks, in the order in which they may be taken: a session's (cutting its buffer), the gate, an owner's. The gate
+//! is held shared while one memcell is written for one owner, and alone by whoever changes the vault in another way
+//! (sync, edit, forget, the end of a rebuild); so those see no half-written memory and need no further lock.
+
+use std::sync::Arc;
+
+use model::{Owner, Scope, SessionKey, Timestamp};
+use ports::IndexError;
+use tokio::sync::RwLock;
+
+use crate::api::EngineError;
+use crate::bell::Bell;
+use crate::corpora::Corpora;
+use crate::dirty::Dirty;
+use crate::engine::Parts;
+use crate::locks::KeyedLocks;
+use crate::model_pass::ModelPasses;
+use crate::records::Records;
+use crate::rows::Rows;
+use crate::serving::Gauge;
+use crate::settings::Settings;
+use crate::tasks::Tasks;
+use crate::writer::IndexWriter;
+
+/// Everything the use cases work with.
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) parts: Parts,
+    pub(crate) settings: Settings,
+    /// Jobs, passes, syncs, rebuilds: what must reach a safe point before the end.
+    pub(crate) work: Tasks,
+    pub(crate) sessions: KeyedLocks<SessionKey>,
+    pub(crate) owners: KeyedLocks<(Scope, Owner)>,
+    pub(crate) gate: Arc<RwLock<()>>,
+    /// One rebuild at a time.
+    pub(crate) rebuilding: tokio::sync::Mutex<()>,
+    pub(crate) writer: IndexWriter,
+    pub(crate) corpora: Corpora,
+    pub(crate) records: Records,
+    pub(crate) rows: Rows,
+    pub(crate) gauge: Gauge,
+    pub(crate) dirty: Dirty,
+    pub(crate) bell: Bell,
+    pub(crate) passes: ModelPasses,
+}
+
+impl World {
+    pub(crate) fn now(&self) -> Timestamp {
+        self.parts.clock.now()
+    }
+
+    /// Looks at an error for what it says of the index: an unusable one is built anew, once, by the keeper.
+    pub(crate) fn mind(&self, error: &EngineError) {
+        let is_index = matches!(
+            error,
+            EngineError::Index(IndexError::Unusable { .. } | IndexError::OtherEmbedder { .. })
+        );
+        if is_index && self.gauge.found_unusable() {
+            tracing::warn!(%error, "the index is built anew from the vault");
+        }
+    }
+
+    /// Refuses work once the engine is stopping.
+    pub(crate) fn accepting(&self) -> Result<(), EngineError> {
+        if self.work.is_stopping() {
+            Err(EngineError::Stopping)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Whether a request may wait for an embedding, and the index may see it.
+    pub(crate) fn may_embed_now(&self) -> bool {
+        self.parts.embedder.is_instant() && self.gauge.takes_vectors()
+    }
+}

@@ -1,0 +1,181 @@
+//! The one writer of the index: what many workers ask for becomes few large writes.
+//!
+//! Owns: batching, a second try, when the index is compacted. Never: deciding what a row holds.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::{Doc, DocKey};
+use ports::{Clock, Index, IndexError};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::api::EngineError;
+
+/// Writes that may wait before those who bring more must wait too.
+const WAITING_MAX: usize = 64;
+/// Rows that one write takes together.
+const BATCH_ROWS_MAX: usize = 4_096;
+/// After so many writes the index is compacted even though more are waiting.
+const MAINTAIN_AFTER_WRITES: usize = 512;
+/// After so long without a write the index is compacted, if there was any.
+const IDLE: Duration = Duration::from_secs(3);
+
+/// The workers' end.
+#[derive(Debug, Clone)]
+pub(crate) struct IndexWriter {
+    sender: mpsc::Sender<Write>,
+}
+
+/// Rows that must come and go together.
+#[derive(Debug)]
+struct Write {
+    add: Vec<Doc>,
+    remove: Vec<DocKey>,
+    done: oneshot::Sender<Result<(), IndexError>>,
+}
+
+/// The writer's end, to be run as a task.
+#[derive(Debug)]
+pub(crate) struct Writing {
+    receiver: mpsc::Receiver<Write>,
+    index: Arc<dyn Index>,
+    clock: Arc<dyn Clock>,
+    stop: CancellationToken,
+    writes: usize,
+}
+
+impl IndexWriter {
+    /// A writer, and the loop that must run for it.
+    pub(crate) fn new(
+        index: Arc<dyn Index>,
+        clock: Arc<dyn Clock>,
+        stop: CancellationToken,
+    ) -> (Self, Writing) {
+        let (sender, receiver) = mpsc::channel(WAITING_MAX);
+        let writing = Writing {
+            receiver,
+            index,
+            clock,
+            stop,
+            writes: 0,
+        };
+        (Self { sender }, writing)
+    }
+
+    /// Puts rows in and takes rows out, removals first; returns when every read shows it.
+    pub(crate) async fn apply(&self, add: Vec<Doc>, remove: Vec<DocKey>) -> Result<(), EngineError> {
+        if add.is_empty() && remove.is_empty() {
+            return Ok(());
+        }
+        let (done, answer) = oneshot::channel();
+        let write = Write { add, remove, done };
+        self.sender.send(write).await.map_err(|_| EngineError::Stopping)?;
+        answer
+            .await
+            .map_err(|_| EngineError::Stopping)?
+            .map_err(EngineError::Index)
+    }
+}
+
+impl Writing {
+    /// Writes until the stop signal, then what is waiting still.
+    pub(crate) async fn run(mut self) {
+        loop {
+            tokio::select! {
+                biased;
+                write = self.receiver.recv() => match write {
+                    Some(write) => self.write(write).await,
+                    None => return,
+                },
+                () = self.stop.cancelled() => return,
+                () = self.clock.sleep(IDLE), if self.writes > 0 => self.maintain().await,
+            }
+        }
+    }
+
+    async fn write(&mut self, first: Write) {
+        let mut rows = first.add.len() + first.remove.len();
+        let mut writes = vec![first];
+        while rows < BATCH_ROWS_MAX
+            && let Ok(write) = self.receiver.try_recv()
+        {
+            rows += write.add.len() + write.remove.len();
+            writes.push(write);
+        }
+        self.writes += 1;
+        if writes.len() == 1 {
+            let write = writes.remove(0);
+            self.write_alone(write).await;
+        } else {
+            self.write_together(writes).await;
+        }
+        if self.writes >= MAINTAIN_AFTER_WRITES {
+            self.maintain().await;
+        }
+    }
+
+    async fn write_together(&self, writes: Vec<Write>) {
+        let (add, remove) = merged(&writes);
+        if self.index.apply(&add, &remove).await.is_ok() {
+            for write in writes {
+                // Whoever asked may have gone.
+                drop(write.done.send(Ok(())));
+            }
+            return;
+        }
+        // One of them may have spoilt it for all: each gets its own answer. Its rows may be there already.
+        for mut write in writes {
+            write.remove.extend(write.add.iter().map(|doc| doc.key.clone()));
+            self.write_alone(write).await;
+        }
+    }
+
+    async fn write_alone(&self, write: Write) {
+        let Write {
+            add,
+            mut remove,
+            done,
+        } = write;
+        let mut outcome = self.index.apply(&add, &remove).await;
+        if matches!(outcome, Err(IndexError::Store(_))) {
+            // Half of it may have been done.
+            let named: BTreeSet<DocKey> = remove
+                .drain(..)
+                .chain(add.iter().map(|doc| doc.key.clone()))
+                .collect();
+            remove = named.into_iter().collect();
+            outcome = self.index.apply(&add, &remove).await;
+        }
+        drop(done.send(outcome));
+    }
+
+    async fn maintain(&mut self) {
+        self.writes = 0;
+        match self.index.maintain().await {
+            Ok(done) => tracing::debug!(?done, "the index was compacted"),
+            Err(error) => tracing::warn!(%error, "the index could not be compacted; it is tried again later"),
+        }
+    }
+}
+
+/// Several writes as one: what a later one says of a row holds.
+fn merged(writes: &[Write]) -> (Vec<Doc>, Vec<DocKey>) {
+    let mut add: BTreeMap<&DocKey, &Doc> = BTreeMap::new();
+    let mut remove: BTreeSet<&DocKey> = BTreeSet::new();
+    for write in writes {
+        for key in &write.remove {
+            add.remove(key);
+            remove.insert(key);
+        }
+        add.extend(write.add.iter().map(|doc| (&doc.key, doc)));
+    }
+    (
+        add.into_values().cloned().collect(),
+        remove.into_iter().cloned().collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests;

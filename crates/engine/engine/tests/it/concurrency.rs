@@ -1,0 +1,309 @@
+//! Concurrent adds to one session lose nothing and double nothing; different sessions do not wait for each other.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use engine::Engine;
+use futures::future::join_all;
+use model::{Cell, CellId, Message, MessageId, Owner, Scope, SessionKey, Timestamp};
+use ports::{AppendOutcome, Cut, Forgotten, LedgerError, NewMessage, OpenSession, Sweep, Transcripts};
+use tokio::sync::Semaphore;
+
+use crate::stage::{Stage, add, flush, minute, said, say, session, turns};
+
+/// Every message of a session is in its buffer or in exactly one memcell, and none of them was lost.
+async fn check_accounted(stage: &Stage, key: &SessionKey, expected: usize) {
+    let all = stage.ledger.everything();
+    let of_session: Vec<_> = all
+        .iter()
+        .filter(|(message, _)| message.session == *key)
+        .collect();
+    let texts: BTreeSet<String> = of_session.iter().map(|(message, _)| message.text()).collect();
+    assert_eq!(texts.len(), expected, "messages were lost");
+    assert_eq!(of_session.len(), expected, "messages were doubled");
+    let buffered: BTreeSet<MessageId> = stage
+        .ledger
+        .buffer(key)
+        .await
+        .expect("it reads")
+        .into_iter()
+        .map(|message| message.id)
+        .collect();
+    for (message, cell) in of_session {
+        assert_eq!(
+            buffered.contains(&message.id),
+            cell.is_none(),
+            "in the buffer and in a memcell, or in neither"
+        );
+    }
+}
+
+/// Batches of messages, said by several users with pauses, so that the rules cut again and again.
+fn batches(key: &SessionKey, batches: i64, size: i64) -> Vec<Vec<NewMessage>> {
+    let batch = |b: i64| {
+        let one = |n: i64| {
+            said(
+                key,
+                &format!("u{b}"),
+                (b * size + n) * 20,
+                &format!("msg {n} of batch {b}"),
+            )
+        };
+        (0..size).map(one).collect()
+    };
+    (0..batches).map(batch).collect()
+}
+
+async fn add_all(engine: &Engine, key: &SessionKey, batches: Vec<Vec<NewMessage>>) {
+    let adds = batches.into_iter().map(|batch| {
+        let (engine, add) = (engine.clone(), add(key, batch));
+        tokio::spawn(async move { engine.add(add).await })
+    });
+    for added in join_all(adds).await {
+        added.expect("no panic").expect("it is accepted");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_concurrent_adds_to_one_session_lose_nothing() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let key = session("concurrent");
+    add_all(&engine, &key, batches(&key, 2, 4)).await;
+    check_accounted(&stage, &key, 8).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn four_concurrent_adds_with_a_flush_in_between_lose_nothing() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let key = session("stress");
+    let flushing = {
+        let (engine, flush) = (engine.clone(), flush(&key));
+        tokio::spawn(async move { engine.flush(flush).await })
+    };
+    add_all(&engine, &key, batches(&key, 4, 3)).await;
+    flushing.await.expect("no panic").expect("it cuts");
+    check_accounted(&stage, &key, 12).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn sessions_side_by_side_lose_nothing() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let keys = ["a", "b", "c"].map(session);
+    join_all(keys.iter().map(|key| add_all(&engine, key, batches(key, 1, 3)))).await;
+    for key in &keys {
+        check_accounted(&stage, key, 3).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn sixty_four_adds_at_once_two_hundred_times() {
+    let mut stage = Stage::default();
+    stage.settings.messages_max = 10;
+    let engine = stage.open().await;
+    for round in 0..200 {
+        let key = session(&format!("round-{round}"));
+        add_all(&engine, &key, batches(&key, 64, 1)).await;
+        check_accounted(&stage, &key, 64).await;
+        // The fake walks over all rows; what was checked need not be walked over again.
+        stage.ledger.sweep(Sweep::Session(key)).await.expect("it sweeps");
+    }
+}
+
+#[tokio::test]
+async fn concurrent_adds_reach_the_vault_once() {
+    let mut stage = Stage::default();
+    stage.settings.messages_max = 5;
+    let engine = stage.open().await;
+    let key = session("s");
+    add_all(&engine, &key, batches(&key, 16, 2)).await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    assert_eq!(stage.rest(&engine).await, 0);
+    stage.check().await;
+    let told: BTreeSet<String> = stage
+        .vault
+        .entries()
+        .iter()
+        .flat_map(|(_, entry)| &entry.turns)
+        .map(Message::text)
+        .collect();
+    assert_eq!(told.len(), 32);
+}
+
+/// A ledger in which reading one session's buffer takes until the test allows it.
+#[derive(Debug)]
+struct Held {
+    inner: Arc<dyn Transcripts>,
+    session: SessionKey,
+    permits: Semaphore,
+    waiting: Semaphore,
+}
+
+#[async_trait]
+impl Transcripts for Held {
+    async fn append(
+        &self,
+        session: &SessionKey,
+        messages: Vec<NewMessage>,
+        now: Timestamp,
+    ) -> Result<AppendOutcome, LedgerError> {
+        self.inner.append(session, messages, now).await
+    }
+    async fn buffer(&self, session: &SessionKey) -> Result<Vec<Message>, LedgerError> {
+        if *session == self.session {
+            self.waiting.add_permits(1);
+            self.permits.acquire().await.expect("never closed").forget();
+        }
+        self.inner.buffer(session).await
+    }
+    async fn cut(&self, cut: Cut) -> Result<(), LedgerError> {
+        self.inner.cut(cut).await
+    }
+    async fn cell(&self, id: &CellId) -> Result<Option<Cell>, LedgerError> {
+        self.inner.cell(id).await
+    }
+    async fn tail(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Message>, LedgerError> {
+        self.inner.tail(scope, owner).await
+    }
+    async fn messages(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Message>, LedgerError> {
+        self.inner.messages(scope, ids).await
+    }
+    async fn open_sessions(&self, limit: usize) -> Result<Vec<OpenSession>, LedgerError> {
+        self.inner.open_sessions(limit).await
+    }
+    async fn sweep(&self, sweep: Sweep) -> Result<Forgotten, LedgerError> {
+        self.inner.sweep(sweep).await
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_is_being_cut_holds_up_nobody_else() {
+    let stage = Stage::default();
+    let (slow, other) = (session("slow"), session("other"));
+    let held = Arc::new(Held {
+        inner: stage.ledger.clone(),
+        session: slow.clone(),
+        permits: Semaphore::new(0),
+        waiting: Semaphore::new(0),
+    });
+    let parts = engine::Parts {
+        transcripts: held.clone(),
+        ..stage.parts()
+    };
+    let engine = Engine::start(parts, stage.settings.clone())
+        .await
+        .expect("it starts");
+    let cutting = {
+        let (engine, add) = (
+            engine.clone(),
+            add(&slow, vec![said(&slow, "ann", 0, "I am slow")]),
+        );
+        tokio::spawn(async move { engine.add(add).await })
+    };
+    held.waiting.acquire().await.expect("never closed").forget();
+
+    // The cut is under way and hangs. Others are not concerned:
+    say(&engine, &other, "bob", 0, "I am quick").await;
+    engine.flush(flush(&other)).await.expect("another session is cut");
+    // nor is what comes to the same session, as long as it does not ask for a cut:
+    let deferred = engine::Add {
+        defer_extraction: true,
+        ..add(&slow, vec![said(&slow, "ann", 1, "And on")])
+    };
+    engine.add(deferred).await.expect("it is accepted");
+    assert!(
+        turns(&engine, "ann", "slow")
+            .await
+            .contains(&"I am slow".to_owned()),
+        "it is found meanwhile"
+    );
+    assert!(!cutting.is_finished());
+
+    held.permits.add_permits(1);
+    cutting.await.expect("no panic").expect("it is accepted");
+    check_accounted(&stage, &slow, 2).await;
+}
+
+#[tokio::test]
+async fn messages_of_one_instant_are_all_kept_and_a_retry_adds_nothing() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let key = session("s");
+    let batch = || {
+        ["one", "two", "three"]
+            .map(|text| said(&key, "ann", 5, text))
+            .to_vec()
+    };
+    let first = engine.add(add(&key, batch())).await.expect("it is accepted");
+    let second = engine.add(add(&key, batch())).await.expect("it is accepted");
+    assert!(first.accepted.iter().all(|one| !one.duplicate));
+    assert!(second.accepted.iter().all(|one| one.duplicate));
+    let ids = |added: &engine::Added| {
+        added
+            .accepted
+            .iter()
+            .map(|one| one.id.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&first), ids(&second));
+    assert!(
+        ids(&first)[0].as_str().starts_with("m_20240508_"),
+        "{:?}",
+        ids(&first)
+    );
+    check_accounted(&stage, &key, 3).await;
+    assert_eq!(minute(5), stage.ledger.everything()[0].0.time);
+}
+
+#[tokio::test]
+async fn shutdown_ends_every_task_and_refuses_what_comes_later() {
+    let stage = Stage::default();
+    let before = tokio::runtime::Handle::current().metrics().num_alive_tasks();
+    let engine = stage.open().await;
+    let key = session("s");
+    say(&engine, &key, "ann", 0, "hello").await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    engine.shutdown().await;
+    let after = tokio::runtime::Handle::current().metrics().num_alive_tasks();
+    assert_eq!(before, after, "a task outlived its engine");
+    let late = engine
+        .add(add(&key, vec![said(&key, "ann", 1, "too late")]))
+        .await;
+    assert!(matches!(late, Err(engine::EngineError::Stopping)));
+    assert_eq!(stage.ledger.everything().len(), 1);
+
+    let engine = stage.open().await;
+    assert_eq!(stage.rest(&engine).await, 0);
+    stage.check_told(&["hello".to_owned()], &["ann"]);
+}
+
+#[tokio::test]
+async fn shutdown_does_not_wait_longer_than_its_bound() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let key = session("s");
+    say(&engine, &key, "ann", 0, "hello").await;
+    stage.faults.plan(2, crate::faults::Mode::DieBefore);
+    // Either the flush or the job it made hangs for ever.
+    let flushing = {
+        let (engine, flush) = (engine.clone(), flush(&key));
+        tokio::spawn(async move { engine.flush(flush).await })
+    };
+    stage.faults.death().await;
+    flushing.abort();
+    let stopping = engine.shutdown();
+    tokio::pin!(stopping);
+    let ended = tokio::select! {
+        biased;
+        () = &mut stopping => true,
+        () = stage.clock.sleeping(1) => false,
+    };
+    if !ended {
+        stage.clock.advance(Duration::from_secs(10));
+        stopping.await;
+    }
+}

@@ -1,0 +1,399 @@
+//! Ports that fail, or die, at a call that the test chooses.
+//!
+//! Owns: counting calls over all ports together. A process that dies hangs in its call for ever; the test drops it.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use async_trait::async_trait;
+use model::{
+    Cell, CellId, Doc, DocKey, EmbedderId, Entry, Message, MessageId, Owner, Scope, SessionKey, Timestamp,
+    Vector,
+};
+use ports::{
+    AppendOutcome, BrokenFile, CandidateQuery, Cut, Edit, EmbedError, EmbedPurpose, Embedder, FileChanges,
+    FileRecord, FileStat, Forgotten, Index, IndexError, IndexHealth, IndexStage, IndexStats, Job, JobFailure,
+    JobId, JobStats, Jobs, LedgerError, Maintenance, NewJob, NewMessage, OpenSession, ParsedFile, Sweep,
+    TaskPage, TaskQuery, Transcripts, Vault, VaultChange, VaultError, VaultPath, Written,
+};
+use tokio::sync::watch;
+
+/// What happens at the chosen call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// It fails and did nothing.
+    Refuse,
+    /// It fails although it did everything.
+    LoseAnswer,
+    /// The process dies before it.
+    DieBefore,
+    /// The process dies right after it.
+    DieAfter,
+}
+
+pub(crate) const MODES: [Mode; 4] = [Mode::Refuse, Mode::LoseAnswer, Mode::DieBefore, Mode::DieAfter];
+
+#[derive(Debug)]
+pub(crate) struct Faults {
+    state: Mutex<State>,
+    dead: watch::Sender<bool>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    made: usize,
+    plan: Option<(usize, Mode)>,
+    /// The call that was hit.
+    hit: Option<&'static str>,
+}
+
+impl Default for Faults {
+    fn default() -> Self {
+        Self {
+            state: Mutex::default(),
+            dead: watch::Sender::new(false),
+        }
+    }
+}
+
+impl Faults {
+    /// Chooses the n-th call from now, counted from 1.
+    pub(crate) fn plan(&self, n: usize, mode: Mode) {
+        let mut state = self.state();
+        state.plan = Some((state.made + n, mode));
+        state.hit = None;
+    }
+
+    /// No fault any more, and the dead may live.
+    pub(crate) fn lift(&self) {
+        self.state().plan = None;
+        self.dead.send_replace(false);
+    }
+
+    pub(crate) fn made(&self) -> usize {
+        self.state().made
+    }
+
+    pub(crate) fn hit(&self) -> Option<&'static str> {
+        self.state().hit
+    }
+
+    /// Waits until the process dies.
+    pub(crate) async fn death(&self) {
+        self.dead
+            .subscribe()
+            .wait_for(|dead| *dead)
+            .await
+            .expect("the sender lives in self");
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("nothing panics while counting")
+    }
+
+    async fn call<T, E>(
+        &self,
+        name: &'static str,
+        real: impl Future<Output = Result<T, E>>,
+        error: impl FnOnce() -> E,
+    ) -> Result<T, E> {
+        let mode = {
+            let mut state = self.state();
+            state.made += 1;
+            let mode = state
+                .plan
+                .filter(|(at, _)| *at == state.made)
+                .map(|(_, mode)| mode);
+            if mode.is_some() {
+                state.hit = Some(name);
+                state.plan = None;
+            }
+            mode
+        };
+        if *self.dead.borrow() {
+            return std::future::pending().await;
+        }
+        match mode {
+            None => real.await,
+            Some(Mode::Refuse) => Err(error()),
+            Some(Mode::LoseAnswer) => {
+                real.await?;
+                Err(error())
+            }
+            Some(Mode::DieBefore) => self.die().await,
+            Some(Mode::DieAfter) => {
+                real.await?;
+                self.die().await
+            }
+        }
+    }
+
+    async fn die<T>(&self) -> T {
+        self.dead.send_replace(true);
+        std::future::pending().await
+    }
+}
+
+/// A port with faults.
+#[derive(Debug)]
+pub(crate) struct Faulty<T: ?Sized> {
+    inner: Arc<T>,
+    faults: Arc<Faults>,
+}
+
+impl<T: ?Sized> Faulty<T> {
+    pub(crate) fn new(inner: Arc<T>, faults: &Arc<Faults>) -> Arc<Self> {
+        Arc::new(Self {
+            inner,
+            faults: faults.clone(),
+        })
+    }
+}
+
+fn no_ledger() -> LedgerError {
+    LedgerError::Store("planned fault".into())
+}
+
+fn no_vault() -> VaultError {
+    VaultError::Io {
+        path: "planned".to_owned(),
+        source: std::io::Error::other("planned fault"),
+    }
+}
+
+fn no_index() -> IndexError {
+    IndexError::Store("planned fault".into())
+}
+
+#[async_trait]
+impl Transcripts for Faulty<dyn Transcripts> {
+    async fn append(
+        &self,
+        session: &SessionKey,
+        messages: Vec<NewMessage>,
+        now: Timestamp,
+    ) -> Result<AppendOutcome, LedgerError> {
+        self.faults
+            .call("append", self.inner.append(session, messages, now), no_ledger)
+            .await
+    }
+    async fn buffer(&self, session: &SessionKey) -> Result<Vec<Message>, LedgerError> {
+        self.faults
+            .call("buffer", self.inner.buffer(session), no_ledger)
+            .await
+    }
+    async fn cut(&self, cut: Cut) -> Result<(), LedgerError> {
+        self.faults.call("cut", self.inner.cut(cut), no_ledger).await
+    }
+    async fn cell(&self, id: &CellId) -> Result<Option<Cell>, LedgerError> {
+        self.faults.call("cell", self.inner.cell(id), no_ledger).await
+    }
+    async fn tail(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Message>, LedgerError> {
+        self.faults
+            .call("tail", self.inner.tail(scope, owner), no_ledger)
+            .await
+    }
+    async fn messages(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Message>, LedgerError> {
+        self.faults
+            .call("messages", self.inner.messages(scope, ids), no_ledger)
+            .await
+    }
+    async fn open_sessions(&self, limit: usize) -> Result<Vec<OpenSession>, LedgerError> {
+        self.faults
+            .call("open_sessions", self.inner.open_sessions(limit), no_ledger)
+            .await
+    }
+    async fn sweep(&self, sweep: Sweep) -> Result<Forgotten, LedgerError> {
+        self.faults
+            .call("sweep", self.inner.sweep(sweep), no_ledger)
+            .await
+    }
+}
+
+#[async_trait]
+impl Jobs for Faulty<dyn Jobs> {
+    async fn enqueue(&self, jobs: Vec<NewJob>, now: Timestamp) -> Result<(), LedgerError> {
+        self.faults
+            .call("enqueue", self.inner.enqueue(jobs, now), no_ledger)
+            .await
+    }
+    async fn claim(&self, limit: usize, now: Timestamp, until: Timestamp) -> Result<Vec<Job>, LedgerError> {
+        self.faults
+            .call("claim", self.inner.claim(limit, now, until), no_ledger)
+            .await
+    }
+    async fn complete(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError> {
+        self.faults
+            .call("complete", self.inner.complete(ids, now), no_ledger)
+            .await
+    }
+    async fn fail(&self, id: &JobId, failure: JobFailure, now: Timestamp) -> Result<(), LedgerError> {
+        self.faults
+            .call("fail", self.inner.fail(id, failure, now), no_ledger)
+            .await
+    }
+    async fn release_all(&self) -> Result<usize, LedgerError> {
+        self.faults
+            .call("release_all", self.inner.release_all(), no_ledger)
+            .await
+    }
+    async fn page(&self, query: &TaskQuery) -> Result<TaskPage, LedgerError> {
+        self.faults.call("page", self.inner.page(query), no_ledger).await
+    }
+    async fn job(&self, scope: &Scope, id: &JobId) -> Result<Option<Job>, LedgerError> {
+        self.faults
+            .call("job", self.inner.job(scope, id), no_ledger)
+            .await
+    }
+    async fn stats(&self, keep_since: Timestamp) -> Result<JobStats, LedgerError> {
+        self.faults
+            .call("job stats", self.inner.stats(keep_since), no_ledger)
+            .await
+    }
+}
+
+#[async_trait]
+impl FileChanges for Faulty<dyn FileChanges> {
+    async fn stats(&self) -> Result<Vec<FileStat>, LedgerError> {
+        self.faults
+            .call("file stats", self.inner.stats(), no_ledger)
+            .await
+    }
+    async fn record(&self, path: &VaultPath) -> Result<Option<FileRecord>, LedgerError> {
+        self.faults
+            .call("record", self.inner.record(path), no_ledger)
+            .await
+    }
+    async fn put(&self, record: FileRecord) -> Result<(), LedgerError> {
+        self.faults.call("put", self.inner.put(record), no_ledger).await
+    }
+    async fn extend(&self, records: Vec<FileRecord>) -> Result<(), LedgerError> {
+        self.faults
+            .call("extend", self.inner.extend(records), no_ledger)
+            .await
+    }
+    async fn drop_paths(&self, paths: &[VaultPath]) -> Result<(), LedgerError> {
+        self.faults
+            .call("drop_paths", self.inner.drop_paths(paths), no_ledger)
+            .await
+    }
+    async fn broken(&self) -> Result<Vec<BrokenFile>, LedgerError> {
+        self.faults.call("broken", self.inner.broken(), no_ledger).await
+    }
+}
+
+#[async_trait]
+impl Vault for Faulty<dyn Vault> {
+    fn path_of(&self, entry: &Entry) -> VaultPath {
+        self.inner.path_of(entry)
+    }
+    async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError> {
+        self.faults
+            .call("vault append", self.inner.append(entries, fresh), no_vault)
+            .await
+    }
+    async fn read(&self, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError> {
+        self.faults.call("read", self.inner.read(path), no_vault).await
+    }
+    async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError> {
+        self.faults.call("stat", self.inner.stat(path), no_vault).await
+    }
+    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<FileStat, VaultError> {
+        self.faults
+            .call("edit", self.inner.edit(path, edits), no_vault)
+            .await
+    }
+    async fn scan(&self) -> Result<Vec<FileStat>, VaultError> {
+        self.faults.call("scan", self.inner.scan(), no_vault).await
+    }
+    async fn remove(&self, scope: &Scope, owner: Option<&Owner>) -> Result<Vec<VaultPath>, VaultError> {
+        self.faults
+            .call("remove", self.inner.remove(scope, owner), no_vault)
+            .await
+    }
+    async fn changed(&self) -> VaultChange {
+        self.inner.changed().await
+    }
+}
+
+#[async_trait]
+impl Index for Faulty<dyn Index> {
+    async fn health(&self, embedder: &EmbedderId) -> IndexHealth {
+        self.inner.health(embedder).await
+    }
+    async fn apply(&self, add: &[Doc], remove: &[DocKey]) -> Result<(), IndexError> {
+        self.faults
+            .call("apply", self.inner.apply(add, remove), no_index)
+            .await
+    }
+    async fn count(&self, scope: &Scope, owner: &Owner) -> Result<usize, IndexError> {
+        self.faults
+            .call("count", self.inner.count(scope, owner), no_index)
+            .await
+    }
+    async fn load(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError> {
+        self.faults
+            .call("load", self.inner.load(scope, owner), no_index)
+            .await
+    }
+    async fn candidates(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError> {
+        self.faults
+            .call("candidates", self.inner.candidates(query), no_index)
+            .await
+    }
+    async fn maintain(&self) -> Result<Maintenance, IndexError> {
+        self.faults
+            .call("maintain", self.inner.maintain(), no_index)
+            .await
+    }
+    async fn stats(&self) -> Result<IndexStats, IndexError> {
+        self.faults
+            .call("index stats", self.inner.stats(), no_index)
+            .await
+    }
+    async fn stage(&self, embedder: &EmbedderId) -> Result<Box<dyn IndexStage>, IndexError> {
+        let stage = self
+            .faults
+            .call("stage", self.inner.stage(embedder), no_index)
+            .await?;
+        Ok(Box::new(FaultyStage {
+            inner: stage,
+            faults: self.faults.clone(),
+        }))
+    }
+}
+
+#[derive(Debug)]
+struct FaultyStage {
+    inner: Box<dyn IndexStage>,
+    faults: Arc<Faults>,
+}
+
+#[async_trait]
+impl IndexStage for FaultyStage {
+    async fn add(&mut self, docs: &[Doc]) -> Result<(), IndexError> {
+        self.faults
+            .call("stage add", self.inner.add(docs), no_index)
+            .await
+    }
+    async fn publish(self: Box<Self>) -> Result<(), IndexError> {
+        self.faults.call("publish", self.inner.publish(), no_index).await
+    }
+}
+
+#[async_trait]
+impl Embedder for Faulty<dyn Embedder> {
+    fn id(&self) -> &EmbedderId {
+        self.inner.id()
+    }
+    fn is_instant(&self) -> bool {
+        self.inner.is_instant()
+    }
+    async fn embed(&self, texts: &[&str], purpose: EmbedPurpose) -> Result<Vec<Vector>, EmbedError> {
+        let error = || EmbedError::Unavailable {
+            reason: "planned fault".to_owned(),
+        };
+        self.faults
+            .call("embed", self.inner.embed(texts, purpose), error)
+            .await
+    }
+}

@@ -1,0 +1,244 @@
+//! What is forgotten is gone everywhere, and nothing else is.
+
+use std::sync::Arc;
+
+use engine::{Engine, EngineError, Forget};
+use model::{EntryId, EntryKind, Scope};
+
+use crate::stage::{Stage, add, finds, flush, said, say, session, turns, user};
+
+fn texts(stage: &Stage) -> Vec<String> {
+    stage
+        .ledger
+        .everything()
+        .iter()
+        .map(|(message, _)| message.text())
+        .collect()
+}
+
+/// How many messages with such a word a search brings; others may come along as their neighbours.
+async fn with_word(engine: &Engine, owner: &str, word: &str) -> usize {
+    let found = turns(engine, owner, word).await;
+    found.iter().filter(|text| text.contains(word)).count()
+}
+
+fn ids_of(stage: &Stage, owner: &str, kind: EntryKind) -> Vec<EntryId> {
+    let entries = stage.vault.entries();
+    let theirs = entries
+        .iter()
+        .filter(|(_, entry)| entry.owner == user(owner) && entry.kind == kind);
+    theirs.map(|(_, entry)| entry.id.clone()).collect()
+}
+
+#[tokio::test]
+async fn a_session_is_forgotten_for_every_owner_buffered_or_written() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let (gone, kept) = (session("gone"), session("kept"));
+    for key in [&gone, &kept] {
+        let name = key.session.as_str();
+        say(&engine, key, "ann", 0, &format!("I live in Lisbon, says {name}")).await;
+        say(&engine, key, "bob", 1, &format!("The {name} violin")).await;
+        engine.flush(flush(key)).await.expect("it cuts");
+        say(&engine, key, "ann", 2, &format!("The {name} viola")).await;
+    }
+    stage.rest(&engine).await;
+    assert_eq!(with_word(&engine, "bob", "violin").await, 2);
+    assert_eq!(with_word(&engine, "bob", "viola").await, 2);
+    let forgot = engine
+        .forget(Forget::Session(gone.clone()))
+        .await
+        .expect("it forgets");
+    assert_eq!(forgot.messages, 3);
+    assert!(forgot.entries >= 2, "{forgot:?}");
+    for owner in ["ann", "bob"] {
+        assert!(!finds(&engine, owner, "gone violin viola Lisbon", "gone").await);
+        assert_eq!(with_word(&engine, owner, "violin").await, 1);
+        assert_eq!(with_word(&engine, owner, "viola").await, 1);
+    }
+    assert!(texts(&stage).iter().all(|text| text.contains("kept")));
+    stage.rest(&engine).await;
+    stage.check().await;
+    let again = engine
+        .forget(Forget::Session(gone))
+        .await
+        .expect("asking twice is no error");
+    assert_eq!((again.entries, again.messages), (0, 0));
+}
+
+#[tokio::test]
+async fn a_job_that_waits_to_run_again_brings_nothing_back() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let key = session("s");
+    say(&engine, &key, "ann", 0, "The violin").await;
+    stage.vault.refuse(Some("ep_"));
+    engine.flush(flush(&key)).await.expect("it cuts");
+    for _ in 0..200 {
+        tokio::task::yield_now().await;
+    }
+    engine.forget(Forget::Session(key)).await.expect("it forgets");
+    stage.vault.refuse(None);
+    assert_eq!(stage.rest(&engine).await, 0);
+    assert!(stage.vault.entries().is_empty() && texts(&stage).is_empty());
+    assert!(turns(&engine, "ann", "violin").await.is_empty());
+}
+
+#[tokio::test]
+async fn forgetting_an_owner_leaves_those_who_shared_with_them() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let (both, alone, open) = (session("both"), session("alone"), session("open"));
+    say(&engine, &both, "ann", 0, "Our violin").await;
+    say(&engine, &both, "bob", 1, "Our viola").await;
+    say(&engine, &alone, "ann", 2, "My violin").await;
+    engine.flush(flush(&both)).await.expect("it cuts");
+    engine.flush(flush(&alone)).await.expect("it cuts");
+    say(&engine, &open, "ann", 3, "A new violin").await;
+    stage.rest(&engine).await;
+    assert_eq!(with_word(&engine, "ann", "violin").await, 3);
+    let forgot = engine
+        .forget(Forget::Owner(Scope::default(), user("ann")))
+        .await
+        .expect("it forgets");
+    assert_eq!(forgot.entries, 2);
+    assert!(turns(&engine, "ann", "violin").await.is_empty());
+    assert_eq!(
+        turns(&engine, "bob", "violin viola").await.len(),
+        2,
+        "bob's memory is bob's"
+    );
+    assert_eq!(ids_of(&stage, "ann", EntryKind::Episode), []);
+    stage.rest(&engine).await;
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn forgetting_an_episode_forgets_what_only_it_supported() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let key = session("s");
+    say(&engine, &key, "ann", 0, "I live in Lisbon").await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    let other = session("t");
+    say(&engine, &other, "ann", 10, "I live in Porto now").await;
+    engine.flush(flush(&other)).await.expect("it cuts");
+    stage.rest(&engine).await;
+    let facts = ids_of(&stage, "ann", EntryKind::Fact);
+    assert_eq!(facts.len(), 2);
+    let newer = ids_of(&stage, "ann", EntryKind::Episode)[1].clone();
+    let missing = EntryId::new("ep_none");
+    let ids = vec![newer.clone(), missing.clone()];
+    let forgot = engine
+        .forget(Forget::Entries(Scope::default(), user("ann"), ids))
+        .await
+        .expect("it forgets");
+    assert_eq!((forgot.entries, forgot.messages), (1, 1));
+    assert_eq!(forgot.missing, [missing]);
+    assert_eq!(
+        ids_of(&stage, "ann", EntryKind::Fact),
+        facts[..1],
+        "its fact goes, the other stays"
+    );
+    assert_eq!(texts(&stage), ["I live in Lisbon"]);
+    let found = crate::stage::ask(&engine, "ann", "where does ann live Lisbon").await;
+    assert!(!found.memories.is_empty());
+    let hits = found
+        .memories
+        .iter()
+        .flat_map(|hit| std::iter::once(hit).chain(&hit.facts));
+    assert!(
+        hits.into_iter().all(|hit| hit.superseded_by.is_none()),
+        "the older fact is current again"
+    );
+    stage.rest(&engine).await;
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn an_episode_that_others_have_too_keeps_its_messages() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let key = session("s");
+    say(&engine, &key, "ann", 0, "Our violin").await;
+    say(&engine, &key, "bob", 1, "Our viola").await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    stage.rest(&engine).await;
+    let forget = |owner: &str| {
+        let ids = ids_of(&stage, owner, EntryKind::Episode);
+        Forget::Entries(Scope::default(), user(owner), ids)
+    };
+    assert_eq!(
+        engine.forget(forget("ann")).await.expect("it forgets").messages,
+        0
+    );
+    assert_eq!(texts(&stage).len(), 2);
+    assert!(turns(&engine, "ann", "violin viola").await.is_empty());
+    assert_eq!(turns(&engine, "bob", "violin viola").await.len(), 2);
+    assert_eq!(
+        engine.forget(forget("bob")).await.expect("it forgets").messages,
+        2
+    );
+    assert!(texts(&stage).is_empty() && stage.vault.entries().is_empty());
+}
+
+#[tokio::test]
+async fn an_episode_of_another_tenant_cannot_be_forgotten() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let key = session("s");
+    say(&engine, &key, "ann", 0, "My violin").await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    stage.rest(&engine).await;
+    let ids = ids_of(&stage, "ann", EntryKind::Episode);
+    let other = Scope::new(crate::stage::name("other"), crate::stage::name("default"));
+    for (scope, owner) in [(other, user("ann")), (Scope::default(), user("bob"))] {
+        let forgot = engine
+            .forget(Forget::Entries(scope, owner, ids.clone()))
+            .await
+            .expect("it answers");
+        assert_eq!(forgot.missing, ids);
+    }
+    assert_eq!(turns(&engine, "ann", "violin").await.len(), 1);
+}
+
+/// Adds and forgets of one session at once: afterwards nothing is half there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn adding_and_forgetting_at_once_agree_in_the_end() {
+    let mut stage = Stage::default();
+    stage.settings.messages_max = 3;
+    let stage = Arc::new(stage);
+    let engine = stage.open().await;
+    let key = session("s");
+    let adding = {
+        let (engine, key) = (engine.clone(), key.clone());
+        tokio::spawn(async move {
+            for n in 0..60 {
+                engine
+                    .add(add(&key, vec![said(&key, "ann", n, &format!("Note number {n}"))]))
+                    .await?;
+                turns(&engine, "ann", "note number").await;
+            }
+            Ok::<_, EngineError>(())
+        })
+    };
+    for _ in 0..12 {
+        engine
+            .forget(Forget::Session(key.clone()))
+            .await
+            .expect("it forgets");
+    }
+    adding.await.expect("no panic").expect("it is accepted");
+    engine.flush(flush(&key)).await.expect("it cuts");
+    engine.settle(None).await.expect("it settles");
+    engine.sync().await.expect("it syncs");
+    let mut in_ledger = texts(&stage);
+    in_ledger.sort();
+    let mut search = crate::stage::question("ann", "note number");
+    search.messages_max = 100;
+    let found = engine.search(search).await.expect("it answers");
+    let mut found: Vec<String> = found.messages.iter().map(|hit| hit.doc.text.clone()).collect();
+    found.sort();
+    assert_eq!(found, in_ledger);
+    stage.check().await;
+}

@@ -1,0 +1,327 @@
+//! A vault of paper: files of entries in memory, with a person who writes in them.
+//!
+//! Owns: the vault port's promises, strictly (an append that claims to be fresh and is not panics), and hand edits.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Mutex, MutexGuard};
+
+use async_trait::async_trait;
+use model::{Entry, EntryId, Owner, OwnerKind, Scope, Zone};
+use ports::{
+    Edit, EntryProblem, FileStat, ParsedFile, ReadEntry, Vault, VaultChange, VaultError, VaultPath, Written,
+};
+use tokio::sync::Notify;
+
+#[derive(Debug, Default)]
+pub(crate) struct PaperVault {
+    desk: Mutex<Desk>,
+    changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Desk {
+    files: BTreeMap<VaultPath, File>,
+    writes: i128,
+    change: VaultChange,
+    reads: usize,
+    /// Appends with an entry of such an id fail for ever.
+    refused: Option<String>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct File {
+    entries: Vec<Entry>,
+    modified: i128,
+    broken: Option<String>,
+    problem: Option<String>,
+}
+
+impl File {
+    fn stat(&self, path: &VaultPath) -> FileStat {
+        let bytes = self
+            .entries
+            .iter()
+            .map(|entry| format!("{entry:?}").len() as u64)
+            .sum();
+        FileStat {
+            path: path.clone(),
+            bytes,
+            modified_ns: self.modified,
+        }
+    }
+}
+
+pub(crate) fn digest(entry: &Entry) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    format!("{entry:?}").hash(&mut hasher);
+    hasher.finish().max(1)
+}
+
+impl PaperVault {
+    /// A person changes a file; `watched` says whether the watcher sees it.
+    pub(crate) fn by_hand(&self, path: &str, watched: bool, change: impl FnOnce(&mut Vec<Entry>)) {
+        let path: VaultPath = path.into();
+        let mut desk = self.desk();
+        change(&mut desk.touch(&path).entries);
+        if watched {
+            desk.change.paths.insert(path);
+            self.changed.notify_one();
+        }
+    }
+
+    /// A person moves a file.
+    pub(crate) fn rename(&self, from: &str, to: &str) {
+        let mut desk = self.desk();
+        let file = desk.files.remove(from).expect("the file is there");
+        desk.files.insert(to.into(), file);
+        desk.change.paths.extend([from.into(), to.into()]);
+        self.changed.notify_one();
+    }
+
+    /// A person deletes a file.
+    pub(crate) fn delete(&self, path: &str) {
+        let mut desk = self.desk();
+        desk.files.remove(path).expect("the file is there");
+        desk.change.paths.insert(path.into());
+        self.changed.notify_one();
+    }
+
+    /// A person breaks a file so that nothing in it can be read, or repairs it.
+    pub(crate) fn set_broken(&self, path: &str, broken: bool) {
+        let mut desk = self.desk();
+        desk.touch(&path.into()).broken = broken.then(|| "its front matter is not closed".to_owned());
+        desk.change.paths.insert(path.into());
+        self.changed.notify_one();
+    }
+
+    /// A person breaks one entry of a file, which is then not among those that are read, or repairs it.
+    pub(crate) fn set_problem(&self, path: &str, entry: Option<&str>) {
+        let mut desk = self.desk();
+        desk.touch(&path.into()).problem = entry.map(str::to_owned);
+        desk.change.paths.insert(path.into());
+        self.changed.notify_one();
+    }
+
+    /// Appends that hold an entry whose id contains this fail, until none is named.
+    pub(crate) fn refuse(&self, id: Option<&str>) {
+        self.desk().refused = id.map(str::to_owned);
+    }
+
+    pub(crate) fn entries(&self) -> Vec<(VaultPath, Entry)> {
+        let desk = self.desk();
+        let files = desk.files.iter();
+        files
+            .flat_map(|(path, file)| file.entries.iter().map(|e| (path.clone(), e.clone())))
+            .collect()
+    }
+
+    pub(crate) fn paths(&self) -> Vec<String> {
+        self.desk().files.keys().map(ToString::to_string).collect()
+    }
+
+    pub(crate) fn stats(&self) -> Vec<FileStat> {
+        self.desk()
+            .files
+            .iter()
+            .map(|(path, file)| file.stat(path))
+            .collect()
+    }
+
+    /// How many files were read and parsed.
+    pub(crate) fn reads(&self) -> usize {
+        self.desk().reads
+    }
+
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().expect("no call panics, except to fail its test")
+    }
+}
+
+impl Desk {
+    fn touch(&mut self, path: &VaultPath) -> &mut File {
+        self.writes += 1;
+        let file = self.files.entry(path.clone()).or_default();
+        file.modified = self.writes;
+        file
+    }
+}
+
+#[async_trait]
+impl Vault for PaperVault {
+    fn path_of(&self, entry: &Entry) -> VaultPath {
+        let Scope { app, project } = &entry.scope;
+        let kind = match entry.owner.kind {
+            OwnerKind::User => "users",
+            OwnerKind::Agent => "agents",
+        };
+        let date = Zone::utc().date(entry.time);
+        format!(
+            "{app}/{project}/{kind}/{}/{}/{date}.md",
+            entry.owner.id,
+            entry.kind.as_str()
+        )
+        .into()
+    }
+
+    async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError> {
+        let mut desk = self.desk();
+        let mut paths: Vec<VaultPath> = Vec::new();
+        for entry in entries {
+            let path = self.path_of(entry);
+            if desk
+                .refused
+                .as_ref()
+                .is_some_and(|id| entry.id.as_str().contains(id))
+            {
+                return Err(VaultError::Io {
+                    path: path.to_string(),
+                    source: std::io::Error::other("disk full"),
+                });
+            }
+            if let Some(reason) = desk.files.get(&path).and_then(|file| file.broken.clone()) {
+                return Err(VaultError::Broken {
+                    path: path.to_string(),
+                    reason,
+                });
+            }
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+        let mut written = Vec::new();
+        for path in paths {
+            let before = desk.files.get(&path).map(|file| file.stat(&path));
+            let own: Vec<&Entry> = entries
+                .iter()
+                .filter(|entry| self.path_of(entry) == path)
+                .collect();
+            let standing: BTreeSet<EntryId> = desk
+                .files
+                .get(&path)
+                .into_iter()
+                .flat_map(|f| &f.entries)
+                .map(|e| e.id.clone())
+                .collect();
+            let new: Vec<Entry> = own
+                .iter()
+                .filter(|entry| !standing.contains(&entry.id))
+                .map(|e| (*e).clone())
+                .collect();
+            assert!(
+                !fresh || new.len() == own.len(),
+                "an append says it is fresh and is not: {path}"
+            );
+            if !new.is_empty() {
+                desk.touch(&path).entries.extend(new);
+                desk.change.paths.insert(path.clone());
+                self.changed.notify_one();
+            }
+            let file = &desk.files[&path];
+            let ids = own.iter().map(|entry| {
+                let there = file
+                    .entries
+                    .iter()
+                    .find(|e| e.id == entry.id)
+                    .expect("it was appended");
+                (entry.id.clone(), digest(there))
+            });
+            written.push(Written {
+                stat: file.stat(&path),
+                before,
+                ids: ids.collect(),
+            });
+        }
+        Ok(written)
+    }
+
+    async fn read(&self, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError> {
+        let mut desk = self.desk();
+        desk.reads += 1;
+        let Some(file) = desk.files.get(path) else {
+            return Ok(None);
+        };
+        let readable = file.entries.iter().filter(|_| file.broken.is_none());
+        let readable = readable.filter(|entry| file.problem.as_deref() != Some(entry.id.as_str()));
+        let entries = readable
+            .map(|entry| ReadEntry {
+                digest: digest(entry),
+                entry: entry.clone(),
+            })
+            .collect();
+        let problem = file.problem.iter().map(|id| EntryProblem {
+            line: 7,
+            reason: format!("`{id}` is not closed"),
+        });
+        Ok(Some(ParsedFile {
+            stat: file.stat(path),
+            entries,
+            broken: file.broken.clone(),
+            problems: problem.collect(),
+        }))
+    }
+
+    async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError> {
+        Ok(self.desk().files.get(path).map(|file| file.stat(path)))
+    }
+
+    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<FileStat, VaultError> {
+        let mut desk = self.desk();
+        let missing = |id: &EntryId| VaultError::NoEntry {
+            path: path.to_string(),
+            id: id.as_str().to_owned(),
+        };
+        for edit in edits {
+            let id = match edit {
+                Edit::Replace(entry) => &entry.id,
+                Edit::Remove(id) => id,
+            };
+            let file = desk.files.get(path).ok_or_else(|| missing(id))?;
+            file.entries
+                .iter()
+                .find(|entry| entry.id == *id)
+                .ok_or_else(|| missing(id))?;
+        }
+        let file = desk.touch(path);
+        for edit in edits {
+            match edit {
+                Edit::Replace(new) => {
+                    let old = file.entries.iter_mut().find(|entry| entry.id == new.id);
+                    *old.expect("checked above") = (**new).clone();
+                }
+                Edit::Remove(id) => file.entries.retain(|entry| entry.id != *id),
+            }
+        }
+        let stat = file.stat(path);
+        desk.change.paths.insert(path.clone());
+        self.changed.notify_one();
+        Ok(stat)
+    }
+
+    async fn scan(&self) -> Result<Vec<FileStat>, VaultError> {
+        Ok(self.stats())
+    }
+
+    async fn remove(&self, scope: &Scope, owner: Option<&Owner>) -> Result<Vec<VaultPath>, VaultError> {
+        let mut desk = self.desk();
+        let is_theirs =
+            |entry: &Entry| entry.scope == *scope && owner.is_none_or(|owner| entry.owner == *owner);
+        let files = desk.files.iter();
+        let gone: Vec<VaultPath> = files
+            .filter(|(_, file)| file.entries.iter().any(is_theirs))
+            .map(|(path, _)| path.clone())
+            .collect();
+        desk.files.retain(|path, _| !gone.contains(path));
+        Ok(gone)
+    }
+
+    async fn changed(&self) -> VaultChange {
+        loop {
+            let change = std::mem::take(&mut self.desk().change);
+            if change.all || !change.paths.is_empty() {
+                return change;
+            }
+            self.changed.notified().await;
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Speed and footprint of the built binary, measured from outside: start, ingest, acknowledgement, search, growth,
+//! rebuild. It starts the server itself, in a folder of its own, and reads what the system says of the process.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use serde_json::{Value, json};
+
+use crate::words::Words;
+
+/// Messages in one add, as a chat client that batches would send them.
+const ADD_MESSAGES: usize = 10;
+/// Messages of one episode; a pause longer than the server's limit follows.
+const EPISODE_MESSAGES: usize = 2;
+const CLIENTS: usize = 8;
+const OWNERS: usize = 10;
+
+/// What to measure with.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SpeedArgs {
+    /// The built binary
+    #[arg(long, default_value = "target/release/quipu")]
+    binary: PathBuf,
+    /// A folder for the data; it must not exist
+    #[arg(long)]
+    root: PathBuf,
+    /// Memories (episodes) of the ten owners that are searched
+    #[arg(long, default_value_t = 10_000)]
+    memories: usize,
+    /// How many times as much other owners' data is added for the growth row; 0 leaves it out
+    #[arg(long, default_value_t = 9)]
+    growth: usize,
+    /// Searches of each kind
+    #[arg(long, default_value_t = 2_000)]
+    searches: usize,
+}
+
+/// A server of the binary under test.
+struct Server {
+    child: Child,
+    url: String,
+    client: reqwest::Client,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+/// Measures everything and prints one row for each number.
+pub(crate) async fn run(args: SpeedArgs) -> anyhow::Result<()> {
+    ensure!(!args.root.exists(), "`{}` exists already", args.root.display());
+    let mut words = Words::new(7);
+    let started = Instant::now();
+    let server = Server::start(&args.binary, &args.root).await?;
+    row("cold start to healthy", format!("{} ms", started.elapsed().as_millis()));
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    row("resident memory, idle", format!("{} MiB", server.resident_mib()?));
+
+    ingest(&server, &args, &mut words).await?;
+    acknowledge(&server, &mut words).await?;
+    let before = search_all(&server, &args, &mut words).await?;
+    row("resident memory, after search load", format!("{} MiB", server.resident_mib()?));
+    if args.growth > 0 {
+        grow(&server, &args, &mut words).await?;
+        let after = one_owner(&server, "hybrid", args.searches, &mut words).await?;
+        let ratio = after.as_secs_f64() / before.as_secs_f64();
+        row("same owner, others' data × 10: hybrid p50", format!("{} µs, {ratio:.2} ×", after.as_micros()));
+        row("resident memory, after growth", format!("{} MiB", server.resident_mib()?));
+    }
+    drop(server);
+    rebuild(&args)
+}
+
+impl Server {
+    async fn start(binary: &Path, root: &Path) -> anyhow::Result<Self> {
+        let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let child = Command::new(binary)
+            .args(["serve", "--listen", &format!("127.0.0.1:{port}"), "--root"])
+            .arg(root)
+            .stdout(Stdio::null())
+            .spawn()
+            .with_context(|| format!("cannot run `{}`", binary.display()))?;
+        let client = reqwest::Client::builder().pool_max_idle_per_host(CLIENTS * 2).build()?;
+        let server = Self {
+            child,
+            url: format!("http://127.0.0.1:{port}"),
+            client,
+        };
+        for _ in 0..5_000 {
+            if let Ok(answer) = server.client.get(format!("{}/health", server.url)).send().await
+                && answer.status().is_success()
+            {
+                return Ok(server);
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        bail!("the server did not become healthy")
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
+        let answer = self.client.post(format!("{}/api/v2/memory/{path}", self.url)).json(body).send().await?;
+        let status = answer.status();
+        let value: Value = answer.json().await?;
+        ensure!(status.is_success(), "{path}: {status}: {value}");
+        Ok(value)
+    }
+
+    /// Waits until no task is left and gives how long that took.
+    async fn settled(&self) -> anyhow::Result<Duration> {
+        let started = Instant::now();
+        loop {
+            let text = self.client.get(format!("{}/health", self.url)).send().await?.text().await?;
+            let health: Value = serde_json::from_str(&text)?;
+            if health["memorize_queue"]["pending"] == 0 {
+                return Ok(started.elapsed());
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    fn resident_mib(&self) -> anyhow::Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib: u64 = line.and_then(|l| l.split_whitespace().next()).context("no VmRSS")?.parse()?;
+        Ok(kib / 1024)
+    }
+
+    /// Processor time that the server has used so far.
+    fn cpu(&self) -> anyhow::Result<Duration> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        let fields: Vec<&str> = stat.rsplit_once(')').context("no stat")?.1.split_whitespace().collect();
+        let ticks: u64 = fields[11].parse::<u64>()? + fields[12].parse::<u64>()?;
+        Ok(Duration::from_millis(ticks * 10))
+    }
+}
+
+/// The adds that bring so many memories to an owner, episode after episode.
+fn adds(owner: &str, session: usize, memories: usize, words: &mut Words) -> Vec<Value> {
+    let mut messages = Vec::new();
+    for episode in 0..memories {
+        let start = 1_600_000_000_000_i64 + (session as i64 * 1_000 + episode as i64) * 7_200_000;
+        for place in 0..EPISODE_MESSAGES {
+            let (role, sender) = if place % 2 == 0 { ("user", owner) } else { ("assistant", "helper") };
+            messages.push(json!({
+                "sender_id": sender, "role": role, "timestamp": start + place as i64 * 60_000,
+                "content": words.sentence(place % 2 == 0),
+            }));
+        }
+    }
+    let session = format!("{owner}-{session}");
+    let adds = messages.chunks(ADD_MESSAGES);
+    adds.map(|messages| json!({"session_id": session, "messages": messages})).collect()
+}
+
+/// Sends requests from so many clients at once and gives each one's latency, sorted.
+async fn send(server: &Server, path: &'static str, requests: Vec<Value>, clients: usize) -> anyhow::Result<Vec<Duration>> {
+    let queue = Arc::new(std::sync::Mutex::new(requests.into_iter()));
+    let work = (0..clients).map(|_| {
+        let queue = queue.clone();
+        async move {
+            let mut latencies = Vec::new();
+            loop {
+                let Some(body) = queue.lock().expect("no client panics").next() else {
+                    return anyhow::Ok(latencies);
+                };
+                let started = Instant::now();
+                server.post(path, &body).await?;
+                latencies.push(started.elapsed());
+            }
+        }
+    });
+    let mut all: Vec<Duration> = Vec::new();
+    for latencies in futures::future::join_all(work).await {
+        all.extend(latencies?);
+    }
+    all.sort();
+    Ok(all)
+}
+
+fn quantile(sorted: &[Duration], q: f64) -> Duration {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index into a small list")]
+    let at = ((sorted.len() - 1) as f64 * q) as usize;
+    sorted[at]
+}
+
+const SESSION_MEMORIES: usize = 50;
+
+async fn ingest(server: &Server, args: &SpeedArgs, words: &mut Words) -> anyhow::Result<()> {
+    let sessions = args.memories.div_ceil(SESSION_MEMORIES);
+    let mut requests: Vec<Value> = Vec::new();
+    let mut flushes = Vec::new();
+    let mut columns: Vec<_> = (0..sessions)
+        .map(|session| {
+            let owner = format!("owner-{}", session % OWNERS);
+            flushes.push(json!({"session_id": format!("{owner}-{session}")}));
+            adds(&owner, session, SESSION_MEMORIES, words).into_iter()
+        })
+        .collect();
+    // Interleaved, so that clients work on different sessions as real ones do; order inside a session is kept.
+    while columns.iter().any(|column| column.len() > 0) {
+        requests.extend(columns.iter_mut().filter_map(Iterator::next));
+    }
+    let messages = (requests.len() * ADD_MESSAGES) as f64;
+    let (started, cpu) = (Instant::now(), server.cpu()?);
+    let latencies = send(server, "add", requests, CLIENTS).await?;
+    send(server, "flush", flushes, CLIENTS).await?;
+    let acknowledged = started.elapsed();
+    server.settled().await?;
+    let written = started.elapsed();
+    let cpu = server.cpu()? - cpu;
+    row("ingest, 8 clients, acknowledged and searchable", format!("{:.0} msg/s", messages / acknowledged.as_secs_f64()));
+    row("ingest, 8 clients, in Markdown and the index", format!("{:.0} msg/s", messages / written.as_secs_f64()));
+    row("processor time a message", format!("{:.3} ms", cpu.as_secs_f64() * 1e3 / messages));
+    row("add of 10 under that load, p50 / p99", spread(&latencies));
+    Ok(())
+}
+
+async fn acknowledge(server: &Server, words: &mut Words) -> anyhow::Result<()> {
+    let requests = (0..1_000).map(|at| {
+        json!({"session_id": format!("ack-{}", at % 20), "messages": [{
+            "sender_id": "owner-ack", "role": "user", "timestamp": 1_700_000_000_000_i64 + at * 1_000,
+            "content": words.sentence(true),
+        }]})
+    });
+    let latencies = send(server, "add", requests.collect(), 1).await?;
+    row("acknowledge latency of an add, one client, p50 / p99", spread(&latencies));
+    let requests = (0..2_000).map(|at| {
+        json!({"session_id": format!("ack-{}", at % 20), "messages": [{
+            "sender_id": "owner-ack", "role": "user", "timestamp": 1_700_010_000_000_i64 + at * 1_000,
+            "content": words.sentence(true),
+        }]})
+    });
+    let latencies = send(server, "add", requests.collect(), CLIENTS).await?;
+    row("acknowledge latency of an add, 8 clients, p50 / p99", spread(&latencies));
+    server.settled().await?;
+    Ok(())
+}
+
+fn question(owner: &str, method: &str, words: &mut Words) -> Value {
+    json!({"user_id": owner, "query": words.question(), "method": method, "top_k": 10})
+}
+
+async fn search_all(server: &Server, args: &SpeedArgs, words: &mut Words) -> anyhow::Result<Duration> {
+    for method in ["keyword", "hybrid"] {
+        let ask = |at: usize, words: &mut Words| question(&format!("owner-{}", at % OWNERS), method, words);
+        let warm: Vec<Value> = (0..OWNERS).map(|at| ask(at, words)).collect();
+        let cold = send(server, "search", warm, 1).await?;
+        row(&format!("{method}: first search of an owner, max"), format!("{} ms", quantile(&cold, 1.0).as_millis()));
+        let requests: Vec<Value> = (0..args.searches).map(|at| ask(at, words)).collect();
+        let latencies = send(server, "search", requests, 1).await?;
+        row(&format!("{method}: one client, p50 / p99"), spread(&latencies));
+        let requests: Vec<Value> = (0..args.searches * 2).map(|at| ask(at, words)).collect();
+        let count = requests.len() as f64;
+        let started = Instant::now();
+        let latencies = send(server, "search", requests, CLIENTS).await?;
+        let rate = count / started.elapsed().as_secs_f64();
+        row(&format!("{method}: 8 clients"), format!("{rate:.0} q/s, p50 / p99 {}", spread(&latencies)));
+    }
+    one_owner(server, "hybrid", args.searches, words).await
+}
+
+async fn one_owner(server: &Server, method: &str, searches: usize, words: &mut Words) -> anyhow::Result<Duration> {
+    let requests = (0..searches).map(|_| question("owner-0", method, words)).collect();
+    Ok(quantile(&send(server, "search", requests, 1).await?, 0.5))
+}
+
+async fn grow(server: &Server, args: &SpeedArgs, words: &mut Words) -> anyhow::Result<()> {
+    let sessions = (args.memories * args.growth).div_ceil(SESSION_MEMORIES);
+    for session in 0..sessions {
+        let owner = format!("other-{}", session % (OWNERS * args.growth));
+        let requests = adds(&owner, session, SESSION_MEMORIES, words);
+        send(server, "add", requests, 1).await?;
+        if session % 100 == 99 {
+            server.settled().await?;
+        }
+    }
+    server.settled().await?;
+    Ok(())
+}
+
+fn rebuild(args: &SpeedArgs) -> anyhow::Result<()> {
+    let bytes = |path: &Path| -> anyhow::Result<f64> {
+        let output = Command::new("du").args(["-sb"]).arg(path).output()?;
+        let text = String::from_utf8(output.stdout)?;
+        Ok(text.split_whitespace().next().context("no size")?.parse::<f64>()? / 1e6)
+    };
+    row("index on disk", format!("{:.1} MB", bytes(&args.root.join("index"))?));
+    row("Markdown on disk", format!("{:.1} MB", bytes(&args.root.join("memory"))?));
+    row("ledger on disk", format!("{:.1} MB", bytes(&args.root.join("ledger.sqlite"))?));
+    let started = Instant::now();
+    let status = Command::new(&args.binary)
+        .args(["rebuild", "--json", "--root"])
+        .arg(&args.root)
+        .stdout(Stdio::null())
+        .status()?;
+    ensure!(status.success(), "rebuild failed");
+    row("rebuild", format!("{:.1} s", started.elapsed().as_secs_f64()));
+    row("index on disk after the rebuild", format!("{:.1} MB", bytes(&args.root.join("index"))?));
+    Ok(())
+}
+
+fn spread(sorted: &[Duration]) -> String {
+    let millis = |q| quantile(sorted, q).as_secs_f64() * 1e3;
+    format!("{:.2} / {:.2} ms", millis(0.5), millis(0.99))
+}
+
+#[expect(clippy::print_stdout, reason = "the table is the result")]
+fn row(what: &str, value: impl std::fmt::Display) {
+    println!("| {what} | {value} |");
+}

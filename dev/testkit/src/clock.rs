@@ -1,0 +1,148 @@
+//! Time and randomness that a test owns: a clock that stands until it is moved, and ids that count.
+//!
+//! Owns: the only time that tests know. Never: the machine's clock.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use model::Timestamp;
+use ports::{Clock, Ids};
+use tokio::sync::watch;
+
+/// A clock that starts at [`ManualClock::START`] and moves only when the test moves it.
+#[derive(Debug)]
+pub struct ManualClock {
+    elapsed: watch::Sender<Duration>,
+    /// How many sleeps are under way.
+    sleepers: watch::Sender<usize>,
+}
+
+impl Default for ManualClock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ManualClock {
+    /// 2026-03-02T09:00:00Z, a Monday, in milliseconds since 1970.
+    pub const START_MILLIS: i64 = 1_772_442_000_000;
+
+    /// A clock at its start.
+    pub fn new() -> Self {
+        Self {
+            elapsed: watch::Sender::new(Duration::ZERO),
+            sleepers: watch::Sender::new(0),
+        }
+    }
+
+    /// Moves the clock; every sleep whose time has come ends.
+    pub fn advance(&self, duration: Duration) {
+        self.elapsed.send_modify(|elapsed| *elapsed += duration);
+    }
+
+    /// Waits until at least so many tasks sleep on this clock: the moment to move it.
+    pub async fn sleeping(&self, count: usize) {
+        self.sleepers
+            .subscribe()
+            .wait_for(|sleepers| *sleepers >= count)
+            .await
+            .expect("the sender lives in self");
+    }
+}
+
+/// Counts a sleep for as long as it lasts, also when it is dropped half-way.
+struct Asleep<'a>(&'a watch::Sender<usize>);
+
+impl<'a> Asleep<'a> {
+    fn new(sleepers: &'a watch::Sender<usize>) -> Self {
+        sleepers.send_modify(|count| *count += 1);
+        Self(sleepers)
+    }
+}
+
+impl Drop for Asleep<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
+    }
+}
+
+#[async_trait]
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        let elapsed = i64::try_from(self.elapsed().as_millis()).unwrap_or(i64::MAX);
+        Timestamp::from_millis(Self::START_MILLIS).plus_millis(elapsed)
+    }
+
+    fn elapsed(&self) -> Duration {
+        *self.elapsed.borrow()
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        let mut elapsed = self.elapsed.subscribe();
+        let due = self.elapsed().saturating_add(duration);
+        if *elapsed.borrow() >= due {
+            return;
+        }
+        let _asleep = Asleep::new(&self.sleepers);
+        elapsed
+            .wait_for(|elapsed| *elapsed >= due)
+            .await
+            .expect("the sender lives in self");
+    }
+}
+
+/// Ids that count from 1, so that a test run gives the same ids every time.
+#[derive(Debug, Default)]
+pub struct CountingIds(AtomicU64);
+
+impl CountingIds {
+    /// Ids from 1.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Ids for CountingIds {
+    fn next(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_sleep_ends_when_the_clock_reaches_it_and_not_before() {
+        let clock = Arc::new(ManualClock::new());
+        assert_eq!(clock.now().to_string(), "2026-03-02T09:00:00Z");
+        let mut tasks = tokio::task::JoinSet::new();
+        for seconds in [5, 10] {
+            let clock = Arc::clone(&clock);
+            tasks.spawn(async move {
+                clock.sleep(Duration::from_secs(seconds)).await;
+                seconds
+            });
+        }
+        clock.sleeping(2).await;
+        clock.advance(Duration::from_secs(4));
+        tokio::task::yield_now().await;
+        assert!(tasks.try_join_next().is_none(), "nobody's time has come");
+        clock.advance(Duration::from_secs(1));
+        assert_eq!(tasks.join_next().await.expect("one").expect("no panic"), 5);
+        clock.sleeping(1).await;
+        clock.advance(Duration::from_secs(60));
+        assert_eq!(tasks.join_next().await.expect("two").expect("no panic"), 10);
+        assert_eq!(clock.now().to_string(), "2026-03-02T09:01:05Z");
+        assert_eq!(*clock.sleepers.borrow(), 0);
+    }
+
+    #[test]
+    fn ids_count() {
+        let ids = CountingIds::new();
+        assert_eq!([ids.next(), ids.next(), ids.next()], [1, 2, 3]);
+    }
+}

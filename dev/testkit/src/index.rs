@@ -1,0 +1,14 @@
+//! Everything a test needs of the index port: the in-memory index, the contract that every index keeps, and
+//! sample rows.
+//!
+//! Owns: the fake's protocol checks and the meaning of the port as running code. Never: ranking worth measuring.
+//!
+//! Reading order: [`MemoryIndex`], [`contract`], [`samples`].
+
+pub mod contract;
+mod memory;
+pub mod samples;
+#[cfg(test)]
+mod tests;
+
+pub use memory::MemoryIndex;

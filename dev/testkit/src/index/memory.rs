@@ -1,0 +1,301 @@
+//! The in-memory index: the port's promises, strictly, and faults on demand.
+//!
+//! Owns: protocol checks (a caller that breaks the port's rules panics here) and planned faults. Never: files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use async_trait::async_trait;
+use model::{Doc, DocKey, EmbedderId, Owner, Scope};
+use ports::{CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance};
+
+/// An index in memory. Clones share their rows, so that a test keeps a handle on what it gave away.
+///
+/// A row added whose key is there already, and that `remove` does not name, is a panic: LanceDB would keep both.
+#[derive(Debug, Clone)]
+pub struct MemoryIndex {
+    shared: Arc<Mutex<Shared>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    live: Generation,
+    published: bool,
+    damage: Option<String>,
+    generations: u64,
+    calls: u64,
+    fail_call: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Generation {
+    number: u64,
+    embedder: EmbedderId,
+    rows: BTreeMap<DocKey, Doc>,
+}
+
+impl MemoryIndex {
+    /// An empty index, just created, for vectors of that model.
+    pub fn new(embedder: EmbedderId) -> Self {
+        let shared = Shared {
+            live: Generation::new(1, embedder),
+            published: false,
+            damage: None,
+            generations: 1,
+            calls: 0,
+            fail_call: None,
+        };
+        Self {
+            shared: Arc::new(Mutex::new(shared)),
+        }
+    }
+
+    /// Makes the n-th call from now fail, counted from 1 over every call that can fail, those of stages included.
+    ///
+    /// A failing `apply` has done its removals, the half that a real store may have done; other calls do nothing.
+    pub fn fail_call(&self, n: u64) {
+        let mut shared = self.lock();
+        shared.fail_call = Some(shared.calls + n);
+    }
+
+    /// How many calls that can fail there were, failed ones included.
+    pub fn calls(&self) -> u64 {
+        self.lock().calls
+    }
+
+    /// Deletes everything, as someone who deletes the index's folder does: it is fresh again.
+    pub fn wipe(&self) {
+        let mut shared = self.lock();
+        shared.live.rows.clear();
+        shared.published = false;
+        shared.damage = None;
+    }
+
+    /// Damages the files: no call works until a new generation is published.
+    pub fn damage(&self, reason: &str) {
+        self.lock().damage = Some(reason.to_owned());
+    }
+
+    /// Every row it holds, in order of key.
+    pub fn rows(&self) -> Vec<Doc> {
+        self.lock().live.rows.values().cloned().collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared
+            .lock()
+            .expect("no call panics while it holds the lock, except to fail its test")
+    }
+
+    fn serving(&self) -> Result<MutexGuard<'_, Shared>, IndexError> {
+        let mut shared = self.lock();
+        shared.count_call()?;
+        match &shared.damage {
+            Some(reason) => Err(IndexError::Unusable {
+                reason: reason.clone(),
+            }),
+            None => Ok(shared),
+        }
+    }
+}
+
+impl Shared {
+    fn count_call(&mut self) -> Result<(), IndexError> {
+        self.calls += 1;
+        if self.fail_call == Some(self.calls) {
+            return Err(IndexError::Store("a planned fault".into()));
+        }
+        Ok(())
+    }
+}
+
+impl Generation {
+    fn new(number: u64, embedder: EmbedderId) -> Self {
+        Self {
+            number,
+            embedder,
+            rows: BTreeMap::new(),
+        }
+    }
+
+    fn remove(&mut self, keys: &[DocKey]) {
+        for key in keys {
+            self.rows.remove(key);
+        }
+    }
+
+    fn check(&self, docs: &[Doc]) -> Result<(), IndexError> {
+        let stranger = docs
+            .iter()
+            .filter_map(|doc| doc.vector.as_ref())
+            .find(|vector| vector.len() != self.embedder.dims);
+        match stranger {
+            Some(vector) => Err(IndexError::OtherEmbedder {
+                have: format!("{} ({})", self.embedder.model, self.embedder.dims),
+                given: format!("{} numbers", vector.len()),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn add(&mut self, docs: &[Doc]) {
+        for doc in docs {
+            let replaced = self.rows.insert(doc.key.clone(), doc.clone());
+            assert!(
+                replaced.is_none(),
+                "{:?} is added, is there already, and is not removed",
+                doc.key
+            );
+        }
+    }
+
+    fn of_owner<'a>(&'a self, scope: &'a Scope, owner: &'a Owner) -> impl Iterator<Item = &'a Doc> {
+        self.rows
+            .values()
+            .filter(move |doc| doc.key.scope == *scope && doc.key.owner == *owner)
+    }
+}
+
+#[async_trait]
+impl Index for MemoryIndex {
+    async fn health(&self, embedder: &EmbedderId) -> IndexHealth {
+        let shared = self.lock();
+        if let Some(reason) = &shared.damage {
+            return IndexHealth::NeedsRebuild {
+                reason: reason.clone(),
+            };
+        }
+        if shared.live.embedder != *embedder {
+            let reason = format!("its vectors are of `{}`", shared.live.embedder.model);
+            return IndexHealth::NeedsRebuild { reason };
+        }
+        if shared.published {
+            IndexHealth::Ready
+        } else {
+            IndexHealth::Fresh
+        }
+    }
+
+    async fn apply(&self, add: &[Doc], remove: &[DocKey]) -> Result<(), IndexError> {
+        let mut shared = match self.serving() {
+            Ok(shared) => shared,
+            Err(error) => {
+                if matches!(error, IndexError::Store(_)) {
+                    self.lock().live.remove(remove);
+                }
+                return Err(error);
+            }
+        };
+        shared.live.check(add)?;
+        shared.live.remove(remove);
+        shared.live.add(add);
+        Ok(())
+    }
+
+    async fn count(&self, scope: &Scope, owner: &Owner) -> Result<usize, IndexError> {
+        Ok(self.serving()?.live.of_owner(scope, owner).count())
+    }
+
+    async fn load(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError> {
+        Ok(self.serving()?.live.of_owner(scope, owner).cloned().collect())
+    }
+
+    async fn candidates(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError> {
+        let shared = self.serving()?;
+        let rows: Vec<&Doc> = shared.live.of_owner(&query.scope, &query.owner).collect();
+        let wanted = words(&query.text);
+        let by_text = best(&rows, query.limit, |doc| {
+            let have = words(&format!("{} {} {}", doc.subject, doc.summary, doc.text));
+            Some(wanted.intersection(&have).count() as f32).filter(|shared| *shared > 0.0)
+        });
+        let by_vector = best(&rows, query.limit, |doc| {
+            Some(cosine(query.vector.as_deref()?, doc.vector.as_deref()?))
+        });
+        let mut seen = BTreeSet::new();
+        let each = by_text.into_iter().chain(by_vector);
+        Ok(each.filter(|doc| seen.insert(&doc.key)).cloned().collect())
+    }
+
+    async fn maintain(&self) -> Result<Maintenance, IndexError> {
+        drop(self.serving()?);
+        Ok(Maintenance::default())
+    }
+
+    async fn stats(&self) -> Result<IndexStats, IndexError> {
+        let shared = self.serving()?;
+        Ok(IndexStats {
+            rows: shared.live.rows.len() as u64,
+            generation: shared.live.number,
+            ..IndexStats::default()
+        })
+    }
+
+    async fn stage(&self, embedder: &EmbedderId) -> Result<Box<dyn IndexStage>, IndexError> {
+        let mut shared = self.lock();
+        shared.count_call()?;
+        shared.generations += 1;
+        Ok(Box::new(MemoryStage {
+            index: self.clone(),
+            staged: Generation::new(shared.generations, embedder.clone()),
+        }))
+    }
+}
+
+#[derive(Debug)]
+struct MemoryStage {
+    index: MemoryIndex,
+    staged: Generation,
+}
+
+#[async_trait]
+impl IndexStage for MemoryStage {
+    async fn add(&mut self, docs: &[Doc]) -> Result<(), IndexError> {
+        self.index.lock().count_call()?;
+        self.staged.check(docs)?;
+        self.staged.add(docs);
+        Ok(())
+    }
+
+    async fn publish(self: Box<Self>) -> Result<(), IndexError> {
+        let mut shared = self.index.lock();
+        shared.count_call()?;
+        shared.live = self.staged;
+        shared.published = true;
+        shared.damage = None;
+        Ok(())
+    }
+}
+
+/// The `limit` rows of the highest score; rows without a score are left out.
+fn best<'a>(rows: &[&'a Doc], limit: usize, score: impl Fn(&Doc) -> Option<f32>) -> Vec<&'a Doc> {
+    let mut scored: Vec<_> = rows.iter().filter_map(|doc| Some((score(doc)?, *doc))).collect();
+    scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    scored.into_iter().take(limit).map(|(_, doc)| doc).collect()
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f32 {
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+    dot(a, b) / (dot(a, a) * dot(b, b)).sqrt().max(f32::MIN_POSITIVE)
+}
+
+/// Words with their commonest English endings off, and pairs of neighbours of anything beyond ASCII.
+fn words(text: &str) -> BTreeSet<String> {
+    let text = text.to_lowercase();
+    let mut words = BTreeSet::new();
+    for word in text.split(|c: char| !c.is_alphanumeric() && c.is_ascii()) {
+        if word.is_ascii() {
+            words.insert(stem(word).to_owned());
+            continue;
+        }
+        let chars: Vec<char> = word.chars().collect();
+        words.extend(chars.windows(2.min(chars.len())).map(String::from_iter));
+    }
+    words.remove("");
+    words
+}
+
+fn stem(word: &str) -> &str {
+    let cut = ["ing", "ed", "s"].iter().find_map(|end| word.strip_suffix(end));
+    let stem = cut.filter(|stem| stem.len() > 2).unwrap_or(word);
+    stem.strip_suffix('e').unwrap_or(stem)
+}

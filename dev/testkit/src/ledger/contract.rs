@@ -1,0 +1,46 @@
+//! What every ledger keeps, as running code: each function takes an empty ledger and panics where it breaks the ports.
+//!
+//! Owns: the meaning of `Transcripts`, `Jobs` and `FileChanges`. Never: durability across a restart.
+//!
+//! Reading order: [`transcripts`], [`sweeps`], [`jobs`], [`changes`]; [`check_all`] runs all of them.
+
+pub mod changes;
+pub mod jobs;
+pub mod sweeps;
+pub mod transcripts;
+
+use ports::{FileChanges, Jobs, Transcripts};
+
+/// The three ports in one store: what is cut in one shows in the others.
+pub trait Ledger: Transcripts + Jobs + FileChanges {}
+
+impl<T: Transcripts + Jobs + FileChanges> Ledger for T {}
+
+/// Runs the whole contract, each function on a ledger of its own.
+pub async fn check_all<L: Ledger>(fresh: impl Fn() -> L) {
+    transcripts::everything_comes_back_in_order(&fresh()).await;
+    transcripts::a_client_id_makes_a_retry_harmless(&fresh()).await;
+    transcripts::an_append_is_all_or_none(&fresh()).await;
+    transcripts::a_cut_moves_messages_once(&fresh()).await;
+    transcripts::a_cut_is_all_or_none(&fresh()).await;
+    transcripts::a_buffer_is_the_tail_of_all_who_speak(&fresh()).await;
+    transcripts::a_memcell_is_a_tail_until_it_is_written(&fresh()).await;
+    transcripts::messages_are_found_by_id_in_their_scope(&fresh()).await;
+    transcripts::open_sessions_come_longest_untouched_first(&fresh()).await;
+    sweeps::a_session_goes_whole(&fresh()).await;
+    sweeps::an_owner_goes_with_the_talk_of_her_own(&fresh()).await;
+    sweeps::an_owner_leaves_what_others_remember(&fresh()).await;
+    sweeps::an_agent_goes_as_sender_and_as_owner(&fresh()).await;
+    sweeps::a_scope_goes_and_no_other(&fresh()).await;
+    sweeps::single_messages_go_with_what_they_leave_empty(&fresh()).await;
+    jobs::a_job_is_queued_once(&fresh()).await;
+    jobs::a_session_has_one_job_at_a_time(&fresh()).await;
+    jobs::a_lease_ends(&fresh()).await;
+    jobs::a_failed_attempt_waits_or_gives_up(&fresh()).await;
+    jobs::what_was_not_leased_does_not_end(&fresh()).await;
+    jobs::a_page_shows_one_scope_newest_first(&fresh()).await;
+    jobs::old_successes_go_and_failures_stay(&fresh()).await;
+    changes::a_record_comes_back(&fresh()).await;
+    changes::an_append_extends_a_record(&fresh()).await;
+    changes::broken_files_are_named(&fresh()).await;
+}

@@ -1,0 +1,108 @@
+//! Which state of which file the index shows.
+//!
+//! Owns: the meaning of `FileChanges`. Never: files.
+
+use model::{Owner, OwnerKind};
+use ports::{BrokenFile, FileChanges, FileRecord, FileStat, VaultPath};
+
+use super::Ledger;
+use crate::ledger::samples::{file, mark, name};
+
+fn path(text: &str) -> VaultPath {
+    text.into()
+}
+
+/// What was put is there in its place, one mark for an entry, in order of the entries' ids.
+pub async fn a_record_comes_back(ledger: &impl Ledger) {
+    let first = file("users/ann/2026-03-02.md", 10, &[("ep_1", 1), ("ep_2", u64::MAX)]);
+    let second = FileRecord {
+        stat: FileStat {
+            path: path("agents/bot/☃.md"),
+            bytes: u64::from(u32::MAX) + 1,
+            modified_ns: -1_000_000_001,
+        },
+        owner: Owner {
+            kind: OwnerKind::Agent,
+            id: name("bot"),
+        },
+        problem: Some("line 3: no id".to_owned()),
+        ..file("", 0, &[])
+    };
+    ledger.put(first.clone()).await.expect("recorded");
+    ledger.put(second.clone()).await.expect("recorded");
+    assert_eq!(
+        ledger.record(&first.stat.path).await.expect("reads"),
+        Some(first.clone())
+    );
+    assert_eq!(
+        ledger.record(&second.stat.path).await.expect("reads"),
+        Some(second.clone())
+    );
+    assert_eq!(ledger.record(&path("none")).await.expect("reads"), None);
+    let stats = FileChanges::stats(ledger).await.expect("reads");
+    assert_eq!(
+        stats,
+        [second.stat.clone(), first.stat.clone()],
+        "in order of path"
+    );
+
+    let changed = file(
+        "users/ann/2026-03-02.md",
+        11,
+        &[("ep_3", 3), ("ep_2", 4), ("ep_3", 5)],
+    );
+    ledger.put(changed.clone()).await.expect("recorded");
+    let merged = FileRecord {
+        marks: vec![mark("ep_2", 4), mark("ep_3", 5)],
+        ..changed
+    };
+    assert_eq!(
+        ledger.record(&first.stat.path).await.expect("reads"),
+        Some(merged)
+    );
+    ledger
+        .drop_paths(&[first.stat.path.clone(), path("none")])
+        .await
+        .expect("dropped");
+    assert_eq!(ledger.record(&first.stat.path).await.expect("reads"), None);
+    assert_eq!(FileChanges::stats(ledger).await.expect("reads"), [second.stat]);
+}
+
+/// An append leaves the marks that are there, and what was said of the file.
+pub async fn an_append_extends_a_record(ledger: &impl Ledger) {
+    let before = FileRecord {
+        problem: Some("line 9".to_owned()),
+        ..file("f1", 10, &[("ep_1", 1), ("ep_3", 3)])
+    };
+    ledger.put(before).await.expect("recorded");
+    let appended = vec![
+        file("f1", 20, &[("ep_2", 2), ("ep_3", 33)]),
+        file("f2", 5, &[("ep_1", 7)]),
+    ];
+    ledger.extend(appended).await.expect("recorded");
+    let expected = FileRecord {
+        problem: Some("line 9".to_owned()),
+        ..file("f1", 20, &[("ep_1", 1), ("ep_2", 2), ("ep_3", 33)])
+    };
+    assert_eq!(ledger.record(&path("f1")).await.expect("reads"), Some(expected));
+    let new = file("f2", 5, &[("ep_1", 7)]);
+    assert_eq!(ledger.record(&path("f2")).await.expect("reads"), Some(new));
+}
+
+/// Exactly the files that have a problem.
+pub async fn broken_files_are_named(ledger: &impl Ledger) {
+    let broken = |path: &str| FileRecord {
+        problem: Some(format!("`{path}` is broken")),
+        ..file(path, 1, &[])
+    };
+    for record in [broken("f3"), file("f2", 1, &[]), broken("f1")] {
+        ledger.put(record).await.expect("recorded");
+    }
+    let named = |path: &str| BrokenFile {
+        path: path.into(),
+        problem: format!("`{path}` is broken"),
+    };
+    assert_eq!(ledger.broken().await.expect("reads"), [named("f1"), named("f3")]);
+    ledger.put(file("f3", 2, &[])).await.expect("recorded");
+    assert_eq!(ledger.broken().await.expect("reads"), [named("f1")]);
+}

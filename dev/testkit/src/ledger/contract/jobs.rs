@@ -1,0 +1,283 @@
+//! Durable work: who may have which job when.
+//!
+//! Owns: the meaning of `Jobs`. Never: what a job does.
+
+use model::SessionId;
+use ports::{Job, JobFailure, JobId, JobKind, JobState, JobStats, Jobs, NewJob, TaskQuery};
+
+use super::Ledger;
+use crate::ledger::samples::{at, job, scope, session};
+
+fn id(text: &str) -> JobId {
+    JobId(text.to_owned())
+}
+
+fn listed(jobs: &[Job]) -> String {
+    let words: Vec<&str> = jobs.iter().map(|job| job.id.0.as_str()).collect();
+    words.join(" ")
+}
+
+/// An id names one job for ever; it comes back as it was queued.
+pub async fn a_job_is_queued_once(ledger: &impl Ledger) {
+    let s = session("a", "s");
+    let first = job("j1", JobKind::MemoryAdd, &s);
+    let same_id = NewJob {
+        subject: "other".to_owned(),
+        ..job("j1", JobKind::MemoryFlush, &session("a", "other"))
+    };
+    ledger
+        .enqueue(vec![first, same_id.clone()], at(5))
+        .await
+        .expect("queued");
+    ledger
+        .enqueue(vec![same_id.clone()], at(6))
+        .await
+        .expect("queued");
+    let claimed = ledger.claim(9, at(7), at(17)).await.expect("claims");
+    assert_eq!(
+        claimed,
+        [Job {
+            id: id("j1"),
+            kind: JobKind::MemoryAdd,
+            session: s.clone(),
+            subject: String::new(),
+            state: JobState::Processing,
+            attempt: 1,
+            error: None,
+            created: at(5),
+            finished: None,
+        }]
+    );
+    ledger.complete(&[id("j1")], at(8)).await.expect("done");
+    ledger.enqueue(vec![same_id], at(9)).await.expect("queued");
+    assert!(ledger.claim(9, at(9), at(19)).await.expect("claims").is_empty());
+    let done = ledger
+        .job(&s.scope, &id("j1"))
+        .await
+        .expect("reads")
+        .expect("kept");
+    assert_eq!(
+        (done.state, done.finished, done.attempt),
+        (JobState::Success, Some(at(8)), 1)
+    );
+    assert_eq!(ledger.job(&scope("b"), &id("j1")).await.expect("reads"), None);
+}
+
+/// Oldest first, across sessions; of one session only the oldest that is not finished, even while that one waits.
+pub async fn a_session_has_one_job_at_a_time(ledger: &impl Ledger) {
+    let (s, other, foreign) = (session("a", "s"), session("a", "other"), session("b", "s"));
+    let jobs = vec![
+        job("s1", JobKind::WriteCell, &s),
+        job("s2", JobKind::MemoryAdd, &s),
+        NewJob {
+            run_at: at(50),
+            ..job("o1", JobKind::MemoryAdd, &other)
+        },
+        job("o2", JobKind::MemoryAdd, &other),
+        job("f1", JobKind::MemoryAdd, &foreign),
+        job("f2", JobKind::MemoryAdd, &foreign),
+    ];
+    ledger.enqueue(jobs, at(1)).await.expect("queued");
+    let claim = async |limit, now| {
+        let claimed = ledger.claim(limit, at(now), at(1000)).await.expect("claims");
+        listed(&claimed)
+    };
+    assert_eq!(claim(0, 10).await, "");
+    assert_eq!(claim(1, 10).await, "s1");
+    assert_eq!(claim(9, 10).await, "f1", "`o1` is not due, and `o2` waits for it");
+    assert_eq!(claim(9, 10).await, "");
+    ledger
+        .complete(&[id("s1"), id("f1")], at(20))
+        .await
+        .expect("done");
+    assert_eq!(claim(9, 20).await, "s2 f2");
+    assert_eq!(claim(9, 50).await, "o1", "due to the millisecond");
+    ledger.complete(&[id("o1")], at(51)).await.expect("done");
+    assert_eq!(claim(9, 51).await, "o2");
+}
+
+/// A lease that ran out, or was given back, is claimed again.
+pub async fn a_lease_ends(ledger: &impl Ledger) {
+    let s = session("a", "s");
+    let jobs = vec![
+        job("j1", JobKind::MemoryAdd, &s),
+        job("j2", JobKind::MemoryAdd, &s),
+    ];
+    ledger.enqueue(jobs, at(1)).await.expect("queued");
+    assert_eq!(ledger.release_all().await.expect("released"), 0);
+    let claim = async |now, until| ledger.claim(9, at(now), at(until)).await.expect("claims");
+    assert_eq!(claim(10, 20).await[0].attempt, 1);
+    assert!(claim(19, 40).await.is_empty());
+    let again = claim(20, 40).await;
+    assert_eq!((listed(&again).as_str(), again[0].attempt), ("j1", 2));
+    assert_eq!(ledger.release_all().await.expect("released"), 1);
+    let third = claim(21, 40).await;
+    assert_eq!((listed(&third).as_str(), third[0].attempt), ("j1", 3));
+    ledger.complete(&[id("j1")], at(22)).await.expect("done");
+    assert_eq!(ledger.release_all().await.expect("released"), 0);
+    assert_eq!(listed(&claim(23, 40).await), "j2");
+}
+
+/// A failure with a time to retry keeps its place; one without frees the session and is kept.
+pub async fn a_failed_attempt_waits_or_gives_up(ledger: &impl Ledger) {
+    let s = session("a", "s");
+    let jobs = vec![
+        job("j1", JobKind::MemoryAdd, &s),
+        job("j2", JobKind::MemoryAdd, &s),
+    ];
+    ledger.enqueue(jobs, at(1)).await.expect("queued");
+    let claim = async |now| ledger.claim(9, at(now), at(1000)).await.expect("claims");
+    let fail = async |error: &str, retry_at: Option<i64>, now| {
+        let failure = JobFailure {
+            error: error.to_owned(),
+            retry_at: retry_at.map(at),
+        };
+        ledger.fail(&id("j1"), failure, at(now)).await.expect("recorded");
+    };
+    claim(10).await;
+    fail("disk full", Some(60), 11).await;
+    let waiting = ledger
+        .job(&s.scope, &id("j1"))
+        .await
+        .expect("reads")
+        .expect("there");
+    assert_eq!(
+        (waiting.state, waiting.error.as_deref()),
+        (JobState::Queued, Some("disk full"))
+    );
+    assert!(claim(59).await.is_empty(), "`j2` waits for `j1`");
+    let again = claim(60).await;
+    assert_eq!((listed(&again).as_str(), again[0].attempt), ("j1", 2));
+    assert_eq!(again[0].error.as_deref(), Some("disk full"));
+    fail("still full", None, 61).await;
+    let failed = ledger
+        .job(&s.scope, &id("j1"))
+        .await
+        .expect("reads")
+        .expect("kept");
+    assert_eq!((failed.state, failed.finished), (JobState::Failed, Some(at(61))));
+    assert_eq!(failed.error.as_deref(), Some("still full"));
+    assert_eq!(listed(&claim(62).await), "j2");
+}
+
+/// A worker that comes too late changes nothing.
+pub async fn what_was_not_leased_does_not_end(ledger: &impl Ledger) {
+    let s = session("a", "s");
+    ledger
+        .enqueue(vec![job("j1", JobKind::MemoryAdd, &s)], at(1))
+        .await
+        .expect("queued");
+    ledger.claim(1, at(2), at(3)).await.expect("claims");
+    ledger.release_all().await.expect("released");
+    ledger
+        .complete(&[id("j1"), id("none")], at(4))
+        .await
+        .expect("ignored");
+    let failure = JobFailure {
+        error: "late".to_owned(),
+        retry_at: None,
+    };
+    ledger
+        .fail(&id("j1"), failure.clone(), at(4))
+        .await
+        .expect("ignored");
+    ledger.fail(&id("none"), failure, at(4)).await.expect("ignored");
+    let still = ledger
+        .job(&s.scope, &id("j1"))
+        .await
+        .expect("reads")
+        .expect("there");
+    assert_eq!((still.state, still.error), (JobState::Queued, None));
+}
+
+/// Filters and pages of one scope's jobs.
+pub async fn a_page_shows_one_scope_newest_first(ledger: &impl Ledger) {
+    let (s, other, foreign) = (session("a", "s"), session("a", "other"), session("b", "s"));
+    let jobs = vec![
+        job("1", JobKind::MemoryAdd, &s),
+        job("2", JobKind::MemoryFlush, &other),
+        job("3", JobKind::WriteCell, &s),
+        job("4", JobKind::MemoryAdd, &foreign),
+        job("5", JobKind::MemoryAdd, &s),
+    ];
+    ledger.enqueue(jobs, at(1)).await.expect("queued");
+    ledger.claim(1, at(2), at(3)).await.expect("claims");
+    let all = TaskQuery {
+        scope: scope("a"),
+        session: None,
+        state: None,
+        kinds: Vec::new(),
+        page: 1,
+        page_size: 10,
+    };
+    let page = async |query: TaskQuery| {
+        let page = ledger.page(&query).await.expect("reads");
+        format!("{}: {}", page.total, listed(&page.jobs))
+    };
+    assert_eq!(page(all.clone()).await, "4: 5 3 2 1");
+    let paged = |page| TaskQuery {
+        page,
+        page_size: 3,
+        ..all.clone()
+    };
+    assert_eq!(page(paged(1)).await, "4: 5 3 2");
+    assert_eq!(page(paged(2)).await, "4: 1");
+    assert_eq!(page(paged(3)).await, "4: ");
+    let kinds = TaskQuery {
+        kinds: vec![JobKind::MemoryAdd, JobKind::MemoryFlush],
+        ..all.clone()
+    };
+    assert_eq!(page(kinds.clone()).await, "3: 5 2 1");
+    let of_session = TaskQuery {
+        session: Some(s.session.clone()),
+        ..kinds.clone()
+    };
+    assert_eq!(page(of_session).await, "2: 5 1");
+    let nowhere = TaskQuery {
+        session: Some(SessionId::new("none")),
+        ..all.clone()
+    };
+    assert_eq!(page(nowhere).await, "0: ");
+    let processing = TaskQuery {
+        state: Some(JobState::Processing),
+        ..kinds
+    };
+    assert_eq!(page(processing).await, "1: 1");
+    let unknown = TaskQuery {
+        scope: scope("c"),
+        ..all
+    };
+    assert_eq!(page(unknown).await, "0: ");
+}
+
+/// Counts; finished jobs go when they are old, unless somebody must see them.
+pub async fn old_successes_go_and_failures_stay(ledger: &impl Ledger) {
+    for (i, millis) in [(1, 40), (2, 10), (3, 20), (4, 30), (5, 50)] {
+        let s = session("a", &format!("s{i}"));
+        let new = job(&format!("j{i}"), JobKind::MemoryAdd, &s);
+        ledger.enqueue(vec![new], at(millis)).await.expect("queued");
+    }
+    assert_eq!(ledger.claim(4, at(60), at(99)).await.expect("claims").len(), 4);
+    ledger.complete(&[id("j1")], at(70)).await.expect("done");
+    ledger.complete(&[id("j2")], at(71)).await.expect("done");
+    let failure = JobFailure {
+        error: "broken".to_owned(),
+        retry_at: None,
+    };
+    ledger.fail(&id("j3"), failure, at(60)).await.expect("recorded");
+    let expected = JobStats {
+        queued: 1,
+        processing: 1,
+        failed: 1,
+        oldest_queued: Some(at(50)),
+    };
+    assert_eq!(Jobs::stats(ledger, at(71)).await.expect("reads"), expected);
+    let exists = async |job| ledger.job(&scope("a"), &id(job)).await.expect("reads").is_some();
+    assert!(!exists("j1").await, "older than the limit");
+    assert!(exists("j2").await, "not older");
+    assert_eq!(Jobs::stats(ledger, at(500)).await.expect("reads"), expected);
+    assert!(!exists("j2").await);
+    for kept in ["j3", "j4", "j5"] {
+        assert!(exists(kept).await, "`{kept}` is not done");
+    }
+}

@@ -1,0 +1,281 @@
+//! Forgetting: what goes, what goes with it, and what must stay.
+//!
+//! Owns: the meaning of `Transcripts::sweep`. Never: bytes in files; the adapter's own tests look at those.
+
+use model::{CellId, MessageId, Owner, SessionKey};
+use ports::{Forgotten, JobId, JobKind, Sweep, TaskQuery};
+
+use super::Ledger;
+use super::transcripts::{finish_all, ids};
+use crate::ledger::samples::{at, cell, cut, job, name, new, replies, says, scope, session, with_client_id};
+
+fn forgotten(messages: usize, cells: &[&str]) -> Forgotten {
+    Forgotten {
+        messages,
+        cells: cells.len(),
+        cell_ids: cells.iter().map(|id| CellId::new(*id)).collect(),
+    }
+}
+
+async fn accept(ledger: &impl Ledger, session: &SessionKey, said: &[(&str, &str)]) {
+    let messages = said.iter().enumerate().map(|(i, (who, id))| {
+        let millis = i64::try_from(i).expect("few");
+        match *who {
+            "bot" => new(replies(session, who, id, millis)),
+            _ => new(says(session, who, id, millis)),
+        }
+    });
+    ledger
+        .append(session, messages.collect(), at(1))
+        .await
+        .expect("accepted");
+}
+
+async fn left(ledger: &impl Ledger, app: &str, all: &[&str]) -> String {
+    let all: Vec<MessageId> = all.iter().map(|id| MessageId::new(*id)).collect();
+    let left = ledger.messages(&scope(app), &all).await.expect("reads");
+    ids(&left).join(" ")
+}
+
+async fn jobs_left(ledger: &impl Ledger, app: &str) -> Vec<String> {
+    let query = TaskQuery {
+        scope: scope(app),
+        session: None,
+        state: None,
+        kinds: Vec::new(),
+        page: 1,
+        page_size: 100,
+    };
+    let page = ledger.page(&query).await.expect("reads");
+    page.jobs.into_iter().rev().map(|job| job.id.0).collect()
+}
+
+/// Buffer, memcells, jobs, client ids: all of one session, nothing of another.
+pub async fn a_session_goes_whole(ledger: &impl Ledger) {
+    let (s, other, foreign) = (session("a", "s"), session("a", "other"), session("b", "s"));
+    let messages = vec![
+        with_client_id(says(&s, "ann", "m1", 1), "c1"),
+        new(replies(&s, "bot", "m2", 2)),
+    ];
+    ledger.append(&s, messages, at(1)).await.expect("accepted");
+    accept(ledger, &other, &[("ann", "m3")]).await;
+    accept(ledger, &foreign, &[("ann", "m4")]).await;
+    let buffer = ledger.buffer(&s).await.expect("reads");
+    ledger
+        .cut(cut(vec![cell("c1", &buffer[..1], &["ann"])]))
+        .await
+        .expect("cut");
+    let jobs = vec![
+        job("add", JobKind::MemoryAdd, &s),
+        job("kept", JobKind::MemoryAdd, &other),
+    ];
+    ledger.enqueue(jobs, at(1)).await.expect("queued");
+
+    let swept = ledger.sweep(Sweep::Session(s.clone())).await.expect("swept");
+    assert_eq!(swept, forgotten(2, &["c1"]));
+    assert!(ledger.buffer(&s).await.expect("reads").is_empty());
+    assert_eq!(ledger.cell(&CellId::new("c1")).await.expect("reads"), None);
+    assert_eq!(left(ledger, "a", &["m1", "m2", "m3"]).await, "m3");
+    assert_eq!(left(ledger, "b", &["m4"]).await, "m4");
+    assert_eq!(jobs_left(ledger, "a").await, ["kept"]);
+    let open = ledger.open_sessions(9).await.expect("reads");
+    assert_eq!(open.len(), 2);
+    let ann = Owner::user(name("ann"));
+    assert_eq!(ids(&ledger.tail(&s.scope, &ann).await.expect("reads")), ["m3"]);
+    let again = ledger.sweep(Sweep::Session(s.clone())).await.expect("swept");
+    assert_eq!(again, Forgotten::default());
+    let anew = with_client_id(says(&s, "ann", "m1", 1), "c1");
+    let outcome = ledger.append(&s, vec![anew], at(2)).await.expect("accepted");
+    assert_eq!((outcome.accepted[0].duplicate, outcome.buffered), (false, 1));
+}
+
+/// Where nobody else speaks, nothing stays: the agent's replies were part of that talk.
+pub async fn an_owner_goes_with_the_talk_of_her_own(ledger: &impl Ledger) {
+    let (alone, foreign) = (session("a", "alone"), session("b", "alone"));
+    accept(
+        ledger,
+        &alone,
+        &[("ann", "m1"), ("bot", "m2"), ("ann", "m3"), ("bot", "m4")],
+    )
+    .await;
+    accept(ledger, &foreign, &[("ann", "f1")]).await;
+    let buffer = ledger.buffer(&alone).await.expect("reads");
+    ledger
+        .cut(cut(vec![cell("c1", &buffer[..2], &["ann"])]))
+        .await
+        .expect("cut");
+    let queued = job("add", JobKind::MemoryAdd, &alone);
+    ledger.enqueue(vec![queued], at(1)).await.expect("queued");
+
+    let stranger = Sweep::Owner(scope("a"), Owner::agent(name("ann")));
+    let nobody = ledger.sweep(stranger).await.expect("swept");
+    assert_eq!(
+        nobody,
+        Forgotten::default(),
+        "an agent of that name is somebody else"
+    );
+    let ann = Owner::user(name("ann"));
+    let swept = ledger
+        .sweep(Sweep::Owner(scope("a"), ann.clone()))
+        .await
+        .expect("swept");
+    assert_eq!(swept, forgotten(4, &["c1"]));
+    assert_eq!(left(ledger, "a", &["m1", "m2", "m3", "m4"]).await, "");
+    assert_eq!(left(ledger, "b", &["f1"]).await, "f1");
+    assert!(ledger.tail(&scope("a"), &ann).await.expect("reads").is_empty());
+    assert!(jobs_left(ledger, "a").await.is_empty());
+    let open = ledger.open_sessions(9).await.expect("reads");
+    assert_eq!(open.len(), 1);
+}
+
+/// Where others speak or remember, only the owner's words and name go.
+pub async fn an_owner_leaves_what_others_remember(ledger: &impl Ledger) {
+    let shared = session("a", "shared");
+    let said = [
+        ("ann", "s1"),
+        ("bob", "s2"),
+        ("bot", "s3"),
+        ("ann", "s4"),
+        ("bob", "s5"),
+        ("ann", "s6"),
+    ];
+    accept(ledger, &shared, &said).await;
+    let buffer = ledger.buffer(&shared).await.expect("reads");
+    let cells = vec![
+        cell("c1", &buffer[..3], &["ann", "bob"]),
+        cell("c2", &buffer[3..4], &["ann"]),
+    ];
+    ledger.cut(cut(cells)).await.expect("cut");
+    let queued = job("add", JobKind::MemoryAdd, &shared);
+    ledger.enqueue(vec![queued], at(1)).await.expect("queued");
+
+    let (ann, bob) = (Owner::user(name("ann")), Owner::user(name("bob")));
+    let swept = ledger
+        .sweep(Sweep::Owner(scope("a"), ann.clone()))
+        .await
+        .expect("swept");
+    assert_eq!(swept, forgotten(3, &["c2"]));
+    let c1 = ledger
+        .cell(&CellId::new("c1"))
+        .await
+        .expect("reads")
+        .expect("bob's too");
+    assert_eq!(
+        (ids(&c1.messages), c1.owners),
+        (vec!["s2", "s3"], vec![bob.clone()])
+    );
+    assert_eq!(ids(&ledger.buffer(&shared).await.expect("reads")), ["s5"]);
+    assert!(ledger.tail(&scope("a"), &ann).await.expect("reads").is_empty());
+    let bobs = ledger.tail(&scope("a"), &bob).await.expect("reads");
+    assert_eq!(ids(&bobs), ["s2", "s3", "s5"]);
+    assert_eq!(jobs_left(ledger, "a").await, ["job-c1", "add"]);
+}
+
+/// An agent's own words and memcells go; the users' words stay.
+pub async fn an_agent_goes_as_sender_and_as_owner(ledger: &impl Ledger) {
+    let s = session("a", "s");
+    accept(
+        ledger,
+        &s,
+        &[("ann", "m1"), ("bot", "m2"), ("ann", "m3"), ("bot", "m4")],
+    )
+    .await;
+    let buffer = ledger.buffer(&s).await.expect("reads");
+    let bot = Owner::agent(name("bot"));
+    let mut own = cell("c1", &buffer[1..2], &[]);
+    own.owners = vec![bot.clone()];
+    let unowned = cell("c2", &buffer[2..3], &[]);
+    ledger.cut(cut(vec![own, unowned])).await.expect("cut");
+    assert_eq!(ids(&ledger.tail(&s.scope, &bot).await.expect("reads")), ["m2"]);
+    let swept = ledger
+        .sweep(Sweep::Owner(scope("a"), bot.clone()))
+        .await
+        .expect("swept");
+    assert_eq!(swept, forgotten(2, &["c1"]));
+    assert_eq!(left(ledger, "a", &["m1", "m2", "m3", "m4"]).await, "m1 m3");
+    assert_eq!(ids(&ledger.buffer(&s).await.expect("reads")), ["m1"]);
+    assert!(ledger.tail(&s.scope, &bot).await.expect("reads").is_empty());
+}
+
+/// A tenant goes, its neighbour does not notice.
+pub async fn a_scope_goes_and_no_other(ledger: &impl Ledger) {
+    for app in ["a", "b"] {
+        let s = session(app, "s");
+        accept(ledger, &s, &[("ann", "m1"), ("ann", "m2")]).await;
+        let buffer = ledger.buffer(&s).await.expect("reads");
+        let id = format!("c-{app}");
+        ledger
+            .cut(cut(vec![cell(&id, &buffer[..1], &["ann"])]))
+            .await
+            .expect("cut");
+    }
+    let swept = ledger.sweep(Sweep::Scope(scope("a"))).await.expect("swept");
+    assert_eq!(swept, forgotten(2, &["c-a"]));
+    assert_eq!(left(ledger, "a", &["m1", "m2"]).await, "");
+    assert_eq!(left(ledger, "b", &["m1", "m2"]).await, "m1 m2");
+    assert!(jobs_left(ledger, "a").await.is_empty());
+    assert_eq!(jobs_left(ledger, "b").await, ["job-c-b"]);
+    assert!(ledger.cell(&CellId::new("c-b")).await.expect("reads").is_some());
+    let ann = Owner::user(name("ann"));
+    assert!(ledger.tail(&scope("a"), &ann).await.expect("reads").is_empty());
+    assert_eq!(ledger.tail(&scope("b"), &ann).await.expect("reads").len(), 2);
+    finish_all(ledger).await;
+}
+
+/// Messages go out of buffer and memcells; an empty memcell goes with its job, an empty session with everything.
+pub async fn single_messages_go_with_what_they_leave_empty(ledger: &impl Ledger) {
+    let s = session("a", "s");
+    accept(
+        ledger,
+        &s,
+        &[
+            ("ann", "m1"),
+            ("ann", "m2"),
+            ("bob", "m3"),
+            ("ann", "m4"),
+            ("ann", "m5"),
+        ],
+    )
+    .await;
+    accept(ledger, &session("b", "s"), &[("ann", "m1")]).await;
+    let buffer = ledger.buffer(&s).await.expect("reads");
+    let cells = vec![
+        cell("c1", &buffer[..2], &["ann"]),
+        cell("c2", &buffer[2..3], &["bob"]),
+    ];
+    ledger.cut(cut(cells)).await.expect("cut");
+    let claimed = ledger.claim(1, at(10), at(20)).await.expect("claims");
+    assert_eq!(claimed[0].subject, "c1");
+
+    let gone = |ids: &[&str]| Sweep::Messages(scope("a"), ids.iter().map(|id| MessageId::new(*id)).collect());
+    let swept = ledger
+        .sweep(gone(&["m2", "m3", "m4", "none"]))
+        .await
+        .expect("swept");
+    assert_eq!(swept, forgotten(3, &["c2"]));
+    assert_eq!(left(ledger, "a", &["m1", "m2", "m3", "m4", "m5"]).await, "m1 m5");
+    assert_eq!(left(ledger, "b", &["m1"]).await, "m1");
+    let c1 = ledger
+        .cell(&CellId::new("c1"))
+        .await
+        .expect("reads")
+        .expect("not empty");
+    assert_eq!(ids(&c1.messages), ["m1"]);
+    assert_eq!(jobs_left(ledger, "a").await, ["job-c1"]);
+    let bob = Owner::user(name("bob"));
+    let bobs = ledger.tail(&scope("a"), &bob).await.expect("reads");
+    assert!(
+        bobs.is_empty(),
+        "his only message is gone, so he speaks here no more"
+    );
+
+    let swept = ledger.sweep(gone(&["m1", "m5"])).await.expect("swept");
+    assert_eq!(swept, forgotten(2, &["c1"]));
+    assert!(jobs_left(ledger, "a").await.is_empty());
+    ledger
+        .complete(&[JobId("job-c1".to_owned())], at(11))
+        .await
+        .expect("a job that was swept while it ran ends quietly");
+    let open = ledger.open_sessions(9).await.expect("reads");
+    assert_eq!(open.len(), 1, "an emptied session is not open");
+}

@@ -1,0 +1,143 @@
+//! The ledger in memory: one struct, three ports, no durability.
+//!
+//! Owns: the protocol checks (a caller that breaks a port's promise panics with the reason) and the planned faults.
+//! Never: being clever; every question is a walk over all rows.
+
+mod changes;
+mod jobs;
+mod sweep;
+mod transcripts;
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard};
+
+use model::{CellId, CutReason, Message, Owner, SessionKey, Timestamp};
+use ports::{FileRecord, Job, LedgerError, VaultPath};
+
+/// How a planned fault shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The call fails and nothing of it happened.
+    Refused,
+    /// The call fails although everything of it happened: the answer was lost.
+    AnswerLost,
+    /// The call fails, nothing of it happened, and so does every later one until [`MemoryLedger::repair`]: the
+    /// process died here.
+    Down,
+}
+
+/// The three ledger ports in memory.
+#[derive(Debug, Default)]
+pub struct MemoryLedger {
+    state: Mutex<State>,
+    calls: Mutex<Calls>,
+}
+
+#[derive(Debug, Default)]
+struct Calls {
+    made: usize,
+    /// The fault that comes at that call, counted like `made`.
+    planned: Option<(usize, Fault)>,
+    down: bool,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// In order of their first message.
+    sessions: Vec<(SessionKey, Timestamp)>,
+    /// In order of arrival.
+    messages: Vec<Stored>,
+    cells: Vec<StoredCell>,
+    /// In order of arrival.
+    jobs: Vec<StoredJob>,
+    files: BTreeMap<VaultPath, FileRecord>,
+}
+
+/// A message is in the buffer or in one cell because it has one place for the answer.
+#[derive(Debug)]
+struct Stored {
+    message: Message,
+    client_id: Option<String>,
+    cell: Option<CellId>,
+}
+
+#[derive(Debug)]
+struct StoredCell {
+    id: CellId,
+    session: SessionKey,
+    owners: Vec<Owner>,
+    reason: CutReason,
+    written: bool,
+}
+
+#[derive(Debug)]
+struct StoredJob {
+    job: Job,
+    run_at: Timestamp,
+    /// Meaningful while the job is leased.
+    lease_until: Timestamp,
+}
+
+impl MemoryLedger {
+    /// An empty ledger.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many calls were made so far, on all three ports together.
+    pub fn calls(&self) -> usize {
+        self.calls_now().made
+    }
+
+    /// Plans a fault for the `n`-th call from now, counted from 1; it takes the place of one planned before.
+    pub fn fail_call(&self, n: usize, fault: Fault) {
+        assert!(n > 0, "calls are counted from 1");
+        let mut calls = self.calls_now();
+        calls.planned = Some((calls.made + n, fault));
+    }
+
+    /// Takes back every fault, planned or under way, as a restart does.
+    pub fn repair(&self) {
+        let mut calls = self.calls_now();
+        calls.planned = None;
+        calls.down = false;
+    }
+
+    /// Every message there is, with its memcell; none while it is in the buffer.
+    pub fn everything(&self) -> Vec<(Message, Option<CellId>)> {
+        let state = self.state.lock().expect("no call panicked");
+        let messages = state.messages.iter();
+        messages.map(|m| (m.message.clone(), m.cell.clone())).collect()
+    }
+
+    fn calls_now(&self) -> MutexGuard<'_, Calls> {
+        self.calls.lock().expect("nothing panics while counting")
+    }
+
+    fn next_fault(&self) -> Option<Fault> {
+        let mut calls = self.calls_now();
+        calls.made += 1;
+        if calls.down {
+            return Some(Fault::Refused);
+        }
+        let (at, fault) = calls.planned?;
+        if calls.made != at {
+            return None;
+        }
+        calls.planned = None;
+        calls.down = fault == Fault::Down;
+        Some(fault)
+    }
+
+    /// One call: counts it, and does it unless a fault is planned for it.
+    fn call<T>(&self, work: impl FnOnce(&mut State) -> Result<T, LedgerError>) -> Result<T, LedgerError> {
+        match self.next_fault() {
+            None => work(&mut self.state.lock().expect("no call panicked")),
+            Some(Fault::AnswerLost) => {
+                work(&mut self.state.lock().expect("no call panicked"))?;
+                Err(LedgerError::Store("planned fault: the answer was lost".into()))
+            }
+            Some(Fault::Refused | Fault::Down) => Err(LedgerError::Store("planned fault: refused".into())),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The file-change ledger in memory.
+//!
+//! Owns: `FileChanges` of the fake. Never: looking at files.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use model::EntryId;
+use ports::{BrokenFile, FileChanges, FileMark, FileRecord, FileStat, LedgerError, VaultPath};
+
+use super::MemoryLedger;
+
+/// One mark for each entry, the last one given, in order of the entries' ids.
+fn merged(marks: impl IntoIterator<Item = FileMark>) -> Vec<FileMark> {
+    let by_entry: BTreeMap<EntryId, FileMark> =
+        marks.into_iter().map(|mark| (mark.entry.clone(), mark)).collect();
+    by_entry.into_values().collect()
+}
+
+#[async_trait]
+impl FileChanges for MemoryLedger {
+    async fn stats(&self) -> Result<Vec<FileStat>, LedgerError> {
+        self.call(|state| Ok(state.files.values().map(|file| file.stat.clone()).collect()))
+    }
+
+    async fn record(&self, path: &VaultPath) -> Result<Option<FileRecord>, LedgerError> {
+        self.call(|state| Ok(state.files.get(path).cloned()))
+    }
+
+    async fn put(&self, record: FileRecord) -> Result<(), LedgerError> {
+        self.call(|state| {
+            let marks = merged(record.marks);
+            let path = record.stat.path.clone();
+            state.files.insert(path, FileRecord { marks, ..record });
+            Ok(())
+        })
+    }
+
+    async fn extend(&self, records: Vec<FileRecord>) -> Result<(), LedgerError> {
+        self.call(|state| {
+            for record in records {
+                let path = record.stat.path.clone();
+                let before = state.files.remove(&path);
+                let (marks, head) = match before {
+                    Some(before) => (before.marks.clone(), before),
+                    None => (Vec::new(), record.clone()),
+                };
+                let extended = FileRecord {
+                    stat: record.stat,
+                    marks: merged(marks.into_iter().chain(record.marks)),
+                    ..head
+                };
+                state.files.insert(path, extended);
+            }
+            Ok(())
+        })
+    }
+
+    async fn drop_paths(&self, paths: &[VaultPath]) -> Result<(), LedgerError> {
+        self.call(|state| {
+            state.files.retain(|path, _| !paths.contains(path));
+            Ok(())
+        })
+    }
+
+    async fn broken(&self) -> Result<Vec<BrokenFile>, LedgerError> {
+        self.call(|state| {
+            let broken = state.files.values().filter_map(|file| {
+                Some(BrokenFile {
+                    path: file.stat.path.clone(),
+                    problem: file.problem.clone()?,
+                })
+            });
+            Ok(broken.collect())
+        })
+    }
+}

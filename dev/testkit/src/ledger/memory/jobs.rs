@@ -1,0 +1,206 @@
+//! Durable work in memory.
+//!
+//! Owns: `Jobs` of the fake. Never: running a job.
+
+use async_trait::async_trait;
+use model::{Scope, SessionKey, Timestamp};
+use ports::{
+    Job, JobFailure, JobId, JobKind, JobState, JobStats, Jobs, LedgerError, NewJob, TaskPage, TaskQuery,
+};
+
+use super::{MemoryLedger, State, StoredJob};
+
+impl StoredJob {
+    fn is_unfinished(&self) -> bool {
+        matches!(self.job.state, JobState::Queued | JobState::Processing)
+    }
+
+    fn is_due(&self, now: Timestamp) -> bool {
+        match self.job.state {
+            JobState::Queued => self.run_at <= now,
+            JobState::Processing => self.lease_until <= now,
+            JobState::Success | JobState::Failed => false,
+        }
+    }
+
+    fn finish(&mut self, state: JobState, now: Timestamp) {
+        self.job.state = state;
+        self.job.finished = Some(now);
+    }
+}
+
+impl State {
+    pub(super) fn queue(&mut self, new: NewJob, created: Timestamp) {
+        if self.jobs.iter().any(|stored| stored.job.id == new.id) {
+            return;
+        }
+        self.jobs.push(StoredJob {
+            job: Job {
+                id: new.id,
+                kind: new.kind,
+                session: new.session,
+                subject: new.subject,
+                state: JobState::Queued,
+                attempt: 0,
+                error: None,
+                created,
+                finished: None,
+            },
+            run_at: new.run_at,
+            lease_until: new.run_at,
+        });
+    }
+
+    fn claim(&mut self, limit: usize, now: Timestamp, lease_until: Timestamp) -> Vec<Job> {
+        let mut seen: Vec<SessionKey> = Vec::new();
+        let mut claimed = Vec::new();
+        for stored in self.jobs.iter_mut().filter(|stored| stored.is_unfinished()) {
+            if claimed.len() == limit {
+                break;
+            }
+            if seen.contains(&stored.job.session) {
+                continue;
+            }
+            seen.push(stored.job.session.clone());
+            if stored.is_due(now) {
+                stored.job.state = JobState::Processing;
+                stored.job.attempt += 1;
+                stored.lease_until = lease_until;
+                claimed.push(stored.job.clone());
+            }
+        }
+        claimed
+    }
+
+    /// A job that is leased; none when a sweep removed it, or its lease ended and it was finished or given back.
+    fn leased(&mut self, id: &JobId) -> Option<&mut StoredJob> {
+        let stored = self.jobs.iter_mut().find(|stored| stored.job.id == *id)?;
+        assert!(stored.job.attempt > 0, "a job ends that was never claimed");
+        (stored.job.state == JobState::Processing).then_some(stored)
+    }
+
+    fn complete(&mut self, id: &JobId, now: Timestamp) {
+        let Some(stored) = self.leased(id) else { return };
+        stored.finish(JobState::Success, now);
+        stored.job.error = None;
+        if stored.job.kind == JobKind::WriteCell {
+            let subject = stored.job.subject.clone();
+            if let Some(cell) = self.cells.iter_mut().find(|cell| cell.id.as_str() == subject) {
+                cell.written = true;
+            }
+        }
+    }
+
+    fn fail(&mut self, id: &JobId, failure: JobFailure, now: Timestamp) {
+        let Some(stored) = self.leased(id) else { return };
+        stored.job.error = Some(failure.error);
+        match failure.retry_at {
+            Some(run_at) => {
+                stored.job.state = JobState::Queued;
+                stored.run_at = run_at;
+            }
+            None => stored.finish(JobState::Failed, now),
+        }
+    }
+
+    fn release_all(&mut self) -> usize {
+        let leased = self
+            .jobs
+            .iter_mut()
+            .filter(|s| s.job.state == JobState::Processing);
+        leased.map(|stored| stored.job.state = JobState::Queued).count()
+    }
+
+    fn page(&self, query: &TaskQuery) -> TaskPage {
+        let newest_first = self.jobs.iter().rev().map(|stored| &stored.job);
+        let matching: Vec<&Job> = newest_first
+            .filter(|job| job.session.scope == query.scope)
+            .filter(|job| query.session.as_ref().is_none_or(|s| *s == job.session.session))
+            .filter(|job| query.state.is_none_or(|state| state == job.state))
+            .filter(|job| query.kinds.is_empty() || query.kinds.contains(&job.kind))
+            .collect();
+        let before = (query.page - 1) * query.page_size;
+        TaskPage {
+            total: matching.len(),
+            jobs: matching
+                .into_iter()
+                .skip(before)
+                .take(query.page_size)
+                .cloned()
+                .collect(),
+        }
+    }
+
+    fn job_stats(&mut self, keep_since: Timestamp) -> JobStats {
+        self.jobs.retain(|stored| {
+            stored.job.state != JobState::Success || stored.job.finished.is_none_or(|at| at >= keep_since)
+        });
+        let in_state = |state| self.jobs.iter().filter(move |s| s.job.state == state);
+        JobStats {
+            queued: in_state(JobState::Queued).count(),
+            processing: in_state(JobState::Processing).count(),
+            failed: in_state(JobState::Failed).count(),
+            oldest_queued: in_state(JobState::Queued).map(|s| s.job.created).min(),
+        }
+    }
+}
+
+#[async_trait]
+impl Jobs for MemoryLedger {
+    async fn enqueue(&self, jobs: Vec<NewJob>, now: Timestamp) -> Result<(), LedgerError> {
+        self.call(|state| {
+            for job in jobs {
+                state.queue(job, now);
+            }
+            Ok(())
+        })
+    }
+
+    async fn claim(
+        &self,
+        limit: usize,
+        now: Timestamp,
+        lease_until: Timestamp,
+    ) -> Result<Vec<Job>, LedgerError> {
+        assert!(lease_until > now, "a lease that has run out already");
+        self.call(|state| Ok(state.claim(limit, now, lease_until)))
+    }
+
+    async fn complete(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError> {
+        self.call(|state| {
+            for id in ids {
+                state.complete(id, now);
+            }
+            Ok(())
+        })
+    }
+
+    async fn fail(&self, id: &JobId, failure: JobFailure, now: Timestamp) -> Result<(), LedgerError> {
+        self.call(|state| {
+            state.fail(id, failure, now);
+            Ok(())
+        })
+    }
+
+    async fn release_all(&self) -> Result<usize, LedgerError> {
+        self.call(|state| Ok(state.release_all()))
+    }
+
+    async fn page(&self, query: &TaskQuery) -> Result<TaskPage, LedgerError> {
+        assert!(query.page > 0, "pages are counted from 1");
+        self.call(|state| Ok(state.page(query)))
+    }
+
+    async fn job(&self, scope: &Scope, id: &JobId) -> Result<Option<Job>, LedgerError> {
+        self.call(|state| {
+            let mut jobs = state.jobs.iter().map(|stored| &stored.job);
+            Ok(jobs
+                .find(|job| job.session.scope == *scope && job.id == *id)
+                .cloned())
+        })
+    }
+
+    async fn stats(&self, keep_since: Timestamp) -> Result<JobStats, LedgerError> {
+        self.call(|state| Ok(state.job_stats(keep_since)))
+    }
+}

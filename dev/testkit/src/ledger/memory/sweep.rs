@@ -1,0 +1,103 @@
+//! Forgetting in memory: which messages go, and what goes with them.
+//!
+//! Owns: the meaning of each sweep. Never: files.
+
+use std::collections::BTreeSet;
+
+use model::{CellId, Message, MessageId, Owner, OwnerKind, Role, Scope, SessionKey};
+use ports::{Forgotten, JobKind, Sweep};
+
+use super::State;
+
+/// Whom a message names as its sender.
+pub(super) fn speaker(message: &Message) -> Owner {
+    match message.role {
+        Role::User => Owner::user(message.sender.clone()),
+        Role::Assistant | Role::Tool => Owner::agent(message.sender.clone()),
+    }
+}
+
+impl State {
+    pub(super) fn sweep(&mut self, sweep: Sweep) -> Forgotten {
+        match sweep {
+            Sweep::Session(session) => {
+                self.sessions.retain(|(key, _)| *key != session);
+                self.jobs.retain(|stored| stored.job.session != session);
+                self.erase(|m| m.session == session)
+            }
+            Sweep::Scope(scope) => {
+                self.sessions.retain(|(key, _)| key.scope != scope);
+                self.jobs.retain(|stored| stored.job.session.scope != scope);
+                self.erase(|m| m.session.scope == scope)
+            }
+            Sweep::Owner(scope, owner) => {
+                let gone = self.disown(&scope, &owner);
+                self.erase(|m| m.session.scope == scope && gone.contains(&m.id))
+            }
+            Sweep::Messages(scope, ids) => self.erase(|m| m.session.scope == scope && ids.contains(&m.id)),
+        }
+    }
+
+    /// Takes the owner out of every memcell, and names the messages that go: the owner's own, those of memcells that
+    /// nobody else remembers, and those buffered where no other user speaks.
+    fn disown(&mut self, scope: &Scope, owner: &Owner) -> BTreeSet<MessageId> {
+        let mut orphans: BTreeSet<CellId> = BTreeSet::new();
+        for cell in self.cells.iter_mut().filter(|c| &c.session.scope == scope) {
+            if cell.owners.contains(owner) {
+                cell.owners.retain(|o| o != owner);
+                if cell.owners.is_empty() {
+                    orphans.insert(cell.id.clone());
+                }
+            }
+        }
+        let of_scope = self.messages.iter().filter(|m| &m.message.session.scope == scope);
+        let gone = of_scope.filter(|m| {
+            speaker(&m.message) == *owner
+                || match &m.cell {
+                    Some(cell) => orphans.contains(cell),
+                    None => self.is_alone_in(owner, &m.message.session),
+                }
+        });
+        gone.map(|m| m.message.id.clone()).collect()
+    }
+
+    /// The owner is the only user who speaks there.
+    fn is_alone_in(&self, owner: &Owner, session: &SessionKey) -> bool {
+        let has_other = self
+            .messages
+            .iter()
+            .filter(|m| &m.message.session == session)
+            .map(|m| speaker(&m.message))
+            .any(|other| other.kind == OwnerKind::User && other != *owner);
+        owner.kind == OwnerKind::User && !has_other && self.speaks_in(owner, session)
+    }
+
+    /// Removes messages, and then what they leave empty: memcells with their jobs, sessions with theirs.
+    fn erase(&mut self, gone: impl Fn(&Message) -> bool) -> Forgotten {
+        let before = self.messages.len();
+        let erased = self.messages.iter().filter(|m| gone(&m.message));
+        let touched: BTreeSet<SessionKey> = erased.map(|m| m.message.session.clone()).collect();
+        self.messages.retain(|m| !gone(&m.message));
+
+        let messages = &self.messages;
+        let is_empty = |cell: &CellId| !messages.iter().any(|m| m.cell.as_ref() == Some(cell));
+        let ended = |session: &SessionKey| {
+            touched.contains(session) && !messages.iter().any(|m| &m.message.session == session)
+        };
+        let empty = self.cells.iter().map(|cell| &cell.id).filter(|id| is_empty(id));
+        let mut cell_ids: Vec<CellId> = empty.cloned().collect();
+        cell_ids.sort();
+        self.cells.retain(|cell| !cell_ids.contains(&cell.id));
+        self.sessions.retain(|(session, _)| !ended(session));
+        self.jobs.retain(|stored| {
+            let writes_gone = stored.job.kind == JobKind::WriteCell
+                && cell_ids.iter().any(|id| id.as_str() == stored.job.subject);
+            !writes_gone && !ended(&stored.job.session)
+        });
+        Forgotten {
+            messages: before - self.messages.len(),
+            cells: cell_ids.len(),
+            cell_ids,
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Logs, buffers and memcells in memory.
+//!
+//! Owns: `Transcripts` of the fake. Never: jobs, other than those that come with a memcell.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use model::{Cell, CellId, Message, MessageId, Owner, OwnerKind, Scope, SessionKey, Timestamp};
+use ports::{
+    Accepted, AppendOutcome, Cut, Forgotten, JobKind, LedgerError, NewMessage, OpenSession, Sweep,
+    Transcripts,
+};
+
+use super::{MemoryLedger, State, Stored, StoredCell, sweep::speaker};
+
+impl State {
+    fn buffered<'a>(&'a self, session: &'a SessionKey) -> impl Iterator<Item = &'a Stored> {
+        self.messages
+            .iter()
+            .filter(move |m| m.cell.is_none() && &m.message.session == session)
+    }
+
+    fn touch(&mut self, session: &SessionKey, now: Timestamp) {
+        match self.sessions.iter_mut().find(|(key, _)| key == session) {
+            Some((_, touched)) => *touched = now,
+            None => self.sessions.push((session.clone(), now)),
+        }
+    }
+
+    fn accept(&mut self, session: &SessionKey, new: NewMessage) -> Accepted {
+        let seen = new.client_id.as_ref().and_then(|client_id| {
+            self.messages
+                .iter()
+                .find(|m| m.client_id.as_ref() == Some(client_id) && &m.message.session == session)
+        });
+        if let Some(seen) = seen {
+            return Accepted {
+                id: seen.message.id.clone(),
+                duplicate: true,
+            };
+        }
+        let id = new.message.id.clone();
+        self.messages.push(Stored {
+            message: new.message,
+            client_id: new.client_id,
+            cell: None,
+        });
+        Accepted { id, duplicate: false }
+    }
+
+    /// Of two different messages of one scope with one id, the second is refused.
+    fn refuse_taken_ids(&self, session: &SessionKey, new: &[NewMessage]) -> Result<(), LedgerError> {
+        let of_scope = self
+            .messages
+            .iter()
+            .filter(|m| m.message.session.scope == session.scope);
+        let mut taken: BTreeSet<&MessageId> = of_scope.map(|m| &m.message.id).collect();
+        let of_session = self.messages.iter().filter(|m| &m.message.session == session);
+        let mut client_ids: BTreeSet<&String> = of_session.filter_map(|m| m.client_id.as_ref()).collect();
+        for NewMessage { message, client_id } in new {
+            let is_duplicate = client_id.as_ref().is_some_and(|id| !client_ids.insert(id));
+            if !is_duplicate && !taken.insert(&message.id) {
+                return Err(LedgerError::Store("the message id is taken".into()));
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, cut: Cut) -> Result<(), LedgerError> {
+        let mut leaving = BTreeSet::new();
+        for message in cut.cells.iter().flat_map(|cell| &cell.messages) {
+            let is_buffered = self.buffered(&cut.session).any(|m| m.message.id == message.id);
+            if !is_buffered || !leaving.insert(message.id.clone()) {
+                return Err(LedgerError::Conflict);
+            }
+        }
+        for cell in cut.cells {
+            let is_taken = self.cells.iter().any(|c| c.id == cell.id);
+            assert!(!is_taken, "a memcell's id is used twice");
+            let of_cell = |m: &&mut Stored| {
+                m.message.session == cell.session && cell.messages.iter().any(|c| c.id == m.message.id)
+            };
+            for stored in self.messages.iter_mut().filter(of_cell) {
+                stored.cell = Some(cell.id.clone());
+            }
+            self.cells.push(StoredCell {
+                id: cell.id,
+                session: cell.session,
+                owners: cell.owners,
+                reason: cell.reason,
+                written: false,
+            });
+        }
+        for job in cut.jobs {
+            let created = job.run_at;
+            self.queue(job, created);
+        }
+        Ok(())
+    }
+
+    fn cell_of(&self, cell: &StoredCell) -> Cell {
+        let messages = self.messages.iter().filter(|m| m.cell.as_ref() == Some(&cell.id));
+        Cell {
+            id: cell.id.clone(),
+            session: cell.session.clone(),
+            messages: by_time(messages),
+            owners: cell.owners.clone(),
+            reason: cell.reason,
+        }
+    }
+
+    pub(super) fn speaks_in(&self, owner: &Owner, session: &SessionKey) -> bool {
+        self.messages
+            .iter()
+            .any(|m| &m.message.session == session && speaker(&m.message) == *owner)
+    }
+
+    fn is_tail_of(&self, scope: &Scope, owner: &Owner, stored: &Stored) -> bool {
+        if &stored.message.session.scope != scope {
+            return false;
+        }
+        match &stored.cell {
+            None => owner.kind == OwnerKind::User && self.speaks_in(owner, &stored.message.session),
+            Some(id) => self
+                .cells
+                .iter()
+                .any(|cell| &cell.id == id && !cell.written && cell.owners.contains(owner)),
+        }
+    }
+
+    fn open_sessions(&self, limit: usize) -> Vec<OpenSession> {
+        let sessions = self.sessions.iter().map(|(session, touched)| OpenSession {
+            session: session.clone(),
+            messages: self.buffered(session).count(),
+            touched: *touched,
+        });
+        let mut open: Vec<OpenSession> = sessions.filter(|open| open.messages > 0).collect();
+        open.sort_by_key(|open| open.touched);
+        open.truncate(limit);
+        open
+    }
+}
+
+/// In order of time; the stored order is that of arrival, and the sort is stable.
+fn by_time<'a>(stored: impl Iterator<Item = &'a Stored>) -> Vec<Message> {
+    let mut messages: Vec<Message> = stored.map(|m| m.message.clone()).collect();
+    messages.sort_by_key(|m| m.time);
+    messages
+}
+
+fn check_cut(cut: &Cut) {
+    for cell in &cut.cells {
+        assert_eq!(cell.session, cut.session, "a memcell of another session");
+        assert!(!cell.messages.is_empty(), "an empty memcell");
+        assert!(
+            cell.messages.is_sorted_by_key(|m| m.time),
+            "a memcell's messages are not in order of time"
+        );
+        let writers = cut
+            .jobs
+            .iter()
+            .filter(|job| job.kind == JobKind::WriteCell && job.subject == cell.id.as_str());
+        assert_eq!(
+            writers.count(),
+            1,
+            "a memcell commits with exactly one job that writes it"
+        );
+    }
+    let is_own = cut.jobs.iter().all(|job| job.session == cut.session);
+    assert!(is_own, "a cut queues a job of another session");
+}
+
+#[async_trait]
+impl Transcripts for MemoryLedger {
+    async fn append(
+        &self,
+        session: &SessionKey,
+        messages: Vec<NewMessage>,
+        now: Timestamp,
+    ) -> Result<AppendOutcome, LedgerError> {
+        let is_own = messages.iter().all(|new| &new.message.session == session);
+        assert!(is_own, "a message names another session");
+        self.call(|state| {
+            state.refuse_taken_ids(session, &messages)?;
+            let mut accepted = Vec::new();
+            for new in messages {
+                accepted.push(state.accept(session, new));
+            }
+            if accepted.iter().any(|a| !a.duplicate) {
+                state.touch(session, now);
+            }
+            Ok(AppendOutcome {
+                accepted,
+                buffered: state.buffered(session).count(),
+            })
+        })
+    }
+
+    async fn buffer(&self, session: &SessionKey) -> Result<Vec<Message>, LedgerError> {
+        self.call(|state| Ok(by_time(state.buffered(session))))
+    }
+
+    async fn cut(&self, cut: Cut) -> Result<(), LedgerError> {
+        check_cut(&cut);
+        self.call(|state| state.take(cut))
+    }
+
+    async fn cell(&self, id: &CellId) -> Result<Option<Cell>, LedgerError> {
+        self.call(|state| {
+            let cell = state.cells.iter().find(|cell| &cell.id == id);
+            Ok(cell.map(|cell| state.cell_of(cell)))
+        })
+    }
+
+    async fn tail(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Message>, LedgerError> {
+        self.call(|state| {
+            let tail = state
+                .messages
+                .iter()
+                .filter(|m| state.is_tail_of(scope, owner, m));
+            Ok(by_time(tail))
+        })
+    }
+
+    async fn messages(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Message>, LedgerError> {
+        self.call(|state| {
+            let found = state
+                .messages
+                .iter()
+                .filter(|m| &m.message.session.scope == scope && ids.contains(&m.message.id));
+            Ok(by_time(found))
+        })
+    }
+
+    async fn open_sessions(&self, limit: usize) -> Result<Vec<OpenSession>, LedgerError> {
+        self.call(|state| Ok(state.open_sessions(limit)))
+    }
+
+    async fn sweep(&self, sweep: Sweep) -> Result<Forgotten, LedgerError> {
+        self.call(|state| Ok(state.sweep(sweep)))
+    }
+}

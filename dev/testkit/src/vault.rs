@@ -1,0 +1,14 @@
+//! Everything a test needs of the vault port: the in-memory vault, the contract that every vault keeps, and sample
+//! entries.
+//!
+//! Owns: the port's meaning as running code, and faults on demand. Never: files or folders.
+//!
+//! Reading order: [`MemoryVault`], [`contract`], [`samples`].
+
+pub mod contract;
+mod memory;
+pub mod samples;
+#[cfg(test)]
+mod tests;
+
+pub use memory::MemoryVault;
