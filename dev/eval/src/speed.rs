@@ -1,6 +1,8 @@
 //! Speed and footprint of the built binary, measured from outside: start, ingest, acknowledgement, search, growth,
 //! rebuild. It starts the server itself, in a folder of its own, and reads what the system says of the process.
 
+#![expect(clippy::disallowed_methods, reason = "measuring reads the real clock")]
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -58,20 +60,32 @@ pub(crate) async fn run(args: SpeedArgs) -> anyhow::Result<()> {
     let mut words = Words::new(7);
     let started = Instant::now();
     let server = Server::start(&args.binary, &args.root).await?;
-    row("cold start to healthy", format!("{} ms", started.elapsed().as_millis()));
+    row(
+        "cold start to healthy",
+        format!("{} ms", started.elapsed().as_millis()),
+    );
     tokio::time::sleep(Duration::from_secs(2)).await;
     row("resident memory, idle", format!("{} MiB", server.resident_mib()?));
 
     ingest(&server, &args, &mut words).await?;
     acknowledge(&server, &mut words).await?;
     let before = search_all(&server, &args, &mut words).await?;
-    row("resident memory, after search load", format!("{} MiB", server.resident_mib()?));
+    row(
+        "resident memory, after search load",
+        format!("{} MiB", server.resident_mib()?),
+    );
     if args.growth > 0 {
         grow(&server, &args, &mut words).await?;
         let after = one_owner(&server, "hybrid", args.searches, &mut words).await?;
         let ratio = after.as_secs_f64() / before.as_secs_f64();
-        row("same owner, others' data × 10: hybrid p50", format!("{} µs, {ratio:.2} ×", after.as_micros()));
-        row("resident memory, after growth", format!("{} MiB", server.resident_mib()?));
+        row(
+            "same owner, others' data × 10: hybrid p50",
+            format!("{} µs, {ratio:.2} ×", after.as_micros()),
+        );
+        row(
+            "resident memory, after growth",
+            format!("{} MiB", server.resident_mib()?),
+        );
     }
     drop(server);
     rebuild(&args)
@@ -86,7 +100,9 @@ impl Server {
             .stdout(Stdio::null())
             .spawn()
             .with_context(|| format!("cannot run `{}`", binary.display()))?;
-        let client = reqwest::Client::builder().pool_max_idle_per_host(CLIENTS * 2).build()?;
+        let client = reqwest::Client::builder()
+            .pool_max_idle_per_host(CLIENTS * 2)
+            .build()?;
         let server = Self {
             child,
             url: format!("http://127.0.0.1:{port}"),
@@ -104,7 +120,12 @@ impl Server {
     }
 
     async fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
-        let answer = self.client.post(format!("{}/api/v2/memory/{path}", self.url)).json(body).send().await?;
+        let answer = self
+            .client
+            .post(format!("{}/api/v2/memory/{path}", self.url))
+            .json(body)
+            .send()
+            .await?;
         let status = answer.status();
         let value: Value = answer.json().await?;
         ensure!(status.is_success(), "{path}: {status}: {value}");
@@ -115,7 +136,13 @@ impl Server {
     async fn settled(&self) -> anyhow::Result<Duration> {
         let started = Instant::now();
         loop {
-            let text = self.client.get(format!("{}/health", self.url)).send().await?.text().await?;
+            let text = self
+                .client
+                .get(format!("{}/health", self.url))
+                .send()
+                .await?
+                .text()
+                .await?;
             let health: Value = serde_json::from_str(&text)?;
             if health["memorize_queue"]["pending"] == 0 {
                 return Ok(started.elapsed());
@@ -127,14 +154,22 @@ impl Server {
     fn resident_mib(&self) -> anyhow::Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kib: u64 = line.and_then(|l| l.split_whitespace().next()).context("no VmRSS")?.parse()?;
+        let kib: u64 = line
+            .and_then(|l| l.split_whitespace().next())
+            .context("no VmRSS")?
+            .parse()?;
         Ok(kib / 1024)
     }
 
     /// Processor time that the server has used so far.
     fn cpu(&self) -> anyhow::Result<Duration> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        let fields: Vec<&str> = stat.rsplit_once(')').context("no stat")?.1.split_whitespace().collect();
+        let fields: Vec<&str> = stat
+            .rsplit_once(')')
+            .context("no stat")?
+            .1
+            .split_whitespace()
+            .collect();
         let ticks: u64 = fields[11].parse::<u64>()? + fields[12].parse::<u64>()?;
         Ok(Duration::from_millis(ticks * 10))
     }
@@ -146,7 +181,11 @@ fn adds(owner: &str, session: usize, memories: usize, words: &mut Words) -> Vec<
     for episode in 0..memories {
         let start = 1_600_000_000_000_i64 + (session as i64 * 1_000 + episode as i64) * 7_200_000;
         for place in 0..EPISODE_MESSAGES {
-            let (role, sender) = if place % 2 == 0 { ("user", owner) } else { ("assistant", "helper") };
+            let (role, sender) = if place % 2 == 0 {
+                ("user", owner)
+            } else {
+                ("assistant", "helper")
+            };
             messages.push(json!({
                 "sender_id": sender, "role": role, "timestamp": start + place as i64 * 60_000,
                 "content": words.sentence(place % 2 == 0),
@@ -155,11 +194,17 @@ fn adds(owner: &str, session: usize, memories: usize, words: &mut Words) -> Vec<
     }
     let session = format!("{owner}-{session}");
     let adds = messages.chunks(ADD_MESSAGES);
-    adds.map(|messages| json!({"session_id": session, "messages": messages})).collect()
+    adds.map(|messages| json!({"session_id": session, "messages": messages}))
+        .collect()
 }
 
 /// Sends requests from so many clients at once and gives each one's latency, sorted.
-async fn send(server: &Server, path: &'static str, requests: Vec<Value>, clients: usize) -> anyhow::Result<Vec<Duration>> {
+async fn send(
+    server: &Server,
+    path: &'static str,
+    requests: Vec<Value>,
+    clients: usize,
+) -> anyhow::Result<Vec<Duration>> {
     let queue = Arc::new(std::sync::Mutex::new(requests.into_iter()));
     let work = (0..clients).map(|_| {
         let queue = queue.clone();
@@ -184,7 +229,11 @@ async fn send(server: &Server, path: &'static str, requests: Vec<Value>, clients
 }
 
 fn quantile(sorted: &[Duration], q: f64) -> Duration {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index into a small list")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "an index into a small list"
+    )]
     let at = ((sorted.len() - 1) as f64 * q) as usize;
     sorted[at]
 }
@@ -214,9 +263,18 @@ async fn ingest(server: &Server, args: &SpeedArgs, words: &mut Words) -> anyhow:
     server.settled().await?;
     let written = started.elapsed();
     let cpu = server.cpu()? - cpu;
-    row("ingest, 8 clients, acknowledged and searchable", format!("{:.0} msg/s", messages / acknowledged.as_secs_f64()));
-    row("ingest, 8 clients, in Markdown and the index", format!("{:.0} msg/s", messages / written.as_secs_f64()));
-    row("processor time a message", format!("{:.3} ms", cpu.as_secs_f64() * 1e3 / messages));
+    row(
+        "ingest, 8 clients, acknowledged and searchable",
+        format!("{:.0} msg/s", messages / acknowledged.as_secs_f64()),
+    );
+    row(
+        "ingest, 8 clients, in Markdown and the index",
+        format!("{:.0} msg/s", messages / written.as_secs_f64()),
+    );
+    row(
+        "processor time a message",
+        format!("{:.3} ms", cpu.as_secs_f64() * 1e3 / messages),
+    );
     row("add of 10 under that load, p50 / p99", spread(&latencies));
     Ok(())
 }
@@ -229,7 +287,10 @@ async fn acknowledge(server: &Server, words: &mut Words) -> anyhow::Result<()> {
         }]})
     });
     let latencies = send(server, "add", requests.collect(), 1).await?;
-    row("acknowledge latency of an add, one client, p50 / p99", spread(&latencies));
+    row(
+        "acknowledge latency of an add, one client, p50 / p99",
+        spread(&latencies),
+    );
     let requests = (0..2_000).map(|at| {
         json!({"session_id": format!("ack-{}", at % 20), "messages": [{
             "sender_id": "owner-ack", "role": "user", "timestamp": 1_700_010_000_000_i64 + at * 1_000,
@@ -237,7 +298,10 @@ async fn acknowledge(server: &Server, words: &mut Words) -> anyhow::Result<()> {
         }]})
     });
     let latencies = send(server, "add", requests.collect(), CLIENTS).await?;
-    row("acknowledge latency of an add, 8 clients, p50 / p99", spread(&latencies));
+    row(
+        "acknowledge latency of an add, 8 clients, p50 / p99",
+        spread(&latencies),
+    );
     server.settled().await?;
     Ok(())
 }
@@ -251,7 +315,10 @@ async fn search_all(server: &Server, args: &SpeedArgs, words: &mut Words) -> any
         let ask = |at: usize, words: &mut Words| question(&format!("owner-{}", at % OWNERS), method, words);
         let warm: Vec<Value> = (0..OWNERS).map(|at| ask(at, words)).collect();
         let cold = send(server, "search", warm, 1).await?;
-        row(&format!("{method}: first search of an owner, max"), format!("{} ms", quantile(&cold, 1.0).as_millis()));
+        row(
+            &format!("{method}: first search of an owner, max"),
+            format!("{} ms", quantile(&cold, 1.0).as_millis()),
+        );
         let requests: Vec<Value> = (0..args.searches).map(|at| ask(at, words)).collect();
         let latencies = send(server, "search", requests, 1).await?;
         row(&format!("{method}: one client, p50 / p99"), spread(&latencies));
@@ -260,13 +327,23 @@ async fn search_all(server: &Server, args: &SpeedArgs, words: &mut Words) -> any
         let started = Instant::now();
         let latencies = send(server, "search", requests, CLIENTS).await?;
         let rate = count / started.elapsed().as_secs_f64();
-        row(&format!("{method}: 8 clients"), format!("{rate:.0} q/s, p50 / p99 {}", spread(&latencies)));
+        row(
+            &format!("{method}: 8 clients"),
+            format!("{rate:.0} q/s, p50 / p99 {}", spread(&latencies)),
+        );
     }
     one_owner(server, "hybrid", args.searches, words).await
 }
 
-async fn one_owner(server: &Server, method: &str, searches: usize, words: &mut Words) -> anyhow::Result<Duration> {
-    let requests = (0..searches).map(|_| question("owner-0", method, words)).collect();
+async fn one_owner(
+    server: &Server,
+    method: &str,
+    searches: usize,
+    words: &mut Words,
+) -> anyhow::Result<Duration> {
+    let requests = (0..searches)
+        .map(|_| question("owner-0", method, words))
+        .collect();
     Ok(quantile(&send(server, "search", requests, 1).await?, 0.5))
 }
 
@@ -288,11 +365,25 @@ fn rebuild(args: &SpeedArgs) -> anyhow::Result<()> {
     let bytes = |path: &Path| -> anyhow::Result<f64> {
         let output = Command::new("du").args(["-sb"]).arg(path).output()?;
         let text = String::from_utf8(output.stdout)?;
-        Ok(text.split_whitespace().next().context("no size")?.parse::<f64>()? / 1e6)
+        Ok(text
+            .split_whitespace()
+            .next()
+            .context("no size")?
+            .parse::<f64>()?
+            / 1e6)
     };
-    row("index on disk", format!("{:.1} MB", bytes(&args.root.join("index"))?));
-    row("Markdown on disk", format!("{:.1} MB", bytes(&args.root.join("memory"))?));
-    row("ledger on disk", format!("{:.1} MB", bytes(&args.root.join("ledger.sqlite"))?));
+    row(
+        "index on disk",
+        format!("{:.1} MB", bytes(&args.root.join("index"))?),
+    );
+    row(
+        "Markdown on disk",
+        format!("{:.1} MB", bytes(&args.root.join("memory"))?),
+    );
+    row(
+        "ledger on disk",
+        format!("{:.1} MB", bytes(&args.root.join("ledger.sqlite"))?),
+    );
     let started = Instant::now();
     let status = Command::new(&args.binary)
         .args(["rebuild", "--json", "--root"])
@@ -301,7 +392,10 @@ fn rebuild(args: &SpeedArgs) -> anyhow::Result<()> {
         .status()?;
     ensure!(status.success(), "rebuild failed");
     row("rebuild", format!("{:.1} s", started.elapsed().as_secs_f64()));
-    row("index on disk after the rebuild", format!("{:.1} MB", bytes(&args.root.join("index"))?));
+    row(
+        "index on disk after the rebuild",
+        format!("{:.1} MB", bytes(&args.root.join("index"))?),
+    );
     Ok(())
 }
 

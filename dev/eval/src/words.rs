@@ -6,13 +6,24 @@ pub(crate) struct Words {
     state: u64,
 }
 
-const SUBJECTS: [&str; 8] = ["I", "we", "my sister", "our team", "the neighbour", "my manager", "Clara", "the kids"];
+const SUBJECTS: [&str; 8] = [
+    "I",
+    "we",
+    "my sister",
+    "our team",
+    "the neighbour",
+    "my manager",
+    "Clara",
+    "the kids",
+];
 const VERBS: [&str; 12] = [
-    "moved", "bought", "visited", "started", "finished", "planned", "lost", "found", "painted", "repaired", "booked",
-    "learned",
+    "moved", "bought", "visited", "started", "finished", "planned", "lost", "found", "painted", "repaired",
+    "booked", "learned",
 ];
 const VOWELS: [&str; 5] = ["a", "e", "i", "o", "u"];
-const CONSONANTS: [&str; 14] = ["b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z"];
+const CONSONANTS: [&str; 14] = [
+    "b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z",
+];
 
 impl Words {
     pub(crate) fn new(seed: u64) -> Self {
@@ -20,7 +31,10 @@ impl Words {
     }
 
     fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.state = self
+            .state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         self.state >> 33
     }
 

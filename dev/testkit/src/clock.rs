@@ -134,7 +134,7 @@ mod tests {
         clock.advance(Duration::from_secs(1));
         assert_eq!(tasks.join_next().await.expect("one").expect("no panic"), 5);
         clock.sleeping(1).await;
-        clock.advance(Duration::from_secs(60));
+        clock.advance(Duration::from_mins(1));
         assert_eq!(tasks.join_next().await.expect("two").expect("no panic"), 10);
         assert_eq!(clock.now().to_string(), "2026-03-02T09:01:05Z");
         assert_eq!(*clock.sleepers.borrow(), 0);

@@ -84,15 +84,17 @@ impl Shared {
         let _writing = self.writing.lock().await;
         let mut state = self.state.write().await;
         let current = &staged.as_ref().expect("only a swap takes it").current;
+        // A table that the first write made while this one was being built is no rival: it was never complete.
         if state
             .live
-            .generation()
+            .published()
             .is_some_and(|live| live > current.generation)
         {
             return Err(IndexError::Store(
                 "a newer generation was published meanwhile".into(),
             ));
         }
+        let replaced = state.live.generation();
         current::write(&self.dir, current).map_err(of_files)?;
         let new = Arc::new(staged.take().expect("it was there a moment ago"));
         let number = new.current.generation;
@@ -102,7 +104,7 @@ impl Shared {
         if let Live::Open(old) = old {
             old.drain().await;
         }
-        self.remove_generations(|generation| generation < number);
+        self.remove_generations(|generation| generation < number || Some(generation) == replaced);
         Ok(())
     }
 }

@@ -57,6 +57,15 @@ impl Live {
             Self::Fresh | Self::Broken(_) => None,
         }
     }
+
+    /// The generation, if a stage published it.
+    pub(crate) fn published(&self) -> Option<u64> {
+        match self {
+            Self::Closed(current) if current.complete => Some(current.generation),
+            Self::Open(generation) if generation.current.complete => Some(generation.current.generation),
+            _ => None,
+        }
+    }
 }
 
 impl LanceIndex {
@@ -271,7 +280,9 @@ impl Index for LanceIndex {
 /// Rows without their vectors where those are of another model: two models are never compared.
 fn comparable(mut docs: Vec<Doc>, same_model: bool) -> Vec<Doc> {
     if !same_model {
-        docs.iter_mut().for_each(|doc| doc.vector = None);
+        for doc in &mut docs {
+            doc.vector = None;
+        }
     }
     docs
 }

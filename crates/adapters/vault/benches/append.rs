@@ -11,9 +11,11 @@ use async_trait::async_trait;
 use model::{Entry, Timestamp};
 use ports::{Clock, Vault as _};
 use testkit::vault::samples::{episode, zone};
+use tokio::runtime::Runtime;
 use vault::MarkdownVault;
 
-const APPENDS: u32 = 200;
+/// How often each append is repeated; the median counts.
+const APPENDS: usize = 50;
 
 #[derive(Debug)]
 struct NoTime;
@@ -35,7 +37,7 @@ fn entry(id: &str) -> Entry {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a bench measures real time")]
-fn median_micros(mut once: impl FnMut(u32)) -> u128 {
+fn median_micros(mut once: impl FnMut(usize)) -> u128 {
     let mut times: Vec<Duration> = (0..APPENDS)
         .map(|n| {
             let start = Instant::now();
@@ -47,33 +49,25 @@ fn median_micros(mut once: impl FnMut(u32)) -> u128 {
     times[times.len() / 2].as_micros()
 }
 
+/// The median time of an append to a file of about that size.
+fn append_micros(runtime: &Runtime, bytes: usize, fresh: bool) -> u128 {
+    let folder = tempfile::TempDir::new().expect("a folder");
+    let vault = MarkdownVault::open(folder.path(), zone(), Arc::new(NoTime)).expect("opens");
+    let size = markdown::render(&entry("ep_0"), &zone()).len();
+    let filled: Vec<Entry> = (0..=bytes / size).map(|n| entry(&format!("ep_{n}"))).collect();
+    runtime.block_on(vault.append(&filled, true)).expect("fills");
+    median_micros(|n| {
+        let new = entry(&format!("ep_new_{n}"));
+        black_box(runtime.block_on(vault.append(&[new], fresh))).expect("appends");
+    })
+}
+
 #[expect(clippy::print_stdout, reason = "a bench reports on its output")]
 fn main() {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .build()
-        .expect("a runtime");
-    println!(
-        "{:>10}  {:>16}  {:>22}",
-        "file", "append, µs", "append with look, µs"
-    );
+    let runtime = Runtime::new().expect("a runtime");
+    println!("{:>10}  {:>12}  {:>14}", "file", "append, µs", "with look, µs");
     for bytes in [1_000, 10_000, 100_000, 1_000_000, 10_000_000] {
-        let folder = tempfile::TempDir::new().expect("a folder");
-        let vault = MarkdownVault::open(folder.path(), zone(), Arc::new(NoTime)).expect("opens");
-        let mut filled: Vec<Entry> = Vec::new();
-        let size = markdown::render(&entry("ep_0"), &zone()).len();
-        filled.extend((0..bytes / size + 1).map(|n| entry(&format!("ep_{n}"))));
-        runtime.block_on(vault.append(&filled, true)).expect("fills");
-        let append = |id: String, fresh| {
-            let entry = entry(&id);
-            black_box(runtime.block_on(vault.append(&[entry], fresh))).expect("appends");
-        };
-        let fresh = median_micros(|n| append(format!("ep_fresh_{n}"), true));
-        let look = if bytes > 1_000_000 { 20 } else { APPENDS };
-        let looked = median_micros(|n| {
-            if n < look {
-                append(format!("ep_look_{n}"), false);
-            }
-        });
-        println!("{bytes:>10}  {fresh:>16}  {looked:>22}");
+        let [fresh, look] = [true, false].map(|fresh| append_micros(&runtime, bytes, fresh));
+        println!("{bytes:>10}  {fresh:>12}  {look:>14}");
     }
 }

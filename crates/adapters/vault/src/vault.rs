@@ -137,8 +137,7 @@ impl Vault for MarkdownVault {
         let path = path.clone();
         self.blocking(move |writer| {
             check_not_foreign(&path)?;
-            let metadata = writer.tree.spot(&path)?.metadata;
-            Ok(metadata.map(|metadata| Tree::stat(&path, &metadata)))
+            writer.stat(&path)
         })
         .await
     }

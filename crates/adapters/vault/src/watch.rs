@@ -42,8 +42,8 @@ pub(crate) struct Watch {
 
 #[derive(Debug)]
 enum Source {
-    /// Held, because dropping it ends the events.
-    Events { _watcher: RecommendedWatcher },
+    /// Dropping the watcher ends the events.
+    Events(Arc<Mutex<RecommendedWatcher>>),
     /// The files when last looked at.
     Rescans(Mutex<BTreeMap<VaultPath, FileStat>>),
 }
@@ -81,10 +81,10 @@ impl Watch {
                 return self.pending.take();
             }
             match source {
-                Source::Events { .. } if self.pending.is_empty() => self.pending.notify.notified().await,
-                Source::Events { .. } => {
+                Source::Events(_) if self.pending.is_empty() => self.pending.notify.notified().await,
+                Source::Events(watcher) => {
                     self.clock.sleep(MOMENT).await;
-                    self.look_into_new_folders().await;
+                    self.look_into_new_folders(watcher).await;
                     let change = self.pending.take();
                     if change != VaultChange::default() {
                         return change;
@@ -115,7 +115,7 @@ impl Watch {
             None
         };
         let source = match source {
-            Some(watcher) => Source::Events { _watcher: watcher },
+            Some(watcher) => Source::Events(Arc::new(Mutex::new(watcher))),
             None => Source::Rescans(Mutex::new(self.files().await.unwrap_or_default())),
         };
         self.pending.news().change.all = true;
@@ -143,11 +143,20 @@ impl Watch {
         paths
     }
 
-    async fn look_into_new_folders(&self) {
+    /// Finds the files that came to be in a new folder before the system watched it.
+    async fn look_into_new_folders(&self, watcher: &Arc<Mutex<RecommendedWatcher>>) {
         let folders = self.pending.news().folders.clone();
         for folder in folders {
-            let (tree, below) = (self.tree.clone(), folder.clone());
-            let files = blocking(move || tree.files_below(&below)).await;
+            let (tree, watcher, below) = (self.tree.clone(), watcher.clone(), folder.clone());
+            let files = blocking(move || {
+                // The watcher gets to new folders when it likes; after this it has, and nothing more is missed.
+                let watched = held(&watcher).watch(&tree.root().join(&below), RecursiveMode::Recursive);
+                if let Err(error) = watched {
+                    tracing::debug!(folder = %below, %error, "a new folder is not watched: it may be gone again");
+                }
+                tree.files_below(&below)
+            });
+            let files = files.await;
             let mut news = self.pending.news();
             news.change.paths.extend(files.into_iter().map(|stat| stat.path));
             news.folders.remove(&folder);

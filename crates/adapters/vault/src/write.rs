@@ -51,17 +51,20 @@ impl Writer {
         entries: &[Entry],
         fresh: bool,
     ) -> Result<Written, VaultError> {
+        let mut fresh = fresh;
         for _ in 0..TRIES {
             let spot = self.tree.spot(path)?;
+            spot.check_plain(path)?;
             let before = spot.metadata.as_ref().map(|metadata| Tree::stat(path, metadata));
-            let ids = match before.as_ref().filter(|stat| stat.bytes > 0) {
-                Some(stat) => Some(self.extend(&spot, stat, entries, fresh)?),
+            let done = match before.as_ref().filter(|stat| stat.bytes > 0) {
+                Some(stat) => self.extend(&spot.path, stat, entries, fresh)?,
                 None => self.create(&spot, path, before.as_ref(), entries)?,
             };
-            if let Some(ids) = ids {
-                let stat = self.stat(path)?;
+            if let Some((stat, ids)) = done {
                 return Ok(Written { stat, before, ids });
             }
+            // Another program saved the file, perhaps without what was just appended.
+            fresh = false;
         }
         Err(busy(path))
     }
@@ -73,37 +76,36 @@ impl Writer {
         path: &VaultPath,
         before: Option<&FileStat>,
         entries: &[Entry],
-    ) -> Result<Option<Ids>, VaultError> {
-        spot.check_plain(path)?;
+    ) -> Result<Option<(FileStat, Ids)>, VaultError> {
         let front = markdown::new_file(self.zone.date(entries[0].time));
         let parsed = markdown::parse(front.as_bytes(), &place_of(path)?, &self.zone);
         let plan = markdown::plan(front.as_bytes(), &parsed, entries, &self.zone);
         let bytes = [front, plan.text].concat();
-        let is_done = self.replace(spot, path, before, bytes.as_bytes())?;
-        Ok(is_done.then(|| entries.iter().map(known).collect()))
+        let stat = self.replace(spot, path, before, bytes.as_bytes())?;
+        Ok(stat.map(|stat| (stat, entries.iter().map(known).collect())))
     }
 
-    /// Adds to a file that is there.
+    /// Adds to a file that is there; none when somebody wrote it meanwhile.
     fn extend(
         &self,
-        spot: &Spot,
+        full: &Path,
         before: &FileStat,
         entries: &[Entry],
         fresh: bool,
-    ) -> Result<Ids, VaultError> {
+    ) -> Result<Option<(FileStat, Ids)>, VaultError> {
         let path = &before.path;
-        spot.check_plain(path)?;
         let quick = if fresh {
-            self.quick_addition(path, &spot.path, entries)?
+            self.quick_addition(path, full, entries)?
         } else {
             None
         };
         let addition = match quick {
             Some(addition) => addition,
-            None => self.addition(path, &spot.path, entries)?,
+            None => self.addition(path, full, entries)?,
         };
-        self.add(&spot.path, before, &addition).map_err(io_error(path))?;
-        Ok(addition.ids)
+        let len = self.add(full, before, &addition).map_err(io_error(path))?;
+        let stat = self.stat(path)?.filter(|stat| Some(stat.bytes) == len);
+        Ok(stat.map(|stat| (stat, addition.ids)))
     }
 
     /// The addition to a file of whose ids none is given, from its two ends alone; none when those do not tell enough.
@@ -154,29 +156,39 @@ impl Writer {
         })
     }
 
-    fn add(&self, full: &Path, before: &FileStat, addition: &Addition) -> io::Result<()> {
+    /// Gives the length that the file must have now; none when somebody wrote it before anything was cut.
+    fn add(&self, full: &Path, before: &FileStat, addition: &Addition) -> io::Result<Option<u64>> {
         let (path, mut len) = (&before.path, before.bytes);
         if let Some(cut) = addition.plan.cut {
             if !addition.torn.is_empty() {
                 tracing::warn!(%path, "an unfinished entry is moved to `{TORN}`");
                 self.keep_torn(path, &addition.torn)?;
             }
+            if Tree::stat(path, &full.metadata()?) != *before {
+                return Ok(None);
+            }
             len = cut.at as u64;
             self.disk.truncate(full, len)?;
         }
-        if addition.plan.text.is_empty() {
+        let text = addition.plan.text.as_bytes();
+        if text.is_empty() {
             // An earlier call may have written everything and failed before it was durable.
             self.disk.sync(full)?;
-            return self.sync_folders(full);
+            self.sync_folders(full)?;
+            return Ok(Some(len));
         }
         self.disk
-            .append(full, addition.plan.text.as_bytes())
-            .inspect_err(|_| {
-                // Torn as it may be, the file is whole again if only the disk still does this much.
-                if let Err(error) = self.disk.truncate(full, len) {
-                    tracing::warn!(%path, %error, "an append failed half-way; the next one repairs it");
-                }
-            })
+            .append(full, text)
+            .inspect_err(|_| self.take_back(full, len))?;
+        Ok(Some(len + text.len() as u64))
+    }
+
+    /// After a failed append: torn as the file may be, it is whole again if only the disk still does this much.
+    fn take_back(&self, full: &Path, len: u64) {
+        let is_longer = full.metadata().is_ok_and(|metadata| metadata.len() > len);
+        if let (true, Err(error)) = (is_longer, self.disk.truncate(full, len)) {
+            tracing::warn!(file = %full.display(), %error, "an append failed half-way; the next one repairs it");
+        }
     }
 
     fn keep_torn(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
@@ -211,26 +223,31 @@ impl Writer {
             refuse(path, parsed.unwritable())?;
             let edited = markdown::change(&bytes, &parsed, &changes, &self.zone)
                 .map_err(|missing| no_entry(&missing))?;
-            if edited != bytes && !self.replace(&spot, path, Some(&before), &edited)? {
-                continue;
-            }
+            let stat = if edited == bytes {
+                // An earlier call may have renamed it and failed before that was durable.
+                self.sync_folders(&spot.path).map_err(io_error(path))?;
+                Some(before)
+            } else {
+                self.replace(&spot, path, Some(&before), &edited)?
+            };
+            let Some(stat) = stat else { continue };
             if edits.iter().any(|edit| matches!(edit, Edit::Remove(_))) {
                 // What was asked to be forgotten may stand in there too.
                 self.remove_torn(path)?;
             }
-            return self.stat(path);
+            return Ok(stat);
         }
         Err(busy(path))
     }
 
-    /// Writes a file beside the one that it takes the place of, then renames it; false when that one is not as it was.
+    /// Writes a file beside the one that it takes the place of, then renames it; none when that one is not as it was.
     fn replace(
         &self,
         spot: &Spot,
         path: &str,
         before: Option<&FileStat>,
         bytes: &[u8],
-    ) -> Result<bool, VaultError> {
+    ) -> Result<Option<FileStat>, VaultError> {
         let full = &spot.path;
         let name = full.file_name().unwrap_or_default().to_string_lossy();
         let beside = full.with_file_name(format!(".{name}.tmp"));
@@ -239,14 +256,15 @@ impl Writer {
         if let Some(metadata) = &spot.metadata {
             std::fs::set_permissions(&beside, metadata.permissions()).map_err(io_error(path))?;
         }
-        let now = self.tree.spot(path)?.metadata;
-        if now.map(|metadata| Tree::stat(path, &metadata)).as_ref() != before {
+        // Not asked for again after the rename: then it could be somebody's who saved in between.
+        let stat = Tree::stat(path, &beside.metadata().map_err(io_error(path))?);
+        if self.stat(path)?.as_ref() != before {
             self.disk.remove(&beside).map_err(io_error(path))?;
-            return Ok(false);
+            return Ok(None);
         }
         self.disk.rename(&beside, full).map_err(io_error(path))?;
         self.sync_folders(full).map_err(io_error(path))?;
-        Ok(true)
+        Ok(Some(stat))
     }
 
     /// Creates the folders of a file that are not there yet.
@@ -303,10 +321,10 @@ impl Writer {
         self.disk.sync(self.tree.root())
     }
 
-    fn stat(&self, path: &str) -> Result<FileStat, VaultError> {
-        let missing = || io_error(path)(io::ErrorKind::NotFound.into());
-        let metadata = self.tree.spot(path)?.metadata.ok_or_else(missing)?;
-        Ok(Tree::stat(path, &metadata))
+    /// A file's stat without reading it; none when nothing is there.
+    pub(crate) fn stat(&self, path: &str) -> Result<Option<FileStat>, VaultError> {
+        let metadata = self.tree.spot(path)?.metadata;
+        Ok(metadata.map(|metadata| Tree::stat(path, &metadata)))
     }
 }
 

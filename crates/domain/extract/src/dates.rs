@@ -74,11 +74,26 @@ fn tells_of_the_past(text: &str) -> bool {
     })
 }
 
-/// Whether an expression is a weekday or a month that does not say which one.
+const SEASONS: [&str; 9] = [
+    "spring",
+    "summer",
+    "autumn",
+    "fall",
+    "winter",
+    "christmas",
+    "easter",
+    "halloween",
+    "thanksgiving",
+];
+
+/// Whether an expression is a weekday, a month or a season that does not say which one.
 fn is_bare(text: &str) -> bool {
     const WHICH: [&str; 7] = ["last", "next", "this", "ago", "coming", "since", "previous"];
     let tells = |word: &str| WHICH.iter().any(|which| word.eq_ignore_ascii_case(which));
-    names_a_day(text) && !is_absolute(text) && !text.split_whitespace().any(tells)
+    let season = |word: &str| SEASONS.iter().any(|season| word.eq_ignore_ascii_case(season));
+    (names_a_day(text) || text.split_whitespace().any(season))
+        && !is_absolute(text)
+        && !text.split_whitespace().any(tells)
 }
 
 /// Whether a weekday or a month stands in a text, by its name.

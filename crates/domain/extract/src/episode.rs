@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Cell, Message, Role, Zone};
 use recall::text::terms;
 
-use crate::dates;
 use crate::sentence::sentences;
 use crate::visible::{CODE_MARK, shown, speaker};
 use crate::words::{WordList, cut, one_line, word_list, words};
+use crate::{dates, facts};
 
 /// An episode's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +31,8 @@ const SENTENCES_A_MESSAGE: usize = 2;
 const BODY_LINES_MAX: usize = 24;
 const TOOL_CHARS_MAX: usize = 120;
 const SENTENCES_READ_MAX: usize = 2_000;
+/// How much more a sentence weighs that tells a fact.
+const FACT_WEIGHT: f64 = 1.6;
 /// Of a long message only so many sentences are weighed.
 const SENTENCES_READ_A_MESSAGE: usize = 60;
 
@@ -48,11 +50,11 @@ static FILLER: WordList = word_list!(
 /// Tells a memcell by its own sentences. Never empty for a memcell with messages.
 pub fn episode(cell: &Cell, zone: &Zone) -> Episode {
     let texts: Vec<String> = cell.messages.iter().map(shown).collect();
-    let items = weighed(cell, &texts);
+    let items = weighed(cell, &texts, zone);
     let best = best(&items);
     let subject = best
         .first()
-        .map_or_else(|| fallback(cell, &texts), |at| headline(items[*at].text));
+        .map_or_else(|| fallback(cell, &texts), |at| title(&items[*at]));
     let mut chosen = best;
     chosen.sort_unstable();
     let line = |at: &usize| {
@@ -82,15 +84,24 @@ fn fallback(cell: &Cell, texts: &[String]) -> String {
         .iter()
         .map(|text| one_line(text))
         .find(|text| !text.is_empty());
-    cut(&spoken.unwrap_or_else(|| wordless(cell)), SUBJECT_CHARS_MAX)
+    spoken.map_or_else(|| headline(&wordless(cell)), |text| cut(&text, SUBJECT_CHARS_MAX))
 }
 
 fn wordless(cell: &Cell) -> String {
     let names: BTreeSet<String> = cell.messages.iter().map(speaker).collect();
     format!(
-        "Messages without text from {}",
+        "messages without text from {}",
         names.into_iter().collect::<Vec<_>>().join(", ")
     )
+}
+
+/// The fact that a sentence tells, where that fits, else the sentence.
+fn title(item: &Item<'_>) -> String {
+    let fact = item.fact.as_deref().map(|fact| fact.trim_end_matches('.'));
+    match fact.filter(|fact| fact.chars().count() <= SUBJECT_CHARS_MAX) {
+        Some(fact) => one_line(fact),
+        None => headline(item.text),
+    }
 }
 
 /// A sentence as a title: no leading filler, no full stop, one line.
@@ -130,13 +141,15 @@ fn ended(text: &str) -> String {
 struct Item<'a> {
     message: usize,
     text: &'a str,
+    /// The first fact that it tells, dates not written out.
+    fact: Option<String>,
     terms: BTreeSet<String>,
     score: f64,
 }
 
 /// Every sentence that is no filler, with its weight: words that return in the memcell weigh more, and so do dates,
-/// names, and what people say of themselves; questions weigh less, and a model's words less than a person's.
-fn weighed<'a>(cell: &Cell, texts: &'a [String]) -> Vec<Item<'a>> {
+/// names, and what people tell of themselves; questions weigh less, and a model's words less than a person's.
+fn weighed<'a>(cell: &Cell, texts: &'a [String], zone: &Zone) -> Vec<Item<'a>> {
     let mut items = Vec::new();
     for (message, text) in texts.iter().enumerate() {
         if cell.messages[message].role == Role::Tool {
@@ -146,9 +159,12 @@ fn weighed<'a>(cell: &Cell, texts: &'a [String]) -> Vec<Item<'a>> {
             .into_iter()
             .take(SENTENCES_READ_A_MESSAGE)
             .filter(|sentence| !is_filler(sentence));
+        let said = &cell.messages[message];
+        let name = speaker(said);
         items.extend(told.map(|text| Item {
             message,
             text,
+            fact: facts::first_of(text, said, &name, zone),
             terms: terms(text).into_iter().collect(),
             score: 0.0,
         }));
@@ -167,7 +183,9 @@ fn weighed<'a>(cell: &Cell, texts: &'a [String]) -> Vec<Item<'a>> {
         .map(|item| {
             let weight = |term: &String| 1.0 + (spread[term.as_str()].len() as f64).ln();
             let sum: f64 = item.terms.iter().map(weight).sum();
-            sum / (item.terms.len() as f64 + 6.0).sqrt() * manner(item.text, cell.messages[item.message].role)
+            let telling = if item.fact.is_some() { FACT_WEIGHT } else { 1.0 };
+            let role = cell.messages[item.message].role;
+            sum / (item.terms.len() as f64 + 6.0).sqrt() * manner(item.text, role) * telling
         })
         .collect();
     for (item, score) in items.iter_mut().zip(scores) {
@@ -287,7 +305,7 @@ fn digest(cell: &Cell, texts: &[String], items: &[Item<'_>], zone: &Zone) -> Str
                 speaker(&cell.messages[at]),
                 ended(&cut(&one_line(&texts[at]), SENTENCE_CHARS_MAX))
             ),
-            None => ended(&wordless(cell)),
+            None => format!("there were {}.", wordless(cell)),
         };
         lines.push((spoken.unwrap_or(0), 0.0, line));
     }

@@ -37,6 +37,7 @@ pub enum Tail {
 
 const MESSAGE_CHARS_MAX: usize = 1_500;
 const TOOL_CHARS_MAX: usize = 200;
+const NAME_CHARS_MAX: usize = 60;
 const ANSWER_TOKENS_MIN: u32 = 600;
 const ANSWER_TOKENS_MAX: u32 = 4_000;
 const ANSWER_TOKENS_A_MESSAGE: u32 = 60;
@@ -71,13 +72,14 @@ pub fn memcell_request(messages: &[Message], zone: &Zone, tail: Tail) -> Prompt 
     }
     user.push_str("</messages>\n");
     let count = messages.len();
-    user.push_str(&match tail {
+    let ending = match tail {
         Tail::Open => format!(
             "The conversation goes on. If the last part may be unfinished, give it \"last\": {count} with an empty title, \
              an empty summary and no facts."
         ),
         Tail::Closed => format!("The conversation has ended: the last part has \"last\": {count}."),
-    });
+    };
+    user.push_str(&ending);
     let count = u32::try_from(count).unwrap_or(u32::MAX);
     Prompt {
         system: SYSTEM.to_owned(),
@@ -98,7 +100,9 @@ fn line(number: usize, message: &Message, zone: &Zone) -> String {
     };
     let mut text = cut(&one_line(&shown(message)), chars_max);
     for call in &message.tool_calls {
-        text.push_str(&format!(" [calls {}]", cut(&one_line(&call.name), 60)));
+        text.push_str(" [calls ");
+        text.push_str(&cut(&one_line(&call.name), NAME_CHARS_MAX));
+        text.push(']');
     }
     let (time, role) = (zone.render_short(message.time), message.role.as_str());
     format!(

@@ -104,7 +104,8 @@ impl Reader<'_> {
         loop {
             self.skip();
             match self.peek() {
-                None => break,
+                // A list's end here means that this object's own end was forgotten.
+                None | Some(']') => break,
                 Some('}') => {
                     self.next();
                     break;
@@ -113,8 +114,6 @@ impl Reader<'_> {
                     self.next();
                     continue;
                 }
-                // A list's end here means that this object's own end was forgotten.
-                Some(']') => break,
                 Some(_) => {}
             }
             let key = match self.peek() {
@@ -141,7 +140,8 @@ impl Reader<'_> {
         loop {
             self.skip();
             match self.peek() {
-                None => break,
+                // An object's end here means that this list's own end was forgotten.
+                None | Some('}') => break,
                 Some(']') => {
                     self.next();
                     break;
@@ -149,8 +149,6 @@ impl Reader<'_> {
                 Some(',' | ';') => {
                     self.next();
                 }
-                // An object's end here means that this list's own end was forgotten.
-                Some('}') => break,
                 Some(_) => {
                     let before = self.at;
                     list.push(self.value(depth + 1));

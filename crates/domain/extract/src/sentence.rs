@@ -9,7 +9,7 @@ const SENTENCE_BYTES_MAX: usize = 1_000;
 
 /// Words whose full stop does not end a sentence.
 static ABBREVIATIONS: WordList =
-    word_list!("mr mrs ms dr prof st jr sr vs etc e.g i.e approx no inc ltd co dept apt ave mt ft");
+    word_list!("mr mrs ms dr prof st jr sr vs etc e.g i.e approx no inc ltd co dept apt ave mt ft a.m p.m");
 
 /// The sentences of a text, trimmed, without list marks; none is empty.
 pub(crate) fn sentences(text: &str) -> Vec<&str> {
@@ -21,7 +21,10 @@ pub(crate) fn sentences(text: &str) -> Vec<&str> {
         while let Some((at, c)) = chars.next() {
             let mut end = at + c.len_utf8();
             let wide = matches!(c, '。' | '！' | '？' | '｡' | '．');
-            if !wide && !matches!(c, '.' | '!' | '?' | '…') && end - start < SENTENCE_BYTES_MAX {
+            // People end sentences with pictures, too.
+            let picture = is_symbol(c) && line[end..].trim_start().starts_with(char::is_uppercase);
+            if !wide && !picture && !matches!(c, '.' | '!' | '?' | '…') && end - start < SENTENCE_BYTES_MAX
+            {
                 continue;
             }
             while let Some((next, _)) = chars.next_if(|(_, c)| is_closing(*c)) {

@@ -6,6 +6,7 @@ use model::*;
 use recall::*;
 use serde_json::Value as J;
 
+const SLOPE: f64 = 4.0; const EVEN: f64 = 1.0;
 struct Q { text: String, at: Timestamp, gold: BTreeSet<String>, gold_sessions: BTreeSet<String>, cat: String, qid: usize }
 struct Case { docs: Vec<(Doc, usize)>, qs: Vec<Q> }
 
@@ -248,6 +249,33 @@ fn main() {
     let lm = build(lm, read_vecs(&format!("/tmp/rk/lm.{suffix}.bin")));
     let mut w = Weights::default();
     for a in &args { if let Some((k, v)) = a.split_once('=') { for (n, x) in w.named() { if n == k { *x = v.parse().unwrap(); } } } }
+    if args.iter().any(|a| a == "cal") {
+        for (name, m, v) in [("hybrid", Method::Hybrid, true), ("keyword", Method::Keyword, false), ("vector", Method::Vector, true)] {
+            let (mut fit, mut check): (Vec<(f64, f64)>, Vec<(f64, f64)>) = (vec![], vec![]);
+            for (i, (c, qs)) in lo.corpora.iter().enumerate() {
+                for q in qs.iter().step_by(5) {
+                    let r = c.search_weighted(&Query { text: &q.text, vector: lo.vecs.get(q.qid).filter(|_| v).map(Vec::as_slice), method: m, filter: None, asked_at: q.at, zone: &lo.zone, as_of: None, memories_max: 0, messages_max: 3000, score_min: 0.0 }, &w);
+                    for h in &r.messages {
+                        let s = f64::from(h.score).clamp(1e-6, 1.0 - 1e-6);
+                        let pair = ((s / (1.0 - s)).ln() / SLOPE + EVEN, f64::from(u8::from(q.gold.contains(&*h.doc.key.id))));
+                        if i < 5 { fit.push(pair) } else { check.push(pair) }
+                    }
+                }
+            }
+            let gold = |v: &Vec<(f64, f64)>| { let mut g: Vec<f64> = v.iter().filter(|p| p.1 > 0.5).map(|p| p.0).collect(); g.sort_by(f64::total_cmp); g };
+            let g = gold(&fit);
+            let q = |g: &Vec<f64>, f: f64| g[(g.len() as f64 * f) as usize];
+            let even = q(&g, 0.5); let slope = 2.0 * 3f64.ln() / (q(&g, 0.75) - q(&g, 0.25));
+            println!("{name}: slope {slope:.3} even {even:.3}");
+            let score = |x: f64| 1.0 / (1.0 + (-slope * (x - even)).exp());
+            let g = gold(&check);
+            let n: Vec<f64> = check.iter().filter(|p| p.1 < 0.5).map(|p| score(p.0)).collect();
+            for f in [0.1, 0.25, 0.5, 0.75, 0.9] { print!(" gold q{f}:{:.2}", score(q(&g, f))); }
+            for t in [0.1, 0.2, 0.3, 0.5, 0.7, 0.9] { print!(" other>={t}:{:.4}", n.iter().filter(|s| **s >= t).count() as f64 / n.len() as f64); }
+            println!();
+        }
+        return;
+    }
     if args.iter().any(|a| a == "tune") {
         let fit: Vec<usize> = match args.iter().find_map(|a| a.strip_prefix("fit=")) { Some("b") => (5..10).collect(), Some("all") => (0..10).collect(), _ => (0..5).collect() };
         let lmfit: Vec<usize> = (0..lm.corpora.len()).filter(|i| i % 2 == 0).collect();

@@ -28,7 +28,7 @@ pub(crate) struct Fusion<'a> {
     pub(crate) lineup: &'a Lineup,
     pub(crate) question: &'a Question,
     pub(crate) evidence: &'a Evidence,
-    pub(crate) validity: &'a Validity,
+    pub(crate) validity: &'a Validity<'a>,
     pub(crate) weights: &'a Weights,
     pub(crate) now: Timestamp,
 }
@@ -88,7 +88,7 @@ impl Fusion<'_> {
 
     /// How fresh a row is: recent, and still true.
     pub(crate) fn freshness(&self, slot: Slot, row: &Row) -> f32 {
-        self.recency(row) * if self.validity.is_over(slot, row) { OVER } else { 1.0 }
+        self.recency(row) * if self.validity.is_over(self.corpus, slot) { OVER } else { 1.0 }
     }
 
     /// The visible turns that a fact was made from.
@@ -172,7 +172,7 @@ impl Fusion<'_> {
             strengths[new as usize] = is.max(was);
         }
         for slot in self.lineup.entries.iter().filter(|slot| self.corpus.row(**slot).kind == kind) {
-            if self.validity.is_over(*slot, self.corpus.row(*slot)) {
+            if self.validity.is_over(self.corpus, *slot) {
                 strengths[*slot as usize] *= OVER;
             }
         }

@@ -19,6 +19,8 @@ mod question;
 mod rank;
 mod row;
 mod score;
+#[cfg(test)]
+mod tests;
 pub mod text;
 pub mod time;
 mod validity;

@@ -59,18 +59,21 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 impl Question {
     pub(crate) fn new(corpus: &Corpus, query: &Query<'_>, weights: &Weights) -> Self {
         let mut wanted: Vec<Wanted> = Vec::new();
-        let mut words: Vec<String> = Vec::new();
+        let (mut words, mut stems): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         text::each_word(query.text, |place, word| {
             words.push(word.to_owned());
             if text::is_stop_word(word) {
                 return;
             }
-            let term = corpus.lexicon.find(word);
-            if term.is_none() || wanted.iter().all(|known| known.term != term) {
-                let asking = ASKING.binary_search(&text::stem(word).as_ref()).is_ok();
-                let share = rarity(corpus, term) * if asking { weights.asking } else { 1.0 };
-                wanted.push(Wanted { term, share, place });
+            let stem = text::stem(word).into_owned();
+            if stems.contains(&stem) {
+                return;
             }
+            let asking = ASKING.binary_search(&stem.as_str()).is_ok();
+            let term = corpus.lexicon.find(word);
+            let share = rarity(corpus, term) * if asking { weights.asking } else { 1.0 };
+            wanted.push(Wanted { term, share, place });
+            stems.push(stem);
         });
         let all: f32 = wanted.iter().map(|wanted| wanted.share).sum();
         wanted.iter_mut().for_each(|wanted| wanted.share /= all);
@@ -125,7 +128,7 @@ impl Question {
 }
 
 /// How telling a term is, from how few rows have it.
-pub(crate) fn rarity(corpus: &Corpus, term: Option<Term>) -> f32 {
+fn rarity(corpus: &Corpus, term: Option<Term>) -> f32 {
     // Facts and episodes retell turns; the kind that tells most counts.
     let of = |kind: Kind| {
         let postings = corpus.postings(kind);

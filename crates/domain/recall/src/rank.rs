@@ -26,8 +26,8 @@ const FACTS_SHOWN_MAX: usize = 3;
 pub(crate) fn rank(corpus: &Corpus, query: &Query<'_>, weights: &Weights) -> Ranking {
     let now = query.as_of.unwrap_or(query.asked_at);
     let lineup = Lineup::new(corpus, query.as_of);
-    let mut question = Question::new(corpus, query, weights);
-    let validity = Validity::new(corpus, &lineup, now);
+    let question = Question::new(corpus, query, weights);
+    let validity = Validity::new(corpus, &lineup, now, &question.spans);
     let mut evidence = Evidence::none(corpus, &lineup);
     let vector = query.vector.filter(|_| query.method != Method::Keyword).and_then(Quantised::new);
     let keywords = query.method != Method::Vector;
@@ -36,30 +36,6 @@ pub(crate) fn rank(corpus: &Corpus, query: &Query<'_>, weights: &Weights) -> Ran
     }
     if let Some(vector) = &vector {
         evidence.add_vectors(corpus, &lineup, vector, weights);
-    }
-    if weights.prf > 0.0 && keywords {
-        let strengths = Fusion { corpus, lineup: &lineup, question: &question, evidence: &evidence, validity: &validity, weights, now }.strengths();
-        let mut top = lineup.turns.clone();
-        top.sort_by(|a, b| strengths[*b as usize].total_cmp(&strengths[*a as usize]));
-        let mut sums: std::collections::BTreeMap<crate::lexicon::Term, f32> = Default::default();
-        for slot in top.iter().take(weights.prf_rows as usize) {
-            let row = corpus.row(*slot);
-            for (term, n) in &row.counts {
-                if question.wanted.iter().any(|w| w.term == Some(*term)) { continue; }
-                *sums.entry(*term).or_default() += (f32::from(*n) / (f32::from(*n) + 1.2 * (0.5 + 0.5 * row.words as f32 / corpus.postings(Kind::Turn).words_mean()))) * crate::question::rarity(corpus, Some(*term)) * strengths[*slot as usize];
-            }
-        }
-        let mut best: Vec<_> = sums.into_iter().collect();
-        best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        best.truncate(weights.prf_terms as usize);
-        let all: f32 = best.iter().map(|b| b.1).sum();
-        for w in &mut question.wanted { w.share *= 1.0 - weights.prf; }
-        for (term, v) in best { question.wanted.push(crate::question::Wanted { term: Some(term), share: weights.prf * v / all, place: 0..0 }); }
-        let vec = std::mem::take(&mut evidence.vector);
-        let sv = std::mem::take(&mut evidence.sitting_vector);
-        evidence = Evidence::none(corpus, &lineup);
-        evidence.vector = vec; evidence.sitting_vector = sv;
-        evidence.add_keywords(corpus, &lineup, &question, weights);
     }
     let fusion = Fusion {
         corpus,

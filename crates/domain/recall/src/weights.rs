@@ -42,9 +42,6 @@ pub struct Weights {
     pub memory: f32,
     /// How recent a row is; five times as much where the question asks how things are now.
     pub fresh: f32,
-    pub prf: f32,
-    pub prf_rows: f32,
-    pub prf_terms: f32,
 }
 
 impl Default for Weights {
@@ -67,16 +64,13 @@ impl Default for Weights {
             asking: 0.1,
             memory: 0.2,
             fresh: 0.01,
-            prf: 0.0,
-            prf_rows: 5.0,
-            prf_terms: 10.0,
         }
     }
 }
 
 impl Weights {
     /// Each weight with its name.
-    pub fn named(&mut self) -> [(&'static str, &mut f32); 20] {
+    pub fn named(&mut self) -> [(&'static str, &mut f32); 17] {
         [
             ("k1", &mut self.k1),
             ("b", &mut self.b),
@@ -95,9 +89,6 @@ impl Weights {
             ("asking", &mut self.asking),
             ("memory", &mut self.memory),
             ("fresh", &mut self.fresh),
-            ("prf", &mut self.prf),
-            ("prf_rows", &mut self.prf_rows),
-            ("prf_terms", &mut self.prf_terms),
         ]
     }
 }

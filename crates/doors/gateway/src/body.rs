@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::state::Gateway;
 
 /// A body that takes longer to arrive is given up.
-const ARRIVAL: Duration = Duration::from_secs(60);
+const ARRIVAL: Duration = Duration::from_mins(1);
 
 /// A JSON body.
 #[derive(Debug)]

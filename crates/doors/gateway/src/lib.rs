@@ -14,6 +14,7 @@ mod failure;
 mod forget;
 mod frame;
 mod guard;
+mod health;
 mod metrics;
 mod openapi;
 pub mod present;

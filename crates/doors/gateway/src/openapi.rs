@@ -97,7 +97,7 @@ impl IntoResponses for Errors {
 
 fn document() -> utoipa::openapi::OpenApi {
     let mut document = System::openapi();
-    document.info.version = env!("CARGO_PKG_VERSION").to_owned();
+    env!("CARGO_PKG_VERSION").clone_into(&mut document.info.version);
     for version in VERSIONS {
         let mut part = Versioned::openapi();
         let suffix = version.rsplit('/').next().unwrap_or_default();

@@ -4,17 +4,14 @@
 
 use std::collections::BTreeSet;
 
-use engine::{Found, Hit, List, Listed, Method, Search, Status, Why};
+use engine::{Found, Hit, List, Listed, Method, Search, Why};
 use model::{DocKind, EntryKind, Owner, Zone};
-use ports::{IndexHealth, Job, JobKind, JobState};
-use wire::health::{
-    BrokenFileItem, Capabilities, CascadeHealth, HealthStatus, IndexHealthItem, QueueHealth, Rebuilding,
-};
+use ports::{Job, JobKind, JobState};
 use wire::search::TimeSpan;
 use wire::tasks::{TaskStatus, TaskType};
 use wire::{
-    ApiId, EpisodeItem, Explain, FactItem, FoundMessage, GetData, HealthData, SearchData, SearchMethod,
-    TaskItem, UnprocessedMessage,
+    ApiId, EpisodeItem, Explain, FactItem, FoundMessage, GetData, SearchData, SearchMethod, TaskItem,
+    UnprocessedMessage,
 };
 
 /// What a search found. A fact stands in `facts`, and under its episode when that was found too.
@@ -159,100 +156,4 @@ pub(crate) fn task(job: &Job, zone: &Zone) -> Option<TaskItem> {
         created_at: zone.render(job.created),
         finished_at: job.finished.map(|at| zone.render(at)),
     })
-}
-
-/// How the system is. Files are named only to those who may see every tenant; `now` ages the queue.
-pub(crate) fn health(status: &Status, now: model::Timestamp, sees_all: bool) -> HealthData {
-    let problems = if sees_all {
-        status.problems()
-    } else {
-        nameless_problems(status)
-    };
-    let is_index_bad = matches!(status.index, IndexHealth::NeedsRebuild { .. });
-    let files_ok = status.broken_files.is_empty() && !is_index_bad;
-    let queue_ok = status.jobs.failed == 0;
-    let of = |ok: bool| if ok { Vec::new() } else { problems.clone() };
-    let oldest = status.jobs.oldest_queued;
-    HealthData {
-        status: if problems.is_empty() {
-            HealthStatus::Ok
-        } else {
-            HealthStatus::Degraded
-        },
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        capabilities: Capabilities {
-            llm: status.chat_model.is_some(),
-            embed: true,
-            rerank: false,
-            multimodal_llm: false,
-            parser: false,
-        },
-        disabled_features: ["rerank", "multimodal_llm", "parser"].map(str::to_owned).to_vec(),
-        cascade: CascadeHealth {
-            healthy: files_ok,
-            reasons: of(files_ok),
-            pending: status.jobs.queued + status.jobs.processing,
-            failed_permanent: status.broken_files.len(),
-            failed_retryable: 0,
-            drain_consecutive_failures: 0,
-            unrecoverable_total: 0,
-            optimize_failure_streak: 0,
-            prune_stale_seconds: 0.0,
-            index_rows: [("memories".to_owned(), status.index_stats.rows)].into(),
-            index_emptied: is_index_bad,
-        },
-        memorize_queue: QueueHealth {
-            healthy: queue_ok,
-            reasons: of(queue_ok),
-            loop_alive: true,
-            accepting: true,
-            pending: status.jobs.queued + status.jobs.processing,
-            oldest_pending_age_s: oldest.map(|at| (now.millis() - at.millis()).max(0) as f64 / 1_000.0),
-            failed: status.jobs.failed,
-            loop_restarts: 0,
-            last_loop_error_at: None,
-        },
-        index: IndexHealthItem {
-            health: match &status.index {
-                IndexHealth::Ready => "ready".to_owned(),
-                IndexHealth::Fresh => "fresh".to_owned(),
-                IndexHealth::NeedsRebuild { reason } => reason.clone(),
-            },
-            rows: status.index_stats.rows,
-            fragments: status.index_stats.fragments,
-            unindexed_rows: status.index_stats.unindexed_rows,
-            bytes_on_disk: status.index_stats.bytes_on_disk,
-            generation: status.index_stats.generation,
-        },
-        broken_files: status
-            .broken_files
-            .iter()
-            .filter(|_| sees_all)
-            .map(|file| BrokenFileItem {
-                path: file.path.as_ref().to_owned(),
-                problem: file.problem.clone(),
-            })
-            .collect(),
-        problems,
-        open_sessions: status.open_sessions,
-        buffered_messages: status.buffered_messages,
-        files: status.files,
-        embedder: status.embedder.clone(),
-        chat_model: status.chat_model.clone(),
-        rebuilding: status.rebuilding.map(|(done, total)| Rebuilding { done, total }),
-    }
-}
-
-/// The same without paths, which name other tenants' users.
-fn nameless_problems(status: &Status) -> Vec<String> {
-    let files = status.broken_files.len();
-    let mut problems = Status {
-        broken_files: Vec::new(),
-        ..status.clone()
-    }
-    .problems();
-    if files > 0 {
-        problems.push(format!("{files} files cannot be read"));
-    }
-    problems
 }

@@ -21,7 +21,7 @@ use crate::state::Gateway;
 /// More connections wait until one ends.
 const CONNECTIONS_MAX: usize = 1_024;
 /// A client that takes longer for a request's head, or until it begins one, is cut off.
-const HEAD_ARRIVAL: Duration = Duration::from_secs(60);
+const HEAD_ARRIVAL: Duration = Duration::from_mins(1);
 /// How long to wait when the machine has no connection to give.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 

@@ -13,8 +13,8 @@ use wire::{ErrorCode, HealthData};
 
 use crate::failure::Failure;
 use crate::frame::Visit;
+use crate::health;
 use crate::openapi::{self, Errors};
-use crate::present;
 use crate::state::Gateway;
 
 /// How the system is
@@ -29,7 +29,7 @@ use crate::state::Gateway;
 )]
 pub(crate) async fn health(State(gateway): State<Gateway>, visit: Visit) -> Result<Response, Failure> {
     let status = gateway.engine.status().await?;
-    let health = present::health(&status, gateway.clock.now(), visit.caller.sees_all());
+    let health = health::health(&status, gateway.clock.now(), visit.caller.sees_all());
     Ok(Json(health).into_response())
 }
 

@@ -20,6 +20,7 @@ pub const INCLUDE_MESSAGES_MAX: usize = 200;
 /// A question. Keys that are not listed are refused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "the wire has these flags")]
 pub struct SearchRequest {
     /// Whose memory: exactly one of `user_id` and `agent_id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,12 @@
 //! What the wire accepts, what it refuses and in which words.
 
+#![expect(clippy::too_many_lines, reason = "tables of cases")]
+
 use expect_test::expect;
-use model::{Doc, EntryId, Filter, MessageId, Name, Owner, Scope, SessionId, Zone};
+use model::{
+    Content, Doc, EntryId, Filter, MessageId, Name, Owner, Part, PartKind, Role, Scope, SessionId, ToolCall,
+    Zone,
+};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -20,6 +25,10 @@ fn with(mut base: Value, changes: &Value) -> Value {
         base_fields.insert(key.clone(), value.clone());
     }
     base
+}
+
+fn name(text: &str) -> Name {
+    Name::parse(text).expect("a name")
 }
 
 fn message() -> Value {
@@ -49,7 +58,7 @@ fn refusals<T>(check: impl Fn(&Value) -> Result<T, Invalid>, cases: &[Value]) ->
             Err(invalid) => invalid.to_string(),
         };
         let case: String = case.to_string().chars().take(60).collect();
-        text.push_str(&format!("{case}\n    {answer}\n"));
+        text.extend([case.as_str(), "\n    ", answer.as_str(), "\n"]);
     }
     text
 }
@@ -209,171 +218,67 @@ fn an_add_keeps_every_field_and_ignores_the_keys_it_does_not_know() {
         ]
     }))
     .expect("valid");
-    expect![[r#"
-        AddParts {
-            session: SessionKey {
-                scope: Scope {
-                    app: Name(
-                        "app",
-                    ),
-                    project: Name(
-                        "p.1",
-                    ),
-                },
-                session: SessionId(
-                    "any text, even / this",
-                ),
-            },
-            messages: [
-                (
-                    Message {
-                        id: MessageId(
-                            "",
-                        ),
-                        session: SessionKey {
-                            scope: Scope {
-                                app: Name(
-                                    "app",
-                                ),
-                                project: Name(
-                                    "p.1",
-                                ),
-                            },
-                            session: SessionId(
-                                "any text, even / this",
-                            ),
-                        },
-                        sender: Name(
-                            "ada",
-                        ),
-                        sender_name: Some(
-                            "Ada",
-                        ),
-                        role: User,
-                        time: Timestamp(
-                            1715176560000,
-                        ),
-                        content: Text(
-                            "hello",
-                        ),
-                        tool_calls: [],
-                        tool_call_id: None,
-                    },
-                    Some(
-                        "c-1",
-                    ),
-                ),
-                (
-                    Message {
-                        id: MessageId(
-                            "",
-                        ),
-                        session: SessionKey {
-                            scope: Scope {
-                                app: Name(
-                                    "app",
-                                ),
-                                project: Name(
-                                    "p.1",
-                                ),
-                            },
-                            session: SessionId(
-                                "any text, even / this",
-                            ),
-                        },
-                        sender: Name(
-                            "bot",
-                        ),
-                        sender_name: None,
-                        role: Assistant,
-                        time: Timestamp(
-                            1715000000000,
-                        ),
-                        content: Parts(
-                            [
-                                Part {
-                                    kind: Text,
-                                    text: Some(
-                                        "look",
-                                    ),
-                                    uri: None,
-                                    base64: None,
-                                    ext: None,
-                                    name: None,
-                                    extras_json: None,
-                                },
-                                Part {
-                                    kind: Image,
-                                    text: None,
-                                    uri: Some(
-                                        "file:///a.png",
-                                    ),
-                                    base64: Some(
-                                        "AA==",
-                                    ),
-                                    ext: Some(
-                                        "png",
-                                    ),
-                                    name: Some(
-                                        "a.png",
-                                    ),
-                                    extras_json: Some(
-                                        "{\"z\":1,\"a\":[1.1]}",
-                                    ),
-                                },
-                            ],
-                        ),
-                        tool_calls: [
-                            ToolCall {
-                                id: "t1",
-                                name: "f",
-                                arguments: "{not json",
-                            },
-                        ],
-                        tool_call_id: None,
-                    },
-                    None,
-                ),
-                (
-                    Message {
-                        id: MessageId(
-                            "",
-                        ),
-                        session: SessionKey {
-                            scope: Scope {
-                                app: Name(
-                                    "app",
-                                ),
-                                project: Name(
-                                    "p.1",
-                                ),
-                            },
-                            session: SessionId(
-                                "any text, even / this",
-                            ),
-                        },
-                        sender: Name(
-                            "f",
-                        ),
-                        sender_name: None,
-                        role: Tool,
-                        time: Timestamp(
-                            1715000000001,
-                        ),
-                        content: Text(
-                            "",
-                        ),
-                        tool_calls: [],
-                        tool_call_id: Some(
-                            "t1",
-                        ),
-                    },
-                    None,
-                ),
-            ],
-        }
-    "#]]
-    .assert_debug_eq(&parts);
+    let session = model::SessionKey {
+        scope: Scope::new(name("app"), name("p.1")),
+        session: SessionId::new("any text, even / this"),
+    };
+    let [(one, own), (two, None), (three, None)] = parts.messages.as_slice() else {
+        panic!("{parts:?}");
+    };
+    assert_eq!(parts.session, session);
+    assert_eq!(
+        (own.as_deref(), one.sender_name.as_deref()),
+        (Some("c-1"), Some("Ada"))
+    );
+    assert_eq!(
+        (one.role, one.time.millis(), one.text()),
+        (Role::User, 1_715_176_560_000, "hello".to_owned())
+    );
+    assert_eq!(
+        (two.time.millis(), two.sender.as_str()),
+        (1_715_000_000_000, "bot")
+    );
+    let text = |text: &str| Some(text.to_owned());
+    let part = |kind| Part {
+        kind,
+        text: None,
+        uri: None,
+        base64: None,
+        ext: None,
+        name: None,
+        extras_json: None,
+    };
+    let want = Content::Parts(vec![
+        Part {
+            text: text("look"),
+            ..part(PartKind::Text)
+        },
+        Part {
+            uri: text("file:///a.png"),
+            base64: text("AA=="),
+            ext: text("png"),
+            name: text("a.png"),
+            extras_json: text(r#"{"z":1,"a":[1.1]}"#),
+            ..part(PartKind::Image)
+        },
+    ]);
+    assert_eq!(two.content, want);
+    let call = ToolCall {
+        id: "t1".to_owned(),
+        name: "f".to_owned(),
+        arguments: "{not json".to_owned(),
+    };
+    assert_eq!(two.tool_calls, [call]);
+    assert_eq!(
+        (three.role, three.tool_call_id.as_deref()),
+        (Role::Tool, Some("t1"))
+    );
+    assert!(
+        parts
+            .messages
+            .iter()
+            .all(|(message, _)| message.session == session)
+    );
 }
 
 #[test]
@@ -403,9 +308,9 @@ fn a_body_that_is_not_json_is_told_the_line() {
     let mut text = String::new();
     for body in bodies {
         let invalid = json::from_slice::<AddRequest>(body).expect_err("refused");
-        text.push_str(&format!("{invalid}\n"));
+        text.extend([invalid.to_string().as_str(), "\n"]);
     }
-    expect![[r#"
+    expect![[r"
         the body is not valid JSON: EOF while parsing a value at line 1 column 0
         the body is not valid JSON: expected value at line 3 column 16
         the body is not valid JSON: EOF while parsing an object at line 1 column 18
@@ -415,7 +320,7 @@ fn a_body_that_is_not_json_is_told_the_line() {
         session_id: this field is required
         the body is not valid JSON: invalid unicode code point at line 1 column 17
         session_id: this field is there twice
-    "#]]
+    "]]
     .assert_eq(&text);
 }
 
@@ -558,7 +463,7 @@ fn a_search_has_the_documented_defaults_and_bounds() {
         (parts.score_min, parts.messages_max, parts.tokens_max),
         (0.5, 200, Some(900))
     );
-    assert_eq!(parts.owner, Owner::agent(Name::parse("bot").expect("a name")));
+    assert_eq!(parts.owner, Owner::agent(name("bot")));
 }
 
 #[test]
@@ -748,7 +653,7 @@ fn a_filter_means_what_it_says() {
             session: SessionId::new(session),
         };
         let (message, _) = item.into_message(0, &session).expect("valid");
-        Doc::of_message(&message, &Owner::user(Name::parse("ada").expect("a name")))
+        Doc::of_message(&message, &Owner::user(name("ada")))
     };
     let docs = [
         doc("a", "ada", 1_000),
@@ -793,18 +698,18 @@ fn a_filter_means_what_it_says() {
 fn an_id_is_read_back_whoever_it_belongs_to() {
     for owner in ["ada", "a_ep_b", "ep_", "_af_", "x_ep_20240508_0_af_1"] {
         for entry in ["ep_20240508_0kq3", "af_20240508_0kq3_1", "ep_1"] {
-            let name = Name::parse(owner).expect("a name");
-            let text = ApiId::render(&name, entry);
+            let whose = name(owner);
+            let text = ApiId::render(&whose, entry);
             let want = ApiId {
-                owner: name.clone(),
+                owner: whose.clone(),
                 entry: EntryId::new(entry),
             };
             assert_eq!(ApiId::parse("id", &text, None), Ok(want.clone()), "{text}");
-            assert_eq!(ApiId::parse("id", &text, Some(&name)), Ok(want), "{text}");
+            assert_eq!(ApiId::parse("id", &text, Some(&whose)), Ok(want), "{text}");
         }
     }
     // An id of a person's own making needs the owner.
-    let ada = Name::parse("ada").expect("a name");
+    let ada = name("ada");
     let id = ApiId::parse("id", "ada_ep_the_ep_trip", Some(&ada)).expect("an id");
     assert_eq!(id.entry.as_str(), "ep_the_ep_trip");
     for text in [
@@ -950,10 +855,7 @@ fn a_task_listing_takes_what_it_can() {
 
 #[test]
 fn a_scope_that_is_left_out_is_the_callers_own() {
-    let home = Scope::new(
-        Name::parse("their-app").expect("a name"),
-        Name::parse("their-project").expect("a name"),
-    );
+    let home = Scope::new(name("their-app"), name("their-project"));
     assert_eq!(scope::scope(None, None, &home), Ok(home.clone()));
     let named = scope::scope(Some("default"), Some("default"), &home);
     assert_eq!(named, Ok(Scope::default()));

@@ -13,6 +13,9 @@ use recall::{Hit, Method};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Add {
     pub session: SessionKey,
+    /// The engine gives each message its id and this session; a client's own id goes into `client_id` and is never
+    /// seen outside its session. [`Added::accepted`] says which id each message has, and `sources` of every memory
+    /// name these ids.
     pub messages: Vec<NewMessage>,
     /// Only accept them; do not look for boundaries now.
     pub defer_extraction: bool,
@@ -38,7 +41,7 @@ pub enum MemorizeStatus {
 pub struct Added {
     pub accepted: Vec<Accepted>,
     pub status: MemorizeStatus,
-    /// Unfinished tasks of this session.
+    /// Unfinished adds and flushes of this session, this one included; 0 unless it was queued.
     pub pending: usize,
 }
 

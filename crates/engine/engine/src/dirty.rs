@@ -1,7 +1,9 @@
 //! Vault files that may differ from what the index shows.
 //!
-//! Owns: collecting them until somebody looks. Never: looking (`sync` does).
+//! Owns: collecting them until somebody looks, and knowing which of them the engine is writing itself. Never: looking
+//! (`sync` does).
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ports::{VaultChange, VaultPath};
@@ -10,21 +12,37 @@ use tokio::sync::Notify;
 /// Paths to be looked at.
 #[derive(Debug, Default)]
 pub(crate) struct Dirty {
-    change: Mutex<VaultChange>,
+    state: Mutex<State>,
     notify: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    change: VaultChange,
+    /// Being written by the engine: they differ from their records for a moment.
+    writing: BTreeSet<VaultPath>,
+    /// Those of them to be looked at after that moment.
+    deferred: BTreeSet<VaultPath>,
+}
+
+/// Files are being written until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Writing<'a> {
+    dirty: &'a Dirty,
+    paths: BTreeSet<VaultPath>,
 }
 
 impl Dirty {
     /// A file to look at.
     pub(crate) fn add(&self, path: VaultPath) {
-        self.change().paths.insert(path);
+        self.state().change.paths.insert(path);
         self.notify.notify_one();
     }
 
     /// Files to look at.
     pub(crate) fn add_all(&self, change: VaultChange) {
         {
-            let mut have = self.change();
+            let have = &mut self.state().change;
             have.all |= change.all;
             have.paths.extend(change.paths);
         }
@@ -34,7 +52,7 @@ impl Dirty {
     /// Waits until there is something, and takes all of it.
     pub(crate) async fn take(&self) -> VaultChange {
         loop {
-            let change = std::mem::take(&mut *self.change());
+            let change = std::mem::take(&mut self.state().change);
             if change.all || !change.paths.is_empty() {
                 return change;
             }
@@ -42,7 +60,40 @@ impl Dirty {
         }
     }
 
-    fn change(&self) -> MutexGuard<'_, VaultChange> {
-        self.change.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The engine begins to write these files; their owner's lock is held, so nobody else does.
+    pub(crate) fn writing(&self, paths: BTreeSet<VaultPath>) -> Writing<'_> {
+        self.state().writing.extend(paths.iter().cloned());
+        Writing { dirty: self, paths }
+    }
+
+    /// Whether the engine is writing a file; then it is looked at when that is done. To stop all writers for the sake
+    /// of what they write would be a pity.
+    pub(crate) fn defers(&self, path: &VaultPath) -> bool {
+        let mut state = self.state();
+        let defers = state.writing.contains(path);
+        if defers {
+            state.deferred.insert(path.clone());
+        }
+        defers
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        let mut state = self.dirty.state();
+        for path in &self.paths {
+            state.writing.remove(path);
+            if let Some(path) = state.deferred.take(path) {
+                state.change.paths.insert(path);
+                self.dirty.notify.notify_one();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -44,16 +44,16 @@ pub(crate) async fn edit(world: &World, edit: EditEntry) -> Result<(), EngineErr
     // What stands there now is neither what was said nor what an extractor made of it.
     entry.origin = Origin::Hand;
     entry.author = None;
-    match world
+    let edits = [Edit::Replace(Box::new(entry))];
+    world
         .parts
         .vault
-        .edit(&path, &[Edit::Replace(Box::new(entry))])
+        .edit(&path, &edits)
         .await
-    {
-        Ok(_) => {}
-        Err(VaultError::NoEntry { .. }) => return Err(not_found()),
-        Err(error) => return Err(error.into()),
-    }
+        .map_err(|error| match error {
+            VaultError::NoEntry { .. } => not_found(),
+            error => error.into(),
+        })?;
     follow(world, [path]).await
 }
 
@@ -79,7 +79,9 @@ pub(crate) async fn follow(
     let paths: Vec<VaultPath> = paths.into_iter().collect();
     let followed = sync::files(world, paths.iter().cloned()).await;
     if followed.is_err() {
-        paths.into_iter().for_each(|path| world.dirty.add(path));
+        for path in paths {
+            world.dirty.add(path);
+        }
     }
     followed.map(drop)
 }

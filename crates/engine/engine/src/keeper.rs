@@ -9,6 +9,7 @@ use ports::{IndexHealth, VaultChange};
 use tokio::sync::OwnedRwLockWriteGuard;
 
 use crate::api::EngineError;
+use crate::cause::chain;
 use crate::rebuild;
 use crate::serving::Serving;
 use crate::sync;
@@ -18,7 +19,7 @@ use crate::world::World;
 const TRIES_MAX: u32 = 3;
 /// How long to wait between those tries, and between later ones.
 const BETWEEN: Duration = Duration::from_secs(2);
-const BETWEEN_LATER: Duration = Duration::from_secs(60);
+const BETWEEN_LATER: Duration = Duration::from_mins(1);
 
 /// Keeps the index until the engine stops. The gate is held until it is known what the index takes.
 pub(crate) async fn keep(world: Arc<World>, gate: OwnedRwLockWriteGuard<()>) {
@@ -71,7 +72,10 @@ async fn has_lost_its_records(world: &World) -> Result<bool, EngineError> {
 /// Looks at what changed in the vault while no engine ran.
 async fn follow_the_vault(world: &World) {
     if let Err(error) = sync::everything(world).await {
-        tracing::warn!(%error, "the vault could not be looked at; it is tried again");
+        tracing::warn!(
+            error = chain(&error),
+            "the vault could not be looked at; it is tried again"
+        );
         world.mind(&error);
         world.dirty.add_all(VaultChange {
             all: true,
@@ -91,10 +95,14 @@ async fn build(world: &Arc<World>) {
             Err(EngineError::Stopping) => return,
             Err(error) => error,
         };
-        tracing::warn!(%error, attempt, "the index could not be built; it is tried again");
+        tracing::warn!(
+            error = chain(&error),
+            attempt,
+            "the index could not be built; it is tried again"
+        );
         let is_late = attempt >= TRIES_MAX;
         if is_late {
-            world.gauge.give_up(&error.to_string());
+            world.gauge.give_up(&chain(&error));
         }
         tokio::select! {
             () = world.work.stopping() => return,

@@ -11,6 +11,7 @@
 mod api;
 mod bell;
 mod boundaries;
+mod cause;
 mod corpora;
 mod dirty;
 mod edit;

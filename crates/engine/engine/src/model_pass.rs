@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 
 use crate::api::EngineError;
 use crate::boundaries;
+use crate::cause::chain;
 use crate::interview::{self, Trouble};
 use crate::world::World;
 
@@ -122,7 +123,10 @@ pub(crate) fn nudge(world: &Arc<World>, session: &SessionKey) {
     world.work.spawn(async move {
         loop {
             let asked = pass(&own, &session).await.unwrap_or_else(|error| {
-                tracing::warn!(%error, "boundaries are looked for again with the next message");
+                tracing::warn!(
+                    error = chain(&error),
+                    "boundaries are looked for again with the next message"
+                );
                 0
             });
             if !own.passes.repeats(&session, asked) {

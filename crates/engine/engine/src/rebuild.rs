@@ -9,7 +9,7 @@
 
 mod swap;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use futures::StreamExt;
@@ -19,7 +19,8 @@ use model::{Doc, DocKey};
 use ports::{EmbedError, FileRecord, IndexStage, ParsedFile, VaultPath};
 
 use crate::api::{EngineError, OnProgress, Progress, Synced};
-use crate::records::mark;
+use crate::cause::chain;
+use crate::records::{self, mark};
 use crate::serving::Serving;
 use crate::sync;
 use crate::world::World;
@@ -55,6 +56,8 @@ struct Build<'a> {
     seen: HashSet<DocKey>,
     /// Every file as it was read.
     files: BTreeMap<VaultPath, FileRecord>,
+    /// Files that could not be read.
+    unread: BTreeSet<VaultPath>,
     /// Some rows have no vectors.
     is_bare: bool,
     synced: Synced,
@@ -66,6 +69,7 @@ struct Whole<'a> {
     world: &'a Arc<World>,
     stage: Box<dyn IndexStage>,
     files: BTreeMap<VaultPath, FileRecord>,
+    unread: BTreeSet<VaultPath>,
     is_bare: bool,
     synced: Synced,
 }
@@ -109,14 +113,25 @@ async fn build(world: &Arc<World>, on: Option<OnProgress>) -> Result<Synced, Eng
         waiting: Vec::new(),
         seen: HashSet::new(),
         files: BTreeMap::new(),
+        unread: BTreeSet::new(),
         is_bare: false,
         synced: Synced::default(),
         meter,
     };
     for stat in stats {
         world.accepting()?;
-        if let Some(file) = world.parts.vault.read(&stat.path).await? {
-            build.take(file).await?;
+        match world.parts.vault.read(&stat.path).await {
+            Ok(Some(file)) => build.take(file).await?,
+            Ok(None) => {}
+            Err(error) => {
+                // One file is no reason to have no index; the sync after the swap reports it.
+                tracing::warn!(
+                    path = &*stat.path,
+                    error = chain(&error),
+                    "the new index is built without a file"
+                );
+                build.unread.insert(stat.path);
+            }
         }
     }
     build.embed_waiting(0).await?;
@@ -125,30 +140,20 @@ async fn build(world: &Arc<World>, on: Option<OnProgress>) -> Result<Synced, Eng
 
 impl<'a> Build<'a> {
     fn whole(self) -> Whole<'a> {
-        let Self {
-            world,
-            stage,
-            files,
-            is_bare,
-            synced,
-            ..
-        } = self;
         Whole {
-            world,
-            stage,
-            files,
-            is_bare,
-            synced,
+            world: self.world,
+            stage: self.stage,
+            files: self.files,
+            unread: self.unread,
+            is_bare: self.is_bare,
+            synced: self.synced,
         }
     }
 
     async fn take(&mut self, file: ParsedFile) -> Result<(), EngineError> {
         self.meter.bytes_read += file.stat.bytes;
-        let problem = sync::problem(&file);
         self.synced.files += 1;
-        self.synced.broken += usize::from(problem.is_some());
         self.synced.entries_added += file.entries.len();
-        let (scope, owner) = sync::owner_of(&file, None);
         let mut marks = Vec::new();
         for read in &file.entries {
             let docs = sync::rows_of(read, &file.stat.path);
@@ -156,13 +161,8 @@ impl<'a> Build<'a> {
             self.waiting
                 .extend(docs.into_iter().filter(|doc| self.seen.insert(doc.key.clone())));
         }
-        let record = FileRecord {
-            stat: file.stat,
-            scope,
-            owner,
-            marks,
-            problem,
-        };
+        let record = records::of_file(&file, marks, None);
+        self.synced.broken += usize::from(record.problem.is_some());
         self.files.insert(record.stat.path.clone(), record);
         self.embed_waiting(ROWS).await
     }
@@ -208,7 +208,10 @@ impl<'a> Build<'a> {
             Ok(()) => self.is_bare |= self.vectors == Vectors::Follow,
             Err(error) if self.vectors == Vectors::Must => return Err(error.into()),
             Err(error) => {
-                tracing::warn!(%error, "the new index has rows without vectors; they follow");
+                tracing::warn!(
+                    error = chain(&error),
+                    "the new index has rows without vectors; they follow"
+                );
                 self.is_bare = true;
             }
         }

@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::try_join_all;
-use model::Doc;
-use ports::{BrokenFile, FileChanges, FileMark, FileRecord, FileStat, LedgerError, ReadEntry, VaultPath};
+use model::{Doc, Name, Owner, Scope};
+use ports::{
+    BrokenFile, FileChanges, FileMark, FileRecord, FileStat, LedgerError, ParsedFile, ReadEntry, VaultPath,
+};
 
 /// Stats kept at hand; beyond that the ledger is asked again.
 const KNOWN_MAX: usize = 4_096;
@@ -85,7 +87,9 @@ impl Records {
             self.known().remove(&stat.path);
         }
         self.ledger.extend(records).await?;
-        stats.into_iter().for_each(|stat| self.know(stat));
+        for stat in stats {
+            self.know(stat);
+        }
         Ok(())
     }
 
@@ -122,4 +126,62 @@ pub(crate) fn mark(read: &ReadEntry, docs: &[Doc]) -> FileMark {
         digest: read.digest,
         docs: docs.iter().map(|doc| doc.key.id.clone()).collect(),
     }
+}
+
+/// What to remember of a file that was read. Whose it is, its entries say, or its earlier record; where neither does,
+/// it is nobody's, and its record fits no file, so that it is read again once it can be.
+pub(crate) fn of_file(file: &ParsedFile, marks: Vec<FileMark>, before: Option<&FileRecord>) -> FileRecord {
+    let first = file
+        .entries
+        .first()
+        .map(|read| (&read.entry.scope, &read.entry.owner));
+    let owner = first.or_else(|| before.map(|record| (&record.scope, &record.owner)));
+    let problem = problem(file);
+    match owner {
+        Some((scope, owner)) => {
+            let (scope, owner) = (scope.clone(), owner.clone());
+            FileRecord {
+                stat: file.stat.clone(),
+                scope,
+                owner,
+                marks,
+                problem,
+            }
+        }
+        None => of_nobody(&file.stat.path, problem),
+    }
+}
+
+/// What to remember of a file of which nothing was ever read: its problem.
+pub(crate) fn of_nobody(path: &VaultPath, problem: Option<String>) -> FileRecord {
+    let owner = Owner::user(Name::parse("nobody").expect("a proper name"));
+    FileRecord {
+        stat: unfitting(path),
+        scope: Scope::default(),
+        owner,
+        marks: Vec::new(),
+        problem,
+    }
+}
+
+/// The stat of no file: a file with such a record is looked at again.
+pub(crate) fn unfitting(path: &VaultPath) -> FileStat {
+    FileStat {
+        path: path.clone(),
+        bytes: 0,
+        modified_ns: 0,
+    }
+}
+
+/// What is wrong with a file, in one line.
+pub(crate) fn problem(file: &ParsedFile) -> Option<String> {
+    if let Some(reason) = &file.broken {
+        return Some(reason.clone());
+    }
+    let first = file.problems.first()?;
+    let more = match file.problems.len() {
+        1 => String::new(),
+        many => format!(" (and {} more)", many - 1),
+    };
+    Some(format!("line {}: {}{more}", first.line, first.reason))
 }

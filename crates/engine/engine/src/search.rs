@@ -9,6 +9,7 @@ use ports::{CandidateQuery, EmbedPurpose};
 use recall::{Corpus, Method, Query, Ranking, cut_to_tokens};
 
 use crate::api::{EngineError, Found, Search};
+use crate::cause::chain;
 use crate::corpora::{self, Hot, View};
 use crate::world::World;
 
@@ -86,7 +87,7 @@ async fn embed(world: &World, search: &Search) -> Option<Vector> {
     {
         Ok(vectors) => vectors.into_iter().next(),
         Err(error) => {
-            tracing::warn!(%error, "a query is answered by its words only");
+            tracing::warn!(error = chain(&error), "a query is answered by its words only");
             None
         }
     }

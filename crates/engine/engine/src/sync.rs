@@ -15,11 +15,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{EntryId, Owner, Scope};
-use ports::{FileRecord, FileStat, VaultChange, VaultPath};
+use ports::{FileRecord, FileStat, VaultChange, VaultError, VaultPath};
 
-pub(crate) use look::{owner_of, problem, rows_of};
+pub(crate) use look::rows_of;
 
 use crate::api::{EngineError, Synced};
+use crate::cause::chain;
 use crate::world::World;
 
 /// Files looked at before writers get a turn.
@@ -39,31 +40,21 @@ pub(crate) struct Pass<'a> {
     /// Records that must wait until what is gone is gone from the index.
     held: BTreeMap<VaultPath, FileRecord>,
     vanished: BTreeSet<VaultPath>,
-    /// Files whose rows have no vectors, because the model did not answer.
-    bare: Vec<VaultPath>,
+    /// Files to be looked at once more: they could not be read or changed, or their rows have no vectors yet.
+    again: BTreeSet<VaultPath>,
+    /// The first file that could not be read or changed; the others were carried over all the same.
+    trouble: Option<VaultError>,
 }
 
 /// Brings the index up to date with the whole vault.
 pub(crate) async fn everything(world: &World) -> Result<Synced, EngineError> {
-    let (synced, bare) = carry_over(
-        world,
-        VaultChange {
-            all: true,
-            ..VaultChange::default()
-        },
-    )
-    .await?;
-    look_again(world, bare);
-    Ok(synced)
+    let pass = carry_over(world, whole_vault()).await?;
+    pass.end()
 }
 
 /// The same, for a caller who holds the gate alone.
 pub(crate) async fn everything_alone(world: &World) -> Result<Synced, EngineError> {
-    let all = VaultChange {
-        all: true,
-        ..VaultChange::default()
-    };
-    files(world, differing(world, all).await?).await
+    files(world, differing(world, whole_vault()).await?).await
 }
 
 /// Brings the index up to date with some files; the caller holds the gate alone.
@@ -76,8 +67,7 @@ pub(crate) async fn files(
         pass.look(&path).await?;
     }
     pass.finish().await?;
-    look_again(world, std::mem::take(&mut pass.bare));
-    Ok(pass.synced)
+    pass.end()
 }
 
 /// Brings the index up to date with one file to which a memcell was written; the caller holds the gate and the
@@ -85,10 +75,10 @@ pub(crate) async fn files(
 pub(crate) async fn one_file(world: &World, path: &VaultPath) -> Result<(), EngineError> {
     let mut pass = Pass::new(world);
     pass.look(path).await?;
-    if !pass.held.is_empty() || !pass.vanished.is_empty() || !pass.bare.is_empty() {
+    if pass.has_more_to_do() {
         world.dirty.add(path.clone());
     }
-    Ok(())
+    pass.end().map(drop)
 }
 
 /// Looks at files whenever something says that they may have changed, until the engine stops.
@@ -99,15 +89,18 @@ pub(crate) async fn keep(world: Arc<World>) {
             change = world.dirty.take() => change,
         };
         let again = match carry_over(&world, change.clone()).await {
-            Ok((synced, bare)) => {
-                tracing::debug!(?synced, "the index follows the vault");
+            Ok(pass) => {
+                tracing::debug!(synced = ?pass.synced, "the index follows the vault");
                 VaultChange {
                     all: false,
-                    paths: bare.into_iter().collect(),
+                    paths: pass.again,
                 }
             }
             Err(error) => {
-                tracing::warn!(%error, "the index cannot follow the vault; it is tried again");
+                tracing::warn!(
+                    error = chain(&error),
+                    "the index cannot follow the vault; it is tried again"
+                );
                 world.mind(&error);
                 change
             }
@@ -131,14 +124,14 @@ pub(crate) async fn watch(world: Arc<World>) {
     }
 }
 
-fn look_again(world: &World, paths: Vec<VaultPath>) {
-    let paths: BTreeSet<VaultPath> = paths.into_iter().collect();
-    if !paths.is_empty() {
-        world.dirty.add_all(VaultChange { all: false, paths });
+fn whole_vault() -> VaultChange {
+    VaultChange {
+        all: true,
+        ..VaultChange::default()
     }
 }
 
-async fn carry_over(world: &World, change: VaultChange) -> Result<(Synced, Vec<VaultPath>), EngineError> {
+async fn carry_over(world: &World, change: VaultChange) -> Result<Pass<'_>, EngineError> {
     let paths = differing(world, change).await?;
     let mut pass = Pass::new(world);
     for some in paths.chunks(FILES_AT_A_TIME) {
@@ -152,7 +145,7 @@ async fn carry_over(world: &World, change: VaultChange) -> Result<(Synced, Vec<V
         let _alone = world.gate.write().await;
         pass.finish().await?;
     }
-    Ok((pass.synced, pass.bare))
+    Ok(pass)
 }
 
 /// The files whose recorded state is not what the disk says.
@@ -160,7 +153,14 @@ async fn differing(world: &World, change: VaultChange) -> Result<Vec<VaultPath>,
     if !change.all {
         let mut paths = Vec::new();
         for path in change.paths {
-            if world.parts.vault.stat(&path).await? != world.records.stat(&path).await? {
+            let is_as_recorded = match world.parts.vault.stat(&path).await {
+                Ok(stat) => stat == world.records.stat(&path).await?,
+                // Not a file of the vault.
+                Err(VaultError::Outside { .. }) => true,
+                // Whoever looks will see.
+                Err(_) => false,
+            };
+            if !is_as_recorded && !world.dirty.defers(&path) {
                 paths.push(path);
             }
         }
@@ -194,12 +194,27 @@ impl<'a> Pass<'a> {
             gone: BTreeMap::new(),
             held: BTreeMap::new(),
             vanished: BTreeSet::new(),
-            bare: Vec::new(),
+            again: BTreeSet::new(),
+            trouble: None,
         }
     }
 
     fn has_more_to_do(&self) -> bool {
         !self.held.is_empty() || !self.vanished.is_empty()
+    }
+
+    /// What it did, or the first file that stood in its way; that one is looked at again.
+    fn end(self) -> Result<Synced, EngineError> {
+        if !self.again.is_empty() {
+            self.world.dirty.add_all(VaultChange {
+                all: false,
+                paths: self.again,
+            });
+        }
+        match self.trouble {
+            Some(error) => Err(error.into()),
+            None => Ok(self.synced),
+        }
     }
 
     /// Removes what is gone, and then records the files that had to wait for it.

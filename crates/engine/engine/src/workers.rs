@@ -14,12 +14,13 @@ use ports::{IndexError, Job, JobFailure, JobId, JobKind, LedgerError, VaultError
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::api::EngineError;
+use crate::cause::chain;
 use crate::world::World;
 use crate::write_cell::{self, JobError};
 use crate::{boundaries, model_pass};
 
 /// A job that takes longer is taken for dead by the next process; in this one it stays its worker's.
-const LEASE: Duration = Duration::from_secs(600);
+const LEASE: Duration = Duration::from_mins(10);
 /// How often to look for jobs that nobody rang for.
 const IDLE: Duration = Duration::from_secs(5);
 const BACKOFF_MIN_MILLIS: u64 = 500;
@@ -64,7 +65,10 @@ async fn claim(world: &World, limit: usize) -> Vec<Job> {
     let now = world.now();
     let claimed = world.parts.jobs.claim(limit, now, later(now, LEASE)).await;
     claimed.unwrap_or_else(|error| {
-        tracing::warn!(%error, "no jobs could be claimed; it is tried again");
+        tracing::warn!(
+            error = chain(&error),
+            "no jobs could be claimed; it is tried again"
+        );
         world
             .bell
             .retry_at(later(now, Duration::from_millis(BACKOFF_MIN_MILLIS)));
@@ -107,7 +111,7 @@ async fn work(
 async fn perform(world: &World, job: &Job) -> Result<(), JobError> {
     match job.kind {
         JobKind::WriteCell => {
-            write_cell::write(world, &CellId::new(job.subject.as_str()), job.attempt).await?
+            write_cell::write(world, &CellId::new(job.subject.as_str()), job.attempt).await?;
         }
         JobKind::MemoryAdd if world.parts.chat.is_some() => {
             model_pass::pass(world, &job.session).await?;
@@ -138,7 +142,7 @@ async fn fail(world: &World, job: &Job, error: &JobError) {
         retry_at: (!gives_up).then_some(retry_at),
     };
     if let Err(error) = world.parts.jobs.fail(&job.id, failure, now).await {
-        tracing::warn!(%error, job = %job.id.0, "the job is tried again when its lease ends");
+        tracing::warn!(error = chain(&error), job = %job.id.0, "the job is tried again when its lease ends");
     }
     if gives_up {
         world.bell.is_loose(&job.id);
@@ -179,12 +183,6 @@ fn later(now: Timestamp, by: Duration) -> Timestamp {
 
 fn until(now: Timestamp, at: Timestamp) -> Duration {
     Duration::from_millis(u64::try_from(at.millis() - now.millis()).unwrap_or(0))
-}
-
-/// An error with its causes, for whoever reads the task's state.
-fn chain(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 fn words_of(panic: &(dyn Any + Send)) -> String {

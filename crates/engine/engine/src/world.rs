@@ -14,6 +14,7 @@ use tokio::sync::RwLock;
 
 use crate::api::EngineError;
 use crate::bell::Bell;
+use crate::cause::chain;
 use crate::corpora::Corpora;
 use crate::dirty::Dirty;
 use crate::engine::Parts;
@@ -60,7 +61,7 @@ impl World {
             EngineError::Index(IndexError::Unusable { .. } | IndexError::OtherEmbedder { .. })
         );
         if is_index && self.gauge.found_unusable() {
-            tracing::warn!(%error, "the index is built anew from the vault");
+            tracing::warn!(error = chain(&error), "the index is built anew from the vault");
         }
     }
 

@@ -12,6 +12,7 @@ use model::{Cell, CellId, Doc, Entry, EntryId, EntryKind, Owner};
 use ports::{CandidateQuery, FileMark, FileRecord, LedgerError, VaultError, VaultPath, Written};
 
 use crate::api::EngineError;
+use crate::cause::chain;
 use crate::corpora::View;
 use crate::interview::Trouble;
 use crate::sync;
@@ -90,17 +91,14 @@ impl Writing<'_> {
         }
         let known = self.known_facts().await?;
         let (facts, episode) = self.telling.entries(self.cell, self.owner, known);
+        let vault = &self.world.parts.vault;
+        let paths = facts.iter().chain([&episode]).map(|entry| vault.path_of(entry));
+        let _writing = self.world.dirty.writing(paths.collect());
         let mut written = Vec::new();
         if !facts.is_empty() {
-            written = self.world.parts.vault.append(&facts, is_first).await?;
+            written = vault.append(&facts, is_first).await?;
         }
-        written.extend(
-            self.world
-                .parts
-                .vault
-                .append(std::slice::from_ref(&episode), is_first)
-                .await?,
-        );
+        written.extend(vault.append(std::slice::from_ref(&episode), is_first).await?);
         if !is_first {
             let paths = written.into_iter().map(|written| written.stat.path);
             return self.index_files(paths.collect()).await;
@@ -229,7 +227,10 @@ impl Writing<'_> {
         match self.world.rows.embed_with(docs, &self.cell.messages).await {
             Ok(()) => true,
             Err(error) => {
-                tracing::warn!(%error, "a memory is found by its words only until the model answers again");
+                tracing::warn!(
+                    error = chain(&error),
+                    "a memory is found by its words only until the model answers again"
+                );
                 false
             }
         }

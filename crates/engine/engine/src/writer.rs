@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::api::EngineError;
+use crate::cause::chain;
 
 /// Writes that may wait before those who bring more must wait too.
 const WAITING_MAX: usize = 64;
@@ -155,7 +156,12 @@ impl Writing {
         self.writes = 0;
         match self.index.maintain().await {
             Ok(done) => tracing::debug!(?done, "the index was compacted"),
-            Err(error) => tracing::warn!(%error, "the index could not be compacted; it is tried again later"),
+            Err(error) => {
+                tracing::warn!(
+                    error = chain(&error),
+                    "the index could not be compacted; it is tried again later"
+                )
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns: the port's promises as assertions. Never: speed, files, or what only one implementation does.
 
-use model::{Doc, DocId, Name, Scope, Vector};
+use model::{Doc, DocId, EmbedderId, Name, Scope, Vector};
 use ports::{CandidateQuery, Index, IndexError, IndexHealth};
 
 use super::samples::{embedder, full, key, turn, user, with_vector};
@@ -166,10 +166,14 @@ pub async fn refuses_vectors_of_another_size(index: &impl Index) {
 /// English endings do not matter; Chinese, Japanese and Korean words are found inside a sentence, before and after
 /// maintenance.
 pub async fn finds_words_in_many_languages(index: &impl Index) {
-    let mut subject = turn("ann", "subject", "nothing here");
-    subject.subject = "Her violins".to_owned();
-    let mut summary = turn("ann", "summary", "nothing here");
-    summary.summary = "A telescope for the balcony".to_owned();
+    let subject = Doc {
+        subject: "Her violins".to_owned(),
+        ..turn("ann", "subject", "nothing here")
+    };
+    let summary = Doc {
+        summary: "A telescope for the balcony".to_owned(),
+        ..turn("ann", "summary", "nothing here")
+    };
     let docs = [
         turn("ann", "en", "She was hiking in the mountains and cooked outside."),
         turn("ann", "zh", "我昨天在北京大学图书馆看书。"),
@@ -346,9 +350,10 @@ pub async fn forgets_a_dropped_stage(index: &impl Index) {
 
 /// Vectors of two models are never in one generation: the embedder changes with a new one.
 pub async fn changes_the_embedder_by_a_stage(index: &impl Index) {
-    let mut other = embedder();
-    other.model = "another/1".to_owned();
-    other.dims = 2;
+    let other = EmbedderId {
+        model: "another/1".to_owned(),
+        dims: 2,
+    };
     assert!(matches!(
         index.health(&other).await,
         IndexHealth::NeedsRebuild { .. }

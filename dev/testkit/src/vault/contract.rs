@@ -88,9 +88,17 @@ pub async fn files_entries_by_scope_owner_kind_and_date(fixture: &impl Fixture) 
 /// Every field, and the digests that the append told.
 pub async fn gives_back_what_was_appended(fixture: &impl Fixture) {
     let vault = fixture.vault();
-    let mut hard = episode("ann", "ep_1", "2023-05-08", &["## no heading\r\n", "", "\0 {#x}\n\n"]);
-    hard.summary = "> \u{2028} ".to_owned();
-    let written = vault.append(&[hard.clone()], true).await.expect("appends");
+    let mut hard = episode(
+        "ann",
+        "ep_1",
+        "2023-05-08",
+        &["## no heading\r\n", "", "\0 {#x}\n\n"],
+    );
+    "> \u{2028} ".clone_into(&mut hard.summary);
+    let written = vault
+        .append(std::slice::from_ref(&hard), true)
+        .await
+        .expect("appends");
     let file = read(&vault, &written[0].stat.path).await;
     assert_eq!(entries(&file), [hard.clone()]);
     assert_eq!((file.broken, file.problems), (None, Vec::new()));
@@ -102,8 +110,14 @@ pub async fn gives_back_what_was_appended(fixture: &impl Fixture) {
 pub async fn writes_an_id_once(fixture: &impl Fixture) {
     let vault = fixture.vault();
     let [one, two] = ["af_1", "af_2"].map(|id| fact("ann", id, "2023-05-08", id));
-    vault.append(&[one.clone()], true).await.expect("appends");
-    fixture.write(ANN, &changed(&fixture.bytes(ANN).expect("is there"), "af_1.", "by hand"));
+    vault
+        .append(std::slice::from_ref(&one), true)
+        .await
+        .expect("appends");
+    fixture.write(
+        ANN,
+        &changed(&fixture.bytes(ANN).expect("is there"), "af_1.", "by hand"),
+    );
     let twice = [two.clone(), one.clone(), two.clone()];
     let written = vault.append(&twice, false).await.expect("appends");
     let bytes = fixture.bytes(ANN).expect("is there");
@@ -144,7 +158,10 @@ pub async fn keeps_owners_apart_that_differ_in_case(fixture: &impl Fixture) {
     let all = ["ann", "Ann", "ANN"].map(|owner| fact(owner, "af_1", "2023-05-08", owner));
     let written = vault.append(&all, true).await.expect("appends");
     for (written, entry) in written.iter().zip(&all) {
-        assert_eq!(entries(&read(&vault, &written.stat.path).await), std::slice::from_ref(entry));
+        assert_eq!(
+            entries(&read(&vault, &written.stat.path).await),
+            std::slice::from_ref(entry)
+        );
     }
     let lower = |n: usize| written[n].stat.path.to_lowercase();
     assert!(lower(0) != lower(1) && lower(1) != lower(2) && lower(0) != lower(2));
@@ -169,7 +186,10 @@ pub async fn appends_to_what_a_person_wrote(fixture: &impl Fixture) {
         let before = read(&vault, ANN).await;
         let new = fact("ann", "af_1", "2023-05-08", "new");
         for fresh in [true, false] {
-            vault.append(&[new.clone()], fresh && !text.is_empty()).await.expect("appends");
+            vault
+                .append(std::slice::from_ref(&new), fresh && !text.is_empty())
+                .await
+                .expect("appends");
             let bytes = fixture.bytes(ANN).expect("is there");
             assert!(bytes.starts_with(text.as_bytes()));
             let mut expected = entries(&before);
@@ -186,26 +206,48 @@ pub async fn cuts_a_torn_tail(fixture: &impl Fixture) {
     let [one, two, three] = ["af_1", "af_2", "af_3"].map(|id| fact("ann", id, "2023-05-08", "Wörter"));
     vault.append(&[one], true).await.expect("appends");
     let start = fixture.bytes(ANN).expect("is there");
-    vault.append(&[two.clone()], true).await.expect("appends");
+    vault
+        .append(std::slice::from_ref(&two), true)
+        .await
+        .expect("appends");
     let whole = fixture.bytes(ANN).expect("is there");
     for len in start.len() + 2..whole.len() - 2 {
         fixture.write(ANN, &whole[..len]);
         let torn = read(&vault, ANN).await;
-        assert_eq!((ids(&torn), torn.problems.len(), torn.broken.as_deref()), (vec!["af_1"], 1, None));
-        vault.append(&[two.clone()], len % 2 == 0).await.expect("appends");
+        assert_eq!(
+            (ids(&torn), torn.problems.len(), torn.broken.as_deref()),
+            (vec!["af_1"], 1, None)
+        );
+        vault
+            .append(std::slice::from_ref(&two), len % 2 == 0)
+            .await
+            .expect("appends");
         assert_eq!(fixture.bytes(ANN).expect("is there"), whole, "torn at {len}");
         fixture.write(ANN, &whole[..len]);
-        vault.append(&[three.clone()], len % 2 == 0).await.expect("appends");
-        vault.append(&[two.clone()], false).await.expect("appends");
+        vault
+            .append(std::slice::from_ref(&three), len % 2 == 0)
+            .await
+            .expect("appends");
+        vault
+            .append(std::slice::from_ref(&two), false)
+            .await
+            .expect("appends");
         let file = read(&vault, ANN).await;
-        assert_eq!((ids(&file), file.problems.len()), (vec!["af_1", "af_3", "af_2"], 0), "torn at {len}");
+        assert_eq!(
+            (ids(&file), file.problems.len()),
+            (vec!["af_1", "af_3", "af_2"], 0),
+            "torn at {len}"
+        );
     }
 }
 
 /// A file is never an error for what it contains.
 pub async fn reads_around_what_is_broken(fixture: &impl Fixture) {
     let vault = fixture.vault();
-    fixture.write(ANN, b"---\nquipu: [\n---\n## A\nx\n\n## B\n- time: never\n\n## C \xff\nz\n\n## D\ny\n");
+    fixture.write(
+        ANN,
+        b"---\nquipu: [\n---\n## A\nx\n\n## B\n- time: never\n\n## C \xff\nz\n\n## D\ny\n",
+    );
     let file = read(&vault, ANN).await;
     let subjects: Vec<String> = entries(&file).into_iter().map(|entry| entry.subject).collect();
     assert_eq!(subjects, ["A", "D"]);
@@ -225,10 +267,14 @@ pub async fn leaves_files_of_a_later_version_alone(fixture: &impl Fixture) {
     let file = read(&vault, ANN).await;
     assert!(file.broken.is_some() && file.entries.is_empty());
     for fresh in [true, false] {
-        let refused = vault.append(&[fact("ann", "af_1", "2023-05-08", "new")], fresh).await;
+        let refused = vault
+            .append(&[fact("ann", "af_1", "2023-05-08", "new")], fresh)
+            .await;
         assert!(matches!(refused, Err(VaultError::Broken { .. })));
     }
-    let refused = vault.edit(&path(ANN), &[Edit::Remove(EntryId::new("af_0"))]).await;
+    let refused = vault
+        .edit(&path(ANN), &[Edit::Remove(EntryId::new("af_0"))])
+        .await;
     assert!(matches!(refused, Err(VaultError::Broken { .. })));
     assert_eq!(fixture.bytes(ANN).expect("is there"), later);
 }
@@ -237,7 +283,10 @@ pub async fn leaves_files_of_a_later_version_alone(fixture: &impl Fixture) {
 pub async fn edits_one_entry_and_nothing_else(fixture: &impl Fixture) {
     let vault = fixture.vault();
     let [one, two] = ["af_1", "af_2"].map(|id| fact("ann", id, "2023-05-08", id));
-    vault.append(&[one.clone(), two.clone()], true).await.expect("appends");
+    vault
+        .append(&[one.clone(), two.clone()], true)
+        .await
+        .expect("appends");
     let text = fixture.bytes(ANN).expect("is there");
     let kept = changed(&text, "- author: rules/1\n", "- author: rules/1\n- mood: good\n");
     let text = [kept, b"loose\n\n## By hand\nx".to_vec()].concat();
@@ -247,14 +296,19 @@ pub async fn edits_one_entry_and_nothing_else(fixture: &impl Fixture) {
         body: "## new\n".to_owned(),
         ..one.clone()
     };
-    let stat = vault.edit(&path(ANN), &[Edit::Replace(Box::new(new.clone()))]).await.expect("edits");
+    let stat = vault
+        .edit(&path(ANN), &[Edit::Replace(Box::new(new.clone()))])
+        .await
+        .expect("edits");
     let file = read(&vault, ANN).await;
     assert_eq!(file.stat, stat);
     assert_eq!(entries(&file)[..2], [new, two.clone()]);
     let by_hand = file.entries[2].entry.clone();
     let after = String::from_utf8(fixture.bytes(ANN).expect("is there")).expect("text");
     assert_eq!(after.matches("- mood: good").count(), 2);
-    let back = after.replace("## New {", "## af_1 {").replace("\\## new\n\\\n", "af_1.\n");
+    let back = after
+        .replace("## New {", "## af_1 {")
+        .replace("\\## new\n\\\n", "af_1.\n");
     assert_eq!(back, String::from_utf8_lossy(&text));
     let both = [Edit::Remove(by_hand.id), Edit::Remove(EntryId::new("af_1"))];
     vault.edit(&path(ANN), &both).await.expect("edits");
@@ -304,10 +358,24 @@ pub async fn refuses_paths_that_are_no_places(fixture: &impl Fixture) {
 pub async fn lists_memory_files_in_order(fixture: &impl Fixture) {
     let vault = fixture.vault();
     let folder = "default/default/users/ann/facts";
-    for foreign in [".2023-05-08.md.swp", "2023-05-08.md~", "4913", ".#a.md", "#a.md", "a.tmp", "a.md.tmp", ".a.md", "a.txt"] {
+    for foreign in [
+        ".2023-05-08.md.swp",
+        "2023-05-08.md~",
+        "4913",
+        ".#a.md",
+        "#a.md",
+        "a.tmp",
+        "a.md.tmp",
+        ".a.md",
+        "a.txt",
+    ] {
         fixture.write(&format!("{folder}/{foreign}"), b"## A\nx\n");
     }
-    for foreign in ["README.md", "default/default/users/ann/notes/a.md", ".git/default/users/ann/facts/a.md"] {
+    for foreign in [
+        "README.md",
+        "default/default/users/ann/notes/a.md",
+        ".git/default/users/ann/facts/a.md",
+    ] {
         fixture.write(foreign, b"## A\nx\n");
     }
     let memory = [
@@ -345,15 +413,21 @@ pub async fn removes_an_owner_or_a_scope(fixture: &impl Fixture) {
     ];
     let paths = all.each_ref().map(|entry| vault.path_of(entry));
     vault.append(&all, true).await.expect("appends");
-    let mut gone = vault.remove(&Scope::default(), Some(&user("ann"))).await.expect("removes");
+    let mut gone = vault
+        .remove(&Scope::default(), Some(&user("ann")))
+        .await
+        .expect("removes");
     gone.sort();
     assert_eq!(gone, [paths[1].clone(), paths[0].clone()]);
     assert_eq!(fixture.bytes(&paths[0]), None);
     let left = |stats: Vec<ports::FileStat>| stats.into_iter().map(|stat| stat.path).collect::<Vec<_>>();
-    assert_eq!(left(vault.scan().await.expect("scans")), [paths[2].clone(), paths[3].clone(), paths[4].clone()]);
+    assert_eq!(
+        left(vault.scan().await.expect("scans")),
+        [paths[2].clone(), paths[3].clone(), paths[4].clone()]
+    );
     vault.remove(&other, None).await.expect("removes");
     assert_eq!(left(vault.scan().await.expect("scans")), [paths[2].clone()]);
-    assert_eq!(vault.remove(&other, None).await.expect("removes"), [path(""); 0]);
+    assert!(vault.remove(&other, None).await.expect("removes").is_empty());
     vault.append(&all[..1], true).await.expect("appends again");
     assert_eq!(ids(&read(&vault, &paths[0]).await), ["af_1"]);
 }
@@ -385,7 +459,10 @@ pub async fn tells_of_changes(fixture: &impl Fixture) {
     assert!(vault.changed().await.all);
     fixture.write(ANN, b"## A\n\nx\n");
     until(&vault, ANN).await;
-    vault.append(&[fact("bob", "af_1", "2023-05-08", "x")], true).await.expect("appends");
+    vault
+        .append(&[fact("bob", "af_1", "2023-05-08", "x")], true)
+        .await
+        .expect("appends");
     until(&vault, "default/default/users/bob/facts/2023-05-08.md").await;
     fixture.delete(ANN);
     until(&vault, ANN).await;

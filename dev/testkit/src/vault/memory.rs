@@ -65,7 +65,7 @@ impl MemoryVault {
 
     /// Writes a file, as an editor does.
     pub fn write(&self, path: &str, bytes: impl Into<Vec<u8>>) {
-        self.lock().put(path.into(), bytes.into());
+        self.lock().put(&path.into(), bytes.into());
         self.news.notify_one();
     }
 
@@ -124,11 +124,18 @@ impl MemoryVault {
         }
         let plan = markdown::plan(&bytes, &parsed, entries, &self.zone);
         bytes.truncate(plan.cut.map_or(bytes.len(), |cut| cut.at));
-        let len = if is_torn { plan.text.len() / 2 } else { plan.text.len() };
+        let len = if is_torn {
+            plan.text.len() / 2
+        } else {
+            plan.text.len()
+        };
         bytes.extend_from_slice(&plan.text.as_bytes()[..len]);
-        let stat = shared.put(path.clone(), bytes);
+        let stat = shared.put(path, bytes);
         let ids = entries.iter().filter_map(|entry| {
-            let there = parsed.blocks.iter().filter(|block| block.id == entry.id && !block.is_damaged);
+            let there = parsed
+                .blocks
+                .iter()
+                .filter(|block| block.id == entry.id && !block.is_damaged);
             let mut there = there.peekable();
             let digest = match there.peek() {
                 Some(_) => there.find_map(|block| block.entry.as_ref()).map(markdown::digest),
@@ -150,14 +157,14 @@ impl Shared {
         self.fail_call == Some(self.calls)
     }
 
-    fn put(&mut self, path: VaultPath, bytes: Vec<u8>) -> FileStat {
-        if self.files.get(&path).is_none_or(|file| file.bytes != bytes) {
+    fn put(&mut self, path: &VaultPath, bytes: Vec<u8>) -> FileStat {
+        if self.files.get(path).is_none_or(|file| file.bytes != bytes) {
             self.writes += 1;
             let modified = self.writes;
             self.files.insert(path.clone(), File { bytes, modified });
             self.change.paths.insert(path.clone());
         }
-        self.stat(&path).expect("it was put there")
+        self.stat(path).expect("it was put there")
     }
 
     fn stat(&self, path: &VaultPath) -> Option<FileStat> {
@@ -253,7 +260,10 @@ impl Vault for MemoryVault {
         let (Some(file), Some(stat)) = (shared.files.get(path), shared.stat(path)) else {
             return Ok(None);
         };
-        Ok(Some(as_read(markdown::parse(&file.bytes, &place, &self.zone), stat)))
+        Ok(Some(as_read(
+            markdown::parse(&file.bytes, &place, &self.zone),
+            stat,
+        )))
     }
 
     async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError> {
@@ -273,7 +283,9 @@ impl Vault for MemoryVault {
         };
         let changes: Vec<Change<'_>> = edits.iter().map(as_change).collect();
         let Some(file) = shared.files.get(path) else {
-            return Err(changes.first().map_or_else(|| outside(path), |change| no_entry(change.id())));
+            return Err(changes
+                .first()
+                .map_or_else(|| outside(path), |change| no_entry(change.id())));
         };
         let parsed = markdown::parse(&file.bytes, &place, &self.zone);
         if let Some(broken) = parsed.unwritable() {
@@ -282,8 +294,9 @@ impl Vault for MemoryVault {
                 reason: broken.to_string(),
             });
         }
-        let bytes = markdown::change(&file.bytes, &parsed, &changes, &self.zone).map_err(|id| no_entry(&id))?;
-        let stat = shared.put(path.clone(), bytes);
+        let bytes =
+            markdown::change(&file.bytes, &parsed, &changes, &self.zone).map_err(|id| no_entry(&id))?;
+        let stat = shared.put(path, bytes);
         drop(shared);
         self.news.notify_one();
         Ok(stat)
@@ -291,16 +304,25 @@ impl Vault for MemoryVault {
 
     async fn scan(&self) -> Result<Vec<FileStat>, VaultError> {
         let shared = self.serving()?;
-        let paths = shared.files.keys().filter(|path| Place::of(path) != Err(NoPlace::Foreign));
+        let paths = shared
+            .files
+            .keys()
+            .filter(|path| Place::of(path) != Err(NoPlace::Foreign));
         Ok(paths.filter_map(|path| shared.stat(path)).collect())
     }
 
     async fn remove(&self, scope: &Scope, owner: Option<&Owner>) -> Result<Vec<VaultPath>, VaultError> {
         let mut shared = self.serving()?;
         let is_theirs = |path: &VaultPath| {
-            Place::of(path).is_ok_and(|place| place.scope == *scope && owner.is_none_or(|owner| place.owner == *owner))
+            Place::of(path)
+                .is_ok_and(|place| place.scope == *scope && owner.is_none_or(|owner| place.owner == *owner))
         };
-        let paths: Vec<VaultPath> = shared.files.keys().filter(|path| is_theirs(path)).cloned().collect();
+        let paths: Vec<VaultPath> = shared
+            .files
+            .keys()
+            .filter(|path| is_theirs(path))
+            .cloned()
+            .collect();
         for path in &paths {
             shared.files.remove(path);
             shared.change.paths.insert(path.clone());

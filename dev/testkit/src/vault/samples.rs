@@ -1,8 +1,8 @@
 //! Sample entries.
 
 use model::{
-    Content, Entry, EntryId, EntryKind, Message, MessageId, Name, Origin, Owner, Role, Scope, SessionId, SessionKey,
-    Timestamp, Zone,
+    Content, Entry, EntryId, EntryKind, Message, MessageId, Name, Origin, Owner, Role, Scope, SessionId,
+    SessionKey, Timestamp, Zone,
 };
 
 /// The zone that the samples' dates are meant in.

@@ -40,7 +40,7 @@ fn long_words_are_cut_at_a_character() {
 
 #[test]
 fn a_query_has_an_end() {
-    let text: String = (0..10_000).map(|n| format!("w{n} ")).collect();
+    let text = (0..10_000).map(|n| format!("w{n}")).collect::<Vec<_>>().join(" ");
     assert_eq!(
         of_query(&text).map(|words| words.split(' ').count()),
         Some(super::QUERY_WORDS_MAX + 1)

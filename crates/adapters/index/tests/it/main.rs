@@ -134,7 +134,7 @@ async fn another_model_still_searches_words_and_never_mixes_vectors() {
         vector: None,
         ..old.clone()
     };
-    assert_eq!(load(&index, "ann").await, [bare.clone()]);
+    assert_eq!(load(&index, "ann").await, std::slice::from_ref(&bare));
     let both = CandidateQuery {
         vector: old.vector.clone(),
         ..words("ann", "tea")

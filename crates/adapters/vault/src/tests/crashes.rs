@@ -1,20 +1,18 @@
 //! A disk that fails, tears or dies at the n-th change, for every n; then everything is opened again and repeated.
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use model::{Entry, EntryId};
 use ports::{Edit, Vault as _};
 use tempfile::TempDir;
-use testkit::vault::samples::{episode, fact, zone};
+use testkit::vault::samples::{episode, fact};
 
-use super::{on_disk, root};
+use super::{FastDisk, at, on_disk, root};
 use crate::MarkdownVault;
-use crate::disk::{Disk, RealDisk};
+use crate::disk::Disk;
 
 /// How the n-th change goes wrong. After a crash nothing else is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,45 +25,6 @@ enum Fault {
     Tears(usize),
     /// The process dies after it, before anybody is told.
     DiesAfter,
-}
-
-/// The disk without its syncs, which cost most of the time and which no test can see.
-#[derive(Debug)]
-struct FastDisk;
-
-impl Disk for FastDisk {
-    fn create_folder(&self, path: &Path) -> io::Result<()> {
-        RealDisk.create_folder(path)
-    }
-
-    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        RealDisk.remove(path)?;
-        std::fs::write(path, bytes)
-    }
-
-    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(path)?
-            .write_all(bytes)
-    }
-
-    fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
-        OpenOptions::new().write(true).open(path)?.set_len(len)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        RealDisk.rename(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        RealDisk.remove(path)
-    }
-
-    fn sync(&self, path: &Path) -> io::Result<()> {
-        path.metadata().map(drop)
-    }
 }
 
 /// The disk, with one fault.
@@ -177,16 +136,12 @@ fn files(folder: &TempDir) -> BTreeMap<String, String> {
                 .to_string();
             if path.is_dir() && name != ".locks" {
                 folders.push(path);
-            } else if path.is_file() && !name.ends_with(".tmp") {
+            } else if path.is_file() && path.extension().is_none_or(|extension| extension != "tmp") {
                 all.insert(name, std::fs::read_to_string(&path).expect("is text"));
             }
         }
     }
     all
-}
-
-fn at(entry: &Entry) -> String {
-    markdown::path_of(entry, &zone())
 }
 
 impl Story {
@@ -367,76 +322,6 @@ async fn a_torn_entry_that_others_find_is_kept_aside_and_forgotten_with_its_owne
     super::write(&kept, b"torn");
     vault.remove(&one.scope, Some(&one.owner)).await.expect("removes");
     assert!(!kept.exists());
-}
-
-/// Another program saves the file between the read and the write of an edit.
-#[tokio::test]
-async fn an_edit_does_not_undo_a_save_that_came_between() {
-    #[derive(Debug)]
-    struct Interrupted(AtomicUsize);
-
-    impl Disk for Interrupted {
-        fn create_folder(&self, path: &Path) -> io::Result<()> {
-            FastDisk.create_folder(path)
-        }
-        fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-            if self.0.fetch_add(1, Ordering::SeqCst) == 0 {
-                let file = path.with_file_name("2023-05-08.md");
-                let before = std::fs::read_to_string(&file).unwrap_or_default();
-                std::fs::write(&file, format!("{before}\n## By hand\n\nsaved meanwhile\n"))?;
-            }
-            FastDisk.write(path, bytes)
-        }
-        fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-            FastDisk.append(path, bytes)
-        }
-        fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
-            FastDisk.truncate(path, len)
-        }
-        fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-            FastDisk.rename(from, to)
-        }
-        fn remove(&self, path: &Path) -> io::Result<()> {
-            FastDisk.remove(path)
-        }
-        fn sync(&self, path: &Path) -> io::Result<()> {
-            FastDisk.sync(path)
-        }
-    }
-
-    let one = fact("ann", "af_1", "2023-05-08", "One");
-    for is_new in [true, false] {
-        let folder = TempDir::new().expect("a folder");
-        let vault = on_disk(&folder, Arc::new(FastDisk));
-        if !is_new {
-            vault
-                .append(std::slice::from_ref(&one), true)
-                .await
-                .expect("appends");
-        }
-        let vault = on_disk(&folder, Arc::new(Interrupted(AtomicUsize::new(0))));
-        let path = at(&one).into();
-        let left = if is_new {
-            vault
-                .append(std::slice::from_ref(&one), true)
-                .await
-                .expect("appends");
-            2
-        } else {
-            vault
-                .edit(&path, &[Edit::Remove(one.id.clone())])
-                .await
-                .expect("edits");
-            1
-        };
-        let file = vault.read(&path).await.expect("reads").expect("is there");
-        assert_eq!(file.entries.len(), left);
-        assert!(
-            file.entries
-                .iter()
-                .any(|read| read.entry.body == "saved meanwhile")
-        );
-    }
 }
 
 /// Two processes, as far as a file lock can tell.

@@ -21,8 +21,8 @@ use crate::watch::{Pending, Watch, Watching};
 const ANN: &str = "default/default/users/ann/facts/2023-05-08.md";
 const BOB: &str = "default/default/users/bob/facts/2023-05-08.md";
 
-fn event(kind: EventKind, path: &Path) -> notify::Result<Event> {
-    Ok(Event::new(kind).add_path(path.to_owned()))
+fn event(kind: EventKind, path: &Path) -> Event {
+    Event::new(kind).add_path(path.to_owned())
 }
 
 fn written() -> EventKind {
@@ -47,7 +47,7 @@ async fn what_happens_in_one_moment_is_told_once_and_dropping_the_wait_loses_not
     let watch = silent(&base, &clock);
     assert!(watch.changed().await.all);
     let pending: Arc<Pending> = watch.pending();
-    pending.note(&base, event(written(), &base.join(ANN)));
+    pending.note(&base, Ok(event(written(), &base.join(ANN))));
     {
         let waiting = watch.changed();
         tokio::pin!(waiting);
@@ -57,8 +57,8 @@ async fn what_happens_in_one_moment_is_told_once_and_dropping_the_wait_loses_not
             () = clock.sleeping(1) => {}
         }
     }
-    pending.note(&base, event(written(), &base.join(BOB)));
-    pending.note(&base, event(written(), &base.join(ANN)));
+    pending.note(&base, Ok(event(written(), &base.join(BOB))));
+    pending.note(&base, Ok(event(written(), &base.join(ANN))));
     let (change, ()) = tokio::join!(watch.changed(), async {
         clock.sleeping(1).await;
         clock.advance(Duration::from_millis(100));
@@ -90,7 +90,7 @@ async fn events_that_concern_no_memory_are_not_told() {
         (written(), ""),
         (written(), "../elsewhere.md"),
     ] {
-        pending.note(&base, event(kind, &base.join(path)));
+        pending.note(&base, Ok(event(kind, &base.join(path))));
         assert!(pending.is_empty(), "{path}");
     }
 }
@@ -105,11 +105,11 @@ async fn lost_events_folders_that_went_and_links_mean_everything() {
     for event in [
         Err(notify::Error::generic("lost")),
         Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan)),
-        event(
+        Ok(event(
             EventKind::Remove(RemoveKind::Folder),
             &base.join("default/default/users/gone"),
-        ),
-        event(EventKind::Create(CreateKind::File), &link),
+        )),
+        Ok(event(EventKind::Create(CreateKind::File), &link)),
     ] {
         let pending = Pending::default();
         pending.note(&base, event);

@@ -28,7 +28,7 @@ const REGULAR: &str = "live move relocate work learn graduate enroll enrol atten
     accept transfer reside settle stay participate compete serve foster inherit ship publish finalize finalise \
     major specialize specialise return arrive land deploy migrate convert reschedule delay repair fix sketch \
     photograph interview hire promote welcome reach track follow favor favour celebrate park \
-    exchange trade swap downsize struggle battle remarry separate pack study carry try bank increase decrease shrink";
+    exchange trade swap downsize struggle battle remarry separate pack hand study carry try bank increase decrease shrink";
 
 /// Verbs with forms of their own: base, past, participle.
 const IRREGULAR: &[(&str, &str, &str)] = &[
@@ -193,7 +193,7 @@ fn ing(base: &str) -> String {
 /// Words that stand between subject and verb and change nothing.
 pub(crate) static ADVERBS: WordList = word_list!(
     "just also really still now actually recently finally currently always usually already even then once \
-     often both mostly mainly officially totally absolutely definitely originally lately regularly sometimes \
+     often mostly mainly officially totally absolutely definitely originally lately regularly sometimes \
      generally typically personally truly super temporarily soon"
 );
 
@@ -230,7 +230,7 @@ pub(crate) static SECRETS: WordList = word_list!(
 
 /// Words that name nothing; an object made of them alone tells nothing.
 pub(crate) static VAGUE: WordList = word_list!(
-    "thing things stuff something anything nothing everything lot lots bit way ways one ones good great nice \
+    "together thing things stuff something anything nothing everything lot lots bit way ways one ones good great nice \
      fine okay ok cool awesome amazing well sure really much many more same like just now today here there \
      too again yet question questions problem problems issue issues error errors idea ideas feeling feelings \
      look time point sense doubt doubts chance fun blast moment minute second mistake trouble kind sort \
@@ -239,7 +239,7 @@ pub(crate) static VAGUE: WordList = word_list!(
 
 /// Nouns right after "have", "get", "make" or "take" with which the phrase is an idiom or shop talk, not a possession.
 pub(crate) static IDIOMS: WordList = word_list!(
-    "question questions problem problems issue issues error errors idea ideas feeling look time point sense \
+    "photo photos pic pics picture pictures news question questions problem problems issue issues error errors idea ideas feeling look time point sense \
      doubt doubts chance fun blast moment minute mistake trouble function code bug bugs file files data \
      dataset array list string table script query column columns dataframe variable class method test tests \
      task following hard hope hopes impression urge break note notes clue say faith respect thoughts"

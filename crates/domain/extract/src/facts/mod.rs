@@ -3,9 +3,10 @@
 //! Owns: which sentences become facts, and the facts' words. Never: guessing; a sentence that no rule knows is left
 //! to the verbatim turns. Questions, suppositions, other people's words and secrets are never facts.
 //!
-//! Reading order: `clause` (sentences cut so that each has one subject), `statement` (which of them count),
-//! `retell` (from the first person to the third), `lexicon` (the words).
+//! Reading order: `clause` (sentences cut so that each has one subject), `statement` (which of them count, by their
+//! subject) and `claim` (by what they say of it), `retell` (from the first person to the third), `lexicon` (words).
 
+mod claim;
 mod clause;
 pub(crate) mod lexicon;
 mod retell;
@@ -14,7 +15,6 @@ mod statement;
 mod tests;
 
 use model::{Cell, Message, MessageId, Role, SenderId, Timestamp, Zone};
-
 use recall::text::terms;
 
 use crate::sentence::sentences;
@@ -57,6 +57,16 @@ pub fn facts(cell: &Cell, zone: &Zone) -> Vec<Fact> {
         }
     }
     facts
+}
+
+/// The first fact that a sentence of a message tells, if a person said it.
+pub(crate) fn first_of(sentence: &str, message: &Message, name: &str, zone: &Zone) -> Option<String> {
+    if message.role != Role::User || sentence.starts_with('>') {
+        return None;
+    }
+    let mut clauses = clause::clauses(sentence).into_iter();
+    let said = clauses.find_map(|clause| statement::statement(clause, name, message.time, zone))?;
+    Some(format!("{} {}.", said.subject, said.predicate))
 }
 
 fn of_message(message: &Message, zone: &Zone) -> Vec<Fact> {

@@ -28,7 +28,10 @@ pub(super) fn retell(text: &str, words: &[Word], name: &str, before: Before) -> 
     for (i, word) in words.iter().enumerate() {
         out.push_str(&text[at..word.range.start]);
         at = word.range.end;
-        let after_and = i > 0 && present && matches!(words[i - 1].text.as_str(), "and" | "or" | "but");
+        let after_and = words.get(i + 1).is_some_and(|next| leads_on(&next.text))
+            && i > 0
+            && present
+            && matches!(words[i - 1].text.as_str(), "and" | "or" | "but");
         if let Some(told) = pronoun(&word.text, name, named) {
             let subject = is_subject(&word.text);
             named |= subject || matches!(word.text.as_str(), "my" | "our" | "me" | "us");
@@ -45,6 +48,27 @@ pub(super) fn retell(text: &str, words: &[Word], name: &str, before: Before) -> 
         }
     }
     out
+}
+
+/// Whether the word before can be a verb and not just a noun: "and work at", but not "and love songs".
+fn leads_on(word: &str) -> bool {
+    matches!(
+        word,
+        "at" | "in"
+            | "for"
+            | "with"
+            | "as"
+            | "on"
+            | "to"
+            | "a"
+            | "an"
+            | "the"
+            | "my"
+            | "our"
+            | "from"
+            | "every"
+            | "two"
+    )
 }
 
 fn is_subject(word: &str) -> bool {

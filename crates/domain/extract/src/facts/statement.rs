@@ -1,16 +1,15 @@
 //! Which clauses tell something lasting about the one who says them.
 //!
-//! Owns: the grammar of self-statements. Never: word lists (`lexicon`) or the retelling (`retell`).
+//! Owns: the subjects of self-statements and what may stand before them. Never: what must follow (`claim`), word
+//! lists (`lexicon`) or the retelling (`retell`).
 
 use model::{Timestamp, Zone};
 use recall::text::is_stop_word;
 use recall::time::expressions;
 
+use super::claim::{Clause, is_dated};
 use super::clause::is_own_subject;
-use super::lexicon::{
-    ABSTRACT, ADVERBS, Form, GOALS, HYPOTHETICAL, IDIOMS, NEGATABLE, NOT_OWN, SECRETS, STATES,
-    STATES_WITH_OF, TALK, VAGUE, is_participle, verb,
-};
+use super::lexicon::{ABSTRACT, ADVERBS, Form, HYPOTHETICAL, NOT_OWN, SECRETS, VAGUE, verb};
 use super::retell::{Before, retell};
 use crate::dates::names_a_day;
 use crate::words::{Word, WordList, word_list, words};
@@ -22,10 +21,26 @@ pub(super) struct Statement {
     pub(super) predicate: String,
 }
 
+impl Statement {
+    /// Says something more where the first clause of the predicate ends.
+    fn say_also(&mut self, more: &str) {
+        let breaks = words(&self.predicate)
+            .iter()
+            .find(|word| word.breaks)
+            .map(|word| word.range.start);
+        let end = breaks.map_or(self.predicate.len(), |start| {
+            self.predicate[..start]
+                .trim_end_matches(|c: char| !c.is_alphanumeric() && c != ')')
+                .len()
+        });
+        self.predicate.insert_str(end, &format!(" {more}"));
+    }
+}
+
 /// What may stand before the subject and says nothing: talk, greetings, and "remember that".
 static LEADS: WordList = word_list!(
-    "well these days nowadays so yeah yes yep oh ah actually anyway btw also and but plus hey hi hello by the way remember please \
-     note that fyi for record in fact to be honest honestly thanks thank ok okay no nope nah correction \
+    "well these days nowadays so yeah yes yep oh ah actually anyway btw also and but plus hey hi hello by the way \
+     remember please note that fyi for record in fact to be honest honestly thanks thank ok okay no nope nah correction \
      update news good great big sorry wait wow haha lol as know mention forgot now then hmm right sure cool \
      or"
 );
@@ -42,11 +57,11 @@ pub(super) fn statement(clause: &str, name: &str, said_at: Timestamp, zone: &Zon
     if has(&HYPOTHETICAL) || has(&NOT_OWN) || has(&SECRETS) {
         return None;
     }
-    let dated = |text: &str| names_a_day(text) || !expressions(text, said_at, zone).is_empty();
     let clause = Clause {
         text: clause,
         words: &words,
-        dated: dated(clause),
+        said_at,
+        zone,
     };
     let Some(subject) = words.iter().position(|word| is_own_subject(&word.text)) else {
         return clause.of_event().or_else(|| clause.elliptical(name));
@@ -55,7 +70,7 @@ pub(super) fn statement(clause: &str, name: &str, said_at: Timestamp, zone: &Zon
     let lead_text = lead
         .last()
         .map_or("", |last| &clause.text[lead[0].range.start..last.range.end]);
-    let said_when = !lead.is_empty() && dated(lead_text);
+    let said_when = !lead.is_empty() && is_dated(lead_text, said_at, zone);
     let says_nothing = |at: usize| {
         let word = &words[at];
         let guess_what =
@@ -75,18 +90,9 @@ pub(super) fn statement(clause: &str, name: &str, said_at: Timestamp, zone: &Zon
         _ => clause.of_me(subject, name)?,
     };
     if let Some(companion) = companion {
-        told.predicate = format!(
-            "{} with {}",
-            told.predicate,
-            &clause.text[companion.range.clone()]
-        );
+        told.say_also(&format!("with {}", &clause.text[companion.range.clone()]));
     } else if said_when {
-        let lead_text = lead_text.trim_start_matches(|c: char| !c.is_alphanumeric());
-        let lead_words = lead_text
-            .split_whitespace()
-            .skip_while(|word| LEADS.contains(word) && *word != "in");
-        let lead_text = lead_words.collect::<Vec<_>>().join(" ");
-        told.predicate = format!("{} {}", told.predicate, decapitalised(&lead_text));
+        told.say_also(&decapitalised(time_in(lead_text, said_at, zone)));
     }
     Some(told)
 }
@@ -108,49 +114,37 @@ fn is_preposition(word: &str) -> bool {
     )
 }
 
+/// The time in a lead, with the preposition that belongs to it.
+fn time_in<'a>(lead: &'a str, said_at: Timestamp, zone: &Zone) -> &'a str {
+    let lead = lead.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let Some(start) = expressions(lead, said_at, zone)
+        .first()
+        .map(|(range, _)| range.start)
+    else {
+        return lead;
+    };
+    let before = lead[..start].trim_end().rsplit(' ').next().unwrap_or("");
+    let belongs = ["in", "on", "at", "during", "around"]
+        .iter()
+        .any(|word| before.eq_ignore_ascii_case(word));
+    let start = if belongs {
+        lead[..start].trim_end().len() - before.len()
+    } else {
+        start
+    };
+    &lead[start..]
+}
+
 /// A lead as it reads at the end of a sentence; names of days and months keep their capitals.
 fn decapitalised(text: &str) -> String {
     if names_a_day(text.split_whitespace().next().unwrap_or("")) {
         return text.to_owned();
     }
     let mut chars = text.chars();
-    let first = chars.next().map(|first| first.to_lowercase());
+    let first = chars.next().map(char::to_lowercase);
     first.map_or_else(String::new, |first| first.chain(chars).collect())
 }
-
-struct Clause<'a> {
-    text: &'a str,
-    words: &'a [Word],
-    /// It contains a time expression.
-    dated: bool,
-}
-
 impl Clause<'_> {
-    fn word(&self, at: usize) -> &str {
-        self.words.get(at).map_or("", |word| word.text.as_str())
-    }
-
-    fn past_adverbs(&self, mut at: usize) -> usize {
-        while ADVERBS.contains(self.word(at)) {
-            at += 1;
-        }
-        at
-    }
-
-    /// Whether anything from there on names something.
-    fn says(&self, at: usize) -> bool {
-        self.words.iter().skip(at).any(|word| {
-            let plain = word.text.as_str();
-            !is_stop_word(plain) && !VAGUE.contains(plain) && !ADVERBS.contains(plain) && plain != "very"
-        })
-    }
-
-    /// Whether an idiom or shop talk stands among the first words from there.
-    fn is_idiom(&self, at: usize) -> bool {
-        let near = self.words.iter().skip(at).take(4);
-        near.clone().any(|word| IDIOMS.contains(&word.text))
-    }
-
     fn predicate(&self, at: usize, name: &str) -> String {
         let told = retell(
             self.text,
@@ -186,181 +180,10 @@ impl Clause<'_> {
                 rest.trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '%' | ')' | '"' | '”'));
             format!("{lead_in}{kept}")
         };
-        counts.then(|| Statement {
+        (counts && !self.dangles(verb_at)).then(|| Statement {
             subject: name.to_owned(),
             predicate,
         })
-    }
-
-    fn counts_plain(&self, at: usize) -> bool {
-        let next = self.past_adverbs(at + 1);
-        match self.word(at) {
-            "am" | "was" | "are" | "were" => self.counts_be(next),
-            "have" | "had" if self.word(next) == "been" || is_participle(self.word(next)) => {
-                self.counts_have(next)
-            }
-            "have" | "had" => self.counts_possession(next),
-            "will" => self.counts_will(next),
-            "don't" | "dont" => {
-                NEGATABLE.contains(self.word(next)) && self.says(next + 1) && !self.is_idiom(next + 1)
-            }
-            "can't" | "cannot" => {
-                matches!(self.word(next), "stand" | "eat" | "tolerate" | "swim" | "drive") && self.says(next)
-            }
-            "can" => matches!(self.word(next), "speak" | "play" | "swim" | "drive") && self.says(next),
-            "no" if self.word(at + 1) == "longer" => verb(self.word(at + 2)).is_some() && self.says(at + 3),
-            "used" if self.word(at + 1) == "to" => verb(self.word(at + 2)).is_some() && self.says(at + 3),
-            "want" if self.word(at + 1) == "to" => GOALS.contains(self.word(at + 2)) && self.says(at + 3),
-            "get" | "got" | "took" | "take" | "made" | "make" => self.says(next) && self.counts_object(next),
-            "like" | "love" | "hate" | "prefer" | "enjoy" | "adore" | "dislike" | "loved" | "liked"
-            | "enjoyed" | "hated" | "fear" => self.counts_taste(next),
-            word if TALK.contains(word) => false,
-            "gave" | "give" if self.word(next) == "up" => self.says(next + 1),
-            "smoke" | "retired" | "graduated" | "remarried" => true,
-            "do" | "did" | "saw" | "found" | "gave" | "kept" | "put" | "set" | "held" | "brought"
-            | "tried" | "use" | "see" | "find" | "keep" | "try" => {
-                self.says(next) && self.counts_object(next) && self.is_concrete(next)
-            }
-            word => {
-                matches!(verb(word), Some((_, Form::Base | Form::Past)))
-                    && self.says(next)
-                    && self.counts_object(next)
-            }
-        }
-    }
-
-    /// An object that is not just a pronoun, and no idiom.
-    fn counts_object(&self, at: usize) -> bool {
-        let pronoun = matches!(
-            self.word(at),
-            "it" | "that" | "this" | "them" | "these" | "those" | "what" | "how" | "him" | "her" | "to"
-        );
-        let to_place =
-            self.word(at) == "to" && verb(self.word(at + 1)).is_none_or(|(_, form)| form != Form::Base);
-        (!pronoun || to_place) && !self.is_idiom(at)
-    }
-
-    /// Dated, or with a name or number in it: for verbs that alone say little.
-    fn is_concrete(&self, at: usize) -> bool {
-        let named = |word: &Word| word.capital || word.text.starts_with(|c: char| c.is_ascii_digit());
-        self.dated || self.words.iter().skip(at).any(named)
-    }
-
-    /// What one can be "on" or "in" for a while.
-    fn tells_state(&self, at: usize) -> bool {
-        let states = [
-            "diet",
-            "relationship",
-            "medication",
-            "antibiotics",
-            "team",
-            "shift",
-            "sabbatical",
-            "leave",
-            "college",
-            "school",
-        ];
-        self.words
-            .iter()
-            .skip(at)
-            .any(|word| states.contains(&word.text.as_str()))
-    }
-
-    fn counts_taste(&self, at: usize) -> bool {
-        let vague = [
-            "it",
-            "that",
-            "this",
-            "those",
-            "these",
-            "them",
-            "how",
-            "what",
-            "when",
-            "the",
-            "him",
-            "her",
-            "to",
-            "where",
-            "seeing",
-            "hearing",
-            "being",
-            "having",
-            "everyone",
-            "everything",
-            "all",
-        ];
-        let the_idea =
-            self.word(at) == "the" && matches!(self.word(at + 1), "way" | "idea" | "fact" | "sound" | "vibe");
-        let to_do =
-            self.word(at) == "to" && verb(self.word(at + 1)).is_some_and(|(_, form)| form == Form::Base);
-        let fine = !vague.contains(&self.word(at)) || (self.word(at) == "the" && !the_idea) || to_do;
-        fine && self.says(at) && self.word(at + 1) != "to"
-    }
-
-    fn counts_possession(&self, at: usize) -> bool {
-        !matches!(self.word(at), "to" | "no" | "been" | "it" | "that" | "this")
-            && self.says(at)
-            && !self.is_idiom(at)
-    }
-
-    fn counts_have(&self, at: usize) -> bool {
-        match self.word(at) {
-            "been" => {
-                self.counts_be(self.past_adverbs(at + 1)) || (self.word(at + 1) == "to" && self.says(at + 2))
-            }
-            "got" => self.counts_possession(at + 1),
-            "had" => self.counts_possession(at + 1),
-            word if TALK.contains(word) => false,
-            word if is_participle(word) => self.says(at + 1) && self.counts_object(at + 1),
-            _ => false,
-        }
-    }
-
-    fn counts_will(&self, at: usize) -> bool {
-        let known = matches!(verb(self.word(at)), Some((_, Form::Base)));
-        known && self.dated && self.says(at + 1) && self.counts_object(at + 1)
-    }
-
-    /// What follows a form of "be".
-    fn counts_be(&self, at: usize) -> bool {
-        let at = self.past_adverbs(at + usize::from(self.word(at) == "not"));
-        let (here, next) = (self.word(at), self.word(at + 1));
-        let going_to = here == "going" && next == "to";
-        if going_to || matches!((here, next), ("planning" | "about" | "moving", "to")) {
-            let planned = matches!(verb(self.word(at + 2)), Some((_, Form::Base)));
-            return self.says(at + 2) && self.counts_object(at + 3) && (planned || self.is_concrete(at + 2));
-        }
-        match here {
-            "a" | "an" => {
-                !matches!(next, "bit" | "little" | "mess" | "loss")
-                    && self.says(at + 1)
-                    && !self.is_idiom(at + 1)
-            }
-            "the" => {
-                self.is_concrete(at + 1)
-                    || self.word(at + 2) == "of"
-                    || matches!(next, "youngest" | "oldest" | "eldest" | "only")
-            }
-            "from" | "into" => self.says(at + 1),
-            "in" | "at" | "on" | "with" => self.is_concrete(at + 1) || self.tells_state(at + 1),
-            "back" => self.says(at + 1) && self.words.len() > at + 2,
-            "no" => next == "longer" && self.says(at + 2),
-            _ if here.starts_with(|c: char| c.is_ascii_digit()) => self.words.len() <= at + 6,
-            _ if STATES_WITH_OF.contains(here) => next == "of" && self.says(at + 2),
-            _ if STATES.contains(here) => true,
-            _ => match verb(here) {
-                Some((_, Form::Ing)) => {
-                    let vague = matches!(
-                        here,
-                        "getting" | "doing" | "having" | "being" | "making" | "keeping" | "seeing"
-                    );
-                    (!vague || self.is_concrete(at + 1)) && self.says(at + 1) && self.counts_object(at + 1)
-                }
-                Some((_, Form::Past | Form::Participle)) => self.says(at) && self.is_concrete(at),
-                _ => false,
-            },
-        }
     }
 
     /// "My sister lives in Oslo", "our rent is …".
@@ -399,8 +222,8 @@ impl Clause<'_> {
             self.word(verb_at),
             "died" | "retired" | "graduated" | "moved" | "divorced" | "remarried"
         );
-        let counts = (self.says(verb_at + 1) && !clausal) || ended;
-        let idle = self.word(verb_at) == "will" && !self.dated;
+        let counts = (self.says(verb_at + 1) && !clausal && !self.dangles(verb_at)) || ended;
+        let idle = self.word(verb_at) == "will" && !self.is_dated();
         let owned = retell(self.text, &self.words[subject..verb_at], name, Before::Nothing);
         let predicate = retell(self.text, &self.words[verb_at..], name, Before::Name);
         let predicate =
@@ -476,7 +299,7 @@ impl Clause<'_> {
         };
         let near = self.words[verb_at..].iter().take(4);
         let cancelled = |word: &Word| matches!(word.text.as_str(), "cancelled" | "canceled");
-        if !near.clone().any(change) || !(self.dated || near.clone().any(cancelled)) {
+        if !near.clone().any(change) || !(self.is_dated() || near.clone().any(cancelled)) {
             return None;
         }
         let text =
@@ -497,7 +320,7 @@ impl Clause<'_> {
         let at = self.past_adverbs(start);
         let just = (start..at).any(|i| matches!(self.word(i), "just" | "finally" | "recently"));
         let (base, form) = verb(self.word(at))?;
-        let counts = form == Form::Past && base != self.word(at) && (just || self.dated);
+        let counts = form == Form::Past && base != self.word(at) && (just || self.is_dated());
         let told = counts && self.says(at + 1) && self.counts_object(at + 1);
         let predicate = self.predicate(start, name);
         told.then(|| Statement {

@@ -1,5 +1,10 @@
 //! What becomes a fact, in which words, and what does not.
 
+#![expect(
+    clippy::needless_raw_string_hashes,
+    reason = "expect-test writes its texts so"
+)]
+
 use expect_test::{Expect, expect};
 use model::Zone;
 
@@ -44,7 +49,7 @@ My name is Alice and I'm 34.",
             Alice lives in a small flat with their two cats.
             Alice has been working at Acme since 2019.
             Alice grew up in Sweden.
-            Alice quit their job on Friday (5 May 2023).
+            Alice quit their job on Friday.
             Alice just got promoted to team lead.
             Alice starts their new job at Globex next Monday (15 May 2023).
             Alice used to live in Prague.
@@ -195,8 +200,8 @@ fn a_past_date_is_since_when_it_holds() {
 
 #[test]
 fn a_rambling_message_adds_little() {
-    let story: String = (0..50)
-        .map(|i| format!("I bought {i} red apples in Porto. "))
+    let story: Vec<String> = (0..50)
+        .map(|i| format!("I bought {i} red apples in Porto."))
         .collect();
-    assert_eq!(told(&story).len(), 4);
+    assert_eq!(told(&story.join(" ")).len(), 4);
 }

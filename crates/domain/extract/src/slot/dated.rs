@@ -10,7 +10,8 @@ use super::rules::{Reading, SUBJECT_WORDS_MAX, is_calendar, is_number, joined};
 use crate::words::{Word, WordList, word_list};
 
 static CHANGES: WordList =
-    word_list!("rescheduled postponed pushed scheduled delayed set booked moved due brought renamed");
+    word_list!("rescheduled postponed pushed scheduled delayed set booked moved due brought");
+static MOVES: WordList = word_list!("rescheduled postponed pushed delayed moved brought renamed");
 static BE: WordList = word_list!("is was has got starts begins moved");
 
 /// Whether a word tells that a date was set or moved.
@@ -28,9 +29,14 @@ pub(super) fn read(words: &[Word]) -> Option<Reading> {
         let be = (2..words.len().min(6)).find(|at| BE.contains(&words[*at].text))?;
         return of_thing(&words[be + 1..], &joined(&words[1..be]));
     }
-    let change = (1..words.len().min(SUBJECT_WORDS_MAX)).find(|at| CHANGES.contains(&words[*at].text))?;
+    let moves = |at: &usize| MOVES.contains(&words[*at].text);
+    let change = (1..words.len().min(SUBJECT_WORDS_MAX)).find(moves)?;
+    // Of "the" or "their" thing there is one; "a" trip that was booked is one of many.
     let article = words.get(change + 1)?;
-    let from = change + 1 + usize::from(matches!(article.text.as_str(), "the" | "their" | "a" | "an"));
+    let from = change + 2;
+    if !matches!(article.text.as_str(), "the" | "their") {
+        return None;
+    }
     let is_to = |at: &usize| matches!(words[*at].text.as_str(), "to" | "for" | "on" | "until" | "from");
     let to = (from + 1..words.len().min(from + 5)).find(is_to)?;
     let thing = joined(&words[from..to]);

@@ -58,10 +58,11 @@ pub fn supersedes(new: &Fact, older: &[(&EntryId, &str, Timestamp)]) -> Vec<Entr
     if reading.is_none() && gone.is_none() {
         return Vec::new();
     }
+    let same_slot = |new: &Reading, text: &str| {
+        may_be_of(text, &new.slot.subject) && rules::read(text).is_some_and(|old| replaces(new, &old))
+    };
     let is_over = |text: &str| {
-        reading
-            .as_ref()
-            .is_some_and(|new| rules::read(text).is_some_and(|old| replaces(new, &old)))
+        reading.as_ref().is_some_and(|new| same_slot(new, text))
             || gone.as_ref().is_some_and(|gone| gone.ends(text))
     };
     let stale = |said: Timestamp| {

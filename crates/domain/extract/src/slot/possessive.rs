@@ -13,9 +13,9 @@ static NOUNS: WordList = word_list!(
      mentor advisor wife husband girlfriend boyfriend partner fiancé fiance fiancée spouse name nickname \
      surname number email e-mail address username handle website zone timezone birthday age weight height \
      hometown home city house flat apartment car bike phone laptop computer tablet editor browser shell bank \
-     gym school university college major salary rent budget goal target pace deadline shift schedule bedtime \
-     commute diet dose dosage medication status language os password-manager carrier provider team plan \
-     hairdresser coach trainer record time best size insurance"
+     gym school university college major salary rent budget pace deadline shift schedule bedtime \
+     commute diet dose dosage medication status language os password-manager carrier provider hairdresser \
+     coach trainer size insurance"
 );
 
 /// Nouns with a value that another noun's slot holds too.
@@ -67,7 +67,7 @@ const NOUN_WORDS_MAX: usize = 6;
 /// Reads "X's noun is value".
 pub(super) fn read(words: &[Word]) -> Option<Reading> {
     let subject_words = &words[..words.len().min(SUBJECT_WORDS_MAX)];
-    let owner_end = 1 + subject_words.iter().rposition(|word| word.text.ends_with("'s"))?;
+    let owner_end = 1 + subject_words.iter().rposition(is_owner)?;
     let noun_end_max = words.len().min(owner_end + 1 + NOUN_WORDS_MAX);
     let be = (owner_end + 1..noun_end_max).find(|at| BE.contains(&words[*at].text))?;
     let noun = noun(&words[owner_end..be]);
@@ -97,18 +97,19 @@ pub(super) fn read(words: &[Word]) -> Option<Reading> {
         .iter()
         .position(|word| matches!(*word, "favourite" | "favorite" | "go-to"))
     {
-        return reading(
-            owner,
-            format!("favourite {}", noun[at + 1..].join(" ")),
-            value_of(value),
-        );
+        let thing = &noun[at + 1..];
+        let clausal = |word: &&str| matches!(*word, "when" | "who" | "that" | "where" | "to");
+        if thing.is_empty() || thing.iter().any(clausal) {
+            return None;
+        }
+        return reading(owner, format!("favourite {}", thing.join(" ")), value_of(value));
     }
     let is_date = is_number(&value[0]) || is_calendar(&value[0]);
     let moved = rest.iter().take(3).any(dated::is_change);
     if (is_date || moved) && rest.iter().any(is_calendar) && head != "birthday" {
         return dated::of_thing(rest, &noun.join(" "));
     }
-    if STATUSES.contains(&value[0].text) {
+    if STATUSES.contains(&value[0].text) && !rest[..start].iter().any(|word| word.text == "to") {
         return reading(
             owner,
             format!("status of {}", noun.join(" ")),
@@ -132,6 +133,14 @@ pub(super) fn read(words: &[Word]) -> Option<Reading> {
         return None;
     }
     reading(owner, attribute(&noun.join(" "), head), value_of(value))
+}
+
+/// Whether a word says whose: "Alice's", but not "it's".
+fn is_owner(word: &Word) -> bool {
+    let short = [
+        "it's", "that's", "there's", "here's", "he's", "she's", "what's", "who's", "let's",
+    ];
+    word.text.ends_with("'s") && !short.contains(&word.text.as_str())
 }
 
 /// A noun phrase without what only says that it is the present one.

@@ -1,5 +1,7 @@
 //! A model's answer: repair, checks, and that no answer can break anything.
 
+use std::fmt::Write;
+
 use expect_test::expect;
 use model::{Message, Zone};
 use proptest::prelude::*;
@@ -30,19 +32,21 @@ const GOOD: &str = r#"{"parts":[
 fn shown(answer: &Answer) -> String {
     let mut out = String::new();
     for part in &answer.parts {
-        out.push_str(&format!("..{} {} | {}\n", part.end, part.title, part.summary));
+        writeln!(out, "..{} {} | {}", part.end, part.title, part.summary).expect("a string");
         for fact in &part.facts {
             let since = fact.valid_from.map(|at| at.to_string()).unwrap_or_default();
             let sources: Vec<_> = fact.sources.iter().map(ToString::to_string).collect();
-            out.push_str(&format!(
-                "  {} ({} by {}) {since}\n",
+            writeln!(
+                out,
+                "  {} ({} by {}) {since}",
                 fact.text,
                 sources.join(","),
                 fact.sender
-            ));
+            )
+            .expect("a string");
         }
     }
-    out.push_str(&format!("dropped {}\n", answer.dropped));
+    writeln!(out, "dropped {}", answer.dropped).expect("a string");
     out
 }
 

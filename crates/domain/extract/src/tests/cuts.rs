@@ -101,12 +101,21 @@ fn even_a_run_of_tool_results_without_end_is_cut() {
     assert_eq!(found.first(), Some(&(20, CutReason::Size)));
 }
 
+/// A number from 0 to 0.2 that looks like chance.
+fn noise(seed: usize) -> f32 {
+    let mixed = (seed as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    (mixed >> 48) as f32 / 327_680.0
+}
+
 /// Vectors that point along one axis for each subject, with some noise.
 fn about(subjects: &[usize]) -> Vec<Vector> {
     let vector = |(i, subject): (usize, &usize)| -> Vector {
-        let mut v = vec![0.0f32; 16];
+        let mut v = [0.0f32; 16];
         v[*subject] = 1.0;
-        v[8 + i % 8] = 0.6;
+        for (d, x) in v.iter_mut().enumerate().skip(8) {
+            *x = noise(i * 16 + d);
+        }
         let length = v.iter().map(|x| x * x).sum::<f32>().sqrt();
         v.iter().map(|x| x / length).collect::<Vec<_>>().into()
     };
@@ -114,10 +123,10 @@ fn about(subjects: &[usize]) -> Vec<Vector> {
 }
 
 fn two_subjects() -> (Vec<Message>, Vec<Vector>) {
-    let script: Vec<_> = (0..24)
+    let script: Vec<_> = (0..40)
         .map(|i| if i % 2 == 0 { ("alice", 1) } else { ("bot", 1) })
         .collect();
-    let subjects: Vec<usize> = (0..24).map(|i| usize::from(i >= 12)).collect();
+    let subjects: Vec<usize> = (0..40).map(|i| usize::from(i >= 20)).collect();
     (spaced(&script), about(&subjects))
 }
 
@@ -126,24 +135,24 @@ fn talk_that_turns_is_cut_where_it_turns() {
     let (messages, vectors) = two_subjects();
     assert_eq!(
         cuts(&messages, Some(&vectors), &Limits::default()),
-        [(12, CutReason::Topic)]
+        [(20, CutReason::Topic)]
     );
     assert_eq!(cuts(&messages, None, &Limits::default()), []);
-    let same = about(&[0; 24]);
+    let same = about(&[0; 40]);
     assert_eq!(cuts(&messages, Some(&same), &Limits::default()), []);
 }
 
 #[test]
 fn a_question_keeps_its_answer() {
     let (mut messages, vectors) = two_subjects();
-    messages[11].content = model::Content::Text("And what else is new?".to_owned());
+    messages[19].content = model::Content::Text("And what else is new?".to_owned());
     assert_eq!(cuts(&messages, Some(&vectors), &Limits::default()), []);
 }
 
 #[test]
 fn vectors_without_meaning_cut_nothing() {
     let (messages, _) = two_subjects();
-    let zero: Vec<Vector> = (0..24).map(|_| Arc::from(vec![0.0f32; 16])).collect();
+    let zero: Vec<Vector> = (0..40).map(|_| Arc::from(vec![0.0f32; 16])).collect();
     assert_eq!(cuts(&messages, Some(&zero), &Limits::default()), []);
     assert_eq!(cuts(&messages, Some(&zero[..3]), &Limits::default()), []);
 }
@@ -215,7 +224,7 @@ fn conversation() -> impl Strategy<Value = (Vec<Message>, Vec<Vector>)> {
                 one = calling(one, "call");
             }
             messages.push(one);
-            subjects.push(if i % 30 < 15 { 0 } else { subject });
+            subjects.push(if i % 40 < 20 { 0 } else { subject });
         }
         (messages, about(&subjects))
     })

@@ -1,5 +1,10 @@
 //! The crate's tests, by room; here what they share: messages and memcells made from short texts.
 
+#![expect(
+    clippy::needless_raw_string_hashes,
+    reason = "expect-test writes its texts so"
+)]
+
 mod answers;
 mod cuts;
 mod episodes;

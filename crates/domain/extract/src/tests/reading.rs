@@ -24,9 +24,9 @@ fn sentences_end_where_people_end_them() {
         "Hi! I saw Dr. Lee at 3.30 p.m. today... She's nice 😀 She said no. J. R. R. Tolkien wrote it\n- one\n2. two?",
         &expect![[r#"
             Hi!
-            I saw Dr. Lee at 3.30 p.m.
-            today...
-            She's nice 😀 She said no. J. R. R. Tolkien wrote it
+            I saw Dr. Lee at 3.30 p.m. today...
+            She's nice 😀
+            She said no. J. R. R. Tolkien wrote it
             one
             two?"#]],
     );

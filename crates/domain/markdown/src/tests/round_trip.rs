@@ -118,10 +118,8 @@ fn ordinary_prose_looks_like_prose() {
     assert!(text.starts_with("## Alice & Bob #2 {#ep_1}\n"), "{text}");
 }
 
-/// Each of these differs from the first in one thing only.
-#[test]
-fn a_digest_sees_every_field() {
-    let turn = Message {
+fn message() -> Message {
+    Message {
         id: MessageId::new("m"),
         session: SessionKey {
             scope: place().scope,
@@ -134,9 +132,24 @@ fn a_digest_sees_every_field() {
         content: Content::Text("hi".to_owned()),
         tool_calls: Vec::new(),
         tool_call_id: None,
-    };
+    }
+}
+
+fn parent(kind: model::ParentKind) -> model::Parent {
+    let id = "x".to_owned();
+    model::Parent { kind, id }
+}
+
+fn call() -> ToolCall {
+    let [id, name, arguments] = ["1", "2", "3"].map(str::to_owned);
+    ToolCall { id, name, arguments }
+}
+
+/// Each of these differs from the first in one thing only.
+#[test]
+fn a_digest_sees_every_field() {
     let mut base = plain("ep_1", "s", "b");
-    base.turns = vec![turn];
+    base.turns = vec![message()];
     let edits: Vec<fn(&mut model::Entry)> = vec![
         |_| {},
         |e| e.id = model::EntryId::new("ep_2"),
@@ -154,16 +167,10 @@ fn a_digest_sees_every_field() {
         |e| e.origin = model::Origin::Hand,
         |e| e.author = Some(String::new()),
         |e| {
-            e.parent = Some(model::Parent {
-                kind: model::ParentKind::Memcell,
-                id: "x".to_owned(),
-            })
+            e.parent = Some(parent(model::ParentKind::Memcell));
         },
         |e| {
-            e.parent = Some(model::Parent {
-                kind: model::ParentKind::Episode,
-                id: "x".to_owned(),
-            })
+            e.parent = Some(parent(model::ParentKind::Episode));
         },
         |e| e.sources = vec![MessageId::new("ep_0")],
         |e| e.senders = vec![name("ep_0")],
@@ -180,11 +187,7 @@ fn a_digest_sees_every_field() {
         |e| e.turns[0].time = model::Timestamp::from_millis(6),
         |e| e.turns[0].content = Content::Text("ho".to_owned()),
         |e| {
-            e.turns[0].tool_calls = vec![ToolCall {
-                id: "1".to_owned(),
-                name: "2".to_owned(),
-                arguments: "3".to_owned(),
-            }]
+            e.turns[0].tool_calls = vec![call()];
         },
         |e| e.turns[0].tool_call_id = Some("1".to_owned()),
     ];
@@ -216,20 +219,7 @@ fn parts_are_told_as_their_text() {
         part(None, PartKind::Image),
     ]);
     entry.session = Some(SessionId::new("s"));
-    entry.turns = vec![Message {
-        id: MessageId::new("m"),
-        session: SessionKey {
-            scope: place().scope,
-            session: SessionId::new("s"),
-        },
-        sender: name("bob"),
-        sender_name: None,
-        role: Role::User,
-        time: entry.time,
-        content,
-        tool_calls: Vec::new(),
-        tool_call_id: None,
-    }];
+    entry.turns = vec![Message { content, ..message() }];
     let read = entries(&read(&render(&entry, &berlin())));
     assert_eq!(
         read[0].turns[0].content,

@@ -7,6 +7,7 @@ use gateway::Settings;
 use model::Zone;
 use serde_json::{Value, json};
 
+use crate::gate::Plan;
 use crate::house::{House, TEA, conversation, every_route, post};
 
 /// The routes that take a body.
@@ -235,23 +236,39 @@ async fn any_text_is_remembered_as_it_is() {
     assert!(texts.contains(&hostile), "{texts:?}");
 }
 
+const NO_MORE: &str = "something went wrong here: the log tells more under this request id";
+
 #[tokio::test]
 async fn a_store_that_fails_is_told_without_its_secrets() {
     let house = House::new().await;
     house
         .gated
-        .gate
-        .fail_with(Some("/home/ada/ledger.sqlite: disk full"));
+        .set(Plan::Fail("append", "ledger.sqlite of ada: disk full"));
     let reply = house.post("/api/v1/memory/add", &conversation("s", &TEA)).await;
-    let (status, code, message) = reply.error();
-    assert_eq!((status, code.as_str()), (500, "INTERNAL_ERROR"));
     assert_eq!(
-        message,
-        "something went wrong here: the log tells more under this request id"
+        reply.error(),
+        (500, "INTERNAL_ERROR".to_owned(), NO_MORE.to_owned())
     );
-    house.gated.gate.fail_with(None);
+    house.gated.set(Plan::Open);
     house
         .post("/api/v1/memory/add", &conversation("s", &TEA))
         .await
         .data();
+}
+
+#[tokio::test]
+async fn a_panic_is_an_answer_and_the_next_request_is_served() {
+    let house = House::new().await;
+    let search = json!({"user_id": "ada", "query": "tea", "filters": {"session_id": "s"}});
+    for (call, path, body) in [
+        ("append", "/api/v1/memory/add", conversation("s", &TEA)),
+        ("tail", "/api/v1/memory/search", search),
+    ] {
+        house.gated.set(Plan::Panic(call));
+        let reply = house.post(path, &body).await;
+        let (status, _, message) = reply.error();
+        assert!(status >= 500 && !message.contains("wants it"), "{message}");
+        house.gated.set(Plan::Open);
+        house.post(path, &body).await.data();
+    }
 }

@@ -1,8 +1,8 @@
-//! A ledger whose appends a test can hold, or let fail.
+//! A ledger whose calls a test can hold, let fail, or let panic.
 //!
 //! Owns: the gate. Never: a ledger of its own.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use model::{Cell, CellId, Message, MessageId, Owner, Scope, SessionKey, Timestamp};
@@ -10,24 +10,37 @@ use ports::{AppendOutcome, Cut, Forgotten, LedgerError, NewMessage, OpenSession,
 use testkit::ledger::MemoryLedger;
 use tokio::sync::watch;
 
-#[derive(Debug)]
-pub(crate) struct Gate {
-    shut: watch::Sender<bool>,
-    waiting: watch::Sender<usize>,
-    /// What an append fails with.
-    broken: Mutex<Option<&'static str>>,
+/// What happens to calls of one name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Plan {
+    Open,
+    Hold(&'static str),
+    /// With these words as its cause.
+    Fail(&'static str, &'static str),
+    Panic(&'static str),
 }
 
-impl Gate {
-    pub(crate) fn open(&self) {
-        self.shut.send_replace(false);
+#[derive(Debug)]
+pub(crate) struct GatedLedger {
+    inner: Arc<MemoryLedger>,
+    plan: watch::Sender<Plan>,
+    waiting: watch::Sender<usize>,
+}
+
+impl GatedLedger {
+    pub(crate) fn new(inner: Arc<MemoryLedger>) -> Self {
+        Self {
+            inner,
+            plan: watch::Sender::new(Plan::Open),
+            waiting: watch::Sender::new(0),
+        }
     }
 
-    pub(crate) fn shut(&self) {
-        self.shut.send_replace(true);
+    pub(crate) fn set(&self, plan: Plan) {
+        self.plan.send_replace(plan);
     }
 
-    /// Waits until an append stands before it.
+    /// Waits until a held call stands before the gate.
     pub(crate) async fn reached(&self) {
         let mut waiting = self.waiting.subscribe();
         waiting
@@ -36,42 +49,22 @@ impl Gate {
             .expect("the sender lives in self");
     }
 
-    pub(crate) fn fail_with(&self, words: Option<&'static str>) {
-        *self.broken.lock().expect("nobody panics with it") = words;
-    }
-
-    fn check(&self) -> Result<(), LedgerError> {
-        match *self.broken.lock().expect("nobody panics with it") {
-            None => Ok(()),
-            Some(words) => Err(LedgerError::Store(words.into())),
-        }
-    }
-
-    async fn pass(&self) {
+    async fn pass(&self, call: &'static str) -> Result<(), LedgerError> {
         self.waiting.send_modify(|count| *count += 1);
-        let mut shut = self.shut.subscribe();
-        shut.wait_for(|shut| !shut)
+        let mut plan = self.plan.subscribe();
+        let held = Plan::Hold(call);
+        let plan = *plan
+            .wait_for(|plan| *plan != held)
             .await
             .expect("the sender lives in self");
         self.waiting.send_modify(|count| *count -= 1);
-    }
-}
-
-#[derive(Debug)]
-pub(crate) struct GatedLedger {
-    inner: Arc<MemoryLedger>,
-    pub(crate) gate: Gate,
-}
-
-impl GatedLedger {
-    pub(crate) fn new(inner: Arc<MemoryLedger>) -> Self {
-        Self {
-            inner,
-            gate: Gate {
-                shut: watch::Sender::new(false),
-                waiting: watch::Sender::new(0),
-                broken: Mutex::default(),
-            },
+        match plan {
+            Plan::Fail(name, words) if name == call => Err(LedgerError::Store(words.into())),
+            Plan::Panic(name) => {
+                assert_ne!(name, call, "the test wants it");
+                Ok(())
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -84,11 +77,11 @@ impl Transcripts for GatedLedger {
         messages: Vec<NewMessage>,
         now: Timestamp,
     ) -> Result<AppendOutcome, LedgerError> {
-        self.gate.pass().await;
-        self.gate.check()?;
+        self.pass("append").await?;
         self.inner.append(session, messages, now).await
     }
     async fn buffer(&self, session: &SessionKey) -> Result<Vec<Message>, LedgerError> {
+        self.pass("buffer").await?;
         self.inner.buffer(session).await
     }
     async fn cut(&self, cut: Cut) -> Result<(), LedgerError> {
@@ -98,6 +91,7 @@ impl Transcripts for GatedLedger {
         self.inner.cell(id).await
     }
     async fn tail(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Message>, LedgerError> {
+        self.pass("tail").await?;
         self.inner.tail(scope, owner).await
     }
     async fn messages(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Message>, LedgerError> {

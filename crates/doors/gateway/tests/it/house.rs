@@ -283,10 +283,9 @@ pub(crate) fn every_route() -> Vec<Ask> {
 pub(crate) fn sample(name: &str) -> Value {
     match name {
         "/memory/add" => conversation("s", &TEA),
-        "/memory/flush" => json!({"session_id": "s"}),
+        "/memory/flush" | "/memory/delete" => json!({"session_id": "s"}),
         "/memory/search" => json!({"user_id": "ada", "query": "tea", "include_messages": 5}),
         "/memory/get" => json!({"user_id": "ada", "memory_type": "episode"}),
-        "/memory/delete" => json!({"session_id": "s"}),
         "/memory/delete_by_ids" => json!({"ids": ["ada_ep_1"]}),
         "/memory/edit" => json!({"id": "ada_ep_1", "summary": "changed"}),
         other => panic!("no sample for {other}"),

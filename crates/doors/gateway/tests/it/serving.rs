@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use gateway::{ServeError, Settings};
 use model::Zone;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use crate::house::{House, TEA, conversation, tokens};
+use crate::gate::Plan;
+use crate::house::{House, SAID, TEA, conversation, tokens};
 
 struct Served {
     address: SocketAddr,
@@ -38,10 +39,10 @@ async fn serve(house: &House) -> Served {
     Served { address, stop, tasks }
 }
 
-fn add_request(session: &str) -> Vec<u8> {
-    let body = conversation(session, &TEA).to_string();
+fn request(route: &str, body: &Value) -> Vec<u8> {
+    let body = body.to_string();
     format!(
-        "POST /api/v1/memory/add HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        "POST /api/v1/memory/{route} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     )
     .into_bytes()
@@ -72,7 +73,10 @@ async fn a_connection_serves_many_requests() {
     let served = serve(&house).await;
     let mut stream = TcpStream::connect(served.address).await.expect("connected");
     for session in ["s", "t"] {
-        stream.write_all(&add_request(session)).await.expect("written");
+        stream
+            .write_all(&request("add", &conversation(session, &TEA)))
+            .await
+            .expect("written");
         let answer = read_answer(&mut stream).await;
         assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
         assert!(answer.contains("\"accumulated\""), "{answer}");
@@ -88,33 +92,46 @@ async fn a_connection_serves_many_requests() {
 }
 
 #[tokio::test]
-async fn an_add_is_seen_through_when_its_client_hangs_up() {
-    let house = House::new().await;
-    let served = serve(&house).await;
-    let gate = &house.gated.gate;
-    gate.shut();
-    let mut stream = TcpStream::connect(served.address).await.expect("connected");
-    stream.write_all(&add_request("s")).await.expect("written");
-    gate.reached().await;
-    drop(stream);
-    // The server must have seen the end of the connection before the ledger goes on.
-    let mut other = TcpStream::connect(served.address).await.expect("connected");
-    other
-        .write_all(b"GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n")
-        .await
-        .expect("written");
-    read_answer(&mut other).await;
-    drop(other);
-    gate.open();
-    served.stop.send(()).expect("it runs");
-    served
-        .tasks
-        .join_all()
-        .await
-        .pop()
-        .expect("one")
-        .expect("no error");
-    assert_eq!(house.ledger.everything().len(), TEA.len());
+async fn a_write_is_seen_through_when_its_client_hangs_up() {
+    for (call, path) in [("append", "add"), ("buffer", "add"), ("buffer", "flush")] {
+        let house = House::new().await;
+        let mut body = conversation("s", &TEA);
+        // A pause that an add cuts at.
+        body["messages"][3]["timestamp"] = json!(SAID + 86_400_000);
+        if path == "flush" {
+            house
+                .post("/api/v1/memory/add", &conversation("s", &TEA))
+                .await
+                .data();
+            body = json!({"session_id": "s"});
+        }
+        let served = serve(&house).await;
+        house.gated.set(Plan::Hold(call));
+        let mut stream = TcpStream::connect(served.address).await.expect("connected");
+        stream.write_all(&request(path, &body)).await.expect("written");
+        house.gated.reached().await;
+        drop(stream);
+        // By the time that another client is served, the server has seen that the first one is gone.
+        let mut other = TcpStream::connect(served.address).await.expect("connected");
+        other
+            .write_all(b"GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            .await
+            .expect("written");
+        read_answer(&mut other).await;
+        drop(other);
+        house.gated.set(Plan::Open);
+        served.stop.send(()).expect("it runs");
+        served
+            .tasks
+            .join_all()
+            .await
+            .pop()
+            .expect("one")
+            .expect("no error");
+        let all = house.ledger.everything();
+        assert_eq!(all.len(), TEA.len(), "{call} {path}");
+        assert!(all.iter().any(|(_, cell)| cell.is_some()), "{call} {path}");
+    }
 }
 
 #[tokio::test]

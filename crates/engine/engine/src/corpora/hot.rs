@@ -12,6 +12,7 @@ use tokio::sync::OnceCell;
 
 use super::speaks_in;
 use crate::api::EngineError;
+use crate::cause::chain;
 use crate::world::World;
 
 /// Rows from which on building a corpus leaves the thread that serves requests.
@@ -30,7 +31,7 @@ pub(crate) struct Hot {
 enum State {
     /// Being read; what changes meanwhile waits here.
     Loading(Vec<Change>),
-    Ready(Rows),
+    Ready(Box<Rows>),
 }
 
 #[derive(Debug, Default)]
@@ -134,7 +135,9 @@ impl Hot {
         let tail = world.parts.transcripts.tail(scope, &self.owner).await?;
         let mut docs = world.parts.index.load(scope, &self.owner).await?;
         if !world.gauge.takes_vectors() {
-            docs.iter_mut().for_each(|doc| doc.vector = None);
+            for doc in &mut docs {
+                doc.vector = None;
+            }
         }
         let buffered = buffered_rows(world, &self.owner, &tail).await;
         let owner = self.owner.clone();
@@ -155,7 +158,7 @@ impl Hot {
         }
         if follows {
             self.bytes.store(bytes, Ordering::Relaxed);
-            *state = State::Ready(rows);
+            *state = State::Ready(Box::new(rows));
         }
         Ok(follows)
     }
@@ -170,7 +173,10 @@ pub(crate) async fn buffered_rows(world: &World, owner: &Owner, tail: &[Message]
     if world.may_embed_now()
         && let Err(error) = world.rows.embed_with(&mut docs, tail).await
     {
-        tracing::warn!(%error, "buffered messages are found by their words only");
+        tracing::warn!(
+            error = chain(&error),
+            "buffered messages are found by their words only"
+        );
     }
     docs
 }
@@ -183,8 +189,12 @@ pub(crate) fn corpus_of(owner: &Owner, docs: Vec<Doc>, buffered: Vec<Doc>) -> Co
 impl Rows {
     fn of(owner: &Owner, docs: Vec<Doc>, buffered: Vec<Doc>) -> Self {
         let mut rows = Self::default();
-        docs.into_iter().for_each(|doc| rows.put(owner, doc));
-        buffered.into_iter().for_each(|doc| rows.put_buffered(owner, doc));
+        for doc in docs {
+            rows.put(owner, doc);
+        }
+        for doc in buffered {
+            rows.put_buffered(owner, doc);
+        }
         rows
     }
 
@@ -219,7 +229,9 @@ impl Rows {
                 for id in &remove {
                     self.corpus.remove(id);
                 }
-                add.into_iter().for_each(|doc| self.put(owner, doc));
+                for doc in add {
+                    self.put(owner, doc);
+                }
                 true
             }
         }

@@ -5,10 +5,12 @@
 use std::collections::BTreeSet;
 
 use futures::future::try_join_all;
-use ports::{FileMark, FileRecord, FileStat, VaultChange, VaultPath};
+use ports::{FileMark, FileRecord, VaultChange, VaultPath};
 
 use super::Whole;
 use crate::api::{EngineError, Synced};
+use crate::cause::chain;
+use crate::records::unfitting;
 use crate::serving::Serving;
 use crate::sync;
 
@@ -37,7 +39,10 @@ impl Whole<'_> {
                 paths: again,
             });
         } else if let Err(error) = sync::files(world, again.iter().cloned()).await {
-            tracing::warn!(%error, "what changed during the rebuild follows later");
+            tracing::warn!(
+                error = chain(&error),
+                "what changed during the rebuild follows later"
+            );
             world.dirty.add_all(VaultChange {
                 all: false,
                 paths: again,
@@ -54,27 +59,24 @@ impl Whole<'_> {
         let mut changed = Vec::new();
         for stat in self.world.records.stats().await? {
             new.remove(&stat.path);
-            let is_same = self.files.get(&stat.path).is_some_and(|file| file.stat == stat);
-            if !is_same || self.is_bare {
+            // Of a broken file the old index may hold entries that cannot be read now, and the record claims them.
+            let is_same = |file: &FileRecord| file.stat == stat && file.problem.is_none();
+            if self.is_bare || !self.files.get(&stat.path).is_some_and(is_same) {
                 changed.push(stat.path);
             }
         }
         let mut records = Vec::new();
         for some in changed.chunks(RECORDS) {
             let recorded = try_join_all(some.iter().map(|path| self.world.records.record(path))).await?;
-            records.extend(
-                recorded
-                    .into_iter()
-                    .flatten()
-                    .map(|record| self.unfitting(record)),
-            );
+            records.extend(recorded.into_iter().flatten().map(|record| self.humble(record)));
         }
-        let mut again: BTreeSet<VaultPath> = changed.into_iter().collect();
+        let mut again = self.unread.clone();
+        again.extend(changed);
         for path in new {
             let record = self.files[path].clone();
             if self.is_bare {
                 again.insert(path.clone());
-                records.push(self.unfitting(record));
+                records.push(self.humble(record));
             } else {
                 records.push(record);
             }
@@ -84,11 +86,13 @@ impl Whole<'_> {
 
     /// A record that fits no file and claims no entry that the new index may lack, but forgets none that may have to
     /// be removed.
-    fn unfitting(&self, recorded: FileRecord) -> FileRecord {
+    fn humble(&self, recorded: FileRecord) -> FileRecord {
         let read = self.files.get(&recorded.stat.path);
         let mut marks = read.map_or_else(Vec::new, |file| file.marks.clone());
         if self.is_bare {
-            marks.iter_mut().for_each(|mark| mark.digest = UNKNOWN);
+            for mark in &mut marks {
+                mark.digest = UNKNOWN;
+            }
         }
         let known: BTreeSet<_> = marks.iter().map(|mark| mark.entry.clone()).collect();
         let others = recorded
@@ -99,11 +103,7 @@ impl Whole<'_> {
             digest: UNKNOWN,
             ..mark
         }));
-        let stat = FileStat {
-            path: recorded.stat.path,
-            bytes: 0,
-            modified_ns: 0,
-        };
+        let stat = unfitting(&recorded.stat.path);
         FileRecord {
             stat,
             marks,

@@ -4,11 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Doc, DocId, DocKey, DocKind, EntryId, EntryKind, Owner, ParentKind, Scope};
-use ports::{Edit, FileMark, VaultPath};
+use model::{Doc, DocId, DocKey, DocKind, Entry, EntryId, EntryKind, Owner, ParentKind, Scope};
+use ports::{Edit, FileMark, VaultError, VaultPath};
 
 use super::Pass;
 use crate::api::EngineError;
+use crate::cause::chain;
+use crate::records::problem;
 
 /// An entry that stands in its file no more.
 #[derive(Debug, Clone)]
@@ -57,61 +59,65 @@ impl Pass<'_> {
         }
     }
 
-    async fn take_out_children(&mut self, gone: &[Gone], rows: &[Doc]) -> Result<(), EngineError> {
-        let parents: BTreeSet<&str> = gone.iter().map(|gone| gone.entry.as_str()).collect();
-        let mut children: BTreeMap<VaultPath, BTreeSet<&str>> = BTreeMap::new();
-        for row in rows
-            .iter()
-            .filter(|row| row.kind == DocKind::Entry(EntryKind::Fact))
-        {
-            let parent = row
-                .parent
-                .as_ref()
-                .filter(|parent| parent.kind == ParentKind::Episode);
-            if parent.is_some_and(|parent| parents.contains(parent.id.as_str())) {
-                children.entry(row.path.clone()).or_default().insert(&row.key.id);
-            }
-        }
-        for (path, ids) in children {
-            let Some(file) = self.world.parts.vault.read(&path).await? else {
-                continue;
-            };
-            let standing = file.entries.iter().map(|read| &read.entry.id);
-            let edits: Vec<Edit> = standing
-                .filter(|id| ids.contains(id.as_str()))
-                .cloned()
-                .map(Edit::Remove)
-                .collect();
-            if edits.is_empty() {
-                continue;
-            }
-            self.world.parts.vault.edit(&path, &edits).await?;
-            for edit in edits {
-                if let Edit::Remove(id) = edit {
-                    let entry = file
-                        .entries
-                        .iter()
-                        .find(|read| read.entry.id == id)
-                        .map(|read| &read.entry);
-                    if let Some(entry) = entry {
-                        self.present
-                            .remove(&(entry.scope.clone(), entry.owner.clone(), id));
+    /// Takes out the facts of episodes that are gone. Where a file of facts is broken, the episodes' files keep their
+    /// old records, and so are looked at again until it is repaired.
+    async fn take_out_children(
+        &mut self,
+        gone: &[(VaultPath, Gone)],
+        rows: &[Doc],
+    ) -> Result<(), EngineError> {
+        let parents: BTreeSet<&str> = gone.iter().map(|(_, gone)| gone.entry.as_str()).collect();
+        for (path, children) in children_of(&parents, rows) {
+            match self.take_out(&path, &children).await {
+                Err(EngineError::Vault(error)) => {
+                    tracing::warn!(path = &*path, "{}", chain(&error));
+                    for (parent, _) in gone {
+                        self.held.remove(parent);
+                        self.vanished.remove(parent);
+                        self.again.insert(parent.clone());
                     }
+                    self.trouble.get_or_insert(error);
                 }
+                done => done?,
             }
-            Box::pin(self.look(&path)).await?;
         }
         Ok(())
+    }
+
+    async fn take_out(&mut self, path: &VaultPath, children: &BTreeSet<&str>) -> Result<(), EngineError> {
+        let Some(file) = self.world.parts.vault.read(path).await? else {
+            return Ok(());
+        };
+        let standing = file.entries.iter().map(|read| &read.entry);
+        let standing: Vec<&Entry> = standing
+            .filter(|entry| children.contains(entry.id.as_str()))
+            .collect();
+        if let Some(reason) = problem(&file).filter(|_| standing.len() < children.len()) {
+            let path = path.to_string();
+            return Err(VaultError::Broken { path, reason }.into());
+        }
+        if standing.is_empty() {
+            return Ok(());
+        }
+        let edits: Vec<Edit> = standing
+            .iter()
+            .map(|entry| Edit::Remove(entry.id.clone()))
+            .collect();
+        self.world.parts.vault.edit(path, &edits).await?;
+        for Entry { scope, owner, id, .. } in standing {
+            self.present.remove(&(scope.clone(), owner.clone(), id.clone()));
+        }
+        Box::pin(self.look(path)).await
     }
 
     async fn remove_rows(
         &mut self,
         scope: &Scope,
         owner: &Owner,
-        gone: Vec<Gone>,
+        gone: Vec<(VaultPath, Gone)>,
     ) -> Result<(), EngineError> {
         self.synced.entries_removed += gone.len();
-        let ids: Vec<DocId> = gone.into_iter().flat_map(|gone| gone.docs).collect();
+        let ids: Vec<DocId> = gone.into_iter().flat_map(|(_, gone)| gone.docs).collect();
         let keys = ids.iter().map(|id| DocKey {
             scope: scope.clone(),
             owner: owner.clone(),
@@ -123,8 +129,26 @@ impl Pass<'_> {
     }
 }
 
+/// The facts of some episodes, by the files in which they stand.
+fn children_of<'a>(parents: &BTreeSet<&str>, rows: &'a [Doc]) -> BTreeMap<VaultPath, BTreeSet<&'a str>> {
+    let mut children: BTreeMap<VaultPath, BTreeSet<&str>> = BTreeMap::new();
+    for row in rows
+        .iter()
+        .filter(|row| row.kind == DocKind::Entry(EntryKind::Fact))
+    {
+        let parent = row
+            .parent
+            .as_ref()
+            .filter(|parent| parent.kind == ParentKind::Episode);
+        if parent.is_some_and(|parent| parents.contains(parent.id.as_str())) {
+            children.entry(row.path.clone()).or_default().insert(&row.key.id);
+        }
+    }
+    children
+}
+
 /// Leaves out what an earlier sync already found in another file.
-fn not_elsewhere(gone: Vec<(VaultPath, Gone)>, rows: &[Doc]) -> Vec<Gone> {
+fn not_elsewhere(gone: Vec<(VaultPath, Gone)>, rows: &[Doc]) -> Vec<(VaultPath, Gone)> {
     let paths: BTreeMap<&str, &VaultPath> = rows.iter().map(|row| (&*row.key.id, &row.path)).collect();
     let is_elsewhere = |path: &VaultPath, gone: &Gone| {
         paths
@@ -133,6 +157,5 @@ fn not_elsewhere(gone: Vec<(VaultPath, Gone)>, rows: &[Doc]) -> Vec<Gone> {
     };
     gone.into_iter()
         .filter(|(path, gone)| !is_elsewhere(path, gone))
-        .map(|(_, gone)| gone)
         .collect()
 }

@@ -4,13 +4,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Doc, DocId, DocKey, EntryId, Name, Owner, Scope, Vector};
-use ports::{FileMark, FileRecord, ParsedFile, ReadEntry, VaultPath};
+use model::{Doc, DocId, DocKey, EntryId, Owner, Scope, Vector};
+use ports::{FileMark, FileRecord, ParsedFile, ReadEntry, VaultError, VaultPath};
 
 use super::Pass;
 use super::gone::Gone;
 use crate::api::EngineError;
-use crate::records::mark;
+use crate::cause::chain;
+use crate::records::{self, mark, problem, unfitting};
 
 /// A file against its record.
 #[derive(Debug, Default)]
@@ -27,11 +28,24 @@ pub(crate) fn rows_of(read: &ReadEntry, path: &VaultPath) -> Vec<Doc> {
 }
 
 impl Pass<'_> {
-    /// Indexes what is new or changed in a file, and notes what is gone.
+    /// Indexes what is new or changed in a file, and notes what is gone. A file that cannot be read is noted too, and
+    /// keeps nothing from being carried over but itself.
     pub(super) async fn look(&mut self, path: &VaultPath) -> Result<(), EngineError> {
         let record = self.world.records.record(path).await?;
+        match self.look_against(path, record.as_ref()).await {
+            Err(EngineError::Vault(VaultError::Outside { .. })) => Ok(()),
+            Err(EngineError::Vault(error)) => self.note_unreadable(path, record, error).await,
+            looked => looked,
+        }
+    }
+
+    async fn look_against(
+        &mut self,
+        path: &VaultPath,
+        record: Option<&FileRecord>,
+    ) -> Result<(), EngineError> {
         let stat = self.world.parts.vault.stat(path).await?;
-        if let Some(record) = &record
+        if let Some(record) = record
             && stat.as_ref() == Some(&record.stat)
         {
             // What the engine wrote itself, most often: the record says what stands there.
@@ -45,26 +59,19 @@ impl Pass<'_> {
             return Ok(());
         };
         self.synced.files += 1;
-        let problem = problem(&file);
-        self.synced.broken += usize::from(problem.is_some());
+        let is_broken = problem(&file).is_some();
+        self.synced.broken += usize::from(is_broken);
         for read in &file.entries {
             self.note_present(&read.entry.scope, &read.entry.owner, &read.entry.id);
         }
-        let (scope, owner) = owner_of(&file, record.as_ref());
-        let mut difference = self.compare(&file, record.as_ref(), problem.is_some());
-        let is_bare = !self.embed(&mut difference.add, record.as_ref()).await?;
+        let mut difference = self.compare(&file, record, is_broken);
+        let is_bare = !self.embed(&mut difference.add, record).await?;
         self.carry_over(&mut difference).await?;
         if is_bare {
-            self.bare.push(path.clone());
+            self.again.insert(path.clone());
             return Ok(());
         }
-        let record = FileRecord {
-            stat: file.stat,
-            scope,
-            owner,
-            marks: difference.marks,
-            problem,
-        };
+        let record = records::of_file(&file, difference.marks, record);
         self.vanished.remove(path);
         if difference.gone.is_empty() {
             self.held.remove(path);
@@ -76,11 +83,31 @@ impl Pass<'_> {
         Ok(())
     }
 
+    async fn note_unreadable(
+        &mut self,
+        path: &VaultPath,
+        record: Option<FileRecord>,
+        error: VaultError,
+    ) -> Result<(), EngineError> {
+        tracing::warn!(path = &**path, "{}", chain(&error));
+        self.synced.broken += 1;
+        self.again.insert(path.clone());
+        let before = record.unwrap_or_else(|| records::of_nobody(path, None));
+        let unreadable = FileRecord {
+            stat: unfitting(path),
+            problem: Some(chain(&error)),
+            ..before
+        };
+        self.world.records.put(unreadable).await?;
+        self.trouble.get_or_insert(error);
+        Ok(())
+    }
+
     fn note_present(&mut self, scope: &Scope, owner: &Owner, id: &EntryId) {
         self.present.insert((scope.clone(), owner.clone(), id.clone()));
     }
 
-    fn note_vanished(&mut self, path: &VaultPath, record: Option<FileRecord>) {
+    fn note_vanished(&mut self, path: &VaultPath, record: Option<&FileRecord>) {
         let Some(record) = record else { return };
         let (scope, owner) = (&record.scope, &record.owner);
         let gone = record
@@ -167,7 +194,10 @@ impl Pass<'_> {
         match world.rows.embed_docs(docs).await {
             Ok(()) => Ok(true),
             Err(error) => {
-                tracing::warn!(%error, "rows are found by their words only until the model answers again");
+                tracing::warn!(
+                    error = chain(&error),
+                    "rows are found by their words only until the model answers again"
+                );
                 Ok(false)
             }
         }
@@ -193,31 +223,4 @@ impl Pass<'_> {
         }
         Ok(())
     }
-}
-
-/// Whose file it is. A file in which nothing can be read and that was never recorded is nobody's; its record is kept
-/// only to name its problem.
-pub(crate) fn owner_of(file: &ParsedFile, record: Option<&FileRecord>) -> (Scope, Owner) {
-    let read = file
-        .entries
-        .first()
-        .map(|read| (read.entry.scope.clone(), read.entry.owner.clone()));
-    let read = read.or_else(|| record.map(|record| (record.scope.clone(), record.owner.clone())));
-    read.unwrap_or_else(|| {
-        let nobody = Name::parse("nobody").expect("a proper name");
-        (Scope::default(), Owner::user(nobody))
-    })
-}
-
-/// What is wrong with a file, in one line.
-pub(crate) fn problem(file: &ParsedFile) -> Option<String> {
-    if let Some(reason) = &file.broken {
-        return Some(reason.clone());
-    }
-    let first = file.problems.first()?;
-    let more = match file.problems.len() {
-        1 => String::new(),
-        many => format!(" (and {} more)", many - 1),
-    };
-    Some(format!("line {}: {}{more}", first.line, first.reason))
 }

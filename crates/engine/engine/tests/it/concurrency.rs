@@ -1,16 +1,14 @@
 //! Concurrent adds to one session lose nothing and double nothing; different sessions do not wait for each other.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use engine::Engine;
 use futures::future::join_all;
-use model::{Cell, CellId, Message, MessageId, Owner, Scope, SessionKey, Timestamp};
-use ports::{AppendOutcome, Cut, Forgotten, LedgerError, NewMessage, OpenSession, Sweep, Transcripts};
-use tokio::sync::Semaphore;
+use model::{Message, MessageId, SessionKey};
+use ports::{NewMessage, Sweep, Transcripts};
 
+use crate::held::{Call, Held};
 use crate::stage::{Stage, add, flush, minute, said, say, session, turns};
 
 /// Every message of a session is in its buffer or in exactly one memcell, and none of them was lost.
@@ -134,62 +132,11 @@ async fn concurrent_adds_reach_the_vault_once() {
     assert_eq!(told.len(), 32);
 }
 
-/// A ledger in which reading one session's buffer takes until the test allows it.
-#[derive(Debug)]
-struct Held {
-    inner: Arc<dyn Transcripts>,
-    session: SessionKey,
-    permits: Semaphore,
-    waiting: Semaphore,
-}
-
-#[async_trait]
-impl Transcripts for Held {
-    async fn append(
-        &self,
-        session: &SessionKey,
-        messages: Vec<NewMessage>,
-        now: Timestamp,
-    ) -> Result<AppendOutcome, LedgerError> {
-        self.inner.append(session, messages, now).await
-    }
-    async fn buffer(&self, session: &SessionKey) -> Result<Vec<Message>, LedgerError> {
-        if *session == self.session {
-            self.waiting.add_permits(1);
-            self.permits.acquire().await.expect("never closed").forget();
-        }
-        self.inner.buffer(session).await
-    }
-    async fn cut(&self, cut: Cut) -> Result<(), LedgerError> {
-        self.inner.cut(cut).await
-    }
-    async fn cell(&self, id: &CellId) -> Result<Option<Cell>, LedgerError> {
-        self.inner.cell(id).await
-    }
-    async fn tail(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Message>, LedgerError> {
-        self.inner.tail(scope, owner).await
-    }
-    async fn messages(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Message>, LedgerError> {
-        self.inner.messages(scope, ids).await
-    }
-    async fn open_sessions(&self, limit: usize) -> Result<Vec<OpenSession>, LedgerError> {
-        self.inner.open_sessions(limit).await
-    }
-    async fn sweep(&self, sweep: Sweep) -> Result<Forgotten, LedgerError> {
-        self.inner.sweep(sweep).await
-    }
-}
-
 #[tokio::test]
 async fn a_session_that_is_being_cut_holds_up_nobody_else() {
     let stage = Stage::default();
     let (slow, other) = (session("slow"), session("other"));
-    let held = Arc::new(Held {
-        inner: stage.ledger.clone(),
-        session: slow.clone(),
-        permits: Semaphore::new(0),
-        waiting: Semaphore::new(0),
-    });
+    let held = Held::new(stage.ledger.clone(), Call::Buffer, &slow);
     let parts = engine::Parts {
         transcripts: held.clone(),
         ..stage.parts()
@@ -204,7 +151,7 @@ async fn a_session_that_is_being_cut_holds_up_nobody_else() {
         );
         tokio::spawn(async move { engine.add(add).await })
     };
-    held.waiting.acquire().await.expect("never closed").forget();
+    held.called().await;
 
     // The cut is under way and hangs. Others are not concerned:
     say(&engine, &other, "bob", 0, "I am quick").await;
@@ -223,7 +170,7 @@ async fn a_session_that_is_being_cut_holds_up_nobody_else() {
     );
     assert!(!cutting.is_finished());
 
-    held.permits.add_permits(1);
+    held.let_go();
     cutting.await.expect("no panic").expect("it is accepted");
     check_accounted(&stage, &slow, 2).await;
 }

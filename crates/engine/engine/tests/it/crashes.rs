@@ -60,21 +60,20 @@ async fn disturbed(stage: &Stage, run: &impl Run, n: usize, mode: Mode) {
         engine = survived.then_some(opened);
     }
     let what = format!("{mode:?} at call {n}, {:?}", stage.faults.hit());
-    let engine = match engine {
-        Some(engine) => engine,
-        None => {
-            stage.faults.lift();
-            let engine = stage.open().await;
-            stage.drive(run.run(stage, &engine)).await;
-            engine
-        }
+    let engine = if let Some(engine) = engine {
+        engine
+    } else {
+        stage.faults.lift();
+        let engine = stage.open().await;
+        stage.drive(run.run(stage, &engine)).await;
+        engine
     };
     stage.faults.lift();
     finish(stage, run, engine, &what).await;
 }
 
+#[expect(clippy::print_stdout, reason = "it is shown only when a check fails")]
 async fn finish(stage: &Stage, run: &impl Run, engine: Engine, what: &str) {
-    // Shown only when a check fails.
     println!("{what}");
     assert_eq!(stage.rest(&engine).await, 0, "a job failed");
     run.check(stage, &engine).await;
@@ -180,7 +179,7 @@ impl Run for Edited {
         stage.vault.by_hand(episodes, false, |entries| {
             assert_eq!(entries.len(), 2, "a pause of an hour makes two episodes");
             entries.remove(1);
-            entries[0].subject = "A person wrote this".to_owned();
+            "A person wrote this".clone_into(&mut entries[0].subject);
             entries.push(written(
                 "ann",
                 EntryKind::Episode,

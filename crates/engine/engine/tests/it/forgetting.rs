@@ -5,6 +5,7 @@ use std::sync::Arc;
 use engine::{Engine, EngineError, Forget};
 use model::{EntryId, EntryKind, Scope};
 
+use crate::held::{Call, Held};
 use crate::stage::{Stage, add, finds, flush, said, say, session, turns, user};
 
 fn texts(stage: &Stage) -> Vec<String> {
@@ -200,6 +201,81 @@ async fn an_episode_of_another_tenant_cannot_be_forgotten() {
         assert_eq!(forgot.missing, ids);
     }
     assert_eq!(turns(&engine, "ann", "violin").await.len(), 1);
+}
+
+/// An add that is on disk and not yet at hand when its session is forgotten, and searched for in between.
+#[tokio::test]
+async fn a_message_that_was_forgotten_before_its_add_returned_stays_forgotten() {
+    let stage = Stage::default();
+    let key = session("s");
+    let held = Held::new(stage.ledger.clone(), Call::Append, &key);
+    let parts = engine::Parts {
+        transcripts: held.clone(),
+        ..stage.parts()
+    };
+    let engine = Engine::start(parts, stage.settings.clone())
+        .await
+        .expect("it starts");
+    say(&engine, &session("other"), "ann", 0, "The viola").await;
+    assert_eq!(with_word(&engine, "ann", "viola").await, 1);
+    let adding = {
+        let (engine, add) = (
+            engine.clone(),
+            add(&key, vec![said(&key, "ann", 1, "The violin")]),
+        );
+        tokio::spawn(async move { engine.add(add).await })
+    };
+    held.called().await;
+    engine.forget(Forget::Session(key)).await.expect("it forgets");
+    assert_eq!(
+        with_word(&engine, "ann", "viola").await,
+        1,
+        "ann is at hand again"
+    );
+    held.let_go();
+    adding.await.expect("no panic").expect("it is accepted");
+    assert_eq!(with_word(&engine, "ann", "violin").await, 0, "it came back");
+    assert_eq!(with_word(&engine, "ann", "viola").await, 1);
+}
+
+/// A session is forgotten while its memcell is being written, at the n-th look of the writer at the memcell.
+async fn forgotten_at_look(n: usize) {
+    let stage = Stage::default();
+    let key = session("s");
+    let held = Held::new(stage.ledger.clone(), Call::Cell(n), &key);
+    let parts = engine::Parts {
+        transcripts: held.clone(),
+        ..stage.parts()
+    };
+    let engine = Engine::start(parts, stage.settings.clone())
+        .await
+        .expect("it starts");
+    say(&engine, &key, "ann", 0, "The violin").await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    held.called().await;
+    let forgetting = {
+        let (engine, key) = (engine.clone(), key.clone());
+        tokio::spawn(async move { engine.forget(Forget::Session(key)).await })
+    };
+    for _ in 0..500 {
+        tokio::task::yield_now().await;
+    }
+    held.let_go();
+    forgetting.await.expect("no panic").expect("it forgets");
+    assert_eq!(stage.rest(&engine).await, 0);
+    assert!(stage.vault.entries().is_empty(), "it came back");
+    assert!(turns(&engine, "ann", "violin").await.is_empty());
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn a_memcell_that_was_forgotten_while_it_was_told_is_not_written() {
+    forgotten_at_look(1).await;
+}
+
+#[tokio::test]
+async fn forgetting_waits_for_what_is_being_written() {
+    forgotten_at_look(2).await;
 }
 
 /// Adds and forgets of one session at once: afterwards nothing is half there.

@@ -69,7 +69,7 @@ async fn the_watcher_alone_carries_an_edit_over() {
 async fn a_changed_text_takes_the_place_of_the_old_one() {
     let (stage, engine) = remembered().await;
     stage.vault.by_hand(EPISODES, true, |entries| {
-        "All about a glockenspiel".clone_into(&mut entries[0].subject)
+        "All about a glockenspiel".clone_into(&mut entries[0].subject);
     });
     carried_over(&stage, &engine).await;
     assert!(finds(&engine, "ann", "glockenspiel", "glockenspiel").await);
@@ -90,10 +90,10 @@ async fn an_inline_key_counts_as_much_as_a_text() {
     let count = |found: engine::Found| found.memories.len();
     assert!(count(engine.search(in_session("s")).await.expect("it answers")) > 0);
     stage.vault.by_hand(EPISODES, true, |entries| {
-        entries[0].session = Some(SessionId::new("renamed"))
+        entries[0].session = Some(SessionId::new("renamed"));
     });
     stage.vault.by_hand(FACTS, true, |entries| {
-        entries[0].session = Some(SessionId::new("renamed"))
+        entries[0].session = Some(SessionId::new("renamed"));
     });
     carried_over(&stage, &engine).await;
     assert_eq!(
@@ -149,7 +149,7 @@ async fn an_entry_that_moves_between_files_keeps_what_hangs_on_it() {
     stage
         .vault
         .by_hand("default/default/users/ann/episode/z.md", true, |entries| {
-            *entries = moved
+            *entries = moved;
         });
     stage
         .drive(async {
@@ -233,7 +233,7 @@ async fn what_the_engine_writes_itself_is_not_read_back() {
 async fn an_edit_that_nobody_has_seen_survives_an_append() {
     let (stage, engine) = remembered().await;
     stage.vault.by_hand(EPISODES, false, |entries| {
-        "All about a glockenspiel".clone_into(&mut entries[0].subject)
+        "All about a glockenspiel".clone_into(&mut entries[0].subject);
     });
     let key = session("more");
     say(&engine, &key, "ann", 10, "I play the accordion").await;
@@ -320,4 +320,70 @@ async fn a_fact_written_under_an_episode_by_hand_goes_with_it() {
         .map(|(_, entry)| entry.id.to_string())
         .collect();
     assert_eq!(left, ["af_free"]);
+}
+
+#[tokio::test]
+async fn a_file_that_may_not_be_read_is_reported_and_stops_nothing() {
+    let (stage, engine) = remembered().await;
+    stage.vault.by_hand(EPISODES, false, |entries| {
+        "All about a glockenspiel".clone_into(&mut entries[0].subject);
+    });
+    stage.vault.set_unreadable(EPISODES, true);
+    stage.vault.by_hand(FACTS, false, |entries| {
+        entries.push(written(
+            "ann",
+            EntryKind::Fact,
+            "af_hand",
+            5,
+            "Ann owns a theremin",
+        ));
+    });
+    engine.sync().await.expect_err("it says so");
+    assert!(
+        finds(&engine, "ann", "theremin", "theremin").await,
+        "the other file was not read"
+    );
+    assert_eq!(
+        turns(&engine, "ann", "violin").await.len(),
+        2,
+        "what was read before is still there"
+    );
+    assert_eq!(engine.status().await.expect("it answers").broken_files.len(), 1);
+
+    // An index built meanwhile is built without it, and catches up.
+    engine.rebuild(None).await.expect("it builds");
+    assert!(finds(&engine, "ann", "theremin", "theremin").await);
+    stage.vault.set_unreadable(EPISODES, false);
+    carried_over(&stage, &engine).await;
+    assert!(finds(&engine, "ann", "glockenspiel", "glockenspiel").await);
+    assert!(engine.status().await.expect("it answers").problems().is_empty());
+}
+
+#[tokio::test]
+async fn an_index_built_while_a_file_is_broken_catches_up_when_it_is_repaired() {
+    let (stage, engine) = remembered().await;
+    stage.vault.set_broken(EPISODES, true);
+    stage.drive(engine.sync()).await.expect("it syncs");
+    engine.rebuild(None).await.expect("it builds");
+    assert_eq!(engine.status().await.expect("it answers").broken_files.len(), 1);
+    stage.vault.set_broken(EPISODES, false);
+    carried_over(&stage, &engine).await;
+    assert_eq!(turns(&engine, "ann", "violin").await.len(), 2);
+}
+
+#[tokio::test]
+async fn facts_in_a_broken_file_go_when_it_is_repaired() {
+    let (stage, engine) = remembered().await;
+    stage.vault.set_broken(FACTS, true);
+    stage.drive(engine.sync()).await.expect("it syncs");
+    stage.vault.by_hand(EPISODES, true, Vec::clear);
+    engine.sync().await.expect_err("it says so");
+    assert_eq!(stage.vault.entries().len(), 1);
+    assert!(
+        turns(&engine, "ann", "violin").await.is_empty(),
+        "the episode is gone at once"
+    );
+    stage.vault.set_broken(FACTS, false);
+    carried_over(&stage, &engine).await;
+    assert!(stage.vault.entries().is_empty(), "a fact outlived its episode");
 }

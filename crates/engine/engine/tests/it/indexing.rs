@@ -188,8 +188,10 @@ async fn another_embedder_takes_over_while_search_goes_on() {
 
 #[tokio::test]
 async fn a_slow_embedder_does_not_keep_a_new_index_from_answering() {
-    let mut stage = Stage::default();
-    stage.embedder = Arc::new(HashEmbedder::new(64).slow());
+    let stage = Stage {
+        embedder: Arc::new(HashEmbedder::new(64).slow()),
+        ..Stage::default()
+    };
     let engine = stage.open().await;
     remember(&stage, &engine).await;
     engine.shutdown().await;

@@ -1,10 +1,13 @@
 //! The engine on fakes: what it must never lose, never do twice, and never bring back.
 
+#![expect(clippy::disallowed_methods, reason = "a test owns the tasks that it spawns")]
+
 mod concurrency;
 mod crashes;
 mod faults;
 mod forgetting;
 mod hands;
+mod held;
 mod indexing;
 mod jobs;
 mod models;

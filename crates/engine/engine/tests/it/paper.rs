@@ -35,6 +35,7 @@ struct File {
     modified: i128,
     broken: Option<String>,
     problem: Option<String>,
+    is_unreadable: bool,
 }
 
 impl File {
@@ -99,6 +100,14 @@ impl PaperVault {
     pub(crate) fn set_problem(&self, path: &str, entry: Option<&str>) {
         let mut desk = self.desk();
         desk.touch(&path.into()).problem = entry.map(str::to_owned);
+        desk.change.paths.insert(path.into());
+        self.changed.notify_one();
+    }
+
+    /// A person takes the right to read a file away, or gives it back.
+    pub(crate) fn set_unreadable(&self, path: &str, is_unreadable: bool) {
+        let mut desk = self.desk();
+        desk.files.get_mut(path).expect("the file is there").is_unreadable = is_unreadable;
         desk.change.paths.insert(path.into());
         self.changed.notify_one();
     }
@@ -241,6 +250,13 @@ impl Vault for PaperVault {
         let Some(file) = desk.files.get(path) else {
             return Ok(None);
         };
+        if file.is_unreadable {
+            let source = std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+            return Err(VaultError::Io {
+                path: path.to_string(),
+                source,
+            });
+        }
         let readable = file.entries.iter().filter(|_| file.broken.is_none());
         let readable = readable.filter(|entry| file.problem.as_deref() != Some(entry.id.as_str()));
         let entries = readable
@@ -281,6 +297,12 @@ impl Vault for PaperVault {
                 .iter()
                 .find(|entry| entry.id == *id)
                 .ok_or_else(|| missing(id))?;
+        }
+        if let Some(reason) = desk.files[path].broken.clone() {
+            return Err(VaultError::Broken {
+                path: path.to_string(),
+                reason,
+            });
         }
         let file = desk.touch(path);
         for edit in edits {

@@ -1,0 +1,249 @@
+//! What a person's own statement must say after its subject to be worth keeping.
+//!
+//! Owns: the grammar of predicates: which verbs, objects and states tell something lasting. Never: subjects
+//! (`statement`) or word lists (`lexicon`).
+
+use model::{Timestamp, Zone};
+use recall::text::is_stop_word;
+use recall::time::expressions;
+
+use super::lexicon::{
+    ADVERBS, Form, GOALS, IDIOMS, NEGATABLE, STATES, STATES_WITH_OF, TALK, VAGUE, is_participle, verb,
+};
+use crate::dates::names_a_day;
+use crate::words::Word;
+
+/// Whether a text says when.
+pub(super) fn is_dated(text: &str, said_at: Timestamp, zone: &Zone) -> bool {
+    names_a_day(text) || !expressions(text, said_at, zone).is_empty()
+}
+
+/// One clause, as text and as words.
+pub(super) struct Clause<'a> {
+    pub(super) text: &'a str,
+    pub(super) words: &'a [Word],
+    pub(super) said_at: Timestamp,
+    pub(super) zone: &'a Zone,
+}
+
+impl Clause<'_> {
+    /// Whether it says when.
+    pub(super) fn is_dated(&self) -> bool {
+        is_dated(self.text, self.said_at, self.zone)
+    }
+
+    pub(super) fn word(&self, at: usize) -> &str {
+        self.words.get(at).map_or("", |word| word.text.as_str())
+    }
+
+    pub(super) fn past_adverbs(&self, mut at: usize) -> usize {
+        while ADVERBS.contains(self.word(at)) {
+            at += 1;
+        }
+        at
+    }
+
+    /// Whether anything from there on names something.
+    pub(super) fn says(&self, at: usize) -> bool {
+        self.words.iter().skip(at).any(|word| {
+            let plain = word.text.as_str();
+            !is_stop_word(plain) && !VAGUE.contains(plain) && !ADVERBS.contains(plain) && plain != "very"
+        })
+    }
+
+    /// Whether it speaks of an "it" that only the talk before it names.
+    pub(super) fn dangles(&self, at: usize) -> bool {
+        let pronoun = |word: &&Word| {
+            matches!(
+                word.text.as_str(),
+                "it" | "them" | "him" | "her" | "he" | "she" | "they"
+            )
+        };
+        let content = |word: &&Word| {
+            let plain = word.text.as_str();
+            let idle = is_stop_word(plain)
+                || VAGUE.contains(plain)
+                || ADVERBS.contains(plain)
+                || plain == "yesterday";
+            !idle && (word.capital || verb(plain).is_none())
+        };
+        let rest = self.words.get(at..).unwrap_or(&[]);
+        rest.iter().any(|word| pronoun(&word)) && rest.iter().filter(content).count() <= 1
+    }
+
+    /// Whether an idiom or shop talk stands among the first words from there.
+    pub(super) fn is_idiom(&self, at: usize) -> bool {
+        let near = self.words.iter().skip(at).take(4);
+        near.clone().any(|word| IDIOMS.contains(&word.text))
+    }
+
+    pub(super) fn counts_plain(&self, at: usize) -> bool {
+        let next = self.past_adverbs(at + 1);
+        match self.word(at) {
+            "am" | "was" | "are" | "were" => self.counts_be(next),
+            "have" | "had" if self.word(next) == "been" || is_participle(self.word(next)) => {
+                self.counts_have(next)
+            }
+            "have" | "had" => self.counts_possession(next),
+            "will" => self.counts_will(next),
+            "don't" | "dont" => {
+                NEGATABLE.contains(self.word(next)) && self.says(next + 1) && !self.is_idiom(next + 1)
+            }
+            "can't" | "cannot" => {
+                matches!(self.word(next), "stand" | "eat" | "tolerate" | "swim" | "drive") && self.says(next)
+            }
+            "can" => matches!(self.word(next), "speak" | "play" | "swim" | "drive") && self.says(next),
+            "no" if self.word(at + 1) == "longer" => verb(self.word(at + 2)).is_some() && self.says(at + 3),
+            "used" if self.word(at + 1) == "to" => verb(self.word(at + 2)).is_some() && self.says(at + 3),
+            "want" if self.word(at + 1) == "to" => GOALS.contains(self.word(at + 2)) && self.says(at + 3),
+            "get" | "got" | "took" | "take" | "made" | "make" => self.says(next) && self.counts_object(next),
+            "like" | "love" | "hate" | "prefer" | "enjoy" | "adore" | "dislike" | "loved" | "liked"
+            | "enjoyed" | "hated" | "fear" => self.counts_taste(next),
+            word if TALK.contains(word) => false,
+            "gave" | "give" if self.word(next) == "up" => self.says(next + 1),
+            "smoke" | "retired" | "graduated" | "remarried" => true,
+            "do" | "did" | "saw" | "found" | "gave" | "kept" | "put" | "set" | "held" | "brought"
+            | "tried" | "use" | "see" | "find" | "keep" | "try" => {
+                self.says(next) && self.counts_object(next) && self.is_concrete(next)
+            }
+            word => {
+                matches!(verb(word), Some((_, Form::Base | Form::Past)))
+                    && self.says(next)
+                    && self.counts_object(next)
+            }
+        }
+    }
+
+    /// An object that is not just a pronoun, and no idiom.
+    pub(super) fn counts_object(&self, at: usize) -> bool {
+        let pronoun = matches!(
+            self.word(at),
+            "it" | "that" | "this" | "them" | "these" | "those" | "what" | "how" | "him" | "her" | "to"
+        );
+        let to_place =
+            self.word(at) == "to" && verb(self.word(at + 1)).is_none_or(|(_, form)| form != Form::Base);
+        (!pronoun || to_place) && !self.is_idiom(at)
+    }
+
+    /// Dated, or with a name or number in it: for verbs that alone say little.
+    pub(super) fn is_concrete(&self, at: usize) -> bool {
+        let named = |word: &Word| word.capital || word.text.starts_with(|c: char| c.is_ascii_digit());
+        self.words.iter().skip(at).any(named) || self.is_dated()
+    }
+
+    /// What one can be "on" or "in" for a while.
+    fn tells_state(&self, at: usize) -> bool {
+        let states = [
+            "diet",
+            "relationship",
+            "medication",
+            "antibiotics",
+            "team",
+            "shift",
+            "sabbatical",
+            "leave",
+            "college",
+            "school",
+        ];
+        self.words
+            .iter()
+            .skip(at)
+            .any(|word| states.contains(&word.text.as_str()))
+    }
+
+    fn counts_taste(&self, at: usize) -> bool {
+        let vague = [
+            "it",
+            "that",
+            "this",
+            "those",
+            "these",
+            "them",
+            "how",
+            "what",
+            "when",
+            "the",
+            "him",
+            "her",
+            "to",
+            "where",
+            "seeing",
+            "hearing",
+            "being",
+            "having",
+            "everyone",
+            "everything",
+            "all",
+        ];
+        let the_idea =
+            self.word(at) == "the" && matches!(self.word(at + 1), "way" | "idea" | "fact" | "sound" | "vibe");
+        let to_do =
+            self.word(at) == "to" && verb(self.word(at + 1)).is_some_and(|(_, form)| form == Form::Base);
+        let fine = !vague.contains(&self.word(at)) || (self.word(at) == "the" && !the_idea) || to_do;
+        fine && self.says(at) && self.word(at + 1) != "to"
+    }
+
+    fn counts_possession(&self, at: usize) -> bool {
+        !matches!(self.word(at), "to" | "no" | "been" | "it" | "that" | "this")
+            && self.says(at)
+            && !self.is_idiom(at)
+    }
+
+    pub(super) fn counts_have(&self, at: usize) -> bool {
+        match self.word(at) {
+            "been" => {
+                self.counts_be(self.past_adverbs(at + 1)) || (self.word(at + 1) == "to" && self.says(at + 2))
+            }
+            "got" | "had" => self.counts_possession(at + 1),
+            word if TALK.contains(word) => false,
+            word if is_participle(word) => self.says(at + 1) && self.counts_object(at + 1),
+            _ => false,
+        }
+    }
+
+    pub(super) fn counts_will(&self, at: usize) -> bool {
+        let known = matches!(verb(self.word(at)), Some((_, Form::Base)));
+        known && self.says(at + 1) && self.counts_object(at + 1) && self.is_dated()
+    }
+
+    /// What follows a form of "be".
+    pub(super) fn counts_be(&self, at: usize) -> bool {
+        let at = self.past_adverbs(at + usize::from(self.word(at) == "not"));
+        let (here, next) = (self.word(at), self.word(at + 1));
+        let going_to = here == "going" && next == "to";
+        if going_to || matches!((here, next), ("planning" | "about" | "moving", "to")) {
+            let planned = matches!(verb(self.word(at + 2)), Some((_, Form::Base)));
+            return self.says(at + 2) && self.counts_object(at + 3) && (planned || self.is_concrete(at + 2));
+        }
+        match here {
+            "a" | "an" => {
+                !matches!(next, "bit" | "little" | "mess" | "loss")
+                    && self.says(at + 1)
+                    && !self.is_idiom(at + 1)
+            }
+            "the" => {
+                self.is_concrete(at + 1)
+                    || self.word(at + 2) == "of"
+                    || matches!(next, "youngest" | "oldest" | "eldest" | "only")
+            }
+            "from" | "into" => self.says(at + 1),
+            "in" | "at" | "on" | "with" => self.is_concrete(at + 1) || self.tells_state(at + 1),
+            "back" => self.says(at + 1) && self.words.len() > at + 2,
+            "no" => next == "longer" && self.says(at + 2),
+            _ if here.starts_with(|c: char| c.is_ascii_digit()) => self.words.len() <= at + 6,
+            _ if STATES_WITH_OF.contains(here) => next == "of" && self.says(at + 2),
+            _ if STATES.contains(here) => true,
+            _ => match verb(here) {
+                Some((_, Form::Ing)) => {
+                    let vague = matches!(
+                        here,
+                        "getting" | "doing" | "having" | "being" | "making" | "keeping" | "seeing"
+                    );
+                    (!vague || self.is_concrete(at + 1)) && self.says(at + 1) && self.counts_object(at + 1)
+                }
+                Some((_, Form::Past | Form::Participle)) => self.says(at) && self.is_concrete(at),
+                _ => false,
+            },
+        }
+    }
+}

@@ -1,0 +1,533 @@
+//! The corpus as its users see it: properties over any rows, and examples of each kind of evidence.
+
+use std::sync::Arc;
+
+use model::{
+    Comparison, Doc, DocKey, DocKind, EntryId, EntryKind, Field, Filter, MessageId, Name, Origin, Owner, Parent,
+    ParentKind, Role, Scope, SenderId, SessionId, Timestamp, Value, Zone,
+};
+use proptest::prelude::*;
+
+use super::{Corpus, Hit, Method, Query, Ranking, cut_to_tokens};
+
+const DAY_MS: i64 = 86_400_000;
+
+/// A day in 2023, counted from 1 January.
+fn day(n: i64) -> Timestamp {
+    Timestamp::from_millis(1_672_531_200_000 + n * DAY_MS)
+}
+
+fn row(id: &str, kind: DocKind, time: Timestamp, text: &str) -> Doc {
+    let is_turn = kind == DocKind::Turn;
+    Doc {
+        key: DocKey {
+            scope: Scope::default(),
+            owner: Owner::user(Name::parse("ann").expect("a name")),
+            id: id.into(),
+        },
+        kind,
+        session: None,
+        parent: None,
+        seq: 0,
+        time,
+        valid_from: None,
+        valid_until: None,
+        supersedes: Vec::new(),
+        origin: Origin::User,
+        role: is_turn.then_some(Role::User),
+        speaker: is_turn.then(|| "Ann".to_owned()),
+        senders: vec![SenderId::parse("ann").expect("a sender")],
+        sources: Vec::new(),
+        subject: String::new(),
+        summary: String::new(),
+        text: text.to_owned(),
+        path: "".into(),
+        vector: None,
+    }
+}
+
+fn turn(id: &str, session: &str, time: Timestamp, speaker: &str, text: &str) -> Doc {
+    Doc {
+        session: Some(SessionId::parse(session).expect("a session")),
+        speaker: Some(speaker.to_owned()),
+        senders: vec![SenderId::parse(&speaker.to_lowercase()).expect("a sender")],
+        ..row(id, DocKind::Turn, time, text)
+    }
+}
+
+fn fact(id: &str, time: Timestamp, text: &str) -> Doc {
+    row(id, DocKind::Entry(EntryKind::Fact), time, text)
+}
+
+fn of_episode(id: &str) -> Option<Parent> {
+    Some(Parent {
+        kind: ParentKind::Episode,
+        id: id.to_owned(),
+    })
+}
+
+fn corpus(docs: impl IntoIterator<Item = Doc>) -> Corpus {
+    let mut corpus = Corpus::default();
+    for doc in docs {
+        corpus.upsert(Arc::new(doc));
+    }
+    corpus
+}
+
+struct Ask<'a> {
+    text: &'a str,
+    vector: Option<&'a [f32]>,
+    method: Method,
+    filter: Option<&'a Filter>,
+    as_of: Option<Timestamp>,
+    limit: usize,
+}
+
+fn ask(text: &str) -> Ask<'_> {
+    Ask {
+        text,
+        vector: None,
+        method: Method::Hybrid,
+        filter: None,
+        as_of: None,
+        limit: 50,
+    }
+}
+
+impl Ask<'_> {
+    fn of(&self, corpus: &Corpus) -> Ranking {
+        corpus.search(&Query {
+            text: self.text,
+            vector: self.vector,
+            method: self.method,
+            filter: self.filter,
+            asked_at: day(200),
+            zone: &Zone::utc(),
+            as_of: self.as_of,
+            memories_max: self.limit,
+            messages_max: self.limit,
+            score_min: 0.0,
+        })
+    }
+}
+
+fn ids(hits: &[Hit]) -> Vec<&str> {
+    hits.iter().map(|hit| &*hit.doc.key.id).collect()
+}
+
+fn all_hits(ranking: &Ranking) -> impl Iterator<Item = &Hit> {
+    let memories = ranking.memories.iter().flat_map(|hit| std::iter::once(hit).chain(&hit.facts));
+    memories.chain(&ranking.messages)
+}
+
+// Examples.
+
+#[test]
+fn an_answer_next_to_its_question_is_found() {
+    let corpus = corpus([
+        turn("1", "s", day(1), "Ann", "Which instrument does your sister play nowadays?"),
+        turn("2", "s", day(1), "Bob", "The cello, since last winter."),
+        turn("3", "t", day(2), "Bob", "The weather was dreadful."),
+        turn("4", "u", day(3), "Ann", "I bought a lamp."),
+    ]);
+    let found = ask("What instrument does the sister play?").of(&corpus);
+    assert_eq!(ids(&found.messages)[..2], ["1", "2"]);
+    let answer = &found.messages[1];
+    assert!(answer.why.neighbours > 0.1 && answer.why.keyword == 0.0 && answer.why.terms.is_empty());
+    assert!(found.messages[2].why.neighbours == 0.0);
+    assert_eq!(found.messages[0].why.terms, ["instrument", "sister", "play"]);
+}
+
+#[test]
+fn a_long_neighbour_lends_less() {
+    let long = "word ".repeat(300);
+    let near = |text: &str| {
+        let corpus = corpus([
+            turn("1", "s", day(1), "Ann", "Do you play the cello?"),
+            turn("2", "s", day(1), "Bob", text),
+        ]);
+        let found = ask("cello").of(&corpus);
+        found.messages.iter().find(|hit| &*hit.doc.key.id == "2").expect("listed").why.neighbours
+    };
+    assert!(near("Yes, gladly.") > 4.0 * near(&long));
+}
+
+#[test]
+fn the_named_speaker_comes_first() {
+    let corpus = corpus([
+        turn("1", "s", day(1), "Bob", "Ann, I painted a sunrise."),
+        turn("2", "t", day(2), "Ann", "Bob, I painted a sunrise."),
+    ]);
+    assert_eq!(ids(&ask("What did Ann paint?").of(&corpus).messages), ["2", "1"]);
+    assert_eq!(ids(&ask("What did Bob paint?").of(&corpus).messages), ["1", "2"]);
+    assert_eq!(ids(&ask("What did I paint?").of(&corpus).messages), ["2", "1"], "the owner is Ann");
+}
+
+#[test]
+fn a_time_in_the_question_prefers_but_never_hides() {
+    let corpus = corpus([
+        turn("early", "s", day(10), "Ann", "We went hiking."),
+        turn("may", "t", day(130), "Ann", "We went hiking."),
+        turn("late", "u", day(190), "Ann", "We went hiking."),
+    ]);
+    let found = ask("When did we go hiking last May?").of(&corpus);
+    assert_eq!(ids(&found.messages)[0], "may");
+    assert_eq!(found.messages.len(), 3);
+    assert_eq!(found.messages[0].why.time, Some(1.0));
+    assert!(found.messages[1].why.time.is_some_and(|fit| fit < 1.0));
+    let (from, to) = found.span.expect("May");
+    assert_eq!((from, to), (day(120), day(151)));
+    let found = ask("When did we go hiking?").of(&corpus);
+    assert_eq!((found.span, found.messages[0].why.time), (None, None));
+}
+
+#[test]
+fn a_fact_is_found_by_the_time_it_holds() {
+    let old = Doc { valid_from: Some(day(120)), valid_until: Some(day(140)), ..fact("old", day(190), "Ann was ill") };
+    let corpus = corpus([old, fact("new", day(191), "Ann was ill")]);
+    assert_eq!(ids(&ask("illness in May").of(&corpus).memories), ["old", "new"]);
+}
+
+#[test]
+fn vectors_find_what_words_do_not() {
+    let with = |doc: Doc, vector: [f32; 3]| Doc { vector: Some(Arc::from(vector)), ..doc };
+    let corpus = corpus([
+        with(turn("cat", "s", day(1), "Ann", "My kitten sleeps."), [1.0, 0.1, 0.0]),
+        with(turn("car", "t", day(2), "Ann", "The engine broke."), [0.0, 1.0, 0.1]),
+        with(turn("sea", "u", day(3), "Ann", "Waves all day."), [0.1, 0.0, 1.0]),
+    ]);
+    let vector = [1.0, 0.0, 0.0];
+    for method in [Method::Vector, Method::Hybrid] {
+        let found = Ask { vector: Some(&vector), method, ..ask("feline pet") }.of(&corpus);
+        assert_eq!(ids(&found.messages)[0], "cat");
+        assert!(found.messages[0].why.vector > found.messages[1].why.vector);
+        assert_eq!(found.messages[0].why.keyword, 0.0);
+    }
+    let found = Ask { vector: Some(&vector), method: Method::Keyword, ..ask("engine") }.of(&corpus);
+    assert_eq!((ids(&found.messages)[0], found.messages[0].why.vector), ("car", 0.0));
+    let other_size = [1.0, 0.0];
+    let found = Ask { vector: Some(&other_size), ..ask("engine") }.of(&corpus);
+    assert_eq!(ids(&found.messages)[0], "car", "a vector of another model is as if missing");
+}
+
+#[test]
+fn a_row_put_again_keeps_its_vector_while_its_text_stays() {
+    let doc = Doc { vector: Some(Arc::from([1.0, 0.0])), ..turn("1", "s", day(1), "Ann", "kitten") };
+    let mut corpus = corpus([doc]);
+    let evidence = |corpus: &Corpus| {
+        let found = Ask { vector: Some(&[1.0, 0.0]), ..ask("x") }.of(corpus);
+        found.messages[0].why.vector
+    };
+    let before = evidence(&corpus);
+    assert!(before > 0.0);
+    let again = Doc { seq: 7, ..Doc::clone(corpus.get("1").expect("there")) };
+    assert_eq!(again.vector, None);
+    corpus.upsert(Arc::new(again.clone()));
+    assert_eq!(evidence(&corpus), before);
+    corpus.upsert(Arc::new(Doc { text: "dog".to_owned(), ..again }));
+    assert_eq!(evidence(&corpus), 0.0);
+}
+
+fn moved() -> Corpus {
+    let new = Doc {
+        supersedes: vec![EntryId::new("f1")],
+        sources: vec![MessageId::new("2")],
+        ..fact("f2", day(100), "Ann lives in Lisbon")
+    };
+    let old = Doc { sources: vec![MessageId::new("1")], ..fact("f1", day(10), "Ann lives in Berlin, a city") };
+    corpus([
+        old,
+        new,
+        turn("1", "s", day(10), "Ann", "I live in Berlin, a city."),
+        turn("2", "t", day(100), "Ann", "I moved to Lisbon."),
+    ])
+}
+
+#[test]
+fn what_was_superseded_comes_after_what_took_its_place() {
+    let found = ask("In which city does Ann live?").of(&moved());
+    assert_eq!(ids(&found.memories), ["f2", "f1"]);
+    assert_eq!(found.memories[1].superseded_by, Some(EntryId::new("f2")));
+    assert_eq!(found.memories[0].superseded_by, None);
+    assert!(found.memories[1].why.freshness < found.memories[0].why.freshness);
+    let told = |ranking: &Ranking| ranking.messages.iter().find(|hit| &*hit.doc.key.id == "1").expect("listed").score;
+    let before = Ask { as_of: Some(day(50)), ..ask("In which city does Ann live?") }.of(&moved());
+    assert!(told(&found) < told(&before), "what told it is lowered a little");
+}
+
+#[test]
+fn as_of_answers_with_what_held_then() {
+    let found = Ask { as_of: Some(day(50)), ..ask("Where does Ann live?") }.of(&moved());
+    assert_eq!(ids(&found.memories), ["f1"]);
+    assert_eq!(found.memories[0].superseded_by, None);
+    assert_eq!(ids(&found.messages), ["1"]);
+}
+
+#[test]
+fn a_question_about_the_past_is_answered_with_what_held_then() {
+    let found = ask("Where did Ann live in January, in which city?").of(&moved());
+    assert_eq!(ids(&found.memories)[0], "f1");
+    assert_eq!(found.memories[0].superseded_by, Some(EntryId::new("f2")));
+}
+
+#[test]
+fn a_change_announced_ahead_does_not_hold_yet() {
+    let new = Doc {
+        supersedes: vec![EntryId::new("f1")],
+        valid_from: Some(day(300)),
+        ..fact("f2", day(100), "Ann will live in Lisbon")
+    };
+    let corpus = corpus([fact("f1", day(10), "Ann lives in Berlin"), new]);
+    let found = ask("Where does Ann live? In Berlin?").of(&corpus);
+    assert!(found.memories.iter().all(|hit| hit.superseded_by.is_none()));
+    assert_eq!(ids(&found.memories)[0], "f1");
+}
+
+#[test]
+fn of_a_chain_the_last_is_named_and_comes_first() {
+    let next = |id: &str, old: &str, n: i64, text: &str| Doc { supersedes: vec![EntryId::new(old)], ..fact(id, day(n), text) };
+    let corpus = corpus([
+        fact("a", day(1), "Ann works at Acme as a baker"),
+        next("b", "a", 2, "Ann works at Bolt"),
+        next("c", "b", 3, "Ann has a job at Cora"),
+    ]);
+    let found = ask("Where does Ann work as a baker?").of(&corpus);
+    assert_eq!(ids(&found.memories)[0], "c");
+    assert!(found.memories[1..].iter().all(|hit| hit.superseded_by == Some(EntryId::new("c"))));
+}
+
+#[test]
+fn facts_lend_to_their_turns_and_turns_to_their_episode() {
+    let told = |text: &str| turn("1", "s", day(1), "Ann", text);
+    let plain = || [told("Rex is his name."), turn("2", "t", day(2), "Ann", "Max is his name.")];
+    let alone = ask("dog name").of(&corpus(plain()));
+    let lent = Doc { sources: vec![MessageId::new("1")], ..fact("f", day(1), "Ann's dog is called Rex") };
+    let with_fact = ask("dog name").of(&corpus(plain().into_iter().chain([lent])));
+    let score = |ranking: &Ranking| ranking.messages.iter().find(|hit| &*hit.doc.key.id == "1").expect("listed").score;
+    assert!(score(&with_fact) > score(&alone));
+
+    let episode = |id: &str| row(id, DocKind::Entry(EntryKind::Episode), day(3), "They talked.");
+    let child = |doc: Doc, id: &str| Doc { parent: of_episode(id), ..doc };
+    let both = corpus([
+        episode("e1"),
+        episode("e2"),
+        child(told("Nothing new here."), "e1"),
+        child(turn("2", "t", day(2), "Ann", "Our dog Max barked."), "e2"),
+        child(fact("f", day(2), "Ann has a dog called Max"), "e2"),
+    ]);
+    let found = ask("dog").of(&both);
+    assert_eq!(ids(&found.memories), ["e2", "e1"]);
+    assert_eq!(ids(&found.memories[0].facts), ["f"], "a fact is shown with its episode");
+    assert!(found.memories[0].score >= found.memories[0].facts[0].score);
+}
+
+#[test]
+fn words_of_asking_weigh_little() {
+    let corpus = corpus([
+        turn("1", "s", day(1), "Ann", "Can you suggest and recommend some ideas, any suggestions?"),
+        turn("2", "t", day(2), "Ann", "I collect cameras of all kinds, mostly from flea markets."),
+    ]);
+    assert_eq!(ids(&ask("Can you suggest some ideas for my cameras?").of(&corpus).messages)[0], "2");
+}
+
+#[test]
+fn scripts_without_spaces_are_found() {
+    let corpus = corpus([
+        turn("1", "s", day(1), "Ann", "我去年搬到北京了"),
+        turn("2", "t", day(2), "Ann", "昨日は東京タワーへ行った"),
+        turn("3", "u", day(3), "Ann", "서울에 살아요"),
+    ]);
+    assert_eq!(ids(&ask("北京").of(&corpus).messages)[0], "1");
+    assert_eq!(ids(&ask("東京タワー").of(&corpus).messages)[0], "2");
+    assert_eq!(ids(&ask("서울에서").of(&corpus).messages)[0], "3");
+}
+
+#[test]
+fn a_score_means_the_same_in_a_large_corpus() {
+    let wanted = || turn("x", "s", day(1), "Ann", "My dentist is Doctor Quill.");
+    let filler = |n: i64| turn(&format!("f{n}"), &format!("t{n}"), day(n % 150), "Bob", "We talked about lamps and rain.");
+    let score = |count: i64| {
+        let corpus = corpus((0..count).map(filler).chain([wanted()]));
+        ask("Who is my dentist?").of(&corpus).messages[0].score
+    };
+    let (small, large) = (score(3), score(3_000));
+    assert!((small - large).abs() < 0.1, "{small} and {large}");
+}
+
+#[test]
+fn a_cut_keeps_the_best_that_fit() {
+    let doc = |id: &str, chars: usize| Arc::new(row(id, DocKind::Turn, day(1), &"x".repeat(chars)));
+    let hit = |id: &str, score: f32, chars: usize| Hit {
+        doc: doc(id, chars),
+        score,
+        why: super::Why::default(),
+        superseded_by: None,
+        facts: Vec::new(),
+    };
+    let ranking = || Ranking {
+        memories: vec![hit("m1", 0.9, 40), hit("m2", 0.3, 40)],
+        messages: vec![hit("t0", 0.95, 4_000), hit("t1", 0.8, 40), hit("t2", 0.5, 40)],
+        span: None,
+    };
+    let kept = |tokens: usize| {
+        let mut ranking = ranking();
+        cut_to_tokens(&mut ranking, tokens);
+        [ids(&ranking.memories).join(" "), ids(&ranking.messages).join(" ")].join("|")
+    };
+    assert_eq!(kept(30), "m1|t1 t2");
+    assert_eq!(kept(29), "m1|t1");
+    assert_eq!(kept(10), "m1|");
+    assert_eq!(kept(0), "|");
+    assert_eq!(kept(2_000), "m1 m2|t0 t1 t2");
+    let mut wide = Ranking { messages: vec![hit("w", 0.5, 0)], ..Ranking::default() };
+    Arc::make_mut(&mut wide.messages[0].doc).text = "北京".repeat(10);
+    cut_to_tokens(&mut wide, 19);
+    assert!(wide.messages.is_empty(), "twenty characters are twenty tokens");
+}
+
+// Properties.
+
+const WORDS: &str = "dog cat lamp rain Ann Bob lives Berlin Lisbon yesterday May 7 北京 why? the last week suggest";
+
+fn words(count: std::ops::Range<usize>) -> impl Strategy<Value = String> {
+    let words: Vec<&'static str> = WORDS.split(' ').collect();
+    proptest::collection::vec(proptest::sample::select(words), count).prop_map(|words| words.join(" "))
+}
+
+fn some_id() -> impl Strategy<Value = String> {
+    (0..12u8).prop_map(|n| format!("r{n}"))
+}
+
+fn some_row() -> impl Strategy<Value = Doc> {
+    let kinds = [DocKind::Turn, DocKind::Turn, DocKind::Entry(EntryKind::Episode), DocKind::Entry(EntryKind::Fact)];
+    let vector = proptest::option::of(proptest::array::uniform4(-1.0f32..1.0));
+    let when = (0..30i64, proptest::option::of(0..40i64), proptest::option::of(0..40i64));
+    let kin = (proptest::option::of(some_id()), proptest::collection::vec(some_id(), 0..2), some_id());
+    (some_id(), proptest::sample::select(kinds.to_vec()), words(0..8), 0..4u8, 0..3u32, when, kin, vector).prop_map(
+        |(id, kind, text, session, seq, (time, from, until), (parent, supersedes, source), vector)| {
+            let is_turn = kind == DocKind::Turn;
+            Doc {
+                session: (session > 0).then(|| SessionId::parse(&format!("s{session}")).expect("a session")),
+                parent: parent.and_then(|id| of_episode(&id)),
+                seq,
+                valid_from: from.map(day),
+                valid_until: until.map(day),
+                supersedes: supersedes.iter().filter(|_| !is_turn).map(|id| EntryId::new(id.as_str())).collect(),
+                sources: vec![MessageId::new(source)],
+                vector: vector.map(Arc::from),
+                speaker: is_turn.then(|| if session > 1 { "Ann" } else { "Bob" }.to_owned()),
+                ..row(&id, kind, day(time), &text)
+            }
+        },
+    )
+}
+
+fn rows(count: usize) -> impl Strategy<Value = Vec<Doc>> {
+    proptest::collection::vec(some_row(), 0..count)
+}
+
+fn method() -> impl Strategy<Value = Method> {
+    proptest::sample::select(vec![Method::Keyword, Method::Vector, Method::Hybrid])
+}
+
+fn falls(hits: &[Hit]) -> bool {
+    hits.is_sorted_by(|a, b| a.score >= b.score)
+}
+
+proptest! {
+    #[test]
+    fn any_history_ends_like_a_fresh_build(
+        steps in proptest::collection::vec((some_row(), any::<bool>()), 0..40),
+        text in words(1..6), method in method(), vector in proptest::array::uniform4(-1.0f32..1.0),
+    ) {
+        let mut lived = Corpus::default();
+        let mut last = std::collections::BTreeMap::new();
+        for (doc, remove) in steps {
+            let id = doc.key.id.clone();
+            let there = last.contains_key(&id);
+            if remove {
+                prop_assert_eq!(lived.remove(&id), there);
+                last.remove(&id);
+            } else {
+                lived.remove(&id);
+                lived.upsert(Arc::new(doc.clone()));
+                last.insert(id, doc);
+            }
+        }
+        let fresh = corpus(last.into_values().rev());
+        prop_assert_eq!(lived.len(), fresh.len());
+        prop_assert!(lived.iter().eq(fresh.iter()));
+        let ask = Ask { vector: Some(&vector), method, ..ask(&text) };
+        prop_assert_eq!(ask.of(&lived), ask.of(&fresh));
+    }
+
+    #[test]
+    fn a_ranking_keeps_its_promises(
+        docs in rows(30), text in words(0..6), method in method(), limit in 0..20usize,
+        as_of in proptest::option::of(0..35i64), session in proptest::option::of(0..5u8),
+        vector in proptest::option::of(proptest::array::uniform4(-1.0f32..1.0)),
+    ) {
+        let corpus = corpus(docs);
+        let filter = session.map(|n| {
+            Filter::Compare(Field::SessionId, Comparison::Eq, Value::Text(format!("s{n}")))
+        });
+        let ask = Ask {
+            method, limit, as_of: as_of.map(day), filter: filter.as_ref(),
+            vector: vector.as_ref().map(<[f32; 4]>::as_slice), ..ask(&text)
+        };
+        let found = ask.of(&corpus);
+        prop_assert_eq!(&found, &ask.of(&corpus));
+        prop_assert!(found.memories.len() <= limit && found.messages.len() <= limit);
+        prop_assert!(falls(&found.memories) && falls(&found.messages));
+        let mut seen = std::collections::BTreeSet::new();
+        for hit in all_hits(&found) {
+            prop_assert!((0.0..=1.0).contains(&hit.score));
+            prop_assert!(seen.insert(hit.doc.key.id.clone()));
+            prop_assert!(as_of.is_none_or(|n| hit.doc.time <= day(n)));
+            prop_assert!(filter.as_ref().is_none_or(|filter| filter.matches(&hit.doc)));
+            prop_assert!(hit.doc.vector.is_none());
+            let why = &hit.why;
+            for part in [why.keyword, why.vector, why.freshness, why.session, why.neighbours, why.time.unwrap_or(0.0)] {
+                prop_assert!((0.0..=1.0001).contains(&part));
+            }
+            prop_assert!(why.terms.iter().all(|term| text.contains(term.as_str())));
+        }
+        for hit in found.memories.iter().chain(found.memories.iter().flat_map(|hit| &hit.facts)) {
+            if let Some(new) = &hit.superseded_by {
+                let newer = corpus.get(new.as_str()).expect("what superseded is a row");
+                prop_assert!(as_of.is_none_or(|n| newer.time <= day(n)));
+            }
+        }
+    }
+
+    #[test]
+    fn the_newer_fact_is_never_below_the_one_it_superseded(
+        texts in proptest::collection::vec(words(1..6), 2..6), text in words(1..6),
+    ) {
+        let chain = texts.iter().enumerate().map(|(n, text)| Doc {
+            supersedes: n.checked_sub(1).map(|old| EntryId::new(format!("f{old}"))).into_iter().collect(),
+            ..fact(&format!("f{n}"), day(i64::try_from(n).expect("few")), text)
+        });
+        let last = format!("f{}", texts.len() - 1);
+        let found = ask(&text).of(&corpus(chain));
+        prop_assert_eq!(ids(&found.memories)[0], last.as_str());
+    }
+
+    #[test]
+    fn any_question_is_answered_without_panic(text in any::<String>(), docs in rows(10)) {
+        ask(&text).of(&corpus(docs));
+    }
+
+    #[test]
+    fn a_least_score_only_cuts_the_tail(docs in rows(20), text in words(1..5), least in 0.0f32..1.0) {
+        let corpus = corpus(docs);
+        let query = Query {
+            text: &text, vector: None, method: Method::Hybrid, filter: None, asked_at: day(50), zone: &Zone::utc(),
+            as_of: None, memories_max: 50, messages_max: 50, score_min: 0.0,
+        };
+        let all = corpus.search(&query);
+        let some = corpus.search(&Query { score_min: least, ..query });
+        let kept = all.messages.iter().filter(|hit| hit.score >= least).count();
+        prop_assert_eq!(&all.messages[..kept], &some.messages[..]);
+    }
+}

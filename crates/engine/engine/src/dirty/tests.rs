@@ -1,0 +1,30 @@
+//! What is being written is looked at when it is written, and never forgotten.
+
+use std::collections::BTreeSet;
+
+use futures::FutureExt;
+use ports::{VaultChange, VaultPath};
+
+use super::Dirty;
+
+#[test]
+fn a_file_that_is_being_written_is_looked_at_afterwards() {
+    let dirty = Dirty::default();
+    let (mine, other): (VaultPath, VaultPath) = ("mine.md".into(), "other.md".into());
+    let writing = dirty.writing(BTreeSet::from([mine.clone()]));
+    assert!(!dirty.defers(&other));
+    assert!(dirty.defers(&mine));
+    assert!(dirty.take().now_or_never().is_none(), "it is written still");
+    drop(writing);
+    let change = dirty.take().now_or_never().expect("somebody asked for it");
+    assert_eq!(
+        change,
+        VaultChange {
+            all: false,
+            paths: BTreeSet::from([mine.clone()])
+        }
+    );
+    drop(dirty.writing(BTreeSet::from([mine.clone()])));
+    assert!(dirty.take().now_or_never().is_none(), "nobody asked for it");
+    assert!(!dirty.defers(&mine));
+}

@@ -1,0 +1,101 @@
+//! A ledger in which one call of one session takes until the test allows it to end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use model::{Cell, CellId, Message, MessageId, Owner, Scope, SessionKey, Timestamp};
+use ports::{AppendOutcome, Cut, Forgotten, LedgerError, NewMessage, OpenSession, Sweep, Transcripts};
+use tokio::sync::Semaphore;
+
+/// Which call is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Call {
+    /// Reading the buffer, before it is read.
+    Buffer,
+    /// Accepting messages, after they are on disk.
+    Append,
+    /// Reading a memcell for the n-th time, counted from 1, after it is read.
+    Cell(usize),
+}
+
+#[derive(Debug)]
+pub(crate) struct Held {
+    inner: Arc<dyn Transcripts>,
+    call: Call,
+    session: SessionKey,
+    cells_read: AtomicUsize,
+    permits: Semaphore,
+    waiting: Semaphore,
+}
+
+impl Held {
+    pub(crate) fn new(inner: Arc<dyn Transcripts>, call: Call, session: &SessionKey) -> Arc<Self> {
+        Arc::new(Self {
+            inner,
+            call,
+            session: session.clone(),
+            cells_read: AtomicUsize::new(0),
+            permits: Semaphore::new(0),
+            waiting: Semaphore::new(0),
+        })
+    }
+
+    /// Waits until the call is made.
+    pub(crate) async fn called(&self) {
+        self.waiting.acquire().await.expect("never closed").forget();
+    }
+
+    /// Allows one call to end.
+    pub(crate) fn let_go(&self) {
+        self.permits.add_permits(1);
+    }
+
+    async fn hold(&self, call: Call, session: &SessionKey) {
+        if call == self.call && *session == self.session {
+            self.waiting.add_permits(1);
+            self.permits.acquire().await.expect("never closed").forget();
+        }
+    }
+}
+
+#[async_trait]
+impl Transcripts for Held {
+    async fn append(
+        &self,
+        session: &SessionKey,
+        messages: Vec<NewMessage>,
+        now: Timestamp,
+    ) -> Result<AppendOutcome, LedgerError> {
+        let appended = self.inner.append(session, messages, now).await;
+        self.hold(Call::Append, session).await;
+        appended
+    }
+    async fn buffer(&self, session: &SessionKey) -> Result<Vec<Message>, LedgerError> {
+        self.hold(Call::Buffer, session).await;
+        self.inner.buffer(session).await
+    }
+    async fn cut(&self, cut: Cut) -> Result<(), LedgerError> {
+        self.inner.cut(cut).await
+    }
+    async fn cell(&self, id: &CellId) -> Result<Option<Cell>, LedgerError> {
+        let cell = self.inner.cell(id).await;
+        if let Ok(Some(cell)) = &cell {
+            let n = 1 + self.cells_read.fetch_add(1, Ordering::SeqCst);
+            self.hold(Call::Cell(n), &cell.session).await;
+        }
+        cell
+    }
+    async fn tail(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Message>, LedgerError> {
+        self.inner.tail(scope, owner).await
+    }
+    async fn messages(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Message>, LedgerError> {
+        self.inner.messages(scope, ids).await
+    }
+    async fn open_sessions(&self, limit: usize) -> Result<Vec<OpenSession>, LedgerError> {
+        self.inner.open_sessions(limit).await
+    }
+    async fn sweep(&self, sweep: Sweep) -> Result<Forgotten, LedgerError> {
+        self.inner.sweep(sweep).await
+    }
+}

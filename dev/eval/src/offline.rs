@@ -1,0 +1,204 @@
+//! Ranking alone: the rules cut and tell, the static table embeds, one corpus a case is searched in this process.
+//!
+//! Owns: making rows the way the engine does, for tuning weights without a server. Never: the product's own path
+//! (`server` measures that).
+
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use clap::ValueEnum;
+use embed::StaticEmbedder;
+use extract::{Fact, Limits};
+use model::{
+    Cell, CellId, CutReason, Doc, DocKey, DocKind, EntryId, EntryKind, Message, Parent, ParentKind, Timestamp, Zone,
+};
+use ports::{EmbedPurpose, Embedder};
+use recall::{Corpus, Method, Query, Weights};
+
+use crate::cases::{Case, Question};
+use crate::measure::{Measured, Ranked};
+
+/// As many messages as a server gives.
+const MESSAGES_MAX: usize = 200;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct OfflineArgs {
+    /// Which evidence may be used
+    #[arg(long, value_enum, default_value = "hybrid")]
+    method: MethodArg,
+    /// Only verbatim turns: no episodes, no facts
+    #[arg(long)]
+    turns_only: bool,
+    /// Which cases
+    #[arg(long, value_enum, default_value = "all")]
+    half: Half,
+    /// A weight other than the default, as in `near_words=60`; may be repeated
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    weights: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum MethodArg {
+    Keyword,
+    Vector,
+    Hybrid,
+}
+
+/// Weights are tuned on the even cases, counted from 0, and reported on the odd ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Half {
+    Even,
+    Odd,
+    All,
+}
+
+/// Builds, asks and prints the table.
+pub(crate) async fn run(cases: &[Case], args: &OfflineArgs) -> anyhow::Result<()> {
+    let weights = weights(&args.weights)?;
+    let embedder = StaticEmbedder::new();
+    let mut measured = Measured::default();
+    for (number, case) in cases.iter().enumerate() {
+        if args.half != Half::All && (args.half == Half::Even) != (number % 2 == 0) {
+            continue;
+        }
+        let mut corpus = Corpus::default();
+        for mut doc in rows(case, &embedder, args.turns_only).await? {
+            doc.vector = embedder.embed(&[&passage(&doc)], EmbedPurpose::Passage).await?.pop();
+            corpus.upsert(Arc::new(doc));
+        }
+        for question in &case.questions {
+            measured.add(question, &ask(&corpus, question, &embedder, args.method, &weights).await?);
+        }
+    }
+    measured.print();
+    Ok(())
+}
+
+fn weights(changes: &[String]) -> anyhow::Result<Weights> {
+    let mut weights = Weights::default();
+    for change in changes {
+        let (name, value) = change.split_once('=').with_context(|| format!("`{change}` is not NAME=VALUE"))?;
+        let mut known = weights.named();
+        let Some((_, weight)) = known.iter_mut().find(|(known, _)| *known == name) else {
+            bail!("there is no weight `{name}`: use one of {}", known.map(|(name, _)| name).join(", "));
+        };
+        **weight = value.parse().with_context(|| format!("`{value}` is not a number"))?;
+    }
+    Ok(weights)
+}
+
+async fn ask(
+    corpus: &Corpus,
+    question: &Question,
+    embedder: &StaticEmbedder,
+    method: MethodArg,
+    weights: &Weights,
+) -> anyhow::Result<Vec<Ranked>> {
+    let vector = embedder.embed(&[&question.text], EmbedPurpose::Query).await?.pop();
+    let query = Query {
+        text: &question.text,
+        vector: vector.as_deref(),
+        method: match method {
+            MethodArg::Keyword => Method::Keyword,
+            MethodArg::Vector => Method::Vector,
+            MethodArg::Hybrid => Method::Hybrid,
+        },
+        filter: None,
+        asked_at: question.asked_at,
+        zone: &Zone::utc(),
+        as_of: None,
+        memories_max: 10,
+        messages_max: MESSAGES_MAX,
+        score_min: 0.0,
+    };
+    let found = corpus.search_weighted(&query, weights).messages.into_iter();
+    let ranked = found.filter_map(|hit| {
+        Some(Ranked {
+            id: hit.doc.sources.first()?.clone(),
+            session: hit.doc.session.clone()?,
+            is_user: hit.doc.role == Some(model::Role::User),
+        })
+    });
+    Ok(ranked.collect())
+}
+
+/// What of a row stands for its meaning.
+fn passage(doc: &Doc) -> String {
+    let parts = [doc.subject.as_str(), doc.summary.as_str(), doc.text.as_str()];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// A case's rows: every turn, and what the rules make of each part of a session.
+async fn rows(case: &Case, embedder: &StaticEmbedder, turns_only: bool) -> anyhow::Result<Vec<Doc>> {
+    let turn = |message: &Message| Doc::of_message(message, &case.owner);
+    if turns_only {
+        return Ok(case.messages.iter().map(turn).collect());
+    }
+    let mut docs = Vec::new();
+    let mut known: Vec<(EntryId, Fact)> = Vec::new();
+    for session in case.sessions() {
+        let texts: Vec<String> = session.iter().map(Message::text).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let vectors = embedder.embed(&texts, EmbedPurpose::Passage).await?;
+        let cuts = extract::boundaries(session, Some(&vectors), &Limits::default());
+        let mut start = 0;
+        for end in cuts.iter().map(|cut| cut.end).chain([session.len()]) {
+            let cell = Cell {
+                id: CellId::new(format!("mc{}", docs.len())),
+                session: session[0].session.clone(),
+                messages: session[start..end].to_vec(),
+                owners: vec![case.owner.clone()],
+                reason: CutReason::Flush,
+            };
+            start = end;
+            tell(case, &cell, &mut known, &mut docs);
+        }
+    }
+    Ok(docs)
+}
+
+/// The rows of one part: its turns, its episode, its facts.
+fn tell(case: &Case, cell: &Cell, known: &mut Vec<(EntryId, Fact)>, docs: &mut Vec<Doc>) {
+    let zone = Zone::utc();
+    let episode = extract::episode(cell, &zone);
+    let id = format!("ep_{}", cell.id);
+    let parent = Some(Parent {
+        kind: ParentKind::Episode,
+        id: id.clone(),
+    });
+    for (seq, message) in (0..).zip(&cell.messages) {
+        let turn = Doc::of_message(message, &case.owner);
+        docs.push(Doc { parent: parent.clone(), seq, ..turn });
+    }
+    let entry = |id: &str, kind: EntryKind, time: Timestamp, text: String| Doc {
+        key: DocKey {
+            id: id.into(),
+            scope: cell.session.scope.clone(),
+            owner: case.owner.clone(),
+        },
+        kind: DocKind::Entry(kind),
+        time,
+        role: None,
+        speaker: None,
+        text,
+        ..Doc::of_message(&cell.messages[0], &case.owner)
+    };
+    docs.push(Doc {
+        subject: episode.subject,
+        summary: episode.summary,
+        sources: cell.messages.iter().map(|message| message.id.clone()).collect(),
+        ..entry(&id, EntryKind::Episode, cell.ended(), episode.body)
+    });
+    for fact in extract::facts(cell, &zone) {
+        let id = EntryId::new(format!("af{}", docs.len()));
+        let older: Vec<_> = known.iter().map(|(id, fact)| (id, fact.text.as_str(), fact.said_at)).collect();
+        docs.push(Doc {
+            parent: parent.clone(),
+            valid_from: fact.valid_from,
+            supersedes: extract::supersedes(&fact, &older),
+            sources: fact.sources.clone(),
+            ..entry(id.as_str(), EntryKind::Fact, fact.said_at, fact.text.clone())
+        });
+        known.push((id, fact));
+    }
+}
