@@ -7,7 +7,8 @@ use std::path::Path;
 
 use anyhow::Context;
 use model::{
-    Content, Message, MessageId, Name, Owner, ProjectId, Role, Scope, SenderId, SessionId, SessionKey, Timestamp,
+    Content, Message, MessageId, Name, Owner, ProjectId, Role, Scope, SenderId, SessionId, SessionKey,
+    Timestamp,
 };
 
 /// One owner with everything that was said, and what is asked.
@@ -42,7 +43,7 @@ pub(crate) struct Said<'a> {
 }
 
 /// Messages of one sitting are this far apart where the data set only dates the sitting.
-pub(crate) const PACE_MS: i64 = 30_000;
+pub(crate) const PACE_MS: i64 = 20_000;
 
 impl Case {
     /// A case in a project of its own.

@@ -1,16 +1,25 @@
-//! Retrieval quality and speed, measured through the HTTP API. The data sets are never part of the project.
+//! Retrieval quality and speed of the whole product. The data sets are never part of the project.
 //!
-//! Owns: protocols and their tables. Never: tuning on what it measures, or a way around the API.
+//! Owns: protocols and their tables. Never: data, or tuning on the half that is reported.
+//!
+//! Reading order: `cases` (what every data set becomes), `locomo` and `longmemeval` (how), `measure` (what is
+//! counted), `server` (the product through its HTTP API), `offline` (ranking alone, in this process), `speed`, `words`.
+#![expect(clippy::print_stdout, reason = "a measurement's result is what it prints")]
 
-mod client;
+mod cases;
 mod locomo;
 mod longmemeval;
+mod measure;
+mod offline;
+mod server;
 mod speed;
 mod words;
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
+
+use cases::Case;
 
 /// Measures Quipu.
 #[derive(Debug, Parser)]
@@ -21,38 +30,64 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Evidence of LoCoMo's questions among the ranked messages
-    Locomo(DataArgs),
-    /// Evidence of LongMemEval's questions among the ranked messages
-    Longmemeval(DataArgs),
+    /// Evidence of LoCoMo's questions among the ranked messages, through a running server
+    Locomo(ServerArgs),
+    /// Evidence of LongMemEval's questions among the ranked messages, through a running server
+    Longmemeval(ServerArgs),
+    /// The same of either, with ranking alone: in this process, without a server or a store
+    Offline {
+        set: Set,
+        #[command(flatten)]
+        data: DataArgs,
+        #[command(flatten)]
+        offline: offline::OfflineArgs,
+    },
     /// Start, ingest, acknowledgement, search, growth, rebuild
     Speed(speed::SpeedArgs),
 }
 
 #[derive(Debug, clap::Args)]
+struct ServerArgs {
+    #[command(flatten)]
+    data: DataArgs,
+    #[command(flatten)]
+    server: server::ServerArgs,
+}
+
+#[derive(Debug, clap::Args)]
 struct DataArgs {
-    /// The data set's file
+    /// The data set's file; `.zst` is unpacked
     #[arg(long)]
     data: PathBuf,
-    /// The server
-    #[arg(long, default_value = "http://127.0.0.1:4777")]
-    url: String,
-    /// How to search
-    #[arg(long, default_value = "hybrid")]
-    method: String,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Set {
+    Locomo,
+    Longmemeval,
+}
+
+impl Set {
+    fn read(self, data: &DataArgs) -> anyhow::Result<Vec<Case>> {
+        let text = cases::read_text(&data.data)?;
+        match self {
+            Self::Locomo => locomo::cases(&text),
+            Self::Longmemeval => longmemeval::cases(&text),
+        }
+    }
 }
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
-        Command::Locomo(args) => locomo::run(args).await,
-        Command::Longmemeval(args) => longmemeval::run(args).await,
+        Command::Locomo(args) => server::run(&Set::Locomo.read(&args.data)?, &args.server).await,
+        Command::Longmemeval(args) => server::run(&Set::Longmemeval.read(&args.data)?, &args.server).await,
+        Command::Offline { set, data, offline } => offline::run(&set.read(&data)?, &offline).await,
         Command::Speed(args) => speed::run(args).await,
     }
 }
 
 /// A table's row.
-#[expect(clippy::print_stdout, reason = "the table is the result")]
 fn row(cells: &[String]) {
     println!("| {} |", cells.join(" | "));
 }

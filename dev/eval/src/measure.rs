@@ -9,8 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{MessageId, SessionId};
 
 use crate::cases::Question;
+use crate::row;
 
 const DEPTHS: [usize; 6] = [1, 3, 5, 10, 20, 50];
+const CATEGORY_DEPTH: usize = 10;
 
 /// One ranked message.
 #[derive(Debug, Clone)]
@@ -47,8 +49,8 @@ impl Mean {
         self.count += 1;
     }
 
-    fn value(self) -> f64 {
-        self.sum / self.count.max(1) as f64
+    fn shown(self) -> String {
+        format!("{:.3}", self.sum / self.count.max(1) as f64)
     }
 }
 
@@ -61,31 +63,53 @@ impl Measured {
             .map(|message| &message.id)
             .collect();
         let mut seen = BTreeSet::new();
-        let sessions: Vec<&SessionId> =
-            ranked.iter().map(|message| &message.session).filter(|session| seen.insert(*session)).collect();
+        let sessions: Vec<&SessionId> = ranked
+            .iter()
+            .map(|message| &message.session)
+            .filter(|session| seen.insert(*session))
+            .collect();
         if !question.messages.is_empty() {
             self.turns.add(&question.messages, &turns);
-            let found = question.messages.iter().filter(|gold| turns.iter().take(10).any(|id| id == gold)).count();
+            let found = question
+                .messages
+                .iter()
+                .filter(|gold| turns.iter().take(CATEGORY_DEPTH).any(|id| id == gold))
+                .count();
             let share = found as f64 / question.messages.len() as f64;
-            self.categories.entry(question.category.clone()).or_default().add(share);
+            self.categories
+                .entry(question.category.clone())
+                .or_default()
+                .add(share);
         }
         if !question.sessions.is_empty() {
             self.sessions.add(&question.sessions, &sessions);
         }
     }
 
-    /// Prints the table.
+    /// Prints the tables.
     pub(crate) fn print(&self) {
-        println!("{:<22}{:>6}{}", "", "n", DEPTHS.map(|depth| format!("{:>8}", format!("@{depth}"))).concat());
+        let mut head = vec!["measure".to_owned(), "questions".to_owned()];
+        head.extend(DEPTHS.map(|depth| format!("@{depth}")));
+        row(&head);
+        row(&head.iter().map(|_| "---".to_owned()).collect::<Vec<_>>());
         for (name, level) in [("turn", &self.turns), ("session", &self.sessions)] {
-            for (measure, means) in [("fraction", &level.fraction), ("any", &level.any), ("all", &level.all)] {
-                let values = means.map(|mean| format!("{:>8.3}", mean.value())).concat();
-                println!("{:<22}{:>6}{values}", format!("{name} {measure}"), means[0].count);
+            for (measure, means) in [
+                ("fraction", &level.fraction),
+                ("any", &level.any),
+                ("all", &level.all),
+            ] {
+                let mut cells = vec![format!("{name}, {measure}"), means[0].count.to_string()];
+                cells.extend(means.map(Mean::shown));
+                row(&cells);
             }
         }
-        println!("turn fraction @10 by category");
         for (category, mean) in &self.categories {
-            println!("  {category:<28}{:>6}{:>8.3}", mean.count, mean.value());
+            let shown = [
+                format!("turn, fraction @{CATEGORY_DEPTH}, {category}"),
+                mean.count.to_string(),
+                mean.shown(),
+            ];
+            row(&shown);
         }
     }
 }

@@ -10,7 +10,8 @@ use clap::ValueEnum;
 use embed::StaticEmbedder;
 use extract::{Fact, Limits};
 use model::{
-    Cell, CellId, CutReason, Doc, DocKey, DocKind, EntryId, EntryKind, Message, Parent, ParentKind, Timestamp, Zone,
+    Cell, CellId, CutReason, Doc, DocKey, DocKind, EntryId, EntryKind, Message, Parent, ParentKind,
+    Timestamp, Zone,
 };
 use ports::{EmbedPurpose, Embedder};
 use recall::{Corpus, Method, Query, Weights};
@@ -63,11 +64,17 @@ pub(crate) async fn run(cases: &[Case], args: &OfflineArgs) -> anyhow::Result<()
         }
         let mut corpus = Corpus::default();
         for mut doc in rows(case, &embedder, args.turns_only).await? {
-            doc.vector = embedder.embed(&[&passage(&doc)], EmbedPurpose::Passage).await?.pop();
+            doc.vector = embedder
+                .embed(&[&passage(&doc)], EmbedPurpose::Passage)
+                .await?
+                .pop();
             corpus.upsert(Arc::new(doc));
         }
         for question in &case.questions {
-            measured.add(question, &ask(&corpus, question, &embedder, args.method, &weights).await?);
+            measured.add(
+                question,
+                &ask(&corpus, question, &embedder, args.method, &weights).await?,
+            );
         }
     }
     measured.print();
@@ -77,12 +84,19 @@ pub(crate) async fn run(cases: &[Case], args: &OfflineArgs) -> anyhow::Result<()
 fn weights(changes: &[String]) -> anyhow::Result<Weights> {
     let mut weights = Weights::default();
     for change in changes {
-        let (name, value) = change.split_once('=').with_context(|| format!("`{change}` is not NAME=VALUE"))?;
+        let (name, value) = change
+            .split_once('=')
+            .with_context(|| format!("`{change}` is not NAME=VALUE"))?;
         let mut known = weights.named();
         let Some((_, weight)) = known.iter_mut().find(|(known, _)| *known == name) else {
-            bail!("there is no weight `{name}`: use one of {}", known.map(|(name, _)| name).join(", "));
+            bail!(
+                "there is no weight `{name}`: use one of {}",
+                known.map(|(name, _)| name).join(", ")
+            );
         };
-        **weight = value.parse().with_context(|| format!("`{value}` is not a number"))?;
+        **weight = value
+            .parse()
+            .with_context(|| format!("`{value}` is not a number"))?;
     }
     Ok(weights)
 }
@@ -94,7 +108,10 @@ async fn ask(
     method: MethodArg,
     weights: &Weights,
 ) -> anyhow::Result<Vec<Ranked>> {
-    let vector = embedder.embed(&[&question.text], EmbedPurpose::Query).await?.pop();
+    let vector = embedder
+        .embed(&[&question.text], EmbedPurpose::Query)
+        .await?
+        .pop();
     let query = Query {
         text: &question.text,
         vector: vector.as_deref(),
@@ -125,7 +142,11 @@ async fn ask(
 /// What of a row stands for its meaning.
 fn passage(doc: &Doc) -> String {
     let parts = [doc.subject.as_str(), doc.summary.as_str(), doc.text.as_str()];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+    parts
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// A case's rows: every turn, and what the rules make of each part of a session.
@@ -168,7 +189,11 @@ fn tell(case: &Case, cell: &Cell, known: &mut Vec<(EntryId, Fact)>, docs: &mut V
     });
     for (seq, message) in (0..).zip(&cell.messages) {
         let turn = Doc::of_message(message, &case.owner);
-        docs.push(Doc { parent: parent.clone(), seq, ..turn });
+        docs.push(Doc {
+            parent: parent.clone(),
+            seq,
+            ..turn
+        });
     }
     let entry = |id: &str, kind: EntryKind, time: Timestamp, text: String| Doc {
         key: DocKey {
@@ -191,7 +216,10 @@ fn tell(case: &Case, cell: &Cell, known: &mut Vec<(EntryId, Fact)>, docs: &mut V
     });
     for fact in extract::facts(cell, &zone) {
         let id = EntryId::new(format!("af{}", docs.len()));
-        let older: Vec<_> = known.iter().map(|(id, fact)| (id, fact.text.as_str(), fact.said_at)).collect();
+        let older: Vec<_> = known
+            .iter()
+            .map(|(id, fact)| (id, fact.text.as_str(), fact.said_at))
+            .collect();
         docs.push(Doc {
             parent: parent.clone(),
             valid_from: fact.valid_from,

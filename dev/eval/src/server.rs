@@ -39,12 +39,11 @@ pub(crate) async fn run(cases: &[Case], args: &ServerArgs) -> anyhow::Result<()>
         args,
     };
     let mut measured = Measured::default();
-    for (number, case) in cases.iter().enumerate() {
+    for case in cases {
         let ids = client.remember(case).await?;
         for question in &case.questions {
             measured.add(question, &client.ask(case, question, &ids).await?);
         }
-        println!("{} of {} cases", number + 1, cases.len());
     }
     measured.print();
     Ok(())
@@ -76,14 +75,17 @@ impl Client<'_> {
             if !self.args.loaded {
                 let mut body = place;
                 body["wait"] = json!(true);
-                let _: Envelope<Value> = self.post("flush", &body).await?;
+                self.post::<Envelope<Value>>("flush", &body).await?;
             }
         }
         Ok(ids)
     }
 
     async fn ask(&self, case: &Case, question: &Question, ids: &Ids) -> anyhow::Result<Vec<Ranked>> {
-        let project = case.messages.first().map_or("default", |message| message.session.scope.project.as_str());
+        let project = case
+            .messages
+            .first()
+            .map_or("default", |message| message.session.scope.project.as_str());
         let body = json!({
             "user_id": case.owner.id.as_str(),
             "project_id": project,
@@ -105,7 +107,10 @@ impl Client<'_> {
     }
 
     async fn post<T: DeserializeOwned>(&self, route: &str, body: &Value) -> anyhow::Result<T> {
-        let mut request = self.http.post(format!("{}/api/v2/memory/{route}", self.args.url)).json(body);
+        let mut request = self
+            .http
+            .post(format!("{}/api/v2/memory/{route}", self.args.url))
+            .json(body);
         if let Some(token) = &self.args.token {
             request = request.bearer_auth(token);
         }

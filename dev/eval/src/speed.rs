@@ -179,7 +179,7 @@ impl Server {
 fn adds(owner: &str, session: usize, memories: usize, words: &mut Words) -> Vec<Value> {
     let mut messages = Vec::new();
     for episode in 0..memories {
-        let start = 1_600_000_000_000_i64 + (session as i64 * 1_000 + episode as i64) * 7_200_000;
+        let start = 1_600_000_000_000 + (session * 1_000 + episode) * 7_200_000;
         for place in 0..EPISODE_MESSAGES {
             let (role, sender) = if place % 2 == 0 {
                 ("user", owner)
@@ -187,7 +187,7 @@ fn adds(owner: &str, session: usize, memories: usize, words: &mut Words) -> Vec<
                 ("assistant", "helper")
             };
             messages.push(json!({
-                "sender_id": sender, "role": role, "timestamp": start + place as i64 * 60_000,
+                "sender_id": sender, "role": role, "timestamp": start + place * 60_000,
                 "content": words.sentence(place % 2 == 0),
             }));
         }
@@ -262,7 +262,7 @@ async fn ingest(server: &Server, args: &SpeedArgs, words: &mut Words) -> anyhow:
     let acknowledged = started.elapsed();
     server.settled().await?;
     let written = started.elapsed();
-    let cpu = server.cpu()? - cpu;
+    let cpu = server.cpu()?.saturating_sub(cpu);
     row(
         "ingest, 8 clients, acknowledged and searchable",
         format!("{:.0} msg/s", messages / acknowledged.as_secs_f64()),

@@ -38,8 +38,12 @@ impl Words {
         self.state >> 33
     }
 
+    fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next()).unwrap_or(0) % bound
+    }
+
     fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
-        list[(self.next() % list.len() as u64) as usize]
+        list[self.below(list.len())]
     }
 
     /// A word of about 4,000, the low numbers far more often than the high ones.
@@ -57,9 +61,10 @@ impl Words {
 
     /// A sentence of chat length.
     pub(crate) fn sentence(&mut self, of_user: bool) -> String {
-        let mut text = match of_user {
-            true => format!("{} {}", self.pick(&SUBJECTS), self.pick(&VERBS)),
-            false => "It sounds as if".to_owned(),
+        let mut text = if of_user {
+            format!("{} {}", self.pick(&SUBJECTS), self.pick(&VERBS))
+        } else {
+            "It sounds as if".to_owned()
         };
         for _ in 0..12 + self.next() % 12 {
             text.push(' ');

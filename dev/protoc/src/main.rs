@@ -20,15 +20,10 @@ fn copy_tree(from: &Path, to: &Path) -> std::io::Result<()> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = std::env::args_os()
-        .nth(1)
-        .ok_or("usage: protoc FOLDER")?;
+    let folder = std::env::args_os().nth(1).ok_or("usage: protoc FOLDER")?;
     let folder = Path::new(&folder);
     fs::create_dir_all(folder.join("bin"))?;
-    fs::copy(
-        protoc_bin_vendored::protoc_bin_path()?,
-        folder.join("bin/protoc"),
-    )?;
+    fs::copy(protoc_bin_vendored::protoc_bin_path()?, folder.join("bin/protoc"))?;
     copy_tree(&protoc_bin_vendored::include_path()?, &folder.join("include"))?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Placeholder.
-pub mod index;
-pub mod models;
 pub mod clock;
+pub mod index;
 pub mod ledger;
+pub mod models;
 pub mod vault;

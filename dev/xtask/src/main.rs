@@ -21,7 +21,7 @@ fn main() -> ExitCode {
         ["commits", range] => commits::check_range(&root(), range),
         _ => Err(anyhow::anyhow!(USAGE)),
     };
-    match problems.and_then(report) {
+    match problems.and_then(|problems| report(&problems)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             #[expect(clippy::print_stderr, reason = "this is a command")]
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn report(problems: Vec<String>) -> anyhow::Result<()> {
+fn report(problems: &[String]) -> anyhow::Result<()> {
     if problems.is_empty() {
         return Ok(());
     }

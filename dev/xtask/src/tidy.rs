@@ -45,9 +45,13 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<Vec<String>> {
 }
 
 fn is_rust(path: &str) -> bool {
+    has_extension(path, "rs")
+}
+
+fn has_extension(path: &str, wanted: &str) -> bool {
     Path::new(path)
         .extension()
-        .is_some_and(|extension| extension == "rs")
+        .is_some_and(|extension| extension == wanted)
 }
 
 /// Whether a file holds tests only; the caps are for what ships.

@@ -81,9 +81,14 @@ impl Corpus {
         if row.kind == Kind::Turn {
             let turns = self.sessions.get(&row.doc.session).map_or(&[][..], Vec::as_slice);
             let place = turns.partition_point(|slot| self.row(*slot).order() < row.order());
-            self.sessions.entry(row.doc.session.clone()).or_default().insert(place, slot);
+            self.sessions
+                .entry(row.doc.session.clone())
+                .or_default()
+                .insert(place, slot);
         } else {
-            let place = self.entries.partition_point(|slot| self.row(*slot).doc.key.id < row.doc.key.id);
+            let place = self
+                .entries
+                .partition_point(|slot| self.row(*slot).doc.key.id < row.doc.key.id);
             self.entries.insert(place, slot);
         }
         if let Some(parent) = row.episode() {
@@ -127,7 +132,8 @@ impl Corpus {
 
     /// Every row, in order of id.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Doc>> {
-        let rows: BTreeMap<&DocId, &Arc<Doc>> = self.slots().map(|(_, row)| (&row.doc.key.id, &row.doc)).collect();
+        let rows: BTreeMap<&DocId, &Arc<Doc>> =
+            self.slots().map(|(_, row)| (&row.doc.key.id, &row.doc)).collect();
         rows.into_values()
     }
 
@@ -159,7 +165,9 @@ impl Corpus {
     }
 
     pub(crate) fn row(&self, slot: Slot) -> &Row {
-        self.rows[slot as usize].as_ref().expect("only slots in use are handed out")
+        self.rows[slot as usize]
+            .as_ref()
+            .expect("only slots in use are handed out")
     }
 
     pub(crate) fn find(&self, id: &str) -> Option<(Slot, &Row)> {
@@ -167,7 +175,9 @@ impl Corpus {
     }
 
     pub(crate) fn slots(&self) -> impl Iterator<Item = (Slot, &Row)> {
-        (0..).zip(&self.rows).filter_map(|(slot, row)| Some((slot, row.as_ref()?)))
+        (0..)
+            .zip(&self.rows)
+            .filter_map(|(slot, row)| Some((slot, row.as_ref()?)))
     }
 
     /// One above the highest slot in use.
@@ -181,7 +191,9 @@ impl Corpus {
 
     /// Sessions by id, each with its turns in order.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = (Option<&SessionId>, &[Slot])> {
-        self.sessions.iter().map(|(session, turns)| (session.as_ref(), turns.as_slice()))
+        self.sessions
+            .iter()
+            .map(|(session, turns)| (session.as_ref(), turns.as_slice()))
     }
 
     /// Episodes and facts in order of id.

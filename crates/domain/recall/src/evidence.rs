@@ -43,29 +43,47 @@ impl Evidence {
     }
 
     /// Adds what words tell.
-    pub(crate) fn add_keywords(&mut self, corpus: &Corpus, lineup: &Lineup, question: &Question, weights: &Weights) {
+    pub(crate) fn add_keywords(
+        &mut self,
+        corpus: &Corpus,
+        lineup: &Lineup,
+        question: &Question,
+        weights: &Weights,
+    ) {
         let length = |slot: &Slot| corpus.row(*slot).words as f32;
         let lengths: Vec<f32> = lineup.turns.iter().map(length).collect();
         let near = Near::new(lineup, &lengths, weights.near_words);
         let around = Lengths::new(near.lengths(lineup, &lengths));
-        let sittings = Lengths::new(lineup.sittings.iter().map(|s| lengths[s.clone()].iter().sum()).collect());
+        let sittings = Lengths::new(
+            lineup
+                .sittings
+                .iter()
+                .map(|s| lengths[s.clone()].iter().sum())
+                .collect(),
+        );
         let turns = Lengths::new(lengths);
         let mut in_near = Tally::new(lineup.turns.len());
         let mut in_sitting = Tally::new(lineup.sittings.len());
         for wanted in &question.wanted {
             let Some(term) = wanted.term else { continue };
             for posting in corpus.postings(Kind::Turn).of(term) {
-                let Some(at) = lineup.place(posting.slot) else { continue };
+                let Some(at) = lineup.place(posting.slot) else {
+                    continue;
+                };
                 let count = f32::from(posting.count);
-                self.keyword[posting.slot as usize] += wanted.share * turns.saturate(at, count, weights.k1, weights.b);
+                self.keyword[posting.slot as usize] +=
+                    wanted.share * turns.saturate(at, count, weights.k1, weights.b);
                 for (other, weight) in near.around(lineup, at) {
                     in_near.add(other, count * weight);
                 }
                 in_sitting.add(lineup.sitting_of[at] as usize, count);
             }
-            in_near.empty(|at, count| self.near[at] += wanted.share * around.saturate(at, count, weights.k1, weights.b));
+            in_near.empty(|at, count| {
+                self.near[at] += wanted.share * around.saturate(at, count, weights.k1, weights.b);
+            });
             in_sitting.empty(|of, count| {
-                self.sitting_keyword[of] += wanted.share * sittings.saturate(of, count, weights.k1, weights.sitting_b);
+                self.sitting_keyword[of] +=
+                    wanted.share * sittings.saturate(of, count, weights.k1, weights.sitting_b);
             });
             for kind in [Kind::Episode, Kind::Fact] {
                 let postings = corpus.postings(kind);
@@ -79,16 +97,28 @@ impl Evidence {
     }
 
     /// Adds what vectors tell.
-    pub(crate) fn add_vectors(&mut self, corpus: &Corpus, lineup: &Lineup, query: &Quantised, weights: &Weights) {
+    pub(crate) fn add_vectors(
+        &mut self,
+        corpus: &Corpus,
+        lineup: &Lineup,
+        query: &Quantised,
+        weights: &Weights,
+    ) {
         for slots in [&lineup.turns, &lineup.entries] {
-            let cosines: Vec<Option<f32>> = slots.iter().map(|slot| corpus.vectors.cosine(*slot, query)).collect();
+            let cosines: Vec<Option<f32>> = slots
+                .iter()
+                .map(|slot| corpus.vectors.cosine(*slot, query))
+                .collect();
             let spread = Spread::of(&cosines);
             for (slot, cosine) in slots.iter().zip(cosines) {
-                self.vector[*slot as usize] = cosine.map_or(0.0, |cosine| spread.standing(cosine, weights.far));
+                self.vector[*slot as usize] =
+                    cosine.map_or(0.0, |cosine| spread.standing(cosine, weights.far));
             }
         }
         for (of, sitting) in lineup.sittings.iter().enumerate() {
-            let values = lineup.turns[sitting.clone()].iter().map(|slot| self.vector[*slot as usize]);
+            let values = lineup.turns[sitting.clone()]
+                .iter()
+                .map(|slot| self.vector[*slot as usize]);
             self.sitting_vector[of] = best_mean::<SITTING_BEST>(values);
         }
     }

@@ -40,12 +40,19 @@ impl Fusion<'_> {
         let facts = self.facts(&mut strengths);
         for (place, slot) in self.lineup.turns.iter().enumerate() {
             let row = self.corpus.row(*slot);
-            strengths[*slot as usize] = self.own(*slot) + self.context(place) + self.looks(row)
+            strengths[*slot as usize] = self.own(*slot)
+                + self.context(place)
+                + self.looks(row)
                 + self.weights.speaker * self.question.speaker(row)
                 - self.weights.question * row.traits.asks;
         }
         self.lend(&facts, &mut strengths);
-        for slot in self.lineup.entries.iter().filter(|slot| self.corpus.row(**slot).kind == Kind::Episode) {
+        for slot in self
+            .lineup
+            .entries
+            .iter()
+            .filter(|slot| self.corpus.row(**slot).kind == Kind::Episode)
+        {
             strengths[*slot as usize] = self.episode(*slot, &strengths);
         }
         self.succeed(Kind::Episode, &mut strengths);
@@ -88,7 +95,12 @@ impl Fusion<'_> {
 
     /// How fresh a row is: recent, and still true.
     pub(crate) fn freshness(&self, slot: Slot, row: &Row) -> f32 {
-        self.recency(row) * if self.validity.is_over(self.corpus, slot) { OVER } else { 1.0 }
+        self.recency(row)
+            * if self.validity.is_over(self.corpus, slot) {
+                OVER
+            } else {
+                1.0
+            }
     }
 
     /// The visible turns that a fact was made from.
@@ -103,17 +115,30 @@ impl Fusion<'_> {
     /// Facts' strengths; returns the strongest by their own evidence.
     fn facts(&self, strengths: &mut [f32]) -> Vec<Slot> {
         let mut facts: Vec<Slot> = Vec::new();
-        for slot in self.lineup.entries.iter().filter(|slot| self.corpus.row(**slot).kind == Kind::Fact) {
+        for slot in self
+            .lineup
+            .entries
+            .iter()
+            .filter(|slot| self.corpus.row(**slot).kind == Kind::Fact)
+        {
             if self.own(*slot) > 0.0 {
                 facts.push(*slot);
             }
-            strengths[*slot as usize] = self.own(*slot) + self.own_context(*slot) + self.looks(self.corpus.row(*slot));
+            strengths[*slot as usize] =
+                self.own(*slot) + self.own_context(*slot) + self.looks(self.corpus.row(*slot));
         }
         let id = |slot: &Slot| &self.corpus.row(*slot).doc.key.id;
-        facts.sort_by(|a, b| self.own(*b).total_cmp(&self.own(*a)).then_with(|| id(a).cmp(id(b))));
+        facts.sort_by(|a, b| {
+            self.own(*b)
+                .total_cmp(&self.own(*a))
+                .then_with(|| id(a).cmp(id(b)))
+        });
         facts.truncate(LENDING_FACTS);
         for slot in &facts {
-            let context = self.sources(*slot).map(|(place, _)| self.context(place)).reduce(f32::max);
+            let context = self
+                .sources(*slot)
+                .map(|(place, _)| self.context(place))
+                .reduce(f32::max);
             if let Some(context) = context {
                 strengths[*slot as usize] += (context - self.own_context(*slot)) / 2.0;
             }
@@ -154,11 +179,17 @@ impl Fusion<'_> {
         let text = self.own(slot) + self.own_context(slot) + self.looks(row);
         let children = self.corpus.children(&row.doc.key.id);
         let of = |kind: Kind| {
-            let children = children.iter().filter(move |child| self.corpus.row(**child).kind == kind);
+            let children = children
+                .iter()
+                .filter(move |child| self.corpus.row(**child).kind == kind);
             children.map(|child| strengths[*child as usize])
         };
         let turns = best_mean::<2>(of(Kind::Turn));
-        let told = if turns > 0.0 { f32::midpoint(text, turns) } else { text };
+        let told = if turns > 0.0 {
+            f32::midpoint(text, turns)
+        } else {
+            text
+        };
         of(Kind::Fact).fold(told, f32::max)
     }
 
@@ -171,7 +202,12 @@ impl Fusion<'_> {
             let (was, is) = (strengths[old as usize], strengths[new as usize]);
             strengths[new as usize] = is.max(was);
         }
-        for slot in self.lineup.entries.iter().filter(|slot| self.corpus.row(**slot).kind == kind) {
+        for slot in self
+            .lineup
+            .entries
+            .iter()
+            .filter(|slot| self.corpus.row(**slot).kind == kind)
+        {
             if self.validity.is_over(self.corpus, *slot) {
                 strengths[*slot as usize] *= OVER;
             }

@@ -89,7 +89,11 @@ pub fn cut_to_tokens(ranking: &mut Ranking, tokens_max: usize) {
             (Some(memory), Some(message)) => memory.score >= message.score,
             (memory, _) => memory.is_some(),
         };
-        let Some(hit) = (if memory_first { memories.next() } else { messages.next() }) else {
+        let Some(hit) = (if memory_first {
+            memories.next()
+        } else {
+            messages.next()
+        }) else {
             return;
         };
         let tokens = hit_tokens(&hit);
@@ -100,7 +104,11 @@ pub fn cut_to_tokens(ranking: &mut Ranking, tokens_max: usize) {
             return;
         };
         left = rest;
-        let kept = if memory_first { &mut ranking.memories } else { &mut ranking.messages };
+        let kept = if memory_first {
+            &mut ranking.memories
+        } else {
+            &mut ranking.messages
+        };
         kept.push(hit);
     }
 }

@@ -50,7 +50,11 @@ impl Near {
     /// How long each neighbourhood is.
     pub(crate) fn lengths(&self, lineup: &Lineup, lengths: &[f32]) -> Vec<f32> {
         (0..lengths.len())
-            .map(|at| self.around(lineup, at).map(|(other, weight)| lengths[other] * weight).sum())
+            .map(|at| {
+                self.around(lineup, at)
+                    .map(|(other, weight)| lengths[other] * weight)
+                    .sum()
+            })
             .collect()
     }
 }

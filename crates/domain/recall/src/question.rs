@@ -45,9 +45,40 @@ pub(crate) struct Question {
 
 /// Stems of words with which people ask, whatever they ask about; they tell little about the answer.
 const ASKING: [&str; 34] = [
-    "advic", "advis", "back", "chat", "convers", "current", "discuss", "earlier", "good", "help", "idea", "interest",
-    "know", "late", "like", "look", "mention", "possibl", "previous", "question", "recent", "recommend", "rememb",
-    "remind", "said", "say", "suggest", "talk", "tell", "think", "tip", "told", "want", "wonder",
+    "advic",
+    "advis",
+    "back",
+    "chat",
+    "convers",
+    "current",
+    "discuss",
+    "earlier",
+    "good",
+    "help",
+    "idea",
+    "interest",
+    "know",
+    "late",
+    "like",
+    "look",
+    "mention",
+    "possibl",
+    "previous",
+    "question",
+    "recent",
+    "recommend",
+    "rememb",
+    "remind",
+    "said",
+    "say",
+    "suggest",
+    "talk",
+    "tell",
+    "think",
+    "tip",
+    "told",
+    "want",
+    "wonder",
 ];
 
 /// Rows that have none of the question's terms are imagined in this number, so that a term weighs alike in a small
@@ -76,16 +107,32 @@ impl Question {
             stems.push(stem);
         });
         let all: f32 = wanted.iter().map(|wanted| wanted.share).sum();
-        wanted.iter_mut().for_each(|wanted| wanted.share /= all);
+        for wanted in &mut wanted {
+            wanted.share /= all;
+        }
         let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.as_str()));
         let named = |name: &String| {
             let mut named = false;
-            text::each_word(name, |_, part| named |= !text::is_stop_word(part) && words.iter().any(|w| w == part));
+            text::each_word(name, |_, part| {
+                named |= !text::is_stop_word(part) && words.iter().any(|w| w == part);
+            });
             named
         };
         Self {
-            spans: time::expressions(query.text, query.asked_at, query.zone).into_iter().map(|(_, span)| span).collect(),
-            about_now: has(&["now", "current", "currently", "latest", "recent", "recently", "still", "nowadays"]),
+            spans: time::expressions(query.text, query.asked_at, query.zone)
+                .into_iter()
+                .map(|(_, span)| span)
+                .collect(),
+            about_now: has(&[
+                "now",
+                "current",
+                "currently",
+                "latest",
+                "recent",
+                "recently",
+                "still",
+                "nowadays",
+            ]),
             about_me: has(&["i", "me", "my", "mine", "myself"]),
             named: corpus.speakers().iter().map(named).collect(),
             sought: sought(&words),
@@ -95,7 +142,10 @@ impl Question {
 
     /// Whether a turn is by someone the question is about: 0 or 1.
     pub(crate) fn speaker(&self, row: &Row) -> f32 {
-        let named = row.traits.speaker.is_some_and(|number| self.named[number as usize]);
+        let named = row
+            .traits
+            .speaker
+            .is_some_and(|number| self.named[number as usize]);
         f32::from(u8::from(named || self.about_me && row.traits.own))
     }
 
@@ -118,8 +168,11 @@ impl Question {
         });
         let fit = |span: &Span| {
             let (from, to) = (span.from.millis(), span.to.millis());
-            let gap = |first: i64, last: i64| first.saturating_sub(to - 1).max(from.saturating_sub(last)).max(0);
-            let gap = holds.map_or(i64::MAX, |(first, last)| gap(first, last)).min(gap(said, said));
+            let gap =
+                |first: i64, last: i64| first.saturating_sub(to - 1).max(from.saturating_sub(last)).max(0);
+            let gap = holds
+                .map_or(i64::MAX, |(first, last)| gap(first, last))
+                .min(gap(said, said));
             let relative = gap as f32 / to.saturating_sub(from).max(DAY_MS) as f32;
             1.0 / (1.0 + relative * relative)
         };
@@ -134,17 +187,26 @@ fn rarity(corpus: &Corpus, term: Option<Term>) -> f32 {
         let postings = corpus.postings(kind);
         (postings.rows(), term.map_or(0, |term| postings.of(term).len()))
     };
-    let (rows, with) = [of(Kind::Turn), of(Kind::Episode), of(Kind::Fact)].into_iter().max().unwrap_or((0, 0));
+    let (rows, with) = [of(Kind::Turn), of(Kind::Episode), of(Kind::Fact)]
+        .into_iter()
+        .max()
+        .unwrap_or((0, 0));
     let (without, with) = ((rows - with + ROWS_IMAGINED) as f32, with as f32);
     (1.0 + (without + 0.5) / (with + 0.5)).ln()
 }
 
 fn sought(words: &[String]) -> Option<Sought> {
     let is = |word: Option<&String>, any: &[&str]| word.is_some_and(|word| any.contains(&word.as_str()));
-    let how = words.iter().position(|word| word == "how").and_then(|at| words.get(at + 1));
+    let how = words
+        .iter()
+        .position(|word| word == "how")
+        .and_then(|at| words.get(at + 1));
     if is(how, &["many", "much", "often"]) {
         return Some(Sought::Number);
     }
-    let when = is(words.first(), &["when"]) || words.iter().any(|word| is(Some(word), &["date", "day", "month", "year"]));
+    let when = is(words.first(), &["when"])
+        || words
+            .iter()
+            .any(|word| is(Some(word), &["date", "day", "month", "year"]));
     (when || is(how, &["long", "old"])).then_some(Sought::Time)
 }

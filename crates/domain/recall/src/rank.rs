@@ -29,7 +29,10 @@ pub(crate) fn rank(corpus: &Corpus, query: &Query<'_>, weights: &Weights) -> Ran
     let question = Question::new(corpus, query, weights);
     let validity = Validity::new(corpus, &lineup, now, &question.spans);
     let mut evidence = Evidence::none(corpus, &lineup);
-    let vector = query.vector.filter(|_| query.method != Method::Keyword).and_then(Quantised::new);
+    let vector = query
+        .vector
+        .filter(|_| query.method != Method::Keyword)
+        .and_then(Quantised::new);
     let keywords = query.method != Method::Vector;
     if keywords {
         evidence.add_keywords(corpus, &lineup, &question, weights);
@@ -74,7 +77,10 @@ impl Ranker<'_> {
         let Fusion { corpus, lineup, .. } = self.fusion;
         let shown = |slot: &Slot| {
             let row = corpus.row(*slot);
-            let episode = row.episode().filter(|_| row.kind == Kind::Fact).and_then(|id| corpus.find(id));
+            let episode = row
+                .episode()
+                .filter(|_| row.kind == Kind::Fact)
+                .and_then(|id| corpus.find(id));
             !episode.is_some_and(|(episode, row)| lineup.is_visible(episode) && self.passes(row))
         };
         let entries = lineup.entries.iter().copied().filter(shown).collect();
@@ -88,7 +94,9 @@ impl Ranker<'_> {
     }
 
     fn passes(&self, row: &Row) -> bool {
-        self.query.filter.is_none_or(|filter: &Filter| filter.matches(&row.doc))
+        self.query
+            .filter
+            .is_none_or(|filter: &Filter| filter.matches(&row.doc))
     }
 
     /// The strongest of some rows that pass the filter and reach the least score.
@@ -115,7 +123,14 @@ impl Ranker<'_> {
     }
 
     fn hit(&self, slot: Slot) -> Hit {
-        let Fusion { corpus, lineup, evidence, question, validity, .. } = self.fusion;
+        let Fusion {
+            corpus,
+            lineup,
+            evidence,
+            question,
+            validity,
+            ..
+        } = self.fusion;
         let row = corpus.row(slot);
         let mut why = Why {
             keyword: evidence.keyword[slot as usize],
@@ -134,7 +149,9 @@ impl Ranker<'_> {
                 let term = wanted.term.as_ref();
                 term.is_some_and(|term| row.counts.binary_search_by_key(term, |(term, _)| *term).is_ok())
             });
-            why.terms = found.map(|wanted| self.query.text[wanted.place.clone()].to_owned()).collect();
+            why.terms = found
+                .map(|wanted| self.query.text[wanted.place.clone()].to_owned())
+                .collect();
         }
         Hit {
             doc: Arc::clone(&row.doc),

@@ -46,9 +46,31 @@ pub(crate) struct Traits {
 
 /// Words that place a statement in time.
 const TIME_WORDS: [&str; 25] = [
-    "ago", "day", "days", "friday", "last", "monday", "month", "months", "next", "recently", "saturday", "since",
-    "sunday", "thursday", "today", "tomorrow", "tonight", "tuesday", "wednesday", "week", "weekend", "weeks", "year",
-    "years", "yesterday",
+    "ago",
+    "day",
+    "days",
+    "friday",
+    "last",
+    "monday",
+    "month",
+    "months",
+    "next",
+    "recently",
+    "saturday",
+    "since",
+    "sunday",
+    "thursday",
+    "today",
+    "tomorrow",
+    "tonight",
+    "tuesday",
+    "wednesday",
+    "week",
+    "weekend",
+    "weeks",
+    "year",
+    "years",
+    "yesterday",
 ];
 
 impl Row {
@@ -62,7 +84,10 @@ impl Row {
         let mut traits = Traits {
             speaker: doc.speaker.as_deref().map(|name| speakers.number(name)),
             own: doc.role == Some(Role::User)
-                && doc.senders.iter().any(|sender| sender.as_str() == doc.key.owner.id.as_str()),
+                && doc
+                    .senders
+                    .iter()
+                    .any(|sender| sender.as_str() == doc.key.owner.id.as_str()),
             asks: questions(&doc.text),
             ..Traits::default()
         };

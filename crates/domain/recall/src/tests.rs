@@ -1,10 +1,11 @@
 //! The corpus as its users see it: properties over any rows, and examples of each kind of evidence.
+#![expect(clippy::float_cmp, reason = "the same evidence must give the same number")]
 
 use std::sync::Arc;
 
 use model::{
-    Comparison, Doc, DocKey, DocKind, EntryId, EntryKind, Field, Filter, MessageId, Name, Origin, Owner, Parent,
-    ParentKind, Role, Scope, SenderId, SessionId, Timestamp, Value, Zone,
+    Comparison, Doc, DocKey, DocKind, EntryId, EntryKind, Field, Filter, MessageId, Name, Origin, Owner,
+    Parent, ParentKind, Role, Scope, SenderId, SessionId, Timestamp, Value, Zone,
 };
 use proptest::prelude::*;
 
@@ -59,11 +60,11 @@ fn fact(id: &str, time: Timestamp, text: &str) -> Doc {
     row(id, DocKind::Entry(EntryKind::Fact), time, text)
 }
 
-fn of_episode(id: &str) -> Option<Parent> {
-    Some(Parent {
+fn episode(id: &str) -> Parent {
+    Parent {
         kind: ParentKind::Episode,
         id: id.to_owned(),
-    })
+    }
 }
 
 fn corpus(docs: impl IntoIterator<Item = Doc>) -> Corpus {
@@ -116,7 +117,10 @@ fn ids(hits: &[Hit]) -> Vec<&str> {
 }
 
 fn all_hits(ranking: &Ranking) -> impl Iterator<Item = &Hit> {
-    let memories = ranking.memories.iter().flat_map(|hit| std::iter::once(hit).chain(&hit.facts));
+    let memories = ranking
+        .memories
+        .iter()
+        .flat_map(|hit| std::iter::once(hit).chain(&hit.facts));
     memories.chain(&ranking.messages)
 }
 
@@ -125,7 +129,13 @@ fn all_hits(ranking: &Ranking) -> impl Iterator<Item = &Hit> {
 #[test]
 fn an_answer_next_to_its_question_is_found() {
     let corpus = corpus([
-        turn("1", "s", day(1), "Ann", "Which instrument does your sister play nowadays?"),
+        turn(
+            "1",
+            "s",
+            day(1),
+            "Ann",
+            "Which instrument does your sister play nowadays?",
+        ),
         turn("2", "s", day(1), "Bob", "The cello, since last winter."),
         turn("3", "t", day(2), "Bob", "The weather was dreadful."),
         turn("4", "u", day(3), "Ann", "I bought a lamp."),
@@ -147,7 +157,13 @@ fn a_long_neighbour_lends_less() {
             turn("2", "s", day(1), "Bob", text),
         ]);
         let found = ask("cello").of(&corpus);
-        found.messages.iter().find(|hit| &*hit.doc.key.id == "2").expect("listed").why.neighbours
+        found
+            .messages
+            .iter()
+            .find(|hit| &*hit.doc.key.id == "2")
+            .expect("listed")
+            .why
+            .neighbours
     };
     assert!(near("Yes, gladly.") > 4.0 * near(&long));
 }
@@ -160,7 +176,11 @@ fn the_named_speaker_comes_first() {
     ]);
     assert_eq!(ids(&ask("What did Ann paint?").of(&corpus).messages), ["2", "1"]);
     assert_eq!(ids(&ask("What did Bob paint?").of(&corpus).messages), ["1", "2"]);
-    assert_eq!(ids(&ask("What did I paint?").of(&corpus).messages), ["2", "1"], "the owner is Ann");
+    assert_eq!(
+        ids(&ask("What did I paint?").of(&corpus).messages),
+        ["2", "1"],
+        "the owner is Ann"
+    );
 }
 
 #[test]
@@ -183,48 +203,95 @@ fn a_time_in_the_question_prefers_but_never_hides() {
 
 #[test]
 fn a_fact_is_found_by_the_time_it_holds() {
-    let old = Doc { valid_from: Some(day(120)), valid_until: Some(day(140)), ..fact("old", day(190), "Ann was ill") };
+    let old = Doc {
+        valid_from: Some(day(120)),
+        valid_until: Some(day(140)),
+        ..fact("old", day(190), "Ann was ill")
+    };
     let corpus = corpus([old, fact("new", day(191), "Ann was ill")]);
     assert_eq!(ids(&ask("illness in May").of(&corpus).memories), ["old", "new"]);
 }
 
 #[test]
 fn vectors_find_what_words_do_not() {
-    let with = |doc: Doc, vector: [f32; 3]| Doc { vector: Some(Arc::from(vector)), ..doc };
+    let with = |doc: Doc, vector: [f32; 3]| Doc {
+        vector: Some(Arc::from(vector)),
+        ..doc
+    };
     let corpus = corpus([
-        with(turn("cat", "s", day(1), "Ann", "My kitten sleeps."), [1.0, 0.1, 0.0]),
-        with(turn("car", "t", day(2), "Ann", "The engine broke."), [0.0, 1.0, 0.1]),
+        with(
+            turn("cat", "s", day(1), "Ann", "My kitten sleeps."),
+            [1.0, 0.1, 0.0],
+        ),
+        with(
+            turn("car", "t", day(2), "Ann", "The engine broke."),
+            [0.0, 1.0, 0.1],
+        ),
         with(turn("sea", "u", day(3), "Ann", "Waves all day."), [0.1, 0.0, 1.0]),
     ]);
     let vector = [1.0, 0.0, 0.0];
     for method in [Method::Vector, Method::Hybrid] {
-        let found = Ask { vector: Some(&vector), method, ..ask("feline pet") }.of(&corpus);
+        let found = Ask {
+            vector: Some(&vector),
+            method,
+            ..ask("feline pet")
+        }
+        .of(&corpus);
         assert_eq!(ids(&found.messages)[0], "cat");
         assert!(found.messages[0].why.vector > found.messages[1].why.vector);
         assert_eq!(found.messages[0].why.keyword, 0.0);
     }
-    let found = Ask { vector: Some(&vector), method: Method::Keyword, ..ask("engine") }.of(&corpus);
-    assert_eq!((ids(&found.messages)[0], found.messages[0].why.vector), ("car", 0.0));
+    let found = Ask {
+        vector: Some(&vector),
+        method: Method::Keyword,
+        ..ask("engine")
+    }
+    .of(&corpus);
+    assert_eq!(
+        (ids(&found.messages)[0], found.messages[0].why.vector),
+        ("car", 0.0)
+    );
     let other_size = [1.0, 0.0];
-    let found = Ask { vector: Some(&other_size), ..ask("engine") }.of(&corpus);
-    assert_eq!(ids(&found.messages)[0], "car", "a vector of another model is as if missing");
+    let found = Ask {
+        vector: Some(&other_size),
+        ..ask("engine")
+    }
+    .of(&corpus);
+    assert_eq!(
+        ids(&found.messages)[0],
+        "car",
+        "a vector of another model is as if missing"
+    );
 }
 
 #[test]
 fn a_row_put_again_keeps_its_vector_while_its_text_stays() {
-    let doc = Doc { vector: Some(Arc::from([1.0, 0.0])), ..turn("1", "s", day(1), "Ann", "kitten") };
+    let doc = Doc {
+        vector: Some(Arc::from([1.0, 0.0])),
+        ..turn("1", "s", day(1), "Ann", "kitten")
+    };
     let mut corpus = corpus([doc]);
     let evidence = |corpus: &Corpus| {
-        let found = Ask { vector: Some(&[1.0, 0.0]), ..ask("x") }.of(corpus);
+        let found = Ask {
+            vector: Some(&[1.0, 0.0]),
+            ..ask("x")
+        }
+        .of(corpus);
         found.messages[0].why.vector
     };
     let before = evidence(&corpus);
     assert!(before > 0.0);
-    let again = Doc { seq: 7, ..Doc::clone(corpus.get("1").expect("there")) };
+    let again = Doc {
+        seq: 7,
+        ..Doc::clone(corpus.get("1").expect("there"))
+    };
     assert_eq!(again.vector, None);
     corpus.upsert(Arc::new(again.clone()));
     assert_eq!(evidence(&corpus), before);
-    corpus.upsert(Arc::new(Doc { text: "dog".to_owned(), ..again }));
+    corpus.upsert(Arc::new(Doc {
+        text: "dog".to_owned(),
+        ..again
+    }));
     assert_eq!(evidence(&corpus), 0.0);
 }
 
@@ -234,7 +301,10 @@ fn moved() -> Corpus {
         sources: vec![MessageId::new("2")],
         ..fact("f2", day(100), "Ann lives in Lisbon")
     };
-    let old = Doc { sources: vec![MessageId::new("1")], ..fact("f1", day(10), "Ann lives in Berlin, a city") };
+    let old = Doc {
+        sources: vec![MessageId::new("1")],
+        ..fact("f1", day(10), "Ann lives in Berlin, a city")
+    };
     corpus([
         old,
         new,
@@ -250,14 +320,29 @@ fn what_was_superseded_comes_after_what_took_its_place() {
     assert_eq!(found.memories[1].superseded_by, Some(EntryId::new("f2")));
     assert_eq!(found.memories[0].superseded_by, None);
     assert!(found.memories[1].why.freshness < found.memories[0].why.freshness);
-    let told = |ranking: &Ranking| ranking.messages.iter().find(|hit| &*hit.doc.key.id == "1").expect("listed").score;
-    let before = Ask { as_of: Some(day(50)), ..ask("In which city does Ann live?") }.of(&moved());
+    let told = |ranking: &Ranking| {
+        ranking
+            .messages
+            .iter()
+            .find(|hit| &*hit.doc.key.id == "1")
+            .expect("listed")
+            .score
+    };
+    let before = Ask {
+        as_of: Some(day(50)),
+        ..ask("In which city does Ann live?")
+    }
+    .of(&moved());
     assert!(told(&found) < told(&before), "what told it is lowered a little");
 }
 
 #[test]
 fn as_of_answers_with_what_held_then() {
-    let found = Ask { as_of: Some(day(50)), ..ask("Where does Ann live?") }.of(&moved());
+    let found = Ask {
+        as_of: Some(day(50)),
+        ..ask("Where does Ann live?")
+    }
+    .of(&moved());
     assert_eq!(ids(&found.memories), ["f1"]);
     assert_eq!(found.memories[0].superseded_by, None);
     assert_eq!(ids(&found.messages), ["1"]);
@@ -285,7 +370,10 @@ fn a_change_announced_ahead_does_not_hold_yet() {
 
 #[test]
 fn of_a_chain_the_last_is_named_and_comes_first() {
-    let next = |id: &str, old: &str, n: i64, text: &str| Doc { supersedes: vec![EntryId::new(old)], ..fact(id, day(n), text) };
+    let next = |id: &str, old: &str, n: i64, text: &str| Doc {
+        supersedes: vec![EntryId::new(old)],
+        ..fact(id, day(n), text)
+    };
     let corpus = corpus([
         fact("a", day(1), "Ann works at Acme as a baker"),
         next("b", "a", 2, "Ann works at Bolt"),
@@ -293,41 +381,84 @@ fn of_a_chain_the_last_is_named_and_comes_first() {
     ]);
     let found = ask("Where does Ann work as a baker?").of(&corpus);
     assert_eq!(ids(&found.memories)[0], "c");
-    assert!(found.memories[1..].iter().all(|hit| hit.superseded_by == Some(EntryId::new("c"))));
+    assert!(
+        found.memories[1..]
+            .iter()
+            .all(|hit| hit.superseded_by == Some(EntryId::new("c")))
+    );
 }
 
 #[test]
 fn facts_lend_to_their_turns_and_turns_to_their_episode() {
     let told = |text: &str| turn("1", "s", day(1), "Ann", text);
-    let plain = || [told("Rex is his name."), turn("2", "t", day(2), "Ann", "Max is his name.")];
+    let plain = || {
+        [
+            told("Rex is his name."),
+            turn("2", "t", day(2), "Ann", "Max is his name."),
+        ]
+    };
     let alone = ask("dog name").of(&corpus(plain()));
-    let lent = Doc { sources: vec![MessageId::new("1")], ..fact("f", day(1), "Ann's dog is called Rex") };
+    let lent = Doc {
+        sources: vec![MessageId::new("1")],
+        ..fact("f", day(1), "Ann's dog is called Rex")
+    };
     let with_fact = ask("dog name").of(&corpus(plain().into_iter().chain([lent])));
-    let score = |ranking: &Ranking| ranking.messages.iter().find(|hit| &*hit.doc.key.id == "1").expect("listed").score;
+    let score = |ranking: &Ranking| {
+        ranking
+            .messages
+            .iter()
+            .find(|hit| &*hit.doc.key.id == "1")
+            .expect("listed")
+            .score
+    };
     assert!(score(&with_fact) > score(&alone));
 
-    let episode = |id: &str| row(id, DocKind::Entry(EntryKind::Episode), day(3), "They talked.");
-    let child = |doc: Doc, id: &str| Doc { parent: of_episode(id), ..doc };
+    let told_by = |id: &str| row(id, DocKind::Entry(EntryKind::Episode), day(3), "They talked.");
+    let child = |doc: Doc, id: &str| Doc {
+        parent: Some(episode(id)),
+        ..doc
+    };
     let both = corpus([
-        episode("e1"),
-        episode("e2"),
+        told_by("e1"),
+        told_by("e2"),
         child(told("Nothing new here."), "e1"),
         child(turn("2", "t", day(2), "Ann", "Our dog Max barked."), "e2"),
         child(fact("f", day(2), "Ann has a dog called Max"), "e2"),
     ]);
     let found = ask("dog").of(&both);
     assert_eq!(ids(&found.memories), ["e2", "e1"]);
-    assert_eq!(ids(&found.memories[0].facts), ["f"], "a fact is shown with its episode");
+    assert_eq!(
+        ids(&found.memories[0].facts),
+        ["f"],
+        "a fact is shown with its episode"
+    );
     assert!(found.memories[0].score >= found.memories[0].facts[0].score);
 }
 
 #[test]
 fn words_of_asking_weigh_little() {
     let corpus = corpus([
-        turn("1", "s", day(1), "Ann", "Can you suggest and recommend some ideas, any suggestions?"),
-        turn("2", "t", day(2), "Ann", "I collect cameras of all kinds, mostly from flea markets."),
+        turn(
+            "1",
+            "s",
+            day(1),
+            "Ann",
+            "Can you suggest and recommend some ideas, any suggestions?",
+        ),
+        turn(
+            "2",
+            "t",
+            day(2),
+            "Ann",
+            "I collect cameras of all kinds, mostly from flea markets.",
+        ),
     ]);
-    assert_eq!(ids(&ask("Can you suggest some ideas for my cameras?").of(&corpus).messages)[0], "2");
+    assert_eq!(
+        ids(&ask("Can you suggest some ideas for my cameras?")
+            .of(&corpus)
+            .messages)[0],
+        "2"
+    );
 }
 
 #[test]
@@ -345,7 +476,15 @@ fn scripts_without_spaces_are_found() {
 #[test]
 fn a_score_means_the_same_in_a_large_corpus() {
     let wanted = || turn("x", "s", day(1), "Ann", "My dentist is Doctor Quill.");
-    let filler = |n: i64| turn(&format!("f{n}"), &format!("t{n}"), day(n % 150), "Bob", "We talked about lamps and rain.");
+    let filler = |n: i64| {
+        turn(
+            &format!("f{n}"),
+            &format!("t{n}"),
+            day(n % 150),
+            "Bob",
+            "We talked about lamps and rain.",
+        )
+    };
     let score = |count: i64| {
         let corpus = corpus((0..count).map(filler).chain([wanted()]));
         ask("Who is my dentist?").of(&corpus).messages[0].score
@@ -379,7 +518,10 @@ fn a_cut_keeps_the_best_that_fit() {
     assert_eq!(kept(10), "m1|");
     assert_eq!(kept(0), "|");
     assert_eq!(kept(2_000), "m1 m2|t0 t1 t2");
-    let mut wide = Ranking { messages: vec![hit("w", 0.5, 0)], ..Ranking::default() };
+    let mut wide = Ranking {
+        messages: vec![hit("w", 0.5, 0)],
+        ..Ranking::default()
+    };
     Arc::make_mut(&mut wide.messages[0].doc).text = "北京".repeat(10);
     cut_to_tokens(&mut wide, 19);
     assert!(wide.messages.is_empty(), "twenty characters are twenty tokens");
@@ -387,7 +529,8 @@ fn a_cut_keeps_the_best_that_fit() {
 
 // Properties.
 
-const WORDS: &str = "dog cat lamp rain Ann Bob lives Berlin Lisbon yesterday May 7 北京 why? the last week suggest";
+const WORDS: &str =
+    "dog cat lamp rain Ann Bob lives Berlin Lisbon yesterday May 7 北京 why? the last week suggest";
 
 fn words(count: std::ops::Range<usize>) -> impl Strategy<Value = String> {
     let words: Vec<&'static str> = WORDS.split(' ').collect();
@@ -399,27 +542,55 @@ fn some_id() -> impl Strategy<Value = String> {
 }
 
 fn some_row() -> impl Strategy<Value = Doc> {
-    let kinds = [DocKind::Turn, DocKind::Turn, DocKind::Entry(EntryKind::Episode), DocKind::Entry(EntryKind::Fact)];
+    let kinds = [
+        DocKind::Turn,
+        DocKind::Turn,
+        DocKind::Entry(EntryKind::Episode),
+        DocKind::Entry(EntryKind::Fact),
+    ];
     let vector = proptest::option::of(proptest::array::uniform4(-1.0f32..1.0));
-    let when = (0..30i64, proptest::option::of(0..40i64), proptest::option::of(0..40i64));
-    let kin = (proptest::option::of(some_id()), proptest::collection::vec(some_id(), 0..2), some_id());
-    (some_id(), proptest::sample::select(kinds.to_vec()), words(0..8), 0..4u8, 0..3u32, when, kin, vector).prop_map(
-        |(id, kind, text, session, seq, (time, from, until), (parent, supersedes, source), vector)| {
-            let is_turn = kind == DocKind::Turn;
-            Doc {
-                session: (session > 0).then(|| SessionId::parse(&format!("s{session}")).expect("a session")),
-                parent: parent.and_then(|id| of_episode(&id)),
-                seq,
-                valid_from: from.map(day),
-                valid_until: until.map(day),
-                supersedes: supersedes.iter().filter(|_| !is_turn).map(|id| EntryId::new(id.as_str())).collect(),
-                sources: vec![MessageId::new(source)],
-                vector: vector.map(Arc::from),
-                speaker: is_turn.then(|| if session > 1 { "Ann" } else { "Bob" }.to_owned()),
-                ..row(&id, kind, day(time), &text)
-            }
-        },
+    let when = (
+        0..30i64,
+        proptest::option::of(0..40i64),
+        proptest::option::of(0..40i64),
+    );
+    let kin = (
+        proptest::option::of(some_id()),
+        proptest::collection::vec(some_id(), 0..2),
+        some_id(),
+    );
+    (
+        some_id(),
+        proptest::sample::select(kinds.to_vec()),
+        words(0..8),
+        0..4u8,
+        0..3u32,
+        when,
+        kin,
+        vector,
     )
+        .prop_map(
+            |(id, kind, text, session, seq, (time, from, until), (parent, supersedes, source), vector)| {
+                let is_turn = kind == DocKind::Turn;
+                Doc {
+                    session: (session > 0)
+                        .then(|| SessionId::parse(&format!("s{session}")).expect("a session")),
+                    parent: parent.map(|id| episode(&id)),
+                    seq,
+                    valid_from: from.map(day),
+                    valid_until: until.map(day),
+                    supersedes: supersedes
+                        .iter()
+                        .filter(|_| !is_turn)
+                        .map(|id| EntryId::new(id.as_str()))
+                        .collect(),
+                    sources: vec![MessageId::new(source)],
+                    vector: vector.map(Arc::from),
+                    speaker: is_turn.then(|| if session > 1 { "Ann" } else { "Bob" }.to_owned()),
+                    ..row(&id, kind, day(time), &text)
+                }
+            },
+        )
 }
 
 fn rows(count: usize) -> impl Strategy<Value = Vec<Doc>> {

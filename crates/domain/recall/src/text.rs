@@ -36,8 +36,15 @@ pub fn each_word(text: &str, mut found: impl FnMut(Range<usize>, &str)) {
         if let Some(alone) = ideograph(first) {
             pair.clear();
             pair.push(first);
-            let next = chars.peek().copied().filter(|(_, next)| ideograph(*next).is_some());
-            let single = next.is_none() && !text[..start].chars().next_back().is_some_and(|c| ideograph(c).is_some());
+            let next = chars
+                .peek()
+                .copied()
+                .filter(|(_, next)| ideograph(*next).is_some());
+            let single = next.is_none()
+                && text[..start]
+                    .chars()
+                    .next_back()
+                    .is_none_or(|c| ideograph(c).is_none());
             if alone || single {
                 found(start..start + first.len_utf8(), &pair);
             }
@@ -91,13 +98,13 @@ pub fn is_stop_word(word: &str) -> bool {
 }
 
 const STOP_WORDS: [&str; 94] = [
-    "a", "about", "after", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been", "before", "being",
-    "but", "by", "can", "could", "did", "do", "does", "doing", "don", "for", "from", "had", "has", "have",
-    "having", "he", "her", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "me",
-    "my", "no", "not", "of", "on", "or", "our", "ours", "out", "s", "she", "should", "so", "some", "such", "t",
-    "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "too", "up",
-    "us", "very", "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom", "why", "will",
-    "with", "would", "you", "your", "yours",
+    "a", "about", "after", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been", "before",
+    "being", "but", "by", "can", "could", "did", "do", "does", "doing", "don", "for", "from", "had", "has",
+    "have", "having", "he", "her", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its",
+    "just", "me", "my", "no", "not", "of", "on", "or", "our", "ours", "out", "s", "she", "should", "so",
+    "some", "such", "t", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this",
+    "those", "to", "too", "up", "us", "very", "was", "we", "were", "what", "when", "where", "which", "while",
+    "who", "whom", "why", "will", "with", "would", "you", "your", "yours",
 ];
 
 fn is_letter(c: char) -> bool {
@@ -116,9 +123,10 @@ fn is_apostrophe(c: char) -> bool {
 /// Whether a character of a script without spaces, and whether it means something alone.
 fn ideograph(c: char) -> Option<bool> {
     match c {
-        '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}' => {
-            Some(true)
-        }
+        '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{323af}' => Some(true),
         '\u{3040}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{ac00}'..='\u{d7af}' => Some(false),
         _ => None,
     }
@@ -135,9 +143,11 @@ fn joins(text: &str, at: usize, c: char) -> bool {
             digit_before
                 && rest.len() >= 3
                 && rest.bytes().take(3).all(|b| b.is_ascii_digit())
-                && !rest.bytes().nth(3).is_some_and(|b| b.is_ascii_digit())
+                && rest.as_bytes().get(3).is_none_or(|b| !b.is_ascii_digit())
         }
-        c if is_apostrophe(c) => rest.starts_with(|c: char| is_letter(c) && ideograph(c).is_none()) && !digit_before,
+        c if is_apostrophe(c) => {
+            rest.starts_with(|c: char| is_letter(c) && ideograph(c).is_none()) && !digit_before
+        }
         _ => false,
     }
 }
@@ -147,7 +157,10 @@ fn clitic(rest: &str) -> bool {
     let len = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
     let ending = &rest[..len];
     let closed = !rest[len..].starts_with(is_letter);
-    closed && ["s", "t", "d", "m", "ll", "re", "ve"].iter().any(|known| ending.eq_ignore_ascii_case(known))
+    closed
+        && ["s", "t", "d", "m", "ll", "re", "ve"]
+            .iter()
+            .any(|known| ending.eq_ignore_ascii_case(known))
 }
 
 fn skip_letters(chars: &mut std::iter::Peekable<std::str::CharIndices<'_>>, end: &mut usize) {
@@ -161,7 +174,9 @@ fn ordinal(word: &str) -> Option<&str> {
     if !word.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    let digits = ["st", "nd", "rd", "th"].iter().find_map(|suffix| word.strip_suffix(suffix))?;
+    let digits = ["st", "nd", "rd", "th"]
+        .iter()
+        .find_map(|suffix| word.strip_suffix(suffix))?;
     digits.bytes().all(|b| b.is_ascii_digit()).then_some(digits)
 }
 

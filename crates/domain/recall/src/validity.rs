@@ -64,11 +64,17 @@ impl<'a> Validity<'a> {
     /// Whether an entry no longer holds, at the time that the question is about if it names one.
     pub(crate) fn is_over(&self, corpus: &Corpus, slot: Slot) -> bool {
         let row = corpus.row(slot);
-        let ends = [row.doc.valid_until, self.newer.get(&slot).map(|newer| begin(corpus.row(*newer)))];
+        let ends = [
+            row.doc.valid_until,
+            self.newer.get(&slot).map(|newer| begin(corpus.row(*newer))),
+        ];
         let Some(end) = ends.into_iter().flatten().min().filter(|end| *end <= self.now) else {
             return false;
         };
-        !self.spans.iter().any(|span| begin(row) < span.to && span.from < end)
+        !self
+            .spans
+            .iter()
+            .any(|span| begin(row) < span.to && span.from < end)
     }
 }
 

@@ -29,7 +29,10 @@ impl Quantised {
             return None;
         }
         #[expect(clippy::cast_possible_truncation, reason = "at most 127 by construction")]
-        let numbers = vector.iter().map(|n| (n / largest * 127.0).round() as i8).collect();
+        let numbers = vector
+            .iter()
+            .map(|n| (n / largest * 127.0).round() as i8)
+            .collect();
         Some(Self {
             numbers,
             step: largest / 127.0 / length,
@@ -79,7 +82,11 @@ impl Vectors {
             return None;
         }
         let row = &self.numbers[at * self.dims..(at + 1) * self.dims];
-        let dot: i32 = row.iter().zip(&with.numbers).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
+        let dot: i32 = row
+            .iter()
+            .zip(&with.numbers)
+            .map(|(a, b)| i32::from(*a) * i32::from(*b))
+            .sum();
         Some(dot as f32 * step * with.step)
     }
 

@@ -160,7 +160,7 @@ impl Writing {
                 tracing::warn!(
                     error = chain(&error),
                     "the index could not be compacted; it is tried again later"
-                )
+                );
             }
         }
     }

@@ -4,7 +4,6 @@
 use async_trait::async_trait;
 use model::{Doc, DocKey, EmbedderId, Owner, Scope, Vector};
 
-
 /// Why the index could not do it.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
@@ -48,7 +47,7 @@ pub struct IndexStats {
 pub enum IndexHealth {
     /// It can.
     Ready,
-    /// It is empty because it was just created; rebuild if the vault is not.
+    /// Nothing was published yet: it has at most what was applied since it was created; rebuild if the vault has more.
     Fresh,
     /// It cannot: no usable files, or vectors of another model.
     NeedsRebuild { reason: String },

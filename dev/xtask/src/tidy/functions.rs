@@ -37,7 +37,7 @@ fn in_test_module(lines: &[&str], at: usize) -> bool {
 }
 
 fn opens_function(line: &str) -> bool {
-    let words = line.trim_start().split_whitespace();
+    let words = line.split_whitespace();
     let mut words = words.skip_while(|word| {
         word.starts_with("pub") || matches!(*word, "async" | "const" | "extern" | "in" | "crate)")
     });

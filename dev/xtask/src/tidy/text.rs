@@ -37,7 +37,9 @@ pub(crate) fn check(file: &SourceFile) -> Vec<String> {
     if file.path.ends_with("Cargo.lock") || file.path.contains("/fixtures/") {
         return problems;
     }
-    let code = super::is_rust(&file.path) || file.path.ends_with(".md") || file.path.ends_with(".toml");
+    let code = ["rs", "md", "toml"]
+        .iter()
+        .any(|kind| super::has_extension(&file.path, kind));
     for (number, line) in (1..).zip(file.text.lines()) {
         for leftover in leftovers().iter().filter(|word| code && has_word(line, word)) {
             problems.push(format!("{}:{number}: `{leftover}` is left behind", file.path));

@@ -9,7 +9,7 @@ use model::{Date, Weekday};
 
 const YEAR_MIN: i16 = 1;
 const YEAR_MAX: i16 = 9000;
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const DAY: Duration = Duration::from_hours(24);
 
 /// Days from `from`, included, to `to`, not included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,7 +180,10 @@ impl Yearly {
             }
             Self::Thanksgiving => {
                 let before = date(year, 10, 31)?;
-                Some(Days::one(plus_days(weekday(before, Weekday::Thursday, false), 21)))
+                Some(Days::one(plus_days(
+                    weekday(before, Weekday::Thursday, false),
+                    21,
+                )))
             }
         }
     }

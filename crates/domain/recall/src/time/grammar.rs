@@ -45,7 +45,8 @@ impl Reader<'_> {
     }
 
     fn is(&self, at: usize, any: &[&str]) -> bool {
-        self.word(at).is_some_and(|word| any.contains(&word.text.as_str()))
+        self.word(at)
+            .is_some_and(|word| any.contains(&word.text.as_str()))
     }
 
     /// Skips a word if it is one of these.
@@ -68,10 +69,21 @@ impl Reader<'_> {
     /// Whether the clause so far speaks of what is to come.
     fn future(&self, at: usize) -> bool {
         const SIGNS: [&str; 10] = [
-            "will", "ll", "going", "plan", "planning", "tomorrow", "upcoming", "gonna", "hope", "scheduled",
+            "will",
+            "ll",
+            "going",
+            "plan",
+            "planning",
+            "tomorrow",
+            "upcoming",
+            "gonna",
+            "hope",
+            "scheduled",
         ];
         let start = (0..=at).rev().find(|i| self.words[*i].breaks).unwrap_or(0);
-        self.words[start..at].iter().any(|word| SIGNS.contains(&word.text.as_str()))
+        self.words[start..at]
+            .iter()
+            .any(|word| SIGNS.contains(&word.text.as_str()))
     }
 
     fn past_or_next(&self, at: usize) -> Which {
@@ -148,7 +160,11 @@ impl Reader<'_> {
         let signed = if before { -count } else { count };
         let days = match (thing.unit(), thing.weekday()) {
             (Some(Unit::Weekend), _) => {
-                let anchor = if before { calendar::plus_days(point.from, -7) } else { calendar::plus_days(last, 7) };
+                let anchor = if before {
+                    calendar::plus_days(point.from, -7)
+                } else {
+                    calendar::plus_days(last, 7)
+                };
                 calendar::containing(Unit::Weekend, anchor)
             }
             (Some(Unit::Day), _) => {
@@ -190,7 +206,9 @@ impl Reader<'_> {
     }
 
     fn simple(&self, at: usize) -> Reading {
-        let context = ["in", "on", "during", "of", "by", "since", "around", "until", "for", "about"];
+        let context = [
+            "in", "on", "during", "of", "by", "since", "around", "until", "for", "about",
+        ];
         self.simple_in(at, self.before_is(at, &context))
     }
 
@@ -199,7 +217,7 @@ impl Reader<'_> {
         self.day_word(at)
             .or_else(|| self.counted(at))
             .or_else(|| self.relative(at))
-            .or_else(|| self.dated(at, sure))
+            .or_else(|| self.dated(at))
             .or_else(|| self.yearly(at, sure))
             .or_else(|| self.year(at, sure))
     }
@@ -209,12 +227,15 @@ impl Reader<'_> {
         const PARTS: [&str; 5] = ["morning", "afternoon", "evening", "night", "noon"];
         let day = |by: i64| Days::one(calendar::plus_days(self.today, by));
         if self.words[at].text == "day" && self.is(at + 1, &["before", "after"]) {
-            let (by, word) = if self.is(at + 1, &["before"]) { (-2, "yesterday") } else { (2, "tomorrow") };
+            let (by, word) = if self.is(at + 1, &["before"]) {
+                (-2, "yesterday")
+            } else {
+                (2, "tomorrow")
+            };
             return self.is(at + 2, &[word]).then(|| (day(by), at + 3));
         }
         match self.words[at].text.as_str() {
-            "today" => Some((day(0), at + 1)),
-            "tonight" => Some((day(0), at + 1)),
+            "today" | "tonight" => Some((day(0), at + 1)),
             "yesterday" => Some((day(-1), self.skip(at + 1, &PARTS))),
             "tomorrow" => Some((day(1), self.skip(at + 1, &PARTS))),
             "this" if self.is(at + 1, &PARTS) => Some((day(0), at + 2)),
@@ -248,7 +269,11 @@ impl Reader<'_> {
     /// How many, from and to, as in "two", "a couple of", "a few".
     fn quantity(&self, at: usize) -> Option<(i64, i64, usize)> {
         let start = self.words.get(at)?;
-        let next = if start.text == "a" && self.is(at + 1, &["few", "couple"]) { at + 1 } else { at };
+        let next = if start.text == "a" && self.is(at + 1, &["few", "couple"]) {
+            at + 1
+        } else {
+            at
+        };
         match self.words[next].text.as_str() {
             "few" => Some((2, 5, next + 1)),
             "several" => Some((3, 8, next + 1)),
@@ -259,7 +284,11 @@ impl Reader<'_> {
 
     /// The word at `at`, which may begin a clause only if the expression begins with it.
     fn word_at_start(&self, at: usize, start: usize) -> Option<&Word> {
-        if at == start { self.words.get(at) } else { self.word(at) }
+        if at == start {
+            self.words.get(at)
+        } else {
+            self.word(at)
+        }
     }
 
     /// "last week", "this May", "next Friday", "the past few months", "this past weekend".
@@ -289,7 +318,10 @@ impl Reader<'_> {
         let unit = self.word(next)?.unit()?;
         let (today, step) = (Days::one(self.today), next + 1);
         match which {
-            Which::Last => Some((Days::new(calendar::moved(unit, self.today, -high), today.to), step)),
+            Which::Last => Some((
+                Days::new(calendar::moved(unit, self.today, -high), today.to),
+                step,
+            )),
             Which::Next => Some((Days::new(self.today, calendar::moved(unit, today.to, high)), step)),
             _ => None,
         }
@@ -319,15 +351,22 @@ impl Reader<'_> {
     }
 
     /// "7 May 2023", "the 7th of May", "May 7th, 2023", "2023-05-07", "on Friday".
-    fn dated(&self, at: usize, sure: bool) -> Reading {
+    fn dated(&self, at: usize) -> Reading {
         let word = &self.words[at];
         if let Some(date) = word.date {
             return Some((Days::one(date), at + 1));
         }
-        if word.weekday().is_some() && self.word(at + 1).is_some_and(|next| next.day().is_some() || next.month().is_some()) {
-            return self.dated(at + 1, sure);
+        if word.weekday().is_some()
+            && self
+                .word(at + 1)
+                .is_some_and(|next| next.day().is_some() || next.month().is_some())
+        {
+            return self.dated(at + 1);
         }
-        if let Some(weekday) = word.weekday().filter(|_| self.before_is(at, &["on", "since", "until"])) {
+        if let Some(weekday) = word
+            .weekday()
+            .filter(|_| self.before_is(at, &["on", "since", "until"]))
+        {
             let before = !self.future(at);
             return Some((Days::one(calendar::weekday(self.today, weekday, before)), at + 1));
         }
@@ -350,8 +389,10 @@ impl Reader<'_> {
 
     /// "in March", "March 2023", "summer of 2022", "Christmas Eve".
     fn yearly(&self, at: usize, sure: bool) -> Reading {
-        let (yearly, next) = self.yearly_name(at, sure)
-            .or_else(|| self.yearly_name(at, true).filter(|(_, next)| self.year_after(*next).is_some()))?;
+        let (yearly, next) = self.yearly_name(at, sure).or_else(|| {
+            self.yearly_name(at, true)
+                .filter(|(_, next)| self.year_after(*next).is_some())
+        })?;
         if let Some((year, next)) = self.year_after(next) {
             return Some((yearly.of(year)?, next));
         }
@@ -398,8 +439,16 @@ impl Reader<'_> {
         if let Some(year) = word.year().filter(|_| sure) {
             return Some((calendar::year(i64::from(year)), at + 1));
         }
-        let decade: i64 = word.text.strip_suffix("0s").filter(|d| d.len() == 3)?.parse().ok()?;
-        let days = Days::new(calendar::year(decade * 10).from, calendar::year(decade * 10 + 10).from);
+        let decade: i64 = word
+            .text
+            .strip_suffix("0s")
+            .filter(|d| d.len() == 3)?
+            .parse()
+            .ok()?;
+        let days = Days::new(
+            calendar::year(decade * 10).from,
+            calendar::year(decade * 10 + 10).from,
+        );
         (190..210).contains(&decade).then_some((days, at + 1))
     }
 }

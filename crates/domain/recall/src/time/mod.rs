@@ -35,7 +35,9 @@ impl Span {
 
 /// The span that a question is about: of several expressions the narrowest, of equals the first.
 pub fn resolve(text: &str, asked_at: Timestamp, zone: &Zone) -> Option<Span> {
-    let found = expressions(text, asked_at, zone).into_iter().map(|(_, span)| span);
+    let found = expressions(text, asked_at, zone)
+        .into_iter()
+        .map(|(_, span)| span);
     found.min_by_key(|span| span.to.millis().saturating_sub(span.from.millis()))
 }
 

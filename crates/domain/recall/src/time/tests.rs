@@ -14,10 +14,12 @@ fn at(text: &str) -> Timestamp {
 
 fn show(text: &str) -> String {
     let zone = Zone::utc();
-    let found = expressions(text, at(SAID), &zone).into_iter().map(|(range, span)| {
-        let (from, to) = (zone.date(span.from), zone.date(span.to));
-        format!("{}={from}..{to}", &text[range])
-    });
+    let found = expressions(text, at(SAID), &zone)
+        .into_iter()
+        .map(|(range, span)| {
+            let (from, to) = (zone.date(span.from), zone.date(span.to));
+            format!("{}={from}..{to}", &text[range])
+        });
     found.collect::<Vec<_>>().join("; ")
 }
 

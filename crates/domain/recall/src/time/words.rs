@@ -29,14 +29,23 @@ pub(super) fn words(text: &str) -> Vec<Word> {
         if !byte.is_ascii_alphanumeric() {
             // Commas, hyphens and apostrophes hold an expression together; full stops and foreign letters do not.
             let curly = text.get(at..).is_some_and(|rest| rest.starts_with('’'));
-            breaks |= !curly && !matches!(byte, b' ' | b'\t' | b',' | b'-' | b'\'' | b'/' | b'"' | b'*' | b'_');
+            breaks |= !curly
+                && !matches!(
+                    byte,
+                    b' ' | b'\t' | b',' | b'-' | b'\'' | b'/' | b'"' | b'*' | b'_'
+                );
             at += if curly { '’'.len_utf8() } else { 1 };
             continue;
         }
         let digits = digit_date(&bytes[at..]);
         let end = match digits {
             Some((_, len)) => at + len,
-            None => at + bytes[at..].iter().take_while(|b| b.is_ascii_alphanumeric()).count(),
+            None => {
+                at + bytes[at..]
+                    .iter()
+                    .take_while(|b| b.is_ascii_alphanumeric())
+                    .count()
+            }
         };
         words.push(Word {
             text: text[at..end].to_ascii_lowercase(),
@@ -68,7 +77,11 @@ fn digit_date(bytes: &[u8]) -> Option<(Date, usize)> {
         calendar::date(first, small(second)?, small(third)?)
     } else if c - b - 1 == 4 && separator != b'-' {
         let month_first = separator == b'/' && first <= 12;
-        let (month, day) = if month_first { (first, second) } else { (second, first) };
+        let (month, day) = if month_first {
+            (first, second)
+        } else {
+            (second, first)
+        };
         calendar::date(third, small(month)?, small(day)?)
     } else {
         None
@@ -119,32 +132,29 @@ impl Word {
 
     /// A month's name, and whether the word can only be that.
     pub(super) fn month(&self) -> Option<(i8, bool)> {
-        let (month, sure) = match self.text.as_str() {
-            "january" => (1, true),
-            "february" => (2, true),
-            "march" => (3, false),
-            "april" => (4, true),
-            "may" => (5, false),
-            "june" => (6, true),
-            "july" => (7, true),
-            "august" => (8, true),
-            "september" => (9, true),
-            "october" => (10, true),
-            "november" => (11, true),
-            "december" => (12, true),
-            "jan" => (1, false),
-            "feb" => (2, false),
-            "mar" => (3, false),
-            "apr" => (4, false),
-            "jun" => (6, false),
-            "jul" => (7, false),
-            "aug" => (8, false),
-            "sep" | "sept" => (9, false),
-            "oct" => (10, false),
-            "nov" => (11, false),
-            "dec" => (12, false),
-            _ => return None,
+        const NAMES: [&str; 12] = [
+            "january",
+            "february",
+            "march",
+            "april",
+            "may",
+            "june",
+            "july",
+            "august",
+            "september",
+            "october",
+            "november",
+            "december",
+        ];
+        let text = self.text.as_str();
+        let whole = NAMES.iter().position(|name| *name == text);
+        let short = || {
+            NAMES
+                .iter()
+                .position(|name| text == &name[..3] || text == "sept" && *name == "september")
         };
+        let month = i8::try_from(whole.or_else(short)? + 1).expect("at most 12");
+        let sure = whole.is_some() && !matches!(text, "march" | "may");
         Some((month, sure))
     }
 

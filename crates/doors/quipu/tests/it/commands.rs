@@ -13,8 +13,18 @@ fn the_demo_runs_to_its_end() {
     let root = Root::new();
     let ran = root.run(&["demo", "--quiet"]);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
-    for part in ["Biscuit", "AP 121", "gyokuro", "as of 2025-06-01", "7 of 7 answers are the same"] {
-        assert!(ran.stdout.contains(part), "the demo does not show {part:?}:\n{}", ran.stdout);
+    for part in [
+        "Biscuit",
+        "AP 121",
+        "gyokuro",
+        "as of 2025-06-01",
+        "7 of 7 answers are the same",
+    ] {
+        assert!(
+            ran.stdout.contains(part),
+            "the demo does not show {part:?}:\n{}",
+            ran.stdout
+        );
     }
 }
 
@@ -24,19 +34,28 @@ fn import_search_get_edit_forget() {
     let file = root.write("talk.jsonl", TALK);
     let file = file.to_str().unwrap();
     let imported = root.json(&["import", file]);
-    assert_eq!((&imported["messages"], &imported["new_messages"]), (&4.into(), &4.into()), "{imported}");
+    assert_eq!(
+        (&imported["messages"], &imported["new_messages"]),
+        (&4.into(), &4.into()),
+        "{imported}"
+    );
     let again = root.json(&["import", file]);
     assert_eq!(again["new_messages"], 0, "importing again adds nothing: {again}");
 
     let found = root.json(&["search", "the parrot's name", "--user", "ana"]);
-    assert!(found["episodes"][0]["episode"].as_str().unwrap().contains("Kiko"), "{found}");
+    assert!(
+        found["episodes"][0]["episode"].as_str().unwrap().contains("Kiko"),
+        "{found}"
+    );
 
     let all = root.json(&["get", "--user", "ana"]);
     assert_eq!(all["total_count"], 3, "{all}");
 
-    let (path, text) = root.markdown().into_iter().find(|(path, text)| {
-        path.to_string_lossy().contains("episodes") && text.contains("Kiko")
-    }).unwrap();
+    let (path, text) = root
+        .markdown()
+        .into_iter()
+        .find(|(path, text)| path.to_string_lossy().contains("episodes") && text.contains("Kiko"))
+        .unwrap();
     std::fs::write(&path, text.replace("Kiko", "Zazu")).unwrap();
     root.json(&["sync"]);
     let found = root.json(&["search", "Zazu", "--user", "ana", "--method", "keyword"]);
@@ -54,7 +73,16 @@ fn a_deleted_index_comes_back_with_the_same_answers() {
     let root = Root::new();
     let file = root.write("talk.jsonl", TALK);
     root.json(&["import", file.to_str().unwrap()]);
-    let ask = ["search", "Where does Ana live?", "--user", "ana", "--messages", "3", "--asked-at", "2025-02-01"];
+    let ask = [
+        "search",
+        "Where does Ana live?",
+        "--user",
+        "ana",
+        "--messages",
+        "3",
+        "--asked-at",
+        "2025-02-01",
+    ];
     let before = root.json(&ask);
     std::fs::remove_dir_all(root.path().join("index")).unwrap();
     root.json(&["rebuild"]);
@@ -64,7 +92,10 @@ fn a_deleted_index_comes_back_with_the_same_answers() {
 #[test]
 fn slips_are_told_apart_by_their_exit_code() {
     let root = Root::new();
-    let broken = root.write("broken.jsonl", "{\"role\": \"user\", \"content\": \"kept\"}\nnot json\n");
+    let broken = root.write(
+        "broken.jsonl",
+        "{\"role\": \"user\", \"content\": \"kept\"}\nnot json\n",
+    );
     for (arguments, code, words) in [
         (vec!["search"], 2, "QUERY"),
         (vec!["serach", "x"], 2, "search"),
@@ -80,7 +111,10 @@ fn slips_are_told_apart_by_their_exit_code() {
         assert!(ran.stderr.contains(words), "{arguments:?}: {}", ran.stderr);
     }
     let kept = root.json(&["search", "kept", "--user", "me", "--messages", "1"]);
-    assert_eq!(kept["messages"][0]["content"], "kept", "what stood before the broken line is remembered");
+    assert_eq!(
+        kept["messages"][0]["content"], "kept",
+        "what stood before the broken line is remembered"
+    );
 }
 
 #[test]
@@ -99,12 +133,20 @@ fn a_file_that_a_person_broke_stops_nothing_and_is_named() {
     let root = Root::new();
     let file = root.write("talk.jsonl", TALK);
     root.json(&["import", file.to_str().unwrap()]);
-    let (path, text) = root.markdown().into_iter().find(|(path, _)| path.to_string_lossy().contains("2024-06-10")).unwrap();
+    let (path, text) = root
+        .markdown()
+        .into_iter()
+        .find(|(path, _)| path.to_string_lossy().contains("2024-06-10"))
+        .unwrap();
     std::fs::write(&path, text.replacen("---", "---\n: [", 1)).unwrap();
     let ran = root.run(&["sync"]);
     assert_eq!(ran.code, 1, "{}", ran.stdout);
     let ran = root.run(&["status"]);
     assert_eq!(ran.code, 1);
     assert!(ran.stdout.contains("2024-06-10.md"), "{}", ran.stdout);
-    assert!(root.json(&["search", "parrot", "--user", "ana"]).to_string().contains("Kiko"));
+    assert!(
+        root.json(&["search", "parrot", "--user", "ana"])
+            .to_string()
+            .contains("Kiko")
+    );
 }

@@ -32,7 +32,10 @@ fn what_was_acknowledged_survives_kill_nine() {
         );
         assert_eq!(status, 200, "{answer}");
         let messages = answer["data"]["messages"].as_array().unwrap();
-        let exact = messages.iter().filter(|m| m["content"].as_str().unwrap().ends_with(word.as_str())).count();
+        let exact = messages
+            .iter()
+            .filter(|m| m["content"].as_str().unwrap().ends_with(word.as_str()))
+            .count();
         assert_eq!(exact, 1, "{word}: {answer}");
     }
     let (status, health) = server.get("/health");
@@ -44,8 +47,13 @@ fn what_was_acknowledged_survives_kill_nine() {
     for word in &acknowledged {
         let files = root.markdown();
         let verbatim = format!("speaks of {word}\n");
-        let episodes = files.iter().filter(|(path, _)| path.to_string_lossy().contains("episodes"));
+        let episodes = files
+            .iter()
+            .filter(|(path, _)| path.to_string_lossy().contains("episodes"));
         let times: usize = episodes.map(|(_, text)| text.matches(&verbatim).count()).sum();
-        assert!(times <= 2, "{word} stands {times} times: once in the transcript, at most once in the digest");
+        assert!(
+            times <= 2,
+            "{word} stands {times} times: once in the transcript, at most once in the digest"
+        );
     }
 }

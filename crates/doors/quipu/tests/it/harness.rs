@@ -88,7 +88,9 @@ impl Root {
             .spawn()
             .unwrap();
         let mut first = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut first)
+            .unwrap();
         let address = first.trim().rsplit("http://").next().unwrap().to_owned();
         Server { child, address }
     }

@@ -169,9 +169,20 @@ async fn a_session_that_is_being_cut_holds_up_nobody_else() {
         "it is found meanwhile"
     );
     assert!(!cutting.is_finished());
+    // A second cut of the session waits for the first.
+    let second = {
+        let (engine, flush) = (engine.clone(), flush(&slow));
+        tokio::spawn(async move { engine.flush(flush).await })
+    };
+    for _ in 0..200 {
+        tokio::task::yield_now().await;
+    }
+    assert!(!held.is_called(), "two cuts of one session run at once");
 
     held.let_go();
     cutting.await.expect("no panic").expect("it is accepted");
+    held.let_go();
+    second.await.expect("no panic").expect("it cuts");
     check_accounted(&stage, &slow, 2).await;
 }
 

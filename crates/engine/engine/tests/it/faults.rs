@@ -42,6 +42,8 @@ pub(crate) struct Faults {
 struct State {
     made: usize,
     plan: Option<(usize, Mode)>,
+    /// The next call of that name.
+    named: Option<(&'static str, Mode)>,
     /// The call that was hit.
     hit: Option<&'static str>,
 }
@@ -61,6 +63,11 @@ impl Faults {
         let mut state = self.state();
         state.plan = Some((state.made + n, mode));
         state.hit = None;
+    }
+
+    /// Chooses the next call of a name.
+    pub(crate) fn plan_next(&self, name: &'static str, mode: Mode) {
+        self.state().named = Some((name, mode));
     }
 
     /// No fault any more, and the dead may live.
@@ -99,13 +106,13 @@ impl Faults {
         let mode = {
             let mut state = self.state();
             state.made += 1;
-            let mode = state
-                .plan
-                .filter(|(at, _)| *at == state.made)
-                .map(|(_, mode)| mode);
+            let counted = state.plan.filter(|(at, _)| *at == state.made);
+            let named = state.named.filter(|(of, _)| *of == name);
+            let mode = counted.map(|(_, mode)| mode).or(named.map(|(_, mode)| mode));
             if mode.is_some() {
                 state.hit = Some(name);
                 state.plan = None;
+                state.named = None;
             }
             mode
         };

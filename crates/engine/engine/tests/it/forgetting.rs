@@ -5,6 +5,7 @@ use std::sync::Arc;
 use engine::{Engine, EngineError, Forget};
 use model::{EntryId, EntryKind, Scope};
 
+use crate::faults::Mode;
 use crate::held::{Call, Held};
 use crate::stage::{Stage, add, finds, flush, said, say, session, turns, user};
 
@@ -262,6 +263,9 @@ async fn forgotten_at_look(n: usize) {
     }
     held.let_go();
     forgetting.await.expect("no panic").expect("it forgets");
+    // The job is gone from the ledger; that it has ended only the end of the engine shows.
+    engine.shutdown().await;
+    let engine = stage.open().await;
     assert_eq!(stage.rest(&engine).await, 0);
     assert!(stage.vault.entries().is_empty(), "it came back");
     assert!(turns(&engine, "ann", "violin").await.is_empty());
@@ -276,6 +280,49 @@ async fn a_memcell_that_was_forgotten_while_it_was_told_is_not_written() {
 #[tokio::test]
 async fn forgetting_waits_for_what_is_being_written() {
     forgotten_at_look(2).await;
+}
+
+#[tokio::test]
+async fn an_episode_whose_job_runs_again_is_forgotten_after_that() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let key = session("s");
+    say(&engine, &key, "ann", 0, "Our violin").await;
+    say(&engine, &key, "bob", 1, "Our viola").await;
+    stage.faults.plan_next("complete", Mode::Refuse);
+    engine.flush(flush(&key)).await.expect("it cuts");
+    while stage.vault.entries().len() < 2 {
+        tokio::task::yield_now().await;
+    }
+    let ids = ids_of(&stage, "ann", EntryKind::Episode);
+    let forget = engine.forget(Forget::Entries(Scope::default(), user("ann"), ids));
+    assert_eq!(stage.drive(forget).await.expect("it forgets").entries, 1);
+    assert_eq!(stage.rest(&engine).await, 0);
+    assert_eq!(ids_of(&stage, "ann", EntryKind::Episode), [], "it came back");
+    assert_eq!(ids_of(&stage, "bob", EntryKind::Episode).len(), 1);
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn what_a_person_filed_under_a_session_goes_with_it_seen_or_not() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let key = session("s");
+    say(&engine, &key, "ann", 0, "Our violin").await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    stage.rest(&engine).await;
+    stage
+        .vault
+        .by_hand("default/default/users/cid/episode/a.md", false, |entries| {
+            let mut entry = crate::stage::written("cid", EntryKind::Episode, "ep_cid", 0, "The cello");
+            entry.session = Some(key.session.clone());
+            entries.push(entry);
+        });
+    engine
+        .forget(Forget::Session(key.clone()))
+        .await
+        .expect("it forgets");
+    assert!(stage.vault.entries().is_empty());
 }
 
 /// Adds and forgets of one session at once: afterwards nothing is half there.

@@ -4,6 +4,7 @@ use engine::{EditEntry, Engine, Search};
 use model::{Comparison, Field, Value};
 use model::{EntryKind, Filter, Origin, Parent, ParentKind, Scope, SessionId};
 
+use crate::faults::Mode;
 use crate::stage::{Stage, finds, flush, question, say, session, turns, user, written};
 
 const FACTS: &str = "default/default/users/ann/fact/2024-05-08.md";
@@ -386,4 +387,21 @@ async fn facts_in_a_broken_file_go_when_it_is_repaired() {
     stage.vault.set_broken(FACTS, false);
     carried_over(&stage, &engine).await;
     assert!(stage.vault.entries().is_empty(), "a fact outlived its episode");
+}
+
+#[tokio::test]
+async fn what_was_deleted_between_two_attempts_is_not_written_again() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let key = session("s");
+    say(&engine, &key, "ann", 0, "I live in Lisbon").await;
+    stage.faults.plan_next("complete", Mode::Refuse);
+    engine.flush(flush(&key)).await.expect("it cuts");
+    while stage.faults.hit().is_none() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(stage.vault.paths(), [EPISODES, FACTS]);
+    stage.vault.delete(FACTS);
+    carried_over(&stage, &engine).await;
+    assert_eq!(stage.vault.paths(), [EPISODES], "it came back");
 }

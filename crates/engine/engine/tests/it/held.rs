@@ -46,6 +46,11 @@ impl Held {
         self.waiting.acquire().await.expect("never closed").forget();
     }
 
+    /// Whether the call is made and waits.
+    pub(crate) fn is_called(&self) -> bool {
+        self.waiting.available_permits() > 0
+    }
+
     /// Allows one call to end.
     pub(crate) fn let_go(&self) {
         self.permits.add_permits(1);

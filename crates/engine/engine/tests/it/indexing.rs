@@ -8,6 +8,7 @@ use ports::{Embedder, IndexError, IndexHealth};
 use testkit::index::MemoryIndex;
 use testkit::models::HashEmbedder;
 
+use crate::faults::Mode;
 use crate::stage::{Stage, ask, finds, flush, question, say, session, turns, written};
 
 async fn remember(stage: &Stage, engine: &Engine) {
@@ -183,6 +184,64 @@ async fn another_embedder_takes_over_while_search_goes_on() {
     stage.drive(ready).await;
     stage.rest(&engine).await;
     assert_eq!(ask(&engine, "ann", "violin").await.method, Method::Hybrid);
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn vectors_of_two_models_never_meet_while_the_index_is_built_anew() {
+    let mut stage = Stage::default();
+    let engine = stage.open().await;
+    remember(&stage, &engine).await;
+    engine.shutdown().await;
+    stage.embedder = Arc::new(HashEmbedder::named("another", 32));
+    // The first try fails, and the clock stands until the second.
+    stage.faults.plan_next("publish", Mode::Refuse);
+    let engine = stage.open().await;
+    while stage.faults.hit().is_none() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(ask(&engine, "ann", "violin").await.method, Method::Keyword);
+    let key = session("late");
+    say(&engine, &key, "ann", 900, "A saxophone").await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    assert_eq!(engine.settle(None).await.expect("it settles"), 0);
+    assert!(
+        turns(&engine, "ann", "saxophone")
+            .await
+            .contains(&"A saxophone".to_owned())
+    );
+    let ready = async {
+        while stage.index_health().await != IndexHealth::Ready {
+            tokio::task::yield_now().await;
+        }
+    };
+    stage.drive(ready).await;
+    stage.rest(&engine).await;
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn what_changes_while_the_index_is_built_is_in_it_when_it_is() {
+    let stage = Arc::new(Stage::default());
+    let engine = stage.open().await;
+    remember(&stage, &engine).await;
+    let (own, path) = (stage.clone(), stage.vault.paths()[0].clone());
+    let edited = Mutex::new(false);
+    // Every file was read when the first rows are in.
+    let on = Arc::new(move |_| {
+        let mut edited = edited.lock().expect("no panic");
+        if !std::mem::replace(&mut *edited, true) {
+            own.vault.by_hand(&path, false, |entries| {
+                entries.push(written("ann", EntryKind::Episode, "ep_hand", 7, "A theremin"));
+            });
+        }
+    });
+    engine.rebuild(Some(on)).await.expect("it builds");
+    assert!(
+        finds(&engine, "ann", "theremin", "theremin").await,
+        "it is there when the rebuild is done"
+    );
+    // Nobody told the ledger of files before, so only the rebuild can have looked.
     stage.check().await;
 }
 

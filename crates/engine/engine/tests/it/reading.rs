@@ -10,6 +10,7 @@ use model::{Comparison, Doc, DocKey, EmbedderId, EntryKind, Field, Filter, Owner
 use ports::{CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance};
 use tokio::sync::Semaphore;
 
+use crate::held::{Call, Held};
 use crate::stage::{Stage, add, ask, finds, flush, minute, question, said, say, session, turns, user};
 
 async fn says_and_finds(engine: Engine, key: model::SessionKey, who: String, count: i64) {
@@ -171,6 +172,10 @@ async fn during_a_load(after_reading: bool) {
     let found = searching.await.expect("no panic");
     let texts: Vec<&str> = found.messages.iter().map(|hit| hit.doc.text.as_str()).collect();
     assert!(texts.contains(&"It was a banjo"), "{texts:?}");
+    assert!(
+        !texts.contains(&"It was a bagpipe"),
+        "it was forgotten before the answer"
+    );
 
     let texts = turns(&engine, "ann", "It was a").await;
     assert_eq!(texts.len(), 2, "{texts:?}");
@@ -198,7 +203,7 @@ async fn a_load_that_has_read_everything_misses_nothing() {
 #[tokio::test]
 async fn an_owner_at_hand_has_the_rows_that_a_fresh_load_has() {
     let mut stage = Stage::default();
-    stage.settings.gap_minutes = 15;
+    stage.settings.messages_max = 5;
     let engine = stage.open().await;
     let key = session("s");
     let mut at_hand = Vec::new();
@@ -353,4 +358,34 @@ async fn tenants_share_nothing() {
         .expect("it forgets");
     assert_eq!(turns(&engine, "ann", "violin").await, ["My violin"]);
     stage.check().await;
+}
+
+#[tokio::test]
+async fn a_message_that_is_written_before_its_add_returns_is_not_taken_for_buffered() {
+    let stage = Stage::default();
+    let key = session("s");
+    let held = Held::new(stage.ledger.clone(), Call::Append, &key);
+    let parts = engine::Parts {
+        transcripts: held.clone(),
+        ..stage.parts()
+    };
+    let engine = Engine::start(parts, stage.settings.clone())
+        .await
+        .expect("it starts");
+    assert!(turns(&engine, "ann", "violin").await.is_empty());
+    let adding = {
+        let (engine, add) = (
+            engine.clone(),
+            add(&key, vec![said(&key, "ann", 0, "The violin")]),
+        );
+        tokio::spawn(async move { engine.add(add).await })
+    };
+    held.called().await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    engine.settle(None).await.expect("it settles");
+    held.let_go();
+    adding.await.expect("no panic").expect("it is accepted");
+    let found = ask(&engine, "ann", "violin").await;
+    assert_eq!(found.messages.len(), 1);
+    assert!(found.messages[0].doc.parent.is_some(), "its episode is forgotten");
 }
