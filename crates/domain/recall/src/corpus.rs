@@ -103,6 +103,10 @@ impl Corpus {
         let Some(slot) = self.ids.remove(id) else {
             return false;
         };
+        if self.row(slot).kind != Kind::Turn {
+            let place = self.entries.partition_point(|other| *self.row(*other).doc.key.id < *id);
+            self.entries.remove(place);
+        }
         let row = self.rows[slot as usize].take().expect("ids name rows");
         self.postings[row.kind as usize].remove(slot, &row.counts, row.words);
         if let Some(turns) = self.sessions.get_mut(&row.doc.session) {
@@ -111,7 +115,6 @@ impl Corpus {
                 self.sessions.remove(&row.doc.session);
             }
         }
-        self.entries.retain(|other| *other != slot);
         if let Some(parent) = row.episode()
             && let Some(children) = self.children.get_mut(parent)
         {

@@ -208,8 +208,9 @@ impl Writing<'_> {
                 .drain(..)
                 .for_each(|record| world.dirty.add(record.stat.path));
         }
-        let is_hot = world.corpora.is_hot(&self.cell.session.scope, self.owner);
-        let copies = if is_hot { docs.clone() } else { Vec::new() };
+        // Copied even for an owner who is not at hand: a search that comes while the index is written reads the rows
+        // before they are there, and would never hear of them.
+        let copies = docs.clone();
         world.writer.apply(docs, Vec::new()).await?;
         world
             .corpora

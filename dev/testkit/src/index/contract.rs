@@ -180,6 +180,7 @@ pub async fn finds_words_in_many_languages(index: &impl Index) {
         turn("ann", "ja", "来週、東京タワーへ行きます。"),
         turn("ann", "ko", "저는 어제 도서관에서 책을 읽었습니다."),
         turn("ann", "de", "Größe und Straße in Zürich"),
+        turn("ann", "emoji", "concert 🎻 at eight"),
         subject,
         summary,
     ];
@@ -193,6 +194,7 @@ pub async fn finds_words_in_many_languages(index: &impl Index) {
         ("タワー", "ja"),
         ("도서관", "ko"),
         ("zürich", "de"),
+        ("🎻", "emoji"),
         ("violin", "subject"),
         ("telescopes", "summary"),
     ];

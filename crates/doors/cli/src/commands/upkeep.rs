@@ -14,21 +14,23 @@ pub(super) async fn rebuild(desk: &Desk, world: World) -> Result<Exit, Failure> 
     let bar = progress::bar(desk.watched, "rebuilding", 0);
     let synced = world.engine.rebuild(Some(progress::listen(&bar))).await?;
     bar.finish_and_clear();
-    told(desk, "rebuilt", &synced)
+    told(desk, &world, "rebuilt", &synced).await
 }
 
 pub(super) async fn sync(desk: &Desk, world: World) -> Result<Exit, Failure> {
     let synced = world.engine.sync().await?;
-    told(desk, "synchronised", &synced)
+    told(desk, &world, "synchronised", &synced).await
 }
 
-fn told(desk: &Desk, done: &str, synced: &Synced) -> Result<Exit, Failure> {
+async fn told(desk: &Desk, world: &World, done: &str, synced: &Synced) -> Result<Exit, Failure> {
+    // Those that were broken before count too: the work of the start may have looked at them already.
+    let broken = world.engine.status().await?.broken_files.len();
     let Synced {
         files,
         entries_added,
         entries_changed,
         entries_removed,
-        broken,
+        broken: _,
     } = synced;
     if desk.json {
         output::json(&json!({
@@ -39,11 +41,11 @@ fn told(desk: &Desk, done: &str, synced: &Synced) -> Result<Exit, Failure> {
         output::line(format_args!(
             "{done}: {files} files; {entries_added} entries added, {entries_changed} changed, {entries_removed} removed"
         ))?;
-        if *broken > 0 {
+        if broken > 0 {
             output::line(format_args!("{broken} files are broken: see `quipu status`"))?;
         }
     }
-    Ok(if *broken == 0 { Exit::Ok } else { Exit::Failed })
+    Ok(if broken == 0 { Exit::Ok } else { Exit::Failed })
 }
 
 /// Failed tasks that `--tasks` names.
