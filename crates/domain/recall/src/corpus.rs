@@ -104,7 +104,9 @@ impl Corpus {
             return false;
         };
         if self.row(slot).kind != Kind::Turn {
-            let place = self.entries.partition_point(|other| *self.row(*other).doc.key.id < *id);
+            let place = self
+                .entries
+                .partition_point(|other| *self.row(*other).doc.key.id < *id);
             self.entries.remove(place);
         }
         let row = self.rows[slot as usize].take().expect("ids name rows");

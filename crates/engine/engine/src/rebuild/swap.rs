@@ -81,6 +81,12 @@ impl Whole<'_> {
                 records.push(record);
             }
         }
+        // What a person saved since it was read: nobody may have seen it yet.
+        for stat in self.world.parts.vault.scan().await? {
+            if self.files.get(&stat.path).is_none_or(|file| file.stat != stat) {
+                again.insert(stat.path);
+            }
+        }
         Ok((records, again))
     }
 

@@ -9,6 +9,7 @@ use testkit::index::MemoryIndex;
 use testkit::models::HashEmbedder;
 
 use crate::faults::Mode;
+use crate::slow::{At, Slow};
 use crate::stage::{Stage, ask, finds, flush, question, say, session, turns, written};
 
 async fn remember(stage: &Stage, engine: &Engine) {
@@ -221,27 +222,43 @@ async fn vectors_of_two_models_never_meet_while_the_index_is_built_anew() {
 }
 
 #[tokio::test]
-async fn what_changes_while_the_index_is_built_is_in_it_when_it_is() {
-    let stage = Arc::new(Stage::default());
-    let engine = stage.open().await;
+async fn what_is_written_while_the_index_is_built_is_in_it_when_it_is() {
+    let stage = Stage::default();
+    let slow = Slow::new(stage.index.clone());
+    let parts = engine::Parts {
+        index: slow.clone(),
+        ..stage.parts()
+    };
+    let engine = Engine::start(parts, stage.settings.clone())
+        .await
+        .expect("it starts");
     remember(&stage, &engine).await;
-    let (own, path) = (stage.clone(), stage.vault.paths()[0].clone());
-    let edited = Mutex::new(false);
-    // Every file was read when the first rows are in.
-    let on = Arc::new(move |_| {
-        let mut edited = edited.lock().expect("no panic");
-        if !std::mem::replace(&mut *edited, true) {
-            own.vault.by_hand(&path, false, |entries| {
-                entries.push(written("ann", EntryKind::Episode, "ep_hand", 7, "A theremin"));
-            });
-        }
-    });
-    engine.rebuild(Some(on)).await.expect("it builds");
+    slow.arm(At::StageAdd);
+    let building = {
+        let engine = engine.clone();
+        tokio::spawn(async move { engine.rebuild(None).await })
+    };
+    slow.called().await;
+    // Every file was read. What is written and forgotten now is so in the old index.
+    let key = session("late");
+    say(&engine, &key, "ann", 2, "A saxophone").await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    engine.settle(None).await.expect("it settles");
+    engine
+        .forget(engine::Forget::Session(session("s3")))
+        .await
+        .expect("it forgets");
+    slow.let_go();
+    building.await.expect("no panic").expect("it builds");
     assert!(
-        finds(&engine, "ann", "theremin", "theremin").await,
-        "it is there when the rebuild is done"
+        turns(&engine, "ann", "saxophone")
+            .await
+            .contains(&"A saxophone".to_owned())
     );
-    // Nobody told the ledger of files before, so only the rebuild can have looked.
+    assert!(
+        !finds(&engine, "ann", "lesson 3", "Lesson 3").await,
+        "it came back"
+    );
     stage.check().await;
 }
 

@@ -13,4 +13,5 @@ mod jobs;
 mod models;
 mod paper;
 mod reading;
+mod slow;
 mod stage;

@@ -1,16 +1,11 @@
 //! What was acknowledged is found, at every moment.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use async_trait::async_trait;
 use engine::{Engine, List, Method, SortBy};
 use futures::future::join_all;
-use model::{Comparison, Doc, DocKey, EmbedderId, EntryKind, Field, Filter, Owner, Scope, Value};
-use ports::{CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance};
-use tokio::sync::Semaphore;
+use model::{Comparison, EntryKind, Field, Filter, Scope, Value};
 
 use crate::held::{Call, Held};
+use crate::slow::{At, Slow};
 use crate::stage::{Stage, add, ask, finds, flush, minute, question, said, say, session, turns, user};
 
 async fn says_and_finds(engine: Engine, key: model::SessionKey, who: String, count: i64) {
@@ -80,67 +75,10 @@ async fn every_acknowledged_message_is_found_by_large_owners() {
     under_load(64 << 20, 0).await;
 }
 
-/// An index whose `load` waits, before or after it has read, until the test allows it.
-#[derive(Debug)]
-struct Slow {
-    inner: Arc<dyn Index>,
-    armed: AtomicBool,
-    after_reading: bool,
-    waiting: Semaphore,
-    permits: Semaphore,
-}
-
-#[async_trait]
-impl Index for Slow {
-    async fn health(&self, embedder: &EmbedderId) -> IndexHealth {
-        self.inner.health(embedder).await
-    }
-    async fn apply(&self, add: &[Doc], remove: &[DocKey]) -> Result<(), IndexError> {
-        self.inner.apply(add, remove).await
-    }
-    async fn count(&self, scope: &Scope, owner: &Owner) -> Result<usize, IndexError> {
-        self.inner.count(scope, owner).await
-    }
-    async fn load(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError> {
-        let waits = self.armed.swap(false, Ordering::SeqCst);
-        let early = if self.after_reading {
-            Some(self.inner.load(scope, owner).await?)
-        } else {
-            None
-        };
-        if waits {
-            self.waiting.add_permits(1);
-            self.permits.acquire().await.expect("never closed").forget();
-        }
-        match early {
-            Some(rows) => Ok(rows),
-            None => self.inner.load(scope, owner).await,
-        }
-    }
-    async fn candidates(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError> {
-        self.inner.candidates(query).await
-    }
-    async fn maintain(&self) -> Result<Maintenance, IndexError> {
-        self.inner.maintain().await
-    }
-    async fn stats(&self) -> Result<IndexStats, IndexError> {
-        self.inner.stats().await
-    }
-    async fn stage(&self, embedder: &EmbedderId) -> Result<Box<dyn IndexStage>, IndexError> {
-        self.inner.stage(embedder).await
-    }
-}
-
 /// What happens to an owner whose rows are being loaded, and what must be found afterwards.
-async fn during_a_load(after_reading: bool) {
+async fn during_a_load(at: At) {
     let stage = Stage::default();
-    let slow = Arc::new(Slow {
-        inner: Arc::new(stage.index.clone()),
-        armed: AtomicBool::new(false),
-        after_reading,
-        waiting: Semaphore::new(0),
-        permits: Semaphore::new(0),
-    });
+    let slow = Slow::new(stage.index.clone());
     let parts = engine::Parts {
         index: slow.clone(),
         ..stage.parts()
@@ -154,12 +92,12 @@ async fn during_a_load(after_reading: bool) {
     engine.flush(flush(&gone)).await.expect("it cuts");
     engine.settle(None).await.expect("it settles");
 
-    slow.armed.store(true, Ordering::SeqCst);
+    slow.arm(at);
     let searching = {
         let engine = engine.clone();
         tokio::spawn(async move { ask(&engine, "ann", "It was a").await })
     };
-    slow.waiting.acquire().await.expect("never closed").forget();
+    slow.called().await;
     // While ann is being loaded: one message is written to the vault, one is new, one is forgotten.
     engine.flush(flush(&old)).await.expect("it cuts");
     engine.settle(None).await.expect("it settles");
@@ -168,7 +106,7 @@ async fn during_a_load(after_reading: bool) {
         .forget(engine::Forget::Session(gone))
         .await
         .expect("it forgets");
-    slow.permits.add_permits(1);
+    slow.let_go();
     let found = searching.await.expect("no panic");
     let texts: Vec<&str> = found.messages.iter().map(|hit| hit.doc.text.as_str()).collect();
     assert!(texts.contains(&"It was a banjo"), "{texts:?}");
@@ -192,12 +130,36 @@ async fn during_a_load(after_reading: bool) {
 
 #[tokio::test]
 async fn a_load_that_has_read_nothing_yet_misses_nothing() {
-    during_a_load(false).await;
+    during_a_load(At::Load).await;
 }
 
 #[tokio::test]
 async fn a_load_that_has_read_everything_misses_nothing() {
-    during_a_load(true).await;
+    during_a_load(At::Loaded).await;
+}
+
+#[tokio::test]
+async fn who_is_loaded_while_a_memcell_is_indexed_has_it_afterwards() {
+    let stage = Stage::default();
+    let slow = Slow::new(stage.index.clone());
+    let parts = engine::Parts {
+        index: slow.clone(),
+        ..stage.parts()
+    };
+    let engine = Engine::start(parts, stage.settings.clone())
+        .await
+        .expect("it starts");
+    let key = session("s");
+    say(&engine, &key, "ann", 0, "It was a banjo").await;
+    slow.arm(At::Apply);
+    engine.flush(flush(&key)).await.expect("it cuts");
+    slow.called().await;
+    assert_eq!(turns(&engine, "ann", "banjo").await, ["It was a banjo"]);
+    slow.let_go();
+    engine.settle(None).await.expect("it settles");
+    let found = ask(&engine, "ann", "banjo").await;
+    assert!(!found.memories.is_empty(), "the episode never reached ann");
+    assert!(found.messages[0].doc.parent.is_some());
 }
 
 #[tokio::test]
