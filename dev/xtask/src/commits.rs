@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::Context;
 
-const TYPES: [&str; 10] = [
-    "feat", "fix", "perf", "refactor", "docs", "test", "build", "ci", "chore", "revert",
+const TYPES: [&str; 11] = [
+    "feat", "fix", "perf", "refactor", "docs", "test", "build", "ci", "chore", "revert", "style",
 ];
 const SUBJECT_CHARS_MAX: usize = 100;
 

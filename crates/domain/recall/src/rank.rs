@@ -90,6 +90,7 @@ impl Ranker<'_> {
             let facts = facts.filter(|slot| corpus.row(*slot).kind == Kind::Fact && lineup.is_visible(*slot));
             hit.facts = self.best(facts.collect(), FACTS_SHOWN_MAX);
         }
+        let_successors_go_first(&mut hits);
         hits
     }
 
@@ -159,6 +160,24 @@ impl Ranker<'_> {
             why,
             superseded_by: validity.superseded_by(corpus, slot),
             facts: Vec::new(),
+        }
+    }
+}
+
+/// An episode that a fact answers which no longer holds comes after the episode that tells what took its place.
+fn let_successors_go_first(hits: &mut Vec<Hit>) {
+    for at in 0..hits.len() {
+        let newer = hits[at].facts.first().and_then(|fact| fact.superseded_by.clone());
+        let tells = |hit: &Hit| {
+            let mut facts = hit.facts.iter();
+            newer
+                .as_ref()
+                .is_some_and(|id| facts.any(|fact| &*fact.doc.key.id == id.as_str()))
+        };
+        if let Some(offset) = hits[at + 1..].iter().position(tells) {
+            let mut hit = hits.remove(at + 1 + offset);
+            hit.score = hits[at].score;
+            hits.insert(at, hit);
         }
     }
 }

@@ -702,3 +702,29 @@ proptest! {
         prop_assert_eq!(&all.messages[..kept], &some.messages[..]);
     }
 }
+
+#[test]
+fn an_episode_that_no_longer_holds_comes_after_its_successor() {
+    let told = |id: &str, time, text: &str| row(id, DocKind::Entry(EntryKind::Episode), time, text);
+    let of = |fact: Doc, id: &str| Doc {
+        parent: Some(episode(id)),
+        ..fact
+    };
+    let corpus = corpus([
+        told(
+            "e1",
+            day(1),
+            "Ann said that she lives in Lisbon and where she lives is sunny",
+        ),
+        of(fact("f1", day(1), "Ann lives in Lisbon"), "e1"),
+        told("e2", day(9), "Ann talked about boxes"),
+        Doc {
+            supersedes: vec![EntryId::new("f1")],
+            ..of(fact("f2", day(9), "Ann moved to Porto"), "e2")
+        },
+    ]);
+    assert_eq!(
+        ids(&ask("where does Ann live").of(&corpus).memories),
+        ["e2", "e1"]
+    );
+}
