@@ -94,6 +94,21 @@ async fn an_overtaken_stage_is_refused() {
 }
 
 #[tokio::test]
+async fn a_first_write_does_not_overtake_a_stage_that_began_before_it() {
+    let root = tempfile::tempdir().expect("a folder");
+    let index = open(root.path());
+    let mut stage = index.stage(&embedder()).await.expect("stages");
+    index
+        .apply(&[turn("ann", "early", "tea")], &[])
+        .await
+        .expect("applies");
+    stage.add(&[turn("ann", "whole", "coffee")]).await.expect("adds");
+    stage.publish().await.expect("publishes");
+    assert_eq!(load(&index, "ann").await, [turn("ann", "whole", "coffee")]);
+    assert_eq!(index.health(&embedder()).await, IndexHealth::Ready);
+}
+
+#[tokio::test]
 async fn a_swap_that_fails_leaves_the_old_generation_and_no_files() {
     let root = tempfile::tempdir().expect("a folder");
     let index = open(root.path());
