@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use embed::StaticEmbedder;
-use extract::{Fact, Limits};
+use extract::{KnownFacts, Limits, Statement};
 use model::{
     Cell, CellId, CutReason, Doc, DocKey, DocKind, EntryId, EntryKind, Message, Parent, ParentKind,
     Timestamp, Zone,
@@ -156,7 +156,7 @@ async fn rows(case: &Case, embedder: &StaticEmbedder, turns_only: bool) -> anyho
         return Ok(case.messages.iter().map(turn).collect());
     }
     let mut docs = Vec::new();
-    let mut known: Vec<(EntryId, Fact)> = Vec::new();
+    let mut known = KnownFacts::default();
     for session in case.sessions() {
         let texts: Vec<String> = session.iter().map(Message::text).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -179,7 +179,7 @@ async fn rows(case: &Case, embedder: &StaticEmbedder, turns_only: bool) -> anyho
 }
 
 /// The rows of one part: its turns, its episode, its facts.
-fn tell(case: &Case, cell: &Cell, known: &mut Vec<(EntryId, Fact)>, docs: &mut Vec<Doc>) {
+fn tell(case: &Case, cell: &Cell, known: &mut KnownFacts, docs: &mut Vec<Doc>) {
     let zone = Zone::utc();
     let episode = extract::episode(cell, &zone);
     let id = format!("ep_{}", cell.id);
@@ -216,17 +216,15 @@ fn tell(case: &Case, cell: &Cell, known: &mut Vec<(EntryId, Fact)>, docs: &mut V
     });
     for fact in extract::facts(cell, &zone) {
         let id = EntryId::new(format!("af{}", docs.len()));
-        let older: Vec<_> = known
-            .iter()
-            .map(|(id, fact)| (id, fact.text.as_str(), fact.said_at))
-            .collect();
+        let statement = Statement::new(&fact.text, fact.said_at, fact.valid_from);
+        let supersedes = known.standing(&statement, |_| true).supersedes;
+        known.insert(id.clone(), statement, supersedes.clone());
         docs.push(Doc {
             parent: parent.clone(),
             valid_from: fact.valid_from,
-            supersedes: extract::supersedes(&fact, &older),
+            supersedes,
             sources: fact.sources.clone(),
             ..entry(id.as_str(), EntryKind::Fact, fact.said_at, fact.text.clone())
         });
-        known.push((id, fact));
     }
 }

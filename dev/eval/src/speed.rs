@@ -147,7 +147,7 @@ impl Server {
             if health["memorize_queue"]["pending"] == 0 {
                 return Ok(started.elapsed());
             }
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use model::EmbedderId;
 
 /// The layout of the folder and the table; another one is rebuilt, never read.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const FILE: &str = "CURRENT";
 
 /// The live generation.
@@ -19,6 +19,8 @@ pub(crate) struct Current {
     pub(crate) embedder: EmbedderId,
     /// Whether it was built from the whole vault, or only has what was written since it was created.
     pub(crate) complete: bool,
+    /// One that was built of nothing has no files; the first write makes them.
+    pub(crate) has_files: bool,
 }
 
 /// What the folder says.
@@ -35,9 +37,11 @@ impl Current {
             generation,
             embedder: EmbedderId { model, dims },
             complete,
+            has_files,
         } = self;
         format!(
-            "quipu-index {FORMAT}\ngeneration {generation}\ncomplete {complete}\ndims {dims}\nmodel {model}\n"
+            "quipu-index {FORMAT}\ngeneration {generation}\ncomplete {complete}\nfiles {has_files}\ndims {dims}\n\
+             model {model}\n"
         )
     }
 
@@ -53,12 +57,14 @@ impl Current {
         }
         let generation = value("generation")?.parse().ok()?;
         let complete = value("complete")?.parse().ok()?;
+        let has_files = value("files")?.parse().ok()?;
         let dims = value("dims")?.parse().ok()?;
         let model = rest.strip_prefix("model ")?.strip_suffix('\n')?.to_owned();
         Some(Self {
             generation,
             embedder: EmbedderId { model, dims },
             complete,
+            has_files,
         })
     }
 }

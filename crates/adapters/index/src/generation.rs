@@ -20,14 +20,15 @@ use ports::{CandidateQuery, IndexError, IndexStats, Maintenance};
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 
 use crate::current::{Current, bytes_below, generation_dir};
-use crate::errors::{caught, judge};
+use crate::errors::{caught, judge, of_files};
 use crate::rows::{self, KEY, OWNER, TERMS, VECTOR};
+use crate::summary::{self, DataFile, Summary};
 use crate::terms;
 
 const TABLE: &str = "rows";
-/// Decoded pages of the indexes and file footers; both only grow as far as they are used.
-const INDEX_CACHE_BYTES: usize = 24 << 20;
-const METADATA_CACHE_BYTES: usize = 16 << 20;
+/// Decoded pages of the indexes; and footers of files, beside the list of files of every version that was written.
+const INDEX_CACHE_BYTES: usize = 8 << 20;
+const METADATA_CACHE_BYTES: usize = 4 << 20;
 /// Larger fragments are not rewritten by a compaction any more, so that a round costs what is new.
 const FRAGMENT_ROWS: usize = 50_000;
 /// With more parts than that an index is merged into one.
@@ -55,6 +56,10 @@ impl Generation {
     /// A new empty table with indexes that cover nothing yet: they name the tokenizer for rows not indexed.
     pub(crate) async fn create(root: &Path, current: Current) -> Result<Self, IndexError> {
         let dir = generation_dir(root, current.generation);
+        // What a try left that died or failed.
+        if dir.exists() {
+            std::fs::remove_dir_all(&dir).map_err(of_files)?;
+        }
         let schema = rows::schema(current.embedder.dims);
         let table = create_table(&dir, schema.clone()).await.map_err(judge)?;
         Ok(Self::of(current, dir, table, schema))
@@ -148,12 +153,29 @@ impl Generation {
         };
         self.table.optimize(prune).await.map_err(judge)?;
         let after = self.read_stats().await?;
+        self.sum_up(&after).await?;
         Ok(Maintenance {
             fragments_before: before.fragments,
             fragments_after: after.fragments,
             bytes_before: before.bytes_on_disk,
             bytes_after: after.bytes_on_disk,
         })
+    }
+
+    /// Writes down what the table holds now, so that the next process need not open it to know.
+    async fn sum_up(&self, stats: &IndexStats) -> Result<(), IndexError> {
+        let (version, files) = self.files().await?;
+        let summary = Summary {
+            version,
+            rows: stats.rows,
+            fragments: stats.fragments,
+            unindexed_rows: stats.unindexed_rows,
+            files,
+        };
+        if let Err(error) = summary.write(&self.dir, &table_dir(&self.dir)) {
+            tracing::warn!(%error, "the index's summary cannot be written; the next start opens the table instead");
+        }
+        Ok(())
     }
 
     async fn optimize(&self) -> lancedb::Result<()> {
@@ -209,22 +231,24 @@ impl Generation {
     }
 
     async fn compare_files(&self) -> Result<(), IndexError> {
-        let damaged = |reason: String| Err(IndexError::Unusable { reason });
-        if let Some(reason) = self.damage.get() {
-            return damaged(reason.clone());
+        if let Some(reason) = self.damage.get().cloned() {
+            return Err(IndexError::Unusable { reason });
         }
+        summary::check(&table_dir(&self.dir), &self.files().await?.1)
+    }
+
+    /// The newest version and its data files.
+    async fn files(&self) -> Result<(u64, Vec<DataFile>), IndexError> {
         let native = self.table.as_native().expect("a table in a folder is native");
         let manifest = native.manifest().await.map_err(judge)?;
-        let data = self.dir.join(format!("{TABLE}.lance")).join("data");
-        for file in manifest.fragments.iter().flat_map(|fragment| &fragment.files) {
-            let have = std::fs::metadata(data.join(&file.path)).map(|meta| meta.len());
-            let want = file.file_size_bytes.get().map(u64::from);
-            match have {
-                Ok(have) if want.is_none_or(|want| want == have) => {}
-                _ => return damaged(format!("its file `{}` is missing or cut", file.path)),
-            }
-        }
-        Ok(())
+        let files = manifest.fragments.iter().flat_map(|fragment| &fragment.files);
+        let files = files.filter_map(|file| {
+            Some(DataFile {
+                path: file.path.clone(),
+                bytes: file.file_size_bytes.get()?.into(),
+            })
+        });
+        Ok((manifest.version, files.collect()))
     }
 
     async fn rows_of(
@@ -253,15 +277,21 @@ impl Reading {
     }
 
     pub(crate) async fn count(&self, scope: &Scope, owner: &Owner) -> Result<usize, IndexError> {
-        let owner = rows::owner_key(scope, owner).replace('\'', "''");
-        let table = &self.generation.table;
+        let generation = &self.generation;
+        let query = generation
+            .table
+            .query()
+            .only_if_expr(is_owner(scope, owner))
+            .select(Select::columns(&[OWNER]));
         let count = async {
-            table
-                .count_rows(Some(format!("{OWNER} = '{owner}'")))
-                .await
-                .map_err(judge)
+            let mut batches = query.execute().await.map_err(judge)?;
+            let mut rows = 0;
+            while let Some(batch) = batches.try_next().await.map_err(judge)? {
+                rows += batch.num_rows();
+            }
+            Ok(rows)
         };
-        self.generation.met(count).await
+        generation.met(count).await
     }
 
     pub(crate) async fn load(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError> {
@@ -349,6 +379,11 @@ fn any_of(keys: &[DocKey]) -> DfExpr {
     let owners = owners.into_iter().map(lit).collect();
     let keys = keys.iter().map(|key| lit(rows::row_key(key))).collect();
     is_in(col(OWNER), owners).and(is_in(col(KEY), keys))
+}
+
+/// Where the table of a generation's folder is.
+pub(crate) fn table_dir(dir: &Path) -> PathBuf {
+    dir.join(format!("{TABLE}.lance"))
 }
 
 async fn connect(dir: &Path) -> lancedb::Result<Connection> {

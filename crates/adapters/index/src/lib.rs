@@ -4,7 +4,8 @@
 //! Arrow. Never: ranking (`recall`), the only copy of anything (the vault), or a decision to rebuild (`engine`).
 //!
 //! Reading order: [`store`] (the port), `stage` (rebuilding beside the live files), `generation` (one table and who
-//! reads it), `current` (which generation is live), `rows` (a row as columns), `terms` (a text as words), `errors`.
+//! reads it), `summary` (what it held, for those who need no more), `current` (which generation is live), `rows` (a row
+//! as columns), `terms` (a text as words), `errors`.
 
 mod current;
 mod errors;
@@ -12,6 +13,7 @@ mod generation;
 mod rows;
 mod stage;
 pub mod store;
+mod summary;
 mod terms;
 
 pub use store::LanceIndex;

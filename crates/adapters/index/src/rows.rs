@@ -2,6 +2,7 @@
 //!
 //! Owns: the table's schema. Never: a lossy column, save that vectors are kept in half precision.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::builder::{FixedSizeListBuilder, ListBuilder, PrimitiveBuilder, StringBuilder};
@@ -13,8 +14,8 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use model::{
-    Doc, DocKey, DocKind, EntryId, MessageId, Name, Origin, Owner, OwnerKind, Parent, ParentKind, Role,
-    Scope, SessionId, Timestamp, Vector,
+    Doc, DocId, DocKey, DocKind, EntryId, MessageId, Name, Origin, Owner, OwnerKind, Parent, ParentKind,
+    Role, Scope, SessionId, Timestamp, Vector,
 };
 use ports::IndexError;
 
@@ -172,19 +173,43 @@ pub(crate) fn from_batch(
 ) -> Result<(), IndexError> {
     let columns = Columns::of(batch, owner_key(scope, owner).len() + 1)
         .ok_or_else(|| damaged("a column is missing"))?;
-    let mut path: Arc<str> = Arc::from("");
+    let mut seen = Seen::default();
+    docs.reserve(batch.num_rows());
     for row in 0..batch.num_rows() {
-        let mut doc = columns
-            .row(row, scope, owner)
+        let doc = columns
+            .row(row, scope, owner, &mut seen)
             .ok_or_else(|| damaged("a row has an unknown value"))?;
-        if doc.path == path {
-            doc.path = path.clone();
-        } else {
-            path = doc.path.clone();
-        }
         docs.push(doc);
     }
     Ok(())
+}
+
+/// What many rows have in common is in memory once.
+#[derive(Default)]
+struct Seen<'a> {
+    sessions: HashMap<&'a str, SessionId>,
+    names: HashMap<&'a str, Name>,
+    paths: HashMap<&'a str, Arc<str>>,
+}
+
+impl<'a> Seen<'a> {
+    fn session(&mut self, id: &'a str) -> SessionId {
+        let session = self.sessions.entry(id);
+        session.or_insert_with(|| SessionId::new(id)).clone()
+    }
+
+    fn name(&mut self, name: &'a str) -> Option<Name> {
+        if let Some(known) = self.names.get(name) {
+            return Some(known.clone());
+        }
+        let new = Name::parse(name).ok()?;
+        self.names.insert(name, new.clone());
+        Some(new)
+    }
+
+    fn path(&mut self, path: &'a str) -> Arc<str> {
+        self.paths.entry(path).or_insert_with(|| path.into()).clone()
+    }
 }
 
 fn damaged(reason: &str) -> IndexError {
@@ -249,7 +274,7 @@ impl<'a> Columns<'a> {
         })
     }
 
-    fn row(&self, row: usize, scope: &Scope, owner: &Owner) -> Option<Doc> {
+    fn row(&self, row: usize, scope: &Scope, owner: &Owner, seen: &mut Seen<'a>) -> Option<Doc> {
         let option = |column: &'a StringArray| column.is_valid(row).then(|| column.value(row));
         let time = |column: &Int64Array| {
             column
@@ -267,14 +292,25 @@ impl<'a> Columns<'a> {
             Some(role) => Some(Role::parse(role)?),
             None => None,
         };
+        let id: DocId = self.key.value(row).get(self.id_at..)?.into();
+        let source = |source: &str| {
+            // A turn's source is the message that it is.
+            let is_own = *source == *id;
+            Some(if is_own {
+                MessageId::new(id.clone())
+            } else {
+                MessageId::new(source)
+            })
+        };
         Some(Doc {
+            sources: items(self.sources, row, source)?,
             key: DocKey {
                 scope: scope.clone(),
                 owner: owner.clone(),
-                id: self.key.value(row).get(self.id_at..)?.into(),
+                id,
             },
             kind: DocKind::parse(self.kind.value(row))?,
-            session: option(self.session).map(SessionId::new),
+            session: option(self.session).map(|id| seen.session(id)),
             parent,
             seq: self.seq.value(row),
             time: time(self.time)?,
@@ -284,12 +320,11 @@ impl<'a> Columns<'a> {
             origin: Origin::parse(self.origin.value(row))?,
             role,
             speaker: option(self.speaker).map(str::to_owned),
-            senders: items(self.senders, row, |id| Name::parse(id).ok())?,
-            sources: items(self.sources, row, |id| Some(MessageId::new(id)))?,
+            senders: items(self.senders, row, |name| seen.name(name))?,
             subject: self.subject.value(row).to_owned(),
             summary: self.summary.value(row).to_owned(),
             text: self.text.value(row).to_owned(),
-            path: self.path.value(row).into(),
+            path: seen.path(self.path.value(row)),
             vector: self
                 .vector
                 .is_valid(row)
@@ -299,13 +334,19 @@ impl<'a> Columns<'a> {
     }
 }
 
-fn items<T>(column: &ListArray, row: usize, item: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
-    let values = column.value(row);
-    values
-        .as_string_opt::<i32>()?
-        .iter()
-        .map(|value| item(value?))
-        .collect()
+fn items<'a, T>(
+    column: &'a ListArray,
+    row: usize,
+    mut item: impl FnMut(&'a str) -> Option<T>,
+) -> Option<Vec<T>> {
+    let texts = column.values().as_string_opt::<i32>()?;
+    let at = |row: usize| usize::try_from(column.value_offsets()[row]).ok();
+    let range = at(row)?..at(row + 1)?;
+    let mut items = Vec::with_capacity(range.len());
+    for n in range {
+        items.push(item(texts.is_valid(n).then(|| texts.value(n))?)?);
+    }
+    Some(items)
 }
 
 fn vector(column: &FixedSizeListArray, row: usize) -> Option<Vector> {

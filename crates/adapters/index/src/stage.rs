@@ -20,7 +20,8 @@ const BATCH_ROWS: usize = 4096;
 #[derive(Debug)]
 pub(crate) struct Stage {
     shared: Arc<Shared>,
-    /// Gone once it is published.
+    current: Current,
+    /// None before the first rows are written, and once it is published.
     staged: Option<Generation>,
     pending: Vec<Doc>,
 }
@@ -31,17 +32,32 @@ impl Stage {
             generation: shared.next_generation(),
             embedder: embedder.clone(),
             complete: true,
+            has_files: false,
         };
-        let staged = Generation::create(&shared.dir, current).await?;
         Ok(Self {
             shared,
-            staged: Some(staged),
+            current,
+            staged: None,
             pending: Vec::new(),
         })
     }
 
+    /// Writes what was collected; without rows there is no table.
     async fn write_pending(&mut self) -> Result<(), IndexError> {
-        let staged = self.staged.as_ref().expect("only publishing takes it");
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let staged = match self.staged.take() {
+            Some(staged) => staged,
+            None => {
+                let current = Current {
+                    has_files: true,
+                    ..self.current.clone()
+                };
+                Generation::create(&self.shared.dir, current).await?
+            }
+        };
+        let staged = self.staged.insert(staged);
         staged.apply(&self.pending, &[]).await?;
         self.pending.clear();
         Ok(())
@@ -51,8 +67,7 @@ impl Stage {
 #[async_trait]
 impl IndexStage for Stage {
     async fn add(&mut self, docs: &[Doc]) -> Result<(), IndexError> {
-        let staged = self.staged.as_ref().expect("only publishing takes it");
-        check_vectors(docs, &staged.current.embedder, &staged.current.embedder)?;
+        check_vectors(docs, &self.current.embedder, &self.current.embedder)?;
         self.pending.extend_from_slice(docs);
         if self.pending.len() >= BATCH_ROWS {
             self.write_pending().await?;
@@ -62,9 +77,10 @@ impl IndexStage for Stage {
 
     async fn publish(mut self: Box<Self>) -> Result<(), IndexError> {
         self.write_pending().await?;
-        let staged = self.staged.as_ref().expect("only publishing takes it");
-        staged.maintain().await?;
-        self.shared.clone().swap(&mut self.staged).await
+        if let Some(staged) = &self.staged {
+            staged.maintain().await?;
+        }
+        self.shared.clone().swap(&self.current, &mut self.staged).await
     }
 }
 
@@ -80,26 +96,25 @@ impl Drop for Stage {
 
 impl Shared {
     /// Makes a staged generation the live one: first on disk, then for readers; then the old files go.
-    async fn swap(&self, staged: &mut Option<Generation>) -> Result<(), IndexError> {
+    async fn swap(&self, current: &Current, staged: &mut Option<Generation>) -> Result<(), IndexError> {
         let _writing = self.writing.lock().await;
         let mut state = self.state.write().await;
-        let current = &staged.as_ref().expect("only a swap takes it").current;
+        let current = staged.as_ref().map_or(current, |staged| &staged.current).clone();
+        let number = current.generation;
         // A table that the first write made while this one was being built is no rival: it was never complete.
-        if state
-            .live
-            .published()
-            .is_some_and(|live| live > current.generation)
-        {
+        if state.live.published().is_some_and(|live| live > number) {
             return Err(IndexError::Store(
                 "a newer generation was published meanwhile".into(),
             ));
         }
         let replaced = state.live.generation();
-        current::write(&self.dir, current).map_err(of_files)?;
-        let new = Arc::new(staged.take().expect("it was there a moment ago"));
-        let number = new.current.generation;
-        state.embedder = new.current.embedder.clone();
-        let old = std::mem::replace(&mut state.live, Live::Open(new));
+        current::write(&self.dir, &current).map_err(of_files)?;
+        state.embedder = current.embedder.clone();
+        let new = match staged.take() {
+            Some(staged) => Live::Open(Arc::new(staged)),
+            None => Live::Empty(current),
+        };
+        let old = std::mem::replace(&mut state.live, new);
         drop(state);
         if let Live::Open(old) = old {
             old.drain().await;

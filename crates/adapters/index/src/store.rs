@@ -15,8 +15,9 @@ use tokio::sync::{Mutex, RwLock};
 
 use crate::current::{self, Current, Found};
 use crate::errors::of_files;
-use crate::generation::{Generation, Reading};
+use crate::generation::{Generation, Reading, table_dir};
 use crate::stage::Stage;
+use crate::summary::Summary;
 
 /// The index in a folder of its own. Only one process may have it open.
 #[derive(Debug)]
@@ -44,6 +45,8 @@ pub(crate) struct State {
 pub(crate) enum Live {
     /// There is nothing yet; the first write makes a table.
     Fresh,
+    /// It was built of nothing; the first write makes its table.
+    Empty(Current),
     Closed(Current),
     Open(Arc<Generation>),
     Broken(String),
@@ -52,7 +55,7 @@ pub(crate) enum Live {
 impl Live {
     pub(crate) fn generation(&self) -> Option<u64> {
         match self {
-            Self::Closed(current) => Some(current.generation),
+            Self::Empty(current) | Self::Closed(current) => Some(current.generation),
             Self::Open(generation) => Some(generation.current.generation),
             Self::Fresh | Self::Broken(_) => None,
         }
@@ -61,7 +64,7 @@ impl Live {
     /// The generation, if a stage published it.
     pub(crate) fn published(&self) -> Option<u64> {
         match self {
-            Self::Closed(current) if current.complete => Some(current.generation),
+            Self::Empty(current) | Self::Closed(current) if current.complete => Some(current.generation),
             Self::Open(generation) if generation.current.complete => Some(generation.current.generation),
             _ => None,
         }
@@ -75,10 +78,12 @@ impl LanceIndex {
         let generations = current::generations(&dir).map_err(of_files)?;
         let live = match current::read(&dir) {
             Found::Nothing => Live::Fresh,
-            Found::Live(current) => Live::Closed(current),
+            Found::Live(current) if current.has_files => Live::Closed(current),
+            Found::Live(current) => Live::Empty(current),
             Found::Unreadable { reason } => Live::Broken(reason),
         };
         let number = live.generation();
+        let kept = number.filter(|_| matches!(live, Live::Closed(_)));
         let broken = matches!(live, Live::Broken(_));
         let newest = generations.into_iter().chain(number).max().unwrap_or(0);
         let shared = Shared {
@@ -88,7 +93,7 @@ impl LanceIndex {
             newest: AtomicU64::new(newest),
         };
         if !broken {
-            shared.remove_generations(|generation| Some(generation) != number);
+            shared.remove_generations(|generation| Some(generation) != kept);
         }
         Ok(Self {
             shared: Arc::new(shared),
@@ -115,7 +120,7 @@ impl Shared {
     async fn generation(&self) -> Result<Option<Arc<Generation>>, IndexError> {
         match &self.state.read().await.live {
             Live::Open(generation) => return Ok(Some(generation.clone())),
-            Live::Fresh => return Ok(None),
+            Live::Fresh | Live::Empty(_) => return Ok(None),
             Live::Broken(reason) => {
                 return Err(IndexError::Unusable {
                     reason: reason.clone(),
@@ -136,8 +141,64 @@ impl Shared {
             Live::Broken(reason) => Err(IndexError::Unusable {
                 reason: reason.clone(),
             }),
-            Live::Fresh | Live::Closed(_) => Ok(None),
+            Live::Fresh | Live::Empty(_) | Live::Closed(_) => Ok(None),
         }
+    }
+
+    /// A generation that nobody opened yet and what it holds, if that is known without opening it.
+    async fn closed(&self) -> Option<(Current, Summary)> {
+        let Live::Closed(current) = &self.state.read().await.live else {
+            return None;
+        };
+        let dir = current::generation_dir(&self.dir, current.generation);
+        let summary = Summary::read(&dir, &table_dir(&dir))?;
+        Some((current.clone(), summary))
+    }
+
+    /// What can be said of the files for vectors of that model.
+    async fn check(&self, embedder: &EmbedderId) -> Result<IndexHealth, IndexError> {
+        let current = match self.closed().await {
+            Some((current, summary)) => {
+                let dir = current::generation_dir(&self.dir, current.generation);
+                summary.check(&table_dir(&dir))?;
+                current
+            }
+            None => match self.generation().await? {
+                Some(generation) => {
+                    generation.check().await?;
+                    generation.current.clone()
+                }
+                None => return self.check_nothing(embedder).await,
+            },
+        };
+        let Current {
+            embedder: have,
+            complete,
+            ..
+        } = current;
+        if have != *embedder {
+            let (model, dims) = (have.model, have.dims);
+            let reason = format!("its vectors are of `{model}` ({dims} numbers)");
+            return Err(IndexError::Unusable { reason });
+        }
+        Ok(if complete {
+            IndexHealth::Ready
+        } else {
+            IndexHealth::Fresh
+        })
+    }
+
+    /// The same where there is no table; the one to come takes vectors of the model that this index was opened for.
+    async fn check_nothing(&self, embedder: &EmbedderId) -> Result<IndexHealth, IndexError> {
+        let state = self.state.read().await;
+        if state.embedder != *embedder {
+            let reason = "it was created for another embedding model".to_owned();
+            return Err(IndexError::Unusable { reason });
+        }
+        Ok(match state.live.published() {
+            Some(_) => IndexHealth::Ready,
+            None => IndexHealth::Fresh,
+        })
     }
 
     /// A right to read the live generation, and whether its vectors may be compared with the ones given.
@@ -162,10 +223,16 @@ impl Shared {
             return Ok(generation);
         }
         let mut state = self.state.write().await;
+        let (generation, complete) = match &state.live {
+            // What is written to an index that was built of nothing is all there is.
+            Live::Empty(current) => (current.generation, current.complete),
+            _ => (self.next_generation(), false),
+        };
         let current = Current {
-            generation: self.next_generation(),
+            generation,
             embedder: state.embedder.clone(),
-            complete: false,
+            complete,
+            has_files: true,
         };
         let generation = Arc::new(Generation::create(&self.dir, current.clone()).await?);
         current::write(&self.dir, &current).map_err(of_files)?;
@@ -190,31 +257,12 @@ pub(crate) fn check_vectors(docs: &[Doc], given: &EmbedderId, have: &EmbedderId)
 #[async_trait]
 impl Index for LanceIndex {
     async fn health(&self, embedder: &EmbedderId) -> IndexHealth {
-        let rebuild = |reason| IndexHealth::NeedsRebuild { reason };
-        let generation = match self.shared.generation().await {
-            Ok(Some(generation)) => generation,
-            Ok(None) if self.shared.state.read().await.embedder == *embedder => return IndexHealth::Fresh,
-            Ok(None) => return rebuild("it was created for another embedding model".to_owned()),
-            Err(IndexError::Unusable { reason }) => return rebuild(reason),
-            Err(error) => return rebuild(format!("{error}: {}", cause(&error))),
+        let reason = match self.shared.check(embedder).await {
+            Ok(health) => return health,
+            Err(IndexError::Unusable { reason }) => reason,
+            Err(error) => format!("{error}: {}", cause(&error)),
         };
-        let Current {
-            embedder: have,
-            complete,
-            ..
-        } = &generation.current;
-        if have != embedder {
-            return rebuild(format!(
-                "its vectors are of `{}` ({} numbers)",
-                have.model, have.dims
-            ));
-        }
-        match generation.check().await {
-            Err(IndexError::Unusable { reason }) => rebuild(reason),
-            Err(error) => rebuild(format!("{error}: {}", cause(&error))),
-            Ok(()) if *complete => IndexHealth::Ready,
-            Ok(()) => IndexHealth::Fresh,
-        }
+        IndexHealth::NeedsRebuild { reason }
     }
 
     async fn apply(&self, add: &[Doc], remove: &[DocKey]) -> Result<(), IndexError> {
@@ -266,9 +314,16 @@ impl Index for LanceIndex {
     }
 
     async fn stats(&self) -> Result<IndexStats, IndexError> {
+        if let Some((Current { generation, .. }, summary)) = self.shared.closed().await {
+            let dir = current::generation_dir(&self.shared.dir, generation);
+            return Ok(summary.stats(generation, current::bytes_below(&dir)));
+        }
         match self.shared.generation().await? {
             Some(generation) => generation.stats().await,
-            None => Ok(IndexStats::default()),
+            None => Ok(IndexStats {
+                generation: self.shared.state.read().await.live.generation().unwrap_or(0),
+                ..IndexStats::default()
+            }),
         }
     }
 

@@ -3,10 +3,7 @@
 //! Owns: how a date is written in a memory. Never: what an expression means (`recall::time`).
 
 use model::{Date, Timestamp, Zone};
-use recall::time::{Span, expressions};
-
-use crate::facts::lexicon::{Form, verb};
-use crate::words::words;
+use recall::time::{Expression, Span, Tense, expressions};
 
 const DAY_MILLIS: i64 = 86_400_000;
 /// A longer span is an open end ("since 2019"), not a date.
@@ -36,42 +33,40 @@ pub(crate) fn day(date: Date) -> String {
 }
 
 /// A text with dates behind its relative expressions ("yesterday" becomes "yesterday (7 May 2023)"), and the start of
-/// the first expression that had begun when it was said. A bare "Friday" or "3 June" stays as it is, unless the text
-/// tells of the past: it may be the next one.
+/// the first expression that had begun when it was said. A bare "Friday" or "3 June" stays as it is where the text does
+/// not tell whether it is past or to come.
 pub(crate) fn written_out(text: &str, said_at: Timestamp, zone: &Zone) -> (String, Option<Timestamp>) {
-    let past = tells_of_the_past(text);
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     let mut since = None;
-    for (range, span) in expressions(text, said_at, zone) {
-        let before = text[..range.start].trim_end();
+    for Expression { range, span, tense } in expressions(text, said_at, zone) {
         out.push_str(&text[at..range.end]);
         at = range.end;
         let said = &text[range];
-        let aimed = ["to", "until", "till", "for"]
-            .iter()
-            .any(|word| before.ends_with(word));
-        if is_bare(said) && span.from <= said_at && (aimed || !past) {
+        if is_bare(said) && tense.is_none() {
             continue;
         }
-        if since.is_none() && span.from <= said_at {
+        if since.is_none() && span.from <= said_at && tense != Some(Tense::Future) {
             since = Some(span.from);
         }
-        if let Some(date) = written(&span, said, zone).filter(|_| !is_absolute(said)) {
-            out.push_str(" (");
-            out.push_str(&date);
-            out.push(')');
+        let Some(date) = written(&span, said, zone).filter(|_| !is_absolute(said)) else {
+            continue;
+        };
+        match date.rsplit_once(' ') {
+            // "3 June" lacks nothing but its year.
+            Some((_, year)) if is_bare(said) && names_a_month(said) && !date.contains(" to ") => {
+                out.push(' ');
+                out.push_str(year);
+            }
+            _ => {
+                out.push_str(" (");
+                out.push_str(&date);
+                out.push(')');
+            }
         }
     }
     out.push_str(&text[at..]);
     (out, since)
-}
-
-fn tells_of_the_past(text: &str) -> bool {
-    words(text).iter().any(|word| {
-        matches!(word.text.as_str(), "was" | "were" | "did" | "had")
-            || matches!(verb(&word.text), Some((_, Form::Past)))
-    })
 }
 
 const SEASONS: [&str; 9] = [
@@ -107,13 +102,20 @@ pub(crate) fn names_a_day(text: &str) -> bool {
         "Saturday",
         "Sunday",
     ];
-    let is_name = |word: &str, names: &[&str]| {
+    names_any(text, &DAYS) || names_a_month(text)
+}
+
+fn names_a_month(text: &str) -> bool {
+    names_any(text, &MONTHS)
+}
+
+fn names_any(text: &str, names: &[&str]) -> bool {
+    let is_name = |word: &str| {
         names
             .iter()
             .any(|name| *name == word || (word.len() == 3 && name.starts_with(word)))
     };
-    text.split(|c: char| !c.is_alphanumeric())
-        .any(|word| is_name(word, &DAYS) || is_name(word, &MONTHS))
+    text.split(|c: char| !c.is_alphanumeric()).any(is_name)
 }
 
 /// Whether a text names its year already.

@@ -8,6 +8,7 @@ use model::{Cell, Message, Role, Zone};
 use recall::text::terms;
 
 use crate::sentence::sentences;
+use crate::title::{TITLE_CHARS_MAX, headline, manner, title};
 use crate::visible::{CODE_MARK, shown, speaker};
 use crate::words::{WordList, cut, one_line, word_list, words};
 use crate::{dates, facts};
@@ -23,7 +24,6 @@ pub struct Episode {
     pub body: String,
 }
 
-const SUBJECT_CHARS_MAX: usize = 80;
 const SUMMARY_SENTENCES_MAX: usize = 3;
 const SENTENCE_CHARS_MAX: usize = 240;
 /// A message's sentences in the digest: the best so many, in their order.
@@ -37,7 +37,7 @@ const FACT_WEIGHT: f64 = 1.6;
 const SENTENCES_READ_A_MESSAGE: usize = 60;
 
 /// Words of greetings, thanks and agreement; a sentence of these alone is left out.
-static FILLER: WordList = word_list!(
+pub(crate) static FILLER: WordList = word_list!(
     "fun long time 你好 您好 谢谢 再见 好的 太好了 嗨 こんにちは ありがとう またね はい 안녕 감사합니다 \
      hola gracias adiós bonjour merci salut hallo danke tschüss ciao grazie hi hey hello hiya yo morning afternoon evening night goodnight bye goodbye cya see later soon thanks \
      thank thx ty cheers welcome please sure ok okay k yes yeah yep yup no nope nah wow oh ah aw aww haha \
@@ -52,9 +52,18 @@ pub fn episode(cell: &Cell, zone: &Zone) -> Episode {
     let texts: Vec<String> = cell.messages.iter().map(shown).collect();
     let items = weighed(cell, &texts, zone);
     let best = best(&items);
-    let subject = best
-        .first()
-        .map_or_else(|| fallback(cell, &texts), |at| title(&items[*at]));
+    let subject = best.first().map_or_else(
+        || fallback(cell, &texts),
+        |at| {
+            let item = &items[*at];
+            title(
+                item.text,
+                item.fact.as_deref(),
+                &cell.messages[item.message],
+                zone,
+            )
+        },
+    );
     let mut chosen = best;
     chosen.sort_unstable();
     let line = |at: &usize| {
@@ -84,7 +93,7 @@ fn fallback(cell: &Cell, texts: &[String]) -> String {
         .iter()
         .map(|text| one_line(text))
         .find(|text| !text.is_empty());
-    spoken.map_or_else(|| headline(&wordless(cell)), |text| cut(&text, SUBJECT_CHARS_MAX))
+    spoken.map_or_else(|| headline(&wordless(cell)), |text| cut(&text, TITLE_CHARS_MAX))
 }
 
 fn wordless(cell: &Cell) -> String {
@@ -93,39 +102,6 @@ fn wordless(cell: &Cell) -> String {
         "messages without text from {}",
         names.into_iter().collect::<Vec<_>>().join(", ")
     )
-}
-
-/// The fact that a sentence tells, where that fits, else the sentence.
-fn title(item: &Item<'_>) -> String {
-    let fact = item.fact.as_deref().map(|fact| fact.trim_end_matches('.'));
-    match fact.filter(|fact| fact.chars().count() <= SUBJECT_CHARS_MAX) {
-        Some(fact) => one_line(fact),
-        None => headline(item.text),
-    }
-}
-
-/// A sentence as a title: no leading filler, no full stop, one line.
-fn headline(sentence: &str) -> String {
-    let text = one_line(sentence);
-    let mut start = 0;
-    let all = words(&text);
-    for pair in all.windows(2) {
-        let small = FILLER.contains(&pair[0].text)
-            || matches!(
-                pair[0].text.as_str(),
-                "so" | "and" | "but" | "actually" | "anyway"
-            );
-        if !small || !(pair[1].breaks || start > 0) {
-            break;
-        }
-        start = pair[1].range.start;
-    }
-    let text = text[start..].trim_end_matches(['.', '!', '。', '！', ' ', ',']);
-    let mut chars = text.chars();
-    let text: String = chars
-        .next()
-        .map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect());
-    cut(&text, SUBJECT_CHARS_MAX)
 }
 
 fn ended(text: &str) -> String {
@@ -184,40 +160,14 @@ fn weighed<'a>(cell: &Cell, texts: &'a [String], zone: &Zone) -> Vec<Item<'a>> {
             let weight = |term: &String| 1.0 + (spread[term.as_str()].len() as f64).ln();
             let sum: f64 = item.terms.iter().map(weight).sum();
             let telling = if item.fact.is_some() { FACT_WEIGHT } else { 1.0 };
-            let role = cell.messages[item.message].role;
-            sum / (item.terms.len() as f64 + 6.0).sqrt() * manner(item.text, role) * telling
+            let message = &cell.messages[item.message];
+            sum / (item.terms.len() as f64 + 6.0).sqrt() * manner(item.text, message, zone) * telling
         })
         .collect();
     for (item, score) in items.iter_mut().zip(scores) {
         item.score = score;
     }
     items
-}
-
-fn manner(text: &str, role: Role) -> f64 {
-    let words = words(text);
-    let own = words
-        .iter()
-        .any(|word| matches!(word.text.as_str(), "i" | "i'm" | "i've" | "my" | "we" | "our"));
-    let number = words
-        .iter()
-        .any(|word| word.text.starts_with(|c: char| c.is_ascii_digit()));
-    let name = words
-        .iter()
-        .skip(1)
-        .any(|word| word.capital && !word.text.starts_with("i'") && word.text != "i");
-    let question = text.trim_end().ends_with(['?', '？']);
-    let mut weight = if role == Role::User { 1.0 } else { 0.7 };
-    for (holds, factor) in [
-        (own, 1.2),
-        (number, 1.15),
-        (name, 1.15),
-        (question, 0.5),
-        (text.contains(CODE_MARK), 0.5),
-    ] {
-        weight *= if holds { factor } else { 1.0 };
-    }
-    weight
 }
 
 fn is_filler(sentence: &str) -> bool {
@@ -240,7 +190,7 @@ fn best(items: &[Item<'_>]) -> Vec<usize> {
                 .iter()
                 .filter(|term| chosen.iter().any(|other| items[*other].terms.contains(*term)));
             let new = 1.0 - told.count() as f64 / (item.terms.len() as f64).max(1.0);
-            let short = if chosen.is_empty() && item.text.len() <= SUBJECT_CHARS_MAX {
+            let short = if chosen.is_empty() && item.text.len() <= TITLE_CHARS_MAX {
                 1.3
             } else {
                 1.0

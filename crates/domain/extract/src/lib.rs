@@ -8,7 +8,7 @@
 //! injected, marked private, or printed by a tool.
 //!
 //! Reading order: [`boundary`] (where to cut), `visible`, `sentence` and `words` (what may be read of a message, and
-//! in which pieces), [`mod@episode`] (what happened), [`mod@facts`] (what people said of themselves), [`mod@slot`]
+//! in which pieces), [`mod@episode`] with `title` (what happened), [`mod@facts`] (what people said of themselves), [`mod@slot`]
 //! (what replaces what), [`prompt`] and `answer` (the same, asked of a chat model).
 
 mod answer;
@@ -22,6 +22,7 @@ mod sentence;
 pub mod slot;
 #[cfg(test)]
 mod tests;
+mod title;
 mod visible;
 mod words;
 
@@ -30,7 +31,7 @@ pub use boundary::{Boundary, Limits, boundaries, boundary_possible, owners};
 pub use episode::{Episode, episode};
 pub use facts::{Fact, facts};
 pub use prompt::{PROMPT_VERSION, Prompt, Tail, memcell_request};
-pub use slot::{Slot, is_duplicate, slot, supersedes};
+pub use slot::{KnownFacts, Slot, Standing, Statement, is_duplicate, slot};
 
 /// What the rules sign their memories with.
 pub const RULES_VERSION: &str = "rules/1";

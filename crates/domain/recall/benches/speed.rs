@@ -110,23 +110,34 @@ fn rows(count: usize, dice: &mut Dice) -> Vec<Doc> {
     rows
 }
 
+/// What the process has in memory; 0 where the system does not tell.
+fn resident_bytes() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<usize>().ok());
+    kibibytes.unwrap_or(0) * 1024
+}
+
 fn micros(start: Instant, count: usize) -> f64 {
     start.elapsed().as_secs_f64() * 1e6 / count as f64
 }
 
 fn main() {
-    println!("| rows | upsert µs | replace µs | keyword ms | vector ms | hybrid ms | bytes a row |");
-    println!("| --- | --- | --- | --- | --- | --- | --- |");
+    println!(
+        "| rows | upsert µs | replace µs | keyword ms | vector ms | hybrid ms | bytes a row | resident |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
     for count in [1_000, 2_000, 10_000, 50_000] {
         let mut dice = Dice(7);
         let rows = rows(count, &mut dice);
         let mut corpus = Corpus::default();
-        let given: Vec<Arc<Doc>> = rows.iter().cloned().map(Arc::new).collect();
+        let before = resident_bytes();
         let start = Instant::now();
-        for doc in given {
-            corpus.upsert(doc);
+        for doc in &rows {
+            corpus.upsert(Arc::new(doc.clone()));
         }
         let upsert = micros(start, count);
+        let resident = resident_bytes().saturating_sub(before) / count;
         let again: Vec<Arc<Doc>> = rows.iter().step_by(count / 500).cloned().map(Arc::new).collect();
         let (start, replaced) = (Instant::now(), again.len());
         for doc in again {
@@ -156,7 +167,7 @@ fn main() {
         let [keyword, vector, hybrid] = millis;
         let bytes = corpus.bytes() / count;
         println!(
-            "| {count} | {upsert:.1} | {replace:.1} | {keyword:.3} | {vector:.3} | {hybrid:.3} | {bytes} |"
+            "| {count} | {upsert:.1} | {replace:.1} | {keyword:.3} | {vector:.3} | {hybrid:.3} | {bytes} | {resident} |"
         );
     }
 }

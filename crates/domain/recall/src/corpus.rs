@@ -10,7 +10,7 @@ use model::{Doc, DocId, SessionId};
 
 use crate::hit::{Query, Ranking};
 use crate::lexicon::Lexicon;
-use crate::postings::{Postings, Slot};
+use crate::postings::{Postings, SLOTS_MAX, Slot, allocated};
 use crate::rank;
 use crate::row::{Kind, Row};
 use crate::vectors::{Quantised, Vectors};
@@ -32,7 +32,13 @@ pub struct Corpus {
     /// By an episode's id, its turns and facts.
     children: HashMap<Box<str>, Vec<Slot>>,
     speakers: Speakers,
+    /// What the rows take, without what is derived from them.
+    row_bytes: usize,
 }
+
+/// An episode's id and its turns and facts, as a rule.
+const CHILD_ID_BYTES: usize = 32;
+const CHILDREN: usize = 8;
 
 /// The names of those who speak, each once.
 #[derive(Debug, Default)]
@@ -70,14 +76,17 @@ impl Corpus {
         self.remove(&doc.key.id);
         let slot = self.free.pop().unwrap_or_else(|| {
             self.rows.push(None);
-            Slot::try_from(self.rows.len() - 1).expect("fewer than 2^32 rows")
+            let slot = Slot::try_from(self.rows.len() - 1).ok();
+            slot.filter(|slot| *slot < SLOTS_MAX)
+                .expect("fewer rows than memory holds")
         });
         match &vector {
             Some(vector) => self.vectors.put(slot, vector),
             None => self.vectors.clear(slot),
         }
-        let row = Row::read(doc, &mut self.lexicon, &mut self.speakers);
-        self.postings[row.kind as usize].add(slot, &row.counts, row.words);
+        let (row, counts) = Row::read(doc, &mut self.lexicon, &mut self.speakers);
+        self.postings[row.kind as usize].add(slot, &counts, row.words);
+        self.row_bytes += row.bytes();
         if row.kind == Kind::Turn {
             let turns = self.sessions.get(&row.doc.session).map_or(&[][..], Vec::as_slice);
             let place = turns.partition_point(|slot| self.row(*slot).order() < row.order());
@@ -110,7 +119,9 @@ impl Corpus {
             self.entries.remove(place);
         }
         let row = self.rows[slot as usize].take().expect("ids name rows");
-        self.postings[row.kind as usize].remove(slot, &row.counts, row.words);
+        let counts = row.counts(&mut self.lexicon);
+        self.postings[row.kind as usize].remove(slot, &counts, row.words);
+        self.row_bytes -= row.bytes();
         if let Some(turns) = self.sessions.get_mut(&row.doc.session) {
             turns.retain(|other| *other != slot);
             if turns.is_empty() {
@@ -152,11 +163,17 @@ impl Corpus {
         self.ids.is_empty()
     }
 
-    /// About how much memory the corpus takes, the rows' texts included.
+    /// About how much memory the corpus takes, the rows' texts included. Costs what there are different words, not rows.
     pub fn bytes(&self) -> usize {
-        let rows: usize = self.rows.iter().flatten().map(Row::bytes).sum();
-        let indexes: usize = self.postings.iter().map(Postings::bytes).sum();
-        rows + indexes + self.vectors.bytes() + self.lexicon.bytes()
+        let postings: usize = self.postings.iter().map(Postings::bytes).sum();
+        let slots =
+            self.rows.capacity() * size_of::<Option<Row>>() + self.entries.capacity() * size_of::<Slot>();
+        let ids = self.ids.capacity() * (size_of::<(DocId, Slot)>() + 1) * 8 / 7;
+        let episode = allocated::<u8>(CHILD_ID_BYTES)
+            + allocated::<Slot>(CHILDREN)
+            + size_of::<(Box<str>, Vec<Slot>)>();
+        let children = self.children.len() * episode;
+        self.row_bytes + slots + ids + children + postings + self.vectors.bytes() + self.lexicon.bytes()
     }
 
     /// Ranks.

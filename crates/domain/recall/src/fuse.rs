@@ -3,7 +3,7 @@
 //! Owns: weighing, what rows lend each other (facts to the turns they were made from, turns to their episode, a
 //! superseded entry to the one that took its place), and what a strength means as a score. Never: gathering evidence.
 
-use model::Timestamp;
+use model::{Role, Timestamp};
 
 use crate::corpus::Corpus;
 use crate::evidence::{Evidence, best_mean};
@@ -22,6 +22,10 @@ const OVER: f32 = 0.6;
 const TOLD_OVER: f32 = 0.9;
 /// After so many days a row is half as fresh.
 const FRESH_DAYS: f32 = 180.0;
+/// The same where a question tells nothing else to go by.
+const NEW_DAYS: f32 = 30.0;
+/// A text of so many words says half as much as a text can.
+const HALF_SAID_WORDS: f32 = 12.0;
 
 pub(crate) struct Fusion<'a> {
     pub(crate) corpus: &'a Corpus,
@@ -62,7 +66,19 @@ impl Fusion<'_> {
     /// What a row tells by itself.
     fn own(&self, slot: Slot) -> f32 {
         let at = slot as usize;
-        self.weights.keyword * self.evidence.keyword[at] + self.weights.vector * self.evidence.vector[at]
+        let said =
+            self.weights.keyword * self.evidence.keyword[at] + self.weights.vector * self.evidence.vector[at];
+        if self.question.is_open {
+            said + self.weights.moment * self.moment(self.corpus.row(slot))
+        } else {
+            said
+        }
+    }
+
+    /// How well the time of a row fits a question that tells nothing else: the time that it names, or lately.
+    fn moment(&self, row: &Row) -> f32 {
+        let fit = self.question.time_fit(row);
+        fit.unwrap_or_else(|| self.recency(row, NEW_DAYS))
     }
 
     /// What the turns around it and its sitting tell about a turn.
@@ -83,19 +99,27 @@ impl Fusion<'_> {
     /// What a row is like, apart from its words: its time and whether it can be an answer.
     fn looks(&self, row: &Row) -> f32 {
         let urgency = if self.question.about_now { 5.0 } else { 1.0 };
-        self.weights.time * self.question.time_fit(row).unwrap_or(0.0)
+        let (time, says) = if self.question.is_open {
+            (0.0, self.weights.substance * substance(row))
+        } else {
+            (
+                self.weights.time * self.question.time_fit(row).unwrap_or(0.0),
+                0.0,
+            )
+        };
+        time + says
             + self.weights.answer * self.question.answered(row)
-            + self.weights.fresh * urgency * self.recency(row)
+            + self.weights.fresh * urgency * self.recency(row, FRESH_DAYS)
     }
 
-    fn recency(&self, row: &Row) -> f32 {
+    fn recency(&self, row: &Row, half_days: f32) -> f32 {
         let age_ms = self.now.millis().saturating_sub(row.time.millis()).max(0);
-        1.0 / (1.0 + age_ms as f32 / (FRESH_DAYS * 24.0 * 3_600_000.0))
+        1.0 / (1.0 + age_ms as f32 / (half_days * 24.0 * 3_600_000.0))
     }
 
     /// How fresh a row is: recent, and still true.
     pub(crate) fn freshness(&self, slot: Slot, row: &Row) -> f32 {
-        self.recency(row)
+        self.recency(row, FRESH_DAYS)
             * if self.validity.is_over(self.corpus, slot) {
                 OVER
             } else {
@@ -213,4 +237,15 @@ impl Fusion<'_> {
             }
         }
     }
+}
+
+/// How much a row says, whatever it is about: 0 to 1. A question says little, and so does one who was only asked.
+fn substance(row: &Row) -> f32 {
+    let words = row.words as f32;
+    let own = if row.doc.role.is_none_or(|role| role == Role::User) {
+        1.0
+    } else {
+        0.6
+    };
+    words / (words + HALF_SAID_WORDS) * (1.0 - row.traits.asks) * own
 }

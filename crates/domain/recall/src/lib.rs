@@ -5,8 +5,9 @@
 //!
 //! Reading order: [`hit`](Query) (what is asked and answered), [`text`] and [`time`] (what words mean), `corpus` with
 //! `row`, `lexicon`, `postings` and `vectors` (what is kept of the rows), then one search in its order: `rank` (the
-//! steps), `lineup` (what may be seen), `question`, `evidence` with `near`, `validity`, `fuse` with [`Weights`], `score`.
+//! steps), `lineup` (what may be seen), `question` with `asking`, `evidence` with `near`, `validity`, `fuse` with [`Weights`], `score`.
 
+mod asking;
 mod corpus;
 mod evidence;
 mod fuse;

@@ -7,6 +7,9 @@ use crate::lexicon::Term;
 /// A row's place in the corpus.
 pub(crate) type Slot = u32;
 
+/// Higher slots do not fit into a posting.
+pub(crate) const SLOTS_MAX: u32 = 1 << (u32::BITS - Packed::COUNT_BITS);
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Posting {
     pub(crate) slot: Slot,
@@ -16,9 +19,35 @@ pub(crate) struct Posting {
 #[derive(Debug, Default)]
 pub(crate) struct Postings {
     /// By term, each in order of slot.
-    lists: Vec<Vec<Posting>>,
+    lists: Vec<Vec<Packed>>,
     rows: usize,
     words: u64,
+}
+
+/// A posting in four bytes: there is one for nearly every word that an owner ever said.
+#[derive(Debug, Clone, Copy)]
+struct Packed(u32);
+
+impl Packed {
+    const COUNT_BITS: u32 = u8::BITS;
+
+    /// More repetitions than fit into a byte say no more than those that do.
+    fn new(slot: Slot, count: u16) -> Self {
+        let count = u8::try_from(count).unwrap_or(u8::MAX);
+        Self(slot << Self::COUNT_BITS | u32::from(count))
+    }
+
+    fn slot(self) -> Slot {
+        self.0 >> Self::COUNT_BITS
+    }
+
+    fn posting(self) -> Posting {
+        let [count, ..] = self.0.to_le_bytes();
+        Posting {
+            slot: self.slot(),
+            count: u16::from(count),
+        }
+    }
 }
 
 impl Postings {
@@ -29,24 +58,39 @@ impl Postings {
                 self.lists.resize_with(at + 1, Vec::new);
             }
             let list = &mut self.lists[at];
-            let place = list.partition_point(|posting| posting.slot < slot);
-            list.insert(place, Posting { slot, count: *count });
+            if list.len() == list.capacity() {
+                // Doubling would leave a third of all lists unused.
+                list.reserve_exact(1 + list.len() / 4);
+            }
+            let place = list.partition_point(|posting| posting.slot() < slot);
+            list.insert(place, Packed::new(slot, *count));
         }
         self.rows += 1;
         self.words += u64::from(words);
     }
 
+    /// Takes out a row that was added with these terms.
     pub(crate) fn remove(&mut self, slot: Slot, counts: &[(Term, u16)], words: u32) {
         for (term, _) in counts {
             let list = &mut self.lists[*term as usize];
-            let place = list.partition_point(|posting| posting.slot < slot);
+            let place = list.partition_point(|posting| posting.slot() < slot);
             list.remove(place);
         }
         self.rows -= 1;
         self.words -= u64::from(words);
     }
 
-    pub(crate) fn of(&self, term: Term) -> &[Posting] {
+    pub(crate) fn of(&self, term: Term) -> impl ExactSizeIterator<Item = Posting> {
+        self.list(term).iter().map(|packed| packed.posting())
+    }
+
+    /// Whether a row has a term.
+    pub(crate) fn has(&self, term: Term, slot: Slot) -> bool {
+        let list = self.list(term);
+        list.binary_search_by_key(&slot, |posting| posting.slot()).is_ok()
+    }
+
+    fn list(&self, term: Term) -> &[Packed] {
         self.lists.get(term as usize).map_or(&[], Vec::as_slice)
     }
 
@@ -60,8 +104,20 @@ impl Postings {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        let heads = self.lists.capacity() * size_of::<Vec<Posting>>();
-        let lists: usize = self.lists.iter().map(Vec::capacity).sum();
-        heads + lists * size_of::<Posting>()
+        let heads = self.lists.capacity() * size_of::<Vec<Packed>>();
+        let lists = self.lists.iter().map(|list| allocated::<Packed>(list.capacity()));
+        heads + lists.sum::<usize>()
     }
 }
+
+/// What room for so many costs, with what the allocator needs and rounds up to.
+pub(crate) fn allocated<T>(count: usize) -> usize {
+    const STEP: usize = 16;
+    match count * size_of::<T>() {
+        0 => 0,
+        bytes => (bytes + size_of::<usize>()).next_multiple_of(STEP),
+    }
+}
+
+#[cfg(test)]
+mod tests;

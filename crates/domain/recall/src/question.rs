@@ -5,12 +5,13 @@
 
 use std::ops::Range;
 
+use crate::asking::{Class, class};
 use crate::corpus::Corpus;
 use crate::hit::Query;
 use crate::lexicon::Term;
 use crate::row::{Kind, Row};
 use crate::text;
-use crate::time::{self, Span};
+use crate::time::{self, Expression, Span};
 use crate::weights::Weights;
 
 /// A word that the question looks for.
@@ -34,6 +35,10 @@ enum Sought {
 pub(crate) struct Question {
     pub(crate) wanted: Vec<Wanted>,
     pub(crate) spans: Vec<Span>,
+    /// The narrowest of the spans.
+    pub(crate) span: Option<Span>,
+    /// No word of it tells what an answer is about: only a time, a speaker, or nothing.
+    pub(crate) is_open: bool,
     /// It asks how things are now.
     pub(crate) about_now: bool,
     /// It speaks of the one who asks.
@@ -43,86 +48,64 @@ pub(crate) struct Question {
     sought: Option<Sought>,
 }
 
-/// Stems of words with which people ask, whatever they ask about; they tell little about the answer.
-const ASKING: [&str; 34] = [
-    "advic",
-    "advis",
-    "back",
-    "chat",
-    "convers",
-    "current",
-    "discuss",
-    "earlier",
-    "good",
-    "help",
-    "idea",
-    "interest",
-    "know",
-    "late",
-    "like",
-    "look",
-    "mention",
-    "possibl",
-    "previous",
-    "question",
-    "recent",
-    "recommend",
-    "rememb",
-    "remind",
-    "said",
-    "say",
-    "suggest",
-    "talk",
-    "tell",
-    "think",
-    "tip",
-    "told",
-    "want",
-    "wonder",
-];
-
 /// Rows that have none of the question's terms are imagined in this number, so that a term weighs alike in a small
 /// corpus and in a large one.
 const ROWS_IMAGINED: usize = 50;
+
+/// Where the time is all that a question tells, what lies outside it fits this much at best.
+const OUTSIDE: f32 = 0.5;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 impl Question {
     pub(crate) fn new(corpus: &Corpus, query: &Query<'_>, weights: &Weights) -> Self {
-        let mut wanted: Vec<Wanted> = Vec::new();
-        let (mut words, mut stems): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+        let times = time::asked(query.text, query.asked_at, query.zone);
+        let names: Vec<Vec<String>> = corpus.speakers().iter().map(|name| parts(name)).collect();
+        let speaks = |number: usize| {
+            let mut rows = corpus.slots();
+            rows.any(|(_, row)| row.traits.speaker.is_some_and(|of| of as usize == number))
+        };
+        let is_name = |word: &str| {
+            let mut called = (0..)
+                .zip(&names)
+                .filter(|(_, name)| name.iter().any(|part| part == word));
+            called.any(|(number, _)| speaks(number))
+        };
+        let (mut words, mut told): (Vec<String>, Vec<Told>) = (Vec::new(), Vec::new());
         text::each_word(query.text, |place, word| {
             words.push(word.to_owned());
             if text::is_stop_word(word) {
                 return;
             }
             let stem = text::stem(word).into_owned();
-            if stems.contains(&stem) {
+            if told.iter().any(|known| known.stem == stem) {
                 return;
             }
-            let asking = ASKING.binary_search(&stem.as_str()).is_ok();
+            let is_of = |time: &Expression| time.range.start <= place.start && place.end <= time.range.end;
+            let class = if times.iter().any(is_of) {
+                Class::Time
+            } else if is_name(word) {
+                Class::Name
+            } else {
+                class(&stem)
+            };
             let term = corpus.lexicon.find(word);
-            let share = rarity(corpus, term) * if asking { weights.asking } else { 1.0 };
-            wanted.push(Wanted { term, share, place });
-            stems.push(stem);
-        });
-        let all: f32 = wanted.iter().map(|wanted| wanted.share).sum();
-        for wanted in &mut wanted {
-            wanted.share /= all;
-        }
-        let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.as_str()));
-        let named = |name: &String| {
-            let mut named = false;
-            text::each_word(name, |_, part| {
-                named |= !text::is_stop_word(part) && words.iter().any(|w| w == part);
+            let rarity = rarity(corpus, term);
+            told.push(Told {
+                stem,
+                term,
+                class,
+                rarity,
+                place,
             });
-            named
-        };
+        });
+        let is_open = is_open(&told, &times);
+        let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.as_str()));
         Self {
-            spans: time::expressions(query.text, query.asked_at, query.zone)
-                .into_iter()
-                .map(|(_, span)| span)
-                .collect(),
+            wanted: wanted(told, is_open, weights),
+            span: time::narrowest(&times),
+            spans: times.into_iter().map(|time| time.span).collect(),
+            is_open,
             about_now: has(&[
                 "now",
                 "current",
@@ -133,10 +116,12 @@ impl Question {
                 "still",
                 "nowadays",
             ]),
-            about_me: has(&["i", "me", "my", "mine", "myself"]),
-            named: corpus.speakers().iter().map(named).collect(),
+            about_me: has(&["i", "my", "mine", "myself"]) || of_me(&words),
+            named: names
+                .iter()
+                .map(|name| name.iter().any(|part| words.contains(part)))
+                .collect(),
             sought: sought(&words),
-            wanted,
         }
     }
 
@@ -159,11 +144,14 @@ impl Question {
         f32::from(u8::from(holds))
     }
 
-    /// How well a row's date fits the times that the question names: 1 within, a half one span's length outside.
+    /// How well a row's date fits the times that the question names: 1 within, a half one span's length outside, and
+    /// less than that where the time is all that the question tells.
     pub(crate) fn time_fit(&self, row: &Row) -> Option<f32> {
         let said = row.time.millis();
         let holds = row.doc.valid_from.map(|from| {
-            let until = row.doc.valid_until.map_or(i64::MAX, model::Timestamp::millis);
+            // What began long ago and still holds is not what happened at a time.
+            let open_end = if self.is_open { from.millis() } else { i64::MAX };
+            let until = row.doc.valid_until.map_or(open_end, model::Timestamp::millis);
             (from.millis(), until.max(from.millis()))
         });
         let fit = |span: &Span| {
@@ -174,10 +162,69 @@ impl Question {
                 .map_or(i64::MAX, |(first, last)| gap(first, last))
                 .min(gap(said, said));
             let relative = gap as f32 / to.saturating_sub(from).max(DAY_MS) as f32;
-            1.0 / (1.0 + relative * relative)
+            let outside = if self.is_open && gap > 0 { OUTSIDE } else { 1.0 };
+            outside / (1.0 + relative * relative)
         };
         self.spans.iter().map(fit).reduce(f32::max)
     }
+}
+
+/// A word that the question has, before it is weighed.
+struct Told {
+    stem: String,
+    term: Option<Term>,
+    class: Class,
+    rarity: f32,
+    place: Range<usize>,
+}
+
+/// Whether no word tells what an answer is about. With a time, names and words of asking do not; without one, they are
+/// all that there is to go by.
+fn is_open(told: &[Told], times: &[Expression]) -> bool {
+    told.iter().all(|word| match word.class {
+        Class::Empty | Class::Time => true,
+        Class::Name | Class::Asking => !times.is_empty(),
+        Class::Telling => false,
+    })
+}
+
+/// What is looked for, and what share of the question each word is. What tells nothing has a share only beside words
+/// that tell something, and where no word does, all of them together have a small one.
+fn wanted(mut told: Vec<Told>, is_open: bool, weights: &Weights) -> Vec<Wanted> {
+    if !told.iter().any(|word| word.class == Class::Telling) {
+        told.retain(|word| word.class != Class::Empty);
+    }
+    let factor = |word: &Told| match word.class {
+        _ if is_open => 1.0,
+        Class::Telling | Class::Name | Class::Time => 1.0,
+        Class::Asking => weights.asking,
+        Class::Empty => weights.empty,
+    };
+    let all: f32 = told.iter().map(|word| word.rarity * factor(word)).sum();
+    let scale = if is_open { weights.asking } else { 1.0 } / all;
+    let shares: Vec<f32> = told
+        .iter()
+        .map(|word| word.rarity * factor(word) * scale)
+        .collect();
+    let words = told.into_iter().zip(shares);
+    words
+        .map(|(word, share)| Wanted {
+            term: word.term,
+            share,
+            place: word.place,
+        })
+        .collect()
+}
+
+/// The words of a name.
+fn parts(name: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    text::each_word(name, |_, part| {
+        if !text::is_stop_word(part) {
+            parts.push(part.to_owned());
+        }
+    });
+    parts
 }
 
 /// How telling a term is, from how few rows have it.
@@ -193,6 +240,14 @@ fn rarity(corpus: &Corpus, term: Option<Term>) -> f32 {
         .unwrap_or((0, 0));
     let (without, with) = ((rows - with + ROWS_IMAGINED) as f32, with as f32);
     (1.0 + (without + 0.5) / (with + 0.5)).ln()
+}
+
+/// Whether a "me" is whom the question is about, and not whom to tell.
+fn of_me(words: &[String]) -> bool {
+    const TELLING: [&str; 8] = ["tell", "remind", "give", "show", "help", "let", "advise", "teach"];
+    let told = |at: usize| at > 0 && TELLING.contains(&words[at - 1].as_str());
+    let mut places = (0..words.len()).filter(|at| words[*at] == "me");
+    places.any(|at| !told(at))
 }
 
 fn sought(words: &[String]) -> Option<Sought> {

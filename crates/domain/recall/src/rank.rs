@@ -15,7 +15,6 @@ use crate::postings::Slot;
 use crate::question::Question;
 use crate::row::{Kind, Row};
 use crate::score::Scale;
-use crate::time;
 use crate::validity::Validity;
 use crate::vectors::Quantised;
 use crate::weights::Weights;
@@ -37,7 +36,7 @@ pub(crate) fn rank(corpus: &Corpus, query: &Query<'_>, weights: &Weights) -> Ran
     if keywords {
         evidence.add_keywords(corpus, &lineup, &question, weights);
     }
-    if let Some(vector) = &vector {
+    if let Some(vector) = vector.as_ref().filter(|_| !question.is_open) {
         evidence.add_vectors(corpus, &lineup, vector, weights);
     }
     let fusion = Fusion {
@@ -53,13 +52,13 @@ pub(crate) fn rank(corpus: &Corpus, query: &Query<'_>, weights: &Weights) -> Ran
         strengths: fusion.strengths(),
         fusion,
         query,
-        scale: Scale::of(keywords, vector.is_some()),
+        scale: Scale::of(keywords, vector.is_some(), question.is_open),
         keywords,
     };
     Ranking {
         memories: ranker.memories(),
         messages: ranker.best(lineup.turns.clone(), query.messages_max),
-        span: time::resolve(query.text, query.asked_at, query.zone).map(|span| (span.from, span.to)),
+        span: question.span.map(|span| (span.from, span.to)),
     }
 }
 
@@ -90,8 +89,32 @@ impl Ranker<'_> {
             let facts = facts.filter(|slot| corpus.row(*slot).kind == Kind::Fact && lineup.is_visible(*slot));
             hit.facts = self.best(facts.collect(), FACTS_SHOWN_MAX);
         }
-        let_successors_go_first(&mut hits);
+        self.let_successors_go_first(&mut hits);
         hits
+    }
+
+    /// An episode that a fact answers which no longer holds comes after the episode that tells what took its place.
+    fn let_successors_go_first(&self, hits: &mut Vec<Hit>) {
+        let Fusion { corpus, validity, .. } = self.fusion;
+        let is_over = |fact: &&Hit| {
+            let slot = corpus.find(&fact.doc.key.id).map(|(slot, _)| slot);
+            slot.is_some_and(|slot| validity.is_over(corpus, slot))
+        };
+        for at in 0..hits.len() {
+            let fact = hits[at].facts.first().filter(is_over);
+            let newer = fact.and_then(|fact| fact.superseded_by.clone());
+            let tells = |hit: &Hit| {
+                let mut facts = hit.facts.iter();
+                newer
+                    .as_ref()
+                    .is_some_and(|id| facts.any(|fact| &*fact.doc.key.id == id.as_str()))
+            };
+            if let Some(offset) = hits[at + 1..].iter().position(tells) {
+                let mut hit = hits.remove(at + 1 + offset);
+                hit.score = hits[at].score;
+                hits.insert(at, hit);
+            }
+        }
     }
 
     fn passes(&self, row: &Row) -> bool {
@@ -148,7 +171,7 @@ impl Ranker<'_> {
         if self.keywords {
             let found = question.wanted.iter().filter(|wanted| {
                 let term = wanted.term.as_ref();
-                term.is_some_and(|term| row.counts.binary_search_by_key(term, |(term, _)| *term).is_ok())
+                term.is_some_and(|term| corpus.postings(row.kind).has(*term, slot))
             });
             why.terms = found
                 .map(|wanted| self.query.text[wanted.place.clone()].to_owned())
@@ -160,24 +183,6 @@ impl Ranker<'_> {
             why,
             superseded_by: validity.superseded_by(corpus, slot),
             facts: Vec::new(),
-        }
-    }
-}
-
-/// An episode that a fact answers which no longer holds comes after the episode that tells what took its place.
-fn let_successors_go_first(hits: &mut Vec<Hit>) {
-    for at in 0..hits.len() {
-        let newer = hits[at].facts.first().and_then(|fact| fact.superseded_by.clone());
-        let tells = |hit: &Hit| {
-            let mut facts = hit.facts.iter();
-            newer
-                .as_ref()
-                .is_some_and(|id| facts.any(|fact| &*fact.doc.key.id == id.as_str()))
-        };
-        if let Some(offset) = hits[at + 1..].iter().position(tells) {
-            let mut hit = hits.remove(at + 1 + offset);
-            hit.score = hits[at].score;
-            hits.insert(at, hit);
         }
     }
 }

@@ -4,10 +4,11 @@
 
 use std::sync::Arc;
 
-use model::{Doc, DocId, DocKind, EntryKind, ParentKind, Role, Timestamp};
+use model::{Doc, DocId, DocKind, EntryId, EntryKind, MessageId, Name, ParentKind, Role, Timestamp};
 
 use crate::corpus::Speakers;
 use crate::lexicon::{Lexicon, Term};
+use crate::postings::allocated;
 use crate::text;
 
 /// Kinds of rows that are indexed apart, because their lengths and words differ.
@@ -25,10 +26,12 @@ pub(crate) struct Row {
     pub(crate) time: Timestamp,
     /// How many words were counted.
     pub(crate) words: u32,
-    /// In order of term.
-    pub(crate) counts: Box<[(Term, u16)]>,
     pub(crate) traits: Traits,
 }
+
+/// How often a row has each of its terms, in order of term. A row does not keep it: it is counted again when the row
+/// goes.
+pub(crate) type Counts = Vec<(Term, u16)>;
 
 /// What a text is like, apart from what it is about.
 #[derive(Debug, Clone, Copy, Default)]
@@ -74,8 +77,8 @@ const TIME_WORDS: [&str; 25] = [
 ];
 
 impl Row {
-    /// Reads a row's texts. A line that names an entry counts twice.
-    pub(crate) fn read(doc: Arc<Doc>, lexicon: &mut Lexicon, speakers: &mut Speakers) -> Self {
+    /// Reads a row's texts.
+    pub(crate) fn read(doc: Arc<Doc>, lexicon: &mut Lexicon, speakers: &mut Speakers) -> (Self, Counts) {
         let kind = match doc.kind {
             DocKind::Turn => Kind::Turn,
             DocKind::Entry(EntryKind::Episode) => Kind::Episode,
@@ -91,36 +94,24 @@ impl Row {
             asks: questions(&doc.text),
             ..Traits::default()
         };
-        let mut counts: Vec<(Term, u16)> = Vec::with_capacity(doc.text.len() / 6);
-        let mut words = 0;
-        let speaker = doc.speaker.as_deref().unwrap_or_default();
-        for (field, count) in [(speaker, 1), (&doc.subject, 2), (&doc.summary, 1), (&doc.text, 1)] {
-            text::each_word(field, |_, word| {
-                traits.number |= word.as_bytes()[0].is_ascii_digit();
-                traits.time |= TIME_WORDS.binary_search(&word).is_ok();
-                if let Some(term) = lexicon.learn(word) {
-                    counts.push((term, count));
-                    words += u32::from(count);
-                }
-            });
-        }
-        traits.time |= traits.number;
-        counts.sort_unstable();
-        counts.dedup_by(|next, first| {
-            let same = next.0 == first.0;
-            if same {
-                first.1 = first.1.saturating_add(next.1);
-            }
-            same
+        let counts = counts(&doc, lexicon, |word| {
+            traits.number |= word.as_bytes()[0].is_ascii_digit();
+            traits.time |= TIME_WORDS.binary_search(&word).is_ok();
         });
-        Self {
+        traits.time |= traits.number;
+        let row = Self {
             kind,
             time: doc.time,
-            words,
-            counts: counts.into(),
+            words: counts.1,
             traits,
             doc,
-        }
+        };
+        (row, counts.0)
+    }
+
+    /// What was counted when the row was read.
+    pub(crate) fn counts(&self, lexicon: &mut Lexicon) -> Counts {
+        counts(&self.doc, lexicon, |_| {}).0
     }
 
     /// The order in which turns were said.
@@ -134,13 +125,62 @@ impl Row {
         (parent.kind == ParentKind::Episode).then_some(parent.id.as_str())
     }
 
-    /// About how much memory it takes.
+    /// About how much memory it takes beside its slot. What rows of one owner have in common is not counted.
     pub(crate) fn bytes(&self) -> usize {
-        let doc = &self.doc;
-        let texts = doc.text.len() + doc.subject.len() + doc.summary.len() + doc.key.id.len();
-        let names = 32 * (doc.sources.len() + doc.senders.len() + doc.supersedes.len() + 2);
-        size_of::<Self>() + size_of::<Doc>() + size_of_val(&*self.counts) + texts + names
+        let doc = &*self.doc;
+        let speaker = doc.speaker.as_ref().map_or(0, String::capacity);
+        let parent = doc.parent.as_ref().map_or(0, |parent| parent.id.capacity());
+        let texts = [&doc.text, &doc.subject, &doc.summary].map(String::capacity);
+        let texts: usize = texts
+            .into_iter()
+            .chain([speaker, parent])
+            .map(allocated::<u8>)
+            .sum();
+        let id = |id: &str| allocated::<u8>(COUNTED + id.len());
+        let ids: usize = [&*doc.key.id]
+            .into_iter()
+            .chain(doc.supersedes.iter().map(EntryId::as_str))
+            .map(id)
+            .sum();
+        let sources = doc
+            .sources
+            .iter()
+            .filter(|source| *source.as_str() != *doc.key.id);
+        let sources: usize = sources.map(|source| id(source.as_str())).sum();
+        let lists = allocated::<Name>(doc.senders.capacity())
+            + allocated::<MessageId>(doc.sources.capacity())
+            + allocated::<EntryId>(doc.supersedes.capacity());
+        allocated::<u8>(COUNTED + size_of::<Doc>()) + texts + ids + sources + lists
     }
+}
+
+/// What an `Arc` holds beside its value.
+const COUNTED: usize = 2 * size_of::<usize>();
+
+/// Counts the terms of a row's texts, in order of term, and all of them together; shows every word. A line that names
+/// an entry counts twice.
+fn counts(doc: &Doc, lexicon: &mut Lexicon, mut show: impl FnMut(&str)) -> (Counts, u32) {
+    let mut counts: Counts = Vec::with_capacity(doc.text.len() / 6);
+    let mut words = 0;
+    let speaker = doc.speaker.as_deref().unwrap_or_default();
+    for (field, count) in [(speaker, 1), (&doc.subject, 2), (&doc.summary, 1), (&doc.text, 1)] {
+        text::each_word(field, |_, word| {
+            show(word);
+            if let Some(term) = lexicon.learn(word) {
+                counts.push((term, count));
+                words += u32::from(count);
+            }
+        });
+    }
+    counts.sort_unstable();
+    counts.dedup_by(|next, first| {
+        let same = next.0 == first.0;
+        if same {
+            first.1 = first.1.saturating_add(next.1);
+        }
+        same
+    });
+    (counts, words)
 }
 
 /// The share of a text that stands in sentences with a question mark.

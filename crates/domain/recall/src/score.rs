@@ -14,8 +14,10 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    pub(crate) fn of(keywords: bool, vectors: bool) -> Self {
+    /// `open`: the question tells nothing but a time, and what lies in it answers.
+    pub(crate) fn of(keywords: bool, vectors: bool, open: bool) -> Self {
         let (slope, even) = match (keywords, vectors) {
+            _ if open => (2.0, 3.2),
             (true, true) => (3.7, 1.04),
             (true, false) => (4.0, 0.83),
             (false, _) => (16.0, 0.46),

@@ -527,6 +527,128 @@ fn a_cut_keeps_the_best_that_fit() {
     assert!(wide.messages.is_empty(), "twenty characters are twenty tokens");
 }
 
+#[test]
+fn where_only_a_time_is_told_what_lies_in_it_comes_first() {
+    let corpus = corpus([
+        turn(
+            "talk",
+            "s",
+            day(10),
+            "Ann",
+            "So what happened? We talk about what happened last week.",
+        ),
+        turn(
+            "may",
+            "t",
+            day(125),
+            "Bob",
+            "The pipes in the cellar burst and we called a plumber.",
+        ),
+        turn("ok", "t", day(125), "Ann", "Oh no."),
+        turn(
+            "june",
+            "u",
+            day(160),
+            "Ann",
+            "I talked to May about May, and much happened since May.",
+        ),
+    ]);
+    for text in [
+        "What happened last May?",
+        "What did we talk about in May",
+        "anything new in May?",
+        "May 2023",
+        "Tell me everything that went on in May, please remind me",
+    ] {
+        let found = ask(text).of(&corpus);
+        assert_eq!(ids(&found.messages)[..2], ["may", "ok"], "{text}");
+        assert!(
+            found.messages[0].score > 0.5 && found.messages[2].score < 0.5,
+            "{text}"
+        );
+        assert!(found.messages[0].why.terms.is_empty(), "{text}");
+    }
+    let found = ask("What did Ann say in May?").of(&corpus);
+    assert_eq!(
+        ids(&found.messages)[..2],
+        ["ok", "may"],
+        "of the one who is named"
+    );
+    let found = ask("What happened to the cellar?").of(&corpus);
+    assert_eq!(ids(&found.messages)[0], "may");
+    assert_eq!(found.messages[0].why.terms, ["cellar"]);
+}
+
+#[test]
+fn where_nothing_is_told_the_latest_comes_first() {
+    let corpus = corpus([
+        turn(
+            "old",
+            "s",
+            day(10),
+            "Ann",
+            "Is there anything new? Tell me about it, I talk a lot.",
+        ),
+        turn(
+            "late",
+            "t",
+            day(199),
+            "Ann",
+            "The boiler works again since this morning.",
+        ),
+        turn("hm", "t", day(199), "Ann", "Hm?"),
+    ]);
+    for text in ["Anything new?", "What did we talk about", ""] {
+        assert_eq!(
+            ids(&ask(text).of(&corpus).messages),
+            ["late", "hm", "old"],
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn what_began_in_a_time_happened_in_it_and_what_merely_held_did_not() {
+    let since = |id: &str, from: i64, text: &str| Doc {
+        valid_from: Some(day(from)),
+        ..fact(id, day(190), text)
+    };
+    let corpus = corpus([
+        since(
+            "long",
+            10,
+            "Ann lives in Lisbon with her two dogs and many plants",
+        ),
+        since("then", 130, "Ann runs a bakery"),
+    ]);
+    assert_eq!(
+        ids(&ask("What happened in May?").of(&corpus).memories),
+        ["then", "long"]
+    );
+}
+
+#[test]
+fn what_held_at_the_time_asked_for_is_not_put_behind_its_successor() {
+    let told = |id: &str, time, text: &str| row(id, DocKind::Entry(EntryKind::Episode), time, text);
+    let of = |fact: Doc, id: &str| Doc {
+        parent: Some(episode(id)),
+        ..fact
+    };
+    let corpus = corpus([
+        told("e1", day(10), "Ann told where she lives"),
+        of(fact("f1", day(10), "Ann lives in Lisbon"), "e1"),
+        told("e2", day(100), "Ann talked about boxes"),
+        Doc {
+            supersedes: vec![EntryId::new("f1")],
+            ..of(fact("f2", day(100), "Ann moved to Porto"), "e2")
+        },
+    ]);
+    assert_eq!(
+        ids(&ask("What happened last January?").of(&corpus).memories),
+        ["e1", "e2"]
+    );
+}
+
 // Properties.
 
 const WORDS: &str =
@@ -599,6 +721,31 @@ fn rows(count: usize) -> impl Strategy<Value = Vec<Doc>> {
 
 fn method() -> impl Strategy<Value = Method> {
     proptest::sample::select(vec![Method::Keyword, Method::Vector, Method::Hybrid])
+}
+
+const TIMES: [&str; 5] = [
+    "on 7 January 2023",
+    "in January 2023",
+    "in the past two years",
+    "on 2023-01-20",
+    "this year",
+];
+
+/// Words that tell nothing, before and after a time.
+fn open_question() -> impl Strategy<Value = String> {
+    let empty = || {
+        let words = "what happened did we talk about anything new tell me things everything discussed go";
+        let words: Vec<&'static str> = words.split(' ').collect();
+        proptest::collection::vec(proptest::sample::select(words), 0..5).prop_map(|words| words.join(" "))
+    };
+    (empty(), proptest::sample::select(TIMES.to_vec()), empty())
+        .prop_map(|(before, time, after)| format!("{before} {time} {after}?"))
+}
+
+/// The time of an open question.
+fn found_time(question: &str) -> String {
+    let time = TIMES.iter().find(|time| question.contains(**time));
+    (*time.expect("every question has one")).to_owned()
 }
 
 fn falls(hits: &[Hit]) -> bool {
@@ -682,6 +829,32 @@ proptest! {
         let last = format!("f{}", texts.len() - 1);
         let found = ask(&text).of(&corpus(chain));
         prop_assert_eq!(ids(&found.memories)[0], last.as_str());
+    }
+
+    #[test]
+    fn a_question_of_time_alone_puts_what_lies_in_it_first(
+        docs in rows(30), open in open_question(), method in method(),
+        vector in proptest::array::uniform4(-1.0f32..1.0),
+    ) {
+        let childless = docs.into_iter().map(|doc| Doc { parent: None, supersedes: Vec::new(), ..doc });
+        let corpus = corpus(childless);
+        let found = Ask { method, vector: Some(&vector), ..ask(&open) }.of(&corpus);
+        let (from, to) = found.span.expect("a time");
+        let lies = |at: Timestamp| from <= at && at < to;
+        for hits in [&found.memories, &found.messages] {
+            let is_in = |hit: &Hit| {
+                let doc = &hit.doc;
+                let held = doc.valid_from.is_some_and(|start| {
+                    let end = doc.valid_until.map_or(start, |end| end.max(start));
+                    start < to && from <= end
+                });
+                lies(doc.time) || held
+            };
+            prop_assert!(hits.iter().map(is_in).is_sorted_by(|a, b| a >= b));
+        }
+        let plain = Ask { method, vector: Some(&vector), ..ask(&found_time(&open)) }.of(&corpus);
+        prop_assert_eq!(ids(&found.memories), ids(&plain.memories), "words that tell nothing change nothing");
+        prop_assert_eq!(ids(&found.messages), ids(&plain.messages));
     }
 
     #[test]

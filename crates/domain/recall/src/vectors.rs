@@ -59,8 +59,14 @@ impl Vectors {
         if self.steps.len() <= at {
             self.steps.resize(at + 1, 0.0);
         }
-        if self.numbers.len() < (at + 1) * self.dims {
-            self.numbers.resize(self.steps.len() * self.dims, 0);
+        let numbers = self.steps.len() * self.dims;
+        if self.numbers.capacity() < numbers {
+            // Doubling would leave up to half of the largest part of a corpus unused.
+            let spare = numbers / 8;
+            self.numbers.reserve_exact(numbers + spare - self.numbers.len());
+        }
+        if self.numbers.len() < numbers {
+            self.numbers.resize(numbers, 0);
         }
         self.steps[at] = 0.0;
     }

@@ -38,8 +38,14 @@ pub struct Weights {
     pub answer: f32,
     /// What asks does not answer: taken off for questions.
     pub question: f32,
-    /// What words of asking ("suggest", "remind me") weigh, against words of the matter.
+    /// What words of asking ("suggest", "interested") weigh, against words of the matter.
     pub asking: f32,
+    /// What words that tell nothing ("happened", "anything") weigh beside words of the matter.
+    pub empty: f32,
+    /// How well the time fits, where the question tells nothing else.
+    pub moment: f32,
+    /// How much a row says, where the question tells nothing to look for.
+    pub substance: f32,
     /// What a memory tells about the messages it was made from.
     pub memory: f32,
     /// How recent a row is; five times as much where the question asks how things are now.
@@ -64,6 +70,9 @@ impl Default for Weights {
             answer: 0.1,
             question: 0.1,
             asking: 0.1,
+            empty: 0.5,
+            moment: 4.0,
+            substance: 0.2,
             memory: 0.2,
             fresh: 0.01,
         }
@@ -72,7 +81,7 @@ impl Default for Weights {
 
 impl Weights {
     /// Each weight with its name.
-    pub fn named(&mut self) -> [(&'static str, &mut f32); 17] {
+    pub fn named(&mut self) -> [(&'static str, &mut f32); 20] {
         [
             ("k1", &mut self.k1),
             ("b", &mut self.b),
@@ -89,6 +98,9 @@ impl Weights {
             ("answer", &mut self.answer),
             ("question", &mut self.question),
             ("asking", &mut self.asking),
+            ("empty", &mut self.empty),
+            ("moment", &mut self.moment),
+            ("substance", &mut self.substance),
             ("memory", &mut self.memory),
             ("fresh", &mut self.fresh),
         ]

@@ -8,10 +8,17 @@ use recall::text::is_stop_word;
 use recall::time::expressions;
 
 use super::lexicon::{
-    ADVERBS, Form, GOALS, IDIOMS, NEGATABLE, STATES, STATES_WITH_OF, TALK, VAGUE, is_participle, verb,
+    ACTIVE, ADVERBS, COUNTS, EMPTY_NOUNS, Form, GENERIC_NOUNS, GOALS, IDIOMS, NEGATABLE, STATES,
+    STATES_WITH_OF, TALK, TIME_UNITS, VAGUE, is_participle, verb,
 };
 use crate::dates::names_a_day;
 use crate::words::Word;
+
+/// So many telling words make up for a verb that alone says little.
+const RICH_WORDS: usize = 4;
+const TASTES: [&str; 8] = [
+    "like", "love", "hate", "prefer", "enjoy", "adore", "dislike", "watch",
+];
 
 /// Whether a text says when.
 pub(super) fn is_dated(text: &str, said_at: Timestamp, zone: &Zone) -> bool {
@@ -24,6 +31,33 @@ pub(super) struct Clause<'a> {
     pub(super) words: &'a [Word],
     pub(super) said_at: Timestamp,
     pub(super) zone: &'a Zone,
+}
+
+impl<'a> Clause<'a> {
+    /// Its beginning, up to a word.
+    pub(super) fn until(&self, end: usize) -> Self {
+        let idle = |word: &Word| {
+            matches!(
+                word.text.as_str(),
+                "and" | "but" | "so" | "or" | "because" | "of" | "course"
+            )
+        };
+        let kept = self.words[..end]
+            .iter()
+            .rposition(|word| !idle(word))
+            .map_or(0, |last| last + 1);
+        let end = if end == self.words.len() { end } else { kept };
+        let words: &'a [Word] = &self.words[..end];
+        let text: &'a str = words
+            .last()
+            .map_or("", |last| &self.text[..self.text.len().min(last.range.end)]);
+        Self {
+            text: if end == self.words.len() { self.text } else { text },
+            words,
+            said_at: self.said_at,
+            zone: self.zone,
+        }
+    }
 }
 
 impl Clause<'_> {
@@ -43,38 +77,84 @@ impl Clause<'_> {
         at
     }
 
-    /// Whether anything from there on names something.
+    /// Whether anything from there on names something, and the object there is no empty one, as in "a great turnout".
     pub(super) fn says(&self, at: usize) -> bool {
-        self.words.iter().skip(at).any(|word| {
-            let plain = word.text.as_str();
-            !is_stop_word(plain) && !VAGUE.contains(plain) && !ADVERBS.contains(plain) && plain != "very"
-        })
+        let ends = |at: &usize| match self.word(*at) {
+            "but" | "because" | "so" => true,
+            "and" => {
+                let next = self.word(at + 1);
+                matches!(next, "it" | "it's" | "that's" | "they")
+                    || next.ends_with("ing")
+                    || verb(next).is_some()
+            }
+            _ => false,
+        };
+        let end = (at..self.words.len()).find(ends).unwrap_or(self.words.len());
+        let names = self.words.iter().take(end).skip(at).any(|word| self.tells(word)) || self.is_named(at);
+        let acts = at > 0 && verb(self.word(at - 1)).is_some_and(|(base, _)| ACTIVE.contains(base));
+        if acts
+            && self
+                .words
+                .iter()
+                .skip(at)
+                .any(|word| TIME_UNITS.contains(&word.text))
+        {
+            return true;
+        }
+        names && (!self.is_empty_object(at) || self.is_concrete(at))
     }
 
-    /// Whether it speaks of an "it" that only the talk before it names.
-    pub(super) fn dangles(&self, at: usize) -> bool {
-        let pronoun = |word: &&Word| {
+    /// Whether the noun of the object tells nothing, or one must ask which: "a great turnout", "a game that I like".
+    fn is_empty_object(&self, at: usize) -> bool {
+        let joint = |text: &str| {
             matches!(
-                word.text.as_str(),
-                "it" | "them" | "him" | "her" | "he" | "she" | "they"
+                text,
+                "and" | "but" | "that" | "which" | "who" | "because" | "when" | "while" | "so"
             )
         };
-        let content = |word: &&Word| {
-            let plain = word.text.as_str();
-            let idle = is_stop_word(plain)
-                || VAGUE.contains(plain)
-                || ADVERBS.contains(plain)
-                || plain == "yesterday";
-            !idle && (word.capital || verb(plain).is_none())
+        let ends = |place: &usize| {
+            let word = &self.words[*place];
+            let text = word.text.as_str();
+            let small = is_stop_word(text) && !is_article(text) && text != "of";
+            place > &at && (word.breaks || small) || joint(text)
         };
-        let rest = self.words.get(at..).unwrap_or(&[]);
-        rest.iter().any(|word| pronoun(&word)) && rest.iter().filter(content).count() <= 1
+        let all = self.words.len();
+        let end = (at..all).find(ends).unwrap_or(all);
+        let object = self.words.get(at..end).unwrap_or(&[]);
+        let late = |word: &&Word| !ADVERBS.contains(&word.text) && !TIME_UNITS.contains(&word.text);
+        let Some(noun) = object.iter().rfind(late) else {
+            return false;
+        };
+        let unsaid = object
+            .first()
+            .is_some_and(|word| matches!(word.text.as_str(), "something" | "someone" | "anything"));
+        let much = matches!(
+            noun.text.as_str(),
+            "much" | "many" | "lot" | "lots" | "more" | "enough"
+        );
+        let described = object.iter().any(|word| self.tells(word) && word != noun);
+        let goes_on = self
+            .words
+            .get(end)
+            .is_some_and(|next| !joint(&next.text) && !next.breaks);
+        // One may well like all games.
+        let liked = at > 0 && verb(self.word(at - 1)).is_some_and(|(base, _)| TASTES.contains(&base));
+        let generic = GENERIC_NOUNS.contains(&noun.text) && !described && !goes_on && !liked;
+        generic || unsaid || much || EMPTY_NOUNS.contains(&noun.text)
+    }
+
+    fn tells(&self, word: &Word) -> bool {
+        let plain = word.text.as_str();
+        let lists = [&VAGUE, &ADVERBS, &TIME_UNITS, &COUNTS];
+        !is_stop_word(plain) && !lists.iter().any(|list| list.contains(plain))
     }
 
     /// Whether an idiom or shop talk stands among the first words from there.
     pub(super) fn is_idiom(&self, at: usize) -> bool {
-        let near = self.words.iter().skip(at).take(4);
-        near.clone().any(|word| IDIOMS.contains(&word.text))
+        let joint =
+            |word: &&Word| !matches!(word.text.as_str(), "for" | "with" | "at" | "in" | "on" | "from");
+        let near = self.words.iter().skip(at).take(4).take_while(joint);
+        near.into_iter().any(|word| IDIOMS.contains(&word.text))
     }
 
     pub(super) fn counts_plain(&self, at: usize) -> bool {
@@ -104,7 +184,9 @@ impl Clause<'_> {
             "smoke" | "retired" | "graduated" | "remarried" => true,
             "do" | "did" | "saw" | "found" | "gave" | "kept" | "put" | "set" | "held" | "brought"
             | "tried" | "use" | "see" | "find" | "keep" | "try" => {
-                self.says(next) && self.counts_object(next) && self.is_concrete(next)
+                let rich = self.words.iter().skip(next).filter(|word| self.tells(word));
+                let tells = self.is_concrete(next) || rich.count() >= RICH_WORDS;
+                self.says(next) && self.counts_object(next) && tells
             }
             word => {
                 matches!(verb(word), Some((_, Form::Base | Form::Past)))
@@ -127,8 +209,15 @@ impl Clause<'_> {
 
     /// Dated, or with a name or number in it: for verbs that alone say little.
     pub(super) fn is_concrete(&self, at: usize) -> bool {
-        let named = |word: &Word| word.capital || word.text.starts_with(|c: char| c.is_ascii_digit());
-        self.words.iter().skip(at).any(named) || self.is_dated()
+        self.is_named(at) || self.is_dated()
+    }
+
+    /// With a name or number in it.
+    fn is_named(&self, at: usize) -> bool {
+        let own = |word: &Word| word.text == "i" || word.text.starts_with("i'") || VAGUE.contains(&word.text);
+        let named =
+            |word: &Word| word.capital && !own(word) || word.text.starts_with(|c: char| c.is_ascii_digit());
+        self.words.iter().skip(at).any(named)
     }
 
     /// What one can be "on" or "in" for a while.
@@ -177,10 +266,26 @@ impl Clause<'_> {
         ];
         let the_idea =
             self.word(at) == "the" && matches!(self.word(at + 1), "way" | "idea" | "fact" | "sound" | "vibe");
+        let bare = self.word(at) == "the" && !self.tells_which_the(at + 1);
         let to_do =
             self.word(at) == "to" && verb(self.word(at + 1)).is_some_and(|(_, form)| form == Form::Base);
-        let fine = !vague.contains(&self.word(at)) || (self.word(at) == "the" && !the_idea) || to_do;
+        let fine = !vague.contains(&self.word(at)) || (self.word(at) == "the" && !the_idea && !bare) || to_do;
         fine && self.says(at) && self.word(at + 1) != "to"
+    }
+
+    /// Whether "the" is told which: "the sea", "the smell of rain", "the red one of yours", "the Beatles".
+    fn tells_which_the(&self, at: usize) -> bool {
+        const ONE_OF_A_KIND: &str = " beach city country countryside drums forest guitar gym internet mountains nature ocean \
+             outdoors piano rain sea snow sun sunset theater theatre violin water winter woods ";
+        let phrase = || {
+            self.words
+                .iter()
+                .skip(at)
+                .take_while(|word| !word.breaks && word.text != "and")
+        };
+        let told = phrase().filter(|word| !is_stop_word(&word.text) && !VAGUE.contains(&word.text));
+        let known = phrase().any(|word| ONE_OF_A_KIND.contains(&format!(" {} ", word.text)) || word.capital);
+        known || told.count() > 1
     }
 
     fn counts_possession(&self, at: usize) -> bool {
@@ -246,4 +351,11 @@ impl Clause<'_> {
             },
         }
     }
+}
+
+fn is_article(word: &str) -> bool {
+    matches!(
+        word,
+        "a" | "an" | "the" | "my" | "our" | "some" | "such" | "so" | "all" | "their" | "your" | "very"
+    )
 }

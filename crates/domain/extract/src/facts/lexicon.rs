@@ -28,7 +28,7 @@ const REGULAR: &str = "live move relocate work learn graduate enroll enrol atten
     accept transfer reside settle stay participate compete serve foster inherit ship publish finalize finalise \
     major specialize specialise return arrive land deploy migrate convert reschedule delay repair fix sketch \
     photograph interview hire promote welcome reach track follow favor favour celebrate park \
-    exchange trade swap downsize struggle battle remarry separate pack hand study carry try bank increase decrease shrink";
+    report exchange trade swap downsize struggle battle remarry separate pack hand study carry try bank increase decrease shrink call unsubscribe postpone rebook push bring requalify retrain emigrate rearrange reach ditch dump delete uninstall scrap abandon shelve phase share code browse store shop vote edit blog stream rely vape wipe remove remarry install";
 
 /// Verbs with forms of their own: base, past, participle.
 const IRREGULAR: &[(&str, &str, &str)] = &[
@@ -105,6 +105,8 @@ const IRREGULAR: &[(&str, &str, &str)] = &[
     ("rise", "rose", "risen"),
     ("pass", "passed", "passed"),
     ("enrol", "enrolled", "enrolled"),
+    ("let", "let", "let"),
+    ("throw", "threw", "thrown"),
     ("babysit", "babysat", "babysat"),
 ];
 
@@ -145,6 +147,18 @@ pub(crate) fn is_participle(word: &str) -> bool {
     let same = |(_, _, participle): &(&str, &str, &str)| *participle == word;
     IRREGULAR.iter().any(same) || matches!(verb(word), Some((_, Form::Past | Form::Participle)))
 }
+
+/// The participle of a past form.
+pub(crate) fn participle(word: &str) -> Option<&'static str> {
+    let (base, form) = verb(word)?;
+    let irregular = IRREGULAR.iter().find(|(of, _, _)| *of == base);
+    let known = FORMS.get_key_value(word).map(|(known, _)| known.as_str());
+    let past = irregular.map_or(known, |(_, _, participle)| Some(*participle));
+    past.filter(|_| matches!(form, Form::Past) || SAME_FORMS.contains(&word))
+}
+
+/// Base forms that are past forms too.
+const SAME_FORMS: [&str; 5] = ["put", "set", "cut", "let", "split"];
 
 fn ends_consonant_y(base: &str) -> bool {
     base.strip_suffix('y')
@@ -234,8 +248,60 @@ pub(crate) static VAGUE: WordList = word_list!(
      fine okay ok cool awesome amazing well sure really much many more same like just now today here there \
      too again yet question questions problem problems issue issues error errors idea ideas feeling feelings \
      look time point sense doubt doubts chance fun blast moment minute second mistake trouble kind sort \
-     wonderful fantastic best wow yeah haha soon"
+     wonderful fantastic best wow yeah haha soon positive forward motivated strong focused busy hopeful cute beautiful \
+     gorgeous lovely interesting exciting special different tough hard difficult big huge small little important successful \
+     incredible stunning epic crazy wild intense decent whole certain several few various perfect such tons bunch \
+     quite far each other others better real difference worth else actual particular fulfilling away \
+     myself ourselves busy glad proud blessed thankful grateful lucky ready terrible close"
 );
+
+/// Nouns that tell nothing as an object, whatever stands before them.
+pub(crate) static EMPTY_NOUNS: WordList = word_list!(
+    "thing things stuff power difference impact leads turnout dreams plans vibe vibes energy journey breakthrough \
+     challenges challenge opportunity opportunities connection connections bond growth success potential steps step \
+     way ways fun blast lot moment moments memories fan part side support strength passion passions \
+     motivation inspiration confidence courage hope joy peace balance perspective reminder reminders example attitude spirit \
+     goals values purpose feelings thoughts ideas vision \
+     rollercoaster adventure news heart hearts voice something anything someone everything progress advantage"
+);
+
+/// How many, as words.
+pub(crate) static COUNTS: WordList =
+    word_list!("one two three four five six seven eight nine ten eleven twelve couple dozen hundred");
+
+/// Kinds of things of which there are so many that one must say which.
+pub(crate) static GENERIC_NOUNS: WordList = word_list!(
+    "game games book books movie movies film films show shows series song songs video videos recipe recipes collection \
+     story stories place places spot spots project projects event events class classes thing person people photo photos \
+     picture pictures pic pics article articles website channel group team conversation conversations chat talk"
+);
+
+/// What one does, and which says enough with a time alone: "I run every day".
+pub(crate) static ACTIVE: WordList = word_list!(
+    "run swim jog meditate cook bake paint write exercise work sleep travel commute babysit volunteer hike bike cycle climb \
+     train garden sing pray fish surf ski retire graduate wake"
+);
+
+/// Units and parts of time: when or how often, not what.
+pub(crate) static TIME_UNITS: WordList = word_list!(
+    "second seconds minute minutes hour hours day days week weeks weekend weekends month months year years morning \
+     mornings afternoon afternoons evening evenings night nights tonight summer winter spring autumn season today \
+     yesterday tomorrow times while ago last next past week's year's"
+);
+
+/// Whether a word names somebody: family, friends, those one has to do with, and animals of the house.
+pub(crate) fn is_kin(word: &str) -> bool {
+    const KIN: &str = " aunt baby bird boss boy boyfriend brother buddy cat child coach colleague cousin coworker dad daughter \
+         doctor dog ex father fiancé fiancée flatmate friend girl girlfriend grandfather grandma grandmother grandpa guest \
+         guy horse husband kid kitten landlord man manager mate mentor mom mother mum neighbor neighbour nephew niece \
+         nurse parrot partner pet principal professor pup puppy rabbit roommate sister son spouse student teacher \
+         therapist trainer uncle vet wife woman ";
+    let word = word.strip_suffix("'s").unwrap_or(word);
+    let singular = word.strip_suffix('s').unwrap_or(word);
+    [word, singular]
+        .iter()
+        .any(|word| word.len() > 1 && KIN.contains(&format!(" {word} ")))
+}
 
 /// Nouns right after "have", "get", "make" or "take" with which the phrase is an idiom or shop talk, not a possession.
 pub(crate) static IDIOMS: WordList = word_list!(

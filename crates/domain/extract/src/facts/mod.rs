@@ -3,12 +3,14 @@
 //! Owns: which sentences become facts, and the facts' words. Never: guessing; a sentence that no rule knows is left
 //! to the verbatim turns. Questions, suppositions, other people's words and secrets are never facts.
 //!
-//! Reading order: `clause` (sentences cut so that each has one subject), `statement` (which of them count, by their
-//! subject) and `claim` (by what they say of it), `retell` (from the first person to the third), `lexicon` (words).
+//! Reading order: `clause` (sentences cut so that each has one subject), `statement` and `others` (which of them count, by
+//! their subject), `claim` (by what they say of it) and `alone` (whether that is understood by itself), `retell` (from the first person to the third), `lexicon` (words).
 
+mod alone;
 mod claim;
 mod clause;
 pub(crate) mod lexicon;
+mod others;
 mod retell;
 mod statement;
 #[cfg(test)]
@@ -65,7 +67,7 @@ pub(crate) fn first_of(sentence: &str, message: &Message, name: &str, zone: &Zon
         return None;
     }
     let mut clauses = clause::clauses(sentence).into_iter();
-    let said = clauses.find_map(|clause| statement::statement(clause, name, message.time, zone))?;
+    let said = clauses.find_map(|clause| statement::statement(&clause, name, message.time, zone))?;
     Some(format!("{} {}.", said.subject, said.predicate))
 }
 
@@ -75,7 +77,7 @@ fn of_message(message: &Message, zone: &Zone) -> Vec<Fact> {
     let mut facts = Vec::new();
     for sentence in sentences(&text).into_iter().take(SENTENCES_READ_MAX) {
         for clause in clause::clauses(sentence) {
-            let Some(said) = statement::statement(clause, &name, message.time, zone) else {
+            let Some(said) = statement::statement(&clause, &name, message.time, zone) else {
                 continue;
             };
             if says_only(&said.predicate, &name) {

@@ -1,10 +1,9 @@
 //! Which clauses tell something lasting about the one who says them.
 //!
 //! Owns: the subjects of self-statements and what may stand before them. Never: what must follow (`claim`), word
-//! lists (`lexicon`) or the retelling (`retell`).
+//! lists (`lexicon`), the retelling (`retell`), or subjects that are others (`others`).
 
 use model::{Timestamp, Zone};
-use recall::text::is_stop_word;
 use recall::time::expressions;
 
 use super::claim::{Clause, is_dated};
@@ -12,6 +11,7 @@ use super::clause::is_own_subject;
 use super::lexicon::{ABSTRACT, ADVERBS, Form, HYPOTHETICAL, NOT_OWN, SECRETS, VAGUE, verb};
 use super::retell::{Before, retell};
 use crate::dates::names_a_day;
+use crate::slot::is_read;
 use crate::words::{Word, WordList, word_list, words};
 
 /// A clause in the third person.
@@ -38,33 +38,48 @@ impl Statement {
 }
 
 /// What may stand before the subject and says nothing: talk, greetings, and "remember that".
-static LEADS: WordList = word_list!(
+pub(super) static LEADS: WordList = word_list!(
     "well these days nowadays so yeah yes yep oh ah actually anyway btw also and but plus hey hi hello by the way \
      remember please note that fyi for record in fact to be honest honestly thanks thank ok okay no nope nah correction \
-     update news good great big sorry wait wow haha lol as know mention forgot now then hmm right sure cool \
+     update news good great big sad sadly unfortunately luckily thankfully turns apparently officially out hooray hurray yay oops \
+     alas psa confession exciting finally all sorry wait wow haha lol as know mention forgot now then hmm right sure cool \
      or"
 );
 
 /// Words that make what follows depend on something else.
-static SUBORDINATE: WordList = word_list!(
+pub(super) static SUBORDINATE: WordList = word_list!(
     "when if while because although before after until as once where what how which who whenever why like"
 );
 
 /// Reads a clause; none when it is not a statement of the speaker's own life.
 pub(super) fn statement(clause: &str, name: &str, said_at: Timestamp, zone: &Zone) -> Option<Statement> {
     let words = words(clause);
+    let words = without_address(words);
     let has = |list: &WordList| words.iter().any(|word| list.contains(&word.text));
     if has(&HYPOTHETICAL) || has(&NOT_OWN) || has(&SECRETS) {
         return None;
     }
     let clause = Clause {
-        text: clause,
+        text: words.last().map_or("", |last| &clause[..last.range.end]),
         words: &words,
         said_at,
         zone,
     };
-    let Some(subject) = words.iter().position(|word| is_own_subject(&word.text)) else {
-        return clause.of_event().or_else(|| clause.elliptical(name));
+    let mine = |word: &Word| matches!(word.text.as_str(), "me" | "us" | "my" | "our");
+    let mut places = (1..words.len()).filter(|at| mine(&words[*at]));
+    if let Some(told) = places.find_map(|at| clause.done_to_me(at, name)) {
+        return Some(told);
+    }
+    let subject = words.iter().position(|word| is_own_subject(&word.text));
+    let end = clause.understood(subject.unwrap_or(0))?;
+    let clause = clause.until(end);
+    if let Some((companion, at)) = companion(&clause, name) {
+        let mut told = clause.of_me(at, name)?;
+        told.say_also(&format!("with {companion}"));
+        return Some(told);
+    }
+    let Some(subject) = subject else {
+        return clause.of_event(name).or_else(|| clause.elliptical(name));
     };
     let lead = &words[..subject];
     let lead_text = lead
@@ -81,33 +96,48 @@ pub(super) fn statement(clause: &str, name: &str, said_at: Timestamp, zone: &Zon
     if let Some(told) = clause.inverted(subject, name) {
         return Some(told);
     }
-    let companion = companion(lead);
-    if companion.is_none() && !(0..subject).all(says_nothing) && !(free && said_when) {
-        return None;
+    if !(0..subject).all(says_nothing) && !(free && said_when) {
+        return clause.elliptical(name);
     }
     let mut told = match words[subject].text.as_str() {
         "my" | "our" => clause.of_mine(subject, name)?,
         _ => clause.of_me(subject, name)?,
     };
-    if let Some(companion) = companion {
-        told.say_also(&format!("with {}", &clause.text[companion.range.clone()]));
-    } else if said_when {
+    if said_when {
         told.say_also(&decapitalised(time_in(lead_text, said_at, zone)));
     }
     Some(told)
 }
 
-/// The other one in "Paul and I".
-fn companion(lead: &[Word]) -> Option<&Word> {
-    match lead {
-        [.., who, and] if lead.len() == 2 && and.text == "and" && who.capital => {
-            Some(who).filter(|who| !LEADS.contains(&who.text))
-        }
-        _ => None,
+/// A clause's words without what is said to somebody at its end: "I moved to Oslo, and you must visit me".
+fn without_address(mut words: Vec<Word>) -> Vec<Word> {
+    let to_you = words
+        .iter()
+        .position(|word| matches!(word.text.as_str(), "you" | "your" | "you're" | "you'll"));
+    let joint = |at: &usize| {
+        let next = words.get(at + 1).map_or("", |word| word.text.as_str());
+        let to_you = matches!(next, "you" | "your" | "you're" | "you'll" | "please");
+        words[*at].breaks || to_you && matches!(words[*at].text.as_str(), "and" | "but" | "so")
+    };
+    if let Some(at) = to_you.and_then(|you| (3..you).rev().find(joint)) {
+        words.truncate(at);
     }
+    words
 }
 
-fn is_preposition(word: &str) -> bool {
+/// The others in "Paul and I" and "my wife and I", as they are retold, and the place of the "I".
+fn companion(clause: &Clause<'_>, name: &str) -> Option<(String, usize)> {
+    let words = clause.words;
+    let at = (2..words.len().min(5))
+        .find(|at| words[at - 1].text == "and" && matches!(clause.word(*at), "i" | "we" | "i've"))?;
+    let who = &words[..at - 1];
+    let mine = matches!(clause.word(0), "my" | "our") && who.len() > 1;
+    let named = who.len() == 1 && who[0].capital && !LEADS.contains(&who[0].text);
+    let plain = who.iter().skip(1).all(|word| !word.breaks);
+    (plain && (mine || named)).then(|| (retell(clause.text, who, name, Before::Name), at))
+}
+
+pub(super) fn is_preposition(word: &str) -> bool {
     matches!(
         word,
         "of" | "about" | "for" | "with" | "on" | "at" | "in" | "from" | "to"
@@ -119,7 +149,7 @@ fn time_in<'a>(lead: &'a str, said_at: Timestamp, zone: &Zone) -> &'a str {
     let lead = lead.trim_end_matches(|c: char| !c.is_alphanumeric());
     let Some(start) = expressions(lead, said_at, zone)
         .first()
-        .map(|(range, _)| range.start)
+        .map(|expression| expression.range.start)
     else {
         return lead;
     };
@@ -136,7 +166,7 @@ fn time_in<'a>(lead: &'a str, said_at: Timestamp, zone: &Zone) -> &'a str {
 }
 
 /// A lead as it reads at the end of a sentence; names of days and months keep their capitals.
-fn decapitalised(text: &str) -> String {
+pub(super) fn decapitalised(text: &str) -> String {
     if names_a_day(text.split_whitespace().next().unwrap_or("")) {
         return text.to_owned();
     }
@@ -144,16 +174,45 @@ fn decapitalised(text: &str) -> String {
     let first = chars.next().map(char::to_lowercase);
     first.map_or_else(String::new, |first| first.chain(chars).collect())
 }
+
+/// A predicate without "together", unless that belongs to its verb: "put together".
+fn without_together(predicate: &str) -> String {
+    const BELONGS: [&str; 8] = ["put", "putting", "get", "got", "gets", "getting", "come", "came"];
+    let Some((before, after)) = predicate.split_once(" together") else {
+        return predicate.to_owned();
+    };
+    if before
+        .rsplit(' ')
+        .next()
+        .is_some_and(|word| BELONGS.contains(&word))
+    {
+        return predicate.to_owned();
+    }
+    format!("{before}{after}")
+}
+
+/// A predicate without what stands behind its last word, its last quotation and bracket closed.
+pub(super) fn closed(text: &str) -> String {
+    let kept = text.trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '%' | ')' | '"' | '”'));
+    let mut kept = kept.to_owned();
+    let count = |of: char| kept.chars().filter(|c| *c == of).count();
+    let open = [
+        ('"', count('"') % 2 == 1),
+        ('”', count('“') > count('”')),
+        (')', count('(') > count(')')),
+    ];
+    kept.extend(
+        open.into_iter()
+            .filter(|(_, is_open)| *is_open)
+            .map(|(close, _)| close),
+    );
+    kept
+}
+
 impl Clause<'_> {
-    fn predicate(&self, at: usize, name: &str) -> String {
-        let told = retell(
-            self.text,
-            self.words.get(at..).unwrap_or(&[]),
-            name,
-            Before::Subject,
-        );
-        told.trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '%' | ')' | '"' | '”'))
-            .to_owned()
+    pub(super) fn predicate(&self, at: usize, name: &str) -> String {
+        let words = self.words.get(at..).unwrap_or(&[]);
+        closed(&retell(self.text, words, name, Before::Subject))
     }
 
     /// "I …", "we …".
@@ -175,12 +234,21 @@ impl Clause<'_> {
         } else {
             // The contraction was the verb; what follows it keeps its form.
             let rest = self.words.get(subject + 1..).unwrap_or(&[]);
-            let rest = retell(self.text, rest, name, Before::Name);
-            let kept =
-                rest.trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '%' | ')' | '"' | '”'));
-            format!("{lead_in}{kept}")
+            format!(
+                "{lead_in}{}",
+                closed(&retell(self.text, rest, name, Before::Name))
+            )
         };
-        (counts && !self.dangles(verb_at)).then(|| Statement {
+        // Who the others were is not said.
+        let alone = self.word(subject).starts_with("we") && !predicate.contains(" with ");
+        let predicate = if alone {
+            without_together(&predicate)
+        } else {
+            predicate
+        };
+        // What changes a known fact is worth keeping, whatever it says.
+        let known = || is_read(&format!("{name} {predicate}."));
+        (counts || known()).then(|| Statement {
             subject: name.to_owned(),
             predicate,
         })
@@ -205,7 +273,8 @@ impl Clause<'_> {
             .take_while(|word| !is_preposition(word))
             .last()
             .unwrap_or("");
-        if ABSTRACT.contains(head) || noun.clone().any(|word| SUBORDINATE.contains(word)) {
+        let of_what = matches!(head, "favorite" | "favourite" | "fav") && self.word(verb_at + 1) == "when";
+        if of_what || ABSTRACT.contains(head) || noun.clone().any(|word| SUBORDINATE.contains(word)) {
             return None;
         }
         let be = matches!(
@@ -220,112 +289,19 @@ impl Clause<'_> {
         let clausal = matches!(next, "that" | "how" | "what") || (next == "to" && be && !aims);
         let ended = matches!(
             self.word(verb_at),
-            "died" | "retired" | "graduated" | "moved" | "divorced" | "remarried"
+            "died" | "passed" | "retired" | "graduated" | "moved" | "divorced" | "remarried"
         );
-        let counts = (self.says(verb_at + 1) && !clausal && !self.dangles(verb_at)) || ended;
-        let idle = self.word(verb_at) == "will" && !self.is_dated();
+        let counts = ((self.says(verb_at + 1) || be && self.is_dated()) && !clausal) || ended;
+        // "My dogs are so cute" tells nothing.
+        let praised = self.past_adverbs(verb_at + 1 + usize::from(matches!(next, "so" | "very" | "such")));
+        let praise = be && VAGUE.contains(self.word(praised)) && !self.is_concrete(praised);
+        let idle = self.word(verb_at) == "will" && !self.is_dated() || praise;
         let owned = retell(self.text, &self.words[subject..verb_at], name, Before::Nothing);
-        let predicate = retell(self.text, &self.words[verb_at..], name, Before::Name);
-        let predicate =
-            predicate.trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '%' | ')' | '"'));
-        (counts && !idle).then(|| Statement {
+        let predicate = closed(&retell(self.text, &self.words[verb_at..], name, Before::Name));
+        let known = || is_read(&format!("{owned} {predicate}."));
+        (counts && !idle || known()).then(|| Statement {
             subject: owned,
-            predicate: predicate.to_owned(),
-        })
-    }
-
-    /// "Chess is my favourite game": the same as "my favourite game is chess".
-    fn inverted(&self, my: usize, name: &str) -> Option<Statement> {
-        let is = my
-            .checked_sub(1)
-            .filter(|is| *is > 0 && matches!(self.word(*is), "is" | "are"))?;
-        let what = &self.words[..is];
-        let vague = |word: &Word| {
-            is_stop_word(&word.text) || VAGUE.contains(&word.text) || SUBORDINATE.contains(&word.text)
-        };
-        let noun = &self.words[my + 1..];
-        let ends = noun
-            .iter()
-            .position(|word| word.breaks || is_preposition(&word.text))
-            .unwrap_or(noun.len());
-        let head = noun[..ends]
-            .iter()
-            .rev()
-            .find(|word| !ADVERBS.contains(&word.text))?;
-        let counts = matches!(self.word(my), "my" | "our") && what.len() <= 4 && noun.len() <= 5;
-        if !counts || what.iter().any(vague) || ABSTRACT.contains(&head.text) {
-            return None;
-        }
-        let owned = retell(self.text, &self.words[my..], name, Before::Nothing);
-        let what = &self.text[what[0].range.start..what[is - 1].range.end];
-        Some(Statement {
-            subject: owned.trim_end_matches(" now").to_owned(),
-            predicate: format!("is {what}"),
-        })
-    }
-
-    /// "The launch has been moved to Friday": a named event gets a date, or loses it.
-    fn of_event(&self) -> Option<Statement> {
-        let the = self
-            .words
-            .iter()
-            .position(|word| matches!(word.text.as_str(), "the" | "this"))?;
-        let verb_at = (the + 2..self.words.len().min(the + 6)).find(|at| {
-            matches!(
-                self.word(*at),
-                "is" | "was" | "has" | "got" | "starts" | "begins" | "moved"
-            )
-        })?;
-        if !self.words[..the].iter().all(|word| LEADS.contains(&word.text)) {
-            return None;
-        }
-        let change = |word: &Word| {
-            matches!(
-                word.text.as_str(),
-                "moved"
-                    | "rescheduled"
-                    | "postponed"
-                    | "pushed"
-                    | "cancelled"
-                    | "canceled"
-                    | "scheduled"
-                    | "delayed"
-                    | "set"
-                    | "starts"
-                    | "begins"
-                    | "on"
-                    | "due"
-            )
-        };
-        let near = self.words[verb_at..].iter().take(4);
-        let cancelled = |word: &Word| matches!(word.text.as_str(), "cancelled" | "canceled");
-        if !near.clone().any(change) || !(self.is_dated() || near.clone().any(cancelled)) {
-            return None;
-        }
-        let text =
-            |from: usize, to: usize| &self.text[self.words[from].range.start..self.words[to - 1].range.end];
-        let subject = format!("The {}", text(the + 1, verb_at));
-        Some(Statement {
-            subject,
-            predicate: text(verb_at, self.words.len()).to_owned(),
-        })
-    }
-
-    /// "Just moved to Lisbon": the subject is left out.
-    fn elliptical(&self, name: &str) -> Option<Statement> {
-        let start = self
-            .words
-            .iter()
-            .position(|word| !matches!(word.text.as_str(), "and" | "so" | "yeah" | "oh" | "also"))?;
-        let at = self.past_adverbs(start);
-        let just = (start..at).any(|i| matches!(self.word(i), "just" | "finally" | "recently"));
-        let (base, form) = verb(self.word(at))?;
-        let counts = form == Form::Past && base != self.word(at) && (just || self.is_dated());
-        let told = counts && self.says(at + 1) && self.counts_object(at + 1);
-        let predicate = self.predicate(start, name);
-        told.then(|| Statement {
-            subject: name.to_owned(),
-            predicate: decapitalised(&predicate),
+            predicate,
         })
     }
 }

@@ -87,10 +87,10 @@ I went to an LGBTQ support group yesterday and it was so powerful.",
             Alice's daughter started school yesterday (7 May 2023).
             Alice's mum gave Alice a necklace when Alice was ten.
             Alice's phone number is +44 20 7946 0000.
-            Alice's landlord raised their rent to $1,050.
+            Alice's rent was raised to $1,050.
             Alice has a dog named Rex and a cat named Luna.
             Alice bought a red bike two weeks ago (about 24 April 2023).
-            The launch has been moved to Friday.
+            The launch has been moved to Friday (12 May 2023).
             Alice loves hiking.
             Alice plays the violin.
             Alice prefers window seats.
@@ -157,6 +157,120 @@ fn what_is_not_a_fact() {
     ] {
         assert_eq!(told(text), Vec::<String>::new(), "{text}");
     }
+}
+
+#[test]
+fn what_is_not_understood_alone_is_no_fact() {
+    for text in [
+        "I'm a huge fan of this genre.",
+        "I've been working on this for months.",
+        "I tried one last week.",
+        "We come to sit here sometimes.",
+        "I've made such great friends through it.",
+        "I'd taken them out for a run, and I take them every day.",
+        "I loved spending time with him.",
+        "I'm passionate about it.",
+        "I go there now and then.",
+        "I used to have a dog with that name.",
+        "I had a great turnout.",
+        "I got some possible leads.",
+        "I have a few plans.",
+        "I'm staying positive and pushing forward.",
+        "I go a few times a week.",
+        "I was playing a game.",
+        "I'm reading a book that I really like.",
+        "I have so much to figure out.",
+        "I just finished something.",
+        "My dogs are so cute.",
+        "My favourite was when they sang.",
+        "We make a great team.",
+        "I won't quit, no matter what.",
+        "I've been playing for about four months now and it's been amazing.",
+    ] {
+        assert_eq!(told(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn what_is_understood_alone_stays_as_far_as_it_is() {
+    check(
+        "I'm reading a book called \"Sapiens\" - it's a look at human history.
+I run every morning.
+I love hiking, but it's been ages.
+I tried Cyberpunk yesterday, it's cool.
+We found this cosy café in the old town.
+I have one brother.
+I went to a concert in Boston, and you know what happened there, but that's a long story.
+I have people who are there for me, like my aunt Ida.
+I gave my sister a lamp and she loved it.
+I just did a piece called \"Finding Freedom.\"
+My wife and I bought a boat in May.
+We went to a convention together last month.
+I enjoyed \"Becoming Nicole\" by Amy Ellis Nutt.
+I went camping in the mountains and those were stunning.",
+        &expect![[r#"
+            Alice is reading a book called "Sapiens" - it's a look at human history.
+            Alice runs every morning.
+            Alice loves hiking, but it's been ages.
+            Alice tried Cyberpunk yesterday (7 May 2023), it's cool.
+            Alice has one brother.
+            Alice went to a concert in Boston.
+            Alice just did a piece called "Finding Freedom".
+            Alice bought a boat in May 2023 with their wife.
+            Alice went to a convention last month (April 2023).
+            Alice enjoyed "Becoming Nicole" by Amy Ellis Nutt."#]],
+    );
+}
+
+#[test]
+fn a_date_is_written_out_where_the_clause_tells_its_side() {
+    check(
+        "And I left Lumen Studio; on 1 October I start at Atlantic Maps as head of design.
+I left Lumen Studio, and on 1 October I start at Atlantic Maps.
+On 27 September I climbed my first 7a.
+Our wedding is on 3 June.
+My next check-up is on Friday.
+I met Tom on Friday.
+I moved here in March.
+I'm moving to Oslo in March.
+We launch on 3 June 2024.",
+        &expect![[r#"
+            Alice left Lumen Studio.
+            Alice starts at Atlantic Maps as head of design on 1 October 2023.
+            Alice left Lumen Studio.
+            Alice starts at Atlantic Maps on 1 October 2023.
+            Alice climbed their first 7a on 27 September 2022.
+            Alice's wedding is on 3 June 2023.
+            Alice's next check-up is on Friday (12 May 2023).
+            Alice met Tom on Friday (5 May 2023).
+            Alice moved here in March 2023.
+            Alice is moving to Oslo in March 2024.
+            Alice launches on 3 June 2024."#]],
+    );
+}
+
+#[test]
+fn what_others_do_to_ones_things_is_told_of_the_things() {
+    check(
+        "They promoted me to senior analyst.
+The airline moved our flight to Sunday.
+We had to postpone the wedding, it's on 30 August 2024 now.
+I repainted my car, it's green now.
+The team meeting has been pushed to 11.
+Orange has become my favourite colour.
+Big news: we sold the boat.
+Chicago is behind me, I live in Denver now.
+They thanked me for coming.",
+        &expect![[r#"
+            Alice was promoted to senior analyst.
+            Alice's flight was moved to Sunday (14 May 2023).
+            Alice's wedding is on 30 August 2024 now.
+            Alice's car is green now.
+            The team meeting has been pushed to 11.
+            Alice's favourite colour is Orange.
+            Alice sold the boat.
+            Alice lives in Denver now."#]],
+    );
 }
 
 #[test]

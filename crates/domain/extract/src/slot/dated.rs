@@ -12,7 +12,7 @@ use crate::words::{Word, WordList, word_list};
 static CHANGES: WordList =
     word_list!("rescheduled postponed pushed scheduled delayed set booked moved due brought");
 static MOVES: WordList = word_list!("rescheduled postponed pushed delayed moved brought renamed");
-static BE: WordList = word_list!("is was has got starts begins moved");
+static BE: WordList = word_list!("is was has got starts begins moved leaves departs");
 
 /// Whether a word tells that a date was set or moved.
 pub(super) fn is_change(word: &Word) -> bool {
@@ -48,9 +48,58 @@ pub(super) fn read(words: &[Word]) -> Option<Reading> {
             attribute: "name".to_owned(),
             value,
         };
-        return Some(Reading { slot, event: true });
+        return Some(Reading {
+            slot,
+            event: true,
+            only_news: false,
+        });
     }
     of_thing(&words[to..], &thing)
+}
+
+/// The time of day of "the thing".
+pub(super) fn clock_of(words: &[Word]) -> Option<Reading> {
+    let be = (2..words.len().min(6)).find(|at| BE.contains(&words[*at].text))?;
+    (words[0].text == "the").then(|| clock(&words[be..], &joined(&words[1..be])))?
+}
+
+/// "Is at 10", "leaves at 9 am", "has been pushed to 11": the time of day of a thing, from the verb on.
+pub(super) fn clock(words: &[Word], thing: &str) -> Option<Reading> {
+    let is_at = |at: &usize| matches!(words[at - 1].text.as_str(), "at" | "to" | "until" | "for" | "by");
+    let at = (2..words.len()).rev().filter(is_at).find(|at| {
+        let word = &words[*at].text;
+        let hour = word
+            .split(':')
+            .next()
+            .and_then(|hour| hour.trim_end_matches(['a', 'p', 'm']).parse::<u8>().ok());
+        let half = words
+            .get(at + 1)
+            .is_some_and(|next| matches!(next.text.as_str(), "am" | "pm" | "a.m" | "p.m"));
+        let alone = words
+            .get(at + 1)
+            .is_none_or(|next| next.breaks || !is_calendar(next) && !next.text.ends_with('s'));
+        hour.is_some_and(|hour| hour < 24) && (half || word.contains(':') || word.ends_with('m') || alone)
+    })?;
+    let changed = words.iter().take(at).any(is_change);
+    let told = words[at - 1].text == "at" || changed;
+    let near = at <= 5;
+    let end = at
+        + 1
+        + usize::from(
+            words
+                .get(at + 1)
+                .is_some_and(|next| next.text.starts_with(['a', 'p']) && next.text.len() <= 4),
+        );
+    let slot = Slot {
+        subject: EVENT.to_owned(),
+        attribute: format!("time of {thing}"),
+        value: joined(&words[at..end.min(words.len())]),
+    };
+    (told && near && !thing.is_empty()).then_some(Reading {
+        slot,
+        event: false,
+        only_news: false,
+    })
 }
 
 /// The date in the words after the verb: of several the last, as in "from Monday to Friday".
@@ -73,5 +122,9 @@ pub(super) fn of_thing(words: &[Word], thing: &str) -> Option<Reading> {
         attribute: format!("date of {thing}"),
         value: joined(value),
     };
-    Some(Reading { slot, event: false })
+    Some(Reading {
+        slot,
+        event: false,
+        only_news: false,
+    })
 }

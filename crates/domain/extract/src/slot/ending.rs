@@ -1,6 +1,6 @@
 //! What a fact says is over.
 //!
-//! Owns: the phrases of giving up, losing and swapping. Never: slots.
+//! Owns: the phrases of giving up, losing and swapping, and denials. Never: slots.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 use recall::text::terms;
 
 use super::pattern::Pattern;
-use super::rules::{joined, plain_words};
-use crate::facts::lexicon::verb;
+use super::rules::{BLOCKERS, joined, more, plain_words, simple};
+use crate::facts::lexicon::{Form, VAGUE, is_kin, verb};
 use crate::words::{Word, WordList, word_list};
 
 /// What is over, and for whom.
@@ -19,13 +19,13 @@ pub(super) struct Gone {
     what: BTreeSet<String>,
     /// Which verbs an older fact may have to be about the same; none for any that says to have, use or do.
     verbs: Vec<&'static str>,
+    /// What is over is that it was not so: "eats meat again" after "doesn't eat meat".
+    was_not: bool,
 }
 
-/// Verbs that an older fact has when the thing in it can end.
-static HOLDING: WordList = word_list!(
-    "have own drive use ride play drink eat smoke read watch subscribe take prefer work live attend study be \
-     get buy adopt rent lease wear keep love like date meet practice volunteer teach lead manage join"
-);
+/// "Again" stands near what is done again.
+const AGAIN_WORDS_MAX: usize = 8;
+
 /// Phrases with the verbs that an older fact must have.
 static PHRASES: LazyLock<Vec<(Pattern, Vec<&'static str>)>> = LazyLock::new(|| {
     let mut verbs = Vec::new();
@@ -45,27 +45,122 @@ static PHRASES: LazyLock<Vec<(Pattern, Vec<&'static str>)>> = LazyLock::new(|| {
 /// What a fact says is over, if it says so.
 pub(super) fn gone(text: &str) -> Option<Gone> {
     let words = plain_words(text);
-    if let Some(gone) = died(&words) {
-        return Some(gone);
-    }
+    let parts = || more(&words);
+    died(&words)
+        .or_else(|| phrased(&words))
+        .or_else(|| denied(&words))
+        .or_else(|| resumed(&words))
+        .or_else(|| parts().iter().find_map(|part| phrased(part)))
+}
+
+/// Whether a fact tells a change: a bare denial ("is not sure") is none.
+pub(super) fn is_change(text: &str) -> bool {
+    let words = plain_words(text);
+    let plain = died(&words)
+        .or_else(|| phrased(&words))
+        .or_else(|| resumed(&words));
+    plain.is_some() || denied(&words).is_some() && (is_over(&words) || text.contains("after all"))
+}
+
+fn phrased(words: &[Word]) -> Option<Gone> {
     for start in 1..=4.min(words.len()) {
+        if start > 1 && BLOCKERS.contains(&words[start - 1].text) {
+            break;
+        }
         for (pattern, verbs) in PHRASES.iter() {
-            let Some(old) = pattern.find(&words, start).and_then(|found| found.old) else {
+            let Some(old) = pattern.find(words, start).and_then(|found| found.old) else {
                 continue;
             };
-            let what = term_set(&words[old]);
-            if what.is_empty() {
+            let old = &words[old];
+            let what = term_set(old);
+            if what.is_empty() || old.iter().all(|word| VAGUE.contains(&word.text)) {
                 continue;
             }
-            let subject = joined(&words[..start]);
             return Some(Gone {
-                subject,
+                subject: whose(&words[..start]),
                 what,
                 verbs: verbs.clone(),
+                was_not: false,
             });
         }
     }
     None
+}
+
+/// Whose it was: what one's team uses, one uses.
+fn whose(subject: &[Word]) -> String {
+    let subject = joined(subject);
+    let shared = ["team", "company", "family", "office"];
+    let owner = shared
+        .iter()
+        .find_map(|group| subject.strip_suffix(group)?.strip_suffix("'s "));
+    owner.map_or(subject.clone(), str::to_owned)
+}
+
+/// Where what a denial or a resumption is about ends.
+fn content(words: &[Word]) -> &[Word] {
+    let ends = |word: &Word| {
+        word.breaks
+            || matches!(
+                word.text.as_str(),
+                "anymore" | "any" | "again" | "because" | "since" | "so" | "and" | "but" | "after" | "these"
+            )
+    };
+    &words[..words.iter().position(ends).unwrap_or(words.len())]
+}
+
+/// "Alice isn't allergic to peanuts", "Alice doesn't use Vim": whatever said that she is or does.
+fn denied(words: &[Word]) -> Option<Gone> {
+    let at = (1..words.len().min(5)).find(|at| {
+        matches!(
+            words[*at].text.as_str(),
+            "isn't" | "aren't" | "doesn't" | "can't" | "cannot" | "not" | "won't" | "never"
+        )
+    })?;
+    // What is not possible now and then is no habit given up.
+    let can = matches!(words[at].text.as_str(), "can't" | "cannot" | "won't" | "never");
+    let be = words[at].text.ends_with("n't") && matches!(words[at].text.as_str(), "isn't" | "aren't")
+        || words[at].text == "not" && matches!(words[at - 1].text.as_str(), "is" | "are");
+    let subject_end = at - usize::from(words[at].text == "not");
+    let rest = &words[at + 1..];
+    let base = if be {
+        "be"
+    } else {
+        rest.first().and_then(|word| verb(&word.text))?.0
+    };
+    let what = term_set(content(&rest[usize::from(!be)..]));
+    (!what.is_empty() && (!can || is_over(words)) && subject_end > 0).then(|| Gone {
+        subject: joined(&words[..subject_end]),
+        what,
+        verbs: vec![base],
+        was_not: false,
+    })
+}
+
+/// Whether words say that it was so before: "anymore", "any longer".
+fn is_over(words: &[Word]) -> bool {
+    let any = |pair: &[Word]| pair[0].text == "any" && matches!(pair[1].text.as_str(), "more" | "longer");
+    words.iter().any(|word| word.text == "anymore") || words.windows(2).any(any)
+}
+
+/// "Alice eats meat again": whatever said that she does not.
+fn resumed(words: &[Word]) -> Option<Gone> {
+    let words = simple(words).unwrap_or_else(|| words.to_vec());
+    let first = (1..words.len())
+        .find(|at| words[*at].breaks)
+        .unwrap_or(words.len());
+    let again = words[..first.min(AGAIN_WORDS_MAX)]
+        .iter()
+        .position(|word| word.text == "again")?;
+    let at = (1..again).find(|at| verb(&words[*at].text).is_some())?;
+    let (base, _) = verb(&words[at].text)?;
+    let what = term_set(content(&words[at + 1..]));
+    (!what.is_empty()).then(|| Gone {
+        subject: joined(&words[..at]),
+        what,
+        verbs: vec![base],
+        was_not: true,
+    })
 }
 
 /// "Alice's dog Rex died."
@@ -84,20 +179,62 @@ fn died(words: &[Word]) -> Option<Gone> {
         subject,
         what,
         verbs: vec!["have", "own", "adopt", "get", "be"],
+        was_not: false,
     })
 }
 
+/// What somebody has or does a thing by; its name says more.
+static FRAMES: WordList = word_list!(
+    "subscription membership account contract job role position lessons lesson classes class course habit licence license"
+);
+
 fn term_set(words: &[Word]) -> BTreeSet<String> {
+    let all = words.iter().filter(|word| !FRAMES.contains(&word.text));
+    let set: BTreeSet<String> = all.flat_map(|word| terms(&word.text)).collect();
+    if set.is_empty() {
+        return words.iter().flat_map(|word| terms(&word.text)).collect();
+    }
+    set
+}
+
+/// Whether words tell how things are, not what happened once.
+fn is_present(words: &[Word]) -> bool {
+    let tense = |word: &Word| match word.text.as_str() {
+        "is" | "are" | "has" | "does" => Some(true),
+        "was" | "were" | "had" | "did" | "will" | "wants" => Some(false),
+        text => match verb(text) {
+            Some((_, Form::Third | Form::Ing)) => Some(true),
+            Some((_, Form::Past)) => Some(false),
+            _ => None,
+        },
+    };
+    // "Has moved" happened, "has been using" still is.
+    let has = words.first().is_some_and(|word| word.text == "has");
+    let happened = has
+        && words.get(1).is_some_and(|next| {
+            matches!(verb(&next.text), Some((_, Form::Past | Form::Participle)))
+                && !matches!(next.text.as_str(), "been" | "got" | "had")
+        });
+    !happened && words.iter().take(5).find_map(tense).unwrap_or(false)
+}
+
+fn all_terms(words: &[Word]) -> BTreeSet<String> {
     words.iter().flat_map(|word| terms(&word.text)).collect()
 }
 
 impl Gone {
+    /// The words of what is over, without endings.
+    pub(super) fn what(&self) -> impl Iterator<Item = &str> {
+        self.what.iter().map(String::as_str)
+    }
+
     /// Whether an older fact tells what is over now.
     pub(super) fn ends(&self, older: &str) -> bool {
         let lower = older.to_lowercase();
         // A term's beginning survives stemming; folded letters do not, so only plain texts are told apart here.
         let absent = |term: &String| {
-            term.get(..4.min(term.len()))
+            // The last letter may have changed: "city" is "citi".
+            term.get(..3.min(term.len().saturating_sub(1)))
                 .is_some_and(|start| !lower.contains(start))
         };
         if older.is_ascii() && self.what.iter().any(absent) {
@@ -110,13 +247,17 @@ impl Gone {
                 .iter()
                 .zip(&words)
                 .all(|(a, b)| *a == b.text || b.text.strip_suffix("'s") == Some(a));
-        if !starts || gone(older).is_some() {
-            return false;
-        }
-        let rest = &words[subject.len()..];
-        if rest.iter().any(|word| {
+        let rest = words.get(subject.len()..).unwrap_or(&[]);
+        let is_denied = rest.iter().any(|word| {
             word.text.ends_with("n't") || matches!(word.text.as_str(), "no" | "not" | "never" | "used")
-        }) {
+        });
+        // Whose sister works there is another matter.
+        let of_kin = words
+            .get(subject.len() - 1)
+            .is_some_and(|word| word.text.ends_with("'s"))
+            && !self.subject.ends_with("'s")
+            && rest.first().is_some_and(|word| is_kin(&word.text));
+        if !starts || of_kin || is_denied != self.was_not || (gone(older).is_some() && !self.was_not) {
             return false;
         }
         let holds = |word: &Word| {
@@ -125,14 +266,13 @@ impl Gone {
             } else {
                 verb(&word.text).map(|(base, _)| base)
             };
-            base.is_some_and(|base| {
-                if self.verbs.is_empty() {
-                    HOLDING.contains(base)
-                } else {
-                    self.verbs.contains(&base)
-                }
-            })
+            base.is_some_and(|base| self.verbs.contains(&base))
         };
-        rest.iter().take(4).any(holds) && self.what.is_subset(&term_set(rest))
+        let held = if self.verbs.is_empty() {
+            is_present(rest)
+        } else {
+            rest.iter().take(5).any(holds)
+        };
+        held && self.what.is_subset(&all_terms(rest))
     }
 }

@@ -6,26 +6,26 @@
 //! Two things take an older fact's place: another value of the same slot ("lives in Lisbon" after "lives in Berlin"),
 //! and a statement that the old value is over ("no longer works at Acme", "switched from Vim to Helix").
 //!
-//! Reading order: `pattern` (a small language for phrases), `rules` (what fills a slot; `possessive` and `dated` are
-//! two of its kinds), `ending` (what is over). The phrases themselves are data: `phrases.txt`, `endings.txt`.
+//! Reading order: `pattern` (a small language for phrases), `rules` (what fills a slot; `possessive`, `dated`
+//! and `habit` are kinds of it), `ending` (what is over), `wording` (what is said twice), `known` (all of it for everything that
+//! somebody said). The phrases themselves are data: `phrases.txt`, `endings.txt`.
 
 mod dated;
 mod ending;
+mod habit;
+mod known;
 mod pattern;
 mod possessive;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod wording;
 
-use std::collections::BTreeSet;
+use model::Timestamp;
 
-use model::{EntryId, Timestamp};
-use recall::text::terms;
-
-use crate::Fact;
-use crate::facts::lexicon::ADVERBS;
-use crate::words::words;
+pub use known::{KnownFacts, Standing, Statement};
 use rules::Reading;
+use wording::{Wording, word_set};
 
 /// An attribute that has one current value, and that value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -40,55 +40,29 @@ pub struct Slot {
 
 /// How much earlier than an older statement an event may have begun and still be news: "last month" is wide.
 const EVENT_SLACK_MILLIS: i64 = 62 * 86_400_000;
-/// How many traces of two facts that say the same may differ: an adverb more, a word of another ending.
-const TRACES_DIFFER_MAX: u32 = 3;
-/// The share of two facts' words that must be common for them to say the same.
-const SAME_SHARE: (usize, usize) = (9, 10);
 
-/// The slot that a fact's text fills, if it fills one.
+/// The slot that a fact's text fills, if it fills one; the first where it fills several.
 pub fn slot(text: &str) -> Option<Slot> {
-    rules::read(text).map(|reading| reading.slot)
+    let readings = rules::read(text).into_iter().filter(|reading| !reading.only_news);
+    readings.map(|reading| reading.slot).next()
 }
 
-/// The older facts of the same owner that a new fact takes the place of; each comes with its text and the time when
-/// it was said. Only facts said earlier are taken, and an event that lies well before them takes none.
-pub fn supersedes(new: &Fact, older: &[(&EntryId, &str, Timestamp)]) -> Vec<EntryId> {
-    let reading = rules::read(&new.text);
-    let gone = ending::gone(&new.text);
-    if reading.is_none() && gone.is_none() {
-        return Vec::new();
-    }
-    let same_slot = |new: &Reading, text: &str| {
-        may_be_of(text, &new.slot.subject) && rules::read(text).is_some_and(|old| replaces(new, &old))
-    };
-    let is_over = |text: &str| {
-        reading.as_ref().is_some_and(|new| same_slot(new, text))
-            || gone.as_ref().is_some_and(|gone| gone.ends(text))
-    };
-    let stale = |said: Timestamp| {
-        let since = new.valid_from.unwrap_or(new.said_at);
-        let event = reading.as_ref().is_none_or(|reading| reading.event);
-        event && since.plus_millis(EVENT_SLACK_MILLIS) < said
-    };
-    let earlier = older
-        .iter()
-        .filter(|(_, _, said)| *said < new.said_at && !stale(*said));
-    earlier
-        .filter(|(_, text, _)| is_over(text))
-        .map(|(id, _, _)| (*id).clone())
-        .collect()
+/// Whether a text tells a current value, or that something is over.
+pub(crate) fn is_read(text: &str) -> bool {
+    let readings = rules::read(text);
+    let news = || rules::is_news(text);
+    readings.iter().any(|reading| !reading.only_news || news()) || ending::is_change(text)
 }
 
-/// Whether a text begins with a subject's name, as far as that can be told without reading it.
-fn may_be_of(text: &str, subject: &str) -> bool {
-    let name = subject.split(' ').next().unwrap_or("");
-    let name = name.strip_suffix("'s").unwrap_or(name);
-    let start = text.get(..name.len());
-    subject == dated::EVENT || !text.is_ascii() || start.is_some_and(|start| start.eq_ignore_ascii_case(name))
+/// Whether what tells of an event lies so far before an older statement that it is no news.
+fn is_stale(is_event: bool, since: Timestamp, said: Timestamp) -> bool {
+    is_event && since.plus_millis(EVENT_SLACK_MILLIS) < said
 }
 
-fn replaces(new: &Reading, old: &Reading) -> bool {
-    new.slot.subject == old.slot.subject
+/// Whether a reading takes the place of an older one; `is_news`: its text says that it is so now.
+fn replaces(new: &Reading, old: &Reading, is_news: bool) -> bool {
+    (is_news || !new.only_news)
+        && new.slot.subject == old.slot.subject
         && new.slot.attribute == old.slot.attribute
         && !is_same_value(&new.slot.value, &old.slot.value)
 }
@@ -99,62 +73,7 @@ fn is_same_value(a: &str, b: &str) -> bool {
     a.is_subset(&b) || b.is_subset(&a)
 }
 
-fn word_set(text: &str) -> BTreeSet<String> {
-    let said = words(text);
-    let telling = said.iter().filter(|word| !ADVERBS.contains(&word.text));
-    let set: BTreeSet<String> = telling
-        .flat_map(|word| terms(&text[word.range.clone()]))
-        .collect();
-    if set.is_empty() {
-        BTreeSet::from([text.to_lowercase()])
-    } else {
-        set
-    }
-}
-
 /// Whether two facts say the same in nearly the same words; every number and every negation must agree.
 pub fn is_duplicate(a: &str, b: &str) -> bool {
-    if a == b {
-        return true;
-    }
-    if (traces(a) ^ traces(b)).count_ones() > TRACES_DIFFER_MAX {
-        return false;
-    }
-    let (left, right) = (word_set(a), word_set(b));
-    let hard = |set: &BTreeSet<String>| -> BTreeSet<String> {
-        set.iter()
-            .filter(|word| word.starts_with(|c: char| c.is_ascii_digit()))
-            .cloned()
-            .collect()
-    };
-    if hard(&left) != hard(&right) || is_negated(a) != is_negated(b) {
-        return false;
-    }
-    let common = left.intersection(&right).count();
-    common * SAME_SHARE.1 >= left.union(&right).count() * SAME_SHARE.0
-}
-
-/// One bit for each longer word's beginning: tells most different facts apart without reading them.
-fn traces(text: &str) -> u64 {
-    let words = text
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| word.len() > 3);
-    let bit = |word: &str| {
-        let start = word
-            .bytes()
-            .take(3)
-            .map(|byte| u64::from(byte.to_ascii_lowercase()));
-        start.fold(7, |sum: u64, byte| sum.wrapping_mul(31).wrapping_add(byte)) % 64
-    };
-    words.fold(0, |traces, word| traces | 1 << bit(word))
-}
-
-fn is_negated(text: &str) -> bool {
-    words(text).iter().any(|word| {
-        word.text.ends_with("n't")
-            || matches!(
-                word.text.as_str(),
-                "not" | "no" | "never" | "without" | "stopped" | "quit"
-            )
-    })
+    a == b || Wording::of(a).says(&Wording::of(b))
 }

@@ -15,7 +15,7 @@ const VALUE_WORDS_MAX: usize = 6;
 
 /// Words that end a value.
 static STOPS: WordList = word_list!(
-    "with because since after before for last next this on in but so where which who now again already about \
+    "with for that because since after before for last next this on in but so where which who now again already about \
      around until till when while to from as at by instead yesterday today tomorrow is was has it's its \
      anymore and ago these though if over than"
 );
@@ -123,7 +123,7 @@ fn step(pieces: &[Piece], words: &[Word], at: usize, found: &mut Found) -> bool 
 }
 
 /// Where a value that begins at `at` ends at the latest.
-fn value_end(words: &[Word], at: usize) -> usize {
+pub(super) fn value_end(words: &[Word], at: usize) -> usize {
     let mut end = at;
     while end < words.len() && end - at < VALUE_WORDS_MAX {
         let word = &words[end];

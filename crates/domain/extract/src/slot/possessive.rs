@@ -15,8 +15,17 @@ static NOUNS: WordList = word_list!(
      hometown home city house flat apartment car bike phone laptop computer tablet editor browser shell bank \
      gym school university college major salary rent budget pace deadline shift schedule bedtime \
      commute diet dose dosage medication status language os password-manager carrier provider hairdresser \
-     coach trainer size insurance"
+     coach trainer size insurance lead captain accountant lawyer plumber gp dealer neighbour neighbor flatmate roommate handle \
+     pressure pulse income wage pension tariff grade level score"
 );
+
+static PLACES: WordList =
+    word_list!("office shop company school clinic gym studio practice headquarters hq team");
+
+static PARTNERS: WordList =
+    word_list!("wife husband girlfriend boyfriend partner spouse fiancé fiancée fiance roommate flatmate");
+
+static ANIMALS: WordList = word_list!("dog cat puppy kitten horse rabbit hamster parrot bird tortoise");
 
 /// Nouns with a value that another noun's slot holds too.
 const SAME_AS: &[(&str, &str)] = &[
@@ -42,6 +51,10 @@ const SAME_AS: &[(&str, &str)] = &[
     ("e-mail address", "email"),
 ];
 
+/// Verbs that put one thing in the place of another.
+static CHANGES: WordList =
+    word_list!("changed switched upgraded updated downgraded swapped replaced traded exchanged");
+
 /// What is said of a thing's condition.
 static STATUSES: WordList = word_list!(
     "broken fixed repaired sold done finished complete completed pending cancelled canceled sick ill better \
@@ -50,12 +63,14 @@ static STATUSES: WordList = word_list!(
 );
 
 /// Verbs between a thing and what it is now.
-static BE: WordList =
-    word_list!("is are was became changed went increased decreased dropped rose moved has got starts");
+static BE: WordList = word_list!(
+    "is are was became changed went increased decreased dropped rose moved has got starts leaves departs begins"
+);
 
 /// Words between the verb and the value.
 static FILLERS: WordList = word_list!(
-    "in at with up down to been on called named changed near by set moved from back a an the become gone increased dropped risen"
+    "in at with up down to been on called named changed near by set moved from back a an the become gone increased dropped risen \
+     raised lowered reduced upped cut updated switched"
 );
 
 /// Words at which a value ends.
@@ -64,13 +79,130 @@ static ENDS: WordList = word_list!("since because but so which who as instead no
 const VALUE_WORDS_MAX: usize = 5;
 const NOUN_WORDS_MAX: usize = 6;
 
-/// Reads "X's noun is value".
+/// Reads "X's noun is value" and "X has a new noun, value".
 pub(super) fn read(words: &[Word]) -> Option<Reading> {
+    owned(words).or_else(|| got(words)).or_else(|| changed(words))
+}
+
+/// "Alice upgraded their phone to a Pixel", "Alice changed their address from Oak Street to Elm Road".
+fn changed(words: &[Word]) -> Option<Reading> {
+    if let Some(made) = made(words) {
+        return Some(made);
+    }
+    let change = (1..words.len().min(SUBJECT_WORDS_MAX)).find(|at| CHANGES.contains(&words[*at].text))?;
+    let from = change + 2;
+    let is_to = |at: &usize| matches!(words[*at].text.as_str(), "to" | "from" | "for" | "with");
+    let to = (from + 1..words.len().min(from + NOUN_WORDS_MAX)).find(is_to)?;
+    let noun = noun(&words[from..to]);
+    let last_to = (to..words.len())
+        .rev()
+        .find(|at| words[*at].text == "to")
+        .unwrap_or(to);
+    let value = words.get(last_to + 1..).filter(|value| !value.is_empty())?;
+    let value = &value[..value_end(value, 0)];
+    if words[change + 1].text != "their" || !NOUNS.contains(noun.last()?) || value.iter().any(is_calendar) {
+        return None;
+    }
+    let slot = Slot {
+        subject: joined(&words[..change]),
+        attribute: attribute(&noun.join(" "), noun.last()?),
+        value: value_of(value),
+    };
+    Some(Reading {
+        slot,
+        event: true,
+        only_news: false,
+    })
+}
+
+/// The time of day of "X's noun".
+pub(super) fn clock(words: &[Word]) -> Option<Reading> {
+    let (_, noun, be) = parts(words)?;
+    dated::clock(&words[be..], &noun.join(" "))
+}
+
+/// "Alice has a new manager, Ivan", "Alice got a new number: 555-0101".
+fn got(words: &[Word]) -> Option<Reading> {
+    let new = (2..words.len().min(SUBJECT_WORDS_MAX + 4)).find(|at| words[*at].text == "new")?;
+    let has = (1..new).find(|at| {
+        matches!(
+            words[*at].text.as_str(),
+            "has" | "got" | "gets" | "found" | "chose"
+        )
+    })?;
+    let between = |word: &Word| matches!(word.text.as_str(), "got" | "a" | "an" | "the" | "their" | "brand");
+    let named =
+        |word: &Word| word.breaks || matches!(word.text.as_str(), "called" | "named") || is_number(word);
+    let value_at = (new + 2..words.len().min(new + 2 + NOUN_WORDS_MAX)).find(|at| named(&words[*at]))?;
+    let noun = noun(&words[new + 1..value_at]);
+    let value = &words[value_at + usize::from(matches!(words[value_at].text.as_str(), "called" | "named"))..];
+    let value = &value[..value_end(value, 0).min(value.len())];
+    let tells = value.first().is_some_and(|word| word.capital || is_number(word));
+    if !words[has + 1..new].iter().all(between) || !tells || !NOUNS.contains(noun.last()?) {
+        return None;
+    }
+    let owner = joined(&words[..has]);
+    let slot = if is_named(noun.last()?, value) {
+        Slot {
+            subject: format!("{owner}'s {}", noun.join(" ")),
+            attribute: "name".to_owned(),
+            value: value_of(value),
+        }
+    } else {
+        Slot {
+            subject: owner,
+            attribute: attribute(&noun.join(" "), noun.last()?),
+            value: value_of(value),
+        }
+    };
+    Some(Reading {
+        slot,
+        event: true,
+        only_news: false,
+    })
+}
+
+/// "Alice made Firefox their main browser".
+fn made(words: &[Word]) -> Option<Reading> {
+    let made = (1..words.len().min(SUBJECT_WORDS_MAX))
+        .find(|at| matches!(words[*at].text.as_str(), "made" | "chose" | "picked" | "named"))?;
+    let their =
+        (made + 2..words.len().min(made + 2 + VALUE_WORDS_MAX)).find(|at| words[*at].text == "their")?;
+    let end = value_end(words, their + 1);
+    let noun = noun(&words[their + 1..end]);
+    let value = &words[made + 1..their - usize::from(words[their - 1].text == "as")];
+    if !NOUNS.contains(noun.last()?) || value.is_empty() {
+        return None;
+    }
+    let slot = Slot {
+        subject: joined(&words[..made]),
+        attribute: attribute(&noun.join(" "), noun.last()?),
+        value: value_of(value),
+    };
+    Some(Reading {
+        slot,
+        event: true,
+        only_news: false,
+    })
+}
+
+/// Whether a value is the name of somebody or of an animal.
+fn is_named(noun: &str, value: &[Word]) -> bool {
+    let name = value.len() <= 2 && value.iter().all(|word| word.capital && !is_calendar(word));
+    name && (ANIMALS.contains(noun) || PARTNERS.contains(noun))
+}
+
+/// Where the owner ends, what is owned, and where the verb stands.
+fn parts(words: &[Word]) -> Option<(usize, Vec<&str>, usize)> {
     let subject_words = &words[..words.len().min(SUBJECT_WORDS_MAX)];
     let owner_end = 1 + subject_words.iter().rposition(is_owner)?;
     let noun_end_max = words.len().min(owner_end + 1 + NOUN_WORDS_MAX);
     let be = (owner_end + 1..noun_end_max).find(|at| BE.contains(&words[*at].text))?;
-    let noun = noun(&words[owner_end..be]);
+    Some((owner_end, noun(&words[owner_end..be]), be))
+}
+
+fn owned(words: &[Word]) -> Option<Reading> {
+    let (owner_end, noun, be) = parts(words)?;
     let head = *noun.last()?;
     let rest = &words[be + 1..];
     let start = rest.iter().position(|word| !FILLERS.contains(&word.text))?;
@@ -91,7 +223,11 @@ pub(super) fn read(words: &[Word]) -> Option<Reading> {
             attribute,
             value,
         };
-        Some(Reading { slot, event })
+        Some(Reading {
+            slot,
+            event,
+            only_news: false,
+        })
     };
     if let Some(at) = noun
         .iter()
@@ -109,14 +245,38 @@ pub(super) fn read(words: &[Word]) -> Option<Reading> {
     if (is_date || moved) && rest.iter().any(is_calendar) && head != "birthday" {
         return dated::of_thing(rest, &noun.join(" "));
     }
-    if STATUSES.contains(&value[0].text) && !rest[..start].iter().any(|word| word.text == "to") {
+    let after = rest.get(start + 1);
+    let alone = after.is_none_or(|next| {
+        next.breaks
+            || is_calendar(next)
+            || matches!(
+                next.text.as_str(),
+                "last" | "this" | "yesterday" | "today" | "again" | "by"
+            )
+    });
+    if STATUSES.contains(&value[0].text) && alone && !rest[..start].iter().any(|word| word.text == "to") {
         return reading(
             owner,
             format!("status of {}", noun.join(" ")),
             value[0].text.clone(),
         );
     }
-    let changed = is(&["changed", "become", "gone", "increased", "dropped", "risen"]);
+    let changed = is(&[
+        "changed",
+        "become",
+        "gone",
+        "increased",
+        "dropped",
+        "risen",
+        "raised",
+        "lowered",
+        "cut",
+        "reduced",
+        "upped",
+        "updated",
+        "switched",
+        "set",
+    ]);
     if matches!(words[be].text.as_str(), "was" | "has") && !changed {
         return None;
     }
@@ -129,6 +289,18 @@ pub(super) fn read(words: &[Word]) -> Option<Reading> {
     }
     let placed = is(&["in", "at", "with", "near"]);
     let needs_place = matches!(head, "job" | "home" | "house" | "flat" | "apartment");
+    // A name says itself: "Alice's dog is Rex".
+    if is_named(head, value) {
+        return reading(
+            format!("{owner}'s {}", noun.join(" ")),
+            "name".to_owned(),
+            value_of(value),
+        );
+    }
+    if PLACES.contains(head) && is(&["in"]) && value.iter().any(|word| word.capital) {
+        let subject = format!("{owner}'s {}", noun.join(" "));
+        return reading(subject, "residence".to_owned(), value_of(value));
+    }
     if !NOUNS.contains(head) || (needs_place && !placed) {
         return None;
     }

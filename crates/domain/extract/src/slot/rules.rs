@@ -8,11 +8,13 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use recall::text::is_stop_word;
+
 use super::Slot;
-use super::pattern::Pattern;
-use super::{dated, possessive};
+use super::pattern::{Pattern, value_end};
+use super::{dated, habit, possessive};
 use crate::dates::names_a_day;
-use crate::facts::lexicon::{ADVERBS, verb};
+use crate::facts::lexicon::{ADVERBS, Form, GENERIC_NOUNS, VAGUE, third, verb};
 use crate::words::{Word, WordList, word_list, words};
 
 /// A fact read as a slot.
@@ -21,6 +23,8 @@ pub(super) struct Reading {
     pub(super) slot: Slot,
     /// It tells when something became so, not how it is; an event long past is no news.
     pub(super) event: bool,
+    /// It takes the place of another only if its text says that it is new.
+    pub(super) only_news: bool,
 }
 
 /// What a value must look like.
@@ -87,12 +91,28 @@ static BY_WORD: LazyLock<HashMap<&'static str, Vec<usize>>> = LazyLock::new(|| {
 });
 
 static TRADES: WordList = word_list!(
-    "baker vet veterinarian surgeon coach farmer actor actress plumber tutor engineer developer programmer teacher nurse doctor lawyer accountant manager director designer \
-     consultant analyst architect scientist researcher professor lecturer student intern assistant \
-     administrator barista chef cook waiter waitress bartender driver pilot electrician plumber carpenter \
-     mechanic technician officer firefighter paramedic pharmacist dentist therapist counselor psychologist \
-     librarian journalist editor translator salesperson cashier clerk secretary supervisor principal lead \
-     head cto ceo cfo vp president freelancer contractor"
+    "accountant actor actress actuary administrator agent analyst apprentice archaeologist architect archivist artist \
+     assistant astronomer attorney auditor author baker banker barber barista bartender beautician biologist blacksmith \
+     bookkeeper bookseller botanist bricklayer broker builder butcher buyer captain caregiver carer caretaker carpenter \
+     cashier ceo cfo chef chemist chiropractor cleaner clerk coach comedian composer conductor consultant contractor cook \
+     coordinator copywriter counselor counsellor courier creator cto curator dancer dentist designer developer dietitian \
+     director doctor dressmaker driver economist editor electrician engineer entrepreneur farmer filmmaker firefighter \
+     fisherman fitter florist founder freelancer gardener geologist goldsmith guard guide hairdresser handyman head historian \
+     illustrator inspector instructor intern interpreter investigator jeweller joiner journalist judge lab-technician \
+     labourer landscaper lawyer lead lecturer librarian lifeguard locksmith machinist maid manager mathematician mechanic \
+     midwife milliner miner model musician nanny nurse nutritionist officer optician optometrist painter paralegal paramedic \
+     partner pharmacist photographer physicist physiotherapist pianist pilot planner plumber podiatrist poet policeman \
+     policewoman porter postman potter president principal producer professor programmer psychiatrist psychologist publisher \
+     radiographer ranger realtor receptionist recruiter referee reporter researcher roofer sailor salesman salesperson \
+     saleswoman scientist screenwriter sculptor seamstress secretary singer social-worker soldier solicitor statistician \
+     steward student superintendent supervisor surgeon surveyor tailor teacher technician teller tester therapist trader \
+     trainee trainer translator treasurer tutor typist undertaker upholsterer vet veterinarian vicar vp waiter waitress warden welder \
+     writer zookeeper"
+);
+
+/// What stands before a trade that is none.
+static LEISURE: WordList = word_list!(
+    "keen avid amateur hobby passionate aspiring budding enthusiastic big good great huge terrible bad natural wannabe decent"
 );
 
 static NUMBERS: WordList = word_list!(
@@ -107,9 +127,9 @@ static NO_VALUE: WordList = word_list!(
 );
 
 /// Words that show that what follows is not what the subject is or does now.
-static BLOCKERS: WordList = word_list!(
+pub(super) static BLOCKERS: WordList = word_list!(
     "not never wants to will was and plans used would that hopes said says if when who which isn't doesn't \
-     didn't wasn't or thinks likes loves had with about before after in of for"
+     didn't wasn't or thinks likes loves had has have is are been being can't won't don't can could may might must should with about before after in of for"
 );
 /// How many words a subject has at most.
 pub(super) const SUBJECT_WORDS_MAX: usize = 5;
@@ -128,26 +148,159 @@ pub(super) fn plain_words(text: &str) -> Vec<Word> {
     }
     let mut words = words(&plain);
     words.retain(|word| word.breaks || !ADVERBS.contains(&word.text));
+    for (phrase, short) in SHORTER {
+        while let Some(at) = (0..words.len()).find(|at| starts_with(&words[*at..], phrase)) {
+            words.drain(at + short.len()..at + phrase.len());
+            for (word, text) in words[at..].iter_mut().zip(short.iter()) {
+                (*text).clone_into(&mut word.text);
+            }
+        }
+    }
     words
 }
 
-/// Reads a fact's text as a slot.
-pub(super) fn read(text: &str) -> Option<Reading> {
-    let words = plain_words(text);
-    possessive::read(&words)
-        .or_else(|| dated::read(&words))
-        .or_else(|| verbal(&words))
-        .or_else(|| verbal(&second(&words)?))
+/// Phrases that stand for fewer words.
+const SHORTER: [(&[&str], &[&str]); 6] = [
+    (&["these", "days"], &[]),
+    (&["at", "the", "moment"], &[]),
+    (&["from", "on"], &[]),
+    (&["had", "to", "be"], &["was"]),
+    (&["has", "to", "be"], &["is"]),
+    (&["for", "good"], &[]),
+];
+
+fn starts_with(words: &[Word], phrase: &[&str]) -> bool {
+    words.len() >= phrase.len() && words.iter().zip(phrase).all(|(word, of)| word.text == *of)
 }
 
-/// "Alice left teaching and became a nurse" as "Alice became a nurse".
-fn second(words: &[Word]) -> Option<Vec<Word>> {
+/// Whether a text says that something is so now and was not before.
+pub(super) fn is_news(text: &str) -> bool {
+    const NEWS: [&str; 11] = [
+        "now",
+        "nowadays",
+        "these days",
+        "from now on",
+        "instead",
+        "currently",
+        "at the moment",
+        "lately",
+        "switched",
+        "anymore",
+        "since",
+    ];
+    let text = format!(" {} ", text.to_lowercase().replace([',', '.', '!', ';'], " "));
+    NEWS.iter().any(|news| text.contains(&format!(" {news} ")))
+}
+
+/// Reads the slots that a fact's text fills: most fill none, "is a nurse at St. Mary's" two.
+pub(super) fn read(text: &str) -> Vec<Reading> {
+    let words = plain_words(text);
+    let named = possessive::read(&words).or_else(|| dated::read(&words));
+    let clock = possessive::clock(&words).or_else(|| dated::clock_of(&words));
+    if named.is_some() || clock.is_some() {
+        return named.into_iter().chain(clock).collect();
+    }
+    let simple = simple(&words);
+    let simple = simple.as_deref().unwrap_or(&words);
+    let mut readings = verbal(&words);
+    readings.extend(workplace(&words, &readings));
+    for told in [simple].into_iter().chain(more(simple).iter().map(Vec::as_slice)) {
+        for reading in verbal(told) {
+            let same = |known: &Reading| {
+                known.slot.subject == reading.slot.subject && known.slot.attribute == reading.slot.attribute
+            };
+            // Of two values in one fact the later one is the present one.
+            readings.retain(|known| !same(known));
+            readings.push(reading);
+        }
+    }
+    readings
+}
+
+/// "Alice is a nurse at St. Mary's" tells her employer too.
+fn workplace(words: &[Word], known: &[Reading]) -> Option<Reading> {
+    let title = known
+        .iter()
+        .find(|reading| reading.slot.attribute == "job title")?;
+    if title.slot.value.contains("student")
+        || known.iter().any(|reading| reading.slot.attribute == "employer")
+    {
+        return None;
+    }
+    let at = (3..words.len()).find(|at| {
+        matches!(words[at - 1].text.as_str(), "at" | "for" | "with")
+            && words[*at].capital
+            && !is_calendar(&words[*at])
+    })?;
+    let slot = Slot {
+        subject: title.slot.subject.clone(),
+        attribute: "employer".to_owned(),
+        value: value_of(&words[at..value_end(words, at)]),
+    };
+    Some(Reading {
+        slot,
+        event: title.event,
+        only_news: false,
+    })
+}
+
+/// Verbs that tell in any form what someone does as a rule.
+static HABITS: WordList = word_list!(
+    "live work study attend drive use drink eat smoke play take learn read watch teach wake get sleep weigh wear run ride \
+     commute rent own date bank report manage train practice practise speak write stay reside listen subscribe cycle swim"
+);
+
+/// "Alice has been working at", "started getting up at", "is back to using" as "Alice works at", "gets up at", "uses".
+pub(super) fn simple(words: &[Word]) -> Option<Vec<Word>> {
+    const BEFORE: [&str; 22] = [
+        "is", "are", "has", "have", "been", "started", "began", "begun", "back", "gone", "went", "to", "up",
+        "ended", "kept", "keeps", "now", "into", "taken", "took", "returned", "resumed",
+    ];
+    let doing = (2..words.len().min(SUBJECT_WORDS_MAX + 5)).find(|at| {
+        let known = verb(&words[*at].text).filter(|(base, form)| *form == Form::Ing && HABITS.contains(base));
+        let before = |back: usize| at.checked_sub(back).map_or("", |at| words[at].text.as_str());
+        let taken_up = match before(1) {
+            "up" => matches!(before(2), "ended" | "took" | "taken" | "takes"),
+            "to" => matches!(before(2), "back" | "gone" | "went" | "returned"),
+            word => BEFORE.contains(&word),
+        };
+        known.is_some() && taken_up
+    })?;
+    let helpers = words[..doing].iter().rev();
+    let start = doing
+        - helpers
+            .take_while(|word| BEFORE.contains(&word.text.as_str()))
+            .count();
+    let (base, _) = verb(&words[doing].text)?;
+    let told = Word {
+        text: third(base),
+        breaks: false,
+        ..words[doing].clone()
+    };
+    let subject = &words[..start];
+    (!subject.is_empty()).then(|| [subject, &[told], &words[doing + 1..]].concat())
+}
+
+/// What else a fact says of its subject: "Alice left teaching and became a nurse" as "Alice became a nurse".
+pub(super) fn more(words: &[Word]) -> Vec<Vec<Word>> {
     let is_verb = |word: &Word| verb(&word.text).is_some() || matches!(word.text.as_str(), "is" | "has");
-    let subject = words.iter().skip(1).position(is_verb)? + 1;
-    let and = words
-        .windows(2)
-        .position(|pair| pair[0].text == "and" && is_verb(&pair[1]))?;
-    Some([&words[..subject.min(and)], &words[and + 1..]].concat())
+    let Some(subject) = words.iter().skip(1).position(is_verb).map(|at| at + 1) else {
+        return Vec::new();
+    };
+    let parts = (subject + 1..words.len()).filter_map(|at| {
+        let joined = words[at].breaks || matches!(words[at - 1].text.as_str(), "and" | "but");
+        let same = matches!(words[at].text.as_str(), "he" | "she" | "they" | "it");
+        let begin = at + usize::from(same);
+        (joined && words.get(begin).is_some_and(is_verb)).then_some(begin)
+    });
+    let told = |at: usize| {
+        let mut told = [&words[..subject], &words[at..]].concat();
+        if let Some((base, Form::Base)) = verb(&words[at].text) {
+            told[subject].text = third(base);
+        }
+        told
+    };
+    parts.map(told).collect()
 }
 
 pub(super) fn joined(words: &[Word]) -> String {
@@ -156,36 +309,51 @@ pub(super) fn joined(words: &[Word]) -> String {
 }
 
 /// "Alice lives in Lisbon."
-fn verbal(words: &[Word]) -> Option<Reading> {
+fn verbal(words: &[Word]) -> Vec<Reading> {
     for start in 1..=SUBJECT_WORDS_MAX.min(words.len()) {
         if start > 1 && BLOCKERS.contains(&words[start - 1].text) {
-            return None;
+            break;
         }
+        let mut readings: Vec<Reading> = Vec::new();
         for rule in rules_for(words.get(start).map_or("", |word| &word.text)) {
-            let Some(found) = rule.pattern.find(words, start) else {
+            if readings
+                .iter()
+                .any(|known| known.slot.attribute == rule.attribute)
+            {
                 continue;
-            };
-            let value = found.new.map_or(&words[..0], |range| &words[range]);
-            let value = match rule.want {
-                Want::Said(value) => value.to_owned(),
-                want if fits(want, value) => value_of(value),
-                _ => continue,
-            };
-            let slot = Slot {
-                subject: joined(&words[..start]),
-                attribute: rule.attribute.to_owned(),
-                value,
-            };
-            return Some(Reading {
-                slot,
-                event: rule.event,
-            });
+            }
+            readings.extend(rule.read(words, start));
         }
-        if let Some(reading) = count(words, start) {
-            return Some(reading);
+        if readings.is_empty() {
+            readings.extend(count(words, start).or_else(|| habit::read(words, start)));
+        }
+        if !readings.is_empty() {
+            return readings;
         }
     }
-    None
+    Vec::new()
+}
+
+impl Rule {
+    fn read(&self, words: &[Word], start: usize) -> Option<Reading> {
+        let found = self.pattern.find(words, start)?;
+        let value = found.new.map_or(&words[..0], |range| &words[range]);
+        let value = match self.want {
+            Want::Said(value) => value.to_owned(),
+            want if fits(want, value) => value_of(value),
+            _ => return None,
+        };
+        let slot = Slot {
+            subject: joined(&words[..start]),
+            attribute: self.attribute.to_owned(),
+            value,
+        };
+        Some(Reading {
+            slot,
+            event: self.event,
+            only_news: false,
+        })
+    }
 }
 
 /// The rules whose phrase can begin with a word, in their order.
@@ -196,9 +364,21 @@ fn rules_for(word: &str) -> impl Iterator<Item = &'static Rule> {
 
 fn fits(want: Want, value: &[Word]) -> bool {
     match want {
-        Want::Any | Want::Said(_) => value.iter().any(|word| !NO_VALUE.contains(&word.text)),
-        Want::Named => value.iter().any(|word| word.capital && !is_calendar(word)),
-        Want::Trade => value.iter().take(5).any(|word| TRADES.contains(&word.text)),
+        Want::Said(_) => true,
+        Want::Any => {
+            let lists = [&NO_VALUE, &VAGUE, &GENERIC_NOUNS];
+            let telling = |word: &Word| {
+                !is_stop_word(&word.text) && !lists.iter().any(|list| list.contains(&word.text))
+            };
+            value.iter().any(telling)
+        }
+        Want::Named => value
+            .iter()
+            .any(|word| word.capital && !is_calendar(word) && !word.text.contains('.')),
+        Want::Trade => {
+            let leisure = value.first().is_some_and(|word| LEISURE.contains(&word.text));
+            !leisure && value.iter().take(5).any(|word| TRADES.contains(&word.text))
+        }
         Want::Number => value.first().is_some_and(is_number),
     }
 }
@@ -226,6 +406,9 @@ pub(super) fn is_calendar(word: &Word) -> bool {
     let mut letters = word.text.chars();
     let first = letters.next().map(char::to_uppercase);
     let name: String = first.map_or_else(String::new, |first| first.chain(letters).collect());
+    let name = name
+        .strip_suffix("days")
+        .map_or(name.clone(), |day| format!("{day}day"));
     loose || (word.capital && names_a_day(&name))
 }
 
@@ -250,7 +433,12 @@ fn count(words: &[Word], start: usize) -> Option<Reading> {
         "years" | "days" | "weeks" | "hours" | "minutes" | "months" | "times" | "more" | "other"
     );
     let one = matches!(number.text.as_str(), "one" | "1");
-    let plural = thing.text.ends_with('s') || matches!(thing.text.as_str(), "children" | "fish" | "people");
+    let kind = thing
+        .text
+        .strip_suffix("ren")
+        .filter(|kind| kind.ends_with("child"));
+    let plural =
+        thing.text.ends_with('s') || kind.is_some() || matches!(thing.text.as_str(), "fish" | "people");
     let next = words.get(at + 2);
     let ends = next.is_none_or(|next| next.breaks || BLOCKERS.contains(&next.text));
     if !has || !is_number(number) || timed || !(plural || one) || !ends {
@@ -258,8 +446,12 @@ fn count(words: &[Word], start: usize) -> Option<Reading> {
     }
     let slot = Slot {
         subject: joined(&words[..start]),
-        attribute: format!("number of {}", recall::text::stem(&thing.text)),
+        attribute: format!("number of {}", recall::text::stem(kind.unwrap_or(&thing.text))),
         value: number.text.clone(),
     };
-    Some(Reading { slot, event: false })
+    Some(Reading {
+        slot,
+        event: false,
+        only_news: false,
+    })
 }

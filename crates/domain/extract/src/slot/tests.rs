@@ -1,8 +1,9 @@
 //! Supersession, from what people say to what it replaces.
 
-use model::{EntryId, Zone};
+use model::{EntryId, Timestamp, Zone};
+use proptest::prelude::*;
 
-use super::{is_duplicate, slot, supersedes};
+use super::{KnownFacts, Standing, Statement, is_duplicate, slot};
 use crate::Fact;
 use crate::facts;
 use crate::tests::{at, cell, message};
@@ -11,17 +12,25 @@ fn said(text: &str, date: &str) -> Vec<Fact> {
     facts(&cell(vec![message(1, "alice", text, at(date))]), &Zone::utc())
 }
 
+fn statement(fact: &Fact) -> Statement {
+    Statement::new(&fact.text, fact.said_at, fact.valid_from)
+}
+
+fn known(facts: &[Fact]) -> KnownFacts {
+    let mut known = KnownFacts::default();
+    for (n, fact) in facts.iter().enumerate() {
+        known.insert(EntryId::new(format!("af_{n}")), statement(fact), Vec::new());
+    }
+    known
+}
+
+fn supersedes(new: &Fact, known: &KnownFacts) -> Vec<EntryId> {
+    known.standing(&statement(new), |_| true).supersedes
+}
+
 /// How many of the older message's facts the newer message's facts take the place of.
 fn replaced(older: &str, newer: &str) -> usize {
-    let older = said(older, "2024-01-10T10:00:00Z");
-    let ids: Vec<EntryId> = (0..older.len())
-        .map(|i| EntryId::new(format!("af_{i}")))
-        .collect();
-    let known: Vec<_> = ids
-        .iter()
-        .zip(&older)
-        .map(|(id, fact)| (id, fact.text.as_str(), fact.said_at))
-        .collect();
+    let known = known(&said(older, "2024-01-10T10:00:00Z"));
     let newer = said(newer, "2024-06-20T10:00:00Z");
     let mut gone: Vec<EntryId> = newer.iter().flat_map(|fact| supersedes(fact, &known)).collect();
     gone.sort();
@@ -120,8 +129,7 @@ fn a_slot_says_whose_and_which() {
 #[test]
 fn only_what_was_said_earlier_gives_way() {
     let new = said("I live in Lisbon.", "2024-01-10T10:00:00Z").remove(0);
-    let id = EntryId::new("af_1");
-    let older = |date: &str| supersedes(&new, &[(&id, "Alice lives in Berlin.", at(date))]).len();
+    let older = |date: &str| supersedes(&new, &known(&said("I live in Berlin.", date))).len();
     assert_eq!(older("2024-01-09T10:00:00Z"), 1);
     assert_eq!(older("2024-01-10T10:00:00Z"), 0);
     assert_eq!(older("2024-01-11T10:00:00Z"), 0);
@@ -145,4 +153,103 @@ fn near_identical_facts_are_duplicates() {
     ] {
         assert_eq!(is_duplicate(a, b), same, "{a} / {b}");
     }
+}
+
+/// Facts as people have them: changed ones, compatible ones, repeated ones, at different times.
+fn some_facts() -> Vec<Statement> {
+    let texts = [include_str!("changes.txt"), include_str!("both_true.txt")];
+    let lines = texts.iter().flat_map(|text| pairs(text)).take(60);
+    let messages = lines.flat_map(|(older, newer)| [older, newer]);
+    let mut statements = Vec::new();
+    for (n, text) in messages.enumerate() {
+        let day = format!("2024-0{}-{:02}T10:00:00Z", 1 + n % 9, 1 + n % 28);
+        statements.extend(said(text, &day).iter().map(statement));
+    }
+    statements
+}
+
+#[test]
+fn many_facts_stand_to_a_new_one_as_each_of_them_does() {
+    let facts = some_facts();
+    let id = |n: usize| EntryId::new(format!("af_{n:04}"));
+    let alone: Vec<KnownFacts> = facts
+        .iter()
+        .enumerate()
+        .map(|(n, fact)| {
+            let mut known = KnownFacts::default();
+            known.insert(id(n), fact.clone(), Vec::new());
+            known
+        })
+        .collect();
+    let mut together = KnownFacts::default();
+    for (n, fact) in facts.iter().enumerate() {
+        together.insert(id(n), fact.clone(), Vec::new());
+    }
+    let mut seen = 0;
+    for new in &facts {
+        let each: Vec<Standing> = alone.iter().map(|known| known.standing(new, |_| true)).collect();
+        let standing = Standing {
+            supersedes: each
+                .iter()
+                .flat_map(|standing| standing.supersedes.clone())
+                .collect(),
+            valid_until: each.iter().filter_map(|standing| standing.valid_until).min(),
+        };
+        seen += usize::from(standing != Standing::default());
+        assert_eq!(together.standing(new, |_| true), standing, "{new:?}");
+        for (n, other) in facts.iter().enumerate() {
+            let said = together.repeats(new, |one| *one == id(n));
+            assert_eq!(said, alone[n].repeats(new, |_| true), "{new:?} {other:?}");
+        }
+    }
+    assert!(seen > 40, "{seen} of {} do anything", facts.len());
+}
+
+proptest! {
+    #[test]
+    fn what_repeats_a_fact_is_found_among_many(words in prop::collection::vec("[a-f]{4}", 1..14), many in prop::collection::vec(prop::collection::vec("[a-f]{4}", 1..14), 0..30), extra in "[a-f]{4}") {
+        let when = at("2024-01-10T10:00:00Z");
+        let text = words.join(" ");
+        let mut known = KnownFacts::default();
+        for (n, other) in many.iter().enumerate() {
+            known.insert(EntryId::new(format!("af_{n}")), Statement::new(&other.join(" "), when, None), Vec::new());
+        }
+        let near = format!("{text} {extra}");
+        let new = Statement::new(&near, when, None);
+        let expected = many.iter().any(|other| is_duplicate(&other.join(" "), &near));
+        prop_assert_eq!(known.repeats(&new, |_| true), expected);
+        known.insert(EntryId::new("af_x"), Statement::new(&text, when, None), Vec::new());
+        prop_assert_eq!(known.repeats(&new, |_| true), expected || is_duplicate(&text, &near));
+    }
+}
+
+#[test]
+fn what_was_superseded_holds_again_when_its_successor_goes() {
+    let when = |day: &str| -> Timestamp { at(day) };
+    let mut known = KnownFacts::default();
+    let (berlin, lisbon) = (EntryId::new("af_1"), EntryId::new("af_2"));
+    let lives = |place: &str, day: &str| Statement::new(&format!("Alice lives in {place}."), when(day), None);
+    known.insert(
+        berlin.clone(),
+        lives("Berlin", "2024-01-01T00:00:00Z"),
+        Vec::new(),
+    );
+    known.insert(
+        lisbon.clone(),
+        lives("Lisbon", "2024-02-01T00:00:00Z"),
+        vec![berlin.clone()],
+    );
+    let again = lives("Berlin", "2024-03-01T00:00:00Z");
+    assert!(!known.repeats(&again, |_| true));
+    assert_eq!(known.standing(&again, |_| true).supersedes, [lisbon.clone()]);
+    known.remove(&lisbon);
+    assert!(known.repeats(&again, |_| true));
+    assert!(!known.repeats(&again, |id| *id != berlin));
+    let oslo = lives("Oslo", "2023-12-01T00:00:00Z");
+    assert_eq!(
+        known.standing(&oslo, |_| true).valid_until,
+        Some(when("2024-01-01T00:00:00Z"))
+    );
+    known.remove(&berlin);
+    assert_eq!(known.standing(&oslo, |_| true), Standing::default());
 }

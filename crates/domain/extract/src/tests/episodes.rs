@@ -25,7 +25,7 @@ fn two_friends() {
          bob: She loves her teacher, Mrs. Ortiz. We are going camping in Yosemite next month.
          alice: Have fun! Bye!",
         &expect![[r#"
-            # Bob's daughter Nina started school last week
+            # Alice went to a pottery workshop and made a blue bowl for their sister
             Alice: I went to a pottery workshop yesterday (7 May 2023) and made a blue bowl for my sister. Bob: I've been busy: our daughter Nina started school last week (1 May 2023 to 7 May 2023). Bob: We are going camping in Yosemite next month (June 2023).
             ---
             On 8 May 2023, Alice said: I went to a pottery workshop yesterday (7 May 2023) and made a blue bowl for my sister.
@@ -52,13 +52,13 @@ fn an_agent_with_tools() {
     let told = episode(&cell(messages), &Zone::utc());
     expect![[r##"
         # Please find the cheapest flight from Porto to Oslo on 3 June
-        Alice: Please find the cheapest flight from Porto to Oslo on 3 June. Bot: The cheapest flight from Porto to Oslo on 3 June is with TAP for 189 euros. Alice: Book it, and use my aisle seat preference.
+        Alice: Please find the cheapest flight from Porto to Oslo on 3 June. Bot: The cheapest flight from Porto to Oslo on 3 June 2023 is with TAP for 189 euros. Alice: Book it, and use my aisle seat preference.
         ---
         On 8 May 2023, Alice said: Please find the cheapest flight from Porto to Oslo on 3 June.
         Bot said: I'll look that up.
         Bot used search.
         A tool answered: {"flights":[{"airline":"TAP","price":189},{"airline":"SAS","price":240}]} and a very long tail of more output that…
-        Bot said: The cheapest flight from Porto to Oslo on 3 June is with TAP for 189 euros. [code]
+        Bot said: The cheapest flight from Porto to Oslo on 3 June 2023 is with TAP for 189 euros. [code]
         Alice said: Book it, and use my aisle seat preference.
     "##]].assert_eq(&format!(
         "# {}\n{}\n---\n{}\n",

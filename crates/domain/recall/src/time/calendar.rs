@@ -36,6 +36,12 @@ impl Days {
         self.from <= date && date < self.to
     }
 
+    /// How many days lie between these and a day.
+    pub(super) fn away(self, day: Date) -> i64 {
+        let (ahead, behind) = (Self::new(day, self.from), Self::new(self.to, day));
+        ahead.len().max(behind.len() + 1).max(0)
+    }
+
     /// The first, middle or last third.
     pub(super) fn third(self, which: Third) -> Self {
         let len = self.len();
@@ -77,7 +83,7 @@ pub(super) enum Yearly {
     Thanksgiving,
 }
 
-/// Which of the many.
+/// Which of the many, as "last", "this" and "next" say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
     /// The latest that is over.
@@ -86,8 +92,17 @@ pub(super) enum Which {
     This,
     /// The first that is still to begin.
     Next,
+}
+
+/// Which of the many, where no word says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lean {
     /// The latest that has begun.
     Past,
+    /// The first that is not over.
+    Coming,
+    /// The closer of these two.
+    Nearest,
 }
 
 pub(super) fn date(year: i16, month: i8, day: i8) -> Option<Date> {
@@ -190,14 +205,27 @@ impl Yearly {
 
     /// The one that is meant on a day.
     pub(super) fn pick(self, which: Which, today: Date) -> Option<Days> {
-        let mut around = (-8..=8).filter_map(|step| self.of(today.year().checked_add(step)?));
+        let mut around = self.around(today);
         match which {
             Which::Last => around.rfind(|days| days.to <= today),
-            Which::Past => around.rfind(|days| days.from <= today),
             Which::Next => around.find(|days| days.from > today),
             Which::This => around
                 .find(|days| days.contains(today))
                 .or_else(|| self.of(today.year())),
         }
+    }
+
+    /// The one that is meant on a day, where no word says which.
+    pub(super) fn lean(self, lean: Lean, today: Date) -> Option<Days> {
+        let mut around = self.around(today);
+        match lean {
+            Lean::Past => around.rfind(|days| days.from <= today),
+            Lean::Coming => around.find(|days| days.to > today),
+            Lean::Nearest => around.min_by_key(|days| days.away(today)),
+        }
+    }
+
+    fn around(self, today: Date) -> impl DoubleEndedIterator<Item = Days> {
+        (-8..=8).filter_map(move |step| self.of(today.year().checked_add(step)?))
     }
 }

@@ -6,19 +6,28 @@ use std::ops::Range;
 
 use model::Date;
 
-use super::calendar::{self, Days, Third, Unit, Which, Yearly};
+use super::calendar::{self, Days, Lean, Third, Unit, Which, Yearly};
+use super::tense::{Tense, tense};
 use super::words::{Word, words};
 
-/// Every expression of a text said on that day, in order.
-pub(super) fn find(text: &str, today: Date) -> Vec<(Range<usize>, Days)> {
+/// Every expression of a text said on that day, in order. `asked`: the text is a question to a memory.
+pub(super) fn find(text: &str, today: Date, asked: bool) -> Vec<Found> {
     let words = words(text);
-    let reader = Reader { words: &words, today };
+    let reader = Reader {
+        words: &words,
+        today,
+        asked,
+    };
     let mut found = Vec::new();
     let mut at = 0;
     while at < words.len() {
         match reader.expression(at) {
             Some((days, next)) => {
-                found.push((words[at].range.start..words[next - 1].range.end, days));
+                found.push(Found {
+                    range: words[at].range.start..words[next - 1].range.end,
+                    days,
+                    tense: tense(&words, &(at..next), asked),
+                });
                 at = next;
             }
             None => at += 1,
@@ -27,12 +36,20 @@ pub(super) fn find(text: &str, today: Date) -> Vec<(Range<usize>, Days)> {
     found
 }
 
+/// An expression, where it stands, and when it was said to be.
+pub(super) struct Found {
+    pub(super) range: Range<usize>,
+    pub(super) days: Days,
+    pub(super) tense: Option<Tense>,
+}
+
 /// A meaning and the place of the first word after it.
 type Reading = Option<(Days, usize)>;
 
 struct Reader<'a> {
     words: &'a [Word],
     today: Date,
+    asked: bool,
 }
 
 /// How far an open end reaches.
@@ -41,7 +58,7 @@ const OPEN_YEARS: i64 = 100;
 impl Reader<'_> {
     /// The word at a place, unless a clause ended just before it.
     fn word(&self, at: usize) -> Option<&Word> {
-        self.words.get(at).filter(|word| !word.breaks)
+        self.words.get(at).filter(|word| !word.breaks())
     }
 
     fn is(&self, at: usize, any: &[&str]) -> bool {
@@ -56,7 +73,7 @@ impl Reader<'_> {
 
     fn before_is(&self, at: usize, any: &[&str]) -> bool {
         let before = |at: usize| {
-            let word = self.words.get(at).filter(|word| !word.breaks)?;
+            let word = self.words.get(at).filter(|word| !word.breaks())?;
             Some((at.checked_sub(1)?, self.words.get(at - 1)?, word)).map(|(at, before, _)| (at, before))
         };
         match before(at) {
@@ -66,28 +83,13 @@ impl Reader<'_> {
         .is_some_and(|(_, word)| any.contains(&word.text.as_str()))
     }
 
-    /// Whether the clause so far speaks of what is to come.
-    fn future(&self, at: usize) -> bool {
-        const SIGNS: [&str; 10] = [
-            "will",
-            "ll",
-            "going",
-            "plan",
-            "planning",
-            "tomorrow",
-            "upcoming",
-            "gonna",
-            "hope",
-            "scheduled",
-        ];
-        let start = (0..=at).rev().find(|i| self.words[*i].breaks).unwrap_or(0);
-        self.words[start..at]
-            .iter()
-            .any(|word| SIGNS.contains(&word.text.as_str()))
-    }
-
-    fn past_or_next(&self, at: usize) -> Which {
-        if self.future(at) { Which::Next } else { Which::Past }
+    /// Which of the many dates of a name is meant by the words from `at` up to `next`.
+    fn lean(&self, at: usize, next: usize) -> Lean {
+        match tense(self.words, &(at..next), self.asked) {
+            Some(Tense::Future) => Lean::Coming,
+            None if !self.asked => Lean::Nearest,
+            _ => Lean::Past,
+        }
     }
 
     fn expression(&self, at: usize) -> Reading {
@@ -119,11 +121,16 @@ impl Reader<'_> {
             return None;
         }
         let (second, next) = self.point(next + 1)?;
-        // "from March to May 2023": the first takes the second's year where it would otherwise come after it.
-        let from = if first.from < second.to && calendar::plus_months(first.from, 12) >= second.from {
+        // "from March to May 2023": without a year of its own the first is the last one before the second.
+        let near = first.from < second.to && calendar::plus_months(first.from, 12) >= second.from;
+        let mut years = [second.from.year(), second.from.year() - 1].into_iter();
+        let from = if near {
             first.from
         } else {
-            calendar::date(second.from.year(), first.from.month(), first.from.day())?
+            years.find_map(|year| {
+                let from = calendar::date(year, first.from.month(), first.from.day())?;
+                (from < second.to).then_some(from)
+            })?
         };
         (from < second.to).then_some((Days::new(from, second.to), next))
     }
@@ -254,7 +261,7 @@ impl Reader<'_> {
             (-high, -low, next + 1)
         } else if self.is(next, &["from"]) && self.is(next + 1, &["now", "today"]) {
             (low, high, next + 2)
-        } else if ahead && self.future(at) {
+        } else if ahead && tense(self.words, &(at..next), self.asked) == Some(Tense::Future) {
             (low, high, next)
         } else {
             return None;
@@ -323,7 +330,7 @@ impl Reader<'_> {
                 step,
             )),
             Which::Next => Some((Days::new(self.today, calendar::moved(unit, today.to, high)), step)),
-            _ => None,
+            Which::This => None,
         }
     }
 
@@ -331,8 +338,8 @@ impl Reader<'_> {
         let now = calendar::containing(unit, self.today);
         let step = |by: i64| calendar::containing(unit, calendar::moved(unit, now.from, by));
         match which {
-            Which::Last | Which::Past if unit == Unit::Weekend && now.to <= self.today => now,
-            Which::Last | Which::Past => step(-1),
+            Which::Last if unit == Unit::Weekend && now.to <= self.today => now,
+            Which::Last => step(-1),
             Which::This => now,
             Which::Next => step(1),
         }
@@ -340,7 +347,7 @@ impl Reader<'_> {
 
     fn relative_weekday(&self, which: Which, weekday: model::Weekday) -> Days {
         let day = match which {
-            Which::Last | Which::Past => calendar::weekday(self.today, weekday, true),
+            Which::Last => calendar::weekday(self.today, weekday, true),
             Which::Next => calendar::weekday(self.today, weekday, false),
             Which::This => {
                 let monday = calendar::containing(Unit::Week, self.today).from;
@@ -365,9 +372,10 @@ impl Reader<'_> {
         }
         if let Some(weekday) = word
             .weekday()
-            .filter(|_| self.before_is(at, &["on", "since", "until"]))
+            .filter(|_| self.before_is(at, &["on", "since", "until", "till", "to", "by"]))
         {
-            let before = !self.future(at);
+            // A weekday without a sign is a plan more often than a memory.
+            let before = self.lean(at, at + 1) == Lean::Past;
             return Some((Days::one(calendar::weekday(self.today, weekday, before)), at + 1));
         }
         let first = word;
@@ -383,7 +391,7 @@ impl Reader<'_> {
             let date = calendar::date(year, month, day)?;
             return Some((Days::one(date), self.skip(next, &["of", "in"]) + 1));
         }
-        let days = Yearly::Day(month, day).pick(self.past_or_next(at), self.today)?;
+        let days = Yearly::Day(month, day).lean(self.lean(at, next), self.today)?;
         Some((days, next))
     }
 
@@ -396,7 +404,7 @@ impl Reader<'_> {
         if let Some((year, next)) = self.year_after(next) {
             return Some((yearly.of(year)?, next));
         }
-        Some((yearly.pick(self.past_or_next(at), self.today)?, next))
+        Some((yearly.lean(self.lean(at, next), self.today)?, next))
     }
 
     fn year_after(&self, at: usize) -> Option<(i16, usize)> {

@@ -5,12 +5,15 @@
 //!
 //! Spans are whole days of the speaker's zone. Vague ones are as wide as people mean them: "two weeks ago" is the
 //! seven days around that day, "a month ago" the thirty, "a year ago" the calendar year. Seasons are northern.
-//! A date without a year is the latest that has begun, or the next one in a clause about the future ("will", "plan").
+//! A date without a year is the next one where the sentence speaks of what is to come ("I start on", "the wedding is
+//! on", "due"), the latest where it speaks of what has been, else the nearest. A question to a memory ("photos from
+//! May") means what has been unless it says otherwise.
 //!
-//! Reading order: `calendar` (days), `words` (cutting), `grammar` (meaning).
+//! Reading order: `calendar` (days), `words` (cutting), `tense` (ahead or behind), `grammar` (meaning).
 
 mod calendar;
 mod grammar;
+mod tense;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -18,6 +21,8 @@ mod words;
 use std::ops::Range;
 
 use model::{Timestamp, Zone};
+
+pub use tense::Tense;
 
 /// A stretch of time: `from` included, `to` not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,23 +38,44 @@ impl Span {
     }
 }
 
-/// The span that a question is about: of several expressions the narrowest, of equals the first.
-pub fn resolve(text: &str, asked_at: Timestamp, zone: &Zone) -> Option<Span> {
-    let found = expressions(text, asked_at, zone)
-        .into_iter()
-        .map(|(_, span)| span);
-    found.min_by_key(|span| span.to.millis().saturating_sub(span.from.millis()))
+/// A time expression of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expression {
+    /// Its place in bytes. Prepositions that only introduce ("in", "on") are not part of it; those that mean something
+    /// ("since") are.
+    pub range: Range<usize>,
+    pub span: Span,
+    /// Whether the sentence speaks of it as past or as still to come, if it tells.
+    pub tense: Option<Tense>,
 }
 
-/// Every expression of a text said at that time, in order, each with its place in bytes; they do not overlap.
-/// Prepositions that only introduce ("in", "on") are not part of the place; those that mean something ("since") are.
-pub fn expressions(text: &str, said_at: Timestamp, zone: &Zone) -> Vec<(Range<usize>, Span)> {
-    let found = grammar::find(text, zone.date(said_at)).into_iter();
+/// The span that a question is about: of several expressions the narrowest, of equals the first.
+pub(crate) fn narrowest(found: &[Expression]) -> Option<Span> {
+    let spans = found.iter().map(|expression| expression.span);
+    spans.min_by_key(|span| span.to.millis().saturating_sub(span.from.millis()))
+}
+
+/// Every expression of a text said at that time, in order; they do not overlap.
+pub fn expressions(text: &str, said_at: Timestamp, zone: &Zone) -> Vec<Expression> {
+    read(text, said_at, zone, false)
+}
+
+/// The same of a question to a memory.
+pub fn asked(text: &str, asked_at: Timestamp, zone: &Zone) -> Vec<Expression> {
+    read(text, asked_at, zone, true)
+}
+
+fn read(text: &str, at: Timestamp, zone: &Zone, asked: bool) -> Vec<Expression> {
+    let found = grammar::find(text, zone.date(at), asked).into_iter();
+    let found = found.map(|found| Expression {
+        range: found.range,
+        span: Span {
+            from: zone.start_of(found.days.from),
+            to: zone.start_of(found.days.to),
+        },
+        tense: found.tense,
+    });
     found
-        .map(|(range, days)| {
-            let (from, to) = (zone.start_of(days.from), zone.start_of(days.to));
-            (range, Span { from, to })
-        })
-        .filter(|(_, span)| span.from < span.to)
+        .filter(|expression| expression.span.from < expression.span.to)
         .collect()
 }

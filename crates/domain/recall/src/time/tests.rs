@@ -1,9 +1,11 @@
 //! Time expressions as data: what is said on a day, and what it means.
 
-use model::{Timestamp, Zone};
+use std::fmt::Write;
+
+use model::{Date, Timestamp, Zone};
 use proptest::prelude::*;
 
-use super::{Span, expressions, resolve};
+use super::{Expression, Span, Tense, asked, expressions, narrowest};
 
 /// Wednesday.
 const SAID: &str = "2023-06-14T15:30:00Z";
@@ -14,27 +16,60 @@ fn at(text: &str) -> Timestamp {
 
 fn show(text: &str) -> String {
     let zone = Zone::utc();
-    let found = expressions(text, at(SAID), &zone)
-        .into_iter()
-        .map(|(range, span)| {
-            let (from, to) = (zone.date(span.from), zone.date(span.to));
-            format!("{}={from}..{to}", &text[range])
-        });
+    let found = expressions(text, at(SAID), &zone).into_iter().map(|found| {
+        let (from, to) = (zone.date(found.span.from), zone.date(found.span.to));
+        format!("{}={from}..{to}", &text[found.range])
+    });
     found.collect::<Vec<_>>().join("; ")
+}
+
+/// What a table says is not so.
+fn wrong(table: &str, have: impl Fn(&str) -> String) -> String {
+    let cases = table.lines().filter(|line| !line.is_empty());
+    let mut wrong = String::new();
+    for case in cases {
+        let (text, want) = case.split_once(" =>").expect("text => meaning");
+        let have = have(text);
+        if have != want.trim() {
+            writeln!(wrong, "{text} => {have}\n   not {want}").expect("a text takes all");
+        }
+    }
+    wrong
+}
+
+/// The last expression's tense and first day.
+fn meant(found: &[Expression]) -> Option<(Option<Tense>, Date)> {
+    let last = found.last()?;
+    Some((last.tense, Zone::utc().date(last.span.from)))
 }
 
 #[test]
 fn expressions_mean() {
-    let cases = include_str!("cases.txt").lines().filter(|line| !line.is_empty());
-    let mut wrong = Vec::new();
-    for case in cases {
-        let (text, want) = case.split_once(" =>").expect("text => meaning");
-        let have = show(text);
-        if have != want.trim() {
-            wrong.push(format!("{text} => {have}\n   not {want}"));
-        }
-    }
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    let wrong = wrong(include_str!("cases.txt"), show);
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn a_date_lies_where_the_sentence_says() {
+    let wrong = wrong(include_str!("tenses.txt"), |text| {
+        let found = expressions(text, at(SAID), &Zone::utc());
+        let shown = |tense: Option<Tense>| tense.map_or("-".to_owned(), |tense| format!("{tense:?}"));
+        meant(&found).map_or_else(String::new, |(tense, day)| format!("{} {day}", shown(tense)))
+    });
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn a_question_means_what_has_been_unless_it_says_otherwise() {
+    let wrong = wrong(include_str!("asked.txt"), |text| {
+        let found = asked(text, at(SAID), &Zone::utc());
+        meant(&found).map_or_else(String::new, |(_, day)| day.to_string())
+    });
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+fn resolve(text: &str, asked_at: Timestamp, zone: &Zone) -> Option<Span> {
+    narrowest(&asked(text, asked_at, zone))
 }
 
 #[test]
@@ -66,7 +101,13 @@ fn vocabulary() -> impl Strategy<Value = String> {
 fn sound(text: &str, said: Timestamp) -> Result<(), TestCaseError> {
     let zone = Zone::named("America/New_York").expect("a zone");
     let mut end = 0;
-    for (range, Span { from, to }) in expressions(text, said, &zone) {
+    let found = expressions(text, said, &zone).into_iter();
+    for Expression {
+        range,
+        span: Span { from, to },
+        ..
+    } in found
+    {
         prop_assert!(from < to);
         prop_assert!(end <= range.start && range.start < range.end);
         prop_assert!(text.get(range.clone()).is_some());
@@ -86,4 +127,68 @@ proptest! {
         sound(&text, Timestamp::from_millis(millis))?;
         sound(&text, at(SAID))?;
     }
+
+    #[test]
+    fn a_date_keeps_its_day_and_month_and_is_the_closest_on_its_side(
+        told in told_dates(), days in 0..20_000i64, asking in any::<bool>(),
+    ) {
+        let (text, (day, month), side) = told;
+        let said = Timestamp::from_millis(days * 86_400_000);
+        let zone = Zone::utc();
+        let found = if asking { asked(&text, said, &zone) } else { expressions(&text, said, &zone) };
+        prop_assert_eq!(found.len(), 1, "{}", text);
+        let (date, today) = (zone.date(found[0].span.from), zone.date(said));
+        prop_assert_eq!((date.day(), date.month()), (day, month));
+        let apart = (found[0].span.from.millis() - said.millis()) / 86_400_000;
+        // A leap day comes every fourth year, and once in a while every eighth.
+        let years = if (day, month) == (29, 2) { 8 } else { 1 };
+        prop_assert!(apart.abs() <= years * 366);
+        match side {
+            Some(Tense::Future) => prop_assert!(date >= today),
+            Some(Tense::Past) => prop_assert!(date <= today),
+            None if asking => prop_assert!(date <= today),
+            None => prop_assert!((day, month) == (29, 2) || apart.abs() <= 184),
+        }
+    }
+}
+
+/// A sentence with a date, the date, and on which side it lies.
+fn told_dates() -> impl Strategy<Value = (String, (i8, i8), Option<Tense>)> {
+    const MONTHS: [(&str, i8); 12] = [
+        ("January", 31),
+        ("February", 29),
+        ("March", 31),
+        ("April", 30),
+        ("May", 31),
+        ("June", 30),
+        ("July", 31),
+        ("August", 31),
+        ("September", 30),
+        ("October", 31),
+        ("November", 30),
+        ("December", 31),
+    ];
+    let told = [
+        ("we will marry on DATE", Some(Tense::Future)),
+        ("on DATE the next race is due", Some(Tense::Future)),
+        (
+            "I met Tom, and on DATE I am going to meet him again",
+            Some(Tense::Future),
+        ),
+        ("we married on DATE", Some(Tense::Past)),
+        ("on DATE, which was a Monday, it rained", Some(Tense::Past)),
+        ("photos of DATE", None),
+    ];
+    let date = (0..12usize).prop_flat_map(|month| (1..=MONTHS[month].1, Just(month)));
+    (proptest::sample::select(told.to_vec()), date, any::<bool>()).prop_map(
+        |((told, side), (day, month), day_first)| {
+            let (name, number) = (MONTHS[month].0, i8::try_from(month + 1).expect("at most 12"));
+            let date = if day_first {
+                format!("{day} {name}")
+            } else {
+                format!("{name} {day}")
+            };
+            (told.replace("DATE", &date), (day, number), side)
+        },
+    )
 }

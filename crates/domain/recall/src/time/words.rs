@@ -13,28 +13,43 @@ use super::calendar::{self, Unit, Yearly};
 pub(super) struct Word {
     pub(super) text: String,
     pub(super) range: Range<usize>,
-    /// A sentence or clause ended before it: no expression goes across.
-    pub(super) breaks: bool,
+    /// What stands between the word before and this one.
+    pub(super) gap: Gap,
     /// The word is a date in digits.
     pub(super) date: Option<Date>,
+}
+
+/// What stands between two words, the stronger the later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Gap {
+    None,
+    /// Letters that the grammar does not read.
+    Letters,
+    Comma,
+    /// A semicolon, a colon, a bracket.
+    Clause,
+    /// The sentence ends.
+    Full,
+}
+
+impl Word {
+    /// Whether no expression goes across the gap before it.
+    pub(super) fn breaks(&self) -> bool {
+        !matches!(self.gap, Gap::None | Gap::Comma)
+    }
 }
 
 /// Cuts a text; only ASCII words matter to the grammar, other letters separate.
 pub(super) fn words(text: &str) -> Vec<Word> {
     let bytes = text.as_bytes();
     let mut words: Vec<Word> = Vec::new();
-    let (mut at, mut breaks) = (0, true);
+    let (mut at, mut gap) = (0, Gap::Full);
     while at < bytes.len() {
         let byte = bytes[at];
         if !byte.is_ascii_alphanumeric() {
-            // Commas, hyphens and apostrophes hold an expression together; full stops and foreign letters do not.
-            let curly = text.get(at..).is_some_and(|rest| rest.starts_with('’'));
-            breaks |= !curly
-                && !matches!(
-                    byte,
-                    b' ' | b'\t' | b',' | b'-' | b'\'' | b'/' | b'"' | b'*' | b'_'
-                );
-            at += if curly { '’'.len_utf8() } else { 1 };
+            let c = text[at..].chars().next().unwrap_or(' ');
+            gap = gap.max(gap_of(c, &text[at + c.len_utf8()..]));
+            at += c.len_utf8();
             continue;
         }
         let digits = digit_date(&bytes[at..]);
@@ -50,12 +65,25 @@ pub(super) fn words(text: &str) -> Vec<Word> {
         words.push(Word {
             text: text[at..end].to_ascii_lowercase(),
             range: at..end,
-            breaks,
+            gap,
             date: digits.map(|(date, _)| date),
         });
-        (at, breaks) = (end, false);
+        (at, gap) = (end, Gap::None);
     }
     words
+}
+
+/// Hyphens and apostrophes hold an expression together.
+fn gap_of(c: char, rest: &str) -> Gap {
+    match c {
+        ' ' | '\t' | '-' | '\'' | '’' | '/' | '"' | '*' | '_' => Gap::None,
+        ',' => Gap::Comma,
+        '!' | '?' | '\n' | '。' => Gap::Full,
+        // "10 a.m. on Friday" goes on.
+        '.' if !rest.trim_start().starts_with(|c: char| c.is_lowercase()) => Gap::Full,
+        c if c.is_alphanumeric() => Gap::Letters,
+        _ => Gap::Clause,
+    }
 }
 
 /// A date in digits: `2023-05-07`, `2023/5/7`, `7.5.2023` (day first), `5/7/2023` (month first where that is a month).

@@ -1,0 +1,110 @@
+//! A fact's words, read once for every comparison.
+//!
+//! Owns: when two facts say the same. Never: what a fact replaces.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use recall::text::terms;
+
+use crate::facts::lexicon::ADVERBS;
+use crate::words::words;
+
+/// How many traces of two facts that say the same may differ: an adverb more, a word of another ending.
+const TRACES_DIFFER_MAX: u32 = 3;
+/// The share of two facts' words that must be common for them to say the same.
+const SAME_SHARE: (usize, usize) = (9, 10);
+
+/// A word without its ending, as a number.
+pub(super) type Term = u64;
+
+/// What is compared of a fact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Wording {
+    /// One bit for each longer word's beginning: tells most different facts apart at once.
+    traces: u64,
+    terms: BTreeSet<Term>,
+    numbers: BTreeSet<Term>,
+    is_negated: bool,
+}
+
+impl Wording {
+    pub(super) fn of(text: &str) -> Self {
+        let texts = word_set(text);
+        let is_number = |word: &&String| word.starts_with(|c: char| c.is_ascii_digit());
+        Self {
+            traces: traces(text),
+            numbers: texts.iter().filter(is_number).map(|word| term(word)).collect(),
+            terms: texts.iter().map(|word| term(word)).collect(),
+            is_negated: is_negated(text),
+        }
+    }
+
+    /// Whether both say the same in nearly the same words; every number and every negation must agree.
+    pub(super) fn says(&self, other: &Self) -> bool {
+        if (self.traces ^ other.traces).count_ones() > TRACES_DIFFER_MAX
+            || self.numbers != other.numbers
+            || self.is_negated != other.is_negated
+        {
+            return false;
+        }
+        let common = self.terms.intersection(&other.terms).count();
+        let all = self.terms.len() + other.terms.len() - common;
+        common * SAME_SHARE.1 >= all * SAME_SHARE.0
+    }
+
+    pub(super) fn terms(&self) -> &BTreeSet<Term> {
+        &self.terms
+    }
+
+    /// So many of the terms that whatever says the same has at least one of them, whichever they are.
+    pub(super) fn telling_terms(&self) -> usize {
+        let common_min = (self.terms.len() * SAME_SHARE.0).div_ceil(SAME_SHARE.1);
+        self.terms.len() - common_min + 1
+    }
+}
+
+/// The number of a word without its ending.
+pub(super) fn term(word: &str) -> Term {
+    let mut hasher = DefaultHasher::new();
+    word.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// A text's words without endings and adverbs; a text that has none is one word.
+pub(super) fn word_set(text: &str) -> BTreeSet<String> {
+    let said = words(text);
+    let telling = said.iter().filter(|word| !ADVERBS.contains(&word.text));
+    let set: BTreeSet<String> = telling
+        .flat_map(|word| terms(&text[word.range.clone()]))
+        .collect();
+    if set.is_empty() {
+        BTreeSet::from([text.to_lowercase()])
+    } else {
+        set
+    }
+}
+
+fn traces(text: &str) -> u64 {
+    let words = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| word.len() > 3);
+    let bit = |word: &str| {
+        let start = word
+            .bytes()
+            .take(3)
+            .map(|byte| u64::from(byte.to_ascii_lowercase()));
+        start.fold(7, |sum: u64, byte| sum.wrapping_mul(31).wrapping_add(byte)) % 64
+    };
+    words.fold(0, |traces, word| traces | 1 << bit(word))
+}
+
+fn is_negated(text: &str) -> bool {
+    words(text).iter().any(|word| {
+        word.text.ends_with("n't")
+            || matches!(
+                word.text.as_str(),
+                "not" | "no" | "never" | "without" | "stopped" | "quit"
+            )
+    })
+}
