@@ -156,10 +156,29 @@ async fn beside_much(folder: &Path, messages: usize) {
         times.push(start.elapsed());
     }
     show("  claim with nothing due", times);
-    let start = now();
-    let (s, _) = turn(0, 0, 0);
-    ledger.sweep(Sweep::Session(s)).await.expect("swept");
-    println!("  sweep of one session: {:.2?}", start.elapsed());
+    for (n, which) in ["first", "second"].into_iter().enumerate() {
+        let (s, _) = turn(n, 0, 0);
+        let start = now();
+        let mut sweep = ledger.sweep(Sweep::Session(s));
+        let mut times = Vec::new();
+        loop {
+            let (s, batch) = turn(messages + n, times.len(), 1);
+            let appended = now();
+            tokio::select! {
+                biased;
+                swept = &mut sweep => {
+                    swept.expect("swept");
+                    break;
+                }
+                accepted = ledger.append(&s, batch, at(50)) => {
+                    accepted.expect("accepted");
+                    times.push(appended.elapsed());
+                }
+            }
+        }
+        println!("  {which} sweep of one session: {:.2?}", start.elapsed());
+        show("  append of 1 meanwhile", times);
+    }
 }
 
 #[tokio::main]

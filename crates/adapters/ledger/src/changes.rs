@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use model::{DocId, EntryId, Scope};
-use ports::{BrokenFile, FileChanges, FileMark, FileRecord, FileStat, LedgerError, VaultPath};
+use ports::{BrokenFile, FileAppend, FileChanges, FileMark, FileRecord, FileStat, LedgerError, VaultPath};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::SqliteLedger;
@@ -14,6 +14,8 @@ use crate::failure::{Failure, Outcome};
 use crate::row::{kind_number, name_of, owner_of};
 
 pub(crate) const STATS: &str = "SELECT path, bytes, modified_s, modified_ns FROM files ORDER BY path";
+
+pub(crate) const STAT: &str = "SELECT path, bytes, modified_s, modified_ns FROM files WHERE path = ?1";
 
 pub(crate) const RECORD: &str = "SELECT path, bytes, modified_s, modified_ns,
     id, app, project, owner_kind, owner, problem FROM files WHERE path = ?1";
@@ -61,45 +63,71 @@ fn record(connection: &Connection, path: &str) -> Outcome<Option<FileRecord>> {
     }))
 }
 
+/// A time as two columns of 64 bits: seconds, and the rest of one.
+fn time_of(stat: &FileStat) -> Outcome<(i64, i64)> {
+    let seconds = i64::try_from(stat.modified_ns.div_euclid(SECOND_NS))
+        .map_err(|_| Failure::Row("a time outside 64 bits of seconds".to_owned()))?;
+    let rest = i64::try_from(stat.modified_ns.rem_euclid(SECOND_NS)).expect("below one second");
+    Ok((seconds, rest))
+}
+
 fn put(connection: &Connection, record: &FileRecord) -> Outcome<()> {
     connection
         .prepare_cached("DELETE FROM files WHERE path = ?1")?
         .execute([&*record.stat.path])?;
-    extend(connection, record)
-}
-
-/// Updates the stat of a file that is there, else records it; its marks join those there.
-fn extend(connection: &Connection, record: &FileRecord) -> Outcome<()> {
-    let seconds = i64::try_from(record.stat.modified_ns.div_euclid(SECOND_NS))
-        .map_err(|_| Failure::Row("a time outside 64 bits of seconds".to_owned()))?;
-    let rest = i64::try_from(record.stat.modified_ns.rem_euclid(SECOND_NS)).expect("below one second");
-    let (path, bytes) = (&*record.stat.path, record.stat.bytes.cast_signed());
+    let (seconds, rest) = time_of(&record.stat)?;
     let file = connection
         .prepare_cached(
-            "UPDATE files SET bytes = ?2, modified_s = ?3, modified_ns = ?4 WHERE path = ?1 RETURNING id",
+            "INSERT INTO files (path, bytes, modified_s, modified_ns, app, project, owner_kind, owner, problem)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         )?
-        .query_row((path, bytes, seconds, rest), |row| row.get(0))
-        .optional()?;
-    let file: i64 = match file {
-        Some(file) => file,
-        None => connection
-            .prepare_cached(
-                "INSERT INTO files
-                   (path, bytes, modified_s, modified_ns, app, project, owner_kind, owner, problem)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            )?
-            .insert((
-                path,
-                bytes,
+        .insert((
+            &*record.stat.path,
+            record.stat.bytes.cast_signed(),
+            seconds,
+            rest,
+            record.scope.app.as_str(),
+            record.scope.project.as_str(),
+            kind_number(record.owner.kind),
+            record.owner.id.as_str(),
+            record.problem.as_deref(),
+        ))?;
+    mark(connection, file, record)
+}
+
+/// Updates the record of a file that is as it was before the append; a file without one gets it.
+fn extend(connection: &Connection, append: &FileAppend) -> Outcome<()> {
+    let record = &append.after;
+    let Some(before) = &append.before else {
+        return match stat(connection, &record.stat.path)? {
+            Some(_) => Ok(()),
+            None => put(connection, record),
+        };
+    };
+    let (seconds, rest) = time_of(&record.stat)?;
+    let (seconds_before, rest_before) = time_of(before)?;
+    let file: Option<i64> = connection
+        .prepare_cached(
+            "UPDATE files SET bytes = ?2, modified_s = ?3, modified_ns = ?4
+             WHERE path = ?1 AND bytes = ?5 AND modified_s = ?6 AND modified_ns = ?7 RETURNING id",
+        )?
+        .query_row(
+            (
+                &*record.stat.path,
+                record.stat.bytes.cast_signed(),
                 seconds,
                 rest,
-                record.scope.app.as_str(),
-                record.scope.project.as_str(),
-                kind_number(record.owner.kind),
-                record.owner.id.as_str(),
-                record.problem.as_deref(),
-            ))?,
-    };
+                before.bytes.cast_signed(),
+                seconds_before,
+                rest_before,
+            ),
+            |row| row.get(0),
+        )
+        .optional()?;
+    file.map_or(Ok(()), |file| mark(connection, file, record))
+}
+
+fn mark(connection: &Connection, file: i64, record: &FileRecord) -> Outcome<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO file_marks (file, entry, digest, docs) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT DO UPDATE SET digest = excluded.digest, docs = excluded.docs",
@@ -110,6 +138,11 @@ fn extend(connection: &Connection, record: &FileRecord) -> Outcome<()> {
         insert.execute((file, mark.entry.as_str(), mark.digest.cast_signed(), docs))?;
     }
     Ok(())
+}
+
+fn stat(connection: &Connection, path: &str) -> Outcome<Option<FileStat>> {
+    let mut statement = connection.prepare_cached(STAT)?;
+    Ok(statement.query_row([path], stat_of).optional()?)
 }
 
 #[async_trait]
@@ -123,6 +156,11 @@ impl FileChanges for SqliteLedger {
         self.readers.read(work).await
     }
 
+    async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, LedgerError> {
+        let path = Arc::clone(path);
+        self.readers.read(move |c| stat(c, &path)).await
+    }
+
     async fn record(&self, path: &VaultPath) -> Result<Option<FileRecord>, LedgerError> {
         let path = Arc::clone(path);
         self.readers.read(move |c| record(c, &path)).await
@@ -132,8 +170,8 @@ impl FileChanges for SqliteLedger {
         self.writer.write(move |c| put(c, &record)).await
     }
 
-    async fn extend(&self, records: Vec<FileRecord>) -> Result<(), LedgerError> {
-        let work = move |c: &Connection| records.iter().try_for_each(|record| extend(c, record));
+    async fn extend(&self, appends: Vec<FileAppend>) -> Result<(), LedgerError> {
+        let work = move |c: &Connection| appends.iter().try_for_each(|append| extend(c, append));
         self.writer.write(work).await
     }
 

@@ -159,6 +159,28 @@ fn fail(connection: &Connection, id: &JobId, failure: JobFailure, now: Timestamp
     session.map_or(Ok(()), |session| set_head(connection, session))
 }
 
+/// Queues a given up job anew. It goes to the end of its session's line: whoever is at its head may be running.
+fn retry(connection: &Connection, scope: &Scope, id: &JobId, now: Timestamp) -> Outcome<bool> {
+    let Some(scope) = scope_row(connection, scope)? else {
+        return Ok(false);
+    };
+    let retried = connection
+        .prepare_cached(
+            "UPDATE jobs SET seq = (SELECT max(seq) FROM jobs) + 1, state = ?4, attempt = 0, finished = NULL, due = ?5,
+               head = NOT EXISTS (SELECT 1 FROM jobs AS other
+                                  WHERE other.session = jobs.session AND other.finished IS NULL)
+             WHERE id = ?1 AND scope = ?2 AND state = ?3",
+        )?
+        .execute((
+            id.0.as_str(),
+            scope,
+            JobState::Failed.as_str(),
+            JobState::Queued.as_str(),
+            now.millis(),
+        ))?;
+    Ok(retried > 0)
+}
+
 /// A lease was claimed when it was due, so it is due again at once.
 fn release_all(connection: &Connection) -> Outcome<usize> {
     let released = connection
@@ -189,6 +211,12 @@ fn condition(connection: &Connection, query: &TaskQuery) -> Outcome<Option<(Stri
             .map(|kind| format!("'{}'", kind.as_str()))
             .collect();
         sql = format!("{sql} AND kind IN ({})", kinds.join(", "));
+    }
+    if let Some(from) = query.made_from {
+        sql = format!("{sql} AND created >= {}", from.millis());
+    }
+    if let Some(before) = query.made_before {
+        sql = format!("{sql} AND created < {}", before.millis());
     }
     Ok(row.map(|row| (sql, row)))
 }
@@ -273,6 +301,11 @@ impl Jobs for SqliteLedger {
     async fn fail(&self, id: &JobId, failure: JobFailure, now: Timestamp) -> Result<(), LedgerError> {
         let id = id.clone();
         self.writer.write(move |c| fail(c, &id, failure, now)).await
+    }
+
+    async fn retry(&self, scope: &Scope, id: &JobId, now: Timestamp) -> Result<bool, LedgerError> {
+        let (scope, id) = (scope.clone(), id.clone());
+        self.writer.write(move |c| retry(c, &scope, &id, now)).await
     }
 
     async fn release_all(&self) -> Result<usize, LedgerError> {

@@ -4,7 +4,7 @@
 //! conversation is cut or what a job does. `docs/ledger.md` describes the tables and the invariants they carry.
 //!
 //! Reading order: [`writer`] (one thread, one commit for all who wait), [`readers`], [`schema`], [`row`] (values and
-//! rows), [`transcripts`], [`sweep`], [`jobs`], [`changes`].
+//! rows), [`transcripts`], [`sweep`] and [`scrub`] (forgetting, in rows and in bytes), [`jobs`], [`changes`].
 
 mod changes;
 mod failure;
@@ -12,6 +12,7 @@ mod jobs;
 mod readers;
 mod row;
 mod schema;
+mod scrub;
 mod sweep;
 mod transcripts;
 mod writer;
@@ -49,7 +50,7 @@ impl SqliteLedger {
         writer::prepare(&connection).map_err(Failure::Sql)?;
         schema::migrate(&mut connection)?;
         writer::make_durable(&connection).map_err(Failure::Sql)?;
-        sweep::scrub(&connection)?;
+        scrub::whole(&connection)?;
         Ok(Self {
             readers: Arc::new(Readers::open(path).map_err(Failure::Sql)?),
             writer: Writer::start(connection).map_err(Failure::Io)?,

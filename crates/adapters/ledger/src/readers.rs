@@ -11,6 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
 use crate::failure::{Failure, Outcome};
+use crate::writer::prepare_once;
 
 /// More would only wait for the same two or four cores.
 const READERS: usize = 3;
@@ -32,7 +33,7 @@ impl Readers {
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             let connection = Connection::open_with_flags(path, flags)?;
             connection.busy_timeout(BUSY_TIMEOUT)?;
-            connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+            prepare_once(&connection, STATEMENTS_MAX)?;
             Ok(connection)
         };
         Ok(Self {

@@ -1,6 +1,6 @@
 //! Forgetting: which rows go, and what goes with them.
 //!
-//! Owns: the meaning of each sweep in rows, and that no file shows them afterwards. Never: other deletions.
+//! Owns: the meaning of each sweep in rows. Never: other deletions, or what is left in the files (`scrub`).
 //!
 //! Whole sessions and scopes go by cascade. Of single messages and owners, the messages that go are found first; then
 //! each session that lost some is settled: memcells and sessions left empty go, and what is derived is derived again.
@@ -11,7 +11,7 @@ use model::{CellId, MessageId, Owner, OwnerKind, Scope};
 use ports::{Forgotten, JobKind, Sweep};
 use rusqlite::{Connection, OptionalExtension, Params};
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::row::{USER, counted, kind_number, scope_row, session_row};
 use crate::{jobs, transcripts};
 
@@ -26,25 +26,6 @@ pub(crate) fn sweep(connection: &Connection, sweep: &Sweep) -> Outcome<Forgotten
     Ok(forgotten)
 }
 
-/// Makes the files show no more than the rows do, if a sweep asks for it, this one or one that a crash cut short.
-///
-/// Zeroing what is deleted (`secure_delete`) is not enough: when `SQLite` balances a tree it moves rows to a neighbour page
-/// and leaves their bytes in the gap of the old one, and deleting the row later cleans only the new one. So the database
-/// is written anew from its rows, and its log emptied.
-pub(crate) fn scrub(connection: &Connection) -> Outcome<()> {
-    let is_due = "SELECT EXISTS (SELECT 1 FROM erasures)";
-    if !connection.query_row(is_due, [], |row| row.get(0))? {
-        return Ok(());
-    }
-    connection.execute_batch("VACUUM")?;
-    let busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-    if busy {
-        return Err(Failure::LogInUse);
-    }
-    connection.execute_batch("DELETE FROM erasures")?;
-    Ok(())
-}
-
 fn delete(connection: &Connection, sweep: &Sweep) -> Outcome<Forgotten> {
     match sweep {
         Sweep::Session(key) => match session_row(connection, key)? {
@@ -57,11 +38,21 @@ fn delete(connection: &Connection, sweep: &Sweep) -> Outcome<Forgotten> {
         },
         Sweep::Owner(scope, owner) => match scope_row(connection, scope)? {
             Some(scope) => {
-                let doomed = doomed_with(connection, scope, owner)?;
+                let doomed = doomed_with(connection, scope, owner, None)?;
                 erase(connection, &doomed)
             }
             None => Ok(Forgotten::default()),
         },
+        Sweep::OwnerInSession(key, owner) => {
+            let (scope, session) = (scope_row(connection, &key.scope)?, session_row(connection, key)?);
+            match (scope, session) {
+                (Some(scope), Some(session)) => {
+                    let doomed = doomed_with(connection, scope, owner, Some(session))?;
+                    erase(connection, &doomed)
+                }
+                _ => Ok(Forgotten::default()),
+            }
+        }
         Sweep::Messages(scope, ids) => {
             let doomed = doomed_ids(connection, scope, ids)?;
             erase(connection, &doomed)
@@ -122,13 +113,20 @@ fn doomed_ids(connection: &Connection, scope: &Scope, ids: &[MessageId]) -> Outc
     Ok(doomed)
 }
 
-/// Takes the owner out of every memcell, and names the messages that go: the owner's own, those of memcells that nobody
-/// else remembers, and those buffered where no other user speaks.
-fn doomed_with(connection: &Connection, scope: i64, owner: &Owner) -> Outcome<BTreeSet<i64>> {
+/// Takes the owner out of every memcell, of one session where one is given, and names the messages that go: the owner's
+/// own, those of memcells that nobody else remembers, and those buffered where no other user speaks.
+fn doomed_with(
+    connection: &Connection,
+    scope: i64,
+    owner: &Owner,
+    within: Option<i64>,
+) -> Outcome<BTreeSet<i64>> {
     let named = (scope, kind_number(owner.kind), owner.id.as_str());
     let mut doomed = BTreeSet::new();
     let sessions = "SELECT session FROM speakers WHERE scope = ?1 AND kind = ?2 AND name = ?3";
-    for session in numbers(connection, sessions, named)? {
+    let mut sessions = numbers(connection, sessions, named)?;
+    sessions.retain(|session| within.is_none_or(|within| *session == within));
+    for session in sessions {
         let own = "SELECT messages.seq FROM events JOIN messages ON messages.seq = events.seq
                    WHERE events.session = ?1 AND speaker_kind = ?2 AND speaker = ?3";
         doomed.extend(numbers(connection, own, (session, named.1, named.2))?);
@@ -139,8 +137,9 @@ fn doomed_with(connection: &Connection, scope: i64, owner: &Owner) -> Outcome<BT
             doomed.extend(numbers(connection, buffered, [session])?);
         }
     }
-    let cells = "SELECT DISTINCT cell FROM cell_owners WHERE scope = ?1 AND kind = ?2 AND name = ?3";
-    for cell in numbers(connection, cells, named)? {
+    let cells = "SELECT DISTINCT cell FROM cell_owners JOIN cells ON cells.seq = cell
+                 WHERE scope = ?1 AND kind = ?2 AND name = ?3 AND (?4 IS NULL OR session = ?4)";
+    for cell in numbers(connection, cells, (named.0, named.1, named.2, within))? {
         connection
             .prepare_cached("DELETE FROM cell_owners WHERE cell = ?1 AND kind = ?2 AND name = ?3")?
             .execute((cell, named.1, named.2))?;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, StatementStatus};
 use tokio::task::JoinSet;
 
 use crate::failure::{Failure, Outcome};
@@ -172,6 +172,7 @@ fn scans(connection: &Connection, sql: &str) -> Vec<String> {
 #[test]
 fn no_read_walks_over_other_tenants_rows() {
     let mut connection = Connection::open_in_memory().expect("opens");
+    writer::prepare(&connection).expect("settings");
     schema::migrate(&mut connection).expect("migrates");
     let look_ups = [
         transcripts::BUFFER,
@@ -179,6 +180,7 @@ fn no_read_walks_over_other_tenants_rows() {
         transcripts::BY_ID,
         transcripts::CELL,
         transcripts::CELL_OWNERS,
+        changes::STAT,
         changes::RECORD,
         changes::MARKS,
     ];
@@ -202,5 +204,20 @@ fn no_read_walks_over_other_tenants_rows() {
     ];
     for (sql, scan) in whole {
         assert_eq!(scans(&connection, sql), [scan], "{sql}");
+    }
+}
+
+#[test]
+fn another_value_is_no_reason_to_plan_again() {
+    let mut connection = Connection::open_in_memory().expect("opens");
+    writer::prepare(&connection).expect("settings");
+    schema::migrate(&mut connection).expect("migrates");
+    for sql in [transcripts::CELL, transcripts::CELL_MESSAGES, changes::STAT] {
+        let mut statement = connection.prepare(sql).expect("plans");
+        for value in ["a", "b", "c"] {
+            let mut rows = statement.query([value]).expect("runs");
+            assert!(rows.next().expect("runs").is_none());
+        }
+        assert_eq!(statement.get_status(StatementStatus::RePrepare), 0, "{sql}");
     }
 }

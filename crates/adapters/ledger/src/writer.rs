@@ -3,7 +3,8 @@
 //! Owns: transactions, group commit, durability. Never: what is written; a request brings its own statements.
 //!
 //! A request runs in a savepoint, so its failure undoes only its own work. It hears `Ok` only after the commit that
-//! holds its work is on disk. A request whose caller has gone is still done: it was queued.
+//! holds its work is on disk; one that erases, only after the files show it no more, and others do not wait for that.
+//! A request whose caller has gone is still done: it was queued.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,11 +12,12 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use ports::LedgerError;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::failure::{Failure, Outcome};
-use crate::sweep;
+use crate::scrub::Scrub;
 
 /// Requests that wait for the writer; more callers than that wait for a place.
 const QUEUE_MAX: usize = 1024;
@@ -35,15 +37,24 @@ const WAL_PAGES: i64 = 4000;
 /// Settings that hold before the schema is known.
 pub(crate) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    prepare_once(connection, STATEMENTS_MAX)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)
+}
+
+/// Statements are planned once, and not anew for other values: planning costs more than our look-ups.
+pub(crate) fn prepare_once(connection: &Connection, statements_max: usize) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(statements_max);
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .map(drop)
 }
 
 /// Settings of the file and of every commit: on disk before it is acknowledged.
 pub(crate) fn make_durable(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "full")?;
+    connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     connection.pragma_update(None, "wal_autocheckpoint", WAL_PAGES)?;
     connection.pragma_update_and_check(None, "journal_size_limit", WAL_PAGES * 4096, |_| Ok(()))
 }
@@ -151,26 +162,75 @@ impl<T: Send, F: FnOnce(&Connection) -> Outcome<T> + Send> Request for Call<T, F
 fn serve(connection: &Connection, mut requests: mpsc::Receiver<Box<dyn Request>>) {
     let mut waiting = VecDeque::new();
     let mut last_batch = 0;
-    while let Some(request) = requests.blocking_recv() {
-        waiting.push_back(request);
+    let mut erasing = Erasing::default();
+    loop {
+        if !erasing.is_under_way() {
+            let Some(request) = requests.blocking_recv() else {
+                return;
+            };
+            waiting.push_back(request);
+        }
         gather(&mut waiting, &mut requests);
-        if waiting.len() < last_batch {
+        if !waiting.is_empty() && waiting.len() < last_batch {
             std::thread::sleep(COMPANY_WAIT);
             gather(&mut waiting, &mut requests);
         }
         last_batch = waiting.len();
         while !waiting.is_empty() {
             let (done, commit) = commit_batch(connection, &mut waiting);
-            if commit.is_ok()
-                && done.iter().any(|request| request.erases())
-                && let Err(error) = sweep::scrub(connection)
-            {
-                // The rows are gone; the next sweep or the next start tries again.
-                tracing::warn!(%error, "deleted text may still be in the ledger's files");
-            }
             for request in done {
-                request.answer(&commit);
+                if commit.is_ok() && request.erases() {
+                    erasing.next.push(request);
+                } else {
+                    request.answer(&commit);
+                }
             }
+        }
+        erasing.go_on(connection);
+    }
+}
+
+/// Sweeps that are committed, and answered once no file holds what they deleted.
+#[derive(Default)]
+struct Erasing {
+    under_way: Option<Scrub>,
+    /// Whom that is for.
+    now: Done,
+    /// They came later, and have to wait for the next one: pages that were looked at may hold what they deleted.
+    next: Done,
+}
+
+impl Erasing {
+    fn is_under_way(&self) -> bool {
+        self.under_way.is_some() || !self.next.is_empty()
+    }
+
+    /// Does a part of what is due, between the requests of others.
+    fn go_on(&mut self, connection: &Connection) {
+        if !self.is_under_way() {
+            return;
+        }
+        let is_over = self.step(connection).unwrap_or_else(|error| {
+            // The rows are gone; the next sweep or the next start tries again.
+            tracing::warn!(%error, "deleted text may still be in the ledger's files");
+            true
+        });
+        if is_over {
+            self.under_way = None;
+            for request in self.now.drain(..) {
+                request.answer(&Ok(()));
+            }
+        }
+    }
+
+    fn step(&mut self, connection: &Connection) -> Outcome<bool> {
+        if self.under_way.is_none() {
+            self.now = std::mem::take(&mut self.next);
+            self.under_way = Scrub::begin(connection)?;
+        }
+        match &mut self.under_way {
+            Some(scrub) => scrub.step(connection),
+            None => Ok(true),
         }
     }
 }

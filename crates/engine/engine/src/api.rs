@@ -128,6 +128,8 @@ pub enum Forget {
     Session(SessionKey),
     /// Everything of an owner.
     Owner(Scope, Owner),
+    /// An owner's part of one session; the others' memory of it stays.
+    OwnerInSession(SessionKey, Owner),
     /// Single entries of an owner, and what they alone support.
     Entries(Scope, Owner, Vec<EntryId>),
 }
@@ -158,6 +160,8 @@ pub struct Status {
     pub index: IndexHealth,
     pub index_stats: IndexStats,
     pub jobs: JobStats,
+    /// Of the waiting ones, those that wait for a disk to have room or a file to be mended.
+    pub stuck: usize,
     pub broken_files: Vec<BrokenFile>,
     /// Sessions with a buffer, and their messages.
     pub open_sessions: usize,
@@ -182,8 +186,14 @@ impl Status {
         }
         if self.jobs.failed > 0 {
             problems.push(format!(
-                "{} tasks failed for good: see `quipu status --tasks`",
+                "{} tasks failed for good: `quipu status --tasks` says why, `quipu retry` tries them again",
                 self.jobs.failed
+            ));
+        }
+        if self.stuck > 0 {
+            problems.push(format!(
+                "{} tasks cannot be done now and are tried again by themselves: mend the files below, or free the disk",
+                self.stuck
             ));
         }
         problems.extend(
@@ -224,12 +234,18 @@ pub enum EngineError {
     /// The request cannot be served as it is.
     #[error("{0}")]
     Invalid(String),
+    /// What was asked for cannot be done to it as it stands.
+    #[error("{0}")]
+    Unfit(String),
     /// The session or the system has too much unfinished work; try again later.
     #[error("too much is waiting already ({pending} tasks): try again in a moment")]
     Saturated { pending: usize },
     /// The engine is shutting down.
     #[error("quipu is shutting down")]
     Stopping,
+    /// A fault of the program, which goes on; what it said is for the log.
+    #[error("the work ended with a panic: {0}")]
+    Panicked(String),
     #[error("the ledger could not do it")]
     Ledger(#[from] LedgerError),
     #[error("the vault could not do it")]

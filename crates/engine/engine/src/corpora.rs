@@ -4,7 +4,7 @@
 //!
 //! Nothing is lost between a load and what is written meanwhile: an owner is registered before its rows are read, and
 //! from then on every change is told to it, changes that come during the load being kept and put on top. A change is
-//! told after it is durable, so a load that begins later reads it. What is not a plain change (forgetting, a new
+//! told after it is durable, so a load that begins later reads it. What is told before, a load is given. What is not a plain change (forgetting, a new
 //! index) lets owners go instead, and a load that was under way then is thrown away.
 
 mod hot;
@@ -33,6 +33,7 @@ pub(crate) struct Corpora {
 #[derive(Debug, Default)]
 struct Slots {
     scopes: BTreeMap<Scope, BTreeMap<Owner, Slot>>,
+    on_their_way: BTreeMap<(Scope, Owner), Vec<OnTheirWay>>,
     /// Counts uses; the slot with the lowest count is the least recently used.
     uses: u64,
     /// Counts how often owners were let go because their rows were no longer true.
@@ -48,6 +49,9 @@ struct Slot {
 /// A place in time: whether owners were let go since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket(u64);
+
+/// Rows of one owner between the vault and the index.
+pub(crate) type OnTheirWay = Arc<[Doc]>;
 
 /// An owner's rows, or that they are too many to be kept at hand.
 #[derive(Debug)]
@@ -128,23 +132,48 @@ impl Corpora {
 
     /// Tells an owner of rows that came and went in the index.
     pub(crate) fn rows(&self, scope: &Scope, owner: &Owner, add: Vec<Doc>, remove: Vec<DocId>) {
-        let hot = self
-            .slots()
-            .scopes
-            .get(scope)
-            .and_then(|owners| owners.get(owner))
-            .map(|slot| slot.hot.clone());
-        if let Some(hot) = hot {
+        if let Some(hot) = self.at_hand(scope, owner) {
             hot.change(Change::Rows { add, remove });
         }
     }
 
+    /// Shows rows to their owner that are still on their way into the index; whoever is loaded meanwhile has them too.
+    pub(crate) fn show(&self, scope: &Scope, owner: &Owner, rows: &OnTheirWay) {
+        let key = (scope.clone(), owner.clone());
+        self.slots()
+            .on_their_way
+            .entry(key)
+            .or_default()
+            .push(rows.clone());
+        self.rows(scope, owner, rows.to_vec(), Vec::new());
+    }
+
+    /// Those rows have arrived, or never will.
+    pub(crate) fn arrived(&self, scope: &Scope, owner: &Owner, rows: &OnTheirWay) {
+        let key = (scope.clone(), owner.clone());
+        let mut slots = self.slots();
+        if let Some(waiting) = slots.on_their_way.get_mut(&key) {
+            waiting.retain(|other| !Arc::ptr_eq(other, rows));
+            if waiting.is_empty() {
+                slots.on_their_way.remove(&key);
+            }
+        }
+    }
+
+    fn on_their_way(&self, scope: &Scope, owner: &Owner) -> Vec<OnTheirWay> {
+        let key = (scope.clone(), owner.clone());
+        self.slots().on_their_way.get(&key).cloned().unwrap_or_default()
+    }
+
+    fn at_hand(&self, scope: &Scope, owner: &Owner) -> Option<Arc<Hot>> {
+        let slots = self.slots();
+        let slot = slots.scopes.get(scope)?.get(owner)?;
+        Some(slot.hot.clone())
+    }
+
     /// Whether an owner is at hand or on its way.
     pub(crate) fn is_hot(&self, scope: &Scope, owner: &Owner) -> bool {
-        self.slots()
-            .scopes
-            .get(scope)
-            .is_some_and(|owners| owners.contains_key(owner))
+        self.at_hand(scope, owner).is_some()
     }
 
     /// Lets everyone of a scope go: what they have is no longer true.

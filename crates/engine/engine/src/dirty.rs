@@ -3,7 +3,7 @@
 //! Owns: collecting them until somebody looks, and knowing which of them the engine is writing itself. Never: looking
 //! (`sync` does).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ports::{VaultChange, VaultPath};
@@ -19,8 +19,8 @@ pub(crate) struct Dirty {
 #[derive(Debug, Default)]
 struct State {
     change: VaultChange,
-    /// Being written by the engine: they differ from their records for a moment.
-    writing: BTreeSet<VaultPath>,
+    /// Being written by the engine, by so many: they differ from their records for a moment.
+    writing: BTreeMap<VaultPath, usize>,
     /// Those of them to be looked at after that moment.
     deferred: BTreeSet<VaultPath>,
 }
@@ -60,9 +60,13 @@ impl Dirty {
         }
     }
 
-    /// The engine begins to write these files; their owner's lock is held, so nobody else does.
+    /// The engine begins to write these files.
     pub(crate) fn writing(&self, paths: BTreeSet<VaultPath>) -> Writing<'_> {
-        self.state().writing.extend(paths.iter().cloned());
+        let mut state = self.state();
+        for path in &paths {
+            *state.writing.entry(path.clone()).or_default() += 1;
+        }
+        drop(state);
         Writing { dirty: self, paths }
     }
 
@@ -70,7 +74,7 @@ impl Dirty {
     /// of what they write would be a pity.
     pub(crate) fn defers(&self, path: &VaultPath) -> bool {
         let mut state = self.state();
-        let defers = state.writing.contains(path);
+        let defers = state.writing.contains_key(path);
         if defers {
             state.deferred.insert(path.clone());
         }
@@ -86,6 +90,13 @@ impl Drop for Writing<'_> {
     fn drop(&mut self) {
         let mut state = self.dirty.state();
         for path in &self.paths {
+            let Some(writers) = state.writing.get_mut(path) else {
+                continue;
+            };
+            *writers -= 1;
+            if *writers > 0 {
+                continue;
+            }
             state.writing.remove(path);
             if let Some(path) = state.deferred.take(path) {
                 state.change.paths.insert(path);

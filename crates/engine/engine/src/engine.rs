@@ -1,6 +1,7 @@
 //! The engine: the parts it is built of, and the doors' one handle to every use case.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use model::{EntryId, Owner, Scope};
@@ -23,7 +24,7 @@ use crate::rows::Rows;
 use crate::serving::Gauge;
 use crate::settings::Settings;
 use crate::tasks::Tasks;
-use crate::world::World;
+use crate::world::{self, World};
 use crate::writer::IndexWriter;
 use crate::{edit, forget, keeper, list, memorize, rebuild, search, settle, status, sync, workers};
 
@@ -72,7 +73,12 @@ impl Engine {
         let released = parts.jobs.release_all().await?;
         tracing::debug!(released, "jobs of an earlier process are claimed again");
         let service = Tasks::default();
-        let (writer, writing) = IndexWriter::new(parts.index.clone(), parts.clock.clone(), service.token());
+        let (writer, writing) = IndexWriter::new(
+            parts.index.clone(),
+            parts.file_changes.clone(),
+            parts.clock.clone(),
+            service.token(),
+        );
         let world = Arc::new(World {
             work: Tasks::default(),
             sessions: KeyedLocks::default(),
@@ -86,7 +92,9 @@ impl Engine {
             gauge: Gauge::new(),
             dirty: Dirty::default(),
             bell: Bell::new(),
-            passes: ModelPasses::new(settings.workers),
+            passes: ModelPasses::new(),
+            sweeps: AtomicU64::default(),
+            turns: world::turns(tokio::runtime::Handle::current().metrics().num_workers()),
             parts,
             settings,
         });
@@ -144,6 +152,11 @@ impl Engine {
     /// One task.
     pub async fn task(&self, scope: &Scope, id: &JobId) -> Result<Job, EngineError> {
         status::task(self.world(), scope, id).await
+    }
+
+    /// Tries a task again that was given up; gives it as it waits now.
+    pub async fn retry(&self, scope: &Scope, id: &JobId) -> Result<Job, EngineError> {
+        status::retry(self.world(), scope, id).await
     }
 
     /// Brings the index up to date with the vault now.

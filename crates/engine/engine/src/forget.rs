@@ -27,6 +27,9 @@ pub(crate) async fn forget(world: &World, forget: Forget) -> Result<Forgot, Engi
     let (scope, forgot) = match forget {
         Forget::Session(session) => (session.scope.clone(), forget_session(world, &session).await),
         Forget::Owner(scope, owner) => (scope.clone(), forget_owner(world, &scope, &owner).await),
+        Forget::OwnerInSession(session, owner) => {
+            (session.scope.clone(), forget_part(world, &session, &owner).await)
+        }
         Forget::Entries(scope, owner, ids) => {
             (scope.clone(), forget_entries(world, &scope, &owner, ids).await)
         }
@@ -44,9 +47,28 @@ async fn forget_session(world: &World, session: &SessionKey) -> Result<Forgot, E
     let _alone = world.gate.write().await;
     // What is in the vault and not yet in the index must be found too.
     sync::everything_alone(world).await?;
+    let owners = owners_of(world, &session.scope).await?;
+    told_of_session(world, session, owners, swept).await
+}
+
+async fn forget_part(world: &World, session: &SessionKey, owner: &Owner) -> Result<Forgot, EngineError> {
+    let _held = world.sessions.lock(session).await;
+    let swept = sweep(world, Sweep::OwnerInSession(session.clone(), owner.clone())).await?;
+    let _alone = world.gate.write().await;
+    sync::everything_alone(world).await?;
+    told_of_session(world, session, [owner.clone()].into(), swept).await
+}
+
+/// Takes out of the vault what it tells some owners of a session that was swept.
+async fn told_of_session(
+    world: &World,
+    session: &SessionKey,
+    owners: BTreeSet<Owner>,
+    swept: Forgotten,
+) -> Result<Forgot, EngineError> {
     let mut entries = 0;
     let mut paths = BTreeSet::new();
-    for owner in owners_of(world, &session.scope).await? {
+    for owner in owners {
         let rows = world.parts.index.load(&session.scope, &owner).await?;
         let told = rows.iter().filter(|doc| doc.kind != DocKind::Turn);
         let told = told.filter(|doc| doc.session.as_ref() == Some(&session.session));
@@ -111,7 +133,9 @@ async fn forget_entries(
 }
 
 async fn sweep(world: &World, sweep: Sweep) -> Result<Forgotten, EngineError> {
-    Ok(world.parts.transcripts.sweep(sweep).await?)
+    let swept = world.parts.transcripts.sweep(sweep).await;
+    world.has_swept();
+    Ok(swept?)
 }
 
 /// The entries among those asked for that are there.

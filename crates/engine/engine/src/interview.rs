@@ -33,6 +33,7 @@ pub(crate) async fn ask(world: &World, messages: &[Message], tail: Tail) -> Resu
     let Some(chat) = &world.parts.chat else {
         return Err(Trouble::NoModel);
     };
+    let _turn = world.passes.turn().await;
     let zone = &world.settings.zone;
     let prompt = extract::memcell_request(messages, zone, tail);
     let say = |role, content| ChatMessage { role, content };

@@ -36,7 +36,7 @@ pub(crate) async fn add(world: &Arc<World>, add: Add) -> Result<Added, EngineErr
     refuse_if_saturated(world, &session, task.as_ref()).await?;
     // Not in the caller's own task: a caller that goes away must not leave a message on disk that nobody at hand has.
     let accepting = accept(world.clone(), session.clone(), messages);
-    let accepted = world.work.run(accepting).await.ok_or(EngineError::Stopping)??;
+    let accepted = world.work.run(accepting).await??;
     let status = if let Some(id) = task {
         queue(world, &session, JobKind::MemoryAdd, id).await?;
         MemorizeStatus::Queued
@@ -182,6 +182,8 @@ pub(crate) async fn unfinished(
             session: Some(session.session.clone()),
             state: Some(state),
             kinds: kinds.to_vec(),
+            made_from: None,
+            made_before: None,
             page: 1,
             page_size: 1,
         };

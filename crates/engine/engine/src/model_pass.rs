@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use extract::{AnswerPart, Boundary, Tail};
 use model::{CellId, CutReason, Message, SessionKey};
 use ports::LedgerError;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::api::EngineError;
 use crate::boundaries;
@@ -21,6 +21,8 @@ use crate::world::World;
 const SESSIONS_MAX: usize = 4_096;
 /// Answers kept for the jobs that will write them; a job without its answer asks again.
 const ANSWERS_MAX: usize = 256;
+/// Questions that the model has to answer at a time.
+const CALLS_MAX: usize = 4;
 
 /// What is going on with the model.
 #[derive(Debug)]
@@ -40,11 +42,11 @@ struct Pass {
 }
 
 impl ModelPasses {
-    pub(crate) fn new(at_a_time: usize) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             sessions: Mutex::default(),
             answers: Mutex::default(),
-            permits: Semaphore::new(at_a_time.max(1)),
+            permits: Semaphore::new(CALLS_MAX),
         }
     }
 
@@ -65,6 +67,11 @@ impl ModelPasses {
     /// The memcell is written.
     pub(crate) fn forget_answer(&self, cell: &CellId) {
         self.answers().remove(cell);
+    }
+
+    /// Waits for one's turn to ask the model.
+    pub(crate) async fn turn(&self) -> SemaphorePermit<'_> {
+        self.permits.acquire().await.expect("it is never closed")
     }
 
     fn keep_answers(&self, told: impl IntoIterator<Item = (CellId, AnswerPart)>) {
@@ -139,9 +146,6 @@ pub(crate) fn nudge(world: &Arc<World>, session: &SessionKey) {
 
 /// One look, for a job that waits for it. Another look at the same session may be under way; the buffer decides.
 pub(crate) async fn pass(world: &World, session: &SessionKey) -> Result<usize, EngineError> {
-    let Ok(_permit) = world.passes.permits.acquire().await else {
-        return Err(EngineError::Stopping);
-    };
     let buffer = world.parts.transcripts.buffer(session).await?;
     let limits = boundaries::limits(world);
     let asked = world.passes.asked(session).min(buffer.len());

@@ -42,7 +42,7 @@ enum Vectors {
 }
 
 /// Rows on their way through the embedder.
-type Embedding = BoxFuture<'static, Option<(Vec<Doc>, Result<(), EmbedError>)>>;
+type Embedding = BoxFuture<'static, Result<(Vec<Doc>, Result<(), EmbedError>), EngineError>>;
 
 /// A new index under way.
 struct Build<'a> {
@@ -186,7 +186,7 @@ impl<'a> Build<'a> {
 
     fn embed(&self, mut docs: Vec<Doc>) -> Embedding {
         if self.vectors == Vectors::Follow {
-            return Box::pin(async { Some((docs, Ok(()))) });
+            return Box::pin(async { Ok((docs, Ok(()))) });
         }
         let world = self.world.clone();
         Box::pin(async move {
@@ -203,7 +203,7 @@ impl<'a> Build<'a> {
         let Some(embedded) = self.embedding.next().await else {
             return Ok(());
         };
-        let (docs, done) = embedded.ok_or(EngineError::Stopping)?;
+        let (docs, done) = embedded?;
         match done {
             Ok(()) => self.is_bare |= self.vectors == Vectors::Follow,
             Err(error) if self.vectors == Vectors::Must => return Err(error.into()),

@@ -1,7 +1,8 @@
 //! What the index shows of each vault file, as the file-change ledger has it.
 //!
-//! Owns: the rule that a record never claims more than the live index holds, and a cache of recorded stats, so that
-//! an append need not read all marks of its file. Never: reading files.
+//! Owns: the rule that a record never claims more than the live index holds, and the stats that files had after the
+//! engine's own last writes, recorded or on their way, so that an append knows whether anybody else wrote in between.
+//! Never: reading files.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -43,7 +44,7 @@ impl Records {
         if let Some(stat) = self.known().get(path) {
             return Ok(Some(stat.clone()));
         }
-        let stat = self.ledger.record(path).await?.map(|record| record.stat);
+        let stat = self.ledger.stat(path).await?;
         if let Some(stat) = &stat {
             self.know(stat.clone());
         }
@@ -80,17 +81,14 @@ impl Records {
         }
     }
 
-    /// Records appends.
-    pub(crate) async fn extend(&self, records: Vec<FileRecord>) -> Result<(), LedgerError> {
-        let stats: Vec<FileStat> = records.iter().map(|record| record.stat.clone()).collect();
-        for stat in &stats {
-            self.known().remove(&stat.path);
-        }
-        self.ledger.extend(records).await?;
-        for stat in stats {
-            self.know(stat);
-        }
-        Ok(())
+    /// An append that fits what is recorded: its own record is on its way, after those of earlier appends.
+    pub(crate) fn promise(&self, stat: FileStat) {
+        self.know(stat);
+    }
+
+    /// A promised record did not come.
+    pub(crate) fn break_promise(&self, path: &VaultPath) {
+        self.known().remove(path);
     }
 
     /// Forgets files.

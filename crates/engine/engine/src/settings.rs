@@ -36,7 +36,7 @@ impl Default for Settings {
             tokens_max: 8_192,
             hot_bytes_max: 64 << 20,
             hot_rows_max: 50_000,
-            workers: 16,
+            workers: 64,
             attempts_max: 8,
             session_pending_max: 50,
             task_retention_hours: 168,

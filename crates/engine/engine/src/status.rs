@@ -14,12 +14,14 @@ const SESSIONS_MAX: usize = 1_000_000;
 
 /// How the system is.
 pub(crate) async fn status(world: &World) -> Result<Status, EngineError> {
+    let (_, stuck) = world.bell.stuck_sessions();
     let open = world.parts.transcripts.open_sessions(SESSIONS_MAX).await?;
     let (index, index_stats) = index(world).await?;
     Ok(Status {
         index,
         index_stats,
         jobs: world.parts.jobs.stats(keep_since(world)).await?,
+        stuck,
         broken_files: world.records.broken().await?,
         open_sessions: open.len(),
         buffered_messages: open.iter().map(|session| session.messages).sum(),
@@ -71,4 +73,19 @@ pub(crate) async fn task(world: &World, scope: &Scope, id: &JobId) -> Result<Job
         what: "task",
         id: id.0.clone(),
     })
+}
+
+/// Tries a task again that was given up.
+pub(crate) async fn retry(world: &World, scope: &Scope, id: &JobId) -> Result<Job, EngineError> {
+    world.accepting()?;
+    if world.parts.jobs.retry(scope, id, world.now()).await? {
+        world.bell.ring();
+        return task(world, scope, id).await;
+    }
+    let standing = task(world, scope, id).await?.state;
+    Err(EngineError::Unfit(format!(
+        "task `{}` was not given up: it is `{}`",
+        id.0,
+        standing.as_str()
+    )))
 }

@@ -155,8 +155,8 @@ async fn differing(world: &World, change: VaultChange) -> Result<Vec<VaultPath>,
         for path in change.paths {
             let is_as_recorded = match world.parts.vault.stat(&path).await {
                 Ok(stat) => stat == world.records.stat(&path).await?,
-                // Not a file of the vault.
-                Err(VaultError::Outside { .. }) => true,
+                // No file of the vault, unless it was one before a link took its place.
+                Err(VaultError::Outside { .. }) => world.records.stat(&path).await?.is_none(),
                 // Whoever looks will see.
                 Err(_) => false,
             };

@@ -2,13 +2,18 @@
 //!
 //! Owns: spawning, the stop signal, the bound on how long an end may take. Never: what a task does.
 
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures::FutureExt;
 use ports::Clock;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+
+use crate::api::EngineError;
 
 /// A set of tasks that end together. The only place in the engine that spawns.
 #[derive(Debug, Default)]
@@ -29,17 +34,18 @@ impl Tasks {
         set.spawn(work);
     }
 
-    /// Runs something on another thread if one is free, and waits for it; none when it was ended half-way.
+    /// Runs something on another thread if one is free, and waits for it, also when it panics.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
-    ) -> Option<T> {
+    ) -> Result<T, EngineError> {
         let (sender, receiver) = oneshot::channel();
         self.spawn(async move {
+            let done = AssertUnwindSafe(work).catch_unwind().await;
             // Whoever asked may have gone.
-            drop(sender.send(work.await));
+            drop(sender.send(done.map_err(|panic| EngineError::Panicked(words_of(&*panic)))));
         });
-        receiver.await.ok()
+        receiver.await.unwrap_or(Err(EngineError::Stopping))
     }
 
     /// The stop signal, for a task that waits for it.
@@ -76,4 +82,12 @@ impl Tasks {
     fn set(&self) -> MutexGuard<'_, JoinSet<()>> {
         self.set.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What a panic says.
+pub(crate) fn words_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no message")
+        .to_owned()
 }

@@ -4,20 +4,24 @@
 //! writing them.
 
 use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::panic::resume_unwind;
 
-use extract::{AnswerPart, Fact, Tail};
+use extract::{AnswerPart, Fact, KnownFacts, Standing, Statement, Tail};
 use model::{
-    Cell, Doc, DocKind, Entry, EntryId, EntryKind, Origin, Owner, Parent, ParentKind, Role, SenderId,
-    Timestamp, Zone,
+    Cell, Doc, DocKind, Entry, EntryId, EntryKind, Origin, Owner, Parent, ParentKind, Role, SenderId, Zone,
 };
 
+use crate::api::EngineError;
 use crate::ids;
 use crate::interview::{self, Trouble};
 use crate::world::World;
+use crate::write_cell::JobError;
 
 /// Attempts of a job that wait for a model that does not answer; after that the rules tell it.
 const MODEL_ATTEMPTS_MAX: u32 = 3;
+
+/// Memcells of so many messages are read where they are.
+const MESSAGES_INLINE_MAX: usize = 8;
 
 /// What a memcell tells, before it is anybody's memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,69 +33,44 @@ pub(crate) struct Telling {
     author: String,
 }
 
-/// A fact that an owner has.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct KnownFact {
-    id: EntryId,
-    fact: Fact,
-    words: BTreeSet<u64>,
-}
-
-impl KnownFact {
-    fn new(id: EntryId, fact: Fact) -> Self {
-        let words = words(&fact.text);
-        Self { id, fact, words }
-    }
-
-    /// Whether it says what a new fact says. Most facts share so few words with it that no closer look is needed.
-    fn says(&self, fact: &Fact, words: &BTreeSet<u64>) -> bool {
-        let shared = self.words.intersection(words).count();
-        2 * shared >= self.words.len().min(words.len()) && extract::is_duplicate(&self.fact.text, &fact.text)
-    }
-}
-
-/// A text's words, or its characters where words are not parted by spaces, as numbers.
-fn words(text: &str) -> BTreeSet<u64> {
-    let number = |word: &str| {
-        let mut hasher = DefaultHasher::new();
-        word.to_lowercase().hash(&mut hasher);
-        hasher.finish()
-    };
-    let words = text
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty());
-    let mut numbers = BTreeSet::new();
-    for word in words {
-        if word.is_ascii() {
-            numbers.insert(number(word));
-        } else {
-            numbers.extend(word.chars().map(|c| number(c.encode_utf8(&mut [0; 4]))));
-        }
-    }
-    numbers
-}
-
 /// Tells a memcell, by the model if there is one; fails only when the model may answer a later attempt.
-pub(crate) async fn tell(world: &World, cell: &Cell, attempt: u32) -> Result<Telling, Trouble> {
+pub(crate) async fn tell(world: &World, cell: &Cell, attempt: u32) -> Result<Telling, JobError> {
     let zone = &world.settings.zone;
     let Some(chat) = &world.parts.chat else {
-        return Ok(by_rules(cell, zone));
+        return by_rules(world, cell).await;
     };
     let parts = match world.passes.answer(&cell.id) {
         Some(part) => vec![part],
         None => match interview::ask(world, &cell.messages, Tail::Closed).await {
             Ok(parts) => parts,
-            Err(trouble @ Trouble::Unavailable(_)) if attempt < MODEL_ATTEMPTS_MAX => return Err(trouble),
+            Err(trouble @ Trouble::Unavailable(_)) if attempt < MODEL_ATTEMPTS_MAX => {
+                return Err(trouble.into());
+            }
             Err(trouble) => {
                 tracing::warn!(%trouble, cell = %cell.id, "the rules tell a memcell instead of the model");
-                return Ok(by_rules(cell, zone));
+                return by_rules(world, cell).await;
             }
         },
     };
     Ok(by_model(cell, zone, parts, chat.model()))
 }
 
-fn by_rules(cell: &Cell, zone: &Zone) -> Telling {
+/// Reading a long memcell keeps a thread busy for longer than a request should wait for that thread.
+async fn by_rules(world: &World, cell: &Cell) -> Result<Telling, JobError> {
+    let _turn = world.busy().await;
+    let zone = &world.settings.zone;
+    if cell.messages.len() <= MESSAGES_INLINE_MAX {
+        return Ok(ruled(cell, zone));
+    }
+    let (cell, zone) = (cell.clone(), zone.clone());
+    let told = tokio::task::spawn_blocking(move || ruled(&cell, &zone)).await;
+    told.map_err(|ended| match ended.try_into_panic() {
+        Ok(panic) => resume_unwind(panic),
+        Err(_) => EngineError::Stopping.into(),
+    })
+}
+
+fn ruled(cell: &Cell, zone: &Zone) -> Telling {
     let episode = extract::episode(cell, zone);
     Telling {
         subject: episode.subject,
@@ -124,30 +103,25 @@ fn joined<'a>(texts: impl Iterator<Item = &'a str>, by: &str) -> String {
     texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(by)
 }
 
-/// The facts among an owner's rows that hold: nothing took their place, and they did not come from this memcell.
-pub(crate) fn known_facts<'a>(docs: impl Iterator<Item = &'a Doc>, cell: &Cell) -> Vec<KnownFact> {
-    let own = ids::fact_prefix(&cell.id);
-    let facts: Vec<&Doc> = docs
-        .filter(|doc| doc.kind == DocKind::Entry(EntryKind::Fact))
-        .collect();
-    let superseded: BTreeSet<&str> = facts
-        .iter()
-        .flat_map(|doc| &doc.supersedes)
-        .map(EntryId::as_str)
-        .collect();
-    let holds = |doc: &&&Doc| !superseded.contains(&*doc.key.id) && !doc.key.id.starts_with(&own);
-    let known = facts.iter().filter(holds).filter_map(|doc| {
-        let fact = Fact {
-            text: doc.text.clone(),
-            sources: doc.sources.clone(),
-            sender: doc.senders.first()?.clone(),
-            said_at: doc.time,
-            valid_from: doc.valid_from,
-            slot: None,
-        };
-        Some(KnownFact::new(EntryId::new(doc.key.id.clone()), fact))
-    });
-    known.collect()
+/// The facts among an owner's rows.
+pub(crate) fn known_facts<'a>(docs: impl IntoIterator<Item = &'a Doc>) -> KnownFacts {
+    let mut known = KnownFacts::default();
+    for doc in docs {
+        learn(&mut known, doc);
+    }
+    known
+}
+
+/// Adds a row to the known facts, if it is one.
+pub(crate) fn learn(known: &mut KnownFacts, doc: &Doc) {
+    if doc.kind == DocKind::Entry(EntryKind::Fact) {
+        let statement = Statement::new(&doc.text, doc.time, doc.valid_from);
+        known.insert(
+            EntryId::new(doc.key.id.clone()),
+            statement,
+            doc.supersedes.clone(),
+        );
+    }
 }
 
 impl Telling {
@@ -156,23 +130,26 @@ impl Telling {
         self.facts.iter().map(|fact| fact.text.as_str())
     }
 
-    /// The owner's entries: the facts that are new to it, then the episode.
-    pub(crate) fn entries(
-        &self,
-        cell: &Cell,
-        owner: &Owner,
-        mut known: Vec<KnownFact>,
-    ) -> (Vec<Entry>, Entry) {
+    /// The owner's entries: the facts that are new to it, then the episode. What it knows from an earlier attempt at
+    /// the same memcell does not count.
+    pub(crate) fn entries(&self, cell: &Cell, owner: &Owner, known: &KnownFacts) -> (Vec<Entry>, Entry) {
+        let prefix = ids::fact_prefix(&cell.id);
+        let mut own = KnownFacts::default();
+        let mut replaced: BTreeSet<EntryId> = BTreeSet::new();
         let mut facts = Vec::new();
         for (n, fact) in self.facts.iter().enumerate() {
-            let words = words(&fact.text);
-            if known.iter().any(|have| have.says(fact, &words)) {
+            let statement = Statement::new(&fact.text, fact.said_at, fact.valid_from);
+            let counts = |id: &EntryId| !id.as_str().starts_with(&prefix) && !replaced.contains(id);
+            if known.repeats(&statement, counts) || own.repeats(&statement, |_| true) {
                 continue;
             }
-            let entry = self.fact_entry(cell, owner, n, fact, &known);
-            known.retain(|have| !entry.supersedes.contains(&have.id));
+            let standing = known
+                .standing(&statement, counts)
+                .with(own.standing(&statement, |_| true));
+            replaced.extend(standing.supersedes.iter().cloned());
+            let entry = self.fact_entry(cell, owner, n, fact, standing);
             if entry.valid_until.is_none() {
-                known.push(KnownFact::new(entry.id.clone(), fact.clone()));
+                own.insert(entry.id.clone(), statement, entry.supersedes.clone());
             }
             facts.push(entry);
         }
@@ -207,23 +184,21 @@ impl Telling {
         }
     }
 
-    fn fact_entry(&self, cell: &Cell, owner: &Owner, n: usize, fact: &Fact, known: &[KnownFact]) -> Entry {
-        let id = ids::fact_id(&cell.id, n);
-        let (supersedes, valid_until) = place(&id, fact, known);
+    fn fact_entry(&self, cell: &Cell, owner: &Owner, n: usize, fact: &Fact, standing: Standing) -> Entry {
         let said_by = cell
             .messages
             .iter()
             .find(|message| fact.sources.contains(&message.id));
         Entry {
-            id,
+            id: ids::fact_id(&cell.id, n),
             kind: EntryKind::Fact,
             scope: cell.session.scope.clone(),
             owner: owner.clone(),
             session: Some(cell.session.session.clone()),
             time: fact.said_at,
             valid_from: fact.valid_from,
-            valid_until,
-            supersedes,
+            valid_until: standing.valid_until,
+            supersedes: standing.supersedes,
             origin: match said_by.map(|message| message.role) {
                 Some(Role::Assistant) => Origin::Assistant,
                 Some(Role::Tool) => Origin::Tool,
@@ -242,24 +217,4 @@ impl Telling {
             turns: Vec::new(),
         }
     }
-}
-
-/// Which known facts a new one takes the place of, and when it ended itself, if a later one is known already: what is
-/// imported late may have been said early.
-fn place(id: &EntryId, fact: &Fact, known: &[KnownFact]) -> (Vec<EntryId>, Option<Timestamp>) {
-    let older: Vec<_> = known
-        .iter()
-        .map(|have| (&have.id, have.fact.text.as_str(), have.fact.said_at))
-        .collect();
-    let supersedes = extract::supersedes(fact, &older);
-    let own = [(id, fact.text.as_str(), fact.said_at)];
-    let later = known
-        .iter()
-        .map(|have| &have.fact)
-        .filter(|have| have.said_at > fact.said_at);
-    let takes_over = later.filter(|have| !extract::supersedes(have, &own).is_empty());
-    let ended = takes_over
-        .map(|have| have.valid_from.unwrap_or(have.said_at))
-        .min();
-    (supersedes, ended)
 }

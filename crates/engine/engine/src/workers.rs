@@ -2,7 +2,6 @@
 //!
 //! Owns: how many run at a time, leases, backoff, and which fault may be given up on. Never: what a job does.
 
-use std::any::Any;
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::api::EngineError;
 use crate::cause::chain;
+use crate::tasks::words_of;
 use crate::world::World;
 use crate::write_cell::{self, JobError};
 use crate::{boundaries, model_pass};
@@ -160,8 +160,9 @@ fn is_own_fault(error: &JobError) -> bool {
         JobError::Model(_) => false,
         JobError::Engine(error) => !matches!(
             error,
-            EngineError::Vault(VaultError::Io { .. } | VaultError::Broken { .. })
-                | EngineError::Index(IndexError::Store(_) | IndexError::Unusable { .. })
+            EngineError::Vault(
+                VaultError::Io { .. } | VaultError::Broken { .. } | VaultError::Outside { .. }
+            ) | EngineError::Index(IndexError::Store(_) | IndexError::Unusable { .. })
                 | EngineError::Ledger(LedgerError::Store(_))
                 | EngineError::Stopping
         ),
@@ -183,11 +184,4 @@ fn later(now: Timestamp, by: Duration) -> Timestamp {
 
 fn until(now: Timestamp, at: Timestamp) -> Duration {
     Duration::from_millis(u64::try_from(at.millis() - now.millis()).unwrap_or(0))
-}
-
-fn words_of(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("no message")
-        .to_owned()
 }

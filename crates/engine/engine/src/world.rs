@@ -7,10 +7,11 @@
 //! (sync, edit, forget, the end of a rebuild); so those see no half-written memory and need no further lock.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::{Owner, Scope, SessionKey, Timestamp};
 use ports::IndexError;
-use tokio::sync::RwLock;
+use tokio::sync::{RwLock, Semaphore, SemaphorePermit};
 
 use crate::api::EngineError;
 use crate::bell::Bell;
@@ -47,11 +48,30 @@ pub(crate) struct World {
     pub(crate) dirty: Dirty,
     pub(crate) bell: Bell,
     pub(crate) passes: ModelPasses,
+    /// Counts sweeps of the ledger.
+    pub(crate) sweeps: AtomicU64,
+    /// Turns for background work that keeps a thread busy: requests find the other threads free.
+    pub(crate) turns: Semaphore,
+}
+
+/// Background work that may keep a thread busy at a time, where so many threads serve requests.
+pub(crate) fn turns(threads: usize) -> Semaphore {
+    Semaphore::new((threads / 2).max(1))
 }
 
 impl World {
     pub(crate) fn now(&self) -> Timestamp {
         self.parts.clock.now()
+    }
+
+    /// How often the ledger was swept: what was read before may not be told after.
+    pub(crate) fn sweeps(&self) -> u64 {
+        self.sweeps.load(Ordering::SeqCst)
+    }
+
+    /// The ledger was swept, or may have been. Whoever looked before this and holds the gate is waited for.
+    pub(crate) fn has_swept(&self) {
+        self.sweeps.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Looks at an error for what it says of the index: an unusable one is built anew, once, by the keeper.
@@ -72,6 +92,11 @@ impl World {
         } else {
             Ok(())
         }
+    }
+
+    /// Waits for a turn to keep a thread busy.
+    pub(crate) async fn busy(&self) -> SemaphorePermit<'_> {
+        self.turns.acquire().await.expect("it is never closed")
     }
 
     /// Whether a request may wait for an embedding, and the index may see it.

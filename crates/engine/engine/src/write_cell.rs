@@ -5,19 +5,27 @@
 //! Facts are appended before their episode, so an episode that stands says that everything of it was written. A
 //! second attempt that finds it takes the file as the truth, hand edits included; one that does not find it appends
 //! again under the same ids.
+//!
+//! The owner's lock is held until the Markdown is written, the owner at hand knows the rows and the index writer has
+//! them in its queue, in the order of the appends; then the next memcell of the owner may come, and both share one
+//! write of the index.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use extract::KnownFacts;
+use futures::future::join_all;
 use model::{Cell, CellId, Doc, Entry, EntryId, EntryKind, Owner};
-use ports::{CandidateQuery, FileMark, FileRecord, LedgerError, VaultError, VaultPath, Written};
+use ports::{CandidateQuery, FileAppend, FileMark, FileRecord, LedgerError, VaultError, VaultPath, Written};
 
 use crate::api::EngineError;
 use crate::cause::chain;
-use crate::corpora::View;
+use crate::corpora::{Hot, OnTheirWay, View};
 use crate::interview::Trouble;
 use crate::sync;
-use crate::telling::{self, KnownFact, Telling};
+use crate::telling::{self, Telling};
 use crate::world::World;
+use crate::writer::Pending;
 
 /// Facts that a large owner's index may bring for each new fact.
 const CANDIDATES: usize = 50;
@@ -50,22 +58,56 @@ impl From<VaultError> for JobError {
 
 /// Writes a memcell; a memcell that was forgotten is nothing to write.
 pub(crate) async fn write(world: &World, id: &CellId, attempt: u32) -> Result<(), JobError> {
+    let sweeps = world.sweeps();
     let Some(cell) = world.parts.transcripts.cell(id).await? else {
         return Ok(());
     };
     let telling = telling::tell(world, &cell, attempt).await?;
-    for owner in &cell.owners {
-        let one = Writing {
-            world,
-            cell: &cell,
-            owner,
-            telling: &telling,
-        };
-        one.write(attempt == 1).await?;
-    }
+    let writing = cell.owners.iter().map(|owner| Writing {
+        world,
+        cell: &cell,
+        owner,
+        telling: &telling,
+        sweeps,
+    });
+    let written = join_all(writing.map(async |one| one.write(attempt == 1).await)).await;
+    written.into_iter().collect::<Result<(), _>>()?;
     world.corpora.told(&cell.session, &cell.messages);
     world.passes.forget_answer(id);
     Ok(())
+}
+
+/// What an owner knows before a memcell is told to it.
+#[derive(Debug)]
+enum Known {
+    /// There is no fact to compare.
+    NotAsked,
+    AtHand(Arc<Hot>),
+    /// The facts of a large owner that are near the new ones.
+    Near(KnownFacts),
+}
+
+impl Known {
+    /// Whether the next memcell finds this one's facts before they are in the index.
+    fn is_followed(&self) -> bool {
+        !matches!(self, Self::Near(_))
+    }
+}
+
+/// The rows of what was appended, and the appends to be recorded for them.
+#[derive(Debug, Default)]
+struct Rows {
+    docs: Vec<Doc>,
+    appends: Vec<FileAppend>,
+}
+
+/// Rows on their way into the index.
+#[derive(Debug)]
+struct HandedOver {
+    /// The files whose records are promised.
+    paths: Vec<VaultPath>,
+    rows: OnTheirWay,
+    pending: Pending,
 }
 
 /// One memcell for one owner.
@@ -74,23 +116,32 @@ struct Writing<'a> {
     cell: &'a Cell,
     owner: &'a Owner,
     telling: &'a Telling,
+    /// How often the ledger had been swept before the memcell was read.
+    sweeps: u64,
 }
 
 impl Writing<'_> {
     async fn write(&self, is_first: bool) -> Result<(), JobError> {
         let _shared = self.world.gate.read().await;
         let owner = (self.cell.session.scope.clone(), self.owner.clone());
-        let _own = self.world.owners.lock(&owner).await;
-        match self.world.parts.transcripts.cell(&self.cell.id).await? {
-            Some(now) if now.messages != self.cell.messages => return Err(JobError::Changed),
-            Some(now) if now.owners.contains(self.owner) => {}
-            _ => return Ok(()),
+        let own = self.world.owners.lock(&owner).await;
+        if self.world.sweeps() != self.sweeps && !self.is_still_told().await? {
+            return Ok(());
         }
         if !is_first && let Some(paths) = self.standing().await? {
             return self.index_files(paths).await;
         }
         let known = self.known_facts().await?;
-        let (facts, episode) = self.telling.entries(self.cell, self.owner, known);
+        let turn = self.world.busy().await;
+        let (facts, episode) = match &known {
+            Known::AtHand(hot) => {
+                let tell = |known: &KnownFacts| self.telling.entries(self.cell, self.owner, known);
+                hot.clone().with_facts(tell).await?
+            }
+            Known::Near(known) => self.telling.entries(self.cell, self.owner, known),
+            Known::NotAsked => (Vec::new(), self.telling.episode_entry(self.cell, self.owner)),
+        };
+        drop(turn);
         let vault = &self.world.parts.vault;
         let paths = facts.iter().chain([&episode]).map(|entry| vault.path_of(entry));
         let _writing = self.world.dirty.writing(paths.collect());
@@ -108,7 +159,21 @@ impl Writing<'_> {
             .chain([episode])
             .map(|entry| (entry.id.clone(), entry))
             .collect();
-        Ok(self.index_entries(&entries, written).await?)
+        let rows = self.rows(&entries, written).await?;
+        let handed = self.hand_over(rows).await?;
+        if known.is_followed() {
+            drop(own);
+        }
+        Ok(self.indexed(handed).await?)
+    }
+
+    /// Whether the memcell is the owner's still.
+    async fn is_still_told(&self) -> Result<bool, JobError> {
+        match self.world.parts.transcripts.cell(&self.cell.id).await? {
+            Some(now) if now.messages != self.cell.messages => Err(JobError::Changed),
+            Some(now) => Ok(now.owners.contains(self.owner)),
+            None => Ok(false),
+        }
     }
 
     /// The files in which an earlier attempt may have written, if it wrote everything.
@@ -140,15 +205,15 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// The facts that hold for the owner. One with very many rows is asked for those near the new facts only.
-    async fn known_facts(&self) -> Result<Vec<KnownFact>, EngineError> {
+    /// What the owner knows. One with very many rows is asked for the facts near the new ones only.
+    async fn known_facts(&self) -> Result<Known, EngineError> {
         let scope = &self.cell.session.scope;
         let mut texts = self.telling.fact_texts().peekable();
         if texts.peek().is_none() {
-            return Ok(Vec::new());
+            return Ok(Known::NotAsked);
         }
         if let View::Hot(hot) = self.world.corpora.view(self.world, scope, self.owner).await? {
-            return Ok(hot.read(|corpus| telling::known_facts(corpus.iter().map(|doc| &**doc), self.cell)));
+            return Ok(Known::AtHand(hot));
         }
         let mut near: BTreeMap<_, Doc> = BTreeMap::new();
         for text in texts {
@@ -162,63 +227,90 @@ impl Writing<'_> {
             let docs = self.world.parts.index.candidates(&query).await?;
             near.extend(docs.into_iter().map(|doc| (doc.key.id.clone(), doc)));
         }
-        Ok(telling::known_facts(near.values(), self.cell))
+        Ok(Known::Near(telling::known_facts(near.values())))
     }
 
-    /// Indexes what was just appended, without reading it back.
-    async fn index_entries(
+    /// The rows of what was just appended, without reading it back, and the appends to be recorded for them.
+    async fn rows(
         &self,
         entries: &BTreeMap<EntryId, Entry>,
         written: Vec<Written>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<Rows, EngineError> {
         let world = self.world;
-        let mut docs = Vec::new();
-        let mut records = Vec::new();
+        let mut rows = Rows::default();
         for Written { stat, before, ids } in written {
             let mut marks = Vec::new();
-            for (id, digest) in ids {
-                let rows = entries
-                    .get(&id)
+            for (entry, digest) in ids {
+                let docs = entries
+                    .get(&entry)
                     .map_or_else(Vec::new, |entry| Doc::of_entry(entry, &stat.path));
-                let docs_of_entry = rows.iter().map(|doc| doc.key.id.clone()).collect();
                 marks.push(FileMark {
-                    entry: id,
+                    entry,
                     digest,
-                    docs: docs_of_entry,
+                    docs: docs.iter().map(|doc| doc.key.id.clone()).collect(),
                 });
-                docs.extend(rows);
+                rows.docs.extend(docs);
             }
             if world.records.stat(&stat.path).await? == before {
-                let (scope, owner) = (self.cell.session.scope.clone(), self.owner.clone());
-                records.push(FileRecord {
+                let after = FileRecord {
                     stat,
-                    scope,
-                    owner,
+                    scope: self.cell.session.scope.clone(),
+                    owner: self.owner.clone(),
                     marks,
                     problem: None,
-                });
+                };
+                rows.appends.push(FileAppend { before, after });
             } else {
                 // Somebody edited the file, and nobody has looked yet: a record would hide it.
                 world.dirty.add(stat.path);
             }
         }
-        if !self.embed(&mut docs).await {
+        if !self.embed(&mut rows.docs).await {
             // Without a record the file is looked at again, when the model may answer.
-            records
+            rows.appends
                 .drain(..)
-                .for_each(|record| world.dirty.add(record.stat.path));
+                .for_each(|append| world.dirty.add(append.after.stat.path));
         }
-        // Copied even for an owner who is not at hand: a search that comes while the index is written reads the rows
-        // before they are there, and would never hear of them.
-        let copies = docs.clone();
-        world.writer.apply(docs, Vec::new()).await?;
-        world
-            .corpora
-            .rows(&self.cell.session.scope, self.owner, copies, Vec::new());
-        if !records.is_empty() {
-            world.records.extend(records).await?;
+        Ok(rows)
+    }
+
+    /// Shows the rows to the owner, and has them indexed and recorded after those of earlier appends.
+    async fn hand_over(&self, rows: Rows) -> Result<HandedOver, EngineError> {
+        let world = self.world;
+        let stats = rows.appends.iter().map(|append| &append.after.stat);
+        let paths = stats.clone().map(|stat| stat.path.clone()).collect();
+        stats.for_each(|stat| world.records.promise(stat.clone()));
+        let shown: OnTheirWay = rows.docs.clone().into();
+        {
+            let _turn = world.busy().await;
+            world.corpora.show(&self.cell.session.scope, self.owner, &shown);
         }
-        Ok(())
+        let pending = world.writer.append(rows.docs, rows.appends).await;
+        let pending = pending.inspect_err(|_| self.arrived(&shown))?;
+        Ok(HandedOver {
+            paths,
+            rows: shown,
+            pending,
+        })
+    }
+
+    fn arrived(&self, rows: &OnTheirWay) {
+        let scope = &self.cell.session.scope;
+        self.world.corpora.arrived(scope, self.owner, rows);
+    }
+
+    /// Waits until the rows are in the index and the files recorded.
+    async fn indexed(&self, handed: HandedOver) -> Result<(), EngineError> {
+        let world = self.world;
+        let written = handed.pending.written().await;
+        self.arrived(&handed.rows);
+        if written.is_err() {
+            for path in handed.paths {
+                world.records.break_promise(&path);
+                world.dirty.add(path);
+            }
+        }
+        written
     }
 
     async fn embed(&self, docs: &mut [Doc]) -> bool {

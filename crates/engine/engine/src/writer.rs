@@ -1,13 +1,14 @@
 //! The one writer of the index: what many workers ask for becomes few large writes.
 //!
-//! Owns: batching, a second try, when the index is compacted. Never: deciding what a row holds.
+//! Owns: batching, a second try, that a file's record follows the rows that it speaks of, when the index is compacted.
+//! Never: deciding what a row holds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use model::{Doc, DocKey};
-use ports::{Clock, Index, IndexError};
+use ports::{Clock, FileAppend, FileChanges, Index, IndexError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +20,7 @@ const WAITING_MAX: usize = 64;
 /// Rows that one write takes together.
 const BATCH_ROWS_MAX: usize = 4_096;
 /// After so many writes the index is compacted even though more are waiting.
-const MAINTAIN_AFTER_WRITES: usize = 512;
+const MAINTAIN_AFTER_WRITES: usize = 96;
 /// After so long without a write the index is compacted, if there was any.
 const IDLE: Duration = Duration::from_secs(3);
 
@@ -29,12 +30,27 @@ pub(crate) struct IndexWriter {
     sender: mpsc::Sender<Write>,
 }
 
-/// Rows that must come and go together.
+/// Rows that must come and go together, and the appends to files that say so.
 #[derive(Debug)]
 struct Write {
     add: Vec<Doc>,
     remove: Vec<DocKey>,
-    done: oneshot::Sender<Result<(), IndexError>>,
+    appends: Vec<FileAppend>,
+    done: oneshot::Sender<Result<(), EngineError>>,
+}
+
+/// A write that was handed over.
+#[derive(Debug)]
+pub(crate) struct Pending(Option<oneshot::Receiver<Result<(), EngineError>>>);
+
+impl Pending {
+    /// Waits until every read shows it.
+    pub(crate) async fn written(self) -> Result<(), EngineError> {
+        match self.0 {
+            Some(answer) => answer.await.map_err(|_| EngineError::Stopping)?,
+            None => Ok(()),
+        }
+    }
 }
 
 /// The writer's end, to be run as a task.
@@ -42,6 +58,7 @@ struct Write {
 pub(crate) struct Writing {
     receiver: mpsc::Receiver<Write>,
     index: Arc<dyn Index>,
+    files: Arc<dyn FileChanges>,
     clock: Arc<dyn Clock>,
     stop: CancellationToken,
     writes: usize,
@@ -51,6 +68,7 @@ impl IndexWriter {
     /// A writer, and the loop that must run for it.
     pub(crate) fn new(
         index: Arc<dyn Index>,
+        files: Arc<dyn FileChanges>,
         clock: Arc<dyn Clock>,
         stop: CancellationToken,
     ) -> (Self, Writing) {
@@ -58,6 +76,7 @@ impl IndexWriter {
         let writing = Writing {
             receiver,
             index,
+            files,
             clock,
             stop,
             writes: 0,
@@ -67,16 +86,37 @@ impl IndexWriter {
 
     /// Puts rows in and takes rows out, removals first; returns when every read shows it.
     pub(crate) async fn apply(&self, add: Vec<Doc>, remove: Vec<DocKey>) -> Result<(), EngineError> {
-        if add.is_empty() && remove.is_empty() {
-            return Ok(());
+        self.hand_over(add, remove, Vec::new()).await?.written().await
+    }
+
+    /// The same for rows of appended files, whose records are extended afterwards. Writes are done in the order in
+    /// which they are handed over, so the appends to one file follow each other.
+    pub(crate) async fn append(
+        &self,
+        add: Vec<Doc>,
+        appends: Vec<FileAppend>,
+    ) -> Result<Pending, EngineError> {
+        self.hand_over(add, Vec::new(), appends).await
+    }
+
+    async fn hand_over(
+        &self,
+        add: Vec<Doc>,
+        remove: Vec<DocKey>,
+        appends: Vec<FileAppend>,
+    ) -> Result<Pending, EngineError> {
+        if add.is_empty() && remove.is_empty() && appends.is_empty() {
+            return Ok(Pending(None));
         }
         let (done, answer) = oneshot::channel();
-        let write = Write { add, remove, done };
+        let write = Write {
+            add,
+            remove,
+            appends,
+            done,
+        };
         self.sender.send(write).await.map_err(|_| EngineError::Stopping)?;
-        answer
-            .await
-            .map_err(|_| EngineError::Stopping)?
-            .map_err(EngineError::Index)
+        Ok(Pending(Some(answer)))
     }
 }
 
@@ -106,6 +146,7 @@ impl Writing {
             writes.push(write);
         }
         self.writes += 1;
+        tracing::debug!(writes = writes.len(), rows, "the index is written");
         if writes.len() == 1 {
             let write = writes.remove(0);
             self.write_alone(write).await;
@@ -120,11 +161,14 @@ impl Writing {
     async fn write_together(&self, writes: Vec<Write>) {
         let (add, remove) = merged(&writes);
         if self.index.apply(&add, &remove).await.is_ok() {
-            for write in writes {
-                // Whoever asked may have gone.
-                drop(write.done.send(Ok(())));
+            let appends: Vec<_> = writes.iter().flat_map(|write| &write.appends).cloned().collect();
+            if appends.is_empty() || self.files.extend(appends).await.is_ok() {
+                for write in writes {
+                    // Whoever asked may have gone.
+                    drop(write.done.send(Ok(())));
+                }
+                return;
             }
-            return;
         }
         // One of them may have spoilt it for all: each gets its own answer. Its rows may be there already.
         for mut write in writes {
@@ -137,6 +181,7 @@ impl Writing {
         let Write {
             add,
             mut remove,
+            appends,
             done,
         } = write;
         let mut outcome = self.index.apply(&add, &remove).await;
@@ -149,6 +194,10 @@ impl Writing {
             remove = named.into_iter().collect();
             outcome = self.index.apply(&add, &remove).await;
         }
+        let outcome = match outcome {
+            Ok(()) if !appends.is_empty() => self.files.extend(appends).await.map_err(EngineError::from),
+            outcome => outcome.map_err(EngineError::Index),
+        };
         drop(done.send(outcome));
     }
 

@@ -77,6 +77,8 @@ pub enum Sweep {
     Session(SessionKey),
     /// Everything that names the owner, in this scope: as owner of a memcell, or as sender.
     Owner(Scope, Owner),
+    /// The same of one session alone.
+    OwnerInSession(SessionKey, Owner),
     /// A whole scope.
     Scope(Scope),
     /// Single messages.
@@ -228,6 +230,10 @@ pub struct TaskQuery {
     pub session: Option<SessionId>,
     pub state: Option<JobState>,
     pub kinds: Vec<JobKind>,
+    /// Only those made then or later.
+    pub made_from: Option<Timestamp>,
+    /// Only those made before then.
+    pub made_before: Option<Timestamp>,
     /// From 1.
     pub page: usize,
     pub page_size: usize,
@@ -266,6 +272,9 @@ pub trait Jobs: Send + Sync + std::fmt::Debug {
     async fn complete(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError>;
     /// Records a failed attempt.
     async fn fail(&self, id: &JobId, failure: JobFailure, now: Timestamp) -> Result<(), LedgerError>;
+    /// Queues a job of a scope that was given up, behind what its session has waiting and with its attempts counted
+    /// anew; its last error stays until it runs. False when there is no such job, or it was not given up.
+    async fn retry(&self, scope: &Scope, id: &JobId, now: Timestamp) -> Result<bool, LedgerError>;
     /// Gives back every lease at once: at start, when no worker of this root can be alive.
     async fn release_all(&self) -> Result<usize, LedgerError>;
     /// A page of jobs of one scope.
@@ -297,6 +306,15 @@ pub struct FileRecord {
     pub problem: Option<String>,
 }
 
+/// An append to a vault file, to be recorded once the index shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileAppend {
+    /// The file just before; none when there was none.
+    pub before: Option<FileStat>,
+    /// The file after it, with the marks of what was appended.
+    pub after: FileRecord,
+}
+
 /// A file that `status` and `/health` must name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokenFile {
@@ -309,12 +327,15 @@ pub struct BrokenFile {
 pub trait FileChanges: Send + Sync + std::fmt::Debug {
     /// The stats of every recorded file.
     async fn stats(&self) -> Result<Vec<FileStat>, LedgerError>;
+    /// A file's recorded stat.
+    async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, LedgerError>;
     /// A file with its marks.
     async fn record(&self, path: &VaultPath) -> Result<Option<FileRecord>, LedgerError>;
     /// Records a file's state, in place of what was recorded.
     async fn put(&self, record: FileRecord) -> Result<(), LedgerError>;
-    /// Records an append: the new stat, and marks added to those that are there.
-    async fn extend(&self, records: Vec<FileRecord>) -> Result<(), LedgerError>;
+    /// Records appends: the new stat, and marks added to those that are there. One that does not follow the recorded
+    /// state changes nothing, since its marks would not be all that the file holds.
+    async fn extend(&self, appends: Vec<FileAppend>) -> Result<(), LedgerError>;
     /// Forgets files.
     async fn drop_paths(&self, paths: &[VaultPath]) -> Result<(), LedgerError>;
     /// Files with a problem.

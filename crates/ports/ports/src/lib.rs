@@ -12,9 +12,9 @@ mod vault;
 pub use clock::{Clock, Ids};
 pub use index::{CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance};
 pub use ledger::{
-    Accepted, AppendOutcome, BrokenFile, Cut, FileChanges, FileMark, FileRecord, Forgotten, Job, JobFailure,
-    JobId, JobKind, JobState, JobStats, Jobs, LedgerError, NewJob, NewMessage, OpenSession, Sweep, TaskPage,
-    TaskQuery, Transcripts,
+    Accepted, AppendOutcome, BrokenFile, Cut, FileAppend, FileChanges, FileMark, FileRecord, Forgotten, Job,
+    JobFailure, JobId, JobKind, JobState, JobStats, Jobs, LedgerError, NewJob, NewMessage, OpenSession,
+    Sweep, TaskPage, TaskQuery, Transcripts,
 };
 pub use models::{
     Chat, ChatError, ChatMessage, ChatReply, ChatRequest, ChatRole, EmbedError, EmbedPurpose, Embedder,

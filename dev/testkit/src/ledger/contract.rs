@@ -30,6 +30,7 @@ pub async fn check_all<L: Ledger>(fresh: impl Fn() -> L) {
     sweeps::a_session_goes_whole(&fresh()).await;
     sweeps::an_owner_goes_with_the_talk_of_her_own(&fresh()).await;
     sweeps::an_owner_leaves_what_others_remember(&fresh()).await;
+    sweeps::an_owner_goes_out_of_one_session(&fresh()).await;
     sweeps::an_agent_goes_as_sender_and_as_owner(&fresh()).await;
     sweeps::a_scope_goes_and_no_other(&fresh()).await;
     sweeps::single_messages_go_with_what_they_leave_empty(&fresh()).await;
@@ -37,10 +38,13 @@ pub async fn check_all<L: Ledger>(fresh: impl Fn() -> L) {
     jobs::a_session_has_one_job_at_a_time(&fresh()).await;
     jobs::a_lease_ends(&fresh()).await;
     jobs::a_failed_attempt_waits_or_gives_up(&fresh()).await;
+    jobs::a_job_that_was_given_up_is_tried_again(&fresh()).await;
     jobs::what_was_not_leased_does_not_end(&fresh()).await;
     jobs::a_page_shows_one_scope_newest_first(&fresh()).await;
+    jobs::a_page_shows_a_stretch_of_time(&fresh()).await;
     jobs::old_successes_go_and_failures_stay(&fresh()).await;
     changes::a_record_comes_back(&fresh()).await;
     changes::an_append_extends_a_record(&fresh()).await;
+    changes::an_append_after_an_unknown_one_changes_nothing(&fresh()).await;
     changes::broken_files_are_named(&fresh()).await;
 }

@@ -93,10 +93,98 @@ async fn swept_text_is_in_no_file() {
         let left = ledger.messages(&scope("a"), &all).await.expect("reads");
         let left: BTreeSet<String> = left.iter().map(|m| m.id.as_str()[6..].to_owned()).collect();
         assert_eq!(tokens(folder.path()), left, "step {step}");
+        check_integrity(folder.path());
     }
     assert!(number > 500);
     ledger.sweep(Sweep::Scope(scope("a"))).await.expect("swept");
     assert_eq!(tokens(folder.path()), BTreeSet::new());
+}
+
+fn check_integrity(folder: &Path) {
+    let raw = rusqlite::Connection::open(folder.join("ledger.db")).expect("opens");
+    let sound: String = raw
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .expect("checks");
+    assert_eq!(sound, "ok");
+}
+
+/// A ledger of many more pages than are looked at in one go.
+async fn large(folder: &Path) -> (SqliteLedger, SessionKey, SessionKey) {
+    let ledger = SqliteLedger::open(&folder.join("ledger.db")).expect("opens");
+    let (first, second) = (session("a", "first"), session("a", "second"));
+    for n in 0..600_usize {
+        let s = if n % 2 == 0 { &first } else { &second };
+        let id = format!("tok-{n:06}");
+        let text = format!("{id} {}", "x".repeat(3_000));
+        let message = Message {
+            content: Content::Text(text),
+            ..says(s, "ann", &id, i64::try_from(n).expect("small"))
+        };
+        ledger
+            .append(s, vec![with_client_id(message, &id)], at(1))
+            .await
+            .expect("accepted");
+    }
+    (ledger, first, second)
+}
+
+#[tokio::test]
+async fn nobody_waits_for_a_sweep_but_who_asked_for_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (ledger, first, second) = large(folder.path()).await;
+    let mut sweep = ledger.sweep(Sweep::Session(first));
+    let mut appended = 0;
+    loop {
+        let id = format!("new-{appended}");
+        let message = with_client_id(says(&second, "ann", &id, 1_000), &id);
+        tokio::select! {
+            biased;
+            swept = &mut sweep => {
+                swept.expect("swept");
+                break;
+            }
+            accepted = ledger.append(&second, vec![message], at(2)) => {
+                accepted.expect("accepted");
+                appended += 1;
+            }
+        }
+    }
+    assert!(appended > 0, "no append was accepted during the sweep");
+    assert_eq!(tokens(folder.path()).len(), 300);
+    check_integrity(folder.path());
+}
+
+#[tokio::test]
+async fn sweeps_at_the_same_time_all_erase() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (ledger, first, second) = large(folder.path()).await;
+    let single = (0..600).step_by(7).map(|n| MessageId::new(format!("tok-{n:06}")));
+    let (one, two, three) = tokio::join!(
+        ledger.sweep(Sweep::Messages(scope("a"), single.collect())),
+        async {
+            // While the first one's pages are looked at.
+            ledger.buffer(&second).await.expect("reads");
+            ledger.sweep(Sweep::Session(first)).await
+        },
+        async {
+            for _ in 0..3 {
+                ledger.buffer(&second).await.expect("reads");
+            }
+            let ann = Owner::user(name("ann"));
+            ledger.sweep(Sweep::OwnerInSession(second.clone(), ann)).await
+        },
+    );
+    for swept in [one, two, three] {
+        assert!(swept.expect("swept").messages > 0);
+    }
+    assert_eq!(tokens(folder.path()), BTreeSet::new());
+    check_integrity(folder.path());
+    drop(ledger);
+    let raw = rusqlite::Connection::open(folder.path().join("ledger.db")).expect("opens");
+    let due: i64 = raw
+        .query_row("SELECT count(*) FROM erasures", [], |row| row.get(0))
+        .expect("reads");
+    assert_eq!(due, 0);
 }
 
 #[tokio::test]

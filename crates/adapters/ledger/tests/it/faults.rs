@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use ledger::SqliteLedger;
-use model::{CellId, Owner};
-use ports::{FileChanges, JobFailure, JobId, JobKind, Jobs, LedgerError, Sweep, TaskQuery, Transcripts};
+use model::{CellId, Owner, SessionKey};
+use ports::{
+    FileAppend, FileChanges, JobFailure, JobId, JobKind, Jobs, LedgerError, Sweep, TaskQuery, Transcripts,
+};
 use testkit::ledger::samples::{at, cell, cut, file, job, name, new, says, scope, session, with_client_id};
 
 const TABLES: [&str; 10] = [
@@ -47,6 +49,8 @@ async fn everything(ledger: &SqliteLedger) -> String {
         session: None,
         state: None,
         kinds: Vec::new(),
+        made_from: None,
+        made_before: None,
         page: 1,
         page_size: 99,
     };
@@ -74,7 +78,7 @@ async fn everything(ledger: &SqliteLedger) -> String {
     seen.join("\n")
 }
 
-/// Two memcells, one job leased, three messages buffered, two files.
+/// Two memcells, one job leased and one given up, three messages buffered, two files.
 async fn fill(ledger: &SqliteLedger) {
     let s = session("a", "s");
     let user = |i: i64| if i % 2 == 0 { "ann" } else { "bob" };
@@ -89,7 +93,14 @@ async fn fill(ledger: &SqliteLedger) {
         cell("c2", &buffer[2..4], &["ann", "bob"]),
     ];
     ledger.cut(cut(cells)).await.expect("cut");
-    ledger.claim(1, at(10), at(20)).await.expect("claims");
+    let failed = job("failed", JobKind::MemoryAdd, &session("a", "other"));
+    ledger.enqueue(vec![failed.clone()], at(1)).await.expect("queued");
+    ledger.claim(2, at(10), at(20)).await.expect("claims");
+    let failure = JobFailure {
+        error: "a broken file".to_owned(),
+        retry_at: None,
+    };
+    ledger.fail(&failed.id, failure, at(11)).await.expect("recorded");
     for path in ["f1", "f2"] {
         ledger
             .put(file(path, 1, &[("ep_1", 1), ("ep_2", 2)]))
@@ -133,11 +144,44 @@ async fn operate(ledger: &SqliteLedger, operation: &str) -> Result<(), LedgerErr
             };
             ledger.fail(&leased, failure, at(30)).await
         }
+        "retry" => {
+            let failed = JobId("failed".to_owned());
+            let retried = ledger.retry(&scope("a"), &failed, at(30)).await?;
+            assert!(retried, "it was given up");
+            Ok(())
+        }
         "release" => ledger.release_all().await.map(drop),
+        sweep if sweep.starts_with("forget") => forget(ledger, sweep, s).await,
+        "put" => ledger.put(file("f1", 2, &[("ep_3", 3)])).await,
+        "extend" => {
+            let before = ledger.stat(&"f1".into()).await?;
+            let appends = vec![
+                FileAppend {
+                    before,
+                    after: file("f1", 2, &[("ep_2", 9), ("ep_3", 3)]),
+                },
+                FileAppend {
+                    before: None,
+                    after: file("f3", 1, &[("ep_1", 1)]),
+                },
+            ];
+            ledger.extend(appends).await
+        }
+        "drop paths" => ledger.drop_paths(&["f1".into(), "f2".into()]).await,
+        other => panic!("no operation `{other}`"),
+    }
+}
+
+async fn forget(ledger: &SqliteLedger, operation: &str, s: SessionKey) -> Result<(), LedgerError> {
+    match operation {
         "forget session" => ledger.sweep(Sweep::Session(s)).await.map(drop),
         "forget owner" => {
             let ann = Owner::user(name("ann"));
             ledger.sweep(Sweep::Owner(scope("a"), ann)).await.map(drop)
+        }
+        "forget owner in session" => {
+            let ann = Owner::user(name("ann"));
+            ledger.sweep(Sweep::OwnerInSession(s, ann)).await.map(drop)
         }
         "forget scope" => ledger.sweep(Sweep::Scope(scope("a"))).await.map(drop),
         "forget messages" => {
@@ -147,15 +191,6 @@ async fn operate(ledger: &SqliteLedger, operation: &str) -> Result<(), LedgerErr
                 .await
                 .map(drop)
         }
-        "put" => ledger.put(file("f1", 2, &[("ep_3", 3)])).await,
-        "extend" => {
-            let records = vec![
-                file("f1", 2, &[("ep_2", 9), ("ep_3", 3)]),
-                file("f3", 1, &[("ep_1", 1)]),
-            ];
-            ledger.extend(records).await
-        }
-        "drop paths" => ledger.drop_paths(&["f1".into(), "f2".into()]).await,
         other => panic!("no operation `{other}`"),
     }
 }
@@ -169,9 +204,11 @@ async fn the_nth_write_fails_and_nothing_happened() {
         "claim",
         "complete",
         "fail",
+        "retry",
         "release",
         "forget session",
         "forget owner",
+        "forget owner in session",
         "forget scope",
         "forget messages",
         "put",

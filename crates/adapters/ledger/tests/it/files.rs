@@ -126,6 +126,8 @@ async fn check_filled(path: &Path) {
         session: None,
         state: None,
         kinds: Vec::new(),
+        made_from: None,
+        made_before: None,
         page: 1,
         page_size: 9,
     };

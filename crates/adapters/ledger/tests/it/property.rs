@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ledger::SqliteLedger;
 use model::{CellId, Message, MessageId, Owner, SessionKey, Timestamp};
-use ports::{FileChanges, JobFailure, JobId, JobKind, Jobs, NewMessage, Sweep, TaskQuery};
+use ports::{FileAppend, FileChanges, JobFailure, JobId, JobKind, Jobs, NewMessage, Sweep, TaskQuery};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use testkit::ledger::samples::{at, cell, cut, file, job, name, replies, says, scope, session};
@@ -25,10 +25,12 @@ enum Step {
     Claim(u8),
     Complete(Vec<u8>),
     Fail(u8, Option<i64>),
+    Retry(u8, u8),
     Release,
     KeepJobs(i64),
     SweepSession(u8),
     SweepOwner(u8, u8),
+    SweepOwnerInSession(u8, u8),
     SweepScope(u8),
     SweepMessages(u8, Vec<u8>),
     File(u8, bool, Vec<(u8, u64)>),
@@ -46,10 +48,12 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (1..4_u8).prop_map(Step::Claim),
         4 => vec(0..9_u8, 1..4).prop_map(Step::Complete),
         2 => (0..9_u8, prop::option::of(0..40_i64)).prop_map(|(job, wait)| Step::Fail(job, wait)),
+        2 => (0..2_u8, 0..9_u8).prop_map(|(app, job)| Step::Retry(app, job)),
         1 => Just(Step::Release),
         1 => (0..60_i64).prop_map(Step::KeepJobs),
         1 => (0..6_u8).prop_map(Step::SweepSession),
         1 => (0..2_u8, 0..4_u8).prop_map(|(app, owner)| Step::SweepOwner(app, owner)),
+        1 => (0..6_u8, 0..4_u8).prop_map(|(s, owner)| Step::SweepOwnerInSession(s, owner)),
         1 => (0..2_u8).prop_map(Step::SweepScope),
         2 => (0..2_u8, vec(0..40_u8, 1..6)).prop_map(|(app, ids)| Step::SweepMessages(app, ids)),
         2 => (0..3_u8, any::<bool>(), vec((0..5_u8, any::<u64>()), 0..4))
@@ -183,6 +187,7 @@ impl Script {
                 }
                 None => String::new(),
             },
+            Step::Retry(app, job) => self.retry(ledger, *app, *job, now).await,
             Step::Release => format!("{:?}", ledger.release_all().await),
             Step::KeepJobs(since) => {
                 self.forget_reused_ids();
@@ -192,10 +197,22 @@ impl Script {
         }
     }
 
+    async fn retry(&mut self, ledger: &impl Ledger, app: u8, job: u8, now: Timestamp) -> String {
+        let Some(id) = self.pick(job) else {
+            return String::new();
+        };
+        let retried = ledger.retry(&scope(APPS[usize::from(app)]), &id, now).await;
+        // It must be claimed before it can end again.
+        self.leased
+            .retain(|held| !matches!(retried, Ok(true)) || *held != id);
+        format!("{retried:?}")
+    }
+
     async fn run_rest(&mut self, ledger: &impl Ledger, step: &Step) -> String {
         let sweep = match step {
             Step::SweepSession(s) => Sweep::Session(chosen_session(*s)),
             Step::SweepOwner(app, n) => Sweep::Owner(scope(APPS[usize::from(*app)]), owner(*n)),
+            Step::SweepOwnerInSession(s, n) => Sweep::OwnerInSession(chosen_session(*s), owner(*n)),
             Step::SweepScope(app) => Sweep::Scope(scope(APPS[usize::from(*app)])),
             Step::SweepMessages(app, ids) => {
                 let ids = ids.iter().map(|id| MessageId::new(format!("m{id}")));
@@ -209,10 +226,17 @@ impl Script {
                 let entries: Vec<(&str, u64)> = entries.iter().map(|(e, d)| (e.as_str(), *d)).collect();
                 let mut record = file(&format!("f{path}"), self.now.unsigned_abs(), &entries);
                 record.problem = (entries.len() == 3).then(|| "three".to_owned());
-                return match put {
-                    true => format!("{:?}", ledger.put(record).await),
-                    false => format!("{:?}", ledger.extend(vec![record]).await),
+                if *put {
+                    return format!("{:?}", ledger.put(record).await);
+                }
+                let recorded = ledger.stat(&record.stat.path).await.expect("reads");
+                // Now and then one that does not follow what is recorded.
+                let before = recorded.filter(|_| entries.len() != 1);
+                let append = FileAppend {
+                    before,
+                    after: record,
                 };
+                return format!("{:?}", ledger.extend(vec![append]).await);
             }
             Step::DropFile(path) => {
                 return format!("{:?}", ledger.drop_paths(&[format!("f{path}").into()]).await);
@@ -242,6 +266,8 @@ impl Script {
                 session: None,
                 state: None,
                 kinds: Vec::new(),
+                made_from: None,
+                made_before: None,
                 page: 1,
                 page_size: 100,
             };

@@ -4,19 +4,21 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use model::{Doc, DocId, Message, Owner, Scope, SessionId, SessionKey, Vector};
+use extract::KnownFacts;
+use model::{Doc, DocId, EntryId, Message, Owner, Scope, SessionId, SessionKey, Vector};
 use recall::Corpus;
 use tokio::sync::OnceCell;
 
 use super::speaks_in;
 use crate::api::EngineError;
 use crate::cause::chain;
+use crate::telling;
 use crate::world::World;
 
 /// Rows from which on building a corpus leaves the thread that serves requests.
-const ROWS_INLINE_MAX: usize = 2_000;
+const ROWS_INLINE_MAX: usize = 200;
 
 /// One owner's rows. The lock is held for one ranking or one change, never across an await.
 #[derive(Debug)]
@@ -25,6 +27,8 @@ pub(crate) struct Hot {
     state: RwLock<State>,
     load: OnceCell<()>,
     bytes: AtomicUsize,
+    /// When so many are reached by adding estimates up, they are counted.
+    bytes_count_at: AtomicUsize,
 }
 
 #[derive(Debug)]
@@ -39,7 +43,12 @@ struct Rows {
     corpus: Corpus,
     /// Sessions in which the owner speaks: what is buffered there is the owner's too.
     sessions: BTreeSet<SessionId>,
+    /// The facts among the rows, prepared for the next one; made when the first is written.
+    facts: OnceLock<KnownFacts>,
 }
+
+/// About how much memory a prepared fact takes.
+const FACT_BYTES: usize = 1_024;
 
 /// Messages that were accepted.
 #[derive(Debug)]
@@ -74,6 +83,7 @@ impl Hot {
             state: RwLock::new(State::Loading(Vec::new())),
             load: OnceCell::new(),
             bytes: AtomicUsize::new(0),
+            bytes_count_at: AtomicUsize::new(0),
         }
     }
 
@@ -99,6 +109,36 @@ impl Hot {
         }
     }
 
+    /// The facts among the rows, prepared to be compared with a new one; none while the rows are loaded.
+    pub(crate) async fn with_facts<T>(
+        self: Arc<Self>,
+        look: impl FnOnce(&KnownFacts) -> T,
+    ) -> Result<T, EngineError> {
+        let own = self.clone();
+        if self.read(Corpus::len) > ROWS_INLINE_MAX && !self.has_facts() {
+            let prepared = tokio::task::spawn_blocking(move || own.prepare(|_| ())).await;
+            prepared.map_err(|_| EngineError::Stopping)?;
+        }
+        Ok(self.prepare(look))
+    }
+
+    fn prepare<T>(&self, look: impl FnOnce(&KnownFacts) -> T) -> T {
+        match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
+            State::Ready(rows) => {
+                let facts = || telling::known_facts(rows.corpus.iter().map(|doc| &**doc));
+                look(rows.facts.get_or_init(facts))
+            }
+            State::Loading(_) => look(&KnownFacts::default()),
+        }
+    }
+
+    fn has_facts(&self) -> bool {
+        match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
+            State::Ready(rows) => rows.facts.get().is_some(),
+            State::Loading(_) => false,
+        }
+    }
+
     /// Whether the owner speaks in a session, as far as the rows show; while they are loaded, nobody can say no.
     pub(super) fn knows(&self, session: &SessionId) -> bool {
         match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
@@ -115,10 +155,20 @@ impl Hot {
                 true
             }
             State::Ready(rows) => {
-                self.bytes.fetch_add(change.bytes(), Ordering::Relaxed);
-                rows.follow(&self.owner, change)
+                let bytes = self.bytes.fetch_add(change.bytes(), Ordering::Relaxed);
+                let follows = rows.follow(&self.owner, change);
+                if bytes > self.bytes_count_at.load(Ordering::Relaxed) {
+                    self.count_bytes(rows);
+                }
+                follows
             }
         }
+    }
+
+    fn count_bytes(&self, rows: &Rows) {
+        let bytes = rows.bytes().max(1);
+        self.bytes.store(bytes, Ordering::Relaxed);
+        self.bytes_count_at.store(bytes + bytes / 8, Ordering::Relaxed);
     }
 
     /// Waits until the rows are there, and loads them if nobody does.
@@ -130,10 +180,12 @@ impl Hot {
         self.load.get_or_try_init(|| load).await.copied()
     }
 
-    /// The tail is read before the index: what leaves the one is in the other already.
+    /// The tail and what is on its way are read before the index: what leaves them is in the index already.
     async fn load_once(&self, world: &World, scope: &Scope) -> Result<bool, EngineError> {
+        let on_their_way = world.corpora.on_their_way(scope, &self.owner);
         let tail = world.parts.transcripts.tail(scope, &self.owner).await?;
         let mut docs = world.parts.index.load(scope, &self.owner).await?;
+        docs.extend(on_their_way.iter().flat_map(|rows| rows.to_vec()));
         if !world.gauge.takes_vectors() {
             for doc in &mut docs {
                 doc.vector = None;
@@ -147,7 +199,6 @@ impl Hot {
             let built = tokio::task::spawn_blocking(move || Rows::of(&owner, docs, buffered)).await;
             built.map_err(|_| EngineError::Stopping)?
         };
-        let bytes = rows.corpus.bytes().max(1);
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let State::Loading(waiting) = &mut *state else {
             return Ok(true);
@@ -157,7 +208,7 @@ impl Hot {
             follows &= rows.follow(&self.owner, change);
         }
         if follows {
-            self.bytes.store(bytes, Ordering::Relaxed);
+            self.count_bytes(&rows);
             *state = State::Ready(Box::new(rows));
         }
         Ok(follows)
@@ -198,8 +249,15 @@ impl Rows {
         rows
     }
 
+    fn bytes(&self) -> usize {
+        self.corpus.bytes() + self.facts.get().map_or(0, |facts| facts.len() * FACT_BYTES)
+    }
+
     fn put(&mut self, owner: &Owner, doc: Doc) {
         self.sessions.extend(speaks_in(owner, &doc));
+        if let Some(facts) = self.facts.get_mut() {
+            telling::learn(facts, &doc);
+        }
         self.corpus.upsert(Arc::new(doc));
     }
 
@@ -228,6 +286,9 @@ impl Rows {
             Change::Rows { add, remove } => {
                 for id in &remove {
                     self.corpus.remove(id);
+                    if let Some(facts) = self.facts.get_mut() {
+                        facts.remove(&EntryId::new(id.clone()));
+                    }
                 }
                 for doc in add {
                     self.put(owner, doc);

@@ -59,7 +59,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Takes out the facts of episodes that are gone. Where a file of facts is broken, the episodes' files keep their
+    /// Takes out the facts of episodes that are gone. Where a file of facts is broken or a link, the episodes' files keep their
     /// old records, and so are looked at again until it is repaired.
     async fn take_out_children(
         &mut self,
@@ -76,7 +76,11 @@ impl Pass<'_> {
                         self.vanished.remove(parent);
                         self.again.insert(parent.clone());
                     }
-                    self.trouble.get_or_insert(error);
+                    if matches!(error, VaultError::Outside { .. }) {
+                        Box::pin(self.look(&path)).await?;
+                    } else {
+                        self.trouble.get_or_insert(error);
+                    }
                 }
                 done => done?,
             }

@@ -13,6 +13,10 @@ use crate::api::EngineError;
 use crate::cause::chain;
 use crate::records::{self, mark, problem, unfitting};
 
+/// What is wrong with a file that is none any more.
+const LINK: &str = "a link is in its place, or in that of a folder above it, and links are not followed: put the file \
+                    itself there, or remove the link";
+
 /// A file against its record.
 #[derive(Debug, Default)]
 struct Difference {
@@ -29,12 +33,23 @@ pub(crate) fn rows_of(read: &ReadEntry, path: &VaultPath) -> Vec<Doc> {
 
 impl Pass<'_> {
     /// Indexes what is new or changed in a file, and notes what is gone. A file that cannot be read is noted too, and
-    /// keeps nothing from being carried over but itself.
+    /// keeps nothing from being carried over but itself; so is one in whose place a link is, and what is known of it
+    /// stays as it was until the link is gone or the file is back.
     pub(super) async fn look(&mut self, path: &VaultPath) -> Result<(), EngineError> {
         let record = self.world.records.record(path).await?;
         match self.look_against(path, record.as_ref()).await {
-            Err(EngineError::Vault(VaultError::Outside { .. })) => Ok(()),
-            Err(EngineError::Vault(error)) => self.note_unreadable(path, record, error).await,
+            Err(EngineError::Vault(VaultError::Outside { .. })) => match record {
+                Some(record) => self.note_problem(path, record, LINK.to_owned()).await,
+                // Nothing that ever was a file of the vault.
+                None => Ok(()),
+            },
+            Err(EngineError::Vault(error)) => {
+                self.again.insert(path.clone());
+                let record = record.unwrap_or_else(|| records::of_nobody(path, None));
+                self.note_problem(path, record, chain(&error)).await?;
+                self.trouble.get_or_insert(error);
+                Ok(())
+            }
             looked => looked,
         }
     }
@@ -83,23 +98,20 @@ impl Pass<'_> {
         Ok(())
     }
 
-    async fn note_unreadable(
+    async fn note_problem(
         &mut self,
         path: &VaultPath,
-        record: Option<FileRecord>,
-        error: VaultError,
+        record: FileRecord,
+        problem: String,
     ) -> Result<(), EngineError> {
-        tracing::warn!(path = &**path, "{}", chain(&error));
+        tracing::warn!(path = &**path, "{problem}");
         self.synced.broken += 1;
-        self.again.insert(path.clone());
-        let before = record.unwrap_or_else(|| records::of_nobody(path, None));
         let unreadable = FileRecord {
             stat: unfitting(path),
-            problem: Some(chain(&error)),
-            ..before
+            problem: Some(problem),
+            ..record
         };
         self.world.records.put(unreadable).await?;
-        self.trouble.get_or_insert(error);
         Ok(())
     }
 

@@ -62,6 +62,7 @@ proptest! {
             .map(|(add, remove)| Write {
                 add: add.into_iter().map(|(n, text)| doc(n, text)).collect(),
                 remove: remove.into_iter().map(key).collect(),
+                appends: Vec::new(),
                 done: oneshot::channel().0,
             })
             .collect();

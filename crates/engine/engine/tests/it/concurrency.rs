@@ -5,10 +5,13 @@ use std::time::Duration;
 
 use engine::Engine;
 use futures::future::join_all;
-use model::{Message, MessageId, SessionKey};
+use model::{EntryKind, Message, MessageId, SessionKey};
 use ports::{NewMessage, Sweep, Transcripts};
+use tokio::task::yield_now;
 
+use crate::faults::Mode;
 use crate::held::{Call, Held};
+use crate::slow::{At, Slow};
 use crate::stage::{Stage, add, flush, minute, said, say, session, turns};
 
 /// Every message of a session is in its buffer or in exactly one memcell, and none of them was lost.
@@ -264,4 +267,44 @@ async fn shutdown_does_not_wait_longer_than_its_bound() {
         stage.clock.advance(Duration::from_secs(10));
         stopping.await;
     }
+}
+
+#[tokio::test]
+async fn a_memcell_is_written_while_an_earlier_one_of_its_owner_is_indexed() {
+    let stage = Stage::default();
+    let slow = Slow::new(stage.index.clone());
+    let parts = engine::Parts {
+        index: slow.clone(),
+        ..stage.parts()
+    };
+    let engine = Engine::start(parts, stage.settings.clone())
+        .await
+        .expect("it starts");
+    let (first, second) = (session("first"), session("second"));
+    say(&engine, &first, "ann", 0, "I live in Lisbon").await;
+    say(&engine, &second, "ann", 1, "I live in Lisbon").await;
+    slow.arm(At::Apply);
+    engine.flush(flush(&first)).await.expect("it cuts");
+    slow.called().await;
+    engine.flush(flush(&second)).await.expect("it cuts");
+    let episodes = || {
+        let entries = stage.vault.entries();
+        entries
+            .iter()
+            .filter(|(_, entry)| entry.kind == EntryKind::Episode)
+            .count()
+    };
+    while episodes() < 2 {
+        yield_now().await;
+    }
+    // The first one's files are not recorded; the second's record must not pass them over.
+    stage.faults.plan_next("extend", Mode::Refuse);
+    slow.let_go();
+    assert_eq!(stage.rest(&engine).await, 0);
+    assert_eq!(
+        stage.vault.entries().len(),
+        3,
+        "what was told already is told again"
+    );
+    stage.check().await;
 }

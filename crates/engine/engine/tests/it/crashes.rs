@@ -305,14 +305,14 @@ async fn rebuilding_survives_every_fault() {
     at_every_call(|| (Stage::default(), Rebuilt(Memorize::default()))).await;
 }
 
-/// Forgets a session, an episode and an owner.
+/// Forgets a session, an episode, an owner and an owner's part of a session.
 struct Forgets;
 
 impl Run for Forgets {
     async fn prepare(&self, stage: &Stage) {
         let engine = stage.open().await;
         stage.drive(Memorize::default().run(stage, &engine)).await;
-        let (both, open) = (session("both"), session("open"));
+        let (both, open, part) = (session("both"), session("open"), session("part"));
         let shared = [
             said(&both, "ann", 400, "We share the piano"),
             said(&both, "cid", 401, "Yes, the piano is ours"),
@@ -326,12 +326,26 @@ impl Run for Forgets {
                 engine.add(add(&open, vec![said(&open, "ann", 500, "The harp is buffered")]))
             }))
             .await;
+        let parted = [
+            said(&part, "ann", 600, "The drum is loud"),
+            said(&part, "dan", 601, "It is my drum"),
+        ];
+        stage
+            .drive(persist(|| engine.add(add(&part, parted.to_vec()))))
+            .await;
+        stage.drive(persist(|| engine.flush(flush(&part)))).await;
+        stage
+            .drive(persist(|| {
+                engine.add(add(&part, vec![said(&part, "ann", 700, "The gong is buffered")]))
+            }))
+            .await;
         stage.rest(&engine).await;
         engine.shutdown().await;
     }
 
     async fn run(&self, stage: &Stage, engine: &Engine) {
         let scope = Scope::default();
+        persist(|| engine.forget(Forget::OwnerInSession(session("part"), user("ann")))).await;
         persist(|| engine.forget(Forget::Session(session("one")))).await;
         persist(|| engine.forget(Forget::Session(session("open")))).await;
         persist(|| engine.forget(Forget::Owner(scope.clone(), user("bob")))).await;
@@ -343,23 +357,34 @@ impl Run for Forgets {
 
     async fn check(&self, stage: &Stage, engine: &Engine) {
         let entries = stage.vault.entries();
-        let left: Vec<_> = entries
+        let left: BTreeSet<_> = entries
             .iter()
-            .map(|(_, entry)| (entry.owner.clone(), entry.kind))
+            .map(|(_, entry)| (entry.owner.clone(), entry.session.clone()))
             .collect();
+        let expected = [("ann", "both"), ("dan", "part")];
         assert_eq!(
             left,
-            [(user("ann"), EntryKind::Episode)],
-            "only what ann shares with cid is left"
+            expected
+                .map(|(owner, key)| (user(owner), Some(session(key).session)))
+                .into(),
+            "only what ann shares with cid is left, and dan's part"
         );
         let messages = stage.ledger.everything();
         let texts: Vec<String> = messages
             .iter()
             .map(|(message, _)| Message::text(message))
             .collect();
-        assert_eq!(texts, ["We share the piano", "Yes, the piano is ours"]);
+        assert_eq!(
+            texts,
+            ["We share the piano", "Yes, the piano is ours", "It is my drum"]
+        );
+        assert_eq!(
+            turns(engine, "dan", "drum").await.len(),
+            2,
+            "what he heard is his"
+        );
         for owner in ["ann", "bob", "cid"] {
-            for word in ["violin", "Lisbon", "harp", "Porto"] {
+            for word in ["violin", "Lisbon", "harp", "Porto", "drum", "gong"] {
                 let found = ask(engine, owner, word).await;
                 assert!(
                     found.messages.iter().all(|hit| !hit.doc.text.contains(word)),

@@ -10,10 +10,10 @@ use model::{
     Vector,
 };
 use ports::{
-    AppendOutcome, BrokenFile, CandidateQuery, Cut, Edit, EmbedError, EmbedPurpose, Embedder, FileChanges,
-    FileRecord, FileStat, Forgotten, Index, IndexError, IndexHealth, IndexStage, IndexStats, Job, JobFailure,
-    JobId, JobStats, Jobs, LedgerError, Maintenance, NewJob, NewMessage, OpenSession, ParsedFile, Sweep,
-    TaskPage, TaskQuery, Transcripts, Vault, VaultChange, VaultError, VaultPath, Written,
+    AppendOutcome, BrokenFile, CandidateQuery, Cut, Edit, EmbedError, EmbedPurpose, Embedder, FileAppend,
+    FileChanges, FileRecord, FileStat, Forgotten, Index, IndexError, IndexHealth, IndexStage, IndexStats,
+    Job, JobFailure, JobId, JobStats, Jobs, LedgerError, Maintenance, NewJob, NewMessage, OpenSession,
+    ParsedFile, Sweep, TaskPage, TaskQuery, Transcripts, Vault, VaultChange, VaultError, VaultPath, Written,
 };
 use tokio::sync::watch;
 
@@ -238,6 +238,11 @@ impl Jobs for Faulty<dyn Jobs> {
             .call("fail", self.inner.fail(id, failure, now), no_ledger)
             .await
     }
+    async fn retry(&self, scope: &Scope, id: &JobId, now: Timestamp) -> Result<bool, LedgerError> {
+        self.faults
+            .call("retry", self.inner.retry(scope, id, now), no_ledger)
+            .await
+    }
     async fn release_all(&self) -> Result<usize, LedgerError> {
         self.faults
             .call("release_all", self.inner.release_all(), no_ledger)
@@ -265,6 +270,11 @@ impl FileChanges for Faulty<dyn FileChanges> {
             .call("file stats", self.inner.stats(), no_ledger)
             .await
     }
+    async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, LedgerError> {
+        self.faults
+            .call("file stat", self.inner.stat(path), no_ledger)
+            .await
+    }
     async fn record(&self, path: &VaultPath) -> Result<Option<FileRecord>, LedgerError> {
         self.faults
             .call("record", self.inner.record(path), no_ledger)
@@ -273,9 +283,9 @@ impl FileChanges for Faulty<dyn FileChanges> {
     async fn put(&self, record: FileRecord) -> Result<(), LedgerError> {
         self.faults.call("put", self.inner.put(record), no_ledger).await
     }
-    async fn extend(&self, records: Vec<FileRecord>) -> Result<(), LedgerError> {
+    async fn extend(&self, appends: Vec<FileAppend>) -> Result<(), LedgerError> {
         self.faults
-            .call("extend", self.inner.extend(records), no_ledger)
+            .call("extend", self.inner.extend(appends), no_ledger)
             .await
     }
     async fn drop_paths(&self, paths: &[VaultPath]) -> Result<(), LedgerError> {

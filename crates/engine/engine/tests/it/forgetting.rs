@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use engine::{Engine, EngineError, Forget};
-use model::{EntryId, EntryKind, Scope};
+use model::{EntryId, EntryKind, Scope, SessionKey};
 
 use crate::faults::Mode;
 use crate::held::{Call, Held};
+use crate::slow::{At, Slow};
 use crate::stage::{Stage, add, finds, flush, said, say, session, turns, user};
 
 fn texts(stage: &Stage) -> Vec<String> {
@@ -113,6 +114,48 @@ async fn forgetting_an_owner_leaves_those_who_shared_with_them() {
     assert_eq!(ids_of(&stage, "ann", EntryKind::Episode), []);
     stage.rest(&engine).await;
     stage.check().await;
+}
+
+#[tokio::test]
+async fn an_owners_part_of_a_session_goes_written_or_not_and_the_others_stays() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let (both, other) = (session("both"), session("other"));
+    say(&engine, &both, "ann", 0, "Our violin").await;
+    say(&engine, &both, "bob", 1, "Our viola").await;
+    say(&engine, &other, "ann", 2, "My violin at home").await;
+    engine.flush(flush(&both)).await.expect("it cuts");
+    engine.flush(flush(&other)).await.expect("it cuts");
+    // Cut and not yet written, and buffered.
+    stage.rest(&engine).await;
+    stage.vault.refuse(Some("ep_"));
+    say(&engine, &both, "ann", 60, "A second violin").await;
+    engine.flush(flush(&both)).await.expect("it cuts");
+    say(&engine, &both, "ann", 120, "A third violin").await;
+    say(&engine, &both, "bob", 121, "A second viola").await;
+    let what = || Forget::OwnerInSession(both.clone(), user("ann"));
+    let forgot = engine.forget(what()).await.expect("it forgets");
+    assert_eq!((forgot.entries, forgot.messages), (1, 3));
+    stage.vault.refuse(None);
+    assert_eq!(turns(&engine, "ann", "violin").await, ["My violin at home"]);
+    assert_eq!(with_word(&engine, "bob", "viola").await, 2);
+    assert_eq!(
+        with_word(&engine, "bob", "Our violin").await,
+        1,
+        "he heard it, and it is written"
+    );
+    stage.rest(&engine).await;
+    stage.check().await;
+    engine.flush(flush(&both)).await.expect("it cuts");
+    stage.rest(&engine).await;
+    stage.check().await;
+    assert_eq!(
+        ids_of(&stage, "ann", EntryKind::Episode).len(),
+        1,
+        "nothing comes back"
+    );
+    let again = engine.forget(what()).await.expect("asking twice is no error");
+    assert_eq!((again.entries, again.messages), (0, 0));
 }
 
 #[tokio::test]
@@ -239,29 +282,16 @@ async fn a_message_that_was_forgotten_before_its_add_returned_stays_forgotten() 
     assert_eq!(with_word(&engine, "ann", "viola").await, 1);
 }
 
-/// A session is forgotten while its memcell is being written, at the n-th look of the writer at the memcell.
-async fn forgotten_at_look(n: usize) {
-    let stage = Stage::default();
-    let key = session("s");
-    let held = Held::new(stage.ledger.clone(), Call::Cell(n), &key);
-    let parts = engine::Parts {
-        transcripts: held.clone(),
-        ..stage.parts()
-    };
-    let engine = Engine::start(parts, stage.settings.clone())
-        .await
-        .expect("it starts");
-    say(&engine, &key, "ann", 0, "The violin").await;
-    engine.flush(flush(&key)).await.expect("it cuts");
-    held.called().await;
+/// A session is forgotten while something else happens to its memcell.
+async fn is_forgotten_meanwhile(stage: Stage, engine: Engine, key: SessionKey, goes_on: impl FnOnce()) {
     let forgetting = {
-        let (engine, key) = (engine.clone(), key.clone());
+        let engine = engine.clone();
         tokio::spawn(async move { engine.forget(Forget::Session(key)).await })
     };
     for _ in 0..500 {
         tokio::task::yield_now().await;
     }
-    held.let_go();
+    goes_on();
     forgetting.await.expect("no panic").expect("it forgets");
     // The job is gone from the ledger; that it has ended only the end of the engine shows.
     engine.shutdown().await;
@@ -274,12 +304,39 @@ async fn forgotten_at_look(n: usize) {
 
 #[tokio::test]
 async fn a_memcell_that_was_forgotten_while_it_was_told_is_not_written() {
-    forgotten_at_look(1).await;
+    let stage = Stage::default();
+    let key = session("s");
+    let held = Held::new(stage.ledger.clone(), Call::Cell, &key);
+    let parts = engine::Parts {
+        transcripts: held.clone(),
+        ..stage.parts()
+    };
+    let engine = Engine::start(parts, stage.settings.clone())
+        .await
+        .expect("it starts");
+    say(&engine, &key, "ann", 0, "The violin").await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    held.called().await;
+    is_forgotten_meanwhile(stage, engine, key, || held.let_go()).await;
 }
 
 #[tokio::test]
 async fn forgetting_waits_for_what_is_being_written() {
-    forgotten_at_look(2).await;
+    let stage = Stage::default();
+    let key = session("s");
+    let slow = Slow::new(stage.index.clone());
+    let parts = engine::Parts {
+        index: slow.clone(),
+        ..stage.parts()
+    };
+    let engine = Engine::start(parts, stage.settings.clone())
+        .await
+        .expect("it starts");
+    say(&engine, &key, "ann", 0, "The violin").await;
+    slow.arm(At::Apply);
+    engine.flush(flush(&key)).await.expect("it cuts");
+    slow.called().await;
+    is_forgotten_meanwhile(stage, engine, key, || slow.let_go()).await;
 }
 
 #[tokio::test]

@@ -1,8 +1,9 @@
 //! What a person does to the files reaches search, and nothing else suffers.
 
-use engine::{EditEntry, Engine, Search};
+use engine::{EditEntry, Engine, EngineError, Forget, Search};
 use model::{Comparison, Field, Value};
 use model::{EntryKind, Filter, Origin, Parent, ParentKind, Scope, SessionId};
+use ports::VaultError;
 
 use crate::faults::Mode;
 use crate::stage::{Stage, finds, flush, question, say, session, turns, user, written};
@@ -404,4 +405,89 @@ async fn what_was_deleted_between_two_attempts_is_not_written_again() {
     stage.vault.delete(FACTS);
     carried_over(&stage, &engine).await;
     assert_eq!(stage.vault.paths(), [EPISODES], "it came back");
+}
+
+/// A link in a file's place, seen by the watcher or found by a look at everything.
+#[tokio::test]
+async fn a_link_in_a_files_place_is_reported_and_stops_nothing() {
+    for watched in [true, false] {
+        let (stage, engine) = remembered().await;
+        stage.vault.set_link(EPISODES, true, watched);
+        stage.vault.by_hand(FACTS, false, |entries| {
+            entries.push(written(
+                "ann",
+                EntryKind::Fact,
+                "af_hand",
+                5,
+                "Ann owns a theremin",
+            ));
+        });
+        stage.rest(&engine).await;
+        engine.sync().await.expect("the others are carried over");
+        assert!(finds(&engine, "ann", "theremin", "theremin").await);
+        assert!(
+            finds(&engine, "ann", "violin", "violin").await,
+            "what is known of the file is not taken for deleted"
+        );
+        let status = engine.status().await.expect("it answers");
+        let broken: Vec<&str> = status.broken_files.iter().map(|file| &*file.path).collect();
+        assert_eq!(broken, [EPISODES], "watched: {watched}");
+        assert!(status.problems()[0].contains("link"), "{:?}", status.problems());
+
+        // What belongs into that file waits, is told, and is not given up.
+        let key = session("t");
+        say(&engine, &key, "ann", 90, "The cello too").await;
+        engine.flush(flush(&key)).await.expect("it cuts");
+        assert_eq!(stage.drive(engine.settle(None)).await.expect("it settles"), 1);
+        let status = engine.status().await.expect("it answers");
+        assert_eq!((status.stuck, status.jobs.failed), (1, 0));
+        assert!(
+            turns(&engine, "ann", "cello")
+                .await
+                .contains(&"The cello too".to_owned())
+        );
+
+        stage.vault.set_link(EPISODES, false, true);
+        let written = async {
+            while engine.settle(None).await.expect("it settles") > 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        stage.drive(written).await;
+        carried_over(&stage, &engine).await;
+        let status = engine.status().await.expect("it answers");
+        assert!(status.problems().is_empty(), "{:?}", status.problems());
+        stage.check_told(&["The cello too".to_owned()], &["ann"]);
+    }
+}
+
+#[tokio::test]
+async fn facts_behind_a_link_go_with_their_episode_when_they_are_back() {
+    let (stage, engine) = remembered().await;
+    stage.vault.set_link(FACTS, true, true);
+    stage.vault.delete(EPISODES);
+    stage.rest(&engine).await;
+    engine.sync().await.expect("it is no error");
+    let status = engine.status().await.expect("it answers");
+    assert_eq!(status.broken_files.len(), 1);
+    assert!(!finds(&engine, "ann", "violin", "violin").await);
+    stage.vault.set_link(FACTS, false, true);
+    stage.rest(&engine).await;
+    carried_over(&stage, &engine).await;
+    assert!(stage.vault.entries().is_empty(), "its facts are gone too");
+}
+
+#[tokio::test]
+async fn a_link_that_is_in_the_way_of_forgetting_or_editing_is_told() {
+    let (stage, engine) = remembered().await;
+    stage.vault.set_link(FACTS, true, true);
+    let forget = || engine.forget(Forget::Session(session("s")));
+    assert!(matches!(
+        forget().await,
+        Err(EngineError::Vault(VaultError::Outside { .. }))
+    ));
+    stage.vault.set_link(FACTS, false, true);
+    forget().await.expect("nothing is in the way");
+    carried_over(&stage, &engine).await;
+    assert!(stage.vault.entries().is_empty() && stage.ledger.everything().is_empty());
 }

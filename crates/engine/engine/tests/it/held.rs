@@ -1,7 +1,6 @@
 //! A ledger in which one call of one session takes until the test allows it to end.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use model::{Cell, CellId, Message, MessageId, Owner, Scope, SessionKey, Timestamp};
@@ -15,8 +14,8 @@ pub(crate) enum Call {
     Buffer,
     /// Accepting messages, after they are on disk.
     Append,
-    /// Reading a memcell for the n-th time, counted from 1, after it is read.
-    Cell(usize),
+    /// Reading a memcell, after it is read.
+    Cell,
 }
 
 #[derive(Debug)]
@@ -24,7 +23,6 @@ pub(crate) struct Held {
     inner: Arc<dyn Transcripts>,
     call: Call,
     session: SessionKey,
-    cells_read: AtomicUsize,
     permits: Semaphore,
     waiting: Semaphore,
 }
@@ -35,7 +33,6 @@ impl Held {
             inner,
             call,
             session: session.clone(),
-            cells_read: AtomicUsize::new(0),
             permits: Semaphore::new(0),
             waiting: Semaphore::new(0),
         })
@@ -86,8 +83,7 @@ impl Transcripts for Held {
     async fn cell(&self, id: &CellId) -> Result<Option<Cell>, LedgerError> {
         let cell = self.inner.cell(id).await;
         if let Ok(Some(cell)) = &cell {
-            let n = 1 + self.cells_read.fetch_add(1, Ordering::SeqCst);
-            self.hold(Call::Cell(n), &cell.session).await;
+            self.hold(Call::Cell, &cell.session).await;
         }
         cell
     }

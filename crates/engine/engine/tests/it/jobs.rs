@@ -16,6 +16,8 @@ fn all_tasks() -> TaskQuery {
         session: None,
         state: None,
         kinds: vec![JobKind::MemoryAdd, JobKind::MemoryFlush],
+        made_from: None,
+        made_before: None,
         page: 1,
         page_size: 20,
     }
@@ -190,6 +192,81 @@ async fn a_memcell_that_cannot_be_written_blocks_no_other_session() {
     stage.drive(written).await;
     stage.check_told(&["The poison".to_owned()], &["ann"]);
     stage.rest(&engine).await;
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn a_task_that_was_given_up_runs_again_when_somebody_asks() {
+    let mut stage = Stage::default();
+    stage.settings.attempts_max = 2;
+    let engine = stage.open().await;
+    let key = session("s");
+    say(&engine, &key, "ann", 0, "The poison").await;
+    stage.vault.poison(Some("ep_"));
+    engine.flush(flush(&key)).await.expect("it cuts");
+    assert_eq!(stage.drive(engine.settle(None)).await.expect("it settles"), 1);
+    let status = engine.status().await.expect("it answers");
+    assert_eq!(status.jobs.failed, 1);
+    assert!(
+        status.problems()[0].contains("quipu retry"),
+        "{:?}",
+        status.problems()
+    );
+    let query = TaskQuery {
+        kinds: JobKind::ALL.to_vec(),
+        state: Some(JobState::Failed),
+        ..all_tasks()
+    };
+    let failed = engine.tasks(query).await.expect("it lists").jobs.remove(0);
+    assert!(failed.error.expect("it says why").contains("the test wants it"));
+    let scope = Scope::default();
+    let other = Scope::new(crate::stage::name("other"), crate::stage::name("default"));
+    assert!(matches!(
+        engine.retry(&other, &failed.id).await,
+        Err(EngineError::NotFound { .. })
+    ));
+
+    // What made it fail is still there.
+    let retried = engine.retry(&scope, &failed.id).await.expect("it is queued");
+    assert_eq!((retried.state, retried.attempt), (JobState::Queued, 0));
+    assert_eq!(stage.drive(engine.settle(None)).await.expect("it settles"), 1);
+
+    stage.vault.poison(None);
+    engine.retry(&scope, &failed.id).await.expect("it is queued");
+    assert!(matches!(
+        engine.retry(&scope, &failed.id).await,
+        Err(EngineError::Unfit(_))
+    ));
+    assert_eq!(stage.rest(&engine).await, 0);
+    stage.check_told(&["The poison".to_owned()], &["ann"]);
+    stage.check().await;
+    assert!(engine.status().await.expect("it answers").problems().is_empty());
+    let again = engine.retry(&scope, &failed.id).await;
+    assert!(matches!(again, Err(EngineError::Unfit(_))), "{again:?}");
+}
+
+#[tokio::test]
+async fn a_task_that_somebody_retried_survives_a_restart() {
+    let mut stage = Stage::default();
+    stage.settings.attempts_max = 1;
+    let engine = stage.open().await;
+    let key = session("s");
+    say(&engine, &key, "ann", 0, "The poison").await;
+    stage.vault.poison(Some("ep_"));
+    engine.flush(flush(&key)).await.expect("it cuts");
+    stage.drive(engine.settle(None)).await.expect("it settles");
+    let query = TaskQuery {
+        kinds: vec![JobKind::WriteCell],
+        ..all_tasks()
+    };
+    let failed = engine.tasks(query).await.expect("it lists").jobs.remove(0);
+    engine.shutdown().await;
+    stage.vault.poison(None);
+    let retried = ports::Jobs::retry(&*stage.ledger, &Scope::default(), &failed.id, stage.clock.now()).await;
+    assert!(retried.expect("it answers"));
+    let engine = stage.open().await;
+    assert_eq!(stage.rest(&engine).await, 0);
+    stage.check_told(&["The poison".to_owned()], &["ann"]);
     stage.check().await;
 }
 

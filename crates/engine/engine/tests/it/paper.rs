@@ -17,6 +17,8 @@ use tokio::sync::Notify;
 pub(crate) struct PaperVault {
     desk: Mutex<Desk>,
     changed: Notify,
+    /// Appends with an entry of such an id panic.
+    poison: Mutex<Option<String>>,
 }
 
 #[derive(Debug, Default)]
@@ -36,6 +38,7 @@ struct File {
     broken: Option<String>,
     problem: Option<String>,
     is_unreadable: bool,
+    is_link: bool,
 }
 
 impl File {
@@ -112,9 +115,24 @@ impl PaperVault {
         self.changed.notify_one();
     }
 
+    /// A person puts a link in a file's place, or the file back.
+    pub(crate) fn set_link(&self, path: &str, is_link: bool, watched: bool) {
+        let mut desk = self.desk();
+        desk.files.get_mut(path).expect("the file is there").is_link = is_link;
+        if watched {
+            desk.change.paths.insert(path.into());
+            self.changed.notify_one();
+        }
+    }
+
     /// Appends that hold an entry whose id contains this fail, until none is named.
     pub(crate) fn refuse(&self, id: Option<&str>) {
         self.desk().refused = id.map(str::to_owned);
+    }
+
+    /// Appends that hold an entry whose id contains this panic, until none is named.
+    pub(crate) fn poison(&self, id: Option<&str>) {
+        *self.poison.lock().expect("it is not held while something panics") = id.map(str::to_owned);
     }
 
     pub(crate) fn entries(&self) -> Vec<(VaultPath, Entry)> {
@@ -133,6 +151,7 @@ impl PaperVault {
         self.desk()
             .files
             .iter()
+            .filter(|(_, file)| !file.is_link)
             .map(|(path, file)| file.stat(path))
             .collect()
     }
@@ -142,12 +161,49 @@ impl PaperVault {
         self.desk().reads
     }
 
+    fn panic_if_poisoned(&self, entries: &[Entry]) {
+        let poison = self.poison.lock();
+        let poison = poison.expect("it is not held while something panics").clone();
+        let is_poisoned = |entry: &Entry| poison.as_ref().is_some_and(|id| entry.id.as_str().contains(id));
+        assert!(!entries.iter().any(is_poisoned), "the test wants it");
+    }
+
     fn desk(&self) -> MutexGuard<'_, Desk> {
         self.desk.lock().expect("no call panics, except to fail its test")
     }
 }
 
 impl Desk {
+    fn check_no_link(&self, path: &VaultPath) -> Result<(), VaultError> {
+        if self.files.get(path).is_some_and(|file| file.is_link) {
+            return Err(VaultError::Outside {
+                path: path.to_string(),
+            });
+        }
+        Ok(())
+    }
+
+    fn check_takes(&self, entry: &Entry, path: &VaultPath) -> Result<(), VaultError> {
+        if self
+            .refused
+            .as_ref()
+            .is_some_and(|id| entry.id.as_str().contains(id))
+        {
+            return Err(VaultError::Io {
+                path: path.to_string(),
+                source: std::io::Error::other("disk full"),
+            });
+        }
+        self.check_no_link(path)?;
+        match self.files.get(path).and_then(|file| file.broken.clone()) {
+            Some(reason) => Err(VaultError::Broken {
+                path: path.to_string(),
+                reason,
+            }),
+            None => Ok(()),
+        }
+    }
+
     fn touch(&mut self, path: &VaultPath) -> &mut File {
         self.writes += 1;
         let file = self.files.entry(path.clone()).or_default();
@@ -174,26 +230,12 @@ impl Vault for PaperVault {
     }
 
     async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError> {
+        self.panic_if_poisoned(entries);
         let mut desk = self.desk();
         let mut paths: Vec<VaultPath> = Vec::new();
         for entry in entries {
             let path = self.path_of(entry);
-            if desk
-                .refused
-                .as_ref()
-                .is_some_and(|id| entry.id.as_str().contains(id))
-            {
-                return Err(VaultError::Io {
-                    path: path.to_string(),
-                    source: std::io::Error::other("disk full"),
-                });
-            }
-            if let Some(reason) = desk.files.get(&path).and_then(|file| file.broken.clone()) {
-                return Err(VaultError::Broken {
-                    path: path.to_string(),
-                    reason,
-                });
-            }
+            desk.check_takes(entry, &path)?;
             if !paths.contains(&path) {
                 paths.push(path);
             }
@@ -246,6 +288,7 @@ impl Vault for PaperVault {
 
     async fn read(&self, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError> {
         let mut desk = self.desk();
+        desk.check_no_link(path)?;
         desk.reads += 1;
         let Some(file) = desk.files.get(path) else {
             return Ok(None);
@@ -278,11 +321,14 @@ impl Vault for PaperVault {
     }
 
     async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError> {
-        Ok(self.desk().files.get(path).map(|file| file.stat(path)))
+        let desk = self.desk();
+        desk.check_no_link(path)?;
+        Ok(desk.files.get(path).map(|file| file.stat(path)))
     }
 
     async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<FileStat, VaultError> {
         let mut desk = self.desk();
+        desk.check_no_link(path)?;
         let missing = |id: &EntryId| VaultError::NoEntry {
             path: path.to_string(),
             id: id.as_str().to_owned(),

@@ -3,7 +3,7 @@
 //! Owns: the meaning of `FileChanges`. Never: files.
 
 use model::{Owner, OwnerKind};
-use ports::{BrokenFile, FileChanges, FileRecord, FileStat, VaultPath};
+use ports::{BrokenFile, FileAppend, FileChanges, FileRecord, FileStat, VaultPath};
 
 use super::Ledger;
 use crate::ledger::samples::{file, mark, name};
@@ -39,6 +39,11 @@ pub async fn a_record_comes_back(ledger: &impl Ledger) {
         Some(second.clone())
     );
     assert_eq!(ledger.record(&path("none")).await.expect("reads"), None);
+    for record in [&first, &second] {
+        let stat = ledger.stat(&record.stat.path).await.expect("reads");
+        assert_eq!(stat.as_ref(), Some(&record.stat));
+    }
+    assert_eq!(ledger.stat(&path("none")).await.expect("reads"), None);
     let stats = FileChanges::stats(ledger).await.expect("reads");
     assert_eq!(
         stats,
@@ -74,19 +79,48 @@ pub async fn an_append_extends_a_record(ledger: &impl Ledger) {
         problem: Some("line 9".to_owned()),
         ..file("f1", 10, &[("ep_1", 1), ("ep_3", 3)])
     };
-    ledger.put(before).await.expect("recorded");
+    ledger.put(before.clone()).await.expect("recorded");
     let appended = vec![
-        file("f1", 20, &[("ep_2", 2), ("ep_3", 33)]),
-        file("f2", 5, &[("ep_1", 7)]),
+        append(Some(&before), file("f1", 20, &[("ep_2", 2), ("ep_3", 33)])),
+        append(None, file("f2", 5, &[("ep_1", 7)])),
+        append(Some(&file("f1", 20, &[])), file("f1", 30, &[("ep_4", 4)])),
     ];
     ledger.extend(appended).await.expect("recorded");
     let expected = FileRecord {
         problem: Some("line 9".to_owned()),
-        ..file("f1", 20, &[("ep_1", 1), ("ep_2", 2), ("ep_3", 33)])
+        ..file("f1", 30, &[("ep_1", 1), ("ep_2", 2), ("ep_3", 33), ("ep_4", 4)])
     };
     assert_eq!(ledger.record(&path("f1")).await.expect("reads"), Some(expected));
     let new = file("f2", 5, &[("ep_1", 7)]);
     assert_eq!(ledger.record(&path("f2")).await.expect("reads"), Some(new));
+}
+
+/// An append to another state than the recorded one is not recorded: the record would hide what came between.
+pub async fn an_append_after_an_unknown_one_changes_nothing(ledger: &impl Ledger) {
+    let known = file("f1", 10, &[("ep_1", 1)]);
+    ledger.put(known.clone()).await.expect("recorded");
+    let unseen = file("f1", 20, &[]);
+    let mut touched = known.clone();
+    touched.stat.modified_ns += 1;
+    for before in [Some(&unseen), Some(&touched), None] {
+        let after = file("f1", 30, &[("ep_3", 3)]);
+        ledger
+            .extend(vec![append(before, after)])
+            .await
+            .expect("looked at");
+        let stands = ledger.record(&path("f1")).await.expect("reads");
+        assert_eq!(stands.as_ref(), Some(&known), "{before:?}");
+    }
+    let vanished = append(Some(&unseen), file("f2", 30, &[("ep_3", 3)]));
+    ledger.extend(vec![vanished]).await.expect("looked at");
+    assert_eq!(ledger.record(&path("f2")).await.expect("reads"), None);
+}
+
+fn append(before: Option<&FileRecord>, after: FileRecord) -> FileAppend {
+    FileAppend {
+        before: before.map(|record| record.stat.clone()),
+        after,
+    }
 }
 
 /// Exactly the files that have a problem.

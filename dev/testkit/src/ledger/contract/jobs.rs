@@ -207,6 +207,8 @@ pub async fn a_page_shows_one_scope_newest_first(ledger: &impl Ledger) {
         session: None,
         state: None,
         kinds: Vec::new(),
+        made_from: None,
+        made_before: None,
         page: 1,
         page_size: 10,
     };
@@ -248,6 +250,96 @@ pub async fn a_page_shows_one_scope_newest_first(ledger: &impl Ledger) {
         ..all
     };
     assert_eq!(page(unknown).await, "0: ");
+}
+
+/// Jobs made in a stretch of time; its start belongs to it, its end does not.
+pub async fn a_page_shows_a_stretch_of_time(ledger: &impl Ledger) {
+    let s = session("a", "s");
+    for (id, millis) in [("1", 10), ("2", 20), ("3", 30)] {
+        let new = job(id, JobKind::MemoryAdd, &s);
+        ledger.enqueue(vec![new], at(millis)).await.expect("queued");
+    }
+    let page = async |from: Option<i64>, before: Option<i64>| {
+        let query = TaskQuery {
+            scope: s.scope.clone(),
+            session: None,
+            state: None,
+            kinds: Vec::new(),
+            made_from: from.map(at),
+            made_before: before.map(at),
+            page: 1,
+            page_size: 10,
+        };
+        let page = ledger.page(&query).await.expect("reads");
+        format!("{}: {}", page.total, listed(&page.jobs))
+    };
+    assert_eq!(page(None, None).await, "3: 3 2 1");
+    assert_eq!(page(Some(20), None).await, "2: 3 2");
+    assert_eq!(page(None, Some(20)).await, "1: 1");
+    assert_eq!(page(Some(20), Some(30)).await, "1: 2");
+    assert_eq!(page(Some(20), Some(20)).await, "0: ");
+}
+
+/// A job that was given up runs again when somebody says so, after what its session has waiting.
+pub async fn a_job_that_was_given_up_is_tried_again(ledger: &impl Ledger) {
+    let s = session("a", "s");
+    let jobs = vec![
+        job("j1", JobKind::WriteCell, &s),
+        job("j2", JobKind::MemoryAdd, &s),
+        job("j3", JobKind::MemoryAdd, &s),
+    ];
+    ledger.enqueue(jobs, at(1)).await.expect("queued");
+    let claim = async |now| ledger.claim(9, at(now), at(1000)).await.expect("claims");
+    let retry = async |job, app, now| {
+        ledger
+            .retry(&scope(app), &id(job), at(now))
+            .await
+            .expect("answers")
+    };
+    claim(10).await;
+    assert!(!retry("j1", "a", 11).await, "it runs");
+    let failure = JobFailure {
+        error: "a broken file".to_owned(),
+        retry_at: None,
+    };
+    ledger
+        .fail(&id("j1"), failure.clone(), at(12))
+        .await
+        .expect("recorded");
+    assert!(!retry("j2", "a", 13).await, "it waits");
+    assert!(!retry("none", "a", 13).await);
+    assert!(!retry("j1", "b", 13).await, "it is another scope's");
+    assert_eq!(listed(&claim(14).await), "j2");
+    assert!(retry("j1", "a", 15).await);
+    assert!(!retry("j1", "a", 15).await, "it waits now");
+    let waiting = ledger
+        .job(&s.scope, &id("j1"))
+        .await
+        .expect("reads")
+        .expect("there");
+    assert_eq!(
+        (waiting.state, waiting.attempt, waiting.finished),
+        (JobState::Queued, 0, None)
+    );
+    assert_eq!(
+        (waiting.error.as_deref(), waiting.created),
+        (Some("a broken file"), at(1))
+    );
+    assert!(claim(16).await.is_empty(), "one at a time");
+    ledger.complete(&[id("j2")], at(17)).await.expect("done");
+    assert_eq!(listed(&claim(18).await), "j3", "`j1` gave its place up");
+    ledger.complete(&[id("j3")], at(19)).await.expect("done");
+    let again = claim(20).await;
+    assert_eq!((listed(&again).as_str(), again[0].attempt), ("j1", 1));
+    ledger.fail(&id("j1"), failure, at(21)).await.expect("recorded");
+    assert!(retry("j1", "a", 22).await);
+    assert_eq!(listed(&claim(22).await), "j1", "at once where nothing else waits");
+    ledger.complete(&[id("j1")], at(23)).await.expect("done");
+    assert!(!retry("j1", "a", 24).await, "it is done");
+    assert_eq!(
+        Jobs::stats(ledger, at(0)).await.expect("reads"),
+        JobStats::default()
+    );
 }
 
 /// Counts; finished jobs go when they are old, unless somebody must see them.

@@ -43,6 +43,8 @@ async fn jobs_left(ledger: &impl Ledger, app: &str) -> Vec<String> {
         session: None,
         state: None,
         kinds: Vec::new(),
+        made_from: None,
+        made_before: None,
         page: 1,
         page_size: 100,
     };
@@ -169,6 +171,73 @@ pub async fn an_owner_leaves_what_others_remember(ledger: &impl Ledger) {
     let bobs = ledger.tail(&scope("a"), &bob).await.expect("reads");
     assert_eq!(ids(&bobs), ["s2", "s3", "s5"]);
     assert_eq!(jobs_left(ledger, "a").await, ["job-c1", "add"]);
+}
+
+/// An owner's part of one session goes as all of hers would; her other sessions and everybody else's part stay.
+pub async fn an_owner_goes_out_of_one_session(ledger: &impl Ledger) {
+    let (shared, alone, other) = (
+        session("a", "shared"),
+        session("a", "alone"),
+        session("a", "other"),
+    );
+    let said = [
+        ("ann", "s1"),
+        ("bob", "s2"),
+        ("bot", "s3"),
+        ("ann", "s4"),
+        ("bob", "s5"),
+        ("ann", "s6"),
+    ];
+    accept(ledger, &shared, &said).await;
+    accept(ledger, &alone, &[("ann", "l1"), ("bot", "l2"), ("ann", "l3")]).await;
+    accept(ledger, &other, &[("ann", "o1"), ("ann", "o2")]).await;
+    accept(ledger, &session("b", "shared"), &[("ann", "f1")]).await;
+    let buffer = ledger.buffer(&shared).await.expect("reads");
+    let cells = vec![
+        cell("c1", &buffer[..3], &["ann", "bob"]),
+        cell("c2", &buffer[3..4], &["ann"]),
+    ];
+    ledger.cut(cut(cells)).await.expect("cut");
+    let buffer = ledger.buffer(&other).await.expect("reads");
+    ledger
+        .cut(cut(vec![cell("c3", &buffer[..1], &["ann"])]))
+        .await
+        .expect("cut");
+    let (ann, bob) = (Owner::user(name("ann")), Owner::user(name("bob")));
+    let gone = |s: &SessionKey, owner: Owner| Sweep::OwnerInSession(s.clone(), owner);
+
+    let swept = ledger.sweep(gone(&shared, ann.clone())).await.expect("swept");
+    assert_eq!(swept, forgotten(3, &["c2"]));
+    let c1 = ledger
+        .cell(&CellId::new("c1"))
+        .await
+        .expect("reads")
+        .expect("bob's too");
+    assert_eq!(
+        (ids(&c1.messages), c1.owners),
+        (vec!["s2", "s3"], vec![bob.clone()])
+    );
+    assert_eq!(ids(&ledger.buffer(&shared).await.expect("reads")), ["s5"]);
+    let anns = ledger.tail(&scope("a"), &ann).await.expect("reads");
+    assert_eq!(ids(&anns), ["l1", "o1", "l2", "o2", "l3"]);
+    assert_eq!(jobs_left(ledger, "a").await, ["job-c1", "job-c3"]);
+    assert_eq!(left(ledger, "b", &["f1"]).await, "f1");
+
+    let swept = ledger.sweep(gone(&alone, ann.clone())).await.expect("swept");
+    assert_eq!(swept, forgotten(3, &[]), "nobody else spoke there");
+    assert_eq!(
+        ids(&ledger.tail(&scope("a"), &ann).await.expect("reads")),
+        ["o1", "o2"]
+    );
+    for nothing in [
+        gone(&shared, ann),
+        gone(&other, bob),
+        gone(&session("a", "none"), Owner::user(name("ann"))),
+        gone(&other, Owner::agent(name("ann"))),
+    ] {
+        let swept = ledger.sweep(nothing).await.expect("swept");
+        assert_eq!(swept, Forgotten::default());
+    }
 }
 
 /// An agent's own words and memcells go; the users' words stay.

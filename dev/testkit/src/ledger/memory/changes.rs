@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use model::EntryId;
-use ports::{BrokenFile, FileChanges, FileMark, FileRecord, FileStat, LedgerError, VaultPath};
+use ports::{BrokenFile, FileAppend, FileChanges, FileMark, FileRecord, FileStat, LedgerError, VaultPath};
 
 use super::MemoryLedger;
 
@@ -23,6 +23,10 @@ impl FileChanges for MemoryLedger {
         self.call(|state| Ok(state.files.values().map(|file| file.stat.clone()).collect()))
     }
 
+    async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, LedgerError> {
+        self.call(|state| Ok(state.files.get(path).map(|file| file.stat.clone())))
+    }
+
     async fn record(&self, path: &VaultPath) -> Result<Option<FileRecord>, LedgerError> {
         self.call(|state| Ok(state.files.get(path).cloned()))
     }
@@ -36,18 +40,21 @@ impl FileChanges for MemoryLedger {
         })
     }
 
-    async fn extend(&self, records: Vec<FileRecord>) -> Result<(), LedgerError> {
+    async fn extend(&self, appends: Vec<FileAppend>) -> Result<(), LedgerError> {
         self.call(|state| {
-            for record in records {
-                let path = record.stat.path.clone();
-                let before = state.files.remove(&path);
-                let (marks, head) = match before {
-                    Some(before) => (before.marks.clone(), before),
-                    None => (Vec::new(), record.clone()),
+            for FileAppend { before, after } in appends {
+                let path = after.stat.path.clone();
+                let recorded = state.files.get(&path);
+                if recorded.map(|record| &record.stat) != before.as_ref() {
+                    continue;
+                }
+                let (have, head) = match recorded {
+                    Some(recorded) => (recorded.marks.clone(), recorded.clone()),
+                    None => (Vec::new(), after.clone()),
                 };
                 let extended = FileRecord {
-                    stat: record.stat,
-                    marks: merged(marks.into_iter().chain(record.marks)),
+                    stat: after.stat,
+                    marks: merged(have.into_iter().chain(after.marks)),
                     ..head
                 };
                 state.files.insert(path, extended);

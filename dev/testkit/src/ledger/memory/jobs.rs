@@ -103,6 +103,22 @@ impl State {
         }
     }
 
+    fn retry(&mut self, scope: &Scope, id: &JobId, now: Timestamp) -> bool {
+        let is_it = |stored: &StoredJob| {
+            stored.job.id == *id && stored.job.session.scope == *scope && stored.job.state == JobState::Failed
+        };
+        let Some(place) = self.jobs.iter().position(is_it) else {
+            return false;
+        };
+        let mut stored = self.jobs.remove(place);
+        stored.job.state = JobState::Queued;
+        stored.job.attempt = 0;
+        stored.job.finished = None;
+        stored.run_at = now;
+        self.jobs.push(stored);
+        true
+    }
+
     fn release_all(&mut self) -> usize {
         let leased = self
             .jobs
@@ -118,6 +134,8 @@ impl State {
             .filter(|job| query.session.as_ref().is_none_or(|s| *s == job.session.session))
             .filter(|job| query.state.is_none_or(|state| state == job.state))
             .filter(|job| query.kinds.is_empty() || query.kinds.contains(&job.kind))
+            .filter(|job| query.made_from.is_none_or(|from| job.created >= from))
+            .filter(|job| query.made_before.is_none_or(|before| job.created < before))
             .collect();
         let before = (query.page - 1) * query.page_size;
         TaskPage {
@@ -180,6 +198,10 @@ impl Jobs for MemoryLedger {
             state.fail(id, failure, now);
             Ok(())
         })
+    }
+
+    async fn retry(&self, scope: &Scope, id: &JobId, now: Timestamp) -> Result<bool, LedgerError> {
+        self.call(|state| Ok(state.retry(scope, id, now)))
     }
 
     async fn release_all(&self) -> Result<usize, LedgerError> {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{CellId, Message, MessageId, Owner, OwnerKind, Role, Scope, SessionKey};
+use model::{CellId, Message, MessageId, Owner, OwnerKind, Role, SessionKey};
 use ports::{Forgotten, JobKind, Sweep};
 
 use super::State;
@@ -31,18 +31,22 @@ impl State {
                 self.erase(|m| m.session.scope == scope)
             }
             Sweep::Owner(scope, owner) => {
-                let gone = self.disown(&scope, &owner);
+                let gone = self.disown(&owner, |session| session.scope == scope);
                 self.erase(|m| m.session.scope == scope && gone.contains(&m.id))
+            }
+            Sweep::OwnerInSession(session, owner) => {
+                let gone = self.disown(&owner, |other| *other == session);
+                self.erase(|m| m.session == session && gone.contains(&m.id))
             }
             Sweep::Messages(scope, ids) => self.erase(|m| m.session.scope == scope && ids.contains(&m.id)),
         }
     }
 
-    /// Takes the owner out of every memcell, and names the messages that go: the owner's own, those of memcells that
-    /// nobody else remembers, and those buffered where no other user speaks.
-    fn disown(&mut self, scope: &Scope, owner: &Owner) -> BTreeSet<MessageId> {
+    /// Takes the owner out of every memcell of some sessions, and names the messages of these that go: the owner's own,
+    /// those of memcells that nobody else remembers, and those buffered where no other user speaks.
+    fn disown(&mut self, owner: &Owner, concerns: impl Fn(&SessionKey) -> bool) -> BTreeSet<MessageId> {
         let mut orphans: BTreeSet<CellId> = BTreeSet::new();
-        for cell in self.cells.iter_mut().filter(|c| &c.session.scope == scope) {
+        for cell in self.cells.iter_mut().filter(|cell| concerns(&cell.session)) {
             if cell.owners.contains(owner) {
                 cell.owners.retain(|o| o != owner);
                 if cell.owners.is_empty() {
@@ -50,8 +54,8 @@ impl State {
                 }
             }
         }
-        let of_scope = self.messages.iter().filter(|m| &m.message.session.scope == scope);
-        let gone = of_scope.filter(|m| {
+        let concerned = self.messages.iter().filter(|m| concerns(&m.message.session));
+        let gone = concerned.filter(|m| {
             speaker(&m.message) == *owner
                 || match &m.cell {
                     Some(cell) => orphans.contains(cell),
