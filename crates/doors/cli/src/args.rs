@@ -39,12 +39,30 @@ pub(crate) enum Command {
     Sync,
     /// Show how the system is
     Status(StatusArgs),
+    /// Try tasks again that failed for good
+    Retry(RetryArgs),
     /// Serve the HTTP API
     Serve(ServeArgs),
     /// Show the effective configuration and where each value came from
     Config,
     /// Remember, search, edit and rebuild a bundled conversation in a throw-away folder
     Demo(DemoArgs),
+}
+
+impl Command {
+    /// The tenant that it is about, if it is about one.
+    pub(crate) fn scope(&self) -> Option<&ScopeArgs> {
+        match self {
+            Self::Add(args) => Some(&args.scope),
+            Self::Import(args) => Some(&args.scope),
+            Self::Search(args) => Some(&args.whose.scope),
+            Self::Get(args) => Some(&args.whose.scope),
+            Self::Forget(args) => Some(&args.whose.scope),
+            Self::Status(args) => Some(&args.scope),
+            Self::Retry(args) => Some(&args.scope),
+            Self::Rebuild | Self::Sync | Self::Serve(_) | Self::Config | Self::Demo(_) => None,
+        }
+    }
 }
 
 /// Whose memory, in which scope.
@@ -163,10 +181,10 @@ pub(crate) struct SearchArgs {
     pub(crate) session: Option<String>,
     /// Leave out what scores below this
     #[arg(long, default_value_t = 0.0, value_name = "0..1")]
-    pub(crate) min_score: f32,
+    pub(crate) min_score: f64,
     /// Cut the answer to about this many tokens
     #[arg(long, value_name = "N")]
-    pub(crate) max_tokens: Option<usize>,
+    pub(crate) max_tokens: Option<u32>,
     /// Say why each hit was found
     #[arg(long)]
     pub(crate) explain: bool,
@@ -207,8 +225,8 @@ pub(crate) struct ForgetArgs {
     pub(crate) ids: Vec<String>,
     #[command(flatten)]
     pub(crate) whose: Whose,
-    /// A whole conversation, for everyone who remembers it
-    #[arg(long, value_name = "ID", conflicts_with_all = ["ids", "all", "user", "agent"])]
+    /// A whole conversation, for everyone who remembers it; with --user or --agent, their part of it
+    #[arg(long, value_name = "ID", conflicts_with_all = ["ids", "all"])]
     pub(crate) session: Option<String>,
     /// Everything of the user or agent
     #[arg(long, conflicts_with = "ids")]
@@ -223,6 +241,15 @@ pub(crate) struct StatusArgs {
     /// Name the tasks that failed
     #[arg(long)]
     pub(crate) tasks: bool,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RetryArgs {
+    /// Which tasks, as `quipu status --tasks` names them; all that failed when none is named
+    #[arg(value_name = "TASK")]
+    pub(crate) tasks: Vec<String>,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
 }

@@ -7,17 +7,20 @@ mod memory;
 mod serve;
 mod upkeep;
 
-use std::future::Future;
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use anyhow::Context;
 use model::{Name, Owner, Scope, Timestamp, Zone};
 
+use crate::api::Api;
 use crate::args::{Cli, Command, ScopeArgs, Whose};
 use crate::config::{Loaded, load};
 use crate::environment;
 use crate::error::{Exit, Failure};
-use crate::world::{OpenIndex, World};
+use crate::world::OpenIndex;
+
+pub(crate) use serve::tokens;
 
 /// What every command stands on.
 #[derive(Debug)]
@@ -45,40 +48,42 @@ pub(crate) fn run(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
         watched: !cli.json && !cli.quiet,
         open_index,
     };
+    let scope = cli.command.scope().map(scope).transpose()?;
+    let scope = scope.as_ref();
     match cli.command {
         Command::Config => configuration::show(&desk),
-        Command::Add(args) => desk.with_world(|world| memory::add(&desk, world, args)),
-        Command::Import(args) => desk.with_world(|world| import::import(&desk, world, args)),
-        Command::Search(args) => desk.with_world(|world| memory::search(&desk, world, args)),
-        Command::Get(args) => desk.with_world(|world| memory::get(&desk, world, args)),
-        Command::Forget(args) => desk.with_world(|world| memory::forget(&desk, world, args)),
-        Command::Rebuild => desk.with_world(|world| upkeep::rebuild(&desk, world)),
-        Command::Sync => desk.with_world(|world| upkeep::sync(&desk, world)),
-        Command::Status(args) => desk.with_world(|world| upkeep::status(&desk, world, args)),
+        Command::Add(args) => desk.with_api(scope, async |api| memory::add(&desk, api, args).await),
+        Command::Import(args) => desk.with_api(scope, async |api| import::import(&desk, api, args).await),
+        Command::Search(args) => desk.with_api(scope, async |api| memory::search(&desk, api, args).await),
+        Command::Get(args) => desk.with_api(scope, async |api| memory::get(&desk, api, args).await),
+        Command::Forget(args) => desk.with_api(scope, async |api| memory::forget(&desk, api, args).await),
+        Command::Rebuild => desk.with_api(scope, async |api| upkeep::rebuild(&desk, api).await),
+        Command::Sync => desk.with_api(scope, async |api| upkeep::sync(&desk, api).await),
+        Command::Status(args) => desk.with_api(scope, async |api| upkeep::status(&desk, api, args).await),
+        Command::Retry(args) => desk.with_api(scope, async |api| upkeep::retry(&desk, api, args).await),
         Command::Serve(args) => serve::serve(&desk, &args),
         Command::Demo(args) => demo::demo(&desk, &args),
     }
 }
 
 impl Desk {
-    /// Opens the root, does the work, and closes everything in order, whatever the work said.
-    pub(crate) fn with_world<F, W>(&self, work: W) -> Result<Exit, Failure>
-    where
-        W: FnOnce(World) -> F,
-        F: Future<Output = Result<Exit, Failure>>,
-    {
+    /// Opens the root's API, does the work, and closes everything in order, whatever the work said.
+    fn with_api(
+        &self,
+        scope: Option<&Scope>,
+        work: impl AsyncFnOnce(&Api) -> Result<Exit, Failure>,
+    ) -> Result<Exit, Failure> {
         runtime()?.block_on(async {
-            let world = World::open(&self.root, &self.loaded.config, self.open_index).await?;
-            let engine = world.engine.clone();
+            let api = Api::open(self, scope).await?;
             let interrupted = async {
                 tokio::signal::ctrl_c().await.ok();
                 Ok(Exit::Interrupted)
             };
             let result = tokio::select! {
-                result = work(world) => result,
+                result = work(&api) => result,
                 result = interrupted => result,
             };
-            engine.shutdown().await;
+            api.close().await;
             result
         })
     }
@@ -97,6 +102,7 @@ fn start_log(loaded: &Loaded) -> Result<(), Failure> {
     })?;
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
     let started = if log.json {
         builder.json().try_init()

@@ -71,7 +71,7 @@ impl From<EngineError> for Failure {
             EngineError::Invalid(_) => (Exit::Usage, None),
             EngineError::Ledger(LedgerError::InUse) => (
                 Exit::InUse,
-                Some("stop the other process, or ask the running server over HTTP (see docs/api.md)"),
+                Some("wait until the other command is done; beside `quipu serve` all commands work"),
             ),
             EngineError::Ledger(LedgerError::NewerVersion { .. }) => {
                 (Exit::Failed, Some("install the newer quipu; nothing was changed"))

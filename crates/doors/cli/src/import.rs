@@ -17,8 +17,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use model::{Message, MessageId, Name, Scope, SessionId, SessionKey, Timestamp, Zone};
-use ports::NewMessage;
+use model::{Name, Scope, SessionId, SessionKey, Timestamp, Zone};
+use wire::message::MESSAGE_ID_CHARS_MAX;
+use wire::{MessageContent, MessageItem};
 
 use crate::args::FormatArg;
 use crate::error::Failure;
@@ -28,7 +29,7 @@ use shape::Said;
 #[derive(Debug)]
 pub(crate) struct Conversation {
     pub(crate) session: SessionKey,
-    pub(crate) messages: Vec<NewMessage>,
+    pub(crate) messages: Vec<MessageItem>,
 }
 
 /// What a file does not say and the caller does.
@@ -59,6 +60,10 @@ pub(crate) fn read(
         Failure::usage(format!("cannot read `{}`: {error}", path.display()))
             .hint("give the path of a file that exists and can be read")
     })?;
+    if path.is_dir() {
+        return Err(Failure::usage(format!("`{}` is a folder", path.display()))
+            .hint("give the file itself, or an export's zip archive"));
+    }
     let counted = Counted {
         inner: file,
         bytes: read_bytes.clone(),
@@ -141,22 +146,33 @@ fn detect(stream: &mut dyn BufRead, path: &Path) -> Result<FormatArg, Failure> {
 }
 
 /// One message of a conversation; none when nothing was said.
-fn message(session: &SessionKey, said: Said) -> Option<NewMessage> {
-    let is_empty = said.content.trim().is_empty() && said.tool_calls.is_empty();
-    (!is_empty).then(|| NewMessage {
-        message: Message {
-            id: MessageId::new(""),
-            session: session.clone(),
-            sender: said.sender,
-            sender_name: said.sender_name,
-            role: said.role,
-            time: said.time,
-            content: model::Content::Text(said.content),
-            tool_calls: said.tool_calls,
-            tool_call_id: said.tool_call_id,
-        },
-        client_id: Some(said.client_id),
+fn message(said: Said) -> Option<MessageItem> {
+    if said.content.trim().is_empty() && said.tool_calls.is_empty() {
+        return None;
+    }
+    Some(MessageItem {
+        sender_id: said.sender.as_str().to_owned(),
+        sender_name: said.sender_name,
+        role: said.role.into(),
+        timestamp: said.time.millis(),
+        content: MessageContent::Text(said.content),
+        tool_calls: (!said.tool_calls.is_empty()).then(|| said.tool_calls.iter().map(Into::into).collect()),
+        tool_call_id: said.tool_call_id,
+        message_id: Some(short(said.client_id)),
     })
+}
+
+/// An id that the API takes; one that is too long keeps its beginning, and a number made of all of it.
+fn short(id: String) -> String {
+    if (1..=MESSAGE_ID_CHARS_MAX).contains(&id.chars().count()) {
+        return id;
+    }
+    // FNV-1a: the same in every version of the program, so that a second import knows the first.
+    let number = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |number, byte| {
+        (number ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let beginning: String = id.chars().take(MESSAGE_ID_CHARS_MAX - 17).collect();
+    format!("{beginning}-{number:016x}")
 }
 
 impl Defaults {

@@ -2,8 +2,10 @@
 //!
 //! Owns: the runtime, the environment, the machine's clock, exit codes. Never: a use case of its own.
 //!
-//! Reading order: `args`, `config`, `world`, then one file for each group of commands.
+//! Reading order: `args`, `config`, `world`, `api` (every command asks it, in this process or in the server that has
+//! the root), then one file for each group of commands.
 
+mod api;
 mod args;
 mod clock;
 mod commands;
@@ -13,6 +15,7 @@ mod error;
 mod import;
 mod output;
 mod progress;
+mod serving;
 mod world;
 
 use std::ffi::OsString;

@@ -1,12 +1,12 @@
 //! What is printed: one JSON object for programs, lines for people, failures with what to do about them.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::Write;
 
-use engine::{Found, Hit, Why};
-use model::{DocKind, EntryKind, Zone};
 use serde::Serialize;
 use serde_json::json;
+use wire::{EpisodeItem, Explain, FactItem, GetData, SearchData};
 
 use crate::error::{Exit, Failure};
 
@@ -55,70 +55,106 @@ pub(crate) fn failure(failure: &Failure, as_json: bool) {
 }
 
 /// The answer to a search, for people.
-pub(crate) fn found(found: &Found, zone: &Zone, explain: bool) -> Result<(), Failure> {
-    if found.memories.is_empty() && found.messages.is_empty() {
+pub(crate) fn found(found: &SearchData) -> Result<(), Failure> {
+    if found.episodes.is_empty() && found.facts.is_empty() && found.messages.is_empty() {
         return line(format_args!("nothing found"));
     }
-    if let Some((from, to)) = found.span {
+    if let Some(span) = &found.time_span {
         line(format_args!(
             "time: {} to {}",
-            zone.render_short(from),
-            zone.render_short(to)
+            minute(&span.from),
+            minute(&span.to)
         ))?;
     }
-    for (rank, hit) in (1..).zip(&found.memories) {
-        memory(rank, hit, zone, explain)?;
+    for (rank, memory) in (1..).zip(ranked(found)) {
+        match memory {
+            Memory::Episode(episode) => show_episode(rank, episode)?,
+            Memory::Fact(fact) => show_fact(rank, fact)?,
+        }
     }
-    for (rank, hit) in (1..).zip(&found.messages) {
-        let speaker = hit.doc.speaker.as_deref().unwrap_or("?");
-        let when = zone.render_short(hit.doc.time);
+    for (rank, message) in (1..).zip(&found.messages) {
+        let speaker = message.sender_name.as_ref().or(message.sender_id.as_ref());
         line(format_args!(
-            "message {rank}. {:.2}  {when}  {speaker}: {}",
-            hit.score,
-            excerpt(&hit.doc.text)
+            "message {rank}. {:.2}  {}  {}: {}",
+            message.score,
+            minute(&message.timestamp),
+            speaker.map_or("?", String::as_str),
+            excerpt(&message.content)
         ))?;
-        line(format_args!("      {}", hit.doc.key.id))?;
-        why(hit, explain)?;
+        line(format_args!("      {}", message.id))?;
+        why(message.explain.as_ref())?;
     }
     Ok(())
 }
 
-fn memory(rank: usize, hit: &Hit, zone: &Zone, explain: bool) -> Result<(), Failure> {
-    let doc = &hit.doc;
-    let kind = match doc.kind {
-        DocKind::Entry(EntryKind::Episode) => "episode",
-        DocKind::Entry(EntryKind::Fact) => "fact",
-        DocKind::Turn => "message",
-    };
-    let date = zone.date(doc.time);
-    let title = if doc.subject.is_empty() {
-        excerpt(&doc.text)
-    } else {
-        excerpt(&doc.subject)
-    };
-    line(format_args!(
-        "{rank:>2}. {:.2}  {date}  {kind}: {title}",
-        hit.score
-    ))?;
-    if !doc.summary.is_empty() {
-        line(format_args!("      {}", excerpt(&doc.summary)))?;
-    }
-    if let Some(newer) = &hit.superseded_by {
-        line(format_args!("      no longer holds: superseded by {newer}"))?;
-    }
-    for fact in &hit.facts {
-        let ended = fact.superseded_by.as_ref().map_or("", |_| " (no longer holds)");
-        line(format_args!("      · {}{ended}", excerpt(&fact.doc.text)))?;
-    }
-    why(hit, explain)?;
-    line(format_args!("      {}  {}", doc.key.id, doc.path))
+/// A memory that was found.
+enum Memory<'a> {
+    Episode(&'a EpisodeItem),
+    Fact(&'a FactItem),
 }
 
-fn why(hit: &Hit, explain: bool) -> Result<(), Failure> {
-    if !explain {
-        return Ok(());
+/// Episodes, and the facts that stand under none of them, best first; of two with one score the episode.
+fn ranked(found: &SearchData) -> Vec<Memory<'_>> {
+    let told: BTreeSet<&str> = found
+        .episodes
+        .iter()
+        .flat_map(|episode| episode.atomic_facts.iter().flatten())
+        .map(|fact| fact.id.as_str())
+        .collect();
+    let mut facts = found
+        .facts
+        .iter()
+        .filter(|fact| !told.contains(fact.id.as_str()))
+        .peekable();
+    let mut ranked = Vec::new();
+    for episode in &found.episodes {
+        while let Some(fact) = facts.next_if(|fact| fact.score > episode.score) {
+            ranked.push(Memory::Fact(fact));
+        }
+        ranked.push(Memory::Episode(episode));
     }
-    let Why {
+    ranked.extend(facts.map(Memory::Fact));
+    ranked
+}
+
+fn show_episode(rank: usize, episode: &EpisodeItem) -> Result<(), Failure> {
+    let title = titled(&episode.subject, &episode.episode);
+    let score = episode.score.unwrap_or_default();
+    line(format_args!(
+        "{rank:>2}. {score:.2}  {}  episode: {title}",
+        day(&episode.timestamp)
+    ))?;
+    if !episode.summary.is_empty() {
+        line(format_args!("      {}", excerpt(&episode.summary)))?;
+    }
+    if let Some(newer) = &episode.superseded_by {
+        line(format_args!("      no longer holds: superseded by {newer}"))?;
+    }
+    for fact in episode.atomic_facts.iter().flatten() {
+        let ended = fact.superseded_by.as_ref().map_or("", |_| " (no longer holds)");
+        line(format_args!("      · {}{ended}", excerpt(&fact.content)))?;
+    }
+    why(episode.explain.as_ref())?;
+    line(format_args!("      {}  {}", episode.id, episode.path))
+}
+
+fn show_fact(rank: usize, fact: &FactItem) -> Result<(), Failure> {
+    let title = titled(&fact.subject, &fact.content);
+    let score = fact.score.unwrap_or_default();
+    line(format_args!(
+        "{rank:>2}. {score:.2}  {}  fact: {title}",
+        day(&fact.timestamp)
+    ))?;
+    if let Some(newer) = &fact.superseded_by {
+        line(format_args!("      no longer holds: superseded by {newer}"))?;
+    }
+    why(fact.explain.as_ref())?;
+    line(format_args!("      {}  {}", fact.id, fact.path))
+}
+
+/// Nothing when the server was not asked why.
+fn why(explain: Option<&Explain>) -> Result<(), Failure> {
+    let Some(Explain {
         keyword,
         vector,
         time,
@@ -126,7 +162,10 @@ fn why(hit: &Hit, explain: bool) -> Result<(), Failure> {
         session,
         neighbours,
         terms,
-    } = &hit.why;
+    }) = explain
+    else {
+        return Ok(());
+    };
     let time = time.map_or_else(|| "-".to_owned(), |time| format!("{time:.2}"));
     let terms = if terms.is_empty() {
         String::new()
@@ -139,8 +178,62 @@ fn why(hit: &Hit, explain: bool) -> Result<(), Failure> {
     ))
 }
 
+/// A page of a listing, for people.
+pub(crate) fn listed(listed: &GetData, kind: &str, owner: &str) -> Result<(), Failure> {
+    for episode in &listed.episodes {
+        let title = titled(&episode.subject, &episode.episode);
+        line(format_args!(
+            "{}  {}  {title}",
+            day(&episode.timestamp),
+            episode.id
+        ))?;
+    }
+    for fact in &listed.facts {
+        let title = titled(&fact.subject, &fact.content);
+        line(format_args!("{}  {}  {title}", day(&fact.timestamp), fact.id))?;
+    }
+    line(format_args!(
+        "{} of {} {kind}s of {owner}",
+        listed.count, listed.total_count
+    ))
+}
+
+/// One memory whole, for people.
+pub(crate) fn memory(found: &GetData) -> Result<(), Failure> {
+    let episodes = found
+        .episodes
+        .iter()
+        .map(|e| (&e.subject, &e.timestamp, &e.id, &e.path, &e.episode));
+    let facts = found
+        .facts
+        .iter()
+        .map(|f| (&f.subject, &f.timestamp, &f.id, &f.path, &f.content));
+    for (subject, timestamp, id, path, text) in episodes.chain(facts) {
+        line(format_args!("{subject}\n{}  {id}  {path}\n", minute(timestamp)))?;
+        line(format_args!("{text}"))?;
+    }
+    Ok(())
+}
+
+fn titled(subject: &str, text: &str) -> String {
+    excerpt(if subject.is_empty() { text } else { subject })
+}
+
+/// The day of an instant as the API writes it, in the zone that it is written in.
+fn day(instant: &str) -> &str {
+    instant.get(..10).unwrap_or(instant)
+}
+
+/// The same to the minute.
+fn minute(instant: &str) -> String {
+    match (instant.get(..10), instant.get(11..16)) {
+        (Some(day), Some(clock)) => format!("{day} {clock}"),
+        _ => instant.to_owned(),
+    }
+}
+
 /// The beginning of a text on one line.
-pub(crate) fn excerpt(text: &str) -> String {
+fn excerpt(text: &str) -> String {
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match flat.char_indices().nth(EXCERPT_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &flat[..end]),

@@ -1,9 +1,7 @@
 //! Progress on standard error, for work that may take more than a second.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{OnProgress, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// A bar for something counted; hidden when nobody looks (`--quiet`, `--json`, or no terminal).
@@ -35,13 +33,4 @@ pub(crate) fn bytes(shown: bool, what: &'static str, total: u64) -> ProgressBar 
     );
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
-}
-
-/// A bar as the engine's listener.
-pub(crate) fn listen(bar: &ProgressBar) -> OnProgress {
-    let bar = bar.clone();
-    Arc::new(move |progress: Progress| {
-        bar.set_length(progress.total as u64);
-        bar.set_position(progress.done as u64);
-    })
 }

@@ -18,6 +18,7 @@ use vault::MarkdownVault;
 use crate::clock::{RandomIds, SystemClock};
 use crate::config::{Config, EmbeddingProvider};
 use crate::error::Failure;
+use crate::serving;
 
 /// Opens the index in a folder for vectors of a model; the binary gives it, so that only the binary links LanceDB.
 pub type OpenIndex = fn(&Path, EmbedderId) -> Result<Arc<dyn Index>, IndexError>;
@@ -43,6 +44,8 @@ impl World {
         let zone = settings.zone.clone();
         let ledger = SqliteLedger::open(&root.join("ledger.sqlite")).map_err(engine::EngineError::from)?;
         let ledger = Arc::new(ledger);
+        // The ledger's lock is the root's.
+        serving::clear(root);
         let vault = MarkdownVault::open(root.join("memory"), zone.clone(), clock.clone())
             .map_err(engine::EngineError::from)?;
         let embedder = embedder(root, config, &clock).await?;
@@ -69,11 +72,14 @@ impl World {
     }
 }
 
+/// The zone that people see.
+pub(crate) fn zone(config: &Config) -> Result<Zone, Failure> {
+    Zone::named(&config.memory.timezone).map_err(|error| Failure::usage(format!("memory.timezone: {error}")))
+}
+
 fn settings(config: &Config) -> Result<Settings, Failure> {
-    let zone = Zone::named(&config.memory.timezone)
-        .map_err(|error| Failure::usage(format!("memory.timezone: {error}")))?;
     Ok(Settings {
-        zone,
+        zone: zone(config)?,
         gap_minutes: config.memory.gap_minutes,
         messages_max: config.memory.messages_max,
         tokens_max: config.memory.tokens_max,

@@ -91,11 +91,12 @@ impl From<EngineError> for Failure {
         let (code, message) = match &error {
             EngineError::NotFound { .. } => (ErrorCode::NotFound, error.to_string()),
             EngineError::Invalid(message) => (ErrorCode::InvalidInput, message.clone()),
+            EngineError::Unfit(message) => (ErrorCode::Conflict, message.clone()),
             EngineError::Saturated { .. } => (ErrorCode::QueueSaturated, error.to_string()),
             EngineError::Stopping => (ErrorCode::CapabilityUnavailable, error.to_string()),
-            EngineError::Vault(VaultError::Outside { .. }) => (
-                ErrorCode::BadRequest,
-                "the path leaves the memory folder".to_owned(),
+            EngineError::Vault(outside @ VaultError::Outside { .. }) => (
+                ErrorCode::Conflict,
+                format!("{outside}: put the file itself in the link's place and try again"),
             ),
             EngineError::Vault(VaultError::NoEntry { id, .. }) => {
                 return Self::not_found("memory", id);
@@ -112,7 +113,10 @@ impl From<EngineError> for Failure {
                 ErrorCode::ExternalServiceUnavailable,
                 "the embedding model did not answer: try again, or search with `method` `keyword`".to_owned(),
             ),
-            EngineError::Ledger(_) | EngineError::Vault(_) | EngineError::Index(_) => {
+            EngineError::Panicked(_)
+            | EngineError::Ledger(_)
+            | EngineError::Vault(_)
+            | EngineError::Index(_) => {
                 return Self::internal(chain(&error));
             }
         };
@@ -125,7 +129,7 @@ impl From<EngineError> for Failure {
 }
 
 /// An error with its causes, in one line.
-fn chain(error: &dyn Error) -> String {
+pub(crate) fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

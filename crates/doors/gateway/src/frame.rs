@@ -25,6 +25,10 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// A longer id of a client is not taken over.
 const REQUEST_ID_CHARS_MAX: usize = 128;
 
+/// Why a request failed, in words that do not leave the process.
+#[derive(Debug, Clone)]
+pub(crate) struct Detail(pub(crate) String);
+
 /// One request, as its handler sees it.
 #[derive(Debug, Clone)]
 pub(crate) struct Visit {
@@ -104,7 +108,8 @@ fn wrap(mut response: Response, gateway: &Gateway, request_id: &str, path: &str)
     let Some(failure) = response.extensions_mut().remove::<Failure>() else {
         return response;
     };
-    if let Some(detail) = &failure.detail {
+    let detail = failure.detail.clone().map(Detail);
+    if let Some(Detail(detail)) = &detail {
         tracing::error!(request_id, detail, "a request failed");
     }
     let passing = failure.is_passing();
@@ -117,6 +122,9 @@ fn wrap(mut response: Response, gateway: &Gateway, request_id: &str, path: &str)
     };
     let request_id = request_id.to_owned();
     let mut wrapped = (status, Json(ErrorEnvelope { request_id, error })).into_response();
+    if let Some(detail) = detail {
+        wrapped.extensions_mut().insert(detail);
+    }
     let headers = wrapped.headers_mut();
     if let Some(allow) = response.headers_mut().remove(ALLOW) {
         headers.insert(ALLOW, allow);

@@ -40,6 +40,16 @@ impl Caller {
     pub(crate) fn sees_all(&self) -> bool {
         !self.bound
     }
+
+    /// Lets a request to what concerns every tenant, or not.
+    pub(crate) fn enter_all(&self) -> Result<(), Failure> {
+        if self.bound {
+            return Err(forbidden(
+                "this concerns every tenant: use a token without `app` and `project`",
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// Finds out who asks.

@@ -8,6 +8,7 @@ use ports::IndexHealth;
 use wire::HealthData;
 use wire::health::{
     BrokenFileItem, Capabilities, CascadeHealth, HealthStatus, IndexHealthItem, QueueHealth, Rebuilding,
+    TaskGauge,
 };
 
 /// How the system is. Files are named only to those who may see every tenant; `now` ages the queue.
@@ -35,6 +36,12 @@ pub(crate) fn health(status: &Status, now: Timestamp, sees_all: bool) -> HealthD
         disabled_features: ["rerank", "multimodal_llm", "parser"].map(str::to_owned).to_vec(),
         cascade: cascade(status, &problems),
         memorize_queue: queue(status, &problems, now),
+        tasks: TaskGauge {
+            queued: status.jobs.queued,
+            processing: status.jobs.processing,
+            failed: status.jobs.failed,
+            stuck: status.stuck,
+        },
         index: index(status),
         broken_files: files
             .map(|file| BrokenFileItem {

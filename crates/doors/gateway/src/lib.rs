@@ -5,11 +5,13 @@
 //!
 //! Reading order: [`settings`], then the way of one request: [`serve`] (connections), [`frame`] (id, log, metrics,
 //! errors into envelopes), [`guard`] (who asks), [`routes`], [`body`] (JSON in), [`writes`] (what a client that hangs up
-//! does not end), a handler of [`add`], [`recall`],
-//! [`forget`], [`tasks`] or [`system`], and [`present`] (the engine's answer as wire types).
+//! does not end), a handler of [`add`], [`recall`], [`forget`], [`edit`], [`tasks`], [`upkeep`] or [`system`], and
+//! [`present`] (the engine's answer as wire types). [`client`] is the other end: it asks a gateway, near or far.
 
 mod add;
 mod body;
+mod client;
+mod edit;
 mod failure;
 mod forget;
 mod frame;
@@ -17,7 +19,7 @@ mod guard;
 mod health;
 mod metrics;
 mod openapi;
-pub mod present;
+mod present;
 mod recall;
 mod routes;
 mod serve;
@@ -25,8 +27,10 @@ mod settings;
 mod state;
 mod system;
 mod tasks;
+mod upkeep;
 mod writes;
 
+pub use client::{AskError, Client, Reply};
 pub use openapi::openapi_json;
 pub use serve::ServeError;
 pub use settings::{Auth, Secret, Settings, Token};

@@ -171,6 +171,7 @@ impl Metrics {
             ("queued", status.jobs.queued),
             ("processing", status.jobs.processing),
             ("failed", status.jobs.failed),
+            ("stuck", status.stuck),
         ] {
             self.jobs.get_or_create(&StateLabels { state }).set(whole(count));
         }

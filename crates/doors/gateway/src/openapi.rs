@@ -14,7 +14,7 @@ use wire::tasks::TaskStatus;
 use wire::{ErrorCode, ErrorEnvelope, ErrorInfo};
 
 use crate::routes::VERSIONS;
-use crate::{add, forget, recall, system, tasks};
+use crate::{add, edit, forget, recall, system, tasks, upkeep};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -33,6 +33,7 @@ use crate::{add, forget, recall, system, tasks};
     tags(
         (name = "memory", description = "Remember, search, list, forget, change"),
         (name = "tasks", description = "What became of queued work"),
+        (name = "index", description = "The index and the Markdown brought together"),
         (name = "system", description = "Health and metrics"),
     ),
 )]
@@ -46,9 +47,15 @@ struct System;
     recall::get,
     forget::delete,
     forget::delete_by_ids,
-    forget::edit,
+    edit::edit,
+    edit::update,
+    recall::one,
     tasks::list,
+    tasks::stats,
     tasks::one,
+    tasks::retry,
+    upkeep::sync,
+    upkeep::rebuild,
 ))]
 struct Versioned;
 

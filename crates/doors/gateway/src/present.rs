@@ -15,7 +15,7 @@ use wire::{
 };
 
 /// What a search found. A fact stands in `facts`, and under its episode when that was found too.
-pub fn search(found: &Found, search: &Search, zone: &Zone, explain: bool) -> SearchData {
+pub(crate) fn search(found: &Found, search: &Search, zone: &Zone, explain: bool) -> SearchData {
     let show = Show { zone, explain };
     let (episodes, lone): (Vec<&Hit>, Vec<&Hit>) = found
         .memories
@@ -74,6 +74,7 @@ impl Show<'_> {
         best_first(&mut facts);
         EpisodeItem {
             score: Some(hit.score),
+            superseded_by: successor(hit, &hit.doc.key.owner),
             atomic_facts: Some(facts.iter().map(|fact| self.fact(fact)).collect()),
             explain: self.why(&hit.why),
             ..EpisodeItem::of(&hit.doc, self.zone)
@@ -116,7 +117,7 @@ fn successor(hit: &Hit, owner: &Owner) -> Option<String> {
 }
 
 /// A page of memories.
-pub fn list(listed: &Listed, list: &List, zone: &Zone) -> GetData {
+pub(crate) fn list(listed: &Listed, list: &List, zone: &Zone) -> GetData {
     let mut data = GetData {
         total_count: listed.total,
         count: listed.hits.len(),
@@ -124,7 +125,10 @@ pub fn list(listed: &Listed, list: &List, zone: &Zone) -> GetData {
     };
     for hit in &listed.hits {
         match list.kind {
-            EntryKind::Episode => data.episodes.push(EpisodeItem::of(&hit.doc, zone)),
+            EntryKind::Episode => data.episodes.push(EpisodeItem {
+                superseded_by: successor(hit, &list.owner),
+                ..EpisodeItem::of(&hit.doc, zone)
+            }),
             EntryKind::Fact => data.facts.push(FactItem {
                 superseded_by: successor(hit, &list.owner),
                 ..FactItem::of(&hit.doc, zone)
@@ -134,12 +138,12 @@ pub fn list(listed: &Listed, list: &List, zone: &Zone) -> GetData {
     data
 }
 
-/// A task; none for a job that no request made.
-pub(crate) fn task(job: &Job, zone: &Zone) -> Option<TaskItem> {
+/// A task.
+pub(crate) fn task(job: &Job, zone: &Zone) -> TaskItem {
     let task_type = match job.kind {
         JobKind::MemoryAdd => TaskType::MemoryAdd,
         JobKind::MemoryFlush => TaskType::MemoryFlush,
-        JobKind::WriteCell => return None,
+        JobKind::WriteCell => TaskType::MemoryWrite,
     };
     let status = match job.state {
         JobState::Queued => TaskStatus::Queued,
@@ -147,13 +151,14 @@ pub(crate) fn task(job: &Job, zone: &Zone) -> Option<TaskItem> {
         JobState::Success => TaskStatus::Success,
         JobState::Failed => TaskStatus::Failed,
     };
-    Some(TaskItem {
+    TaskItem {
         id: job.id.0.clone(),
         status,
         task_type,
+        session_id: job.session.session.as_str().to_owned(),
         error: job.error.clone(),
         error_code: (status == TaskStatus::Failed).then(|| "replays_exhausted".to_owned()),
         created_at: zone.render(job.created),
         finished_at: job.finished.map(|at| zone.render(at)),
-    })
+    }
 }

@@ -2,16 +2,18 @@
 //!
 //! Owns: the requests' way to the engine and back. Never: ranking and sorting.
 
-use axum::extract::State;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
 use axum::response::Response;
-use engine::{List, Method, Search, SortBy};
-use model::EntryKind;
+use engine::{List, Listed, Method, Search, SortBy};
+use model::{DocKind, EntryKind};
 use wire::{
-    Envelope, ErrorCode, GetData, GetRequest, MemoryType, SearchData, SearchMethod, SearchRequest, SortField,
-    SortOrder,
+    Envelope, ErrorCode, GetData, GetRequest, MemoryType, OneQuery, SearchData, SearchMethod, SearchRequest,
+    SortField, SortOrder,
 };
 
-use crate::body::JsonBody;
+use crate::body::{JsonBody, UrlQuery};
+use crate::edit;
 use crate::failure::Failure;
 use crate::frame::Visit;
 use crate::openapi::Errors;
@@ -69,6 +71,52 @@ fn method(method: SearchMethod) -> Result<Method, Failure> {
             ),
         )),
     }
+}
+
+/// One memory
+///
+/// Alone on a page as `memory/get` gives it.
+#[utoipa::path(
+    get,
+    path = "/memories/{memory_id}",
+    operation_id = "one_memory",
+    tag = "memory",
+    params(("memory_id" = String, Path, description = "An `id` of a search or listing"), OneQuery),
+    responses((status = 200, description = "The memory", body = Envelope<GetData>), Errors),
+)]
+pub(crate) async fn one(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    memory_id: Result<Path<String>, PathRejection>,
+    UrlQuery(query): UrlQuery<OneQuery>,
+) -> Result<Response, Failure> {
+    let Ok(Path(memory_id)) = memory_id else {
+        return Err(Failure::new(ErrorCode::BadRequest, "the memory's id is not text"));
+    };
+    let parts = query.parts(&memory_id, &visit.caller.home)?;
+    visit.caller.enter(&parts.scope)?;
+    let scope = parts.scope.clone();
+    let (owner, hit) = edit::find(&gateway.engine, parts)
+        .await?
+        .ok_or_else(|| Failure::not_found("memory", &memory_id))?;
+    let list = List {
+        scope,
+        owner,
+        kind: match hit.doc.kind {
+            DocKind::Entry(kind) => kind,
+            DocKind::Turn => return Err(Failure::not_found("memory", &memory_id)),
+        },
+        filter: None,
+        sort_by: SortBy::Time,
+        descending: true,
+        page: 1,
+        page_size: 1,
+    };
+    let listed = Listed {
+        total: 1,
+        hits: vec![hit],
+    };
+    Ok(visit.answer(present::list(&listed, &list, gateway.zone())))
 }
 
 /// List memories

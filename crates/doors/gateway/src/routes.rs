@@ -10,7 +10,7 @@ use wire::ErrorCode;
 
 use crate::failure::Failure;
 use crate::state::Gateway;
-use crate::{add, forget, frame, recall, system, tasks};
+use crate::{add, edit, forget, frame, recall, system, tasks, upkeep};
 
 /// Both versions are the same.
 pub(crate) const VERSIONS: [&str; 2] = ["/api/v1", "/api/v2"];
@@ -33,9 +33,15 @@ impl Gateway {
                 .route(&path("/memory/get"), post(recall::get))
                 .route(&path("/memory/delete"), post(forget::delete))
                 .route(&path("/memory/delete_by_ids"), post(forget::delete_by_ids))
-                .route(&path("/memory/edit"), post(forget::edit))
+                .route(&path("/memory/edit"), post(edit::edit))
+                .route(&path("/memory/update"), post(edit::update))
+                .route(&path("/memories/{memory_id}"), get(recall::one))
                 .route(&path("/tasks"), get(tasks::list))
-                .route(&path("/tasks/{task_id}"), get(tasks::one));
+                .route(&path("/tasks/stats"), get(tasks::stats))
+                .route(&path("/tasks/{task_id}"), get(tasks::one))
+                .route(&path("/tasks/{task_id}/retry"), post(tasks::retry))
+                .route(&path("/index/sync"), post(upkeep::sync))
+                .route(&path("/index/rebuild"), post(upkeep::rebuild));
         }
         router
             .fallback(no_route)

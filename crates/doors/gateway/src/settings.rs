@@ -53,6 +53,11 @@ impl Secret {
         Self(text.into())
     }
 
+    /// As a request carries it.
+    pub(crate) fn bearer(&self) -> String {
+        format!("Bearer {}", self.0)
+    }
+
     /// Whether it is this text; takes as long for a near miss as for a far one. An empty secret is nobody's.
     pub(crate) fn is(&self, text: &str) -> bool {
         let (have, given) = (self.0.as_bytes(), text.as_bytes());

@@ -1,13 +1,14 @@
 //! `tasks`: what became of queued work.
 //!
-//! Owns: showing only what a request made. Never: running anything.
+//! Owns: showing only what a request made unless all is asked for. Never: running anything.
 
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
+use model::Scope;
 use ports::{JobId, JobKind, JobState, TaskQuery};
-use wire::tasks::{ScopeQuery, TaskStatus};
-use wire::{Envelope, ErrorCode, TaskItem, TaskPageData, TasksQuery};
+use wire::tasks::{ScopeQuery, TaskCounts, TaskStatus};
+use wire::{Envelope, ErrorCode, StatsQuery, TaskItem, TaskPageData, TaskStatsData, TasksQuery};
 
 use crate::body::UrlQuery;
 use crate::failure::Failure;
@@ -15,6 +16,9 @@ use crate::frame::Visit;
 use crate::openapi::Errors;
 use crate::present;
 use crate::state::Gateway;
+
+/// What requests make.
+const ASKED_FOR: [JobKind; 2] = [JobKind::MemoryAdd, JobKind::MemoryFlush];
 
 /// List tasks
 ///
@@ -32,7 +36,8 @@ pub(crate) async fn list(
     visit: Visit,
     UrlQuery(query): UrlQuery<TasksQuery>,
 ) -> Result<Response, Failure> {
-    let parts = query.parts(&visit.caller.home)?;
+    let zone = gateway.zone();
+    let parts = query.parts(&visit.caller.home, zone)?;
     visit.caller.enter(&parts.scope)?;
     let state = query.status.map(|status| match status {
         TaskStatus::Queued => JobState::Queued,
@@ -46,21 +51,81 @@ pub(crate) async fn list(
             scope: parts.scope,
             session: parts.session,
             state,
-            kinds: vec![JobKind::MemoryAdd, JobKind::MemoryFlush],
+            kinds: if query.all {
+                JobKind::ALL.to_vec()
+            } else {
+                ASKED_FOR.to_vec()
+            },
+            made_from: parts.window.start,
+            made_before: parts.window.end,
             page: parts.page,
             page_size: parts.page_size,
         })
         .await?;
-    let zone = gateway.zone();
     Ok(visit.answer(TaskPageData {
         total: page.total,
         page: parts.page,
         page_size: parts.page_size,
-        items: page
-            .jobs
-            .iter()
-            .filter_map(|job| present::task(job, zone))
-            .collect(),
+        items: page.jobs.iter().map(|job| present::task(job, zone)).collect(),
+    }))
+}
+
+/// Count tasks by status
+///
+/// Those made in a stretch of time; the answer says which.
+#[utoipa::path(
+    get,
+    path = "/tasks/stats",
+    operation_id = "task_stats",
+    tag = "tasks",
+    params(StatsQuery),
+    responses((status = 200, description = "The counts", body = Envelope<TaskStatsData>), Errors),
+)]
+pub(crate) async fn stats(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<StatsQuery>,
+) -> Result<Response, Failure> {
+    let zone = gateway.zone();
+    let (scope, window) = query.parts(&visit.caller.home, zone)?;
+    visit.caller.enter(&scope)?;
+    let now = gateway.clock.now();
+    let end = window.end.unwrap_or(now);
+    let kept_hours = i64::from(gateway.engine.settings().task_retention_hours);
+    let start = window
+        .start
+        .unwrap_or_else(|| end.min(now).plus_millis(-kept_hours * 3_600_000));
+    let mut by_status = TaskCounts::default();
+    for (state, count) in [
+        (JobState::Failed, &mut by_status.failed),
+        (JobState::Processing, &mut by_status.processing),
+        (JobState::Queued, &mut by_status.queued),
+        (JobState::Success, &mut by_status.success),
+    ] {
+        let query = TaskQuery {
+            scope: scope.clone(),
+            session: None,
+            state: Some(state),
+            kinds: ASKED_FOR.to_vec(),
+            made_from: Some(start),
+            made_before: window.end,
+            page: 1,
+            page_size: 1,
+        };
+        *count = gateway.engine.tasks(query).await?.total;
+    }
+    let TaskCounts {
+        failed,
+        pending,
+        processing,
+        queued,
+        success,
+    } = by_status;
+    Ok(visit.answer(TaskStatsData {
+        by_status,
+        start: zone.render(start),
+        end: zone.render(end),
+        total: failed + pending + processing + queued + success,
     }))
 }
 
@@ -81,12 +146,45 @@ pub(crate) async fn one(
     task_id: Result<Path<String>, PathRejection>,
     UrlQuery(query): UrlQuery<ScopeQuery>,
 ) -> Result<Response, Failure> {
+    let (scope, task_id) = named(&visit, task_id, &query)?;
+    let job = gateway.engine.task(&scope, &task_id).await?;
+    Ok(visit.answer(present::task(&job, gateway.zone())))
+}
+
+/// Try a task again
+///
+/// One that failed for good; 409 when it did not. Its attempts are counted anew.
+#[utoipa::path(
+    post,
+    path = "/tasks/{task_id}/retry",
+    operation_id = "retry_task",
+    tag = "tasks",
+    params(("task_id" = String, Path, description = "The task"), ScopeQuery),
+    responses((status = 200, description = "The task, queued", body = Envelope<TaskItem>), Errors),
+)]
+pub(crate) async fn retry(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    task_id: Result<Path<String>, PathRejection>,
+    UrlQuery(query): UrlQuery<ScopeQuery>,
+) -> Result<Response, Failure> {
+    let (scope, task_id) = named(&visit, task_id, &query)?;
+    let engine = gateway.engine.clone();
+    let retry = async move { Ok(engine.retry(&scope, &task_id).await?) };
+    let job = gateway.see_through(retry).await?;
+    Ok(visit.answer(present::task(&job, gateway.zone())))
+}
+
+/// The task that a path names, in a tenant that the caller may enter.
+fn named(
+    visit: &Visit,
+    task_id: Result<Path<String>, PathRejection>,
+    query: &ScopeQuery,
+) -> Result<(Scope, JobId), Failure> {
     let Ok(Path(task_id)) = task_id else {
         return Err(Failure::new(ErrorCode::BadRequest, "the task's id is not text"));
     };
     let scope = query.scope(&visit.caller.home)?;
     visit.caller.enter(&scope)?;
-    let job = gateway.engine.task(&scope, &JobId(task_id.clone())).await?;
-    let item = present::task(&job, gateway.zone()).ok_or_else(|| Failure::not_found("task", &task_id))?;
-    Ok(visit.answer(item))
+    Ok((scope, JobId(task_id)))
 }

@@ -5,9 +5,10 @@
 use model::{Filter, Owner, OwnerKind, Scope, Zone};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::filter::{self, FilterNode};
+use crate::forget::{DeleteByIdsRequest, IdsParts};
 use crate::items::{EpisodeItem, FactItem};
 use crate::{Invalid, scope};
 
@@ -159,6 +160,43 @@ pub(crate) fn between(path: &str, value: i64, max: usize) -> Result<usize, Inval
         .ok()
         .filter(|value| (1..=max).contains(value))
         .ok_or_else(|| Invalid::at(path, format!("must be between 1 and {max}")))
+}
+
+/// Whose memory a single id names.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct OneQuery {
+    #[serde(default)]
+    #[param(value_type = String, default = "default", required = false)]
+    pub app_id: Option<String>,
+    #[serde(default)]
+    #[param(value_type = String, default = "default", required = false)]
+    pub project_id: Option<String>,
+    /// Whose it is; needed only for an id that a person wrote with `_ep_` or `_af_` in it.
+    #[serde(default)]
+    pub user_id: Option<String>,
+    #[serde(default)]
+    pub agent_id: Option<String>,
+}
+
+impl OneQuery {
+    /// Checks it together with the id; the one id of the answer is the memory.
+    pub fn parts(&self, memory_id: &str, home: &Scope) -> Result<IdsParts, Invalid> {
+        let request = DeleteByIdsRequest {
+            app_id: self.app_id.clone(),
+            project_id: self.project_id.clone(),
+            ids: vec![memory_id.to_owned()],
+            user_id: self.user_id.clone(),
+            agent_id: self.agent_id.clone(),
+            ..DeleteByIdsRequest::default()
+        };
+        request
+            .parts(home)
+            .map_err(|invalid| match invalid.path.as_str() {
+                "ids.0" => Invalid::at("memory_id", invalid.problem),
+                _ => invalid,
+            })
+    }
 }
 
 /// A page. All arrays are always there; the one of `memory_type` is filled.

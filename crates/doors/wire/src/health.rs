@@ -20,6 +20,8 @@ pub struct HealthData {
     pub memorize_queue: QueueHealth,
     /// Quipu: what is wrong and what to do; empty when all is well.
     pub problems: Vec<String>,
+    /// Quipu: unfinished and failed tasks of all tenants, those that write memories included.
+    pub tasks: TaskGauge,
     /// Quipu: what the index holds now.
     pub index: IndexHealthItem,
     /// Quipu: files that could not be read; all others are served.
@@ -92,6 +94,17 @@ pub struct QueueHealth {
     pub loop_restarts: usize,
     /// Always none.
     pub last_loop_error_at: Option<String>,
+}
+
+/// How many tasks stand where.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TaskGauge {
+    pub queued: usize,
+    pub processing: usize,
+    /// Given up; see `tasks/{task_id}/retry`.
+    pub failed: usize,
+    /// Of those queued: they wait for a disk to have room or a file to be mended, and are tried for ever.
+    pub stuck: usize,
 }
 
 /// What the index holds.

@@ -32,9 +32,15 @@ pub struct EpisodeItem {
     /// Only in a search: its facts that were found, best first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub atomic_facts: Option<Vec<FactItem>>,
+    /// Quipu: the episode that took its place, if it no longer holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
     /// Quipu: the messages that it was made from.
     #[serde(default)]
     pub message_ids: Vec<String>,
+    /// Quipu: the Markdown file that holds it, below `memory/`.
+    #[serde(default)]
+    pub path: String,
     /// Quipu: with `explain`, why it was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explain: Option<Explain>,
@@ -76,6 +82,12 @@ pub struct FactItem {
     /// Quipu: the messages that support it.
     #[serde(default)]
     pub message_ids: Vec<String>,
+    /// Quipu: what it is about, where that is not its content.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub subject: String,
+    /// Quipu: the Markdown file that holds it, below `memory/`.
+    #[serde(default)]
+    pub path: String,
     /// Quipu: with `explain`, why it was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explain: Option<Explain>,
@@ -154,7 +166,9 @@ impl EpisodeItem {
             kind: EpisodeType::Conversation,
             score: None,
             atomic_facts: None,
+            superseded_by: None,
             message_ids: sources_of(doc),
+            path: doc.path.as_ref().to_owned(),
             explain: None,
         }
     }
@@ -174,6 +188,8 @@ impl FactItem {
             episode_id: episode_of(doc),
             session_id: session_of(doc),
             message_ids: sources_of(doc),
+            subject: doc.subject.clone(),
+            path: doc.path.as_ref().to_owned(),
             explain: None,
         }
     }

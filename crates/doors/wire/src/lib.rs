@@ -5,7 +5,7 @@
 //!
 //! Reading order: [`json`] and [`invalid`] (how a body becomes a type, and what is said when it does not),
 //! [`envelope`], [`scope`] (whose memory), [`message`], then one module for each family of routes: [`add`],
-//! [`search`], [`get`], [`forget`], [`tasks`], [`health`]. [`filter`] reads the filter language, [`api_id`] the ids.
+//! [`search`], [`get`], [`forget`], [`update`], [`tasks`], [`upkeep`], [`health`]. [`filter`] reads the filter language, [`api_id`] the ids.
 
 pub mod add;
 pub mod api_id;
@@ -21,18 +21,22 @@ pub mod message;
 pub mod scope;
 pub mod search;
 pub mod tasks;
+pub mod update;
+pub mod upkeep;
 
 pub use add::{AddData, AddRequest, FlushData, FlushRequest, MESSAGES_MAX, QueuedData};
 pub use api_id::ApiId;
 pub use envelope::{Envelope, ErrorCode, ErrorEnvelope, ErrorInfo};
 pub use forget::{DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, EditData, EditRequest};
-pub use get::{GetData, GetRequest, MemoryType, SortField, SortOrder};
+pub use get::{GetData, GetRequest, MemoryType, OneQuery, SortField, SortOrder};
 pub use health::HealthData;
 pub use invalid::Invalid;
 pub use items::{EpisodeItem, Explain, FactItem, FoundMessage, UnprocessedMessage};
 pub use message::{MessageContent, MessageItem};
 pub use search::{SearchData, SearchMethod, SearchRequest};
-pub use tasks::{TaskItem, TaskPageData, TasksQuery};
+pub use tasks::{StatsQuery, TaskItem, TaskPageData, TaskStatsData, TasksQuery};
+pub use update::{UpdateData, UpdateRequest};
+pub use upkeep::SyncedData;
 
 #[cfg(test)]
 mod tests;

@@ -173,6 +173,30 @@ pub struct SearchParts {
 }
 
 impl SearchRequest {
+    /// A question that asks for nothing in particular but its words.
+    pub fn new(query: impl Into<String>) -> Self {
+        Self {
+            user_id: None,
+            agent_id: None,
+            app_id: None,
+            project_id: None,
+            query: query.into(),
+            method: SearchMethod::default(),
+            top_k: unlimited(),
+            radius: None,
+            min_score: None,
+            include_profile: false,
+            enable_llm_rerank: false,
+            with_readable_episode: false,
+            filters: None,
+            as_of: None,
+            query_time: None,
+            include_messages: 0,
+            max_tokens: None,
+            explain: false,
+        }
+    }
+
     /// Checks everything but the method, which the server's abilities decide.
     pub fn parts(&self, home: &Scope, zone: &Zone) -> Result<SearchParts, Invalid> {
         let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;

@@ -2,7 +2,7 @@
 //!
 //! Owns: the tasks' JSON form and the listing's parameters. Never: running a task.
 
-use model::{Scope, SessionId};
+use model::{Scope, SessionId, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -30,6 +30,16 @@ pub struct TasksQuery {
     #[serde(default)]
     #[param(value_type = String, default = "default", required = false)]
     pub project_id: Option<String>,
+    /// Only tasks made since then: ISO 8601 or epoch milliseconds.
+    #[serde(default)]
+    pub start: Option<String>,
+    /// Only tasks made before then.
+    #[serde(default)]
+    pub end: Option<String>,
+    /// Quipu: also the tasks that write memories, which no request made.
+    #[serde(default)]
+    #[param(required = false)]
+    pub all: bool,
 }
 
 fn first_page() -> i64 {
@@ -45,13 +55,44 @@ fn default_page_size() -> i64 {
 pub struct TasksParts {
     pub scope: Scope,
     pub session: Option<SessionId>,
+    pub window: Window,
     pub page: usize,
     pub page_size: usize,
 }
 
+/// A stretch of time; `start` belongs to it, `end` does not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Window {
+    pub start: Option<Timestamp>,
+    pub end: Option<Timestamp>,
+}
+
+impl Window {
+    fn read(start: Option<&str>, end: Option<&str>, zone: &Zone) -> Result<Self, Invalid> {
+        let instant = |path: &str, text: Option<&str>| {
+            let read = |text: &str| match text.trim().parse() {
+                Ok(millis) => Ok(Timestamp::from_millis(millis)),
+                Err(_) => zone.parse(text).map_err(|error| Invalid::at(path, error)),
+            };
+            text.map(read).transpose()
+        };
+        let window = Self {
+            start: instant("start", start)?,
+            end: instant("end", end)?,
+        };
+        match window {
+            Self {
+                start: Some(start),
+                end: Some(end),
+            } if start > end => Err(Invalid::at("start", "must not be after `end`")),
+            _ => Ok(window),
+        }
+    }
+}
+
 impl TasksQuery {
-    /// Checks it.
-    pub fn parts(&self, home: &Scope) -> Result<TasksParts, Invalid> {
+    /// Checks it; times without an offset are in `zone`.
+    pub fn parts(&self, home: &Scope, zone: &Zone) -> Result<TasksParts, Invalid> {
         let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
         let session = match &self.session_id {
             Some(text) => Some(scope::session(text, scope.clone())?.session),
@@ -60,6 +101,7 @@ impl TasksQuery {
         Ok(TasksParts {
             scope,
             session,
+            window: Window::read(self.start.as_deref(), self.end.as_deref(), zone)?,
             page: between("page", self.page, PAGE_MAX)?,
             page_size: between("page_size", self.page_size.min(100), PAGE_SIZE_MAX)?,
         })
@@ -85,6 +127,33 @@ impl ScopeQuery {
     }
 }
 
+/// Which tasks to count.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct StatsQuery {
+    /// Tasks made since then: ISO 8601 or epoch milliseconds; as long ago as finished tasks are kept when absent.
+    #[serde(default)]
+    pub start: Option<String>,
+    /// Tasks made before then; now when absent.
+    #[serde(default)]
+    pub end: Option<String>,
+    #[serde(default)]
+    #[param(value_type = String, default = "default", required = false)]
+    pub app_id: Option<String>,
+    #[serde(default)]
+    #[param(value_type = String, default = "default", required = false)]
+    pub project_id: Option<String>,
+}
+
+impl StatsQuery {
+    /// Checks it; times without an offset are in `zone`.
+    pub fn parts(&self, home: &Scope, zone: &Zone) -> Result<(Scope, Window), Invalid> {
+        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        let window = Window::read(self.start.as_deref(), self.end.as_deref(), zone)?;
+        Ok((scope, window))
+    }
+}
+
 /// Where a task stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
@@ -101,6 +170,8 @@ pub enum TaskStatus {
 pub enum TaskType {
     MemoryAdd,
     MemoryFlush,
+    /// Quipu: one memory's way to its file, which no request made.
+    MemoryWrite,
 }
 
 /// One task.
@@ -110,6 +181,9 @@ pub struct TaskItem {
     pub id: String,
     pub status: TaskStatus,
     pub task_type: TaskType,
+    /// Quipu: the session that it works for.
+    #[serde(default)]
+    pub session_id: String,
     /// Why it failed.
     pub error: Option<String>,
     /// `replays_exhausted` when it was given up after its last attempt.
@@ -127,4 +201,26 @@ pub struct TaskPageData {
     pub page: usize,
     pub page_size: usize,
     pub items: Vec<TaskItem>,
+}
+
+/// How many tasks stand where. All five are always there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TaskCounts {
+    pub failed: usize,
+    /// Always 0: a task waits as `queued`.
+    pub pending: usize,
+    pub processing: usize,
+    pub queued: usize,
+    pub success: usize,
+}
+
+/// Tasks of a stretch of time, counted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TaskStatsData {
+    pub by_status: TaskCounts,
+    #[schema(format = DateTime)]
+    pub start: String,
+    #[schema(format = DateTime)]
+    pub end: String,
+    pub total: usize,
 }

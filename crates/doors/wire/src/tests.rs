@@ -824,7 +824,7 @@ fn ids_and_edits_that_are_wrong_are_told_where() {
 
 #[test]
 fn a_task_listing_takes_what_it_can() {
-    let query = |value: &Value| read::<TasksQuery>(value)?.parts(&Scope::default());
+    let query = |value: &Value| read::<TasksQuery>(value)?.parts(&Scope::default(), &Zone::utc());
     let parts = query(&json!({"page_size": 1_000})).expect("valid");
     assert_eq!(
         (parts.page, parts.page_size),

@@ -3,13 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use engine::{Found, Method, Search};
 use indicatif::ProgressBar;
-use model::{Name, Owner, Scope};
+use model::{Name, Scope};
 use ports::Ids;
+use wire::search::When;
+use wire::{SearchData, SearchRequest};
 
-use super::import::{Imported, stream};
+use super::import::{Imported, settle, stream};
+use super::upkeep::rebuilt;
 use super::{Desk, runtime};
+use crate::api::Api;
 use crate::args::{DemoArgs, FormatArg, ImportArgs, ScopeArgs};
 use crate::clock::RandomIds;
 use crate::error::{Exit, Failure};
@@ -79,8 +82,8 @@ pub(super) fn demo(desk: &Desk, args: &DemoArgs) -> Result<Exit, Failure> {
 
 async fn play(desk: &Desk, root: &Path) -> Result<(), Failure> {
     heading("1. Remember nine conversations of two people, a year apart")?;
-    let world = World::open(root, &desk.loaded.config, desk.open_index).await?;
-    remember(desk, root, &world).await?;
+    let api = Api::here(World::open(root, &desk.loaded.config, desk.open_index).await?);
+    remember(desk, root, &api).await?;
 
     heading("2. What was written, and one file of it")?;
     let memory = root.join("memory");
@@ -99,41 +102,40 @@ async fn play(desk: &Desk, root: &Path) -> Result<(), Failure> {
     heading("3. Ask, and see why each answer was found")?;
     let mut answers = Vec::new();
     for question in &QUESTIONS {
-        answers.push(ask(&world, question).await?);
+        answers.push(ask(&api, question).await?);
     }
 
     heading("4. Edit a file by hand, and find the edit")?;
-    edit_by_hand(&world, &memory, &files).await?;
+    edit_by_hand(&api, &memory, &files).await?;
     let tea = Question {
         about: "maya",
         text: "Which tea does Maya drink?",
         as_of: None,
     };
-    answers.push(ask(&world, &tea).await?);
-    world.engine.shutdown().await;
-    drop(world);
+    answers.push(ask(&api, &tea).await?);
+    api.close().await;
 
     heading("5. Delete the index, start again, and get the same answers")?;
     std::fs::remove_dir_all(root.join("index"))?;
-    let world = World::open(root, &desk.loaded.config, desk.open_index).await?;
+    let api = Api::here(World::open(root, &desk.loaded.config, desk.open_index).await?);
     let bar = progress::bar(desk.watched, "rebuilding", 0);
-    let rebuilt = world.engine.rebuild(Some(progress::listen(&bar))).await?;
+    let synced = rebuilt(&api, &bar).await?;
     bar.finish_and_clear();
-    line(format_args!("rebuilt from {} files", rebuilt.files))?;
+    line(format_args!("rebuilt from {} files", synced.files))?;
     let mut same = 0;
     for (question, before) in QUESTIONS.iter().chain([&tea]).zip(&answers) {
-        let after = search(&world, question).await?;
+        let after = search(&api, question).await?;
         same += usize::from(ids(&after) == ids(before));
     }
     line(format_args!("{same} of {} answers are the same", answers.len()))?;
-    world.engine.shutdown().await;
+    api.close().await;
     if same < answers.len() {
         return Err(anyhow::anyhow!("an answer changed with the index").into());
     }
     Ok(())
 }
 
-async fn remember(desk: &Desk, root: &Path, world: &World) -> Result<(), Failure> {
+async fn remember(desk: &Desk, root: &Path, api: &Api) -> Result<(), Failure> {
     let file = root.join("conversation.jsonl");
     std::fs::write(&file, CONVERSATION)?;
     let args = ImportArgs {
@@ -148,17 +150,17 @@ async fn remember(desk: &Desk, root: &Path, world: &World) -> Result<(), Failure
     let defaults = Defaults {
         scope: Scope::default(),
         user: Name::parse("maya").expect("a name of the demo's own"),
-        now: world.clock.now(),
-        zone: world.zone.clone(),
+        now: api.clock.now(),
+        zone: api.zone.clone(),
         name: "demo".to_owned(),
     };
-    let started = world.clock.elapsed();
+    let started = api.clock.elapsed();
     let mut imported = Imported::default();
     let bar: ProgressBar = progress::bytes(desk.watched, "reading", CONVERSATION.len() as u64);
-    stream(&world.engine, &args, defaults, &bar, &mut imported).await?;
+    stream(api, &args, defaults, &bar, &mut imported).await?;
     bar.finish_and_clear();
-    super::import::settle(desk, &world.engine).await?;
-    let took = world.clock.elapsed().saturating_sub(started);
+    settle(desk, api, &mut imported).await?;
+    let took = api.clock.elapsed().saturating_sub(started);
     line(format_args!(
         "{} messages of {} conversations in {} ms, written and searchable",
         imported.messages,
@@ -185,44 +187,42 @@ fn tree(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-async fn search(world: &World, question: &Question) -> Result<Found, Failure> {
-    let at = |text: &str| world.zone.parse(text).expect("a time of the demo's own");
-    let search = Search {
-        scope: Scope::default(),
-        owner: Owner::user(Name::parse(question.about).expect("a name of the demo's own")),
-        query: question.text.to_owned(),
-        method: Method::Hybrid,
-        memories_max: 2,
-        messages_max: 1,
-        filter: None,
-        as_of: question.as_of.map(at),
-        asked_at: Some(at(ASKED_AT)),
-        score_min: 0.0,
-        tokens_max: None,
+async fn search(api: &Api, question: &Question) -> Result<SearchData, Failure> {
+    let at = |text: &str| Some(When::Text(text.to_owned()));
+    let request = SearchRequest {
+        user_id: Some(question.about.to_owned()),
+        top_k: 2,
+        include_messages: 1,
+        as_of: question.as_of.and_then(at),
+        query_time: at(ASKED_AT),
+        explain: true,
+        ..SearchRequest::new(question.text)
     };
-    Ok(world.engine.search(search).await?)
+    api.post("/memory/search", &request).await
 }
 
-async fn ask(world: &World, question: &Question) -> Result<Found, Failure> {
+async fn ask(api: &Api, question: &Question) -> Result<SearchData, Failure> {
     let as_of = question
         .as_of
         .map(|at| format!(", as of {at}"))
         .unwrap_or_default();
     line(format_args!("\n? {} ({}{as_of})", question.text, question.about))?;
-    let found = search(world, question).await?;
-    output::found(&found, &world.zone, true)?;
+    let found = search(api, question).await?;
+    output::found(&found)?;
     Ok(found)
 }
 
-fn ids(found: &Found) -> Vec<String> {
-    let hits = found.memories.iter().chain(&found.messages);
-    hits.map(|hit| hit.doc.key.id.to_string()).collect()
+fn ids(found: &SearchData) -> Vec<&str> {
+    let episodes = found.episodes.iter().map(|episode| &*episode.id);
+    let facts = found.facts.iter().map(|fact| &*fact.id);
+    let messages = found.messages.iter().map(|message| &*message.id);
+    episodes.chain(facts).chain(messages).collect()
 }
 
 /// How long a hand edit may take to be found; it is seen in well under a second.
 const EDIT_SECONDS_MAX: u64 = 10;
 
-async fn edit_by_hand(world: &World, memory: &Path, files: &[PathBuf]) -> Result<(), Failure> {
+async fn edit_by_hand(api: &Api, memory: &Path, files: &[PathBuf]) -> Result<(), Failure> {
     let file = files
         .iter()
         .find(|file| file.to_string_lossy().contains("maya/facts"));
@@ -237,22 +237,22 @@ async fn edit_by_hand(world: &World, memory: &Path, files: &[PathBuf]) -> Result
         text: "gyokuro",
         as_of: None,
     };
-    let started = world.clock.elapsed();
+    let started = api.clock.elapsed();
     let deadline = started + Duration::from_secs(EDIT_SECONDS_MAX);
     loop {
-        let found = search(world, &question).await?;
-        if found
-            .memories
-            .iter()
-            .any(|hit| hit.doc.subject.contains("gyokuro") || hit.doc.text.contains("gyokuro"))
+        let found = search(api, &question).await?;
+        let facts = found.facts.iter();
+        if facts
+            .into_iter()
+            .any(|fact| fact.subject.contains("gyokuro") || fact.content.contains("gyokuro"))
         {
-            let took = world.clock.elapsed().saturating_sub(started);
+            let took = api.clock.elapsed().saturating_sub(started);
             return line(format_args!("found {} ms after it was saved", took.as_millis()));
         }
-        if world.clock.elapsed() > deadline {
+        if api.clock.elapsed() > deadline {
             return Err(anyhow::anyhow!("the edit was not found within {EDIT_SECONDS_MAX} seconds").into());
         }
-        world.clock.sleep(Duration::from_millis(20)).await;
+        api.clock.sleep(Duration::from_millis(20)).await;
     }
 }
 

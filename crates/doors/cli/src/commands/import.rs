@@ -4,38 +4,41 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use engine::{Add, Engine, Flush};
 use indicatif::ProgressBar;
+use model::SessionKey;
 use serde_json::json;
 use tokio::sync::mpsc;
+use wire::{AddData, AddRequest, FlushData, FlushRequest, MESSAGES_MAX, MessageContent, MessageItem};
 
+use super::memory::ids;
 use super::{Desk, name, scope};
+use crate::api::Api;
 use crate::args::ImportArgs;
 use crate::error::{Exit, Failure};
 use crate::import::{Conversation, Defaults, read};
-use crate::world::World;
 use crate::{output, progress};
 
-/// Conversations that may wait between the reader and the engine.
+/// Conversations that may wait between the reader and the API.
 const WAITING_MAX: usize = 16;
-/// Messages in one add, as in the HTTP API.
-const ADD_MESSAGES_MAX: usize = 500;
+/// Text in one add; far below what a server takes, so that only a single message can be too large.
+const ADD_BYTES_MAX: usize = 4 << 20;
 
 /// What an import did.
 #[derive(Debug, Default)]
 pub(super) struct Imported {
+    sessions: Vec<SessionKey>,
     pub(super) conversations: usize,
     pub(super) messages: usize,
     pub(super) new: usize,
-    pub(super) failed_tasks: usize,
+    failed_tasks: usize,
 }
 
-pub(super) async fn import(desk: &Desk, world: World, args: ImportArgs) -> Result<Exit, Failure> {
+pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<Exit, Failure> {
     let defaults = Defaults {
         scope: scope(&args.scope)?,
         user: name("--user", &args.user)?,
-        now: world.clock.now(),
-        zone: world.zone.clone(),
+        now: api.clock.now(),
+        zone: api.zone.clone(),
         name: args
             .file
             .file_stem()
@@ -44,11 +47,15 @@ pub(super) async fn import(desk: &Desk, world: World, args: ImportArgs) -> Resul
     let size = std::fs::metadata(&args.file).map_or(0, |file| file.len());
     let bar = progress::bytes(desk.watched, "reading", size);
     let mut imported = Imported::default();
-    let outcome = stream(&world.engine, &args, defaults, &bar, &mut imported).await;
+    let outcome = stream(api, &args, defaults, &bar, &mut imported).await;
     bar.finish_and_clear();
-    imported.failed_tasks = settle(desk, &world.engine).await?;
+    if outcome.is_err() && imported.messages == 0 {
+        return outcome.map(|()| Exit::Ok);
+    }
+    // What stands before a break in the file is remembered.
+    let settled = settle(desk, api, &mut imported).await;
     report(desk, &args.file, &imported)?;
-    outcome?;
+    outcome.and(settled)?;
     Ok(if imported.failed_tasks == 0 {
         Exit::Ok
     } else {
@@ -58,7 +65,7 @@ pub(super) async fn import(desk: &Desk, world: World, args: ImportArgs) -> Resul
 
 /// Reads on a blocking thread and remembers here, so that a long file neither fills memory nor blocks the runtime.
 pub(super) async fn stream(
-    engine: &Engine,
+    api: &Api,
     args: &ImportArgs,
     defaults: Defaults,
     bar: &ProgressBar,
@@ -77,7 +84,7 @@ pub(super) async fn stream(
     });
     let mut remembered = Ok(());
     while let Some(conversation) = receiver.recv().await {
-        remembered = remember(engine, conversation, imported).await;
+        remembered = remember(api, conversation, imported).await;
         if remembered.is_err() {
             break;
         }
@@ -89,47 +96,77 @@ pub(super) async fn stream(
     remembered.and(read)
 }
 
-async fn remember(
-    engine: &Engine,
-    conversation: Conversation,
-    imported: &mut Imported,
-) -> Result<(), Failure> {
+async fn remember(api: &Api, conversation: Conversation, imported: &mut Imported) -> Result<(), Failure> {
     imported.conversations += 1;
-    let session = conversation.session;
-    let mut messages = conversation.messages;
-    while !messages.is_empty() {
-        let rest = messages.split_off(messages.len().min(ADD_MESSAGES_MAX));
-        let add = Add {
-            session: session.clone(),
-            messages,
+    let Conversation { session, messages } = conversation;
+    let mut messages = messages.into_iter().peekable();
+    let (app_id, project_id) = ids(&session.scope);
+    while messages.peek().is_some() {
+        let mut some: Vec<MessageItem> = Vec::new();
+        let mut bytes = 0;
+        while let Some(message) = messages.next_if(|next| {
+            bytes += bytes_of(next);
+            some.is_empty() || (some.len() < MESSAGES_MAX && bytes <= ADD_BYTES_MAX)
+        }) {
+            some.push(message);
+        }
+        let add = AddRequest {
+            session_id: session.session.as_str().to_owned(),
+            app_id: app_id.clone(),
+            project_id: project_id.clone(),
+            messages: some,
             defer_extraction: false,
-            task: None,
+            async_mode: false,
             wait: false,
         };
-        let added = engine.add(add).await?;
-        imported.messages += added.accepted.len();
-        imported.new += added.accepted.iter().filter(|one| !one.duplicate).count();
-        messages = rest;
+        let added: AddData = api.post("/memory/add", &add).await?;
+        imported.messages += added.message_count;
+        imported.new += added.message_count - added.duplicates;
     }
-    let flush = Flush {
-        session,
-        task: None,
-        wait: false,
-    };
-    engine.flush(flush).await?;
+    flush(api, &session, false).await?;
+    imported.sessions.push(session);
     Ok(())
 }
 
-/// Waits until everything is written, with a bar.
-pub(super) async fn settle(desk: &Desk, engine: &Engine) -> Result<usize, Failure> {
-    let bar = progress::bar(desk.watched, "writing", 0);
-    let failed = engine.settle(Some(progress::listen(&bar))).await?;
+fn bytes_of(message: &MessageItem) -> usize {
+    let calls = message.tool_calls.iter().flatten();
+    let calls: usize = calls.map(|call| call.function.arguments.len()).sum();
+    match &message.content {
+        MessageContent::Text(text) => text.len() + calls,
+        MessageContent::Parts(_) => calls,
+    }
+}
+
+async fn flush(api: &Api, session: &SessionKey, wait: bool) -> Result<(), Failure> {
+    let (app_id, project_id) = ids(&session.scope);
+    let flush = FlushRequest {
+        session_id: session.session.as_str().to_owned(),
+        app_id,
+        project_id,
+        wait,
+    };
+    api.post::<FlushData>("/memory/flush", &flush).await?;
+    Ok(())
+}
+
+/// Waits until everything of the import that can be written is, with a bar.
+pub(super) async fn settle(desk: &Desk, api: &Api, imported: &mut Imported) -> Result<(), Failure> {
+    imported.sessions.sort();
+    imported.sessions.dedup();
+    let bar = progress::bar(desk.watched, "writing", imported.sessions.len() as u64);
+    for session in &imported.sessions {
+        flush(api, session, true).await?;
+        bar.inc(1);
+    }
     bar.finish_and_clear();
-    Ok(failed)
+    let tasks = api.health().await?.tasks;
+    imported.failed_tasks = tasks.failed + tasks.stuck;
+    Ok(())
 }
 
 fn report(desk: &Desk, file: &Path, imported: &Imported) -> Result<(), Failure> {
     let Imported {
+        sessions: _,
         conversations,
         messages,
         new,
@@ -147,7 +184,7 @@ fn report(desk: &Desk, file: &Path, imported: &Imported) -> Result<(), Failure> 
     ))?;
     if *failed_tasks > 0 {
         output::line(format_args!(
-            "{failed_tasks} tasks failed for good: see `quipu status --tasks`"
+            "{failed_tasks} tasks failed or cannot be done now: see `quipu status --tasks`"
         ))?;
     }
     Ok(())

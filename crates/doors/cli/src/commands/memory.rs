@@ -2,21 +2,23 @@
 
 use std::io::{IsTerminal, Read, Write};
 
-use engine::{Add, Flush, Forget, List, MemorizeStatus, Method, Search, SortBy};
-use model::{
-    Comparison, Content, EntryId, EntryKind, Field, Filter, Message, MessageId, Owner, Role, SessionId,
-    SessionKey, Value,
+use model::{Owner, OwnerKind, Role, Scope, SessionId};
+use serde_json::{Value, json};
+use wire::forget::IDS_MAX;
+use wire::search::When;
+use wire::{
+    AddData, AddRequest, DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, FlushData,
+    FlushRequest, GetData, GetRequest, MemoryType, MessageContent, MessageItem, SearchMethod, SearchRequest,
+    SortField, SortOrder,
 };
-use ports::NewMessage;
-use serde_json::json;
 
 use super::{Desk, name, owner, scope, time};
+use crate::api::{Api, Path};
 use crate::args::{AddArgs, ForgetArgs, GetArgs, KindArg, MethodArg, RoleArg, SearchArgs};
 use crate::error::{Exit, Failure};
 use crate::output::{self, line};
-use crate::world::World;
 
-pub(super) async fn add(desk: &Desk, world: World, args: AddArgs) -> Result<Exit, Failure> {
+pub(super) async fn add(desk: &Desk, api: &Api, args: AddArgs) -> Result<Exit, Failure> {
     let text = match args.text.as_deref() {
         None | Some("-") => from_stdin()?,
         Some(text) => text.to_owned(),
@@ -29,58 +31,61 @@ pub(super) async fn add(desk: &Desk, world: World, args: AddArgs) -> Result<Exit
         RoleArg::Assistant => (Role::Assistant, "assistant"),
         RoleArg::Tool => (Role::Tool, "tool"),
     };
-    let session = session(&args.session, &args.scope)?;
-    let message = Message {
-        id: MessageId::new(""),
-        session: session.clone(),
-        sender: name("--user", usual)?,
+    let (app_id, project_id) = ids(&scope(&args.scope)?);
+    let session_id = session(&args.session)?;
+    let at = match &args.at {
+        Some(at) => time("--at", at, &api.zone)?,
+        None => api.clock.now(),
+    };
+    let message = MessageItem {
+        sender_id: name("--user", usual)?.as_str().to_owned(),
         sender_name: args.name,
-        role,
-        time: match &args.at {
-            Some(at) => time("--at", at, &world.zone)?,
-            None => world.clock.now(),
-        },
-        content: Content::Text(text),
-        tool_calls: Vec::new(),
+        role: role.into(),
+        timestamp: at.millis(),
+        content: MessageContent::Text(text),
+        tool_calls: None,
         tool_call_id: (role == Role::Tool).then(|| "typed".to_owned()),
+        message_id: args.id,
     };
-    let new = NewMessage {
-        message,
-        client_id: args.id,
-    };
-    let add = Add {
-        session: session.clone(),
-        messages: vec![new],
+    let add = AddRequest {
+        session_id: session_id.clone(),
+        app_id: app_id.clone(),
+        project_id: project_id.clone(),
+        messages: vec![message],
         defer_extraction: false,
-        task: None,
+        async_mode: false,
         wait: false,
     };
-    let mut added = world.engine.add(add).await?;
+    let added: AddData = api.post("/memory/add", &add).await?;
+    let mut status = word(&added.status)?;
     if args.flush {
-        let flush = Flush {
-            session,
-            task: None,
+        let flush = FlushRequest {
+            session_id,
+            app_id,
+            project_id,
             wait: true,
         };
-        added.status = world.engine.flush(flush).await?.status;
+        let flushed: FlushData = api.post("/memory/flush", &flush).await?;
+        status = word(&flushed.status)?;
     }
-    let one = added
-        .accepted
-        .first()
-        .ok_or_else(|| anyhow::anyhow!("nothing was accepted"))?;
-    let status = match added.status {
-        MemorizeStatus::Extracted => "extracted",
-        MemorizeStatus::Accumulated => "accumulated",
-        MemorizeStatus::Queued => "queued",
-    };
+    let id = added.message_ids.first().map_or("", String::as_str);
+    let duplicate = added.duplicates > 0;
     if desk.json {
-        output::json(&json!({"message_id": one.id.as_str(), "duplicate": one.duplicate, "status": status}))?;
-    } else if one.duplicate {
-        line(format_args!("already remembered as {}", one.id))?;
+        output::json(&json!({"message_id": id, "duplicate": duplicate, "status": status}))?;
+    } else if duplicate {
+        line(format_args!("already remembered as {id}"))?;
     } else {
-        line(format_args!("remembered as {} ({status})", one.id))?;
+        line(format_args!("remembered as {id} ({status})"))?;
     }
     Ok(Exit::Ok)
+}
+
+/// The wire's word for one of its own enums.
+fn word(value: &impl serde::Serialize) -> Result<String, Failure> {
+    match serde_json::to_value(value).map_err(anyhow::Error::from)? {
+        Value::String(word) => Ok(word),
+        other => Ok(other.to_string()),
+    }
 }
 
 fn from_stdin() -> Result<String, Failure> {
@@ -91,144 +96,183 @@ fn from_stdin() -> Result<String, Failure> {
     Ok(text)
 }
 
-fn session(text: &str, args: &crate::args::ScopeArgs) -> Result<SessionKey, Failure> {
-    Ok(SessionKey {
-        scope: scope(args)?,
-        session: SessionId::parse(text).map_err(|error| Failure::usage(format!("--session: {error}")))?,
-    })
+fn session(text: &str) -> Result<String, Failure> {
+    let id = SessionId::parse(text).map_err(|error| Failure::usage(format!("--session: {error}")))?;
+    Ok(id.as_str().to_owned())
 }
 
-pub(super) async fn search(desk: &Desk, world: World, args: SearchArgs) -> Result<Exit, Failure> {
+/// A scope as requests name it.
+pub(super) fn ids(scope: &Scope) -> (Option<String>, Option<String>) {
+    (
+        Some(scope.app.as_str().to_owned()),
+        Some(scope.project.as_str().to_owned()),
+    )
+}
+
+/// An owner as requests name it: `user_id` or `agent_id`.
+pub(super) fn named(owner: &Owner) -> (Option<String>, Option<String>) {
+    let id = Some(owner.id.as_str().to_owned());
+    match owner.kind {
+        OwnerKind::User => (id, None),
+        OwnerKind::Agent => (None, id),
+    }
+}
+
+pub(super) async fn search(desk: &Desk, api: &Api, args: SearchArgs) -> Result<Exit, Failure> {
     if !(0.0..=1.0).contains(&args.min_score) {
         return Err(Failure::usage("--min-score: must be between 0 and 1"));
     }
     let at = |option, text: &Option<String>| {
-        text.as_deref()
-            .map(|text| time(option, text, &world.zone))
-            .transpose()
+        let instant = |text: &str| time(option, text, &api.zone);
+        let when = text.as_deref().map(instant).transpose()?;
+        Ok::<_, Failure>(when.map(|at| When::Millis(at.millis())))
     };
-    let in_session = |id: &String| Filter::Compare(Field::SessionId, Comparison::Eq, Value::Text(id.clone()));
-    let search = Search {
-        scope: scope(&args.whose.scope)?,
-        owner: owner(&args.whose)?,
-        query: args.query.clone(),
+    let (app_id, project_id) = ids(&scope(&args.whose.scope)?);
+    let (user_id, agent_id) = named(&owner(&args.whose)?);
+    let request = SearchRequest {
+        user_id,
+        agent_id,
+        app_id,
+        project_id,
         method: match args.method {
-            MethodArg::Keyword => Method::Keyword,
-            MethodArg::Vector => Method::Vector,
-            MethodArg::Hybrid => Method::Hybrid,
+            MethodArg::Keyword => SearchMethod::Keyword,
+            MethodArg::Vector => SearchMethod::Vector,
+            MethodArg::Hybrid => SearchMethod::Hybrid,
         },
-        memories_max: usize::from(args.top_k),
-        messages_max: usize::from(args.messages),
-        filter: args.session.as_ref().map(in_session),
+        top_k: i64::from(args.top_k),
+        min_score: Some(args.min_score),
+        filters: args.session.as_ref().map(|id| json!({"session_id": id})),
         as_of: at("--as-of", &args.as_of)?,
-        asked_at: at("--asked-at", &args.asked_at)?,
-        score_min: args.min_score,
-        tokens_max: args.max_tokens,
+        query_time: at("--asked-at", &args.asked_at)?,
+        include_messages: i64::from(args.messages),
+        max_tokens: args.max_tokens,
+        explain: args.explain,
+        ..SearchRequest::new(args.query)
     };
-    let found = world.engine.search(search.clone()).await?;
     if desk.json {
-        output::json(&gateway::present::search(
-            &found,
-            &search,
-            &world.zone,
-            args.explain,
-        ))?;
+        output::json(&api.post::<Value>("/memory/search", &request).await?)?;
     } else {
-        output::found(&found, &world.zone, args.explain)?;
+        output::found(&api.post("/memory/search", &request).await?)?;
     }
     Ok(Exit::Ok)
 }
 
-pub(super) async fn get(desk: &Desk, world: World, args: GetArgs) -> Result<Exit, Failure> {
-    let kind = match args.kind {
-        KindArg::Episode => EntryKind::Episode,
-        KindArg::Fact => EntryKind::Fact,
-    };
-    let list = List {
-        scope: scope(&args.whose.scope)?,
-        owner: owner(&args.whose)?,
-        kind,
-        filter: None,
-        sort_by: SortBy::Time,
-        descending: true,
-        page: args.page as usize,
-        page_size: usize::from(args.page_size),
-    };
+pub(super) async fn get(desk: &Desk, api: &Api, args: GetArgs) -> Result<Exit, Failure> {
+    let scope = scope(&args.whose.scope)?;
+    let owner = owner(&args.whose)?;
     if let Some(id) = &args.id {
-        return one(desk, &world, &list, id).await;
+        return one(desk, api, &scope, &owner, id).await;
     }
-    let listed = world.engine.list(list.clone()).await?;
+    let (app_id, project_id) = ids(&scope);
+    let (user_id, agent_id) = named(&owner);
+    let request = GetRequest {
+        user_id,
+        agent_id,
+        app_id,
+        project_id,
+        memory_type: match args.kind {
+            KindArg::Episode => MemoryType::Episode,
+            KindArg::Fact => MemoryType::AtomicFact,
+        },
+        page: i64::from(args.page),
+        page_size: i64::from(args.page_size),
+        sort_by: SortField::Timestamp,
+        sort_order: SortOrder::Desc,
+        filters: None,
+        with_readable_episode: false,
+    };
     if desk.json {
-        output::json(&gateway::present::list(&listed, &list, &world.zone))?;
+        output::json(&api.post::<Value>("/memory/get", &request).await?)?;
         return Ok(Exit::Ok);
     }
-    for hit in &listed.hits {
-        let title = if hit.doc.subject.is_empty() {
-            &hit.doc.text
-        } else {
-            &hit.doc.subject
-        };
-        line(format_args!(
-            "{}  {}  {}",
-            world.zone.date(hit.doc.time),
-            hit.doc.key.id,
-            output::excerpt(title)
-        ))?;
-    }
-    line(format_args!(
-        "{} of {} {}s of {}",
-        listed.hits.len(),
-        listed.total,
-        kind.as_str(),
-        list.owner.id
-    ))?;
+    let listed: GetData = api.post("/memory/get", &request).await?;
+    let kind = match args.kind {
+        KindArg::Episode => "episode",
+        KindArg::Fact => "fact",
+    };
+    output::listed(&listed, kind, owner.id.as_str())?;
     Ok(Exit::Ok)
 }
 
-async fn one(desk: &Desk, world: &World, list: &List, id: &str) -> Result<Exit, Failure> {
-    let hit = world
-        .engine
-        .entry(&list.scope, &list.owner, &EntryId::new(id))
-        .await?;
-    if desk.json {
-        let listed = engine::Listed {
-            total: 1,
-            hits: vec![hit],
+async fn one(desk: &Desk, api: &Api, scope: &Scope, owner: &Owner, id: &str) -> Result<Exit, Failure> {
+    let whole = whole_id(owner, id);
+    let mut path = Path::new("/memories/", &whole)
+        .with("app_id", &scope.app)
+        .with("project_id", &scope.project);
+    if is_of(owner, &whole) {
+        let key = match owner.kind {
+            OwnerKind::User => "user_id",
+            OwnerKind::Agent => "agent_id",
         };
-        output::json(&gateway::present::list(&listed, list, &world.zone))?;
-        return Ok(Exit::Ok);
+        path = path.with(key, &owner.id);
     }
-    let doc = &hit.doc;
-    line(format_args!(
-        "{}\n{}  {}  {}\n",
-        doc.subject,
-        world.zone.render_short(doc.time),
-        doc.key.id,
-        doc.path
-    ))?;
-    line(format_args!("{}", doc.text))?;
+    if desk.json {
+        output::json(&api.get::<Value>(path.text()).await?)?;
+    } else {
+        output::memory(&api.get(path.text()).await?)?;
+    }
     Ok(Exit::Ok)
 }
 
-pub(super) async fn forget(desk: &Desk, world: World, args: ForgetArgs) -> Result<Exit, Failure> {
-    let what = what(&args)?;
-    let described = match &what {
-        Forget::Session(key) => format!("everything of session `{}`, for everyone", key.session),
-        Forget::Owner(_, owner) => format!("everything of `{}`", owner.id),
-        Forget::Entries(_, owner, ids) => format!("{} memories of `{}`", ids.len(), owner.id),
+/// An id as the API knows it; people may leave the owner out, as files do.
+fn whole_id(owner: &Owner, id: &str) -> String {
+    let is_bare = ["ep_", "af_"].iter().any(|kind| id.starts_with(kind));
+    if is_bare && !is_of(owner, id) {
+        format!("{}_{id}", owner.id)
+    } else {
+        id.to_owned()
+    }
+}
+
+fn is_of(owner: &Owner, id: &str) -> bool {
+    id.strip_prefix(owner.id.as_str())
+        .is_some_and(|rest| rest.starts_with('_'))
+}
+
+/// What to forget.
+#[derive(Debug)]
+enum Target {
+    Owner,
+    Session { id: String, part: bool },
+    Memories,
+}
+
+pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<Exit, Failure> {
+    let target = target(&args)?;
+    let owner = owner(&args.whose)?;
+    let described = match &target {
+        Target::Owner => format!("everything of `{}`", owner.id),
+        Target::Session { id, part: false } => format!("everything of session `{id}`, for everyone"),
+        Target::Session { id, part: true } => format!("what `{}` remembers of session `{id}`", owner.id),
+        Target::Memories => format!("{} memories of `{}`", args.ids.len(), owner.id),
     };
     if !args.yes && !confirmed(&described)? {
         return Err(Failure::usage("nothing was forgotten"));
     }
-    let forgot = world.engine.forget(what).await?;
-    let missing: Vec<&str> = forgot.missing.iter().map(EntryId::as_str).collect();
+    let scope = scope(&args.whose.scope)?;
+    let (app_id, project_id) = ids(&scope);
+    let (user_id, agent_id) = named(&owner);
+    let by_owner = !matches!(target, Target::Session { part: false, .. });
+    let delete = DeleteRequest {
+        app_id,
+        project_id,
+        user_id: user_id.filter(|_| by_owner),
+        agent_id: agent_id.filter(|_| by_owner),
+        session_id: None,
+    };
+    let mut missing = Vec::new();
+    let (entries, messages) = match target {
+        Target::Memories => by_ids(api, &owner, &delete, &args.ids, &mut missing).await?,
+        Target::Owner => deleted(api, &delete).await?,
+        Target::Session { id, .. } => {
+            let session_id = Some(id);
+            deleted(api, &DeleteRequest { session_id, ..delete }).await?
+        }
+    };
     if desk.json {
-        output::json(&json!({"entries": forgot.entries, "messages": forgot.messages, "missing": missing}))?;
+        output::json(&json!({"entries": entries, "messages": messages, "missing": missing}))?;
     } else {
-        line(format_args!(
-            "forgot {} memories and {} messages",
-            forgot.entries, forgot.messages
-        ))?;
+        line(format_args!("forgot {entries} memories and {messages} messages"))?;
         for id in &missing {
             line(format_args!("not there: {id}"))?;
         }
@@ -240,23 +284,58 @@ pub(super) async fn forget(desk: &Desk, world: World, args: ForgetArgs) -> Resul
     })
 }
 
-fn what(args: &ForgetArgs) -> Result<Forget, Failure> {
-    if let Some(id) = &args.session {
-        return Ok(Forget::Session(session(id, &args.whose.scope)?));
+async fn deleted(api: &Api, request: &DeleteRequest) -> Result<(usize, usize), Failure> {
+    let data: DeleteData = api.post("/memory/delete", request).await?;
+    Ok((data.count, data.message_count))
+}
+
+/// Forgets single memories; those that are not there are told as they were typed.
+async fn by_ids(
+    api: &Api,
+    owner: &Owner,
+    whose: &DeleteRequest,
+    typed: &[String],
+    missing: &mut Vec<String>,
+) -> Result<(usize, usize), Failure> {
+    let (mut entries, mut messages) = (0, 0);
+    for some in typed.chunks(IDS_MAX) {
+        let ids: Vec<String> = some.iter().map(|id| whole_id(owner, id)).collect();
+        let request = DeleteByIdsRequest {
+            app_id: whose.app_id.clone(),
+            project_id: whose.project_id.clone(),
+            user_id: whose.user_id.clone(),
+            agent_id: whose.agent_id.clone(),
+            ids: ids.clone(),
+            ..DeleteByIdsRequest::default()
+        };
+        let data: DeleteByIdsData = api.post("/memory/delete_by_ids", &request).await?;
+        entries += data.count;
+        messages += data.message_count;
+        let pairs = some.iter().zip(&ids);
+        missing.extend(
+            pairs
+                .filter(|(_, whole)| data.missing.contains(whole))
+                .map(|(typed, _)| typed.clone()),
+        );
     }
+    Ok((entries, messages))
+}
+
+fn target(args: &ForgetArgs) -> Result<Target, Failure> {
     let named = args.whose.user.is_some() || args.whose.agent.is_some();
+    if let Some(id) = &args.session {
+        return Ok(Target::Session {
+            id: session(id)?,
+            part: named,
+        });
+    }
     if !named {
         return Err(Failure::usage("whose memory? nothing was forgotten")
             .hint("say --user ID, --agent ID or --session ID"));
     }
-    let (scope, owner): (_, Owner) = (scope(&args.whose.scope)?, owner(&args.whose)?);
     match (args.all, args.ids.is_empty()) {
-        (true, _) => Ok(Forget::Owner(scope, owner)),
-        (false, false) => Ok(Forget::Entries(
-            scope,
-            owner,
-            args.ids.iter().map(|id| EntryId::new(id.as_str())).collect(),
-        )),
+        (true, _) => Ok(Target::Owner),
+        (false, false) => Ok(Target::Memories),
         (false, true) => Err(Failure::usage("what shall be forgotten?").hint("name ids, or say --all")),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use anyhow::Context;
 use gateway::{Auth, Gateway, Secret, ServeError, Settings, Token};
 use model::Scope;
 use serde_json::json;
@@ -11,6 +12,7 @@ use crate::args::ServeArgs;
 use crate::config::Config;
 use crate::error::{Exit, Failure};
 use crate::output;
+use crate::serving::Notice;
 use crate::world::{World, secret};
 
 pub(super) fn serve(desk: &Desk, args: &ServeArgs) -> Result<Exit, Failure> {
@@ -42,6 +44,9 @@ async fn until_signal(
     );
     let listener = gateway.bind(address).await?;
     let bound = listener.local_addr()?;
+    // Until the last request is answered, commands beside this process ask it.
+    let _notice = Notice::put(&desk.root, bound)
+        .with_context(|| format!("cannot write into `{}`", desk.root.display()))?;
     if desk.json {
         output::json(&json!({"listening": format!("http://{bound}"), "root": desk.root}))?;
     } else {
@@ -66,7 +71,8 @@ async fn signal() {
     interrupted.await.ok();
 }
 
-fn settings(config: &Config) -> Result<Settings, Failure> {
+/// The tokens that are configured.
+pub(crate) fn tokens(config: &Config) -> Result<Vec<Token>, Failure> {
     let tokens = config.server.tokens.iter().map(|token| {
         let secret = secret("server.tokens", &token.secret)?
             .ok_or_else(|| Failure::usage("server.tokens: a secret must not be empty"))?;
@@ -83,9 +89,13 @@ fn settings(config: &Config) -> Result<Settings, Failure> {
             scope,
         })
     });
+    tokens.collect()
+}
+
+fn settings(config: &Config) -> Result<Settings, Failure> {
     Ok(Settings {
         auth: Auth {
-            tokens: tokens.collect::<Result<_, Failure>>()?,
+            tokens: tokens(config)?,
         },
         body_bytes_max: config.server.body_mebibytes_max << 20,
         shutdown_seconds: config.server.shutdown_seconds,

@@ -1,179 +1,276 @@
-//! `quipu rebuild`, `quipu sync`, `quipu status`.
+//! `quipu rebuild`, `quipu sync`, `quipu status`, `quipu retry`.
 
-use engine::{Status, Synced};
-use ports::{IndexHealth, JobKind, JobState, TaskQuery};
+use std::time::Duration;
+
+use indicatif::ProgressBar;
+use model::Scope;
 use serde_json::{Value, json};
+use wire::tasks::TaskStatus;
+use wire::{HealthData, SyncedData, TaskItem, TaskPageData};
 
 use super::{Desk, scope};
-use crate::args::StatusArgs;
+use crate::api::{Api, NOTHING, Path};
+use crate::args::{RetryArgs, ScopeArgs, StatusArgs};
 use crate::error::{Exit, Failure};
-use crate::world::World;
 use crate::{output, progress};
 
-pub(super) async fn rebuild(desk: &Desk, world: World) -> Result<Exit, Failure> {
+/// How often to ask how far work is.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long to wait for what became of tasks that are tried again.
+const RETRY_WAIT: Duration = Duration::from_secs(10);
+
+pub(super) async fn rebuild(desk: &Desk, api: &Api) -> Result<Exit, Failure> {
     let bar = progress::bar(desk.watched, "rebuilding", 0);
-    let synced = world.engine.rebuild(Some(progress::listen(&bar))).await?;
+    let synced = rebuilt(api, &bar).await;
     bar.finish_and_clear();
-    told(desk, &world, "rebuilt", &synced).await
+    told(desk, "rebuilt", &synced?)
 }
 
-pub(super) async fn sync(desk: &Desk, world: World) -> Result<Exit, Failure> {
-    let synced = world.engine.sync().await?;
-    told(desk, &world, "synchronised", &synced).await
+/// Rebuilds the index, and shows how far it is.
+pub(super) async fn rebuilt(api: &Api, bar: &ProgressBar) -> Result<SyncedData, Failure> {
+    let mut rebuilding = std::pin::pin!(api.post("/index/rebuild", &NOTHING));
+    loop {
+        tokio::select! {
+            rebuilt = &mut rebuilding => return rebuilt,
+            () = api.clock.sleep(LOOK), if !bar.is_hidden() => {
+                if let Some(far) = api.health().await?.rebuilding {
+                    bar.set_length(far.total as u64);
+                    bar.set_position(far.done as u64);
+                }
+            }
+        }
+    }
 }
 
-async fn told(desk: &Desk, world: &World, done: &str, synced: &Synced) -> Result<Exit, Failure> {
-    // Those that were broken before count too: the work of the start may have looked at them already.
-    let broken = world.engine.status().await?.broken_files.len();
-    let Synced {
+pub(super) async fn sync(desk: &Desk, api: &Api) -> Result<Exit, Failure> {
+    let synced = api.post("/index/sync", &NOTHING).await?;
+    told(desk, "synchronised", &synced)
+}
+
+fn told(desk: &Desk, done: &str, synced: &SyncedData) -> Result<Exit, Failure> {
+    let SyncedData {
         files,
         entries_added,
         entries_changed,
         entries_removed,
-        broken: _,
+        broken_files,
     } = synced;
     if desk.json {
-        output::json(&json!({
-            "files": files, "entries_added": entries_added, "entries_changed": entries_changed,
-            "entries_removed": entries_removed, "broken_files": broken,
-        }))?;
+        output::json(synced)?;
     } else {
         output::line(format_args!(
             "{done}: {files} files; {entries_added} entries added, {entries_changed} changed, {entries_removed} removed"
         ))?;
-        if broken > 0 {
-            output::line(format_args!("{broken} files are broken: see `quipu status`"))?;
-        }
-    }
-    Ok(if broken == 0 { Exit::Ok } else { Exit::Failed })
-}
-
-/// Failed tasks that `--tasks` names.
-const FAILED_SHOWN_MAX: usize = 100;
-
-pub(super) async fn status(desk: &Desk, world: World, args: StatusArgs) -> Result<Exit, Failure> {
-    let status = world.engine.status().await?;
-    let failed = if args.tasks {
-        let query = TaskQuery {
-            scope: scope(&args.scope)?,
-            session: None,
-            state: Some(JobState::Failed),
-            kinds: JobKind::ALL.to_vec(),
-            page: 1,
-            page_size: FAILED_SHOWN_MAX,
-        };
-        world.engine.tasks(query).await?.jobs
-    } else {
-        Vec::new()
-    };
-    let problems = status.problems();
-    if desk.json {
-        let mut object = as_json(&status);
-        object["failed_tasks"] = failed
-            .iter()
-            .map(
-                |job| json!({"id": job.id.0, "session_id": job.session.session.as_str(), "error": job.error}),
-            )
-            .collect();
-        output::json(&object)?;
-    } else {
-        as_text(desk, &status)?;
-        for job in &failed {
-            let error = job.error.as_deref().unwrap_or("no reason was recorded");
+        if *broken_files > 0 {
             output::line(format_args!(
-                "failed task {} (session {}): {error}",
-                job.id.0, job.session.session
+                "{broken_files} files are broken: see `quipu status`"
             ))?;
         }
-        for problem in &problems {
-            output::line(format_args!("problem: {problem}"))?;
-        }
     }
-    Ok(if problems.is_empty() {
+    Ok(if *broken_files == 0 {
         Exit::Ok
     } else {
         Exit::Failed
     })
 }
 
-fn health(health: &IndexHealth) -> &'static str {
-    match health {
-        IndexHealth::Ready => "ready",
-        IndexHealth::Fresh => "fresh",
-        IndexHealth::NeedsRebuild { .. } => "needs a rebuild",
-    }
+/// Failed tasks on a page.
+const PAGE: usize = 100;
+
+/// A page of a scope's failed tasks.
+async fn failed(api: &Api, scope: &Scope) -> Result<TaskPageData, Failure> {
+    let path = Path::new("/tasks", "")
+        .with("app_id", &scope.app)
+        .with("project_id", &scope.project)
+        .with("status", "failed")
+        .with("all", true)
+        .with("page_size", PAGE);
+    api.get(path.text()).await
 }
 
-fn as_json(status: &Status) -> Value {
-    let stats = &status.index_stats;
-    let broken = status.broken_files.iter();
-    json!({
-        "healthy": status.problems().is_empty(),
-        "problems": status.problems(),
-        "files": status.files,
-        "broken_files": broken.map(|f| json!({"path": &*f.path, "problem": f.problem})).collect::<Vec<_>>(),
-        "index": {
-            "health": health(&status.index), "rows": stats.rows, "fragments": stats.fragments,
-            "unindexed_rows": stats.unindexed_rows, "bytes_on_disk": stats.bytes_on_disk,
-            "generation": stats.generation,
-        },
-        "tasks": {
-            "queued": status.jobs.queued, "processing": status.jobs.processing, "failed": status.jobs.failed,
-        },
-        "open_sessions": status.open_sessions,
-        "buffered_messages": status.buffered_messages,
-        "embedding_model": status.embedder,
-        "chat_model": status.chat_model,
-        "rebuilding": status.rebuilding.map(|(done, total)| json!({"done": done, "total": total})),
+pub(super) async fn status(desk: &Desk, api: &Api, args: StatusArgs) -> Result<Exit, Failure> {
+    let health = api.health().await?;
+    let failed = if args.tasks {
+        Some(failed(api, &scope(&args.scope)?).await?)
+    } else {
+        None
+    };
+    let items = failed.as_ref().map_or(&[][..], |page| &page.items);
+    if desk.json {
+        let mut object = as_json(&health);
+        let task =
+            |task: &TaskItem| json!({"id": task.id, "session_id": task.session_id, "error": task.error});
+        object["failed_tasks"] = items.iter().map(task).collect();
+        output::json(&object)?;
+    } else {
+        as_text(desk, &health)?;
+        for task in items {
+            let error = task.error.as_deref().unwrap_or("no reason was recorded");
+            output::line(format_args!(
+                "failed task {} (session {}): {error}",
+                task.id, task.session_id
+            ))?;
+        }
+        if let Some(page) = &failed {
+            more(&args.scope, page, &health)?;
+        }
+        for problem in &health.problems {
+            output::line(format_args!("problem: {problem}"))?;
+        }
+    }
+    Ok(if health.problems.is_empty() {
+        Exit::Ok
+    } else {
+        Exit::Failed
     })
 }
 
-fn as_text(desk: &Desk, status: &Status) -> Result<(), Failure> {
-    let stats = &status.index_stats;
+/// Says where the failed tasks are that were not named.
+fn more(scope: &ScopeArgs, page: &TaskPageData, health: &HealthData) -> Result<(), Failure> {
+    if page.total > page.items.len() {
+        output::line(format_args!("… and {} more here", page.total - page.items.len()))?;
+    }
+    let elsewhere = health.tasks.failed.saturating_sub(page.total);
+    if elsewhere > 0 {
+        output::line(format_args!(
+            "{elsewhere} more failed outside `{}/{}`: name their scope with --app and --project",
+            scope.app, scope.project
+        ))?;
+    }
+    Ok(())
+}
+
+pub(super) async fn retry(desk: &Desk, api: &Api, args: RetryArgs) -> Result<Exit, Failure> {
+    let scope = scope(&args.scope)?;
+    let ids = if args.tasks.is_empty() {
+        let page = failed(api, &scope).await?;
+        page.items.into_iter().map(|task| task.id).collect()
+    } else {
+        args.tasks
+    };
+    let mut tasks: Vec<TaskItem> = Vec::new();
+    for id in &ids {
+        tasks.push(api.post(task_path(&scope, id, "/retry").text(), &NOTHING).await?);
+    }
+    let deadline = api.clock.elapsed() + RETRY_WAIT;
+    for task in &mut tasks {
+        while is_open(task) && api.clock.elapsed() < deadline {
+            api.clock.sleep(LOOK).await;
+            *task = api.get(task_path(&scope, &task.id, "").text()).await?;
+        }
+    }
+    if desk.json {
+        let told = |task: &TaskItem| json!({"id": task.id, "status": task.status, "error": task.error});
+        output::json(&json!({"retried": tasks.iter().map(told).collect::<Vec<_>>()}))?;
+    } else if tasks.is_empty() {
+        output::line(format_args!(
+            "no task of `{}/{}` failed",
+            scope.app, scope.project
+        ))?;
+    } else {
+        for task in &tasks {
+            let outcome = match (task.status, &task.error) {
+                (TaskStatus::Success, _) => "done".to_owned(),
+                (TaskStatus::Failed, Some(error)) => format!("failed again: {error}"),
+                _ => "is being tried".to_owned(),
+            };
+            output::line(format_args!(
+                "task {} (session {}): {outcome}",
+                task.id, task.session_id
+            ))?;
+        }
+    }
+    let has_failed = tasks.iter().any(|task| task.status == TaskStatus::Failed);
+    Ok(if has_failed { Exit::Failed } else { Exit::Ok })
+}
+
+fn task_path(scope: &Scope, id: &str, what: &str) -> Path {
+    Path::new("/tasks/", id)
+        .then(what)
+        .with("app_id", &scope.app)
+        .with("project_id", &scope.project)
+}
+
+fn is_open(task: &TaskItem) -> bool {
+    matches!(task.status, TaskStatus::Queued | TaskStatus::Processing)
+}
+
+/// In one word, where it is not a sentence.
+fn index_word(health: &str) -> &str {
+    match health {
+        word @ ("ready" | "fresh") => word,
+        _ => "needs a rebuild",
+    }
+}
+
+fn as_json(health: &HealthData) -> Value {
+    let index = &health.index;
+    json!({
+        "healthy": health.problems.is_empty(),
+        "problems": health.problems,
+        "files": health.files,
+        "broken_files": health.broken_files,
+        "index": {
+            "health": index_word(&index.health), "rows": index.rows, "fragments": index.fragments,
+            "unindexed_rows": index.unindexed_rows, "bytes_on_disk": index.bytes_on_disk,
+            "generation": index.generation,
+        },
+        "tasks": health.tasks,
+        "open_sessions": health.open_sessions,
+        "buffered_messages": health.buffered_messages,
+        "embedding_model": health.embedder,
+        "chat_model": health.chat_model,
+        "rebuilding": health.rebuilding,
+    })
+}
+
+fn as_text(desk: &Desk, health: &HealthData) -> Result<(), Failure> {
+    let index = &health.index;
+    let tasks = &health.tasks;
     let rows: [(&str, String); 8] = [
         ("root", desk.root.display().to_string()),
         (
             "memory",
             format!(
                 "{} Markdown files, {} broken",
-                status.files,
-                status.broken_files.len()
+                health.files,
+                health.broken_files.len()
             ),
         ),
         (
             "index",
             format!(
                 "{}, {} rows, {:.1} MB, generation {}",
-                health(&status.index),
-                stats.rows,
-                stats.bytes_on_disk as f64 / 1e6,
-                stats.generation
+                index_word(&index.health),
+                index.rows,
+                index.bytes_on_disk as f64 / 1e6,
+                index.generation
             ),
         ),
         (
             "open",
             format!(
                 "{} sessions with {} messages not yet in an episode",
-                status.open_sessions, status.buffered_messages
+                health.open_sessions, health.buffered_messages
             ),
         ),
         (
             "tasks",
             format!(
                 "{} waiting, {} running, {} failed",
-                status.jobs.queued, status.jobs.processing, status.jobs.failed
+                tasks.queued, tasks.processing, tasks.failed
             ),
         ),
-        ("embedding", status.embedder.clone()),
+        ("embedding", health.embedder.clone()),
         (
             "extraction",
-            status.chat_model.clone().unwrap_or_else(|| "rules".to_owned()),
+            health.chat_model.clone().unwrap_or_else(|| "rules".to_owned()),
         ),
         (
             "rebuilding",
-            status
+            health
                 .rebuilding
-                .map_or_else(|| "no".to_owned(), |(done, total)| format!("{done} of {total}")),
+                .map_or_else(|| "no".to_owned(), |far| format!("{} of {}", far.done, far.total)),
         ),
     ];
     for (what, text) in rows {

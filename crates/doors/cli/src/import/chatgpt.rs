@@ -75,7 +75,7 @@ pub(super) fn conversation(found: Exported, defaults: &Defaults) -> Vec<Conversa
             tool_calls: Vec::new(),
             tool_call_id: (role == Role::Tool).then(|| id.to_owned()),
         };
-        messages.extend(super::message(&session, said));
+        messages.extend(super::message(said));
     }
     vec![Conversation { session, messages }]
 }

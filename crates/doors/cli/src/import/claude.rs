@@ -62,7 +62,7 @@ pub(super) fn conversation(found: Exported, defaults: &Defaults) -> Vec<Conversa
             tool_calls: Vec::new(),
             tool_call_id: None,
         };
-        messages.extend(message(&session, said));
+        messages.extend(message(said));
     }
     vec![Conversation { session, messages }]
 }

@@ -56,7 +56,7 @@ pub(super) fn conversation(sample: &Sample, defaults: &Defaults) -> Vec<Conversa
         let said = (0i64..)
             .zip(turns)
             .filter_map(|(at, turn)| said(turn, started.plus_millis(at * TURN_SECONDS * 1000)));
-        let messages = said.filter_map(|said| message(&session, said)).collect();
+        let messages = said.filter_map(message).collect();
         Conversation { session, messages }
     });
     sessions.collect()

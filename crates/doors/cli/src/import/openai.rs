@@ -38,7 +38,7 @@ pub(super) fn read(stream: &mut dyn BufRead, defaults: &Defaults, sink: Sink<'_>
         let said = (0i64..)
             .zip(messages)
             .filter_map(|(at, message)| said(at, message, defaults));
-        let messages = said.filter_map(|said| message(&session, said)).collect();
+        let messages = said.filter_map(message).collect();
         sink(Conversation { session, messages })?;
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! Chat JSONL: one message a line.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::BufRead;
 
 use model::Role;
@@ -38,6 +39,7 @@ struct Line {
 /// Reads line by line; a broken line ends the reading with its number, after all before it was handed on.
 pub(super) fn read(stream: &mut dyn BufRead, defaults: &Defaults, sink: Sink<'_>) -> Result<(), Failure> {
     let mut waiting: BTreeMap<String, Vec<(i64, Line)>> = BTreeMap::new();
+    let mut ids = Ids::default();
     let mut count = 0;
     let mut broken = None;
     for (number, line) in (1i64..).zip(stream.lines()) {
@@ -53,8 +55,9 @@ pub(super) fn read(stream: &mut dyn BufRead, defaults: &Defaults, sink: Sink<'_>
             continue;
         }
         match serde_json::from_str::<Line>(text) {
-            Ok(line) => {
+            Ok(mut line) => {
                 let session = line.session_id.clone().unwrap_or_else(|| defaults.name.clone());
+                line.message_id = line.message_id.map(|id| ids.own(&session, id, &line.content));
                 waiting.entry(session).or_default().push((number, line));
                 count += 1;
             }
@@ -78,6 +81,35 @@ pub(super) fn read(stream: &mut dyn BufRead, defaults: &Defaults, sink: Sink<'_>
     }
 }
 
+/// Some files call by one id what are several messages, as when it is the conversation's: all of them are kept.
+#[derive(Debug, Default)]
+struct Ids {
+    /// By session and id, the contents that it was given to.
+    contents: BTreeMap<(String, String), Vec<u64>>,
+}
+
+impl Ids {
+    /// The id itself for the first content that has it, and one with a number for each other.
+    fn own(&mut self, session: &str, id: String, content: &Value) -> String {
+        let mut hasher = DefaultHasher::new();
+        content.to_string().hash(&mut hasher);
+        let content = hasher.finish();
+        let contents = self.contents.entry((session.to_owned(), id.clone())).or_default();
+        let place = contents
+            .iter()
+            .position(|known| *known == content)
+            .unwrap_or_else(|| {
+                contents.push(content);
+                contents.len() - 1
+            });
+        if place == 0 {
+            id
+        } else {
+            format!("{id}~{}", place + 1)
+        }
+    }
+}
+
 fn hand_on(
     waiting: BTreeMap<String, Vec<(i64, Line)>>,
     defaults: &Defaults,
@@ -88,7 +120,7 @@ fn hand_on(
         let said = lines
             .into_iter()
             .filter_map(|(number, line)| said(number, line, defaults));
-        let messages = said.filter_map(|said| message(&session, said)).collect();
+        let messages = said.filter_map(message).collect();
         sink(Conversation { session, messages })?;
     }
     Ok(())

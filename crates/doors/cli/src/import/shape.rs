@@ -41,8 +41,12 @@ pub(super) fn fixed(text: &str) -> Name {
 /// Numbers below this are seconds, above it milliseconds: it is the year 5138 in one and 1973 in the other.
 const SECONDS_MAX: f64 = 1e11;
 
-/// A time in any of the ways that formats write it.
+/// A time in any of the ways that formats write it; 0 and what is before it is how some say that they do not know.
 pub(super) fn time(value: &Value, zone: &Zone) -> Option<Timestamp> {
+    read(value, zone).filter(|time| time.millis() > 0)
+}
+
+fn read(value: &Value, zone: &Zone) -> Option<Timestamp> {
     match value {
         Value::Number(number) => {
             let number = number.as_f64()?;
@@ -55,17 +59,22 @@ pub(super) fn time(value: &Value, zone: &Zone) -> Option<Timestamp> {
             Some(Timestamp::from_millis(millis.round() as i64))
         }
         Value::String(text) => match text.trim().parse::<f64>() {
-            Ok(number) => time(&Value::from(number), zone),
+            Ok(number) => read(&Value::from(number), zone),
             Err(_) => zone.parse(text).ok(),
         },
         _ => None,
     }
 }
 
-/// Text, or the text of a list of typed parts; what is no text is named.
+/// Text, or the text of a list of typed parts or of one; what is no text is named.
 pub(super) fn content(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
+        Value::Object(fields) => fields
+            .get("text")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned(),
         Value::Array(parts) => {
             let parts = parts.iter().map(|part| match part {
                 Value::String(text) => text.clone(),

@@ -4,7 +4,8 @@ use std::fmt::Write;
 use std::io::Write as _;
 use std::path::Path;
 
-use model::{Name, Scope, Timestamp, Zone};
+use model::{Name, Role, Scope, Timestamp, Zone};
+use wire::MessageContent;
 
 use super::{Defaults, read};
 use crate::args::FormatArg;
@@ -34,16 +35,17 @@ fn told_of(path: &Path) -> String {
         &mut |conversation| {
             let key = &conversation.session;
             writeln!(text, "{}/{}", key.scope.project, key.session).unwrap();
-            for new in conversation.messages {
-                let m = new.message;
-                let id = new.client_id.unwrap();
+            for m in conversation.messages {
+                let MessageContent::Text(said) = m.content else {
+                    panic!("an import gives plain text");
+                };
                 writeln!(
                     text,
-                    "  {id} {} {} {}: {:?}",
-                    m.time,
-                    m.role.as_str(),
-                    m.sender,
-                    m.text()
+                    "  {} {} {} {}: {said:?}",
+                    m.message_id.unwrap(),
+                    Timestamp::from_millis(m.timestamp),
+                    Role::from(m.role).as_str(),
+                    m.sender_id,
                 )
                 .unwrap();
             }
@@ -160,4 +162,48 @@ fn locomo() {
 fn what_it_is_cannot_be_told() {
     assert!(told("notes.txt", b"dear diary").contains("cannot tell what"));
     assert!(told("empty.json", b"").contains("cannot tell what"));
+}
+
+#[test]
+fn ids_and_times_that_the_api_does_not_take_are_replaced() {
+    let long = "x".repeat(300);
+    let file = format!(
+        "{{\"role\": \"user\", \"content\": \"a\", \"id\": \"{long}1\", \"timestamp\": 0}}\n\
+         {{\"role\": \"user\", \"content\": \"b\", \"id\": \"{long}2\", \"timestamp\": -5}}\n\
+         {{\"role\": \"user\", \"content\": \"c\", \"id\": \"\"}}\n"
+    );
+    let told = told("file.jsonl", file.as_bytes());
+    let ids: Vec<&str> = told
+        .lines()
+        .skip(1)
+        .map(|line| line.trim().split(' ').next().unwrap())
+        .collect();
+    assert_eq!(ids.len(), 3, "{told}");
+    assert!(ids.iter().all(|id| (1..=128).contains(&id.len())), "{told}");
+    assert_ne!(ids[0], ids[1]);
+    assert!(
+        told.contains("2001-09-09T01:46:40.001Z user me: \"a\""),
+        "as undated ones: {told}"
+    );
+}
+
+#[test]
+fn one_id_for_several_messages_loses_none_of_them() {
+    let line = |text: &str| format!("{{\"role\": \"user\", \"content\": \"{text}\", \"id\": \"c1\"}}\n");
+    let file = [line("one"), line("two"), line("one"), line("two"), line("three")].concat();
+    expect_test::expect![[r#"
+        default/file
+          c1 2001-09-09T01:46:40.001Z user me: "one"
+          c1~2 2001-09-09T01:46:40.002Z user me: "two"
+          c1 2001-09-09T01:46:40.003Z user me: "one"
+          c1~2 2001-09-09T01:46:40.004Z user me: "two"
+          c1~3 2001-09-09T01:46:40.005Z user me: "three"
+    "#]]
+    .assert_eq(&told("file.jsonl", file.as_bytes()));
+}
+
+#[test]
+fn a_folder_is_no_export() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(told_of(folder.path()).contains("is a folder"));
 }

@@ -8,16 +8,7 @@ use model::Zone;
 use serde_json::{Value, json};
 
 use crate::gate::Plan;
-use crate::house::{House, TEA, conversation, every_route, post};
-
-/// The routes that take a body.
-fn bodies() -> Vec<String> {
-    every_route()
-        .into_iter()
-        .filter(|ask| ask.method == "POST")
-        .map(|ask| ask.path)
-        .collect()
-}
+use crate::house::{House, TEA, bodies, conversation, post};
 
 #[tokio::test]
 async fn a_body_that_is_no_request_is_refused_on_every_route() {
@@ -61,6 +52,78 @@ async fn a_body_that_is_no_request_is_refused_on_every_route() {
         reply.error().2,
         "the body is not valid JSON: expected value at line 2 column 8"
     );
+}
+
+/// Every field of every request with every kind of value: taken, or refused with the field's name.
+#[tokio::test]
+async fn any_value_in_any_field_has_an_answer() {
+    let house = House::new().await;
+    let document: Value = serde_json::from_str(&gateway::openapi_json()).expect("JSON");
+    let long = "x".repeat(100_000);
+    let values = [
+        json!(null),
+        json!(true),
+        json!(-1),
+        json!(1.5),
+        json!(1e308),
+        json!(9_007_199_254_740_993_i64),
+        json!(""),
+        json!("../../etc/passwd"),
+        json!("a\u{0}b"),
+        json!("\u{202e}🧶"),
+        json!(long),
+        json!([]),
+        json!([1]),
+        json!(vec!["x"; 2_000]),
+        json!({}),
+        json!({"AND": [{"OR": []}]}),
+    ];
+    for path in bodies().into_iter().filter(|path| path.starts_with("/api/v2")) {
+        let name = path.trim_start_matches("/api/v2");
+        let schema =
+            &document["paths"][&path]["post"]["requestBody"]["content"]["application/json"]["schema"];
+        let schema = schema["$ref"]
+            .as_str()
+            .expect("a name")
+            .rsplit('/')
+            .next()
+            .expect("a name");
+        let fields = document["components"]["schemas"][schema]["properties"].as_object();
+        let mut fields: Vec<&str> = fields.expect("fields").keys().map(String::as_str).collect();
+        fields.push("no_such_field");
+        let mut body = crate::house::sample(name);
+        body["no_such_field"] = json!("x".repeat(5 << 20));
+        let reply = house.post(&path, &body).await;
+        assert!(
+            matches!(reply.status.as_u16(), 200 | 422),
+            "{path} with 5 MiB: {}",
+            reply.text
+        );
+        for field in fields {
+            for value in &values {
+                let mut body = crate::house::sample(name);
+                body[field] = value.clone();
+                let reply = house.post(&path, &body).await;
+                if reply.status.is_success() {
+                    continue;
+                }
+                let (status, code, message) = reply.error();
+                let shown: String = value.to_string().chars().take(40).collect();
+                assert!(
+                    matches!(status, 404 | 422),
+                    "{path} {field}={shown}: {status} {message}"
+                );
+                assert!(
+                    status == 404 || matches!(&*code, "INVALID_INPUT" | "PROVIDER_NOT_CONFIGURED"),
+                    "{code}"
+                );
+                assert!(
+                    (1..1_000).contains(&message.chars().count()),
+                    "{path} {field}={shown}"
+                );
+            }
+        }
+    }
 }
 
 #[tokio::test]
@@ -257,18 +320,34 @@ async fn a_store_that_fails_is_told_without_its_secrets() {
 }
 
 #[tokio::test]
-async fn a_panic_is_an_answer_and_the_next_request_is_served() {
-    let house = House::new().await;
+async fn a_panic_is_an_internal_error_and_the_next_request_is_served() {
     let search = json!({"user_id": "ada", "query": "tea", "filters": {"session_id": "s"}});
+    let flush = json!({"session_id": "s"});
+    let forget = json!({"session_id": "t"});
     for (call, path, body) in [
         ("append", "/api/v1/memory/add", conversation("s", &TEA)),
+        ("buffer", "/api/v1/memory/flush", flush),
         ("tail", "/api/v1/memory/search", search),
+        ("sweep", "/api/v1/memory/delete", forget),
     ] {
-        house.gated.set(Plan::Panic(call));
-        let reply = house.post(path, &body).await;
-        let (status, _, message) = reply.error();
-        assert!(status >= 500 && !message.contains("wants it"), "{message}");
-        house.gated.set(Plan::Open);
+        let house = House::new().await;
+        for _ in 0..2 {
+            house.gated.set(Plan::Panic(call));
+            let reply = house.post(path, &body).await;
+            assert_eq!(
+                reply.error(),
+                (500, "INTERNAL_ERROR".to_owned(), NO_MORE.to_owned()),
+                "{call}"
+            );
+            house.gated.set(Plan::Open);
+        }
         house.post(path, &body).await.data();
+        house.remember("s", &TEA).await;
+        let found = json!({"user_id": "ada", "query": "sencha"});
+        let found = house.post("/api/v1/memory/search", &found).await.data();
+        assert!(
+            !found["episodes"].as_array().expect("a list").is_empty(),
+            "{call}: {found}"
+        );
     }
 }

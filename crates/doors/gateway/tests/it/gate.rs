@@ -88,6 +88,7 @@ impl Transcripts for GatedLedger {
         self.inner.cut(cut).await
     }
     async fn cell(&self, id: &CellId) -> Result<Option<Cell>, LedgerError> {
+        self.pass("cell").await?;
         self.inner.cell(id).await
     }
     async fn tail(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Message>, LedgerError> {
@@ -101,6 +102,7 @@ impl Transcripts for GatedLedger {
         self.inner.open_sessions(limit).await
     }
     async fn sweep(&self, sweep: Sweep) -> Result<Forgotten, LedgerError> {
+        self.pass("sweep").await?;
         self.inner.sweep(sweep).await
     }
 }

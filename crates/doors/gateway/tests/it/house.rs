@@ -77,6 +77,7 @@ impl Reply {
 }
 
 /// A request before it is sent.
+#[derive(Clone)]
 pub(crate) struct Ask {
     pub(crate) method: &'static str,
     pub(crate) path: String,
@@ -141,11 +142,21 @@ impl House {
     }
 
     pub(crate) async fn with(settings: Settings, zone: Zone) -> Self {
+        let rules = engine::Settings {
+            zone,
+            ..engine::Settings::default()
+        };
+        Self::ruled(settings, rules).await
+    }
+
+    /// A house whose engine is told something too.
+    pub(crate) async fn ruled(settings: Settings, rules: engine::Settings) -> Self {
+        let zone = rules.zone.clone();
         let ledger = Arc::new(MemoryLedger::new());
         let gated = Arc::new(GatedLedger::new(ledger.clone()));
         let embedder = Arc::new(HashEmbedder::new(64));
         let index = Arc::new(MemoryIndex::new(embedder.id().clone()));
-        let vault = Arc::new(MemoryVault::new(zone.clone()));
+        let vault = Arc::new(MemoryVault::new(zone));
         let clock = Arc::new(ManualClock::new());
         let parts = Parts {
             transcripts: gated.clone(),
@@ -157,10 +168,6 @@ impl House {
             chat: None,
             clock: clock.clone(),
             ids: Arc::new(CountingIds::new()),
-        };
-        let rules = engine::Settings {
-            zone,
-            ..engine::Settings::default()
         };
         let engine = Engine::start(parts, rules).await.expect("the engine starts");
         let gateway = Gateway::new(
@@ -268,9 +275,8 @@ pub(crate) fn every_route() -> Vec<Ask> {
         for method in item.as_object().expect("an object").keys() {
             let name = path.trim_start_matches("/api/v1").trim_start_matches("/api/v2");
             let ask = match (method.as_str(), name) {
-                ("get", "/tasks/{task_id}") => get(&path.replace("{task_id}", "0123")),
-                ("get", _) => get(path),
-                ("post", _) => post(path, &sample(name)),
+                ("get", _) => get(&named(path)),
+                ("post", _) => post(&named(path), &sample(name)),
                 other => panic!("no sample for {other:?}"),
             };
             asks.push(ask);
@@ -279,7 +285,23 @@ pub(crate) fn every_route() -> Vec<Ask> {
     asks
 }
 
-/// A request that succeeds, for each route that takes one.
+/// A path with ids that name nothing.
+fn named(path: &str) -> String {
+    path.replace("{task_id}", "0123")
+        .replace("{memory_id}", "ada_ep_1")
+}
+
+/// The routes that take a body.
+pub(crate) fn bodies() -> Vec<String> {
+    let document: Value = serde_json::from_str(&gateway::openapi_json()).expect("JSON");
+    let paths = document["paths"].as_object().expect("an object");
+    let with_body = paths
+        .iter()
+        .filter(|(_, item)| item["post"]["requestBody"].is_object());
+    with_body.map(|(path, _)| named(path)).collect()
+}
+
+/// A request that succeeds, or names nothing that is there, for each route.
 pub(crate) fn sample(name: &str) -> Value {
     match name {
         "/memory/add" => conversation("s", &TEA),
@@ -288,6 +310,10 @@ pub(crate) fn sample(name: &str) -> Value {
         "/memory/get" => json!({"user_id": "ada", "memory_type": "episode"}),
         "/memory/delete_by_ids" => json!({"ids": ["ada_ep_1"]}),
         "/memory/edit" => json!({"id": "ada_ep_1", "summary": "changed"}),
+        "/memory/update" => {
+            json!({"memory_type": "episode", "memory_id": "ada_ep_1", "patch": {"summary": "changed"}})
+        }
+        "/tasks/{task_id}/retry" | "/index/sync" | "/index/rebuild" => Value::Null,
         other => panic!("no sample for {other}"),
     }
 }

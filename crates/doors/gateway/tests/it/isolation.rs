@@ -57,10 +57,17 @@ fn intrusions(episode: &str, task: &str) -> Vec<Ask> {
         .into_iter()
         .filter(|ask| ask.path.starts_with("/api/"))
     {
-        let path = ask.path.replace("0123", task);
-        if ask.method == "GET" {
+        let path = ask.path.replace("0123", task).replace("ada_ep_1", episode);
+        if path.contains("/index/") {
+            // Not for one tenant's token at all.
+            continue;
+        }
+        if ask.method == "GET" || path.ends_with("/retry") {
             for query in ["", "?app_id=a&project_id=p", "?app_id=a", "?project_id=default"] {
-                asks.push(get(&format!("{path}{query}")));
+                asks.push(Ask {
+                    path: format!("{path}{query}"),
+                    ..ask.clone()
+                });
             }
             continue;
         }
@@ -69,6 +76,8 @@ fn intrusions(episode: &str, task: &str) -> Vec<Ask> {
             body["ids"] = json!([episode]);
         } else if path.ends_with("edit") {
             body["id"] = json!(episode);
+        } else if path.ends_with("update") {
+            body["memory_id"] = json!(episode);
         }
         for (app, project) in [
             (None, None),

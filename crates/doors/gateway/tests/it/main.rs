@@ -2,6 +2,7 @@
 
 mod auth;
 mod bad_input;
+mod client;
 mod forget;
 mod frame;
 mod gate;
@@ -13,3 +14,5 @@ mod recall;
 mod serving;
 mod system;
 mod tasks;
+mod update;
+mod upkeep;

@@ -64,6 +64,7 @@ async fn an_episode_has_the_documented_fields() {
             "score",
             "atomic_facts",
             "message_ids",
+            "path",
         ]
     );
     assert!(episode["id"].as_str().expect("a string").starts_with("ada_ep_"));
@@ -356,6 +357,7 @@ async fn a_listing_has_pages() {
             "episode",
             "type",
             "message_ids",
+            "path",
         ]
     );
     for array in ["profiles", "agent_cases", "agent_skills", "facts"] {

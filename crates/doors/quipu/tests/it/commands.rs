@@ -118,17 +118,6 @@ fn slips_are_told_apart_by_their_exit_code() {
 }
 
 #[test]
-fn one_process_a_root() {
-    let root = Root::new();
-    let server = root.serve();
-    let ran = root.run(&["search", "x"]);
-    assert_eq!(ran.code, 3, "{}", ran.stderr);
-    assert!(ran.stderr.contains("another quipu process"), "{}", ran.stderr);
-    server.kill();
-    assert_eq!(root.run(&["search", "x"]).code, 0);
-}
-
-#[test]
 fn a_file_that_a_person_broke_stops_nothing_and_is_named() {
     let root = Root::new();
     let file = root.write("talk.jsonl", TALK);
@@ -149,4 +138,44 @@ fn a_file_that_a_person_broke_stops_nothing_and_is_named() {
             .to_string()
             .contains("Kiko")
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_a_files_place_is_named_and_stops_nothing() {
+    let root = Root::new();
+    let file = root.write("talk.jsonl", TALK);
+    root.json(&["import", file.to_str().unwrap()]);
+    let (path, text) = root
+        .markdown()
+        .into_iter()
+        .find(|(path, _)| path.to_string_lossy().contains("episodes/2024-06-10"))
+        .unwrap();
+    let elsewhere = root.write("elsewhere.md", &text);
+    std::fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+    for command in ["sync", "rebuild", "sync"] {
+        let ran = root.run(&[command]);
+        assert_eq!(ran.code, 1, "{}", ran.stdout);
+        assert!(
+            ran.stdout.contains("1 files are broken"),
+            "{command}: {}",
+            ran.stdout
+        );
+    }
+    let status = root.run(&["status"]);
+    assert_eq!(status.code, 1);
+    assert!(
+        status.stdout.contains("2024-06-10.md: a link is in its place"),
+        "{}",
+        status.stdout
+    );
+    let found = root.json(&["search", "parrot", "--user", "ana"]);
+    assert!(found.to_string().contains("Kiko"), "{found}");
+    std::fs::remove_file(&path).unwrap();
+    std::fs::rename(&elsewhere, &path).unwrap();
+    root.json(&["sync"]);
+    let found = root.json(&["search", "Berlin nurse", "--user", "ana"]);
+    assert!(found.to_string().contains("Berlin"), "{found}");
+    assert_eq!(root.run(&["status"]).code, 0);
 }

@@ -13,6 +13,7 @@ pub(crate) struct Root {
 }
 
 /// What a command did.
+#[derive(Debug, PartialEq, Eq)]
 #[must_use = "look at the output or assert the exit code"]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -44,6 +45,16 @@ impl Root {
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
         }
+    }
+
+    /// Starts a command and does not wait for it.
+    pub(crate) fn start(&self, arguments: &[&str]) -> Child {
+        let mut command = self.command(arguments);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap()
     }
 
     /// Runs with `--json` and gives the object; the command must succeed.
@@ -125,6 +136,16 @@ impl Server {
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
         (status, serde_json::from_str(body).unwrap_or(Value::Null))
+    }
+
+    /// SIGTERM, as whoever manages the process sends it; its exit code.
+    pub(crate) fn stop(mut self) -> i32 {
+        let ran = Command::new("kill")
+            .arg(self.child.id().to_string())
+            .status()
+            .unwrap();
+        assert!(ran.success());
+        self.child.wait().unwrap().code().unwrap_or(-1)
     }
 
     /// SIGKILL, as a power cut would be to the process.

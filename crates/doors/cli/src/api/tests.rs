@@ -1,0 +1,61 @@
+//! Paths, and what refusals become.
+
+use gateway::Reply;
+
+use super::{Path, accepted};
+use crate::error::Exit;
+
+#[test]
+fn values_are_encoded() {
+    let path = Path::new("/memories/", "a/b ü?")
+        .with("app_id", "x&y")
+        .with("page", 2);
+    assert_eq!(path.text(), "/memories/a%2Fb%20%C3%BC%3F?app_id=x%26y&page=2");
+    assert_eq!(Path::new("/tasks", "").text(), "/tasks");
+    let path = Path::new("/tasks/", "?").then("/retry").with("all", true);
+    assert_eq!(path.text(), "/tasks/%3F/retry?all=true");
+}
+
+#[test]
+fn a_refusal_keeps_its_words_and_gets_an_exit_code() {
+    let refused = |status, code: &str, detail: Option<&str>| {
+        let body = format!(
+            r#"{{"request_id": "r", "error": {{"code": "{code}", "message": "words", "timestamp": "t", "path": "p"}}}}"#
+        );
+        let reply = Reply {
+            status,
+            body: body.into_bytes(),
+            detail: detail.map(str::to_owned),
+        };
+        let failure = accepted(Ok(reply)).unwrap_err();
+        (failure.exit, failure.error.to_string(), failure.hint.is_some())
+    };
+    let words = "words".to_owned();
+    assert_eq!(
+        refused(404, "NOT_FOUND", None),
+        (Exit::NotFound, words.clone(), false)
+    );
+    assert_eq!(
+        refused(422, "INVALID_INPUT", None),
+        (Exit::Usage, words.clone(), false)
+    );
+    assert_eq!(
+        refused(401, "UNAUTHORIZED", None),
+        (Exit::Failed, words.clone(), true)
+    );
+    assert_eq!(refused(403, "FORBIDDEN", None), (Exit::Failed, words, true));
+    let told = refused(500, "INTERNAL_ERROR", Some("the disk is full"));
+    assert_eq!(told, (Exit::Failed, "the disk is full".to_owned(), false));
+    let strange = Reply {
+        status: 502,
+        body: b"<html>".to_vec(),
+        detail: None,
+    };
+    assert!(
+        accepted(Ok(strange))
+            .unwrap_err()
+            .error
+            .to_string()
+            .contains("502")
+    );
+}

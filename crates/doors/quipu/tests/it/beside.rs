@@ -1,0 +1,206 @@
+//! Commands beside a running server: they do their work through it, and say what they would say without it.
+
+use serde_json::json;
+
+use crate::harness::{Ran, Root};
+
+const TALK: &str = r#"{"role": "user", "sender_id": "ana", "session_id": "s1", "timestamp": "2024-03-04T09:00:00Z", "content": "I adopted a parrot named Kiko last week."}
+{"role": "assistant", "session_id": "s1", "timestamp": "2024-03-04T09:00:30Z", "content": "Kiko is a lovely name for a parrot!"}
+{"role": "user", "sender_id": "ana", "session_id": "s2", "timestamp": "2024-06-10T18:00:00Z", "content": "I live in Berlin and work as a nurse."}
+"#;
+
+/// Commands that change nothing, with what they tell on both streams.
+fn told(root: &Root) -> Vec<(String, Ran)> {
+    let search = [
+        "search",
+        "the parrot's name",
+        "--user",
+        "ana",
+        "--asked-at",
+        "2025-02-01",
+    ];
+    let all: [&[&str]; 13] = [
+        &search,
+        &[&search[..], &["--explain", "--messages", "3", "--json"]].concat(),
+        &["search", "nothing of the kind", "--user", "bob"],
+        &["search", "x", "--user", "a/b"],
+        &["search", "x", "--session", ""],
+        &["get", "--user", "ana"],
+        &["get", "--user", "ana", "--kind", "fact", "--json"],
+        &["get", "ep_20240304_none", "--user", "ana"],
+        &["status"],
+        &["--json", "status", "--tasks"],
+        &["sync"],
+        &["retry"],
+        &["retry", "none"],
+    ];
+    all.iter()
+        .map(|arguments| (arguments.join(" "), root.run(arguments)))
+        .collect()
+}
+
+#[test]
+fn every_command_says_the_same_beside_a_server() {
+    let root = Root::new();
+    let file = root.write("talk.jsonl", TALK);
+    let file = file.to_str().unwrap();
+    root.json(&["import", file]);
+    let alone = told(&root);
+    let server = root.serve();
+    for ((command, alone), (_, beside)) in alone.into_iter().zip(told(&root)) {
+        assert_eq!(beside, alone, "{command}");
+    }
+
+    // And what changes something.
+    assert_eq!(root.json(&["import", file])["new_messages"], 0);
+    let added = root.json(&[
+        "add",
+        "--user",
+        "ana",
+        "--id",
+        "mine",
+        "The violin is out of tune",
+        "--flush",
+    ]);
+    assert_eq!(
+        (&added["status"], &added["duplicate"]),
+        (&json!("extracted"), &json!(false))
+    );
+    let again = root.json(&[
+        "add",
+        "--user",
+        "ana",
+        "--id",
+        "mine",
+        "The violin is out of tune",
+    ]);
+    assert_eq!(
+        (&again["message_id"], &again["duplicate"]),
+        (&added["message_id"], &json!(true))
+    );
+    let found = root.json(&["search", "violin", "--user", "ana"]);
+    let violin = found["episodes"][0]["id"].as_str().unwrap().to_owned();
+    assert!(root.run(&["get", &violin]).stdout.contains("out of tune"));
+    let rebuilt = root.json(&["rebuild"]);
+    assert!(rebuilt["files"].as_u64().unwrap() >= 4, "{rebuilt}");
+    let forgot = root.json(&["forget", "--user", "ana", &violin, "--yes"]);
+    assert_eq!(
+        (&forgot["messages"], &forgot["missing"]),
+        (&json!(1), &json!([])),
+        "{forgot}"
+    );
+    let ran = root.run(&["forget", "--user", "ana", &violin, "--yes"]);
+    assert_eq!(
+        (ran.code, ran.stdout.contains("not there")),
+        (4, true),
+        "{}",
+        ran.stdout
+    );
+    let forgot = root.json(&["forget", "--user", "ana", "--session", "s1", "--yes"]);
+    assert_eq!(forgot["messages"], 2, "{forgot}");
+    assert!(
+        root.markdown()
+            .iter()
+            .all(|(_, text)| !text.contains("Kiko") && !text.contains("violin"))
+    );
+    let (status, answer) = server.get("/health");
+    assert_eq!((status, &answer["status"]), (200, &json!("ok")), "{answer}");
+}
+
+#[test]
+fn a_server_that_was_killed_misleads_nobody() {
+    let root = Root::new();
+    let server = root.serve();
+    root.json(&["add", "--user", "ana", "Beside the server"]);
+    server.kill();
+    assert!(
+        root.path().join("serving.addr").exists(),
+        "it had no time to tidy up"
+    );
+    root.json(&["add", "--user", "ana", "After the server"]);
+    assert!(!root.path().join("serving.addr").exists());
+    let found = root.json(&["search", "server", "--user", "ana", "--messages", "9"]);
+    assert_eq!(found["messages"].as_array().unwrap().len(), 2, "{found}");
+}
+
+#[test]
+fn a_server_that_stops_takes_its_notice_along() {
+    let root = Root::new();
+    let server = root.serve();
+    assert!(root.path().join("serving.addr").exists());
+    assert_eq!(server.stop(), 0);
+    assert!(!root.path().join("serving.addr").exists());
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_told_with_what_to_do() {
+    let root = Root::new();
+    let _server = root.serve();
+    root.write("serving.addr", "127.0.0.1:9\n");
+    let ran = root.run(&["search", "x"]);
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("nobody answers at http://127.0.0.1:9"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stderr.contains("hint: "), "{}", ran.stderr);
+    // Who has the root, and is no server that says where it listens, is told as such.
+    std::fs::remove_file(root.path().join("serving.addr")).unwrap();
+    for command in [&["search", "x"][..], &["serve", "--listen", "127.0.0.1:0"]] {
+        let ran = root.run(command);
+        assert_eq!(ran.code, 3, "{}", ran.stderr);
+        assert!(ran.stderr.contains("another quipu process"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn the_token_is_that_of_the_same_configuration() {
+    let root = Root::new();
+    let tokens = |all: &str| root.write("quipu.toml", &format!("[server]\ntokens = [{all}]\n"));
+    tokens(r#"{ secret = "theirs", app = "shop", project = "eu" }, { secret = "all" }"#);
+    let _server = root.serve();
+    root.json(&["add", "--user", "ana", "Under my own token"]);
+    root.json(&["sync"]);
+
+    tokens(r#"{ secret = "theirs", app = "shop", project = "eu" }"#);
+    root.json(&[
+        "add",
+        "--user",
+        "ana",
+        "--app",
+        "shop",
+        "--project",
+        "eu",
+        "In the shop",
+    ]);
+    for command in [&["add", "x"][..], &["sync"]] {
+        let ran = root.run(command);
+        assert_eq!(ran.code, 1, "{command:?} {}", ran.stderr);
+        assert!(
+            ran.stderr.contains("--app and --project"),
+            "{command:?} {}",
+            ran.stderr
+        );
+    }
+
+    for other in [r#"{ secret = "another" }"#, ""] {
+        tokens(other);
+        let ran = root.run(&["search", "x"]);
+        assert_eq!(ran.code, 1, "{}", ran.stderr);
+        assert!(ran.stderr.contains("hint: server.tokens"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn commands_at_the_same_time_wait_for_each_other() {
+    let root = Root::new();
+    let running: Vec<_> = (0..6)
+        .map(|n| root.start(&["add", "--user", "ana", &format!("Note number {n}")]))
+        .collect();
+    for mut one in running {
+        assert!(one.wait().unwrap().success());
+    }
+    let found = root.json(&["search", "note number", "--user", "ana", "--messages", "9"]);
+    assert_eq!(found["messages"].as_array().unwrap().len(), 6, "{found}");
+}

@@ -1,0 +1,116 @@
+//! `memory/update`: one episode's own fields, patched.
+//!
+//! Owns: its request, bounds and answer. Never: what a changed text does to an episode's summary.
+
+use model::Scope;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use utoipa::ToSchema;
+
+use crate::Invalid;
+use crate::forget::{EditRequest, IdsParts};
+use crate::get::MemoryType;
+use crate::items::EpisodeItem;
+
+/// Patches one episode. Keys that are not listed are refused.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateRequest {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, default = "default")]
+    pub app_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, default = "default")]
+    pub project_id: Option<String>,
+    /// Only `episode`; `memory/edit` changes facts too.
+    #[serde(deserialize_with = "crate::json::word")]
+    pub memory_type: MemoryType,
+    pub memory_id: String,
+    #[serde(deserialize_with = "crate::json::object")]
+    pub patch: EpisodePatch,
+    /// Quipu: whose it is; needed only for an id that a person wrote with `_ep_` or `_af_` in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// Accepted and not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub reason: Option<Json>,
+}
+
+/// What shall stand in an episode; what is left out stays, but that a new `episode` without a `summary` gets one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EpisodePatch {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1)]
+    pub episode: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1)]
+    pub summary: Option<String>,
+    /// One line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1)]
+    pub subject: Option<String>,
+}
+
+impl UpdateRequest {
+    /// Checks it; the one id of the answer is the episode to change.
+    pub fn parts(&self, home: &Scope) -> Result<IdsParts, Invalid> {
+        if self.memory_type != MemoryType::Episode {
+            return Err(Invalid::at(
+                "memory_type",
+                "only an `episode` can be patched here: use `memory/edit` for a fact",
+            ));
+        }
+        let EpisodePatch {
+            episode,
+            summary,
+            subject,
+        } = &self.patch;
+        for (path, text) in [
+            ("patch.episode", episode),
+            ("patch.summary", summary),
+            ("patch.subject", subject),
+        ] {
+            if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
+                return Err(Invalid::at(
+                    path,
+                    "must not be empty: leave it out to keep what is there",
+                ));
+            }
+        }
+        let edit = EditRequest {
+            app_id: self.app_id.clone(),
+            project_id: self.project_id.clone(),
+            id: self.memory_id.clone(),
+            user_id: self.user_id.clone(),
+            agent_id: self.agent_id.clone(),
+            subject: subject.clone(),
+            summary: summary.clone(),
+            episode: episode.clone(),
+        };
+        edit.parts(home).map_err(|invalid| Invalid {
+            path: match invalid.path.as_str() {
+                "" => "patch".to_owned(),
+                "id" => "memory_id".to_owned(),
+                "subject" => "patch.subject".to_owned(),
+                other => other.to_owned(),
+            },
+            ..invalid
+        })
+    }
+}
+
+/// The episode as it stands now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct UpdateData {
+    #[serde(flatten)]
+    pub episode: EpisodeItem,
+    /// When it was changed, if it was.
+    #[schema(format = DateTime)]
+    pub edited_at: Option<String>,
+    /// It stood like that already, and nothing was written.
+    pub unchanged: bool,
+}

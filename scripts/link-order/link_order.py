@@ -1,0 +1,148 @@
+"""Writes `crates/doors/quipu/link-order.txt`: the functions that a running server calls, those of a start first.
+
+README.md says when to run it and what it is for. A server runs under valgrind's callgrind, which names every function
+that was called; names are sorted inside each part, so that two runs differ in little.
+"""
+
+import argparse
+import http.client
+import json
+import random
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ORDER = ROOT / "crates/doors/quipu/link-order.txt"
+PORT = 47_771
+OWNERS = 4
+SESSIONS = 12
+# Enough that the index is written in many fragments, compacted, and its indexes are merged.
+ROUNDS = 3
+WORDS = "tea coffee garden piano train harbour winter letter bread river lamp window orchard market violin".split()
+
+
+class Server:
+    """A server under callgrind; leaving it stops the server and waits for the profile."""
+
+    def __init__(self, binary: Path, folder: Path, profile: Path) -> None:
+        command = ["valgrind", "--tool=callgrind", "--demangle=no", f"--callgrind-out-file={profile}", str(binary)]
+        command += ["serve", "--listen", f"127.0.0.1:{PORT}", "--root", str(folder)]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def __enter__(self) -> "Server":
+        for _ in range(600):
+            try:
+                if self.send("GET", "/health"):
+                    return self
+            except OSError:
+                time.sleep(0.2)
+        raise SystemExit("the server does not answer")
+
+    def __exit__(self, *_: object) -> None:
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait()
+
+    def send(self, method: str, path: str, body: dict | None = None) -> dict:
+        connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=600)
+        text = None if body is None else json.dumps(body)
+        connection.request(method, path, text, {"content-type": "application/json"})
+        answer = connection.getresponse()
+        data = json.loads(answer.read())
+        if answer.status >= 400:
+            raise SystemExit(f"{path}: {data}")
+        return data
+
+    def post(self, path: str, **body: object) -> dict:
+        return self.send("POST", f"/api/v2/{path}", body)
+
+    def settle(self) -> None:
+        while self.send("GET", "/health")["memorize_queue"]["pending"]:
+            time.sleep(0.2)
+
+
+def sentence(dice: random.Random) -> str:
+    return f"On Monday I bought {' and '.join(dice.choices(WORDS, k=5))} in Lisbon with {dice.choice(WORDS)}."
+
+
+def remember(server: Server, dice: random.Random, number: int) -> None:
+    for session in range(SESSIONS):
+        owner = f"owner-{session % OWNERS}"
+        start = 1_700_000_000_000 + number * 864_000_000
+        messages = [
+            {
+                "sender_id": owner if turn % 2 == 0 else "helper",
+                "role": "user" if turn % 2 == 0 else "assistant",
+                "timestamp": start + (turn // 4) * 7_200_000 + turn * 60_000,
+                "content": sentence(dice),
+            }
+            for turn in range(20)
+        ]
+        server.post("memory/add", session_id=f"s{session}", messages=messages)
+        server.post("memory/flush", session_id=f"s{session}")
+    server.settle()
+
+
+def search(server: Server, dice: random.Random) -> None:
+    for owner in range(OWNERS):
+        for method in ("keyword", "vector", "hybrid"):
+            query = f"When did I buy {dice.choice(WORDS)} last May?"
+            server.post("memory/search", user_id=f"owner-{owner}", query=query, method=method, top_k=10)
+
+
+def others(server: Server) -> None:
+    listed = server.post("memory/get", user_id="owner-0", memory_type="episode")["data"]["episodes"]
+    server.post("memory/edit", id=listed[0]["id"], episode="Ada lives in Porto now.")
+    server.post("memory/delete_by_ids", ids=[listed[1]["id"]])
+    server.post("memory/delete", session_id="s1")
+    server.post("index/rebuild")
+
+
+def called(profile: Path) -> set[str]:
+    """The functions of a profile, and of the parts that it was written in."""
+    names = set()
+    for part in profile.parent.glob(f"{profile.name}*"):
+        found = re.findall(r"^c?fn=\(\d+\) (\S+)", part.read_text(errors="replace"), re.MULTILINE)
+        # Callgrind marks levels of a recursion with an apostrophe.
+        names.update(name.split("'")[0] for name in found)
+    return {name for name in names if not name.startswith(("0x", "("))}
+
+
+def symbols(binary: Path) -> set[str]:
+    listed = subprocess.run(["nm", "--defined-only", binary], check=True, capture_output=True, text=True).stdout
+    return {line.split()[2] for line in listed.splitlines() if line.split()[1] in "tTwW"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("binary", type=Path, help="a release build with symbols")
+    binary = parser.parse_args().binary
+    work = Path(tempfile.mkdtemp(prefix="link-order-"))
+    dice = random.Random(7)
+    with Server(binary, work / "empty", work / "start"):
+        time.sleep(20)
+    with Server(binary, work / "root", work / "writing") as server:
+        for number in range(ROUNDS):
+            remember(server, dice, number)
+            # Long enough for the index to be maintained.
+            time.sleep(10)
+        search(server, dice)
+        others(server)
+    with Server(binary, work / "root", work / "reading") as server:
+        time.sleep(10)
+        search(server, dice)
+    known = symbols(binary)
+    order: list[str] = []
+    for profile in ("start", "reading", "writing"):
+        order += sorted((called(work / profile) & known) - set(order))
+    ORDER.write_text("".join(f"{name}\n" for name in order))
+    shutil.rmtree(work)
+    print(f"{len(order)} functions in {ORDER.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
