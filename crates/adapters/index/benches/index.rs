@@ -15,6 +15,8 @@ use testkit::index::samples::{turn, user};
 const DIMS: usize = 256;
 const WORDS: u64 = 8_000;
 const ROUNDS: usize = 21;
+/// Rows of one owner that are written together.
+const TOGETHER: usize = 4;
 
 fn main() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
@@ -118,9 +120,11 @@ fn open(dir: &Path) -> LanceIndex {
 
 async fn build(index: &LanceIndex, owners: &[usize], data: &mut Data) {
     let mut stage = index.stage(&embedder()).await.expect("stages");
-    for (n, rows) in owners.iter().enumerate() {
-        for from in (0..*rows).step_by(500) {
-            let docs: Vec<Doc> = (from..rows.min(&(from + 500)).to_owned())
+    // As they came: a few rows of one owner, then a few of the next.
+    let most = owners.iter().copied().max().unwrap_or(0);
+    for from in (0..most).step_by(TOGETHER) {
+        for (n, rows) in owners.iter().enumerate() {
+            let docs: Vec<Doc> = (from..(from + TOGETHER).min(*rows))
                 .map(|row| data.doc(n, row))
                 .collect();
             stage.add(&docs).await.expect("adds");

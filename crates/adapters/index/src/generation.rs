@@ -266,7 +266,7 @@ impl Generation {
     }
 
     fn columns(&self) -> Select {
-        Select::columns(&rows::read_columns(&self.schema))
+        Select::columns(&rows::READ)
     }
 }
 

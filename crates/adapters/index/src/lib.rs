@@ -5,11 +5,12 @@
 //!
 //! Reading order: [`store`] (the port), `stage` (rebuilding beside the live files), `generation` (one table and who
 //! reads it), `summary` (what it held, for those who need no more), `current` (which generation is live), `rows` (a row
-//! as columns), `terms` (a text as words), `errors`.
+//! as columns), `record` (most of a row as one text), `terms` (a text as words), `errors`.
 
 mod current;
 mod errors;
 mod generation;
+mod record;
 mod rows;
 mod stage;
 pub mod store;

@@ -114,7 +114,8 @@ fn zero_unused(page: &mut [u8], start: usize) -> bool {
     };
     // Of 65,536, the one size that does not fit, 0 is written.
     let content = if content == 0 { 1 << 16 } else { content };
-    let mut unused = vec![start + header_bytes + 2 * rows..content];
+    let gap = start + header_bytes + 2 * rows..content;
+    let mut unused: Vec<std::ops::Range<usize>> = Vec::from([gap]);
     let mut block = free;
     while block != 0 {
         let (Some(next), Some(bytes)) = (number(page, block), number(page, block + 2)) else {

@@ -9,7 +9,7 @@ use recall::text::terms;
 
 use crate::sentence::sentences;
 use crate::title::{TITLE_CHARS_MAX, headline, manner, title};
-use crate::visible::{CODE_MARK, shown, speaker};
+use crate::visible::{shown, speaker};
 use crate::words::{WordList, cut, one_line, word_list, words};
 use crate::{dates, facts};
 

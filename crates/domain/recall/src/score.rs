@@ -18,8 +18,8 @@ impl Scale {
     pub(crate) fn of(keywords: bool, vectors: bool, open: bool) -> Self {
         let (slope, even) = match (keywords, vectors) {
             _ if open => (2.0, 3.2),
-            (true, true) => (3.7, 1.04),
-            (true, false) => (4.0, 0.83),
+            (true, true) => (3.8, 0.98),
+            (true, false) => (4.4, 0.78),
             (false, _) => (16.0, 0.46),
         };
         Self { slope, even }

@@ -84,7 +84,7 @@ enum Known {
     NotAsked,
     AtHand(Arc<Hot>),
     /// The facts of a large owner that are near the new ones.
-    Near(KnownFacts),
+    Near(Box<KnownFacts>),
 }
 
 impl Known {
@@ -227,7 +227,7 @@ impl Writing<'_> {
             let docs = self.world.parts.index.candidates(&query).await?;
             near.extend(docs.into_iter().map(|doc| (doc.key.id.clone(), doc)));
         }
-        Ok(Known::Near(telling::known_facts(near.values())))
+        Ok(Known::Near(Box::new(telling::known_facts(near.values()))))
     }
 
     /// The rows of what was just appended, without reading it back, and the appends to be recorded for them.

@@ -90,7 +90,7 @@ impl Clause<'_> {
             _ => false,
         };
         let end = (at..self.words.len()).find(ends).unwrap_or(self.words.len());
-        let names = self.words.iter().take(end).skip(at).any(|word| self.tells(word)) || self.is_named(at);
+        let names = self.words.iter().take(end).skip(at).any(tells) || self.is_named(at);
         let acts = at > 0 && verb(self.word(at - 1)).is_some_and(|(base, _)| ACTIVE.contains(base));
         if acts
             && self
@@ -132,7 +132,7 @@ impl Clause<'_> {
             noun.text.as_str(),
             "much" | "many" | "lot" | "lots" | "more" | "enough"
         );
-        let described = object.iter().any(|word| self.tells(word) && word != noun);
+        let described = object.iter().any(|word| tells(word) && word != noun);
         let goes_on = self
             .words
             .get(end)
@@ -141,12 +141,6 @@ impl Clause<'_> {
         let liked = at > 0 && verb(self.word(at - 1)).is_some_and(|(base, _)| TASTES.contains(&base));
         let generic = GENERIC_NOUNS.contains(&noun.text) && !described && !goes_on && !liked;
         generic || unsaid || much || EMPTY_NOUNS.contains(&noun.text)
-    }
-
-    fn tells(&self, word: &Word) -> bool {
-        let plain = word.text.as_str();
-        let lists = [&VAGUE, &ADVERBS, &TIME_UNITS, &COUNTS];
-        !is_stop_word(plain) && !lists.iter().any(|list| list.contains(plain))
     }
 
     /// Whether an idiom or shop talk stands among the first words from there.
@@ -184,7 +178,7 @@ impl Clause<'_> {
             "smoke" | "retired" | "graduated" | "remarried" => true,
             "do" | "did" | "saw" | "found" | "gave" | "kept" | "put" | "set" | "held" | "brought"
             | "tried" | "use" | "see" | "find" | "keep" | "try" => {
-                let rich = self.words.iter().skip(next).filter(|word| self.tells(word));
+                let rich = self.words.iter().skip(next).filter(|word| tells(word));
                 let tells = self.is_concrete(next) || rich.count() >= RICH_WORDS;
                 self.says(next) && self.counts_object(next) && tells
             }
@@ -358,4 +352,10 @@ fn is_article(word: &str) -> bool {
         word,
         "a" | "an" | "the" | "my" | "our" | "some" | "such" | "so" | "all" | "their" | "your" | "very"
     )
+}
+
+fn tells(word: &Word) -> bool {
+    let plain = word.text.as_str();
+    let lists = [&VAGUE, &ADVERBS, &TIME_UNITS, &COUNTS];
+    !is_stop_word(plain) && !lists.iter().any(|list| list.contains(plain))
 }

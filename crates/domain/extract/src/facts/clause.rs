@@ -72,7 +72,7 @@ impl<'a> Sentence<'a, '_> {
         let (mut start, mut first) = (0, 0);
         for at in 1..words.len() {
             let possessive = matches!(words[at].text.as_str(), "my" | "our");
-            let own = is_own_subject(&words[at].text) && !(possessive && !has_verb(&words[at + 1..]));
+            let own = is_own_subject(&words[at].text) && (!possessive || has_verb(&words[at + 1..]));
             if !own && !self.is_event(at) {
                 continue;
             }

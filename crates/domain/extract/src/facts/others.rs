@@ -24,10 +24,10 @@ impl Clause<'_> {
     /// "Chess is my favourite game": the same as "my favourite game is chess".
     pub(super) fn inverted(&self, my: usize, name: &str) -> Option<Statement> {
         let before = my.checked_sub(1).filter(|at| *at > 0)?;
+        let perfect = matches!(self.word(before.wrapping_sub(1)), "has" | "have");
         let is = match self.word(before) {
-            "is" | "are" => before,
-            "become" | "became" if matches!(self.word(before.wrapping_sub(1)), "has" | "have") => before - 1,
-            "became" => before,
+            "become" | "became" if perfect => before - 1,
+            "is" | "are" | "became" => before,
             _ => return None,
         };
         let start = (0..is).find(|at| !LEADS.contains(self.word(*at)))?;

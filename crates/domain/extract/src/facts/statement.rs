@@ -8,7 +8,7 @@ use recall::time::expressions;
 
 use super::claim::{Clause, is_dated};
 use super::clause::is_own_subject;
-use super::lexicon::{ABSTRACT, ADVERBS, Form, HYPOTHETICAL, NOT_OWN, SECRETS, VAGUE, verb};
+use super::lexicon::{ABSTRACT, Form, HYPOTHETICAL, NOT_OWN, SECRETS, VAGUE, verb};
 use super::retell::{Before, retell};
 use crate::dates::names_a_day;
 use crate::slot::is_read;
@@ -96,7 +96,8 @@ pub(super) fn statement(clause: &str, name: &str, said_at: Timestamp, zone: &Zon
     if let Some(told) = clause.inverted(subject, name) {
         return Some(told);
     }
-    if !(0..subject).all(says_nothing) && !(free && said_when) {
+    let plain = (0..subject).all(says_nothing) || (free && said_when);
+    if !plain {
         return clause.elliptical(name);
     }
     let mut told = match words[subject].text.as_str() {
@@ -299,7 +300,7 @@ impl Clause<'_> {
         let owned = retell(self.text, &self.words[subject..verb_at], name, Before::Nothing);
         let predicate = closed(&retell(self.text, &self.words[verb_at..], name, Before::Name));
         let known = || is_read(&format!("{owned} {predicate}."));
-        (counts && !idle || known()).then(|| Statement {
+        (counts && !idle || known()).then_some(Statement {
             subject: owned,
             predicate,
         })

@@ -201,111 +201,124 @@ fn parts(words: &[Word]) -> Option<(usize, Vec<&str>, usize)> {
     Some((owner_end, noun(&words[owner_end..be]), be))
 }
 
+/// "Alice's dog is now Rex", taken apart.
+struct Owned<'a> {
+    owner: String,
+    noun: Vec<&'a str>,
+    be: &'a str,
+    rest: &'a [Word],
+    /// Where the value begins in the rest.
+    start: usize,
+    value: &'a [Word],
+}
+
 fn owned(words: &[Word]) -> Option<Reading> {
-    let (owner_end, noun, be) = parts(words)?;
-    let head = *noun.last()?;
-    let rest = &words[be + 1..];
-    let start = rest.iter().position(|word| !FILLERS.contains(&word.text))?;
-    if matches!(
-        rest[start].text.as_str(),
-        "not" | "no" | "never" | "so" | "very" | "too"
-    ) {
-        return None;
+    let owned = Owned::of(words)?;
+    let favourite = |word: &&str| matches!(*word, "favourite" | "favorite" | "go-to");
+    if let Some(at) = owned.noun.iter().position(favourite) {
+        return owned.favourite(at);
     }
-    let value = &rest[start..value_end(rest, start)];
-    let is = |any: &[&str]| rest.first().is_some_and(|word| any.contains(&word.text.as_str()));
-    let owner = joined(&words[..owner_end]);
-    let owner = owner.strip_suffix("'s").unwrap_or(&owner).to_owned();
-    let event = !matches!(words[be].text.as_str(), "is" | "are");
-    let reading = |subject: String, attribute: String, value: String| {
-        let slot = Slot {
-            subject,
-            attribute,
-            value,
-        };
-        Some(Reading {
-            slot,
-            event,
-            only_news: false,
+    let head = *owned.noun.last()?;
+    let is_date = is_number(&owned.value[0]) || is_calendar(&owned.value[0]);
+    let moved = owned.rest.iter().take(3).any(dated::is_change);
+    if (is_date || moved) && owned.rest.iter().any(is_calendar) && head != "birthday" {
+        return dated::of_thing(owned.rest, &owned.noun.join(" "));
+    }
+    if owned.is_status() {
+        let attribute = format!("status of {}", owned.noun.join(" "));
+        return Some(owned.reading(owned.owner.clone(), attribute, owned.value[0].text.clone()));
+    }
+    owned.attribute(head)
+}
+
+impl<'a> Owned<'a> {
+    fn of(words: &'a [Word]) -> Option<Self> {
+        let (owner_end, noun, be) = parts(words)?;
+        let rest = &words[be + 1..];
+        let start = rest.iter().position(|word| !FILLERS.contains(&word.text))?;
+        if matches!(
+            rest[start].text.as_str(),
+            "not" | "no" | "never" | "so" | "very" | "too"
+        ) {
+            return None;
+        }
+        let owner = joined(&words[..owner_end]);
+        Some(Self {
+            owner: owner.strip_suffix("'s").unwrap_or(&owner).to_owned(),
+            noun,
+            be: &words[be].text,
+            rest,
+            start,
+            value: &rest[start..value_end(rest, start)],
         })
-    };
-    if let Some(at) = noun
-        .iter()
-        .position(|word| matches!(*word, "favourite" | "favorite" | "go-to"))
-    {
-        let thing = &noun[at + 1..];
+    }
+
+    fn reading(&self, subject: String, attribute: String, value: String) -> Reading {
+        Reading {
+            slot: Slot {
+                subject,
+                attribute,
+                value,
+            },
+            event: !matches!(self.be, "is" | "are"),
+            only_news: false,
+        }
+    }
+
+    /// The thing itself, as what has a name or a place.
+    fn thing(&self) -> String {
+        format!("{}'s {}", self.owner, self.noun.join(" "))
+    }
+
+    fn is_followed_by(&self, any: &str) -> bool {
+        let first = self.rest.first();
+        first.is_some_and(|word| any.split(' ').any(|other| other == word.text))
+    }
+
+    fn favourite(&self, at: usize) -> Option<Reading> {
+        let thing = &self.noun[at + 1..];
         let clausal = |word: &&str| matches!(*word, "when" | "who" | "that" | "where" | "to");
         if thing.is_empty() || thing.iter().any(clausal) {
             return None;
         }
-        return reading(owner, format!("favourite {}", thing.join(" ")), value_of(value));
+        let attribute = format!("favourite {}", thing.join(" "));
+        Some(self.reading(self.owner.clone(), attribute, value_of(self.value)))
     }
-    let is_date = is_number(&value[0]) || is_calendar(&value[0]);
-    let moved = rest.iter().take(3).any(dated::is_change);
-    if (is_date || moved) && rest.iter().any(is_calendar) && head != "birthday" {
-        return dated::of_thing(rest, &noun.join(" "));
+
+    /// "Her application is approved": one word that says how it stands.
+    fn is_status(&self) -> bool {
+        let after = self.rest.get(self.start + 1);
+        let ends = |word: &str| matches!(word, "last" | "this" | "yesterday" | "today" | "again" | "by");
+        let alone = after.is_none_or(|next| next.breaks || is_calendar(next) || ends(&next.text));
+        STATUSES.contains(&self.value[0].text)
+            && alone
+            && !self.rest[..self.start].iter().any(|word| word.text == "to")
     }
-    let after = rest.get(start + 1);
-    let alone = after.is_none_or(|next| {
-        next.breaks
-            || is_calendar(next)
-            || matches!(
-                next.text.as_str(),
-                "last" | "this" | "yesterday" | "today" | "again" | "by"
-            )
-    });
-    if STATUSES.contains(&value[0].text) && alone && !rest[..start].iter().any(|word| word.text == "to") {
-        return reading(
-            owner,
-            format!("status of {}", noun.join(" ")),
-            value[0].text.clone(),
-        );
+
+    fn attribute(&self, head: &str) -> Option<Reading> {
+        let changed = self.is_followed_by(CHANGED);
+        if matches!(self.be, "was" | "has") && !changed {
+            return None;
+        }
+        // A name says itself: "Alice's dog is Rex".
+        if self.is_followed_by("called named") || is_named(head, self.value) {
+            return Some(self.reading(self.thing(), "name".to_owned(), value_of(self.value)));
+        }
+        if PLACES.contains(head) && self.is_followed_by("in") && self.value.iter().any(|word| word.capital) {
+            return Some(self.reading(self.thing(), "residence".to_owned(), value_of(self.value)));
+        }
+        let needs_place = matches!(head, "job" | "home" | "house" | "flat" | "apartment");
+        if !NOUNS.contains(head) || (needs_place && !self.is_followed_by("in at with near")) {
+            return None;
+        }
+        let name = attribute(&self.noun.join(" "), head);
+        Some(self.reading(self.owner.clone(), name, value_of(self.value)))
     }
-    let changed = is(&[
-        "changed",
-        "become",
-        "gone",
-        "increased",
-        "dropped",
-        "risen",
-        "raised",
-        "lowered",
-        "cut",
-        "reduced",
-        "upped",
-        "updated",
-        "switched",
-        "set",
-    ]);
-    if matches!(words[be].text.as_str(), "was" | "has") && !changed {
-        return None;
-    }
-    if is(&["called", "named"]) {
-        return reading(
-            format!("{owner}'s {}", noun.join(" ")),
-            "name".to_owned(),
-            value_of(value),
-        );
-    }
-    let placed = is(&["in", "at", "with", "near"]);
-    let needs_place = matches!(head, "job" | "home" | "house" | "flat" | "apartment");
-    // A name says itself: "Alice's dog is Rex".
-    if is_named(head, value) {
-        return reading(
-            format!("{owner}'s {}", noun.join(" ")),
-            "name".to_owned(),
-            value_of(value),
-        );
-    }
-    if PLACES.contains(head) && is(&["in"]) && value.iter().any(|word| word.capital) {
-        let subject = format!("{owner}'s {}", noun.join(" "));
-        return reading(subject, "residence".to_owned(), value_of(value));
-    }
-    if !NOUNS.contains(head) || (needs_place && !placed) {
-        return None;
-    }
-    reading(owner, attribute(&noun.join(" "), head), value_of(value))
 }
+
+/// Verbs that say that the thing has another value now.
+const CHANGED: &str =
+    "changed become gone increased dropped risen raised lowered cut reduced upped updated switched set";
 
 /// Whether a word says whose: "Alice's", but not "it's".
 fn is_owner(word: &Word) -> bool {

@@ -102,7 +102,7 @@ pub(super) fn tense(words: &[Word], date: &Range<usize>, asked: bool) -> Option<
     let read = |part: Range<usize>| {
         let part = Part {
             words,
-            part,
+            range: part,
             date,
             asked,
         };
@@ -130,7 +130,7 @@ fn is(word: &Word, list: &str) -> bool {
 /// A part of a sentence, and the date that it is read for.
 struct Part<'a> {
     words: &'a [Word],
-    part: Range<usize>,
+    range: Range<usize>,
     date: &'a Range<usize>,
     asked: bool,
 }
@@ -140,7 +140,7 @@ impl Part<'_> {
         if self.follows(" since ") {
             return Some(Tense::Past);
         }
-        let others = || self.part.clone().filter(|at| !self.date.contains(at));
+        let others = || self.range.clone().filter(|at| !self.date.contains(at));
         let signs = || others().filter_map(|at| Some((self.distance(at), self.sign(at)?)));
         let found = signs()
             .min_by_key(|(distance, _)| *distance)
@@ -169,7 +169,9 @@ impl Part<'_> {
 
     /// The places before one, backwards.
     fn before(&self, at: usize) -> impl Iterator<Item = &Word> {
-        self.words[self.part.start..at.max(self.part.start)].iter().rev()
+        self.words[self.range.start..at.max(self.range.start)]
+            .iter()
+            .rev()
     }
 
     fn is_before(&self, at: usize, list: &str) -> bool {
@@ -206,7 +208,7 @@ impl Part<'_> {
         if !formed && !is(word, BEHIND) {
             return None;
         }
-        let near = self.words[at + 1..self.part.end.max(at + 1)].iter().take(2);
+        let near = self.words[at + 1..self.range.end.max(at + 1)].iter().take(2);
         let was_to = is(word, " was were had ")
             && near
                 .clone()
@@ -227,7 +229,7 @@ impl Part<'_> {
 
     /// "Decided to marry on".
     fn is_decided(&self) -> bool {
-        let before = self.part.start..self.date.start.max(self.part.start);
+        let before = self.range.start..self.date.start.max(self.range.start);
         before
             .into_iter()
             .any(|at| self.words[at].text == "to" && self.is_before(at, DECIDED))
