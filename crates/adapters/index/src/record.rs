@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use model::{
     Doc, DocId, DocKey, DocKind, EntryId, MessageId, Name, Origin, Owner, Parent, ParentKind, Role, Scope,
-    SessionId, Timestamp,
+    Timestamp,
 };
 
 use crate::rows::Seen;
@@ -91,7 +91,7 @@ struct Writer(String);
 impl Writer {
     fn number(&mut self, number: impl Display) {
         // Writing to a text cannot fail.
-        drop(write!(self.0, "{number};"));
+        write!(self.0, "{number};").ok();
     }
 
     fn time(&mut self, time: Timestamp) {
