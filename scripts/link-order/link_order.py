@@ -14,16 +14,19 @@ import signal
 import subprocess
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = ROOT / "crates/doors/quipu/link-order.txt"
 PORT = 47_771
-OWNERS = 4
-SESSIONS = 12
-# Enough that the index is written in many fragments, compacted, and its indexes are merged.
-ROUNDS = 3
-WORDS = "tea coffee garden piano train harbour winter letter bread river lamp window orchard market violin".split()
+OWNERS = 8
+# Enough that the store takes its ways for much data too: blocks, merges, compressed texts.
+SESSIONS = 100
+SESSION_MESSAGES = 20
+ROUNDS = 2
+CLIENTS = 4
+SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
 
 
 class Server:
@@ -65,32 +68,49 @@ class Server:
             time.sleep(0.2)
 
 
+def word(dice: random.Random) -> str:
+    """Few words often, many seldom."""
+    number = int(4_000 ** dice.random())
+    text = SYLLABLES[number % 70]
+    while number >= 70:
+        number //= 70
+        text += SYLLABLES[number % 70]
+    return text
+
+
 def sentence(dice: random.Random) -> str:
-    return f"On Monday I bought {' and '.join(dice.choices(WORDS, k=5))} in Lisbon with {dice.choice(WORDS)}."
+    words = " ".join(word(dice) for _ in range(18))
+    return f"{dice.choice(['I', 'My sister', 'Clara'])} moved to {words} on Monday."
 
 
-def remember(server: Server, dice: random.Random, number: int) -> None:
-    for session in range(SESSIONS):
-        owner = f"owner-{session % OWNERS}"
-        start = 1_700_000_000_000 + number * 864_000_000
-        messages = [
-            {
-                "sender_id": owner if turn % 2 == 0 else "helper",
-                "role": "user" if turn % 2 == 0 else "assistant",
-                "timestamp": start + (turn // 4) * 7_200_000 + turn * 60_000,
-                "content": sentence(dice),
-            }
-            for turn in range(20)
-        ]
-        server.post("memory/add", session_id=f"s{session}", messages=messages)
+def talk(number: int, session: int) -> list[dict]:
+    dice = random.Random(f"{number} {session}")
+    start = 1_700_000_000_000 + number * 864_000_000
+    return [
+        {
+            "sender_id": "helper" if turn % 2 else f"owner-{session % OWNERS}",
+            "role": "assistant" if turn % 2 else "user",
+            "timestamp": start + (turn // 4) * 7_200_000 + turn * 60_000,
+            "content": sentence(dice),
+        }
+        for turn in range(SESSION_MESSAGES)
+    ]
+
+
+def remember(server: Server, number: int) -> None:
+    def one(session: int) -> None:
+        server.post("memory/add", session_id=f"s{session}", messages=talk(number, session))
         server.post("memory/flush", session_id=f"s{session}")
+
+    with ThreadPoolExecutor(CLIENTS) as clients:
+        list(clients.map(one, range(SESSIONS)))
     server.settle()
 
 
 def search(server: Server, dice: random.Random) -> None:
     for owner in range(OWNERS):
         for method in ("keyword", "vector", "hybrid"):
-            query = f"When did I buy {dice.choice(WORDS)} last May?"
+            query = f"When did Clara move to {word(dice)} {word(dice)} last May?"
             server.post("memory/search", user_id=f"owner-{owner}", query=query, method=method, top_k=10)
 
 
@@ -127,9 +147,9 @@ def main() -> None:
         time.sleep(20)
     with Server(binary, work / "root", work / "writing") as server:
         for number in range(ROUNDS):
-            remember(server, dice, number)
+            remember(server, number)
             # Long enough for the index to be maintained.
-            time.sleep(10)
+            time.sleep(30)
         search(server, dice)
         others(server)
     with Server(binary, work / "root", work / "reading") as server:

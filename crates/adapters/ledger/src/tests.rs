@@ -59,7 +59,9 @@ async fn as_one_batch(writer: &Arc<Writer>, work: Vec<Work>) -> Vec<bool> {
 /// The gate opens when the sender is dropped.
 async fn queue_behind_a_gate(writer: &Arc<Writer>, work: Vec<Work>) -> (Sender<()>, JoinSet<(usize, bool)>) {
     let (gate, closed) = std::sync::mpsc::channel::<()>();
+    let (reached, at_gate) = std::sync::mpsc::channel::<()>();
     let mut all: Vec<Work> = vec![Box::new(move |_| {
+        reached.send(()).expect("the test waits for it");
         // An error is the signal: the sender is gone.
         assert!(closed.recv().is_err());
         Ok(())
@@ -71,6 +73,10 @@ async fn queue_behind_a_gate(writer: &Arc<Writer>, work: Vec<Work>) -> (Sender<(
         tasks.spawn(async move { (i, writer.write(work).await.is_ok()) });
         // One thread runs the test: after its turn the task waits for its answer, its request is queued.
         tokio::task::yield_now().await;
+        if i == 0 {
+            // What is queued before the writer is there would go into the gate's own batch.
+            at_gate.recv().expect("the writer comes");
+        }
     }
     (gate, tasks)
 }

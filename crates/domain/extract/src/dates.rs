@@ -43,7 +43,9 @@ pub(crate) fn written_out(text: &str, said_at: Timestamp, zone: &Zone) -> (Strin
         out.push_str(&text[at..range.end]);
         at = range.end;
         let said = &text[range];
-        if is_bare(said) && tense.is_none() {
+        // "She needs a coat in winter" means no winter in particular.
+        let unsaid = tense.is_none() || tense == Some(Tense::Future) && names_a_season(said);
+        if is_bare(said) && unsaid {
             continue;
         }
         if since.is_none() && span.from <= said_at && tense != Some(Tense::Future) {
@@ -85,10 +87,12 @@ const SEASONS: [&str; 9] = [
 fn is_bare(text: &str) -> bool {
     const WHICH: [&str; 7] = ["last", "next", "this", "ago", "coming", "since", "previous"];
     let tells = |word: &str| WHICH.iter().any(|which| word.eq_ignore_ascii_case(which));
+    (names_a_day(text) || names_a_season(text)) && !is_absolute(text) && !text.split_whitespace().any(tells)
+}
+
+fn names_a_season(text: &str) -> bool {
     let season = |word: &str| SEASONS.iter().any(|season| word.eq_ignore_ascii_case(season));
-    (names_a_day(text) || text.split_whitespace().any(season))
-        && !is_absolute(text)
-        && !text.split_whitespace().any(tells)
+    text.split_whitespace().any(season)
 }
 
 /// Whether a weekday or a month stands in a text, by its name.

@@ -179,6 +179,13 @@ fn is_filler(sentence: &str) -> bool {
     })
 }
 
+/// How much better a sentence is as a title: short, and a statement in the third person.
+fn as_title(item: &Item<'_>) -> f64 {
+    let said = item.fact.as_ref().map_or(item.text.len(), String::len);
+    let short = if said <= TITLE_CHARS_MAX { 1.3 } else { 1.0 };
+    short * if item.fact.is_some() { 1.4 } else { 1.0 }
+}
+
 /// The best sentences, best first, each telling something that those before it do not.
 fn best(items: &[Item<'_>]) -> Vec<usize> {
     let mut chosen: Vec<usize> = Vec::new();
@@ -190,12 +197,7 @@ fn best(items: &[Item<'_>]) -> Vec<usize> {
                 .iter()
                 .filter(|term| chosen.iter().any(|other| items[*other].terms.contains(*term)));
             let new = 1.0 - told.count() as f64 / (item.terms.len() as f64).max(1.0);
-            let short = if chosen.is_empty() && item.text.len() <= TITLE_CHARS_MAX {
-                1.3
-            } else {
-                1.0
-            };
-            item.score * new * short
+            item.score * new * if chosen.is_empty() { as_title(item) } else { 1.0 }
         };
         let left = (0..items.len())
             .filter(|at| !chosen.contains(at))

@@ -18,6 +18,9 @@ const NAMES_COUNTED_MAX: usize = 3;
 static ADDRESS: WordList =
     word_list!("you your you're yours u let's wow thanks thank congrats sorry wait hey");
 
+/// Words that report what somebody else said.
+static HEARSAY: WordList = word_list!("says said tells told asked asks thinks claims mentioned according");
+
 /// Words that point at what was said before.
 static POINTING: WordList =
     word_list!("this that these those it they them he she him her one there here such");
@@ -63,6 +66,7 @@ pub(crate) fn manner(text: &str, message: &Message, zone: &Zone) -> f64 {
         (!expressions(text, message.time, zone).is_empty(), 1.2),
         (words.iter().any(|word| is(&ADDRESS, word)), 0.5),
         (words.iter().any(|word| is(&HYPOTHETICAL, word)), 0.7),
+        (words.iter().any(|word| is(&HEARSAY, word)), 0.7),
         // A stage direction or code is nobody's words.
         (text.starts_with('[') || text.contains(CODE_MARK), 0.4),
     ] {
@@ -120,7 +124,7 @@ fn without_praise(text: &str) -> String {
         let rest = &all[*at..];
         let points = matches!(
             rest[0].text.as_str(),
-            "it" | "it's" | "it'll" | "that's" | "so" | "such" | "just" | "felt" | "super"
+            "it" | "it's" | "it'll" | "they" | "which" | "that's" | "so" | "such" | "just" | "felt" | "super"
         );
         let tells = |word: &Word| word.capital || word.text.starts_with(|c: char| c.is_ascii_digit());
         opens && points && !rest.iter().any(tells)

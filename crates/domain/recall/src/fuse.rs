@@ -63,16 +63,20 @@ impl Fusion<'_> {
         strengths
     }
 
-    /// What a row tells by itself.
-    fn own(&self, slot: Slot) -> f32 {
+    /// What a row's words and meaning tell.
+    fn said(&self, slot: Slot) -> f32 {
         let at = slot as usize;
-        let said =
-            self.weights.keyword * self.evidence.keyword[at] + self.weights.vector * self.evidence.vector[at];
-        if self.question.is_open {
-            said + self.weights.moment * self.moment(self.corpus.row(slot))
+        self.weights.keyword * self.evidence.keyword[at] + self.weights.vector * self.evidence.vector[at]
+    }
+
+    /// What a row tells by itself: where the question tells nothing else, by its time.
+    fn own(&self, slot: Slot) -> f32 {
+        let moment = if self.question.is_open {
+            self.weights.moment * self.moment(self.corpus.row(slot))
         } else {
-            said
-        }
+            0.0
+        };
+        self.said(slot) + moment
     }
 
     /// How well the time of a row fits a question that tells nothing else: the time that it names, or lately.
@@ -171,15 +175,16 @@ impl Fusion<'_> {
         facts
     }
 
-    /// Facts lend strength to the turns they were made from; facts that are over take a little.
+    /// Facts lend strength to the turns they were made from. A turn that told what is over takes a little, and hands the
+    /// rest on to the turn that told what took its place.
     fn lend(&self, facts: &[Slot], strengths: &mut [f32]) {
         let mut lent: Vec<(Slot, f32)> = Vec::new();
         for slot in facts {
-            let own = self.own(*slot);
+            let said = self.said(*slot);
             for (_, turn) in self.sources(*slot) {
                 match lent.iter_mut().find(|(known, _)| *known == turn) {
-                    Some((_, most)) => *most = most.max(own),
-                    None => lent.push((turn, own)),
+                    Some((_, most)) => *most = most.max(said),
+                    None => lent.push((turn, said)),
                 }
             }
         }
@@ -187,8 +192,15 @@ impl Fusion<'_> {
             strengths[turn as usize] += self.weights.memory * most;
         }
         let mut told_over: Vec<Slot> = Vec::new();
-        for (old, _) in self.validity.in_order(self.corpus) {
-            told_over.extend(self.sources(old).map(|(_, turn)| turn));
+        for (old, new) in self.validity.in_order(self.corpus) {
+            let turns = |fact: Slot| self.sources(fact).map(|(_, turn)| turn);
+            let was = turns(old)
+                .map(|turn| strengths[turn as usize])
+                .fold(0.0, f32::max);
+            for turn in turns(new) {
+                strengths[turn as usize] = strengths[turn as usize].max(was);
+            }
+            told_over.extend(turns(old));
         }
         told_over.sort_unstable();
         told_over.dedup();

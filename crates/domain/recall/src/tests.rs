@@ -317,6 +317,11 @@ fn moved() -> Corpus {
 fn what_was_superseded_comes_after_what_took_its_place() {
     let found = ask("In which city does Ann live?").of(&moved());
     assert_eq!(ids(&found.memories), ["f2", "f1"]);
+    assert_eq!(
+        ids(&found.messages),
+        ["2", "1"],
+        "and so do the turns that told them"
+    );
     assert_eq!(found.memories[1].superseded_by, Some(EntryId::new("f2")));
     assert_eq!(found.memories[0].superseded_by, None);
     assert!(found.memories[1].why.freshness < found.memories[0].why.freshness);

@@ -72,7 +72,7 @@ impl Default for Weights {
             asking: 0.1,
             empty: 0.6,
             moment: 4.0,
-            substance: 0.2,
+            substance: 0.5,
             memory: 0.25,
             fresh: 0.01,
         }

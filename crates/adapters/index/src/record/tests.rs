@@ -1,3 +1,5 @@
+//! Rows survive the text that they are stored as; other texts are refused. Never: the store.
+
 use std::sync::Arc;
 
 use testkit::index::samples::{full, turn};

@@ -39,7 +39,7 @@ impl<'a> Clause<'a> {
         let idle = |word: &Word| {
             matches!(
                 word.text.as_str(),
-                "and" | "but" | "so" | "or" | "because" | "of" | "course"
+                "and" | "but" | "so" | "or" | "because" | "ever" | "of" | "course" | "thankfully" | "luckily"
             )
         };
         let kept = self.words[..end]

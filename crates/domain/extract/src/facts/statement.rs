@@ -96,7 +96,8 @@ pub(super) fn statement(clause: &str, name: &str, said_at: Timestamp, zone: &Zon
     if let Some(told) = clause.inverted(subject, name) {
         return Some(told);
     }
-    let plain = (0..subject).all(says_nothing) || (free && said_when);
+    let placed = free && is_place(lead);
+    let plain = (0..subject).all(says_nothing) || (free && said_when) || placed;
     if !plain {
         return clause.elliptical(name);
     }
@@ -106,8 +107,19 @@ pub(super) fn statement(clause: &str, name: &str, said_at: Timestamp, zone: &Zon
     };
     if said_when {
         told.say_also(&decapitalised(time_in(lead_text, said_at, zone)));
+    } else if placed {
+        told.say_also(&decapitalised(lead_text));
     }
     Some(told)
+}
+
+/// Whether a lead says where, with a name: "at Atlantic Maps", "in Porto".
+fn is_place(lead: &[Word]) -> bool {
+    let opens = |word: &Word| matches!(word.text.as_str(), "at" | "in");
+    lead.len() > 1
+        && opens(&lead[0])
+        && lead[1..].iter().all(|word| verb(&word.text).is_none())
+        && lead.iter().skip(1).any(|word| word.capital)
 }
 
 /// A clause's words without what is said to somebody at its end: "I moved to Oslo, and you must visit me".

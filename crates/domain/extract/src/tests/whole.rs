@@ -1,10 +1,10 @@
 //! What holds for any memcell, whatever is in it.
 
-use model::{Cell, Content, Message, Zone};
+use model::{Cell, Content, EntryId, Message, Zone};
 use proptest::prelude::*;
 
 use super::{at, cell, message, talk};
-use crate::{Tail, episode, facts, is_duplicate, memcell_request, slot, tokens};
+use crate::{KnownFacts, Statement, Tail, episode, facts, is_duplicate, memcell_request, slot, tokens};
 
 fn text() -> impl Strategy<Value = String> {
     let said = prop::sample::select(vec![
@@ -87,6 +87,35 @@ proptest! {
         drop(slot(&text));
         prop_assert!(is_duplicate(&text, &text));
         prop_assert!(tokens(&text) <= text.len());
+    }
+}
+
+/// Words that the rules turn on, in any order.
+fn turns() -> impl Strategy<Value = String> {
+    let words = "I we my our me us it it's he she they them this that there one the a new now again anymore no longer \
+                 not isn't doesn't can't has had been is was are am moved left quit stopped started working living gave up \
+                 off out from to at in on for with and but so because , ; - \" my wife sister dog number: 11 9:30 pm \
+                 Lisbon Acme Rex nurse married favourite colour became have get got switched Monday June 2024 yesterday \
+                 these days every week you please they promoted together with";
+    let words: Vec<&'static str> = words.split_whitespace().collect();
+    proptest::collection::vec(proptest::sample::select(words), 0..16).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #[test]
+    fn any_turn_of_words_is_read(older in turns(), newer in turns()) {
+        let said = |text: &str, date: &str| facts(&cell(vec![message(1, "alice", text, at(date))]), &Zone::utc());
+        let mut known = KnownFacts::default();
+        for (n, fact) in said(&older, "2024-01-10T10:00:00Z").iter().enumerate() {
+            let statement = Statement::new(&fact.text, fact.said_at, fact.valid_from);
+            known.insert(EntryId::new(format!("af_{n}")), statement, Vec::new());
+        }
+        for fact in said(&newer, "2024-06-20T10:00:00Z") {
+            prop_assert!(fact.text.ends_with('.') && !fact.text.contains('\n'));
+            let statement = Statement::new(&fact.text, fact.said_at, fact.valid_from);
+            prop_assert!(known.standing(&statement, |_| true).supersedes.len() <= known.len());
+        }
+        drop(episode(&cell(talk(&format!("alice: {older}\nbob: {newer}"))), &Zone::utc()));
     }
 }
 
