@@ -21,11 +21,13 @@ ROOT = Path(__file__).resolve().parents[2]
 ORDER = ROOT / "crates/doors/quipu/link-order.txt"
 PORT = 47_771
 OWNERS = 8
-# Enough that the store takes its ways for much data too: blocks, merges, compressed texts.
-SESSIONS = 100
+SESSIONS = 32
 SESSION_MESSAGES = 20
-ROUNDS = 2
+# After each round the index is maintained; parts of its indexes are merged when there are six.
+ROUNDS = 9
 CLIENTS = 4
+# The pause after which a server maintains its index, and time to do it at valgrind's pace.
+MAINTAINED_SECONDS = 15
 SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
 
 
@@ -148,8 +150,7 @@ def main() -> None:
     with Server(binary, work / "root", work / "writing") as server:
         for number in range(ROUNDS):
             remember(server, number)
-            # Long enough for the index to be maintained.
-            time.sleep(30)
+            time.sleep(MAINTAINED_SECONDS)
         search(server, dice)
         others(server)
     with Server(binary, work / "root", work / "reading") as server:

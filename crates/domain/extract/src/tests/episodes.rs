@@ -84,6 +84,37 @@ fn another_script() {
 }
 
 #[test]
+fn the_subject_is_what_tells_most() {
+    let subject = |lines: &str| episode(&cell(talk(lines)), &Zone::utc()).subject;
+    for (lines, expected) in [
+        (
+            "alice: Hey Bob, work stress can really get to you, right? Let's catch up soon!
+             bob: Totally! It has been such a wild and amazing time for everyone, you know.
+             alice: I won the regional chess tournament in Leeds last Sunday!",
+            "Alice won the regional chess tournament in Leeds",
+        ),
+        (
+            "alice: My vet says that Rex needs a coat, Dr. Almeida is so careful.
+             alice: We adopted a dog yesterday, it was amazing!",
+            "Alice adopted a dog",
+        ),
+        (
+            "alice: [shares a picture: a photo of a beach in Brazil with two dogs]
+             alice: That trip was the best thing ever, it meant so much to me.
+             alice: Nothing beats the quiet of a winter morning in the old harbour.",
+            "Nothing beats the quiet of a winter morning in the old harbour",
+        ),
+        (
+            "alice: In the end I could have swum to Denmark, so long was that summer with Ida.
+             bob: Wow!",
+            "Alice: In the end I could have swum to Denmark, so long was that summer with Ida",
+        ),
+    ] {
+        assert_eq!(subject(lines), expected);
+    }
+}
+
+#[test]
 fn nothing_but_greetings() {
     check(
         "alice: Hi!\nbob: Hello :)\nalice: Bye!",

@@ -11,7 +11,7 @@ use tokio::task::yield_now;
 
 use crate::faults::Mode;
 use crate::held::{Call, Held};
-use crate::slow::{At, Slow};
+use crate::slow::At;
 use crate::stage::{Stage, add, flush, minute, said, say, session, turns};
 
 /// Every message of a session is in its buffer or in exactly one memcell, and none of them was lost.
@@ -272,14 +272,7 @@ async fn shutdown_does_not_wait_longer_than_its_bound() {
 #[tokio::test]
 async fn a_memcell_is_written_while_an_earlier_one_of_its_owner_is_indexed() {
     let stage = Stage::default();
-    let slow = Slow::new(stage.index.clone());
-    let parts = engine::Parts {
-        index: slow.clone(),
-        ..stage.parts()
-    };
-    let engine = Engine::start(parts, stage.settings.clone())
-        .await
-        .expect("it starts");
+    let (slow, engine) = stage.open_slow().await;
     let (first, second) = (session("first"), session("second"));
     say(&engine, &first, "ann", 0, "I live in Lisbon").await;
     say(&engine, &second, "ann", 1, "I live in Lisbon").await;

@@ -7,7 +7,7 @@ use model::{EntryId, EntryKind, Scope, SessionKey};
 
 use crate::faults::Mode;
 use crate::held::{Call, Held};
-use crate::slow::{At, Slow};
+use crate::slow::At;
 use crate::stage::{Stage, add, finds, flush, said, say, session, turns, user};
 
 fn texts(stage: &Stage) -> Vec<String> {
@@ -324,14 +324,7 @@ async fn a_memcell_that_was_forgotten_while_it_was_told_is_not_written() {
 async fn forgetting_waits_for_what_is_being_written() {
     let stage = Stage::default();
     let key = session("s");
-    let slow = Slow::new(stage.index.clone());
-    let parts = engine::Parts {
-        index: slow.clone(),
-        ..stage.parts()
-    };
-    let engine = Engine::start(parts, stage.settings.clone())
-        .await
-        .expect("it starts");
+    let (slow, engine) = stage.open_slow().await;
     say(&engine, &key, "ann", 0, "The violin").await;
     slow.arm(At::Apply);
     engine.flush(flush(&key)).await.expect("it cuts");

@@ -9,7 +9,7 @@ use testkit::index::MemoryIndex;
 use testkit::models::HashEmbedder;
 
 use crate::faults::Mode;
-use crate::slow::{At, Slow};
+use crate::slow::At;
 use crate::stage::{Stage, ask, finds, flush, question, say, session, turns, written};
 
 async fn remember(stage: &Stage, engine: &Engine) {
@@ -224,14 +224,7 @@ async fn vectors_of_two_models_never_meet_while_the_index_is_built_anew() {
 #[tokio::test]
 async fn what_is_written_while_the_index_is_built_is_in_it_when_it_is() {
     let stage = Stage::default();
-    let slow = Slow::new(stage.index.clone());
-    let parts = engine::Parts {
-        index: slow.clone(),
-        ..stage.parts()
-    };
-    let engine = Engine::start(parts, stage.settings.clone())
-        .await
-        .expect("it starts");
+    let (slow, engine) = stage.open_slow().await;
     remember(&stage, &engine).await;
     slow.arm(At::StageAdd);
     let building = {

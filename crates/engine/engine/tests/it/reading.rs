@@ -5,7 +5,7 @@ use futures::future::join_all;
 use model::{Comparison, EntryKind, Field, Filter, Scope, Value};
 
 use crate::held::{Call, Held};
-use crate::slow::{At, Slow};
+use crate::slow::At;
 use crate::stage::{Stage, add, ask, finds, flush, minute, question, said, say, session, turns, user};
 
 async fn says_and_finds(engine: Engine, key: model::SessionKey, who: String, count: i64) {
@@ -78,14 +78,7 @@ async fn every_acknowledged_message_is_found_by_large_owners() {
 /// What happens to an owner whose rows are being loaded, and what must be found afterwards.
 async fn during_a_load(at: At) {
     let stage = Stage::default();
-    let slow = Slow::new(stage.index.clone());
-    let parts = engine::Parts {
-        index: slow.clone(),
-        ..stage.parts()
-    };
-    let engine = Engine::start(parts, stage.settings.clone())
-        .await
-        .expect("it starts");
+    let (slow, engine) = stage.open_slow().await;
     let (old, new, gone) = (session("old"), session("new"), session("gone"));
     say(&engine, &old, "ann", 0, "It was a banjo").await;
     say(&engine, &gone, "ann", 3, "It was a bagpipe").await;
@@ -141,14 +134,7 @@ async fn a_load_that_has_read_everything_misses_nothing() {
 #[tokio::test]
 async fn who_is_loaded_while_a_memcell_is_indexed_has_it_afterwards() {
     let stage = Stage::default();
-    let slow = Slow::new(stage.index.clone());
-    let parts = engine::Parts {
-        index: slow.clone(),
-        ..stage.parts()
-    };
-    let engine = Engine::start(parts, stage.settings.clone())
-        .await
-        .expect("it starts");
+    let (slow, engine) = stage.open_slow().await;
     let key = session("s");
     say(&engine, &key, "ann", 0, "It was a banjo").await;
     slow.arm(At::Apply);

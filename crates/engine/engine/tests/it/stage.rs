@@ -20,6 +20,7 @@ use tokio::task::yield_now;
 
 use crate::faults::{Faults, Faulty};
 use crate::paper::{PaperVault, digest};
+use crate::slow::Slow;
 
 /// The world that an engine is opened on.
 pub(crate) struct Stage {
@@ -71,6 +72,17 @@ impl Stage {
         Engine::start(self.parts(), self.settings.clone())
             .await
             .expect("nothing is planned to fail")
+    }
+
+    /// The same on an index that can be held up.
+    pub(crate) async fn open_slow(&self) -> (Arc<Slow>, Engine) {
+        let slow = Slow::new(self.index.clone());
+        let parts = Parts {
+            index: slow.clone(),
+            ..self.parts()
+        };
+        let engine = Engine::start(parts, self.settings.clone()).await;
+        (slow, engine.expect("nothing is planned to fail"))
     }
 
     /// Does something while time passes: the clock moves whenever nothing else has moved for a while.
