@@ -1,0 +1,148 @@
+//! The dialects in which clients write a transcript, told apart by what stands in the file.
+//!
+//! Owns: JSON in, items out and back, with the place of what cannot be read. Never: changing what it does not understand.
+//!
+//! Reading order: `read` (whole files), `claude` and `codex` (session files), `parts` (one message), `edit` and `canon` (one
+//! message back), `write`; `json` below them all.
+
+mod canon;
+mod claude;
+mod codex;
+mod edit;
+mod json;
+mod parts;
+mod read;
+mod write;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+pub use read::read;
+pub use write::{Converted, Lost, convert, system, write};
+
+use crate::Item;
+pub(crate) use parts::stands_alone;
+
+/// A way to write a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Dialect {
+    /// Chat completions: a request, an array of messages, or a message a line.
+    OpenAi,
+    /// The Responses API: a request with `input`, or an array of its items.
+    OpenAiResponses,
+    /// The Messages API: a request, an array of messages, or a message a line.
+    Anthropic,
+    /// A session of Claude Code: a record a line. Its messages are Anthropic's.
+    ClaudeCode,
+    /// A rollout of Codex: a record a line, in envelopes or (older) bare. Its items are those of the Responses API.
+    Codex,
+}
+
+impl Dialect {
+    /// Its name: `claude-code` for example.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::OpenAiResponses => "openai-responses",
+            Self::Anthropic => "anthropic",
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+        }
+    }
+
+    fn family(self) -> Family {
+        match self {
+            Self::OpenAi => Family::Chat,
+            Self::OpenAiResponses | Self::Codex => Family::Responses,
+            Self::Anthropic | Self::ClaudeCode => Family::Anthropic,
+        }
+    }
+}
+
+/// The kinds of messages that the dialects have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Family {
+    Chat,
+    Anthropic,
+    Responses,
+}
+
+/// A conversation as a client wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transcript {
+    pub dialect: Dialect,
+    /// In the order of the file. What a request holds beside its messages (`system`, `instructions`) is a system item before
+    /// them whose `raw` is that value; [`system`] writes it back, [`write`](write()) the messages.
+    pub items: Vec<Item>,
+    /// The JSON text of the request's tools, as it stands there.
+    pub tools: Option<String>,
+    /// The model that the file names; the last, where it names several.
+    pub model: Option<String>,
+    /// Records that are no part of the conversation, by their kind.
+    pub skipped: BTreeMap<String, usize>,
+}
+
+impl Transcript {
+    fn new(dialect: Dialect) -> Self {
+        Self {
+            dialect,
+            items: Vec::new(),
+            tools: None,
+            model: None,
+            skipped: BTreeMap::new(),
+        }
+    }
+
+    /// The names of its tools, in order; a tool of the provider without a name has its type.
+    pub fn tool_names(&self) -> Vec<String> {
+        let tools = self
+            .tools
+            .as_deref()
+            .map(|tools| json::Value::of(tools).elements())
+            .unwrap_or_default();
+        let name = |tool: &json::Value<'_>| {
+            let object = tool.object();
+            let inner = object.get("function").map(|function| function.object());
+            let named = inner
+                .and_then(|inner| inner.string("name"))
+                .or_else(|| object.string("name"));
+            named.or_else(|| object.string("type"))
+        };
+        tools.iter().filter_map(name).collect()
+    }
+
+    fn skip(&mut self, kind: &str) {
+        *self.skipped.entry(kind.to_owned()).or_default() += 1;
+    }
+}
+
+/// Why a text is no transcript, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Counted from 1.
+    pub line: usize,
+    /// In characters, counted from 1.
+    pub column: usize,
+    /// Below the whole, `messages[2].role` for example; empty where it is the whole, or no JSON.
+    pub path: String,
+    pub expected: String,
+    pub found: String,
+    /// What to do.
+    pub advice: &'static str,
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)?;
+        if !self.path.is_empty() {
+            write!(f, " (`{}`)", self.path)?;
+        }
+        write!(
+            f,
+            ": expected {}, found {}; {}",
+            self.expected, self.found, self.advice
+        )
+    }
+}
+
+impl std::error::Error for Unreadable {}

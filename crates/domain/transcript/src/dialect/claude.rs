@@ -1,0 +1,126 @@
+//! A session of Claude Code: a record a line, the model's messages streamed as a record per block.
+//!
+//! Owns: which records are the conversation, and putting streamed records together. The file's order is kept: branches that
+//! the user went back from stand in it too. Never: the shape of a message (`parts`).
+
+use std::collections::{HashMap, HashSet};
+
+use super::json::{Object, Value, spliced};
+use super::read::{Source, kind_of};
+use super::{Dialect, Family, Transcript, Unreadable, parts};
+use crate::Item;
+
+/// Whether only Claude Code writes such a record.
+pub(super) fn is_record(object: &Object<'_>) -> bool {
+    let speaks = matches!(object.string("type").as_deref(), Some("user" | "assistant"));
+    speaks && object.get("message").is_some_and(|message| message.is_object())
+}
+
+pub(super) fn read<'a>(
+    source: Source<'a>,
+    values: &[Value<'a>],
+    objects: &[Object<'a>],
+) -> Result<Transcript, Unreadable> {
+    let mut transcript = Transcript::new(Dialect::ClaudeCode);
+    let mut seen: HashSet<String> = HashSet::new();
+    let mut streams: Vec<Stream<'_>> = Vec::new();
+    // Messages that a later record may go on, by their id. A person's words end them.
+    let mut open: HashMap<String, usize> = HashMap::new();
+    for (index, object) in objects.iter().enumerate() {
+        let message = object.get("message").filter(|_| is_record(object));
+        let Some(message) = message else {
+            transcript.skip(&kind_of(object));
+            continue;
+        };
+        if object.is_true("isSidechain") {
+            transcript.skip("side chain");
+            continue;
+        }
+        if object.string("uuid").is_some_and(|uuid| !seen.insert(uuid)) {
+            transcript.skip("record that was written before");
+            continue;
+        }
+        let item = source.message(transcript.dialect, message, &format!("[{index}].message"))?;
+        let inner = message.object();
+        let model = inner.string("model").filter(|model| model != "<synthetic>");
+        transcript.model = model.or(transcript.model);
+        if item.asks() {
+            open.clear();
+        }
+        let id = inner
+            .string("id")
+            .filter(|_| object.string("type").as_deref() == Some("assistant"));
+        if let Some(&at) = id.as_ref().and_then(|id| open.get(id)) {
+            streams[at].messages.push(message);
+            continue;
+        }
+        if let Some(id) = id {
+            open.insert(id, streams.len());
+        }
+        let messages = vec![message];
+        streams.push(Stream { messages, item });
+    }
+    transcript.items = streams.into_iter().map(Stream::whole).collect();
+    source.some_items(transcript, values)
+}
+
+/// The records of one message.
+struct Stream<'a> {
+    messages: Vec<Value<'a>>,
+    /// The first record's.
+    item: Item,
+}
+
+impl Stream<'_> {
+    /// The message with the blocks of all its records, in the last record's frame: only there is the usage final.
+    fn whole(self) -> Item {
+        let [_, _, ..] = self.messages.as_slice() else {
+            return self.item;
+        };
+        let frame = |message: &&Value<'_>| {
+            message
+                .object()
+                .get("content")
+                .is_some_and(|content| !content.is_null())
+        };
+        let Some(frame) = self.messages.iter().rfind(frame) else {
+            return self.item;
+        };
+        let Some(content) = frame.object().get("content") else {
+            return self.item;
+        };
+        let elements: Vec<String> = self
+            .messages
+            .iter()
+            .flat_map(|message| elements(*message))
+            .collect();
+        let start = frame.span().start;
+        let place = content.span().start - start..content.span().end - start;
+        let joined = spliced(frame.text(), vec![(place, format!("[{}]", elements.join(",")))]);
+        let Ok(parts) = parts::read(Value::of(&joined), Family::Anthropic) else {
+            return self.item;
+        };
+        let blocks = parts.parts.into_iter().map(|part| part.block).collect();
+        Item {
+            role: parts.role,
+            blocks,
+            raw: Some(joined.into()),
+            edited: false,
+        }
+    }
+}
+
+fn elements(message: Value<'_>) -> Vec<String> {
+    let Some(content) = message.object().get("content") else {
+        return Vec::new();
+    };
+    match content.string() {
+        Some(text) if text.is_empty() => Vec::new(),
+        Some(_) => vec![format!("{{\"type\":\"text\",\"text\":{}}}", content.text())],
+        None => content
+            .elements()
+            .iter()
+            .map(|element| element.text().to_owned())
+            .collect(),
+    }
+}

@@ -1,0 +1,322 @@
+//! An edited item as JSON: its text with only the changed blocks put in and the removed ones taken out.
+//!
+//! Owns: which block of the text a block of the item was, and the change of the text. Invariant: what did not change keeps
+//! its bytes. Never: blocks of items without a text (`canon`).
+
+use super::Family;
+use super::canon;
+use super::json::{self, Object, Span, Value, cuts, quoted, spliced};
+use super::parts::{self, Home, Part};
+use crate::{Block, Item, Outcome};
+
+/// What becomes of a block of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Gone,
+    /// It is the item's block of that index, perhaps changed.
+    Is(usize),
+}
+
+/// The item's text with its blocks as they are now; none where the text cannot be changed so and the canonical form serves.
+pub(super) fn edited(raw: &str, item: &Item, family: Family) -> Option<String> {
+    json::check(raw).ok()?;
+    let value = Value::of(raw);
+    if !value.is_object() {
+        return None;
+    }
+    let parts = parts::read(value, family).ok()?.parts;
+    let fates = matched(&parts, &item.blocks);
+    // Where a key stands twice, taking out its last value would bring back the one before.
+    if fates.contains(&Fate::Gone) && value.object().repeats() {
+        return None;
+    }
+    let held = |index: usize| fates.contains(&Fate::Is(index));
+    let order: Vec<usize> = fates
+        .iter()
+        .filter_map(|fate| {
+            if let Fate::Is(index) = fate {
+                Some(*index)
+            } else {
+                None
+            }
+        })
+        .collect();
+    let all_held = (0..item.blocks.len()).all(held) && order.is_sorted();
+    let editing = Editing {
+        raw,
+        object: value.object(),
+        parts: &parts,
+        fates: &fates,
+        item,
+        family,
+    };
+    if all_held {
+        editing.in_place()
+    } else {
+        editing.rebuilt()
+    }
+}
+
+struct Editing<'a> {
+    raw: &'a str,
+    object: Object<'a>,
+    parts: &'a [Part],
+    fates: &'a [Fate],
+    item: &'a Item,
+    family: Family,
+}
+
+impl Editing<'_> {
+    fn in_place(&self) -> Option<String> {
+        let mut changes: Vec<(Span, String)> = Vec::new();
+        for (part, fate) in self.parts.iter().zip(self.fates) {
+            match (fate, part.home) {
+                (Fate::Is(index), _) if self.item.blocks[*index] == part.block => {}
+                (Fate::Is(index), _) => changes.push(self.change(part, &self.item.blocks[*index])?),
+                (Fate::Gone, Home::Item) => return None,
+                (Fate::Gone, _) => {}
+            }
+        }
+        self.take_out_of_lists(&mut changes);
+        self.take_out_members(&mut changes);
+        Some(spliced(self.raw, changes))
+    }
+
+    /// The change that makes a block of the text what it is now.
+    fn change(&self, part: &Part, block: &Block) -> Option<(Span, String)> {
+        match (&part.block, block, &part.text) {
+            (Block::Text(_), Block::Text(text), Some(place)) => Some((place.clone(), quoted(text))),
+            (Block::Outcome(old), Block::Outcome(new), Some(place))
+                if old.call_id == new.call_id && old.failed == new.failed =>
+            {
+                Some((
+                    place.clone(),
+                    outcome_value(Value::within(self.raw, place.clone()), old, new)?,
+                ))
+            }
+            _ if part.home == Home::Item => None,
+            _ => Some((
+                part.whole.clone(),
+                canon::element(block, self.family, self.item.role)?,
+            )),
+        }
+    }
+
+    fn take_out_of_lists(&self, changes: &mut Vec<(Span, String)>) {
+        for home in [Home::ContentList, Home::CallList] {
+            let of_home = || {
+                self.parts
+                    .iter()
+                    .zip(self.fates)
+                    .filter(move |(part, _)| part.home == home)
+            };
+            let siblings: Vec<Span> = of_home().map(|(part, _)| part.whole.clone()).collect();
+            let is_kept: Vec<bool> = of_home().map(|(_, fate)| *fate != Fate::Gone).collect();
+            if is_kept.contains(&true) {
+                changes.extend(
+                    cuts(&siblings, &is_kept)
+                        .into_iter()
+                        .map(|cut| (cut, String::new())),
+                );
+            } else if home == Home::ContentList && !is_kept.is_empty() {
+                let place = self.object.get("content").map(|content| content.span());
+                changes.extend(place.map(|place| (place, self.no_content())));
+            }
+        }
+        let gone = |part: &Part, fate: &Fate| part.home == Home::Content && *fate == Fate::Gone;
+        let content = self
+            .parts
+            .iter()
+            .zip(self.fates)
+            .find(|(part, fate)| gone(part, fate));
+        changes.extend(content.map(|(part, _)| (part.whole.clone(), self.no_content())));
+    }
+
+    /// What `content` is when nothing of it is left.
+    fn no_content(&self) -> String {
+        let calls = self.item.calls().next().is_some();
+        if calls && self.family == Family::Chat {
+            "null"
+        } else {
+            "\"\""
+        }
+        .to_owned()
+    }
+
+    fn take_out_members(&self, changes: &mut Vec<(Span, String)>) {
+        let spans = self.object.spans();
+        let calls = |(part, _): &(&Part, &Fate)| part.home == Home::CallList;
+        let mut calls = self.parts.iter().zip(self.fates).filter(calls).peekable();
+        let none_left = calls.peek().is_some()
+            && self.item.calls().next().is_none()
+            && calls.all(|(_, fate)| *fate == Fate::Gone);
+        let list = self
+            .object
+            .get("tool_calls")
+            .filter(|_| none_left)
+            .map(|list| list.span());
+        let members = self
+            .parts
+            .iter()
+            .zip(self.fates)
+            .filter(|(part, fate)| part.home == Home::Member && **fate == Fate::Gone);
+        let gone: Vec<Span> = members.map(|(part, _)| part.whole.clone()).chain(list).collect();
+        let is_kept: Vec<bool> = spans
+            .iter()
+            .map(|span| !gone.iter().any(|gone| gone.end == span.end))
+            .collect();
+        changes.extend(cuts(&spans, &is_kept).into_iter().map(|cut| (cut, String::new())));
+    }
+
+    /// The text where blocks are new or in another order: its own members, with the lists of blocks written anew. Each block
+    /// that the text had keeps its bytes.
+    fn rebuilt(&self) -> Option<String> {
+        if self.parts.iter().any(|part| part.home == Home::Item) {
+            return None;
+        }
+        let (mut content, mut calls) = (Vec::new(), Vec::new());
+        for (index, block) in self.item.blocks.iter().enumerate() {
+            let part = self
+                .fates
+                .iter()
+                .position(|fate| *fate == Fate::Is(index))
+                .map(|at| &self.parts[at]);
+            if part.is_some_and(|part| part.home == Home::Member) {
+                continue;
+            }
+            let text = match part {
+                Some(part) if part.home != Home::Content => self.element(part, block)?,
+                _ => canon::element(block, self.family, self.item.role)?,
+            };
+            let is_call = match part {
+                Some(part) => part.home == Home::CallList,
+                None => self.family == Family::Chat && matches!(block, Block::Call(_)),
+            };
+            if is_call { &mut calls } else { &mut content }.push(text);
+        }
+        let mut changes = Vec::new();
+        let written = if content.is_empty() {
+            self.no_content()
+        } else {
+            format!("[{}]", content.join(","))
+        };
+        self.put("content", written, &mut changes);
+        if !calls.is_empty() {
+            self.put("tool_calls", format!("[{}]", calls.join(",")), &mut changes);
+        }
+        for (part, fate) in self
+            .parts
+            .iter()
+            .zip(self.fates)
+            .filter(|(part, _)| part.home == Home::Member)
+        {
+            if let Fate::Is(index) = fate
+                && self.item.blocks[*index] != part.block
+            {
+                changes.push(self.change(part, &self.item.blocks[*index])?);
+            }
+        }
+        self.take_out_members(&mut changes);
+        Some(spliced(self.raw, changes))
+    }
+
+    fn element(&self, part: &Part, block: &Block) -> Option<String> {
+        if part.block == *block {
+            return Some(self.raw[part.whole.clone()].to_owned());
+        }
+        let (place, text) = self.change(part, block)?;
+        let inner = place.start - part.whole.start..place.end - part.whole.start;
+        Some(spliced(&self.raw[part.whole.clone()], vec![(inner, text)]))
+    }
+
+    /// The member gets that value, or is put in as the first.
+    fn put(&self, key: &str, value: String, changes: &mut Vec<(Span, String)>) {
+        if let Some(old) = self.object.get(key) {
+            changes.push((old.span(), value));
+            return;
+        }
+        let first = self.object.spans().first().map_or(1, |span| span.start);
+        changes.push((first..first, format!("\"{key}\":{value},")));
+    }
+}
+
+/// What a result's `content` or `output` becomes: pictures stay where they are still counted.
+fn outcome_value(value: Value<'_>, old: &Outcome, new: &Outcome) -> Option<String> {
+    let nested = value.object().get("content");
+    if let Some(inner) = nested {
+        let text = outcome_value(inner, old, new)?;
+        let place = inner.span().start - value.span().start..inner.span().end - value.span().start;
+        return Some(spliced(value.text(), vec![(place, text)]));
+    }
+    if new.images == 0 {
+        return Some(quoted(&new.text));
+    }
+    if new.images != old.images {
+        return None;
+    }
+    let mut elements = vec![text_element_like(value, &new.text)];
+    elements.extend(
+        value
+            .elements()
+            .into_iter()
+            .filter(|element| parts::is_image(*element))
+            .map(|image| image.text().to_owned()),
+    );
+    Some(format!("[{}]", elements.join(",")))
+}
+
+fn text_element_like(list: Value<'_>, text: &str) -> String {
+    let kinds = list
+        .elements()
+        .into_iter()
+        .filter_map(|element| element.object().string("type"));
+    let kind = kinds
+        .into_iter()
+        .find(|kind| kind.contains("text"))
+        .unwrap_or_else(|| "text".to_owned());
+    format!("{{\"type\":{},\"text\":{}}}", quoted(&kind), quoted(text))
+}
+
+/// Which block of the item each block of the text is. First what is plainly the same, then what stands between two of those.
+fn matched(parts: &[Part], blocks: &[Block]) -> Vec<Fate> {
+    let mut fates = vec![Fate::Gone; parts.len()];
+    let mut anchors = Vec::new();
+    let mut from = 0;
+    for (index, block) in blocks.iter().enumerate() {
+        let at = (from..parts.len()).find(|&at| is_same(&parts[at].block, block));
+        if let Some(at) = at {
+            fates[at] = Fate::Is(index);
+            anchors.push((at, index));
+            from = at + 1;
+        }
+    }
+    anchors.push((parts.len(), blocks.len()));
+    let (mut part_from, mut block_from) = (0, 0);
+    for (part_until, block_until) in anchors {
+        let mut at = part_from;
+        for (index, block) in blocks.iter().enumerate().take(block_until).skip(block_from) {
+            if let Some(found) = (at..part_until).find(|&at| is_alike(&parts[at].block, block)) {
+                fates[found] = Fate::Is(index);
+                at = found + 1;
+            }
+        }
+        (part_from, block_from) = (part_until + 1, block_until + 1);
+    }
+    fates
+}
+
+fn is_same(old: &Block, new: &Block) -> bool {
+    match (old, new) {
+        (Block::Outcome(old), Block::Outcome(new)) => old.call_id == new.call_id,
+        (Block::Call(old), Block::Call(new)) => old.id == new.id && (!old.id.is_empty() || old == new),
+        _ => old == new,
+    }
+}
+
+/// The one may have become the other. Reasoning never changes, and what is not understood is not matched.
+fn is_alike(old: &Block, new: &Block) -> bool {
+    matches!(
+        (old, new),
+        (Block::Text(_), Block::Text(_)) | (Block::Call(_), Block::Call(_))
+    )
+}

@@ -1,0 +1,306 @@
+//! JSON text by its places: where a value, a member or an element stands, so that it can be kept or replaced as it is.
+//!
+//! Owns: splitting valid JSON without building a tree (nesting costs no stack), reading strings leniently. Never: checking
+//! (`serde_json` does, once, before anything here sees the text).
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde_json::value::RawValue;
+
+/// Bytes of a text.
+pub(super) type Span = Range<usize>;
+
+/// Whether the whole text is one JSON value. A lone surrogate escape is let through: it is read as U+FFFD later.
+pub(super) fn check(text: &str) -> Result<(), serde_json::Error> {
+    serde_json::from_str::<&RawValue>(text).map(|_| ())
+}
+
+/// The text as a JSON string.
+pub(super) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// One value of a text that was checked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Value<'a> {
+    source: &'a str,
+    start: usize,
+    end: usize,
+}
+
+/// The members of an object, in order. A key that stands twice means its last value, as everywhere.
+#[derive(Debug, Clone)]
+pub(super) struct Object<'a> {
+    members: Vec<(Cow<'a, str>, usize, Value<'a>)>,
+}
+
+impl<'a> Value<'a> {
+    /// The value between two places of a text: `span` must hold one checked value.
+    pub(super) fn within(source: &'a str, span: Span) -> Self {
+        let text = &source[span.clone()];
+        let start = span.start + (text.len() - text.trim_start().len());
+        Self {
+            source,
+            start,
+            end: span.start + text.trim_end().len().max(start - span.start),
+        }
+    }
+
+    pub(super) fn of(source: &'a str) -> Self {
+        Self::within(source, 0..source.len())
+    }
+
+    pub(super) fn text(&self) -> &'a str {
+        self.source.get(self.start..self.end).unwrap_or_default()
+    }
+
+    pub(super) fn span(&self) -> Span {
+        self.start..self.end
+    }
+
+    fn opens_with(&self, byte: u8) -> bool {
+        self.text().as_bytes().first() == Some(&byte)
+    }
+
+    pub(super) fn is_object(&self) -> bool {
+        self.opens_with(b'{')
+    }
+
+    pub(super) fn is_array(&self) -> bool {
+        self.opens_with(b'[')
+    }
+
+    pub(super) fn is_string(&self) -> bool {
+        self.opens_with(b'"')
+    }
+
+    pub(super) fn is_null(&self) -> bool {
+        self.text() == "null"
+    }
+
+    /// What kind of value it is, for a message.
+    pub(super) fn kind(&self) -> &'static str {
+        match self.text().as_bytes().first() {
+            Some(b'{') => "an object",
+            Some(b'[') => "an array",
+            Some(b'"') => "a string",
+            Some(b't' | b'f') => "a boolean",
+            Some(b'n') => "null",
+            _ => "a number",
+        }
+    }
+
+    /// The string's text; none for any other value. Lone surrogates read U+FFFD.
+    pub(super) fn string(&self) -> Option<String> {
+        self.is_string().then(|| unquoted(self.text()))
+    }
+
+    /// An array's elements; none for any other value.
+    pub(super) fn elements(&self) -> Vec<Value<'a>> {
+        if self.is_array() { self.split() } else { Vec::new() }
+    }
+
+    /// An object's members; none for any other value.
+    pub(super) fn object(&self) -> Object<'a> {
+        let parts = if self.is_object() {
+            self.split()
+        } else {
+            Vec::new()
+        };
+        let pairs = parts.chunks_exact(2);
+        Object {
+            members: pairs
+                .map(|pair| (key(pair[0].text()), pair[0].start, pair[1]))
+                .collect(),
+        }
+    }
+
+    /// The values between the brackets; an object's keys are among them.
+    fn split(&self) -> Vec<Value<'a>> {
+        let bytes = self.source.as_bytes();
+        let mut values = Vec::new();
+        let mut at = self.start + 1;
+        while at + 1 < self.end {
+            if matches!(bytes[at], b' ' | b'\t' | b'\n' | b'\r' | b',' | b':') {
+                at += 1;
+                continue;
+            }
+            let end = end_of(bytes, at).min(self.end - 1).max(at + 1);
+            values.push(Self {
+                source: self.source,
+                start: at,
+                end,
+            });
+            at = end;
+        }
+        values
+    }
+}
+
+impl<'a> Object<'a> {
+    pub(super) fn get(&self, key: &str) -> Option<Value<'a>> {
+        self.members
+            .iter()
+            .rev()
+            .find(|(name, ..)| name == key)
+            .map(|(.., value)| *value)
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// The text of a member that is a string.
+    pub(super) fn string(&self, key: &str) -> Option<String> {
+        self.get(key)?.string()
+    }
+
+    pub(super) fn is_true(&self, key: &str) -> bool {
+        self.get(key).is_some_and(|value| value.text() == "true")
+    }
+
+    /// Some key stands twice.
+    pub(super) fn repeats(&self) -> bool {
+        let mut keys: Vec<&str> = self.members.iter().map(|(key, ..)| key.as_ref()).collect();
+        keys.sort_unstable();
+        keys.windows(2).any(|pair| pair[0] == pair[1])
+    }
+
+    /// Where each member stands, key and value.
+    pub(super) fn spans(&self) -> Vec<Span> {
+        self.members
+            .iter()
+            .map(|(_, start, value)| *start..value.end)
+            .collect()
+    }
+}
+
+/// The end of the value that starts there.
+fn end_of(bytes: &[u8], start: usize) -> usize {
+    match bytes[start] {
+        b'"' => end_of_string(bytes, start),
+        b'{' | b'[' => end_of_brackets(bytes, start),
+        _ => {
+            let ends = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b',' | b':' | b']' | b'}');
+            bytes[start..]
+                .iter()
+                .position(ends)
+                .map_or(bytes.len(), |length| start + length)
+        }
+    }
+}
+
+fn end_of_string(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'\\' => at += 2,
+            b'"' => return at + 1,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+fn end_of_brackets(bytes: &[u8], start: usize) -> usize {
+    let mut depth = 0_usize;
+    let mut at = start;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => {
+                at = end_of_string(bytes, at);
+                continue;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth <= 1 => return at + 1,
+            b'}' | b']' => depth -= 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    bytes.len()
+}
+
+fn key(quoted: &str) -> Cow<'_, str> {
+    let inner = quoted.get(1..quoted.len().max(2) - 1).unwrap_or(quoted);
+    if inner.contains('\\') {
+        Cow::Owned(unquoted(quoted))
+    } else {
+        Cow::Borrowed(inner)
+    }
+}
+
+/// The text of a JSON string. One that `serde_json` refuses holds lone surrogates only: those read U+FFFD.
+fn unquoted(quoted: &str) -> String {
+    serde_json::from_str(quoted).unwrap_or_else(|_| {
+        serde_json::from_str(&without_lone_surrogates(quoted)).unwrap_or_else(|_| quoted.to_owned())
+    })
+}
+
+fn without_lone_surrogates(quoted: &str) -> String {
+    let bytes = quoted.as_bytes();
+    let mut text = String::with_capacity(quoted.len());
+    let mut copied = 0;
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at] != b'\\' {
+            at += 1;
+            continue;
+        }
+        let Some(unit) = escaped_unit(quoted, at) else {
+            at += 2;
+            continue;
+        };
+        let pairs = (0xd800..0xdc00).contains(&unit)
+            && escaped_unit(quoted, at + 6).is_some_and(|low| (0xdc00..0xe000).contains(&low));
+        if pairs {
+            at += 12;
+            continue;
+        }
+        if (0xd800..0xe000).contains(&unit) {
+            text.push_str(&quoted[copied..at]);
+            text.push_str("\\ufffd");
+            copied = at + 6;
+        }
+        at += 6;
+    }
+    text.push_str(&quoted[copied..]);
+    text
+}
+
+/// The UTF-16 unit of the escape that stands there.
+fn escaped_unit(quoted: &str, at: usize) -> Option<u32> {
+    let digits = quoted.get(at..at + 6)?.strip_prefix("\\u")?;
+    u32::from_str_radix(digits, 16).ok()
+}
+
+/// The places to take out so that only the kept siblings remain, each with the comma that parted it from another.
+pub(super) fn cuts(siblings: &[Span], is_kept: &[bool]) -> Vec<Span> {
+    let mut cuts = Vec::new();
+    let mut any_kept = false;
+    for (index, sibling) in siblings.iter().enumerate() {
+        if is_kept.get(index).copied().unwrap_or(true) {
+            any_kept = true;
+        } else if any_kept {
+            cuts.push(siblings[index - 1].end..sibling.end);
+        } else {
+            cuts.push(sibling.start..siblings.get(index + 1).map_or(sibling.end, |next| next.start));
+        }
+    }
+    cuts
+}
+
+/// The text with each place replaced. Places must not overlap.
+pub(super) fn spliced(text: &str, mut changes: Vec<(Span, String)>) -> String {
+    changes.sort_by_key(|(span, _)| (span.start, span.end));
+    let mut made = String::with_capacity(text.len());
+    let mut copied = 0;
+    for (span, replacement) in changes {
+        made.push_str(&text[copied..span.start.max(copied)]);
+        made.push_str(&replacement);
+        copied = span.end.max(copied);
+    }
+    made.push_str(&text[copied..]);
+    made
+}

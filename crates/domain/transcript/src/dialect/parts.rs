@@ -1,0 +1,435 @@
+//! One message taken apart: its blocks, and where in its text each of them stands.
+//!
+//! Owns: the shapes of messages and blocks in all dialects; they do not clash, so there is one reader. Never: whole files
+//! (`read`, `claude`, `codex`), changing text (`edit`).
+
+use super::Family;
+use super::json::{Object, Span, Value};
+use crate::{Block, Call, Image, Outcome, Role, Thinking};
+
+/// The members in which compatible servers put a model's reasoning, as plain text.
+const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
+
+/// A block and its place.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) block: Block,
+    pub(super) home: Home,
+    /// What stands for the block and nothing else.
+    pub(super) whole: Span,
+    /// The value that holds its text, where that can be replaced.
+    pub(super) text: Option<Span>,
+}
+
+/// What a block's text is part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Home {
+    /// It is the value of `content`.
+    Content,
+    /// It is an element of the array `content`.
+    ContentList,
+    /// It is an element of the array `tool_calls`.
+    CallList,
+    /// It is the value of a member of its own.
+    Member,
+    /// It is the message itself.
+    Item,
+}
+
+/// A message taken apart.
+#[derive(Debug)]
+pub(super) struct Parts {
+    pub(super) role: Role,
+    pub(super) parts: Vec<Part>,
+}
+
+/// What is wrong with a message, and where.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) at: usize,
+    /// Below the message, `.role` for example.
+    pub(super) path: &'static str,
+    pub(super) expected: &'static str,
+    pub(super) found: String,
+}
+
+impl Fault {
+    pub(super) fn new(value: Value<'_>, path: &'static str, expected: &'static str) -> Self {
+        let found = match value.string() {
+            Some(text) if text.chars().count() <= 40 => format!("`{text}`"),
+            _ => value.kind().to_owned(),
+        };
+        Self {
+            at: value.span().start,
+            path,
+            expected,
+            found,
+        }
+    }
+}
+
+/// Takes a message apart, or an item of the Responses API where those are expected.
+pub(super) fn read(value: Value<'_>, family: Family) -> Result<Parts, Fault> {
+    if !value.is_object() {
+        return Err(Fault::new(
+            value,
+            "",
+            "a message: a JSON object with `role` and `content`",
+        ));
+    }
+    let object = value.object();
+    match object.string("type") {
+        Some(kind) if family == Family::Responses && !object.has("role") => {
+            Ok(read_item(value, &object, &kind))
+        }
+        _ => read_message(value, &object),
+    }
+}
+
+/// Whether the text is a part of a turn that its dialect writes as an item of its own, as the Responses API does with calls
+/// and reasoning.
+pub(crate) fn stands_alone(raw: &str) -> bool {
+    let object = Value::of(raw).object();
+    !object.has("role") && object.has("type")
+}
+
+const ROLES: &str = "one of `system`, `developer`, `user`, `assistant`, `tool`, `function`";
+
+fn read_message(value: Value<'_>, object: &Object<'_>) -> Result<Parts, Fault> {
+    let Some(word) = object.get("role") else {
+        return Err(Fault {
+            found: "no `role`".to_owned(),
+            ..Fault::new(value, "", "a message with a `role`")
+        });
+    };
+    let role = match word.string().as_deref() {
+        Some("system" | "developer") => Role::System,
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        Some("tool") => {
+            return Ok(Parts {
+                role: Role::Tool,
+                parts: vec![tool_message(value, object)],
+            });
+        }
+        Some("function") => {
+            return Ok(Parts {
+                role: Role::Tool,
+                parts: vec![opaque(value, Home::Item)],
+            });
+        }
+        _ => return Err(Fault::new(word, ".role", ROLES)),
+    };
+    let mut parts = Vec::new();
+    parts.extend(reasoning(object));
+    content(object, &mut parts);
+    for call in object
+        .get("tool_calls")
+        .map(|calls| calls.elements())
+        .unwrap_or_default()
+    {
+        parts.push(tool_call(call));
+    }
+    for name in ["function_call", "audio"] {
+        let member = object.get(name).filter(Value::is_object);
+        parts.extend(member.map(|member| opaque(member, Home::Member)));
+    }
+    Ok(Parts { role, parts })
+}
+
+fn opaque(value: Value<'_>, home: Home) -> Part {
+    Part {
+        block: Block::Other(value.text().to_owned()),
+        home,
+        whole: value.span(),
+        text: None,
+    }
+}
+
+fn reasoning(object: &Object<'_>) -> Option<Part> {
+    let plain = REASONING
+        .iter()
+        .filter_map(|name| object.get(name))
+        .find(|value| value.text().len() > 2 && value.is_string());
+    if let Some(value) = plain {
+        let thinking = Thinking {
+            text: value.string().unwrap_or_default(),
+            raw: String::new(),
+        };
+        let block = Block::Thinking(thinking);
+        return Some(Part {
+            block,
+            home: Home::Member,
+            whole: value.span(),
+            text: Some(value.span()),
+        });
+    }
+    let details = object.get("reasoning_details").filter(Value::is_array)?;
+    let thinking = Thinking {
+        text: flat(details).0,
+        raw: details.text().to_owned(),
+    };
+    Some(Part {
+        block: Block::Thinking(thinking),
+        home: Home::Member,
+        whole: details.span(),
+        text: None,
+    })
+}
+
+fn content(object: &Object<'_>, parts: &mut Vec<Part>) {
+    if let Some(value) = object.get("content").filter(|value| !value.is_null()) {
+        if value.is_array() {
+            parts.extend(value.elements().into_iter().map(element));
+        } else if let Some(text) = value.string() {
+            if !text.is_empty() {
+                let place = value.span();
+                parts.push(Part {
+                    block: Block::Text(text),
+                    home: Home::Content,
+                    whole: place.clone(),
+                    text: Some(place),
+                });
+            }
+        } else {
+            parts.push(opaque(value, Home::Content));
+        }
+    }
+    let refusal = object
+        .get("refusal")
+        .filter(|value| value.is_string() && value.text().len() > 2);
+    parts.extend(refusal.map(|value| Part {
+        block: Block::Text(value.string().unwrap_or_default()),
+        home: Home::Member,
+        whole: value.span(),
+        text: Some(value.span()),
+    }));
+}
+
+fn tool_message(value: Value<'_>, object: &Object<'_>) -> Part {
+    let call_id = object.string("tool_call_id").unwrap_or_default();
+    let content = object.get("content");
+    let (text, images) = content.map(flat).unwrap_or_default();
+    let outcome = Outcome {
+        call_id,
+        text,
+        failed: object.is_true("is_error"),
+        images,
+    };
+    let text = content.map(|content| content.span());
+    Part {
+        block: Block::Outcome(outcome),
+        home: Home::Item,
+        whole: value.span(),
+        text,
+    }
+}
+
+fn tool_call(value: Value<'_>) -> Part {
+    let object = value.object();
+    let inner = object.get("function").or_else(|| object.get("custom"));
+    let Some(inner) = inner.map(|inner| inner.object()) else {
+        return opaque(value, Home::CallList);
+    };
+    let call = Call {
+        id: object.string("id").unwrap_or_default(),
+        name: inner.string("name").unwrap_or_default(),
+        arguments: verbatim(inner.get("arguments").or_else(|| inner.get("input"))),
+    };
+    Part {
+        block: Block::Call(call),
+        home: Home::CallList,
+        whole: value.span(),
+        text: None,
+    }
+}
+
+/// A string's text, or any other value's JSON text.
+fn verbatim(value: Option<Value<'_>>) -> String {
+    value
+        .map(|value| value.string().unwrap_or_else(|| value.text().to_owned()))
+        .unwrap_or_default()
+}
+
+/// An element of a `content` array.
+fn element(value: Value<'_>) -> Part {
+    let object = value.object();
+    let mut text = None;
+    let block = match object.string("type").as_deref() {
+        Some("text" | "input_text" | "output_text" | "summary_text" | "reasoning_text") => {
+            text = object.get("text").filter(Value::is_string);
+            text.and_then(|text| text.string()).map(Block::Text)
+        }
+        Some("refusal") => {
+            text = object.get("refusal").filter(Value::is_string);
+            text.and_then(|text| text.string()).map(Block::Text)
+        }
+        Some("image" | "image_url" | "input_image") => Some(Block::Image(Image {
+            raw: value.text().to_owned(),
+        })),
+        Some("thinking" | "redacted_thinking") => Some(Block::Thinking(Thinking {
+            text: object.string("thinking").unwrap_or_default(),
+            raw: value.text().to_owned(),
+        })),
+        Some("tool_use") => Some(Block::Call(Call {
+            id: object.string("id").unwrap_or_default(),
+            name: object.string("name").unwrap_or_default(),
+            arguments: object
+                .get("input")
+                .map_or_else(|| "{}".to_owned(), |input| input.text().to_owned()),
+        })),
+        Some("tool_result") => {
+            text = object.get("content");
+            let (words, images) = text.map(flat).unwrap_or_default();
+            let call_id = object.string("tool_use_id").unwrap_or_default();
+            Some(Block::Outcome(Outcome {
+                call_id,
+                text: words,
+                failed: object.is_true("is_error"),
+                images,
+            }))
+        }
+        _ => None,
+    };
+    let block = block.unwrap_or_else(|| Block::Other(value.text().to_owned()));
+    Part {
+        block,
+        home: Home::ContentList,
+        whole: value.span(),
+        text: text.map(|text| text.span()),
+    }
+}
+
+/// The text of a content value and how many pictures are in it. What is neither stands as its JSON text, so that it weighs.
+pub(super) fn flat(value: Value<'_>) -> (String, usize) {
+    if value.is_null() {
+        return (String::new(), 0);
+    }
+    if !value.is_array() {
+        return (verbatim(Some(value)), 0);
+    }
+    let mut images = 0;
+    let mut texts = Vec::new();
+    for part in value.elements().into_iter().map(element) {
+        match part.block {
+            Block::Text(text) => texts.push(text),
+            Block::Image(_) => images += 1,
+            Block::Other(raw) => texts.push(raw),
+            _ => {}
+        }
+    }
+    (texts.join("\n"), images)
+}
+
+/// Whether an element of a content value is a picture.
+pub(super) fn is_image(value: Value<'_>) -> bool {
+    matches!(element(value).block, Block::Image(_))
+}
+
+/// An item of the Responses API that is no message: a call, what it gave, reasoning.
+fn read_item(value: Value<'_>, object: &Object<'_>, kind: &str) -> Parts {
+    if kind.ends_with("_output") {
+        let outcome = item_outcome(object);
+        let text = object.get("output").map(|output| output.span());
+        let part = Part {
+            block: Block::Outcome(outcome),
+            home: Home::Item,
+            whole: value.span(),
+            text,
+        };
+        return Parts {
+            role: Role::Tool,
+            parts: vec![part],
+        };
+    }
+    let id = object
+        .string("call_id")
+        .or_else(|| object.string("id").filter(|_| kind == "local_shell_call"));
+    let block = match (kind.strip_suffix("_call"), id) {
+        (Some(name), Some(id)) => {
+            let name = object.string("name").unwrap_or_else(|| name.to_owned());
+            let sent = ["arguments", "input", "action"]
+                .into_iter()
+                .find_map(|member| object.get(member));
+            Block::Call(Call {
+                id,
+                name,
+                arguments: verbatim(sent),
+            })
+        }
+        // Called and answered on the server: nothing in the transcript answers it. A function's call is never that.
+        (Some("function" | "custom_tool"), None) => {
+            let name = object.string("name").unwrap_or_default();
+            let sent = object.get("arguments").or_else(|| object.get("input"));
+            Block::Call(Call {
+                id: String::new(),
+                name,
+                arguments: verbatim(sent),
+            })
+        }
+        _ if kind == "reasoning" => {
+            let texts = ["summary", "content"]
+                .into_iter()
+                .filter_map(|member| object.get(member));
+            let texts: Vec<String> = texts
+                .map(|value| flat(value).0)
+                .filter(|text| !text.is_empty())
+                .collect();
+            Block::Thinking(Thinking {
+                text: texts.join("\n"),
+                raw: value.text().to_owned(),
+            })
+        }
+        _ => Block::Other(value.text().to_owned()),
+    };
+    Parts {
+        role: Role::Assistant,
+        parts: vec![Part {
+            block,
+            home: Home::Item,
+            whole: value.span(),
+            text: None,
+        }],
+    }
+}
+
+fn item_outcome(object: &Object<'_>) -> Outcome {
+    let call_id = object
+        .string("call_id")
+        .or_else(|| object.string("id"))
+        .unwrap_or_default();
+    let Some(output) = object.get("output") else {
+        return Outcome {
+            call_id,
+            text: String::new(),
+            failed: false,
+            images: 0,
+        };
+    };
+    let said = output.object();
+    let (text, images) = said.get("content").map_or_else(|| flat(output), flat);
+    let failed = said
+        .get("success")
+        .is_some_and(|success| success.text() == "false")
+        || exits_badly(&text);
+    Outcome {
+        call_id,
+        text,
+        failed,
+        images,
+    }
+}
+
+/// Codex writes what a command gave as `{"output":…,"metadata":{"exit_code":…}}` within the text.
+fn exits_badly(text: &str) -> bool {
+    if !text.starts_with('{') || super::json::check(text).is_err() {
+        return false;
+    }
+    let metadata = Value::of(text)
+        .object()
+        .get("metadata")
+        .map(|metadata| metadata.object());
+    metadata
+        .and_then(|metadata| metadata.get("exit_code"))
+        .is_some_and(|code| code.text() != "0")
+}

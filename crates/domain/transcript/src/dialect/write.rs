@@ -1,0 +1,298 @@
+//! Items as the messages of a dialect: their own, or another.
+//!
+//! Owns: what keeps its bytes, which messages become one, what another dialect cannot say. Never: the shapes (`canon`).
+
+use super::json::{Object, Value, quoted, spliced};
+use super::{Dialect, Family, canon, edit};
+use crate::{Block, Image, Item, Outcome, Role};
+
+/// The items in another dialect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Converted {
+    /// The value of the request's `system` (Anthropic); none where system items are messages or there are none.
+    pub system: Option<String>,
+    /// The JSON text of each message.
+    pub messages: Vec<String>,
+    /// What the dialect cannot say, in the items' order.
+    pub lost: Vec<Lost>,
+}
+
+/// Something that is not in the other dialect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lost {
+    /// Index of the item.
+    pub item: usize,
+    /// For a reader, `a signed piece of reasoning` for example.
+    pub what: String,
+}
+
+/// The JSON text of each message, for items that were read in this dialect or made without a text.
+///
+/// An item that is not edited keeps its bytes. Results of one turn that Quipu made, moved or edited stand in one user's
+/// message in Anthropic's dialects. A system item that was no message there ([`system`]) is none here either.
+pub fn write(dialect: Dialect, items: &[Item]) -> Vec<String> {
+    let family = dialect.family();
+    let mut messages = Vec::new();
+    let mut at = 0;
+    while at < items.len() {
+        let turn = if family == Family::Anthropic {
+            results_from(items, at)
+        } else {
+            0
+        };
+        if turn > 1 {
+            messages.extend(joined(&items[at..at + turn]));
+            at += turn;
+        } else {
+            messages.extend(written(&items[at], family));
+            at += 1;
+        }
+    }
+    messages
+}
+
+/// The JSON text of the request's `system` or `instructions`: all system items that are no messages in this dialect. One that
+/// nothing changed keeps its bytes; several become a list of blocks, or one text where the dialect has no blocks there.
+pub fn system(dialect: Dialect, items: &[Item]) -> Option<String> {
+    let family = dialect.family();
+    let apart: Vec<&Item> = items.iter().filter(|item| is_apart(item, family)).collect();
+    match apart.as_slice() {
+        [] => None,
+        [
+            Item {
+                raw: Some(raw),
+                edited: false,
+                ..
+            },
+        ] => Some(raw.to_string()),
+        apart if family == Family::Anthropic => {
+            let elements: Vec<String> = apart.iter().flat_map(|item| system_elements(item)).collect();
+            Some(format!("[{}]", elements.join(",")))
+        }
+        apart => Some(quoted(
+            &apart
+                .iter()
+                .map(|item| item.prose())
+                .collect::<Vec<_>>()
+                .join("\n\n"),
+        )),
+    }
+}
+
+/// The items in another dialect, from their blocks; in a dialect of the same messages they keep their bytes.
+///
+/// Neighbouring items of the assistant become one message, because only the Responses API writes a turn in pieces.
+pub fn convert(from: Dialect, to: Dialect, items: &[Item]) -> Converted {
+    let family = to.family();
+    if from.family() == family {
+        return Converted {
+            system: system(to, items),
+            messages: write(to, items),
+            lost: Vec::new(),
+        };
+    }
+    let mut lost = Vec::new();
+    let mut made: Vec<Item> = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let mut note = |what: String| lost.push(Lost { item: index, what });
+        let blocks = item
+            .blocks
+            .iter()
+            .filter_map(|block| translated(block, family, &mut note))
+            .collect();
+        let item = Item {
+            role: item.role,
+            blocks,
+            raw: None,
+            edited: false,
+        };
+        match made.last_mut() {
+            Some(last) if item.role == Role::Assistant && last.role == Role::Assistant => {
+                last.blocks.extend(item.blocks);
+            }
+            _ => made.push(item),
+        }
+    }
+    made.retain(|item| !item.blocks.is_empty());
+    Converted {
+        system: system(to, &made),
+        messages: write(to, &made),
+        lost,
+    }
+}
+
+/// A system item that the dialect's requests hold beside their messages.
+fn is_apart(item: &Item, family: Family) -> bool {
+    let is_message = item
+        .raw
+        .as_ref()
+        .map_or(family != Family::Anthropic, |raw| is_message(raw));
+    item.role == Role::System && !is_message
+}
+
+fn is_message(raw: &str) -> bool {
+    Value::of(raw).object().has("role")
+}
+
+fn written(item: &Item, family: Family) -> Vec<String> {
+    if is_apart(item, family) {
+        return Vec::new();
+    }
+    match &item.raw {
+        Some(raw) if !item.edited => vec![raw.to_string()],
+        Some(raw) => {
+            edit::edited(raw, item, family).map_or_else(|| canon::messages(item, family), |text| vec![text])
+        }
+        None => canon::messages(item, family),
+    }
+}
+
+fn system_elements(item: &Item) -> Vec<String> {
+    match &item.raw {
+        Some(raw) if !item.edited && Value::of(raw).is_array() => Value::of(raw)
+            .elements()
+            .iter()
+            .map(|element| element.text().to_owned())
+            .collect(),
+        _ => item
+            .blocks
+            .iter()
+            .filter_map(|block| canon::element(block, Family::Anthropic, Role::System))
+            .collect(),
+    }
+}
+
+/// How many items from here bring results of one turn, if any of them has no bytes to keep. The last may say more.
+fn results_from(items: &[Item], at: usize) -> usize {
+    let brings = |item: &&Item| item.role != Role::Assistant && item.outcomes().next().is_some();
+    let mut length = 0;
+    for item in items[at..].iter().take_while(brings) {
+        length += 1;
+        if item.asks() {
+            break;
+        }
+    }
+    let kept = |item: &Item| item.raw.is_some() && !item.edited;
+    if items[at..at + length].iter().all(kept) {
+        0
+    } else {
+        length
+    }
+}
+
+/// Results of one turn as one message: in the first text that there is, or in a new one.
+fn joined(items: &[Item]) -> Option<String> {
+    let messages: Vec<String> = items
+        .iter()
+        .flat_map(|item| written(item, Family::Anthropic))
+        .collect();
+    let mut elements = Vec::new();
+    for message in &messages {
+        let content = Value::of(message).object().get("content")?;
+        match content.string() {
+            Some(text) => elements.push(canon::element(&Block::Text(text), Family::Anthropic, Role::User)?),
+            None => elements.extend(content.elements().iter().map(|element| element.text().to_owned())),
+        }
+    }
+    let frame = items.iter().position(|item| item.raw.is_some()).unwrap_or(0);
+    let frame = messages.get(frame)?;
+    let place = Value::of(frame).object().get("content")?.span();
+    Some(spliced(frame, vec![(place, format!("[{}]", elements.join(",")))]))
+}
+
+/// The block in the other dialect; what it cannot say is noted.
+fn translated(block: &Block, to: Family, note: &mut impl FnMut(String)) -> Option<Block> {
+    match block {
+        Block::Text(_) => {}
+        Block::Call(call) => {
+            if to == Family::Anthropic
+                && !call.arguments.trim().is_empty()
+                && !canon::is_object(&call.arguments)
+            {
+                note(format!(
+                    "the arguments of `{}` are no JSON object: they stand as a text within one",
+                    call.name
+                ));
+            }
+        }
+        Block::Outcome(outcome) => return Some(Block::Outcome(translated_outcome(outcome, to, note))),
+        Block::Image(image) => {
+            let made = picture(&image.raw, to);
+            if made.is_none() {
+                note("a picture".to_owned());
+            }
+            return made.map(|raw| Block::Image(Image { raw }));
+        }
+        Block::Thinking(_) => {
+            note("reasoning".to_owned());
+            return None;
+        }
+        Block::Other(raw) => {
+            let kind = Value::of(raw).object().string("type");
+            note(kind.map_or_else(
+                || "a block of no type".to_owned(),
+                |kind| format!("a block of type `{kind}`"),
+            ));
+            return None;
+        }
+    }
+    Some(block.clone())
+}
+
+fn translated_outcome(outcome: &Outcome, to: Family, note: &mut impl FnMut(String)) -> Outcome {
+    if outcome.images > 0 {
+        note(format!(
+            "pictures ({}) of the result of `{}`",
+            outcome.images, outcome.call_id
+        ));
+    }
+    if outcome.failed && to != Family::Anthropic {
+        note(format!("that the call `{}` failed", outcome.call_id));
+    }
+    Outcome {
+        images: 0,
+        failed: outcome.failed && to == Family::Anthropic,
+        ..outcome.clone()
+    }
+}
+
+/// The JSON text of a picture in another dialect. A picture is a URL everywhere; a `data:` URL holds it itself.
+fn picture(raw: &str, to: Family) -> Option<String> {
+    let object = Value::of(raw).object();
+    let url = url_of(&object)?;
+    Some(match to {
+        Family::Chat => format!(
+            "{{\"type\":\"image_url\",\"image_url\":{{\"url\":{}}}}}",
+            quoted(&url)
+        ),
+        Family::Responses => format!("{{\"type\":\"input_image\",\"image_url\":{}}}", quoted(&url)),
+        Family::Anthropic => {
+            let source = match url
+                .strip_prefix("data:")
+                .and_then(|data| data.split_once(";base64,"))
+            {
+                Some((kind, data)) => {
+                    format!(
+                        "{{\"type\":\"base64\",\"media_type\":{},\"data\":{}}}",
+                        quoted(kind),
+                        quoted(data)
+                    )
+                }
+                None => format!("{{\"type\":\"url\",\"url\":{}}}", quoted(&url)),
+            };
+            format!("{{\"type\":\"image\",\"source\":{source}}}")
+        }
+    })
+}
+
+fn url_of(picture: &Object<'_>) -> Option<String> {
+    if let Some(url) = picture.get("image_url") {
+        return url.string().or_else(|| url.object().string("url"));
+    }
+    let source = picture.get("source")?.object();
+    let data = || {
+        let (kind, data) = (source.string("media_type")?, source.string("data")?);
+        Some(format!("data:{kind};base64,{data}"))
+    };
+    source.string("url").or_else(data)
+}

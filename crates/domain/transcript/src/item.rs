@@ -1,0 +1,163 @@
+//! One item of a conversation: what a provider calls a message, as the client wrote it.
+//!
+//! Owns: the shape of an item and the text that counting, scoring and summarising see. Never: JSON; `dialect` reads and
+//! writes it.
+
+use std::fmt;
+
+/// The place of an item in its conversation's log: counted from 0, never reused. It reads `m17`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ItemId(pub u64);
+
+impl fmt::Display for ItemId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "m{}", self.0)
+    }
+}
+
+impl ItemId {
+    /// The id that reads so.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix('m')?;
+        let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        plain.then(|| digits.parse().ok().map(Self))?
+    }
+}
+
+/// Who an item comes from. OpenAI's `developer` is `System`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    System,
+    User,
+    Assistant,
+    /// A tool's result as an item of its own. Anthropic has none: its results are blocks of a user's item.
+    Tool,
+}
+
+/// One item of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    pub role: Role,
+    pub blocks: Vec<Block>,
+    /// The JSON text of the item as the client wrote it, byte for byte; absent for an item that Quipu made.
+    pub raw: Option<Box<str>>,
+    /// The blocks differ from `raw`: a dialect writes `raw` with the changed blocks put in. Never true without `raw`.
+    pub edited: bool,
+}
+
+/// One part of an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Block {
+    Text(String),
+    Image(Image),
+    Thinking(Thinking),
+    Call(Call),
+    Outcome(Outcome),
+    /// What no other kind holds (audio, a document, a provider's own block), as the JSON text of the block.
+    Other(String),
+}
+
+/// A picture; what it weighs depends on its size in pixels at most, never on how it is encoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// The block's JSON text.
+    pub raw: String,
+}
+
+/// A model's reasoning. It may be signed: it goes back byte for byte, or not at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Thinking {
+    pub text: String,
+    /// The block's JSON text; empty where the dialect has it as a plain field.
+    pub raw: String,
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// As the model gave it; empty where it gave none.
+    pub id: String,
+    pub name: String,
+    /// Exactly as sent; it need not be valid JSON.
+    pub arguments: String,
+}
+
+/// What a call gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    pub call_id: String,
+    pub text: String,
+    /// The client says that the call failed.
+    pub failed: bool,
+    /// Pictures that came with the text.
+    pub images: usize,
+}
+
+impl Item {
+    /// An item of one text that Quipu made.
+    pub fn text(role: Role, text: impl Into<String>) -> Self {
+        Self {
+            role,
+            blocks: vec![Block::Text(text.into())],
+            raw: None,
+            edited: false,
+        }
+    }
+
+    /// A tool's result that Quipu made.
+    pub fn outcome(call_id: impl Into<String>, text: impl Into<String>) -> Self {
+        let outcome = Outcome {
+            call_id: call_id.into(),
+            text: text.into(),
+            failed: false,
+            images: 0,
+        };
+        Self {
+            role: Role::Tool,
+            blocks: vec![Block::Outcome(outcome)],
+            raw: None,
+            edited: false,
+        }
+    }
+
+    /// The calls it makes, in order.
+    pub fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::Call(call) => Some(call),
+            _ => None,
+        })
+    }
+
+    /// The results it brings, in order.
+    pub fn outcomes(&self) -> impl Iterator<Item = &Outcome> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::Outcome(outcome) => Some(outcome),
+            _ => None,
+        })
+    }
+
+    /// What was written for the reader: the text blocks, joined by line feeds. Reasoning, calls and results are not in it.
+    pub fn prose(&self) -> String {
+        let texts: Vec<&str> = self
+            .blocks
+            .iter()
+            .filter_map(|block| match block {
+                Block::Text(text) => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
+        texts.join("\n")
+    }
+
+    /// It reasons.
+    pub fn thinks(&self) -> bool {
+        self.blocks
+            .iter()
+            .any(|block| matches!(block, Block::Thinking(_)))
+    }
+
+    /// A person's own words: a user's item that is more than results of tools.
+    pub fn asks(&self) -> bool {
+        self.role == Role::User && !self.blocks.iter().all(|block| matches!(block, Block::Outcome(_)))
+    }
+}

@@ -1,0 +1,212 @@
+//! What providers accept: the ordering rules of the OpenAI and Anthropic dialects as checkers.
+//!
+//! Owns: telling the first breach and where it is. Never: mending it; `repair` does.
+
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use crate::{Block, Item, Role, dialect};
+
+/// A rule that an item breaks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Breach {
+    /// Index of the item.
+    pub item: usize,
+    pub rule: Rule,
+    /// The call that it is about; empty where it is about none.
+    pub call_id: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// None but the assistant calls.
+    CallIsTheAssistants,
+    /// A call has an id.
+    CallHasId,
+    /// The calls of one turn have different ids.
+    CallIdsDiffer,
+    /// Each call has a result, directly behind its turn.
+    CallIsAnswered,
+    /// A result answers a call of the turn directly before it, and none does so twice.
+    ResultHasCall,
+    /// Results come before anything else that the user's turn says.
+    ResultsComeFirst,
+    /// The first message is the user's.
+    UserIsFirst,
+    /// No message and no text is empty.
+    NothingIsEmpty,
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rule = match self.rule {
+            Rule::CallIsTheAssistants => "a call is not the assistant's",
+            Rule::CallHasId => "a call has no id",
+            Rule::CallIdsDiffer => "two calls of a turn have one id",
+            Rule::CallIsAnswered => "a call has no result directly behind it",
+            Rule::ResultHasCall => "a result answers no call directly before it",
+            Rule::ResultsComeFirst => "results come behind something else that the user says",
+            Rule::UserIsFirst => "the first message is not the user's",
+            Rule::NothingIsEmpty => "a message is empty",
+        };
+        write!(f, "item {}: {rule}", self.item)?;
+        if self.call_id.is_empty() {
+            Ok(())
+        } else {
+            write!(f, " (`{}`)", self.call_id)
+        }
+    }
+}
+
+impl std::error::Error for Breach {}
+
+/// OpenAI's rules: the results of a turn stand directly behind it, one for each call, nothing between.
+///
+/// A turn is one item of the assistant, or the neighbouring items in which the Responses API writes it.
+pub fn openai<I: Borrow<Item>>(items: &[I]) -> Result<(), Breach> {
+    let mut at = 0;
+    while at < items.len() {
+        let turn = turn(items, at);
+        let mut open = calls(items, turn.clone())?;
+        at = turn.end() + 1;
+        while let Some(item) = items
+            .get(at)
+            .map(Borrow::borrow)
+            .filter(|item| !open.is_empty() && answers(item))
+        {
+            answer(item, at, &mut open)?;
+            at += 1;
+            if item.asks() {
+                break;
+            }
+        }
+        if let Some((item, call_id)) = open.into_iter().map(|(id, item)| (item, id)).min() {
+            return Err(Breach {
+                item,
+                rule: Rule::CallIsAnswered,
+                call_id: call_id.to_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Anthropic's rules. System items stand beside the messages there. Neighbouring messages of one role count as one, so all
+/// results of a turn stand in the user's next one; that one begins with them; the first message is the user's, none is empty.
+pub fn anthropic<I: Borrow<Item>>(items: &[I]) -> Result<(), Breach> {
+    let places: Vec<usize> = (0..items.len())
+        .filter(|&at| items[at].borrow().role != Role::System)
+        .collect();
+    let messages: Vec<&Item> = places.iter().map(|&at| items[at].borrow()).collect();
+    if messages
+        .first()
+        .is_some_and(|first| first.role == Role::Assistant)
+    {
+        return Err(Breach {
+            item: places[0],
+            rule: Rule::UserIsFirst,
+            call_id: String::new(),
+        });
+    }
+    if let Some(at) = messages.iter().position(|item| is_empty(item)) {
+        return Err(Breach {
+            item: places[at],
+            rule: Rule::NothingIsEmpty,
+            call_id: String::new(),
+        });
+    }
+    openai(&messages).map_err(|breach| Breach {
+        item: places[breach.item],
+        ..breach
+    })
+}
+
+fn is_empty(item: &Item) -> bool {
+    let blank = |block: &Block| matches!(block, Block::Text(text) if text.trim().is_empty());
+    item.blocks.is_empty() || item.blocks.iter().any(blank)
+}
+
+/// The item brings results, and may: those of an assistant's item answer nothing.
+fn answers(item: &Item) -> bool {
+    matches!(item.role, Role::User | Role::Tool) && item.outcomes().next().is_some()
+}
+
+/// The items of the turn that begins there: one, unless it is a call that its dialect writes as an item of its own. Then the
+/// neighbouring items of the assistant belong to it, as one response made them all.
+pub(crate) fn turn<I: Borrow<Item>>(items: &[I], at: usize) -> RangeInclusive<usize> {
+    let first: &Item = items[at].borrow();
+    let calls_alone = matches!(first.blocks.as_slice(), [Block::Call(_)])
+        && first.role == Role::Assistant
+        && first.raw.as_deref().is_some_and(dialect::stands_alone);
+    let neighbours = || {
+        items[at + 1..]
+            .iter()
+            .take_while(|item| (*item).borrow().role == Role::Assistant)
+            .count()
+    };
+    at..=at + if calls_alone { neighbours() } else { 0 }
+}
+
+/// The calls of a turn and the items they stand in.
+fn calls<I: Borrow<Item>>(items: &[I], turn: RangeInclusive<usize>) -> Result<BTreeMap<&str, usize>, Breach> {
+    let mut open = BTreeMap::new();
+    for at in turn {
+        let item: &Item = items[at].borrow();
+        let breach = |rule, id: &str| Breach {
+            item: at,
+            rule,
+            call_id: id.to_owned(),
+        };
+        if let Some(stray) = item.outcomes().next() {
+            return Err(breach(Rule::ResultHasCall, &stray.call_id));
+        }
+        for call in item.calls() {
+            if item.role != Role::Assistant {
+                return Err(breach(Rule::CallIsTheAssistants, &call.id));
+            }
+            if call.id.is_empty() {
+                return Err(breach(Rule::CallHasId, ""));
+            }
+            if open.insert(call.id.as_str(), at).is_some() {
+                return Err(breach(Rule::CallIdsDiffer, &call.id));
+            }
+        }
+    }
+    Ok(open)
+}
+
+/// Takes what the item answers from the open calls.
+fn answer(item: &Item, at: usize, open: &mut BTreeMap<&str, usize>) -> Result<(), Breach> {
+    for outcome in item.outcomes() {
+        if open.remove(outcome.call_id.as_str()).is_none() {
+            return Err(Breach {
+                item: at,
+                rule: Rule::ResultHasCall,
+                call_id: outcome.call_id.clone(),
+            });
+        }
+    }
+    let (rule, call_id) = match item.calls().next() {
+        Some(call) => (Rule::CallIsTheAssistants, call.id.clone()),
+        None if results_lead(item) => return Ok(()),
+        None => (Rule::ResultsComeFirst, String::new()),
+    };
+    Err(Breach {
+        item: at,
+        rule,
+        call_id,
+    })
+}
+
+/// Nothing that a user says stands before a result in the same item.
+pub(crate) fn results_lead(item: &Item) -> bool {
+    let is_outcome = |block: &&Block| matches!(block, Block::Outcome(_));
+    item.role != Role::User
+        || !item
+            .blocks
+            .iter()
+            .skip_while(is_outcome)
+            .any(|block| is_outcome(&block))
+}

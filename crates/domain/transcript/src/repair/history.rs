@@ -1,0 +1,301 @@
+//! Repairing a history: what cannot pair goes, what stands elsewhere moves behind its call.
+//!
+//! Owns: where everything stands afterwards. Invariants: repairing twice changes nothing more; a person's words stay, in
+//! their order; reasoning stays before its calls or goes with them. Never: closing calls that still run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::sites::{self, Sites};
+use super::{Change, Repaired, What, Why, Words};
+use crate::{Block, Item, Role, order};
+
+/// Repairs a history: every call has one result directly behind its turn, or is in `pending` and has none.
+///
+/// The results of a turn keep their order; words for lost ones come behind them, in the order of the calls. No item is copied
+/// unless blocks are taken out of it.
+pub fn repair(items: &[Arc<Item>], pending: &BTreeSet<String>, words: &Words) -> Repaired {
+    let sites = sites::find(items, words);
+    let mut changes: Vec<Change> = faults(items, &sites);
+    let mut rests: Vec<Rest> = rests(items, &sites, &mut changes);
+    drop_reasoning_of_none(items, &mut rests, &mut changes);
+    let turns = Turns::of(items, &sites, pending);
+    let mut mending = Mending {
+        items,
+        sites: &sites,
+        rests: &rests,
+        words,
+        made: Vec::with_capacity(items.len()),
+        changes,
+    };
+    mending.run(&turns);
+    let Mending {
+        made, mut changes, ..
+    } = mending;
+    changes.sort_by(|a, b| (a.item, a.what, &a.call_id).cmp(&(b.item, b.what, &b.call_id)));
+    Repaired { items: made, changes }
+}
+
+fn faults(items: &[Arc<Item>], sites: &Sites) -> Vec<Change> {
+    let calls = sites
+        .calls
+        .iter()
+        .filter_map(|site| site.fault.map(|what| (site.item, site.block, what)));
+    let outcomes = sites
+        .outcomes
+        .iter()
+        .filter_map(|site| site.fate.err().map(|what| (site.item, site.block, what)));
+    let change = |(item, block, what): (usize, usize, What)| Change {
+        item,
+        what,
+        call_id: id_of(&items[item].blocks[block]),
+    };
+    calls.chain(outcomes).map(change).collect()
+}
+
+fn id_of(block: &Block) -> String {
+    match block {
+        Block::Call(call) => call.id.clone(),
+        Block::Outcome(outcome) => outcome.call_id.clone(),
+        _ => String::new(),
+    }
+}
+
+/// Which blocks of an item stay where the item stands: all but results and what was taken out.
+#[derive(Debug)]
+enum Rest {
+    All,
+    Some(Vec<usize>),
+    Nothing,
+}
+
+fn rests(items: &[Arc<Item>], sites: &Sites, changes: &mut Vec<Change>) -> Vec<Rest> {
+    let faulty = sites.calls.iter().filter(|site| site.fault.is_some());
+    let faulty: BTreeSet<(usize, usize)> = faulty.map(|site| (site.item, site.block)).collect();
+    let mut rests = Vec::with_capacity(items.len());
+    for (index, item) in items.iter().enumerate() {
+        let has_outcomes = item.outcomes().next().is_some();
+        let lost_a_call = faulty.range((index, 0)..(index + 1, 0)).next().is_some();
+        let keeps_a_call =
+            || (0..item.blocks.len()).any(|at| is_call(&item.blocks[at]) && !faulty.contains(&(index, at)));
+        let lost_its_calls = lost_a_call && !keeps_a_call();
+        if lost_its_calls && item.thinks() {
+            changes.push(Change {
+                item: index,
+                what: What::Reasoning,
+                call_id: String::new(),
+            });
+        }
+        rests.push(if item.role == Role::Tool && has_outcomes {
+            Rest::Nothing
+        } else if has_outcomes || lost_a_call {
+            let stays = |at: &usize| match &item.blocks[*at] {
+                Block::Outcome(_) => false,
+                Block::Call(_) => !faulty.contains(&(index, *at)),
+                Block::Thinking(_) => !lost_its_calls,
+                _ => true,
+            };
+            let kept: Vec<usize> = (0..item.blocks.len()).filter(stays).collect();
+            if kept.is_empty() {
+                Rest::Nothing
+            } else {
+                Rest::Some(kept)
+            }
+        } else {
+            Rest::All
+        });
+    }
+    rests
+}
+
+fn is_call(block: &Block) -> bool {
+    matches!(block, Block::Call(_))
+}
+
+/// Reasoning that stands as an item of its own goes where the calls behind it went and nothing of its turn is left there.
+fn drop_reasoning_of_none(items: &[Arc<Item>], rests: &mut [Rest], changes: &mut Vec<Change>) {
+    let is_assistant = |at: usize| items.get(at).is_some_and(|item| item.role == Role::Assistant);
+    for at in (0..items.len()).rev() {
+        let only_thinks = items[at]
+            .blocks
+            .iter()
+            .all(|block| matches!(block, Block::Thinking(_)));
+        if !is_assistant(at) || !items[at].thinks() || !only_thinks {
+            continue;
+        }
+        let mut next = at + 1;
+        while is_assistant(next) && matches!(rests[next], Rest::Nothing) {
+            next += 1;
+        }
+        if next > at + 1 && !is_assistant(next) {
+            rests[at] = Rest::Nothing;
+            changes.push(Change {
+                item: at,
+                what: What::Reasoning,
+                call_id: String::new(),
+            });
+        }
+    }
+}
+
+/// What stands behind each turn, by the index of its last item.
+struct Turns {
+    /// Results, in the order of the transcript.
+    answers: BTreeMap<usize, Vec<usize>>,
+    /// Calls that have none and do not run.
+    lost: BTreeMap<usize, Vec<usize>>,
+}
+
+impl Turns {
+    fn of(items: &[Arc<Item>], sites: &Sites, pending: &BTreeSet<String>) -> Self {
+        let mut turns = Self {
+            answers: BTreeMap::new(),
+            lost: BTreeMap::new(),
+        };
+        for (index, last) in sites.kept(items) {
+            let site = &sites.calls[index];
+            match site.answer {
+                Some(answer) => turns.answers.entry(last).or_default().push(answer),
+                None if pending.contains(&id_of(&items[site.item].blocks[site.block])) => {}
+                None => turns.lost.entry(last).or_default().push(index),
+            }
+        }
+        turns
+            .answers
+            .values_mut()
+            .for_each(|answers| answers.sort_unstable());
+        turns
+    }
+}
+
+struct Mending<'a> {
+    items: &'a [Arc<Item>],
+    sites: &'a Sites,
+    rests: &'a [Rest],
+    words: &'a Words,
+    made: Vec<Arc<Item>>,
+    changes: Vec<Change>,
+}
+
+impl Mending<'_> {
+    fn run(&mut self, turns: &Turns) {
+        let mut whole: Option<usize> = None;
+        for index in 0..self.items.len() {
+            if whole == Some(index) {
+                continue;
+            }
+            match &self.rests[index] {
+                Rest::All => self.made.push(Arc::clone(&self.items[index])),
+                Rest::Some(kept) => self.made.push(picked(&self.items[index], kept)),
+                Rest::Nothing => {}
+            }
+            let answers = turns.answers.get(&index).map(Vec::as_slice).unwrap_or_default();
+            let lost = turns.lost.get(&index).map(Vec::as_slice).unwrap_or_default();
+            if !answers.is_empty() || !lost.is_empty() {
+                whole = self.answer(index, answers, lost).or(whole);
+            }
+        }
+    }
+
+    /// Puts the results of the turn that ends there. A user's item that brings some and says more stays one item if it stands
+    /// right there: then its index is the answer.
+    fn answer(&mut self, end: usize, answers: &[usize], lost: &[usize]) -> Option<usize> {
+        let until = (end + 1..self.items.len()).find(|&at| !matches!(self.rests[at], Rest::Nothing));
+        let whole = until.filter(|&at| self.stays_whole(at, answers));
+        let reach = whole.or(until.map(|at| at - 1)).unwrap_or(self.items.len());
+        for &answer in answers {
+            let site = &self.sites.outcomes[answer];
+            if site.item <= end || site.item > reach {
+                let call_id = id_of(&self.items[site.item].blocks[site.block]);
+                self.changes.push(Change {
+                    item: site.item,
+                    what: What::ResultMoved,
+                    call_id,
+                });
+            }
+        }
+        let apart: Vec<usize> = answers
+            .iter()
+            .copied()
+            .filter(|&answer| Some(self.sites.outcomes[answer].item) != whole)
+            .collect();
+        for piece in apart.chunk_by(|a, b| self.sites.outcomes[*a].item == self.sites.outcomes[*b].item) {
+            self.made.push(self.piece(piece));
+        }
+        for &call in lost {
+            let site = &self.sites.calls[call];
+            let call_id = id_of(&self.items[site.item].blocks[site.block]);
+            self.made.push(Arc::new(Item::outcome(
+                call_id.as_str(),
+                self.words.of(Why::Lost),
+            )));
+            self.changes.push(Change {
+                item: site.item,
+                what: What::ResultLost,
+                call_id,
+            });
+        }
+        if let Some(at) = whole {
+            let mut kept: Vec<usize> = self.blocks_of(answers, at);
+            match &self.rests[at] {
+                Rest::Some(rest) => kept.extend(rest),
+                Rest::All | Rest::Nothing => {}
+            }
+            kept.sort_unstable();
+            self.made.push(picked(&self.items[at], &kept));
+        }
+        whole
+    }
+
+    /// A user's item that begins with results, some of this turn: those of others leave it.
+    fn stays_whole(&self, at: usize, answers: &[usize]) -> bool {
+        let item = &self.items[at];
+        item.role == Role::User && !self.blocks_of(answers, at).is_empty() && order::results_lead(item)
+    }
+
+    fn blocks_of(&self, answers: &[usize], at: usize) -> Vec<usize> {
+        let sites = answers.iter().map(|&answer| &self.sites.outcomes[answer]);
+        sites
+            .filter(|site| site.item == at)
+            .map(|site| site.block)
+            .collect()
+    }
+
+    /// Results of one item as an item of their own: that item, if it is nothing more.
+    fn piece(&self, answers: &[usize]) -> Arc<Item> {
+        let at = self.sites.outcomes[answers[0]].item;
+        let item = &self.items[at];
+        let blocks: Vec<usize> = answers
+            .iter()
+            .map(|&answer| self.sites.outcomes[answer].block)
+            .collect();
+        let calls = item.calls().next().is_some();
+        if item.role == Role::Tool && !calls && blocks.len() == item.outcomes().count() {
+            return Arc::clone(item);
+        }
+        let piece = picked(item, &blocks);
+        if matches!(item.role, Role::User | Role::Tool) {
+            return piece;
+        }
+        Arc::new(Item {
+            role: Role::Tool,
+            blocks: piece.blocks.clone(),
+            raw: None,
+            edited: false,
+        })
+    }
+}
+
+/// The item with these of its blocks.
+fn picked(item: &Arc<Item>, blocks: &[usize]) -> Arc<Item> {
+    if blocks.len() == item.blocks.len() {
+        return Arc::clone(item);
+    }
+    let blocks = blocks.iter().map(|&at| item.blocks[at].clone()).collect();
+    Arc::new(Item {
+        role: item.role,
+        blocks,
+        raw: item.raw.clone(),
+        edited: item.raw.is_some(),
+    })
+}

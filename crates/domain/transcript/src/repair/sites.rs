@@ -1,0 +1,195 @@
+//! Where the calls and results of a transcript stand, and which result is whose.
+//!
+//! Owns: what happens to ids that are missing, used twice or used again. Never: moving anything.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{What, Words};
+use crate::{Block, Item, Role, order};
+
+/// A call.
+#[derive(Debug)]
+pub(super) struct CallSite {
+    pub(super) item: usize,
+    pub(super) block: usize,
+    /// Why it does not stay.
+    pub(super) fault: Option<What>,
+    /// Its result, among the results.
+    pub(super) answer: Option<usize>,
+    /// How often the user had spoken.
+    spoken: usize,
+}
+
+/// A result.
+#[derive(Debug)]
+pub(super) struct OutcomeSite {
+    pub(super) item: usize,
+    pub(super) block: usize,
+    /// Its call, among the calls; or why it does not stay.
+    pub(super) fate: Result<usize, What>,
+    is_placeholder: bool,
+}
+
+/// The calls and results, each in the order of the transcript.
+#[derive(Debug, Default)]
+pub(super) struct Sites {
+    pub(super) calls: Vec<CallSite>,
+    pub(super) outcomes: Vec<OutcomeSite>,
+}
+
+/// What is known of an id so far.
+#[derive(Default)]
+struct Known {
+    call: Option<usize>,
+    /// Results before the first call.
+    early: Vec<usize>,
+}
+
+/// Finds them. A result is its nearest earlier call's; the first counts, but a real one before the words in its place. A result
+/// before any call is the first call's if that has no better. An id that is used again while its call is open is a copy of
+/// that call, unless the user spoke in between: then it is a call of its own, as it is after a result.
+pub(super) fn find(items: &[Arc<Item>], words: &Words) -> Sites {
+    let mut sites = Sites::default();
+    let mut known: HashMap<&str, Known> = HashMap::new();
+    let mut ids: Vec<&str> = Vec::new();
+    let mut held: Vec<(usize, usize)> = Vec::new();
+    let mut spoken = 0;
+    for (index, item) in items.iter().enumerate() {
+        // A turn's own items say no results; where they do, they count as behind it.
+        if item.role != Role::Assistant {
+            held.drain(..)
+                .for_each(|(item, block)| sites.outcome(items, item, block, words, &mut known));
+        }
+        for (block, part) in item.blocks.iter().enumerate() {
+            match part {
+                Block::Outcome(_) => held.push((index, block)),
+                Block::Call(call) => {
+                    let fault = if item.role == Role::Assistant {
+                        sites.fault(&call.id, spoken, &known)
+                    } else {
+                        Some(What::CallOfAnother)
+                    };
+                    if fault.is_none() {
+                        let known = known.entry(&call.id).or_default();
+                        if known.call.is_none() {
+                            ids.push(&call.id);
+                        }
+                        known.call = Some(sites.calls.len());
+                    }
+                    sites.calls.push(CallSite {
+                        item: index,
+                        block,
+                        fault,
+                        answer: None,
+                        spoken,
+                    });
+                }
+                _ => {}
+            }
+        }
+        if item.role != Role::Assistant {
+            held.drain(..)
+                .for_each(|(item, block)| sites.outcome(items, item, block, words, &mut known));
+        }
+        spoken += usize::from(item.asks());
+    }
+    held.drain(..)
+        .for_each(|(item, block)| sites.outcome(items, item, block, words, &mut known));
+    sites.settle_early(items, &ids, &known);
+    sites
+}
+
+impl Sites {
+    /// The calls that stay, each with the index of its turn's last item.
+    pub(super) fn kept(&self, items: &[Arc<Item>]) -> Vec<(usize, usize)> {
+        let mut end = None;
+        let mut kept = Vec::new();
+        for (index, site) in self
+            .calls
+            .iter()
+            .enumerate()
+            .filter(|(_, site)| site.fault.is_none())
+        {
+            let last = match end {
+                Some(last) if site.item <= last => last,
+                _ => *order::turn(items, site.item).end(),
+            };
+            end = Some(last);
+            kept.push((index, last));
+        }
+        kept
+    }
+
+    fn fault(&self, id: &str, spoken: usize, known: &HashMap<&str, Known>) -> Option<What> {
+        if id.is_empty() {
+            return Some(What::CallWithoutId);
+        }
+        let before = &self.calls[known.get(id)?.call?];
+        (before.answer.is_none() && before.spoken == spoken).then_some(What::CallTwice)
+    }
+
+    fn outcome<'a>(
+        &mut self,
+        items: &'a [Arc<Item>],
+        item: usize,
+        block: usize,
+        words: &Words,
+        known: &mut HashMap<&'a str, Known>,
+    ) {
+        let Block::Outcome(outcome) = &items[item].blocks[block] else {
+            return;
+        };
+        let known = known.entry(&outcome.call_id).or_default();
+        let is_placeholder = words.is_placeholder(&outcome.text);
+        let index = self.outcomes.len();
+        self.outcomes.push(OutcomeSite {
+            item,
+            block,
+            fate: Err(What::ResultWithoutCall),
+            is_placeholder,
+        });
+        match known.call {
+            None => known.early.push(index),
+            Some(call) => self.offer(call, index),
+        }
+    }
+
+    /// The result is the call's, if that has none or only words in its place.
+    fn offer(&mut self, call: usize, index: usize) {
+        let is_better = match self.calls[call].answer {
+            None => true,
+            Some(answer) => self.outcomes[answer].is_placeholder && !self.outcomes[index].is_placeholder,
+        };
+        if !is_better {
+            self.outcomes[index].fate = Err(What::ResultTwice);
+            return;
+        }
+        if let Some(answer) = self.calls[call].answer.replace(index) {
+            self.outcomes[answer].fate = Err(What::ResultTwice);
+        }
+        self.outcomes[index].fate = Ok(call);
+    }
+
+    fn settle_early(&mut self, items: &[Arc<Item>], ids: &[&str], known: &HashMap<&str, Known>) {
+        if ids.iter().all(|id| known[id].early.is_empty()) {
+            return;
+        }
+        let mut first: HashMap<&str, usize> = HashMap::new();
+        for (index, site) in self
+            .calls
+            .iter()
+            .enumerate()
+            .filter(|(_, site)| site.fault.is_none())
+        {
+            if let Block::Call(call) = &items[site.item].blocks[site.block] {
+                first.entry(&call.id).or_insert(index);
+            }
+        }
+        for id in ids {
+            for &early in &known[id].early {
+                self.offer(first[id], early);
+            }
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! Histories mended and pending calls closed, in the short text of `say`.
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use transcript::Item;
+use transcript::repair::{What, Why, Words, close_pending, for_view, patch_dangling_tool_calls, repair};
+
+use crate::say::{items, said};
+
+#[track_caller]
+fn check(text: &str, pending: &str, expected: &str, changes: &[What]) {
+    let pending: BTreeSet<String> = pending.split_whitespace().map(str::to_owned).collect();
+    let before = items(text);
+    let repaired = repair(&before, &pending, &Words::default());
+    assert_eq!(said(&repaired.items), expected);
+    assert_eq!(
+        repaired
+            .changes
+            .iter()
+            .map(|change| change.what)
+            .collect::<Vec<_>>(),
+        changes
+    );
+    let again = repair(&repaired.items, &pending, &Words::default());
+    assert_eq!(
+        (said(&again.items), again.changes),
+        (expected.to_owned(), Vec::new()),
+        "again"
+    );
+}
+
+#[track_caller]
+fn untouched(text: &str, pending: &str) {
+    let before = items(text);
+    let pending: BTreeSet<String> = pending.split_whitespace().map(str::to_owned).collect();
+    let repaired = repair(&before, &pending, &Words::default());
+    assert_eq!(repaired.changes, []);
+    assert!(
+        before.iter().zip(&repaired.items).all(|(a, b)| Arc::ptr_eq(a, b)),
+        "{}",
+        said(&repaired.items)
+    );
+    assert_eq!(before.len(), repaired.items.len());
+}
+
+#[test]
+fn what_pairs_is_the_same_item() {
+    untouched("S be | U hi | A \"ho", "");
+    untouched("U go | A a b | T b | T a | A a | T a", "");
+    untouched("U go | A ? a b | U +a +b and more", "");
+    untouched("U go | R | C a | C b | A \"so | T b | T a | R | A \"done", "");
+    untouched("U go | C a | T a | C b | T b", "");
+    untouched("U go | A a b | T a | U meanwhile", "b");
+}
+
+#[test]
+fn the_unanswered_is_lost_unless_it_runs() {
+    check(
+        "A a b c | T b | U hi",
+        "c",
+        "A a b c | T b | T ~a | U hi",
+        &[What::ResultLost],
+    );
+    check(
+        "A a b | U +a hi",
+        "",
+        "A a b | T ~b | U +a hi",
+        &[What::ResultLost],
+    );
+}
+
+#[test]
+fn what_answers_nothing_goes() {
+    check(
+        "U hi | T x | A \"ho",
+        "",
+        "U hi | A \"ho",
+        &[What::ResultWithoutCall],
+    );
+    check(
+        "U +x hi | A \"ho",
+        "",
+        "U hi | A \"ho",
+        &[What::ResultWithoutCall],
+    );
+    check("A a . | T a", "", "A a | T a", &[What::CallWithoutId]);
+    check(
+        "U hi !a | T a",
+        "",
+        "U hi",
+        &[What::CallOfAnother, What::ResultWithoutCall],
+    );
+    check(
+        "U go | A a | T a !b",
+        "",
+        "U go | A a | T a",
+        &[What::CallOfAnother],
+    );
+}
+
+#[test]
+fn the_first_result_wins_but_a_real_one_before_all() {
+    check("A a | T a | T a", "", "A a | T a", &[What::ResultTwice]);
+    check("A a | T ~a | T a", "", "A a | T a", &[What::ResultTwice]);
+    check(
+        "A a | T a | U hi | T ~a",
+        "",
+        "A a | T a | U hi",
+        &[What::ResultTwice],
+    );
+    check(
+        "A a | T ~a | U hi | T a",
+        "",
+        "A a | T a | U hi",
+        &[What::ResultTwice, What::ResultMoved],
+    );
+}
+
+#[test]
+fn results_move_behind_their_turn() {
+    check("T a | A a | U hi", "", "A a | T a | U hi", &[What::ResultMoved]);
+    check("A a | U hi | T a", "", "A a | T a | U hi", &[What::ResultMoved]);
+    check(
+        "A a b | T a | U hi | U +b ho",
+        "",
+        "A a b | T a | U +b | U hi | U ho",
+        &[What::ResultMoved],
+    );
+    check("A a | U hi +a", "", "A a | U +a | U hi", &[What::ResultMoved]);
+    check("A a | S be | T a", "", "A a | T a | S be", &[What::ResultMoved]);
+    check(
+        "A a | A b | T a | T b",
+        "",
+        "A a | T a | A b | T b",
+        &[What::ResultMoved],
+    );
+}
+
+#[test]
+fn an_item_keeps_its_words_when_a_result_leaves_it() {
+    check(
+        "A a | U hi | A b | U +b +a ho",
+        "",
+        "A a | U +a | U hi | A b | U +b ho",
+        &[What::ResultMoved],
+    );
+}
+
+#[test]
+fn an_id_used_again() {
+    check("A a | A a | T a", "", "A a | T a", &[What::CallTwice]);
+    check("A a a | T a", "", "A a | T a", &[What::CallTwice]);
+    check(
+        "A a | U hi | A a | T a",
+        "",
+        "A a | T ~a | U hi | A a | T a",
+        &[What::ResultLost],
+    );
+}
+
+#[test]
+fn reasoning_goes_with_its_calls() {
+    check(
+        "U go | A ? . | U hi",
+        "",
+        "U go | U hi",
+        &[What::CallWithoutId, What::Reasoning],
+    );
+    check(
+        "U go | A ? \"so . | U hi",
+        "",
+        "U go | A \"so | U hi",
+        &[What::CallWithoutId, What::Reasoning],
+    );
+    check(
+        "U go | A ? a . | T a",
+        "",
+        "U go | A ? a | T a",
+        &[What::CallWithoutId],
+    );
+    check(
+        "U go | R | R | C . | U hi",
+        "",
+        "U go | U hi",
+        &[What::Reasoning, What::Reasoning, What::CallWithoutId],
+    );
+    check(
+        "U go | R | C . | C a | T a",
+        "",
+        "U go | R | C a | T a",
+        &[What::CallWithoutId],
+    );
+}
+
+#[test]
+fn changes_say_which_item_and_call() {
+    let repaired = repair(
+        &items("U hi | A a | T x | U ho | T a"),
+        &BTreeSet::new(),
+        &Words::default(),
+    );
+    let said: Vec<_> = repaired
+        .changes
+        .iter()
+        .map(|change| (change.item, change.what, change.call_id.as_str()))
+        .collect();
+    assert_eq!(
+        said,
+        [(2, What::ResultWithoutCall, "x"), (4, What::ResultMoved, "a")]
+    );
+}
+
+#[test]
+fn closing_says_why() {
+    let pending = [
+        ("a", Why::Running),
+        ("b", Why::Interrupted),
+        ("c", Why::Lost),
+        ("x", Why::Lost),
+    ];
+    let pending: BTreeMap<String, Why> = pending.map(|(id, why)| (id.to_owned(), why)).into();
+    let closed = close_pending(
+        &items("U go | A a b c d | T d | U hi"),
+        &pending,
+        &Words::default(),
+    );
+    let texts: Vec<&str> = closed
+        .iter()
+        .flat_map(|item| item.outcomes())
+        .map(|outcome| outcome.text.as_str())
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            "of d",
+            "[executing...]",
+            "[interrupted by the user]",
+            "[result lost]"
+        ]
+    );
+    assert_eq!(
+        said(&closed),
+        "U go | A a b c d | T d | T ~a | T ~b | T ~c | U hi"
+    );
+    let own = Words {
+        running: "wait".to_owned(),
+        ..Words::default()
+    };
+    let closed = close_pending(&items("A a | U hi"), &pending, &own);
+    assert_eq!(
+        closed[1].outcomes().next().map(|outcome| outcome.text.as_str()),
+        Some("wait")
+    );
+}
+
+#[test]
+fn a_view_closes_and_repairs_or_is_left_alone() {
+    let pending: BTreeSet<String> = ["b".to_owned()].into();
+    assert_eq!(for_view(&items("U go | A a | T a"), &pending), None);
+    let view = for_view(&items("U go | A a b | U hi | T a"), &pending).expect("a pending call is closed");
+    assert_eq!(said(&view), "U go | A a b | T a | T ~b | U hi");
+    // The result that came late replaces the words, although they were first.
+    let mut later = view;
+    later.extend(items("T b"));
+    let view = for_view(&later, &BTreeSet::new()).expect("it moves");
+    assert_eq!(said(&view), "U go | A a b | T a | T b | U hi");
+}
+
+#[test]
+fn the_seeds_patch_looks_at_the_last_calls_only() {
+    let check =
+        |text: &str, expected: &str| assert_eq!(said(&patch_dangling_tool_calls(&items(text))), expected);
+    check("U go", "U go");
+    check(
+        "A a | U hi | A b c | T c | U ho",
+        "A a | U hi | A b c | T c | U ho | T ~b",
+    );
+    check("A a | T a", "A a | T a");
+}
+
+#[test]
+fn what_a_repair_takes_from_an_item_is_not_in_its_bytes() {
+    let text = r#"[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":"hi"},
+        {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"A","x":1},{"type":"tool_result","tool_use_id":"b"},{"type":"text","text":"ho"}]}]"#;
+    let read = transcript::dialect::read(text).expect("messages");
+    let shared: Vec<Arc<Item>> = read.items.into_iter().map(Arc::new).collect();
+    let view = for_view(&shared, &BTreeSet::new()).expect("a result is late");
+    let view: Vec<Item> = view.iter().map(|item| Item::clone(item)).collect();
+    assert_eq!(
+        transcript::dialect::write(read.dialect, &view)[1..],
+        [
+            r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"A","x":1}]}"#,
+            r#"{"role":"user","content":"hi"}"#,
+            r#"{"role":"user","content":[{"type":"text","text":"ho"}]}"#,
+        ]
+    );
+}
