@@ -1,0 +1,460 @@
+//! Goes through a stretch and writes down its facts in the order of the talk.
+//!
+//! Owns: which lines a call and its result become and what they are worth; who refers to what. Never: reading talk (`talk`),
+//! merging (`settle`), choosing (`fit`).
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use transcript::{Block, Call, Item, ItemId, Outcome, Role};
+
+use super::files::{self, Act, Deed, Effect};
+use super::line::{around, shortened, single};
+use super::names::{self, Name, Strength};
+use super::outcome::{self, Ending};
+use super::{Kind, Line};
+
+pub(crate) const LINE_BYTES_MAX: usize = 280;
+/// Of a line that a tool printed.
+const DETAIL_BYTES_MAX: usize = 160;
+/// Of one result or pasted part.
+const DETAILS_MAX: usize = 40;
+/// Of one stretch, before those that tell the same become one.
+const IDENTIFIERS_MAX: usize = 1_200;
+/// In a shorter text no line can be told to be unlike the others.
+const SHAPED_LINES_MIN: usize = 8;
+/// References are looked for in so much of a call's arguments.
+const ARGUMENTS_BYTES_MAX: usize = 8 * 1024;
+
+/// The lines of a stretch in the order of the talk, not yet settled.
+pub(crate) fn found(items: &[(ItemId, &Item)]) -> Vec<Line> {
+    let mut reader = Reader::default();
+    for (at, &(id, item)) in items.iter().enumerate() {
+        reader.item(Place { at, id }, item);
+    }
+    reader.finished(items.len())
+}
+
+/// Where something stands: the index in the stretch, and the item.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) at: usize,
+    pub(crate) id: ItemId,
+}
+
+/// The text of a line, or what it will be made of if the line is kept.
+pub(crate) enum Text<'a> {
+    Made(String),
+    Around(&'a str, Range<usize>),
+}
+
+struct Found<'a> {
+    kind: Kind,
+    text: Text<'a>,
+    worth: f32,
+    place: Place,
+    /// What it names, for references by later items.
+    names: Vec<u64>,
+}
+
+/// A call whose result is not there yet.
+struct Pending {
+    place: Place,
+    deed: Deed,
+    answered: bool,
+}
+
+/// Something somebody asked: an ask of the user's, or the assistant's question.
+pub(crate) struct Ask {
+    pub(crate) place: Place,
+    pub(crate) text: String,
+}
+
+#[derive(Default)]
+pub(crate) struct Reader<'a> {
+    found: Vec<Found<'a>>,
+    /// Where a name was last used in talk or in a call.
+    used: HashMap<u64, usize>,
+    pending: Vec<Pending>,
+    by_call: HashMap<String, Vec<usize>>,
+    /// The open entries of the latest list of todos.
+    listed: Vec<String>,
+    pub(crate) objective: bool,
+    /// The user's latest ask after the objective.
+    pub(crate) latest: Option<Ask>,
+    /// The question with which the assistant ended the item before.
+    pub(crate) question: Option<Ask>,
+}
+
+impl<'a> Reader<'a> {
+    fn item(&mut self, place: Place, item: &'a Item) {
+        if item.blocks.iter().any(|block| matches!(block, Block::Text(_))) && item.role != Role::Tool {
+            let narrates = item.calls().next().is_some();
+            self.talk(place, item.role, &item.prose(), narrates);
+        }
+        for block in &item.blocks {
+            match block {
+                Block::Call(call) => self.call(place, call),
+                Block::Outcome(outcome) => self.outcome(place, outcome),
+                Block::Text(text) if item.role == Role::Tool => self.details(place, text),
+                _ => {}
+            }
+        }
+    }
+
+    pub(crate) fn push(&mut self, kind: Kind, place: Place, text: String, worth: f32, names: Vec<u64>) {
+        if !text.is_empty() {
+            self.found.push(Found {
+                kind,
+                text: Text::Made(text),
+                worth,
+                place,
+                names,
+            });
+        }
+    }
+
+    pub(crate) fn names_used(&mut self, place: Place, text: &str) -> Vec<Name> {
+        let names = names::names(text);
+        for name in &names {
+            self.used.insert(names::hash(&text[name.range.clone()]), place.at);
+        }
+        names
+    }
+
+    /// The lines with identifiers of a result.
+    fn details(&mut self, place: Place, text: &'a str) {
+        for detail in details(text) {
+            let text = Text::Around(&text[detail.range], detail.focus);
+            let Detail { worth, names, .. } = detail;
+            self.found.push(Found {
+                kind: Kind::Identifier,
+                text,
+                worth,
+                place,
+                names,
+            });
+        }
+    }
+
+    fn call(&mut self, place: Place, call: &Call) {
+        let arguments = &call.arguments[..call.arguments.floor_char_boundary(ARGUMENTS_BYTES_MAX)];
+        self.names_used(place, arguments);
+        let mut deed = files::deed(call);
+        if let Some(entries) = deed.todos.take() {
+            self.list(place, &entries);
+        }
+        if deed.effects.is_empty() && deed.command.is_none() && call.id.is_empty() {
+            return;
+        }
+        self.by_call
+            .entry(call.id.clone())
+            .or_default()
+            .push(self.pending.len());
+        self.pending.push(Pending {
+            place,
+            deed,
+            answered: false,
+        });
+    }
+
+    /// A list of todos takes the place of the one before it.
+    fn list(&mut self, place: Place, entries: &[files::Entry]) {
+        let dropped = std::mem::take(&mut self.listed);
+        self.found.retain(|found| {
+            found.kind != Kind::Todo || !matches!(&found.text, Text::Made(text) if dropped.contains(text))
+        });
+        for entry in entries {
+            let text = shortened(&entry.text, LINE_BYTES_MAX);
+            if entry.done {
+                self.push(Kind::Done, place, text, 0.25, Vec::new());
+            } else {
+                self.listed.push(text.clone());
+                self.push(Kind::Todo, place, text, 0.75, Vec::new());
+            }
+        }
+    }
+
+    fn outcome(&mut self, place: Place, outcome: &'a Outcome) {
+        let waiting = self.by_call.get_mut(&outcome.call_id).and_then(Vec::pop);
+        let command = waiting.is_some_and(|at| self.pending[at].deed.command.is_some());
+        let ending = outcome::ending(outcome, command);
+        if let Some(at) = waiting {
+            self.pending[at].answered = true;
+            let place = self.pending[at].place;
+            let deed = std::mem::take(&mut self.pending[at].deed);
+            for effect in &deed.effects {
+                // A shell opens the file it writes to before the command can fail.
+                if !ending.failed() || command && effect.act == Act::Written {
+                    self.effect(place, &updated(effect, &outcome.text));
+                }
+            }
+            if let Some(command) = &deed.command {
+                self.command(place, command, Some(ending));
+            }
+        }
+        let (causes, worth) = if ending.failed() {
+            (outcome::causes(&outcome.text), 0.6)
+        } else if command {
+            (outcome::loud(&outcome.text), 0.35)
+        } else {
+            (Vec::new(), 0.0)
+        };
+        for range in causes.into_iter().take(2) {
+            let line = &outcome.text[range];
+            let names = names::names(line);
+            let focus = outcome::cause_in(line).unwrap_or(0..0);
+            self.push(
+                Kind::Error,
+                place,
+                around(line, &focus, LINE_BYTES_MAX),
+                worth,
+                hashes(line, &names),
+            );
+        }
+        self.details(place, &outcome.text);
+    }
+
+    pub(crate) fn effect(&mut self, place: Place, effect: &Effect) {
+        let path = single(&effect.path);
+        if path.is_empty()
+            || path.len().max(effect.from.as_ref().map_or(0, String::len)) > files::PATH_BYTES_MAX
+        {
+            return;
+        }
+        let (text, worth) = match (effect.act, &effect.from) {
+            (Act::Read, _) => (format!("read {path}"), 0.25),
+            (Act::Created | Act::Written, _) => (format!("created {path}"), 0.65),
+            (Act::Deleted, _) => (format!("deleted {path}"), 0.65),
+            (Act::Renamed, Some(from)) => (format!("renamed {path} (was {})", single(from)), 0.65),
+            (Act::Modified | Act::Renamed, _) => (format!("modified {path}"), 0.65),
+        };
+        self.push(Kind::File, place, text, worth, Vec::new());
+    }
+
+    fn command(&mut self, place: Place, command: &str, ending: Option<Ending>) {
+        let shown = shortened(command, LINE_BYTES_MAX - 16);
+        let (state, base) = match ending {
+            None => ("no result".to_owned(), 0.35),
+            Some(Ending::Passed | Ending::Exit(0)) => ("ok".to_owned(), 0.4),
+            Some(Ending::Failed) => ("failed".to_owned(), 0.5),
+            Some(Ending::Exit(code)) => (format!("exit {code}"), 0.5),
+        };
+        let worth = if only_looks(command) { base * 0.4 } else { base };
+        self.push(
+            Kind::Command,
+            place,
+            format!("{state}: {shown}"),
+            worth,
+            Vec::new(),
+        );
+    }
+
+    /// The lines with what is known only at the end: calls without a result, the last ask, who referred to what.
+    fn finished(mut self, items: usize) -> Vec<Line> {
+        let open: Vec<Pending> = std::mem::take(&mut self.pending)
+            .into_iter()
+            .filter(|call| !call.answered)
+            .collect();
+        for call in open {
+            for effect in &call.deed.effects {
+                self.effect(call.place, effect);
+            }
+            if let Some(command) = &call.deed.command {
+                self.command(call.place, command, None);
+            }
+        }
+        if let Some(ask) = self.latest.take() {
+            self.push(Kind::Objective, ask.place, ask.text, 0.8, Vec::new());
+        }
+        let used = self.used;
+        let mut found = self.found;
+        found.sort_by_key(|found| found.place.at);
+        for found in &mut found {
+            let referred = found
+                .names
+                .iter()
+                .any(|name| used.get(name).is_some_and(|&at| at > found.place.at));
+            let age = found.place.at as f32 / items.max(1) as f32;
+            if !matches!(found.kind, Kind::Objective | Kind::Constraint) {
+                found.worth = (found.worth + if referred { 0.2 } else { 0.0 } + 0.05 * age).min(0.95);
+            }
+        }
+        let mut worths: Vec<f32> = found
+            .iter()
+            .filter(|found| found.kind == Kind::Identifier)
+            .map(|found| found.worth)
+            .collect();
+        worths.sort_unstable_by(|a, b| b.total_cmp(a));
+        let least = worths.get(IDENTIFIERS_MAX).copied().unwrap_or(0.0);
+        found.retain(|found| found.kind != Kind::Identifier || found.worth >= least);
+        let mut lines: Vec<Line> = found.into_iter().map(Found::line).collect();
+        if let Some(objective) = lines
+            .iter()
+            .find(|line| line.kind == Kind::Objective)
+            .map(|line| line.text.clone())
+        {
+            lines.retain(|line| line.kind != Kind::Excerpt || !objective.contains(&line.text));
+        }
+        lines
+    }
+}
+
+impl Found<'_> {
+    fn line(self) -> Line {
+        let text = match self.text {
+            Text::Made(text) => text,
+            Text::Around(text, focus) => around(text, &focus, DETAIL_BYTES_MAX),
+        };
+        Line {
+            kind: self.kind,
+            text,
+            sources: vec![self.place.id],
+            worth: self.worth,
+        }
+    }
+}
+
+/// A line with identifiers in a text that nobody wrote as talk.
+pub(crate) struct Detail {
+    pub(crate) range: Range<usize>,
+    /// In the line.
+    pub(crate) focus: Range<usize>,
+    pub(crate) worth: f32,
+    pub(crate) names: Vec<u64>,
+}
+
+/// The lines with identifiers, in order, the best of many: a line unlike all others of its text tells more than one of
+/// a list.
+pub(crate) fn details(text: &str) -> Vec<Detail> {
+    let lines = outcome::lines(text);
+    let mut shapes: HashMap<u64, usize> = HashMap::new();
+    if lines.len() >= SHAPED_LINES_MIN {
+        for range in &lines {
+            *shapes.entry(shape(&text[range.clone()])).or_default() += 1;
+        }
+    }
+    let mut found: Vec<Detail> = Vec::new();
+    for range in lines {
+        let line = &text[range.clone()];
+        let mut names = names::names(line);
+        names.retain(|name| name.strength >= Strength::Fair);
+        let Some(strongest) = names.iter().map(|name| name.strength).max() else {
+            continue;
+        };
+        let odd = shapes.get(&shape(line)) == Some(&1);
+        let worth = if strongest == Strength::Strong { 0.22 } else { 0.1 } + if odd { 0.12 } else { 0.0 };
+        let focus = focus(&names, strongest).unwrap_or(0..0);
+        found.push(Detail {
+            range,
+            focus,
+            worth,
+            names: hashes(line, &names),
+        });
+    }
+    if found.len() > DETAILS_MAX {
+        found.sort_by(|a, b| {
+            b.worth
+                .total_cmp(&a.worth)
+                .then(a.range.start.cmp(&b.range.start))
+        });
+        found.truncate(DETAILS_MAX);
+        found.sort_by_key(|detail| detail.range.start);
+    }
+    found
+}
+
+/// How a line begins, without its letters and digits: the lines of one list or log have the same.
+fn shape(line: &str) -> u64 {
+    let mut shape = 0_u64;
+    let mut last = 0_u64;
+    let mut runs = 0;
+    for byte in line.bytes().take(64) {
+        let class = match byte {
+            b'0'..=b'9' => 1,
+            b'A'..=b'Z' | b'a'..=b'z' | 0x80.. => 2,
+            b' ' | b'\t' => 3,
+            other => u64::from(other),
+        };
+        if class != last {
+            shape = shape << 8 | class;
+            last = class;
+            runs += 1;
+        }
+        if runs == 6 {
+            break;
+        }
+    }
+    shape
+}
+
+pub(crate) fn hashes(text: &str, names: &[Name]) -> Vec<u64> {
+    names
+        .iter()
+        .take(8)
+        .map(|name| names::hash(&text[name.range.clone()]))
+        .collect()
+}
+
+/// From the first to the last name of at least that strength.
+pub(crate) fn focus(names: &[Name], least: Strength) -> Option<Range<usize>> {
+    let mut strong = names.iter().filter(|name| name.strength >= least);
+    let first = strong.next()?;
+    let last = strong.next_back().unwrap_or(first);
+    Some(first.range.start..last.range.end)
+}
+
+/// A file that was written: the result may tell that it was there before.
+fn updated(effect: &Effect, result: &str) -> Effect {
+    let head = &result[..result.floor_char_boundary(200)];
+    let was_there = effect.act == Act::Written && (head.contains("updated") || head.contains("overw"));
+    Effect {
+        act: if was_there { Act::Modified } else { effect.act },
+        ..effect.clone()
+    }
+}
+
+/// A command that only looks; what it found is in its result.
+fn only_looks(command: &str) -> bool {
+    let looks = [
+        "ls",
+        "cat",
+        "pwd",
+        "cd",
+        "echo",
+        "head",
+        "tail",
+        "grep",
+        "rg",
+        "find",
+        "which",
+        "wc",
+        "sed",
+        "less",
+        "tree",
+        "stat",
+        "file",
+        "nl",
+        "git status",
+        "git diff",
+        "git log",
+        "git show",
+        "env",
+        "true",
+        "sleep",
+        "date",
+        "whoami",
+        "ps",
+        "du",
+        "df",
+    ];
+    let bare = |part: &str| {
+        let part = part.trim();
+        part.is_empty()
+            || looks.iter().any(|look| {
+                part.strip_prefix(look)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+            })
+    };
+    !command.contains(['>', '\n']) && !command.contains(" -i") && command.split(['&', '|', ';']).all(bare)
+}
