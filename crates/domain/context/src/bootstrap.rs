@@ -1,0 +1,401 @@
+//! Instruction files that open a session: which are taken, in what order, how much of them.
+//!
+//! Owns: the order of names and places, the sections, the budget, where each section comes from, what looks dangerous.
+//! Never: reading; [`Files`] does. What a file says is data: a look of danger is told, not judged (the old preset drops
+//! the file).
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::text::sha256_hex;
+
+/// Reads files for the loader. An implementation:
+/// - resolves every link first and refuses, as [`Missing::Outside`], what does not end up under the roots it was given;
+/// - opens only regular files and never waits: a FIFO, device, socket or directory is [`Missing::Unfit`];
+/// - reads at most `bytes_max` bytes, from the beginning, however large the file;
+/// - gives the same for the same tree, and no error but the values of [`Missing`].
+pub trait Files {
+    /// What is at `path`.
+    fn read(&self, path: &Path, bytes_max: usize) -> Result<Found, Missing>;
+}
+
+/// The beginning of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// At most as many as were asked for.
+    pub bytes: Vec<u8>,
+    /// The size of the whole file, in bytes.
+    pub bytes_total: u64,
+    /// The path with every link resolved.
+    pub real_path: PathBuf,
+}
+
+/// Why a file was not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    Absent,
+    Denied,
+    /// It leads out of the allowed roots.
+    Outside,
+    /// Not a regular file, or not text.
+    Unfit,
+}
+
+/// How the length of a text is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Unicode scalar values.
+    Chars,
+    /// UTF-16 code units, as JavaScript counts.
+    Utf16,
+}
+
+/// What the budget is held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Budget {
+    /// The whole content, headings and marks of truncation too. What no longer fits is looked at, so that the report
+    /// tells what was left out.
+    Content,
+    /// The texts of the files alone; once it is used up no later name is looked at.
+    Texts,
+}
+
+/// What becomes of a file that looks dangerous.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Danger {
+    Report,
+    /// Left out with a note; the other place is not looked at.
+    Drop,
+}
+
+/// What is loaded, from where, how much.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Policy {
+    /// Plain names of files, in the order of their sections.
+    pub names: Vec<String>,
+    /// Looked at first, for every name.
+    pub project: PathBuf,
+    pub global: PathBuf,
+    /// Real paths: nothing outside them is taken, whatever [`Files`] allows.
+    pub roots: Vec<PathBuf>,
+    /// In `unit`.
+    pub chars_max: usize,
+    pub unit: Unit,
+    pub budget: Budget,
+    pub danger: Danger,
+}
+
+/// What a session begins with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Loaded {
+    /// `## NAME`, a blank line, the text; between sections a blank line, `---`, a blank line.
+    pub content: String,
+    pub sections: Vec<Section>,
+    /// The texts that were included, in the policy's unit; headings and marks of truncation are not counted.
+    pub chars: usize,
+    /// Something was left out for want of room (the old preset also says so when names remain).
+    pub truncated: bool,
+    pub notes: Vec<Note>,
+}
+
+/// One file's part of the content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    pub name: String,
+    /// As it was asked for.
+    pub path: PathBuf,
+    pub real_path: PathBuf,
+    /// The size of the file, in bytes.
+    pub bytes: u64,
+    pub truncated: bool,
+    /// Of the bytes that were read, in hexadecimal; of the whole file where nothing of it was left unread.
+    pub sha256: String,
+    /// The dangerous patterns it matches, by name.
+    pub dangers: Vec<&'static str>,
+}
+
+/// A file that is not in the content though it exists, or a name that no file can have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    pub path: PathBuf,
+    pub what: Remark,
+}
+
+/// Why it is not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remark {
+    /// It contains dangerous patterns, by name.
+    Dangerous(Vec<&'static str>),
+    /// Outside the roots, unreadable or unfit.
+    Refused(Missing),
+    /// The same real file is in the content already.
+    Repeated,
+    /// No room.
+    LeftOut,
+    /// The name is not that of a file within a directory.
+    Name,
+}
+
+const NAMES: &[&str] = &[
+    "BOOTSTRAP.md",
+    "AGENTS.md",
+    "SOUL.md",
+    "TOOLS.md",
+    "IDENTITY.md",
+    "USER.md",
+    "HEARTBEAT.md",
+];
+const CHARS_MAX: usize = 20_000;
+const BETWEEN: &str = "\n\n---\n\n";
+const TRUNCATED: &str = "\n\n... (truncated)";
+/// Read beyond the budget: blank lines at the beginning do not count as text.
+const SLACK_BYTES: usize = 16 * 1024;
+
+impl Policy {
+    /// Ours, for two directories given as real paths.
+    pub fn new(project: PathBuf, global: PathBuf) -> Self {
+        let roots = vec![project.clone(), global.clone()];
+        let names = NAMES.iter().map(|&name| name.to_owned()).collect();
+        let (unit, budget, danger) = (Unit::Chars, Budget::Content, Danger::Report);
+        Self {
+            names,
+            project,
+            global,
+            roots,
+            chars_max: CHARS_MAX,
+            unit,
+            budget,
+            danger,
+        }
+    }
+
+    /// As code-buddy has it, for its two directories: `.codebuddy` below the working directory and below the home.
+    pub fn codebuddy(cwd: &Path, home: &Path) -> Self {
+        let ours = Self::new(cwd.join(".codebuddy"), home.join(".codebuddy"));
+        Self {
+            unit: Unit::Utf16,
+            budget: Budget::Texts,
+            danger: Danger::Drop,
+            ..ours
+        }
+    }
+}
+
+/// Loads what the policy names. The same files give the same bytes.
+pub fn load(policy: &Policy, files: &impl Files) -> Loaded {
+    let mut loader = Loader {
+        policy,
+        files,
+        seen: BTreeSet::new(),
+        used: 0,
+        loaded: Loaded::default(),
+    };
+    for name in &policy.names {
+        if policy.budget == Budget::Texts && loader.used >= policy.chars_max {
+            loader.loaded.truncated = true;
+            break;
+        }
+        if !is_plain(name) {
+            loader.note(Path::new(name).to_path_buf(), Remark::Name);
+            continue;
+        }
+        if let Some(candidate) = loader.find(name) {
+            loader.include(name, candidate);
+        }
+    }
+    loader.loaded
+}
+
+struct Loader<'a, F> {
+    policy: &'a Policy,
+    files: &'a F,
+    seen: BTreeSet<PathBuf>,
+    /// In the unit of the policy, of what its budget is held against.
+    used: usize,
+    loaded: Loaded,
+}
+
+struct Candidate {
+    path: PathBuf,
+    found: Found,
+    text: String,
+}
+
+impl<F: Files> Loader<'_, F> {
+    fn note(&mut self, path: PathBuf, what: Remark) {
+        self.loaded.notes.push(Note { path, what });
+    }
+
+    /// The first place that has more than blanks under that name.
+    fn find(&mut self, name: &str) -> Option<Candidate> {
+        let bytes_max = self
+            .policy
+            .chars_max
+            .saturating_mul(4)
+            .saturating_add(SLACK_BYTES);
+        for place in [&self.policy.project, &self.policy.global] {
+            let path = place.join(name);
+            let found = match self.files.read(&path, bytes_max) {
+                Ok(found) => found,
+                Err(Missing::Absent) => continue,
+                Err(missing) => {
+                    self.note(path, Remark::Refused(missing));
+                    continue;
+                }
+            };
+            if !self
+                .policy
+                .roots
+                .iter()
+                .any(|root| found.real_path.starts_with(root))
+            {
+                self.note(path, Remark::Refused(Missing::Outside));
+                continue;
+            }
+            let Some(text) = decode(&found, bytes_max) else {
+                self.note(path, Remark::Refused(Missing::Unfit));
+                continue;
+            };
+            if !text.is_empty() {
+                return Some(Candidate { path, found, text });
+            }
+        }
+        None
+    }
+
+    fn include(&mut self, name: &str, candidate: Candidate) {
+        let Candidate { path, found, text } = candidate;
+        if self.seen.contains(&found.real_path) {
+            return self.note(path, Remark::Repeated);
+        }
+        let dangers = dangers(&text);
+        if self.policy.danger == Danger::Drop && !dangers.is_empty() {
+            return self.note(path, Remark::Dangerous(dangers));
+        }
+        let unit = self.policy.unit;
+        let between = if self.loaded.sections.is_empty() {
+            ""
+        } else {
+            BETWEEN
+        };
+        let head = format!("{between}## {name}\n\n");
+        let whole = found.bytes_total <= found.bytes.len() as u64;
+        let Some(kept) = self.fit(&head, &text, whole) else {
+            self.loaded.truncated = true;
+            return self.note(path, Remark::LeftOut);
+        };
+        let truncated = kept.len() < text.len() || !whole;
+        let tail = if truncated { TRUNCATED } else { "" };
+        self.used += match self.policy.budget {
+            Budget::Content => unit.len(&head) + unit.len(kept) + unit.len(tail),
+            Budget::Texts => unit.len(kept),
+        };
+        self.loaded.content.extend([head.as_str(), kept, tail]);
+        self.loaded.chars += unit.len(kept);
+        self.loaded.truncated |= truncated;
+        self.seen.insert(found.real_path.clone());
+        self.loaded.sections.push(Section {
+            name: name.to_owned(),
+            path,
+            real_path: found.real_path,
+            bytes: found.bytes_total,
+            truncated,
+            sha256: sha256_hex(&found.bytes),
+            dangers,
+        });
+    }
+
+    /// As much of the text as there is room for; nothing where not even its first character fits.
+    fn fit<'t>(&self, head: &str, text: &'t str, whole: bool) -> Option<&'t str> {
+        let unit = self.policy.unit;
+        let room = self.policy.chars_max - self.used.min(self.policy.chars_max);
+        let room = match self.policy.budget {
+            Budget::Texts => room,
+            Budget::Content => room.checked_sub(unit.len(head))?,
+        };
+        if whole && unit.len(text) <= room {
+            return Some(text);
+        }
+        let room = match self.policy.budget {
+            Budget::Texts => room,
+            Budget::Content => room.checked_sub(unit.len(TRUNCATED))?,
+        };
+        let kept = unit.cut(text, room);
+        (!kept.is_empty()).then_some(kept)
+    }
+}
+
+impl Unit {
+    /// The length of a text.
+    pub fn len(self, text: &str) -> usize {
+        match self {
+            Self::Chars => text.chars().count(),
+            Self::Utf16 => text.chars().map(char::len_utf16).sum(),
+        }
+    }
+
+    /// The longest beginning of a text that is no longer than `max`; no character is split.
+    pub fn cut(self, text: &str, max: usize) -> &str {
+        let mut length = 0;
+        for (at, c) in text.char_indices() {
+            length += if self == Self::Chars { 1 } else { c.len_utf16() };
+            if length > max {
+                return &text[..at];
+            }
+        }
+        text
+    }
+}
+
+/// One plain name: no way into another directory.
+fn is_plain(name: &str) -> bool {
+    !name.is_empty()
+        && name != "."
+        && name != ".."
+        && !name.contains(['/', '\\', ':'])
+        && !name.contains(char::is_control)
+}
+
+/// The text without blanks around it; nothing for what is not text.
+fn decode(found: &Found, bytes_max: usize) -> Option<String> {
+    let bytes = &found.bytes[..found.bytes.len().min(bytes_max)];
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        // The end of what was read may lie within a character.
+        Err(error) if error.error_len().is_none() => {
+            std::str::from_utf8(&bytes[..error.valid_up_to()]).ok()?
+        }
+        Err(_) => return None,
+    };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    (!text.contains('\0')).then(|| text.trim().to_owned())
+}
+
+/// Names and patterns of what a file of instructions has no need to contain.
+const DANGERS: &[(&str, &str)] = &[
+    ("eval", r"(?-u:\b)eval\s*\("),
+    ("new Function", r"(?-u:\b)new\s+Function\s*\("),
+    (
+        "child_process",
+        r#"require\s*\(\s*(?:'child_process'|"child_process")\s*\)"#,
+    ),
+    ("exec", r"(?-u:\b)exec(?:Sync)?\s*\("),
+    ("spawn", r"(?-u:\b)spawn(?:Sync)?\s*\("),
+    ("script", r"(?i)<script(?-u:\b)"),
+];
+
+static DANGER_REGEXES: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
+    let compile = |&(name, pattern)| (name, Regex::new(pattern).expect("a test compiles every pattern"));
+    DANGERS.iter().map(compile).collect()
+});
+
+fn dangers(text: &str) -> Vec<&'static str> {
+    DANGER_REGEXES
+        .iter()
+        .filter(|(_, regex)| regex.is_match(text))
+        .map(|(name, _)| *name)
+        .collect()
+}

@@ -1,0 +1,134 @@
+//! What a view may weigh, and the error that tells why it cannot.
+//!
+//! Owns: the arithmetic of a request's window. Never: counting tokens.
+
+use std::fmt;
+
+/// What one request may weigh, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// The model's window.
+    pub window: usize,
+    /// Kept free for the answer.
+    pub reserve: usize,
+    /// The schemas of the tools that go with the request.
+    pub tools: usize,
+    /// What the host adds to the view itself: injected memory, a date, a provider's framing.
+    pub injected: usize,
+    /// Kept free for what an estimate may miss.
+    pub safety: usize,
+}
+
+impl Budget {
+    /// A budget for the view alone.
+    pub fn view(tokens: usize) -> Self {
+        Self {
+            window: tokens,
+            reserve: 0,
+            tools: 0,
+            injected: 0,
+            safety: 0,
+        }
+    }
+
+    /// What the view may weigh.
+    pub fn limit(&self) -> usize {
+        self.window
+            .saturating_sub(self.reserve + self.tools + self.injected + self.safety)
+    }
+}
+
+/// A part of a request that cannot be made smaller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Part {
+    System,
+    Pinned,
+    CurrentRequest,
+    /// Calls that still run, or the newest call with its result cut to its least.
+    ToolLoop,
+    Summary,
+    History,
+    Tools,
+    Injected,
+    Reserve,
+    Safety,
+}
+
+impl Part {
+    /// A word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Pinned => "pinned",
+            Self::CurrentRequest => "current_request",
+            Self::ToolLoop => "tool_loop",
+            Self::Summary => "summary",
+            Self::History => "history",
+            Self::Tools => "tools",
+            Self::Injected => "injected",
+            Self::Reserve => "reserve",
+            Self::Safety => "safety",
+        }
+    }
+}
+
+/// Why there is no view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OverBudgetCode {
+    /// The newest message of the user alone does not fit.
+    CurrentRequestExceedsBudget,
+    /// An engine dropped the newest message of the user.
+    CurrentRequestDropped,
+    /// What must stay does not fit, or an engine returned more than fits.
+    CompactionExceedsLimit,
+}
+
+impl OverBudgetCode {
+    /// The code that doors show.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::CurrentRequestExceedsBudget => "CURRENT_REQUEST_EXCEEDS_BUDGET",
+            Self::CurrentRequestDropped => "CURRENT_REQUEST_DROPPED",
+            Self::CompactionExceedsLimit => "COMPACTION_EXCEEDS_LIMIT",
+        }
+    }
+}
+
+/// No view fits: which parts there are and what each weighs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OverBudget {
+    pub code: OverBudgetCode,
+    /// What the view may weigh, in tokens.
+    pub limit: usize,
+    /// What the smallest view that was found weighs.
+    pub tokens: usize,
+    /// The parts of the request, those with a weight only, in the order of [`Part`].
+    pub parts: Vec<(Part, usize)>,
+}
+
+impl fmt::Display for OverBudget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts: Vec<String> = self
+            .parts
+            .iter()
+            .map(|(part, tokens)| format!("{} {tokens}", part.as_str()))
+            .collect();
+        let (tokens, limit) = (self.tokens, self.limit);
+        write!(
+            f,
+            "the smallest view weighs {tokens} tokens, {limit} are left for it ({})",
+            parts.join(", ")
+        )?;
+        match self.code {
+            OverBudgetCode::CurrentRequestExceedsBudget => {
+                f.write_str(": shorten the last message or use a wider window")
+            }
+            OverBudgetCode::CurrentRequestDropped => f.write_str(": the engine dropped the last message"),
+            OverBudgetCode::CompactionExceedsLimit => {
+                f.write_str(": unpin items, shorten the system prompt or the tools, or use a wider window")
+            }
+        }
+    }
+}
+
+impl std::error::Error for OverBudget {}

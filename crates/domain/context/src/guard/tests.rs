@@ -1,0 +1,316 @@
+//! The guard's behaviour, by the tags of its requirements.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn window(tokens: usize) -> Window {
+    Window {
+        tokens,
+        source: Source::Session,
+        model: None,
+    }
+}
+
+fn codebuddy(tokens: usize) -> Guard {
+    Guard::new(Limits::codebuddy(), window(tokens))
+}
+
+fn claims(said: [Option<usize>; 4], model: Option<&str>) -> Claims {
+    let [session, agent, model_config, backend] = said;
+    Claims {
+        session,
+        agent,
+        model_config,
+        backend,
+        model: model.map(str::to_owned),
+    }
+}
+
+#[test]
+fn wg_1_the_first_source_decides() {
+    let resolved = |said, model| {
+        let window = Window::resolve(&claims(said, model));
+        (window.tokens, window.source.name(), window.model)
+    };
+    let model = Some("gpt-4o".to_owned());
+    let at = |tokens, source| (tokens, source, model.clone());
+    assert_eq!(
+        resolved([Some(1), Some(2), Some(3), Some(4)], Some("gpt-4o")),
+        at(1, "sessionConfig")
+    );
+    assert_eq!(
+        resolved([None, Some(2), Some(3), Some(4)], Some("gpt-4o")),
+        at(2, "agentConfig")
+    );
+    assert_eq!(
+        resolved([Some(0), Some(0), Some(3), Some(4)], Some("gpt-4o")),
+        at(3, "modelsConfig")
+    );
+    assert_eq!(
+        resolved([None, None, None, Some(4)], Some("gpt-4o")),
+        at(4, "model")
+    );
+    assert_eq!(
+        resolved([None, None, None, Some(0)], Some("gpt-4o")),
+        at(128_000, "model")
+    );
+    assert_eq!(
+        resolved([None; 4], Some("unheard-of")),
+        (WINDOW_DEFAULT, "default", Some("unheard-of".to_owned()))
+    );
+    assert_eq!(resolved([None; 4], None), (WINDOW_DEFAULT, "default", None));
+}
+
+#[test]
+fn wg_2_only_positive_whole_numbers() {
+    let numbers = [
+        100.0,
+        1.5,
+        128_000.0,
+        0.0,
+        0.5,
+        -0.5,
+        -100.0,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+        1e300,
+    ];
+    let expected = [
+        Some(100),
+        Some(1),
+        Some(128_000),
+        None,
+        None,
+        None,
+        None,
+        None,
+        None,
+        None,
+        None,
+    ];
+    assert_eq!(numbers.map(tokens_of_number), expected);
+    let texts = [
+        "100",
+        " 100 ",
+        "abc",
+        "",
+        "-100",
+        "+100",
+        "12abc",
+        "0",
+        "1e5",
+        "0x10",
+        "99999999999999999999999",
+    ];
+    let expected = [
+        Some(100),
+        Some(100),
+        None,
+        None,
+        None,
+        None,
+        None,
+        None,
+        None,
+        None,
+        None,
+    ];
+    assert_eq!(texts.map(tokens_of_text), expected);
+}
+
+#[test]
+fn wg_3_evaluates_what_is_left() {
+    let limits = Limits::codebuddy();
+    let finding = evaluate(&limits, 100_000, 10_000);
+    assert_eq!(
+        (finding.verdict, finding.remaining(), finding.percent()),
+        (Verdict::Ok, 90_000, 10.0)
+    );
+    assert_eq!(finding.message, None);
+    assert!((evaluate(&limits, 100_000, 50_000).percent() - 50.0).abs() < 1e-9);
+    assert_eq!(evaluate(&limits, 1_000, 1_500).remaining(), -500);
+}
+
+#[test]
+fn wg_4_block_suppresses_warn() {
+    let limits = Limits::codebuddy();
+    let verdict = |limits: &Limits, left: usize| evaluate(limits, 100_000, 100_000 - left).verdict;
+    assert_eq!(
+        [32_000, 31_000, 16_000, 15_000].map(|left| verdict(&limits, left)),
+        [Verdict::Ok, Verdict::Warn, Verdict::Warn, Verdict::Block]
+    );
+    let quiet = Limits {
+        warn: None,
+        ..limits.clone()
+    };
+    assert_eq!(
+        [31_000, 15_000].map(|left| verdict(&quiet, left)),
+        [Verdict::Ok, Verdict::Block]
+    );
+    let lenient = Limits {
+        block: None,
+        ..limits.clone()
+    };
+    assert_eq!(
+        [31_000, 15_000, 0].map(|left| verdict(&lenient, left)),
+        [Verdict::Warn; 3]
+    );
+    let message = evaluate(&limits, 100_000, 85_000).message;
+    assert_eq!(
+        message.as_deref(),
+        Some("15000 of 100000 tokens are left in the context window; 16000 should be")
+    );
+}
+
+#[test]
+fn wg_4_a_small_window_is_not_blocked_while_empty() {
+    let small = |limits: &Limits, used| evaluate(limits, 8_192, used).verdict;
+    assert_eq!(small(&Limits::codebuddy(), 0), Verdict::Block);
+    assert_eq!(
+        [0, 6_200, 7_200].map(|used| small(&Limits::quipu(), used)),
+        [Verdict::Ok, Verdict::Warn, Verdict::Block]
+    );
+    let wide = |used| evaluate(&Limits::quipu(), 1_000_000, used).verdict;
+    assert_eq!(
+        [960_000, 970_000, 990_000].map(wide),
+        [Verdict::Ok, Verdict::Warn, Verdict::Block]
+    );
+}
+
+#[test]
+fn wg_5_no_window_is_full() {
+    let finding = evaluate(&Limits::quipu(), 0, 0);
+    assert_eq!((finding.percent(), finding.verdict), (100.0, Verdict::Block));
+}
+
+#[test]
+fn wg_6_a_warning_is_told_once_until_reset() {
+    let mut guard = codebuddy(100_000);
+    let warnings = |guard: &mut Guard| {
+        (0..3)
+            .filter(|_| guard.check(70_000).1.contains(&Event::Warning))
+            .count()
+    };
+    assert_eq!(warnings(&mut guard), 1);
+    guard.reset_warning();
+    assert_eq!(warnings(&mut guard), 1);
+}
+
+#[test]
+fn wg_6_each_blocking_check_tells() {
+    let mut guard = codebuddy(100_000);
+    for _ in 0..3 {
+        assert_eq!(guard.check(90_000).1, [Event::Blocked]);
+    }
+}
+
+#[test]
+fn wg_6_a_threshold_is_crossed_from_above_only() {
+    let mut guard = codebuddy(100_000);
+    assert_eq!(guard.check(70_000).1, [Event::Warning]);
+    assert_eq!(guard.check(75_000).1, []);
+    assert_eq!(guard.check(10_000).1, []);
+    assert_eq!(guard.check(70_000).1, [Event::ThresholdCrossed]);
+    guard.check(10_000);
+    assert_eq!(guard.check(90_000).1, [Event::Blocked, Event::ThresholdCrossed]);
+}
+
+#[test]
+fn wg_7_what_is_set_is_what_is_read() {
+    let mut guard = codebuddy(100_000);
+    assert_eq!(guard.last(), None);
+    let finding = guard.check(1).0;
+    assert_eq!(guard.last(), Some(&finding));
+    guard.set_window(window(50_000));
+    guard.set_limits(Limits::quipu());
+    assert_eq!(
+        (guard.window(), guard.limits()),
+        (&window(50_000), &Limits::quipu())
+    );
+}
+
+#[test]
+fn wg_8_safe_budget_and_time_to_compact() {
+    assert_eq!(
+        [128_000, 0, 1, 7, 100_001].map(|tokens| window(tokens).safe_budget()),
+        [106_666, 0, 0, 5, 83_334]
+    );
+    assert!(window(usize::MAX).safe_budget() > usize::MAX / 2);
+    let due = |used, share| window(100_000).should_compact(used, share);
+    assert_eq!(
+        [
+            due(50_000, 0.7),
+            due(70_000, 0.7),
+            due(80_000, 0.8),
+            due(70_000, 0.8)
+        ],
+        [false, true, true, false]
+    );
+}
+
+#[test]
+fn known_windows() {
+    let windows = [
+        ("gpt-5", Some(400_000)),
+        ("openrouter/openai/gpt-5-mini:free", Some(400_000)),
+        ("GPT-4.1-2025-04-14", Some(1_047_576)),
+        ("gpt-4-32k-0613", Some(32_768)),
+        ("gpt-4-0613", Some(8_192)),
+        ("us.anthropic.claude-opus-4", Some(200_000)),
+        ("llama3.1:8b", Some(131_072)),
+        ("meta-llama/Llama-3-8B", Some(8_192)),
+        ("gemini-2.5-pro", Some(1_048_576)),
+        ("o3-mini", Some(200_000)),
+        ("o300", None),
+        ("", None),
+    ];
+    for (model, tokens) in windows {
+        assert_eq!(known_window(model), tokens, "{model}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn i33_the_order_of_sources_is_total(said in proptest::array::uniform4(proptest::option::of(0..5usize)), model in proptest::option::of("gpt-4o|x")) {
+        let window = Window::resolve(&claims(said, model.as_deref()));
+        let place = said.iter().position(|tokens| tokens.is_some_and(|tokens| tokens > 0));
+        let sources = [Source::Session, Source::Agent, Source::ModelConfig, Source::Model];
+        let expected = match (place, model.as_deref()) {
+            (Some(place), _) => (said[place].unwrap_or(0), sources[place]),
+            (None, Some("gpt-4o")) => (128_000, Source::Model),
+            (None, _) => (WINDOW_DEFAULT, Source::Default),
+        };
+        prop_assert_eq!((window.tokens, window.source), expected);
+        prop_assert_eq!(window.model, model);
+    }
+
+    #[test]
+    fn i33_more_usage_never_eases_the_verdict(tokens: usize, used: usize, more: usize, fixed: bool) {
+        let limits = if fixed { Limits::codebuddy() } else { Limits::quipu() };
+        let (less, much) = (evaluate(&limits, tokens, used), evaluate(&limits, tokens, used.saturating_add(more)));
+        prop_assert!(less.verdict <= much.verdict);
+        prop_assert_eq!(less.message.is_some(), less.verdict != Verdict::Ok);
+    }
+
+    #[test]
+    fn i33_a_block_is_told_as_a_block_only(usage in proptest::collection::vec(0..40_000usize, 1..20), tokens in 0..40_000usize) {
+        let mut guard = Guard::new(Limits::quipu(), window(tokens));
+        for used in usage {
+            let (finding, events) = guard.check(used);
+            prop_assert_eq!(finding.verdict == Verdict::Block, events.contains(&Event::Blocked));
+            prop_assert!(!(events.contains(&Event::Blocked) && events.contains(&Event::Warning)));
+        }
+    }
+
+    #[test]
+    fn any_text_is_a_number_or_none(text in ".{0,24}") {
+        if let Some(tokens) = tokens_of_text(&text) {
+            prop_assert!(tokens > 0 && text.trim().parse() == Ok(tokens));
+        }
+        let _ = known_window(&text);
+    }
+}

@@ -1,0 +1,68 @@
+//! From one effort to the next until a view fits: the loop of a compaction, without its I/O.
+//!
+//! Owns: the order of efforts and when to stop. Invariant: each effort is tried at most once. Never: carrying out a plan;
+//! its caller does, with or without a model, and tells what was gained.
+
+use crate::budget::Budget;
+use crate::plan::{Decision, Effort, Keep, Plan, Trigger};
+use crate::session::Session;
+
+/// One plan and what came of it.
+#[derive(Debug, Clone)]
+pub struct Attempt {
+    pub plan: Plan,
+    /// What it gained, in tokens; none when it was refused.
+    pub gain: Option<usize>,
+}
+
+/// A compaction under way.
+#[derive(Debug)]
+pub struct Ladder {
+    budget: Budget,
+    trigger: Trigger,
+    next: Option<Effort>,
+    attempts: Vec<Attempt>,
+}
+
+impl Ladder {
+    pub fn new(budget: Budget, trigger: Trigger) -> Self {
+        Self {
+            budget,
+            trigger,
+            next: Some(Effort::Mask),
+            attempts: Vec::new(),
+        }
+    }
+
+    /// The next plan to carry out; none when the view fits or nothing is left to try.
+    pub fn next(&mut self, session: &Session) -> Option<Plan> {
+        while let Some(effort) = self.next {
+            let gained = self.attempts.last().is_some_and(|attempt| attempt.gain.is_some());
+            let gentle_was_tried = gained || effort > Effort::Compact;
+            if gentle_was_tried && session.view_tokens() <= self.budget.limit() {
+                break;
+            }
+            self.next = effort.harder();
+            match session.decide(&self.budget, self.trigger, effort) {
+                Decision::Compact(plan) => return Some(*plan),
+                Decision::Keep(_, Keep::NothingToTake) => {}
+                Decision::Keep(..) => break,
+            }
+        }
+        self.next = None;
+        None
+    }
+
+    /// Tells what came of the plan.
+    pub fn tell(&mut self, plan: Plan, gain: Option<usize>) {
+        self.attempts.push(Attempt { plan, gain });
+    }
+
+    /// All that was tried; a session in which nothing was worth it is told so.
+    pub fn finish(self, session: &mut Session) -> Vec<Attempt> {
+        if !self.attempts.is_empty() && self.attempts.iter().all(|attempt| attempt.gain.is_none()) {
+            session.refuse();
+        }
+        self.attempts
+    }
+}

@@ -1,0 +1,137 @@
+//! Every threshold of the engine, each a named value, and the presets.
+//!
+//! Owns: numbers, markers and the choice of methods. Never: reading a configuration; a door builds a policy from it.
+
+use transcript::Role;
+
+use crate::warn::Threshold;
+
+/// How the context of one conversation is kept within its budget. Shares are of the limit, 0 to 1.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Policy {
+    /// The preset it was made from.
+    pub name: &'static str,
+    /// A compaction is due when the view reaches this share …
+    pub compact_at: f64,
+    /// … or this many tokens, whichever comes first: very wide windows are slow and dear long before they are full.
+    pub compact_at_tokens: Option<usize>,
+    /// What a compaction aims at; the distance to `compact_at` is the hysteresis.
+    pub target: f64,
+    /// A compaction that gains less is not recorded, unless the view would not fit otherwise.
+    pub gain_min: f64,
+    /// The newest part that stays verbatim, as a share of the target.
+    pub tail: f64,
+    /// At least so many of the newest items stay verbatim while the target allows it.
+    pub tail_items_min: usize,
+    /// At most so many of the newest items stay verbatim.
+    pub tail_items_max: Option<usize>,
+    /// Older items whose importance is over this stay verbatim.
+    pub keep_importance_over: Option<f64>,
+    /// What a node may weigh, as a share of what it replaces.
+    pub node_ratio: f64,
+    /// The least room that a node gets, in tokens.
+    pub node_tokens_min: usize,
+    /// All nodes together, as a share of the target; beyond it they are folded into one.
+    pub nodes_share: f64,
+    /// A tool's result heavier than this may be replaced by a stub that names where it can be had again, in tokens.
+    pub mask_over_tokens: usize,
+    /// Masks are set in batches that gain at least this share: each batch costs the backend's cache once.
+    pub mask_gain_min: f64,
+    /// What of a masked result stays to be seen, in tokens.
+    pub mask_preview_tokens: usize,
+    /// Where usage warnings are due.
+    pub warn_at: Vec<Threshold>,
+    /// How a node tells what it replaces.
+    pub summary: SummaryStyle,
+    /// The role of a node in a conversation that has a system item; it is always a user's in one without. A digest holds
+    /// words of tools and files, so only a preset that re-creates an older system may choose `System`.
+    pub summary_role: Role,
+}
+
+/// How a node tells what it replaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SummaryStyle {
+    /// The digest of facts, with the host's summary before it where there is one.
+    Digest,
+    /// The beginnings of the oldest messages, one of `ratio`: as code-buddy does it.
+    FirstLines { ratio: usize },
+}
+
+impl Policy {
+    /// Ours. The shares were set by survival in view and simulated price together (`trial`): a mask keeps less of a result than
+    /// a node does, so masks alone must gain much.
+    pub fn quipu() -> Self {
+        Self {
+            name: "quipu",
+            compact_at: 0.85,
+            compact_at_tokens: Some(400_000),
+            target: 0.45,
+            gain_min: 0.10,
+            tail: 0.35,
+            tail_items_min: 4,
+            tail_items_max: None,
+            keep_importance_over: None,
+            node_ratio: 0.25,
+            node_tokens_min: 160,
+            nodes_share: 0.60,
+            mask_over_tokens: 400,
+            mask_gain_min: 0.40,
+            mask_preview_tokens: 80,
+            warn_at: vec![at(0.50, Some(200_000)), at(0.75, Some(400_000)), at(0.90, None)],
+            summary: SummaryStyle::Digest,
+            summary_role: Role::User,
+        }
+    }
+
+    /// code-buddy's constants and markers, on this engine.
+    pub fn codebuddy() -> Self {
+        Self {
+            name: "codebuddy",
+            compact_at: 0.75,
+            compact_at_tokens: Some(200_000),
+            target: 0.75,
+            gain_min: 0.0,
+            tail: 1.0,
+            tail_items_max: Some(10),
+            keep_importance_over: Some(0.8),
+            node_ratio: 0.25,
+            nodes_share: 1.0,
+            mask_gain_min: 1.0,
+            warn_at: vec![at(0.50, None), at(0.75, None), at(0.90, None)],
+            summary: SummaryStyle::FirstLines { ratio: 4 },
+            summary_role: Role::System,
+            ..Self::quipu()
+        }
+    }
+
+    /// `OpenClaw`'s proportions: a tail of 20,000 tokens and a reserve of 20,000 in a window of 200,000.
+    pub fn openclaw() -> Self {
+        Self {
+            name: "openclaw",
+            compact_at: 0.90,
+            target: 0.30,
+            tail: 0.34,
+            gain_min: 0.05,
+            mask_over_tokens: 1_000,
+            mask_gain_min: 0.30,
+            ..Self::quipu()
+        }
+    }
+
+    /// The preset of that name.
+    pub fn preset(name: &str) -> Option<Self> {
+        match name {
+            "quipu" => Some(Self::quipu()),
+            "codebuddy" => Some(Self::codebuddy()),
+            "openclaw" => Some(Self::openclaw()),
+            _ => None,
+        }
+    }
+
+    /// The names of the presets.
+    pub const PRESETS: [&str; 3] = ["quipu", "codebuddy", "openclaw"];
+}
+
+fn at(share: f64, tokens: Option<usize>) -> Threshold {
+    Threshold { share, tokens }
+}

@@ -1,0 +1,245 @@
+//! Warnings about how full a context is.
+//!
+//! Owns: the thresholds, and which of them were told since the usage last fell. Never: counting tokens, and what is done about
+//! it.
+
+use std::fmt;
+
+/// How urgent a warning is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Level {
+    Info,
+    Notice,
+    Warning,
+    Critical,
+}
+
+impl Level {
+    /// The level of a threshold at that share of the limit.
+    fn of(share: f64) -> Self {
+        match share {
+            share if share >= 0.90 => Self::Critical,
+            share if share >= 0.75 => Self::Warning,
+            share if share >= 0.50 => Self::Notice,
+            _ => Self::Info,
+        }
+    }
+}
+
+/// Where a warning is due: at the share of the limit, or at the tokens, whichever comes first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Threshold {
+    /// Of the limit, 0 to 1.
+    pub share: f64,
+    /// Very wide windows are slow and dear long before they are full.
+    pub tokens: Option<usize>,
+}
+
+impl Threshold {
+    fn reached(&self, used: usize, limit: usize) -> bool {
+        used as f64 >= self.share * limit as f64 || self.tokens.is_some_and(|tokens| used >= tokens)
+    }
+}
+
+/// A threshold was crossed upwards.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Warning {
+    pub level: Level,
+    pub threshold: Threshold,
+    /// Tokens.
+    pub used: usize,
+    /// Tokens.
+    pub limit: usize,
+}
+
+impl Warning {
+    /// Of the limit; 100 if there is none.
+    pub fn percent(&self) -> f64 {
+        if self.limit == 0 {
+            100.0
+        } else {
+            100.0 * self.used as f64 / self.limit as f64
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "context is {:.0} % full: {} of {} tokens",
+            self.percent(),
+            self.used,
+            self.limit
+        )
+    }
+}
+
+/// Which thresholds of one conversation were told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Warnings {
+    /// By share, ascending.
+    thresholds: Vec<Threshold>,
+    /// So many of them, from the lowest, are told or overtaken by a higher one.
+    told: usize,
+}
+
+impl Default for Warnings {
+    /// At 50, 75 and 90 %, but of a very wide window at 200,000 and 400,000 tokens.
+    fn default() -> Self {
+        let at = |share, tokens| Threshold { share, tokens };
+        Self::new(vec![
+            at(0.50, Some(200_000)),
+            at(0.75, Some(400_000)),
+            at(0.90, None),
+        ])
+    }
+}
+
+impl Warnings {
+    /// With these thresholds, in any order; without any, it never warns.
+    pub fn new(mut thresholds: Vec<Threshold>) -> Self {
+        thresholds.sort_by(|left, right| left.share.total_cmp(&right.share));
+        Self { thresholds, told: 0 }
+    }
+
+    /// With thresholds at these shares of the limit alone.
+    pub fn at_shares(shares: &[f64]) -> Self {
+        Self::new(
+            shares
+                .iter()
+                .map(|share| Threshold {
+                    share: *share,
+                    tokens: None,
+                })
+                .collect(),
+        )
+    }
+
+    /// The warning that is due now that `used` of `limit` tokens are in use: that of the highest threshold reached, unless it
+    /// or a higher one was told since the usage last fell below it.
+    pub fn observe(&mut self, used: usize, limit: usize) -> Option<Warning> {
+        let reached = self
+            .thresholds
+            .iter()
+            .rposition(|threshold| threshold.reached(used, limit))
+            .map_or(0, |place| place + 1);
+        let told = std::mem::replace(&mut self.told, reached);
+        let threshold = *self.thresholds[told.min(reached)..reached].last()?;
+        Some(Warning {
+            level: Level::of(threshold.share),
+            threshold,
+            used,
+            limit,
+        })
+    }
+
+    /// How many thresholds are told or overtaken.
+    pub fn told(&self) -> usize {
+        self.told
+    }
+
+    /// Forgets what was told.
+    pub fn reset(&mut self) {
+        self.told = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn shares(warnings: &mut Warnings, usage: &[usize], limit: usize) -> Vec<Option<f64>> {
+        usage
+            .iter()
+            .map(|used| {
+                warnings
+                    .observe(*used, limit)
+                    .map(|warning| warning.threshold.share)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn cm_7_each_threshold_once_until_reset() {
+        let mut warnings = Warnings::at_shares(&[0.90, 0.50, 0.75]);
+        assert_eq!(
+            shares(&mut warnings, &[199, 200, 250], 400),
+            [None, Some(0.50), None]
+        );
+        assert_eq!(warnings.told(), 1);
+        warnings.reset();
+        assert_eq!(warnings.told(), 0);
+        assert_eq!(shares(&mut warnings, &[250], 400), [Some(0.50)]);
+        assert_eq!(Warnings::new(vec![]).observe(400, 400), None);
+    }
+
+    #[test]
+    fn cm_7_no_lower_threshold_after_a_higher_one() {
+        let mut warnings = Warnings::default();
+        assert_eq!(
+            shares(&mut warnings, &[95, 95, 95], 100),
+            [Some(0.90), None, None]
+        );
+    }
+
+    #[test]
+    fn i32_rearms_what_usage_fell_below() {
+        let mut warnings = Warnings::default();
+        assert_eq!(
+            shares(&mut warnings, &[95, 60, 80, 80, 40, 50], 100),
+            [Some(0.90), None, Some(0.75), None, None, Some(0.50)]
+        );
+    }
+
+    #[test]
+    fn wide_windows_warn_at_absolute_tokens() {
+        let mut warnings = Warnings::default();
+        let usage = [199_999, 200_000, 400_000, 899_999, 900_000];
+        let levels: Vec<_> = usage
+            .iter()
+            .map(|used| warnings.observe(*used, 1_000_000).map(|warning| warning.level))
+            .collect();
+        assert_eq!(
+            levels,
+            [
+                None,
+                Some(Level::Notice),
+                Some(Level::Warning),
+                None,
+                Some(Level::Critical)
+            ]
+        );
+    }
+
+    #[test]
+    fn a_warning_reads_well() {
+        let warning = Warnings::default().observe(90, 120).expect("three quarters");
+        assert_eq!(warning.to_string(), "context is 75 % full: 90 of 120 tokens");
+        assert_eq!(
+            Warnings::default()
+                .observe(0, 0)
+                .map(|warning| (warning.level, warning.percent())),
+            Some((Level::Critical, 100.0))
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+
+        #[test]
+        fn i32_once_per_upward_crossing(usage in proptest::collection::vec(0..1_200usize, 0..60)) {
+            let marks = [500, 750, 900];
+            let mut warnings = Warnings::default();
+            let mut before = 0;
+            for used in usage {
+                let crossed = marks.iter().rposition(|mark| before < *mark && *mark <= used);
+                let told = warnings.observe(used, 1_000).map(|warning| warning.threshold.share * 1_000.0);
+                prop_assert_eq!(told, crossed.map(|place| marks[place] as f64));
+                before = used;
+            }
+        }
+    }
+}
