@@ -1,0 +1,23 @@
+//! Context engines on trial: conversations of known content, the strategies to compare, and what each keeps and costs.
+//!
+//! Owns: the generator of conversations, the other systems' strategies beside ours, the simulated prefix cache, the measures.
+//! Never: a clock (its caller measures time), a real model: what is compared is mechanics, not the quality of summaries.
+//!
+//! Reading order: [`talk`] (what is replayed), [`strategy`] (who competes), [`replay`] (a conversation, request by request),
+//! [`survival`] and [`cost`] (the trade), [`bench`] (all measures and the bars), [`table`].
+
+pub mod bench;
+pub mod converge;
+pub mod cost;
+pub mod dice;
+pub mod mend;
+pub mod rank;
+pub mod recovery;
+pub mod replay;
+pub mod rules;
+pub mod speed;
+pub mod strategy;
+pub mod survival;
+pub mod table;
+pub mod talk;
+pub mod tally;

@@ -1,0 +1,117 @@
+//! B12: how fast broken transcripts are repaired, and whether providers accept what comes of it.
+//!
+//! Owns: breaking talks. Never: the repair and the checkers; `transcript` has them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use transcript::repair::{Words, repair};
+use transcript::{Block, Item, order};
+
+use crate::dice::Dice;
+use crate::speed::Clock;
+use crate::table::{Table, count, number};
+use crate::talk::Talk;
+
+/// Transcripts made of one talk.
+const BREAKS: usize = 20;
+/// The system's and the first of the user's items stay where they are: a client that loses them has no talk.
+const OPENING: usize = 2;
+
+/// What repairs did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Mended {
+    pub transcripts: usize,
+    pub items: usize,
+    /// Transcripts that a provider would have refused before.
+    pub broken: usize,
+    pub changes: usize,
+    /// Repaired ones that OpenAI's or Anthropic's rules refuse still.
+    pub refused: usize,
+    /// Repairs that a second repair changes again.
+    pub unstable: usize,
+    pub time: Duration,
+}
+
+/// Broken forms of every talk.
+pub fn measure(talks: &[Talk], clock: Clock<'_>) -> Mended {
+    let mut mended = Mended::default();
+    let (pending, words) = (BTreeSet::new(), Words::default());
+    let accepted = |items: &[Arc<Item>]| order::openai(items).is_ok() && order::anthropic(items).is_ok();
+    for (seed, talk) in (0..).zip(talks) {
+        let mut dice = Dice::new(seed);
+        for _ in 0..BREAKS {
+            let items = broken(&talk.items, &mut dice);
+            let start = clock();
+            let repaired = repair(&items, &pending, &words);
+            mended.time += clock().saturating_sub(start);
+            mended.transcripts += 1;
+            mended.items += items.len();
+            mended.changes += repaired.changes.len();
+            mended.broken += usize::from(!accepted(&items));
+            mended.refused += usize::from(!accepted(&repaired.items));
+            let again = repair(&repaired.items, &pending, &words);
+            mended.unstable += usize::from(!again.changes.is_empty());
+        }
+    }
+    mended
+}
+
+/// Items lost, doubled, out of order, with blank or reused ids.
+fn broken(items: &[Arc<Item>], dice: &mut Dice) -> Vec<Arc<Item>> {
+    let mut out: Vec<Arc<Item>> = items[..OPENING.min(items.len())].to_vec();
+    for item in items.iter().skip(OPENING) {
+        match dice.roll(24) {
+            0 => {}
+            1 => out.extend([Arc::clone(item), Arc::clone(item)]),
+            2 => {
+                let early = out.len() - dice.roll(out.len().saturating_sub(OPENING).min(4));
+                out.insert(early, Arc::clone(item));
+            }
+            3 => out.push(with_id(item, "")),
+            4 => out.push(with_id(item, "call_1")),
+            _ => out.push(Arc::clone(item)),
+        }
+    }
+    out
+}
+
+fn with_id(item: &Arc<Item>, id: &str) -> Arc<Item> {
+    let mut item = Item::clone(item);
+    for block in &mut item.blocks {
+        match block {
+            Block::Call(call) => id.clone_into(&mut call.id),
+            Block::Outcome(outcome) => id.clone_into(&mut outcome.call_id),
+            _ => {}
+        }
+    }
+    Arc::new(item)
+}
+
+/// One row.
+pub fn table(mended: &Mended) -> Table {
+    let row = vec![
+        count(mended.transcripts),
+        count(mended.items),
+        count(mended.broken),
+        count(mended.changes),
+        count(mended.refused),
+        count(mended.unstable),
+        number(mended.items as f64 / mended.time.as_secs_f64() / 1e6, 2),
+    ];
+    Table::new(
+        "B12",
+        "broken transcripts repaired",
+        [
+            "transcripts",
+            "items",
+            "refused before",
+            "changes",
+            "refused after",
+            "changed by a second repair",
+            "million items/s",
+        ],
+        vec![row],
+    )
+}
