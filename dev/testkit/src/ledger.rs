@@ -1,4 +1,4 @@
-//! Everything a test needs of the ledger's three ports: the in-memory ledger, the contract that every ledger keeps,
+//! Everything a test needs of the ledger's ports: the in-memory ledger, the contract that every ledger keeps,
 //! and sample values.
 //!
 //! Owns: the fake's protocol checks and the meaning of the ports as running code. Never: durability; that is tested

@@ -11,9 +11,11 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::SqliteLedger;
 use crate::failure::{Failure, Outcome};
-use crate::row::{kind_number, name_of, owner_of};
+use crate::row::{counted, kind_number, name_of, owner_of};
 
 pub(crate) const STATS: &str = "SELECT path, bytes, modified_s, modified_ns FROM files ORDER BY path";
+
+pub(crate) const COUNT: &str = "SELECT count(*) FROM files";
 
 pub(crate) const STAT: &str = "SELECT path, bytes, modified_s, modified_ns FROM files WHERE path = ?1";
 
@@ -173,6 +175,14 @@ impl FileChanges for SqliteLedger {
     async fn extend(&self, appends: Vec<FileAppend>) -> Result<(), LedgerError> {
         let work = move |c: &Connection| appends.iter().try_for_each(|append| extend(c, append));
         self.writer.write(work).await
+    }
+
+    async fn count(&self) -> Result<usize, LedgerError> {
+        let work = |c: &Connection| {
+            let mut statement = c.prepare_cached(COUNT)?;
+            Ok(statement.query_row([], |row| Ok(counted(row.get(0)?)))?)
+        };
+        self.readers.read(work).await
     }
 
     async fn drop_paths(&self, paths: &[VaultPath]) -> Result<(), LedgerError> {

@@ -12,6 +12,9 @@ pub(crate) enum Failure {
     /// As [`LedgerError::Conflict`].
     #[error("the session changed meanwhile")]
     Conflict,
+    /// As [`LedgerError::OtherOwner`].
+    #[error("the conversation belongs to another owner")]
+    OtherOwner,
     /// `SQLite` refused.
     #[error("sqlite failed")]
     Sql(#[from] rusqlite::Error),
@@ -47,6 +50,7 @@ impl From<Failure> for LedgerError {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Conflict => Self::Conflict,
+            Failure::OtherOwner => Self::OtherOwner,
             other => Self::Store(Box::new(other)),
         }
     }

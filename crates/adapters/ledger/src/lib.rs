@@ -1,14 +1,17 @@
-//! The ledger in `SQLite`: event logs, buffers, memcells, jobs with leases, and the file-change ledger.
+//! The ledger in `SQLite`: event logs, buffers, memcells, jobs with leases, the file-change ledger, and conversations.
 //!
 //! Owns: the database file, its schema and its durability; the only crate that names `SQLite`. Never: deciding where a
 //! conversation is cut or what a job does. `docs/ledger.md` describes the tables and the invariants they carry.
 //!
 //! Reading order: [`writer`] (one thread, one commit for all who wait), [`readers`], [`schema`], [`row`] (values and
-//! rows), [`transcripts`], [`sweep`] and [`scrub`] (forgetting, in rows and in bytes), [`jobs`], [`changes`].
+//! rows), [`transcripts`], [`sweep`] and [`scrub`] (forgetting, in rows and in bytes), [`jobs`], [`changes`],
+//! [`conversations`] and [`packing`].
 
 mod changes;
+mod conversations;
 mod failure;
 mod jobs;
+mod packing;
 mod readers;
 mod row;
 mod schema;
@@ -31,7 +34,7 @@ use failure::Failure;
 use readers::Readers;
 use writer::Writer;
 
-/// The three ledger ports on one database file. Dropping it finishes what is queued and frees the file.
+/// The ledger ports on one database file. Dropping it finishes what is queued and frees the file.
 #[derive(Debug)]
 pub struct SqliteLedger {
     // In this order they end: the writer is the last to close the database and so tidies its files up, and only then

@@ -231,13 +231,18 @@ pub(crate) struct Place {
     pub session: i64,
 }
 
-pub(crate) fn place_of(connection: &Connection, key: &SessionKey) -> Outcome<Place> {
-    let scope = match scope_row(connection, &key.scope)? {
-        Some(scope) => scope,
-        None => connection
+/// A scope's row, made now if it is new.
+pub(crate) fn make_scope(connection: &Connection, scope: &Scope) -> Outcome<i64> {
+    match scope_row(connection, scope)? {
+        Some(row) => Ok(row),
+        None => Ok(connection
             .prepare_cached("INSERT INTO scopes (app, project) VALUES (?1, ?2)")?
-            .insert([key.scope.app.as_str(), key.scope.project.as_str()])?,
-    };
+            .insert([scope.app.as_str(), scope.project.as_str()])?),
+    }
+}
+
+pub(crate) fn place_of(connection: &Connection, key: &SessionKey) -> Outcome<Place> {
+    let scope = make_scope(connection, &key.scope)?;
     let session = match session_row(connection, key)? {
         Some(session) => session,
         None => connection

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{CellId, MessageId, Owner, OwnerKind, Scope};
+use model::{CellId, MessageId, Owner, OwnerKind, Scope, SessionId};
 use ports::{Forgotten, JobKind, Sweep};
 use rusqlite::{Connection, OptionalExtension, Params};
 
@@ -17,13 +17,52 @@ use crate::{jobs, transcripts};
 
 pub(crate) fn sweep(connection: &Connection, sweep: &Sweep) -> Outcome<Forgotten> {
     let changes_before = connection.total_changes();
+    delete_conversations(connection, sweep)?;
     let forgotten = delete(connection, sweep)?;
     if connection.total_changes() > changes_before {
-        connection
-            .prepare_cached("INSERT INTO erasures DEFAULT VALUES")?
-            .execute([])?;
+        erase_bytes(connection)?;
     }
     Ok(forgotten)
+}
+
+/// Has what this commit deleted erased from the files as well; the request must be one that erases.
+pub(crate) fn erase_bytes(connection: &Connection) -> Outcome<()> {
+    connection
+        .prepare_cached("INSERT INTO erasures DEFAULT VALUES")?
+        .execute([])?;
+    Ok(())
+}
+
+/// The conversations that the sweep names. Those of a scope go with it.
+fn delete_conversations(connection: &Connection, sweep: &Sweep) -> Outcome<()> {
+    let (scope, session, owner) = match sweep {
+        Sweep::Session(key) => (&key.scope, Some(&key.session), None),
+        Sweep::Owner(scope, owner) => (scope, None, Some(owner)),
+        Sweep::OwnerInSession(key, owner) => (&key.scope, Some(&key.session), Some(owner)),
+        Sweep::Scope(_) | Sweep::Messages(..) => return Ok(()),
+    };
+    let Some(scope) = scope_row(connection, scope)? else {
+        return Ok(());
+    };
+    let session = session.map(SessionId::as_str);
+    let owner = owner.map(|owner| (kind_number(owner.kind), owner.id.as_str()));
+    match (session, owner) {
+        (Some(session), None) => connection
+            .prepare_cached("DELETE FROM conversations WHERE scope = ?1 AND name = ?2")?
+            .execute((scope, session))?,
+        (session, owner) => connection
+            .prepare_cached(
+                "DELETE FROM conversations WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3
+                   AND (?4 IS NULL OR name = ?4)",
+            )?
+            .execute((
+                scope,
+                owner.map(|owner| owner.0),
+                owner.map(|owner| owner.1),
+                session,
+            ))?,
+    };
+    Ok(())
 }
 
 fn delete(connection: &Connection, sweep: &Sweep) -> Outcome<Forgotten> {

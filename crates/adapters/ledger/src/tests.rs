@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::failure::{Failure, Outcome};
 use crate::writer::{self, Writer};
-use crate::{changes, jobs, schema, transcripts};
+use crate::{changes, conversations, jobs, schema, transcripts};
 
 fn start(path: &Path) -> Writer {
     let connection = Connection::open(path).expect("opens");
@@ -189,6 +189,10 @@ fn no_read_walks_over_other_tenants_rows() {
         changes::STAT,
         changes::RECORD,
         changes::MARKS,
+        conversations::CONVERSATION,
+        conversations::READ,
+        conversations::ITEMS,
+        conversations::TEXTS,
     ];
     for sql in look_ups {
         assert_eq!(scans(&connection, sql), [] as [String; 0], "{sql}");
@@ -200,12 +204,13 @@ fn no_read_walks_over_other_tenants_rows() {
     );
     // Those that are about all tenants walk over what is asked for only: a partial index, or everything.
     let whole = [
-        (
-            transcripts::OPEN_SESSIONS,
-            "SCAN sessions USING INDEX open_sessions",
-        ),
+        (transcripts::BUFFERED, "SCAN sessions USING INDEX open_sessions"),
         (jobs::DUE, "SCAN jobs USING COVERING INDEX job_heads"),
         (changes::BROKEN, "SCAN files USING INDEX broken_files"),
+        (
+            changes::COUNT,
+            "SCAN files USING COVERING INDEX sqlite_autoindex_files_1",
+        ),
         (changes::STATS, "SCAN files USING INDEX sqlite_autoindex_files_1"),
     ];
     for (sql, scan) in whole {

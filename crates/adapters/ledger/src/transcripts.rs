@@ -8,9 +8,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use model::{Cell, CellId, CutReason, Message, MessageId, Owner, Scope, SessionId, SessionKey, Timestamp};
-use ports::{
-    Accepted, AppendOutcome, Cut, Forgotten, LedgerError, NewMessage, OpenSession, Sweep, Transcripts,
-};
+use ports::{Accepted, AppendOutcome, Buffered, Cut, Forgotten, LedgerError, NewMessage, Sweep, Transcripts};
 use rusqlite::{Connection, OptionalExtension, Params};
 
 use crate::failure::{Failure, Outcome};
@@ -46,9 +44,8 @@ pub(crate) const BY_ID: &str = "SELECT messages.time, messages.seq, sessions.nam
     FROM messages JOIN events ON events.seq = messages.seq JOIN sessions ON sessions.id = messages.session
     WHERE messages.scope = ?1 AND messages.id = ?2";
 
-pub(crate) const OPEN_SESSIONS: &str = "SELECT app, project, name, buffered, touched
-    FROM sessions JOIN scopes ON scopes.id = sessions.scope
-    WHERE buffered > 0 ORDER BY touched, sessions.id LIMIT ?1";
+pub(crate) const BUFFERED: &str =
+    "SELECT count(*), coalesce(sum(buffered), 0) FROM sessions WHERE buffered > 0";
 
 pub(crate) const CELL: &str = "SELECT seq, reason, app, project, name
     FROM cells JOIN sessions ON sessions.id = cells.session JOIN scopes ON scopes.id = sessions.scope
@@ -277,18 +274,15 @@ fn messages(connection: &Connection, scope: &Scope, ids: &[MessageId]) -> Outcom
     Ok(found.into_iter().map(|(_, _, message)| message).collect())
 }
 
-fn open_sessions(connection: &Connection, limit: usize) -> Outcome<Vec<OpenSession>> {
-    let mut statement = connection.prepare_cached(OPEN_SESSIONS)?;
-    let mut rows = statement.query([count(limit)])?;
-    let mut open = Vec::new();
-    while let Some(row) = rows.next()? {
-        open.push(OpenSession {
-            session: session_key(row, 0)?,
-            messages: counted(row.get(3)?),
-            touched: Timestamp::from_millis(row.get(4)?),
-        });
-    }
-    Ok(open)
+fn buffered(connection: &Connection) -> Outcome<Buffered> {
+    let mut statement = connection.prepare_cached(BUFFERED)?;
+    let of = |row: &rusqlite::Row<'_>| {
+        Ok(Buffered {
+            sessions: counted(row.get(0)?),
+            messages: counted(row.get(1)?),
+        })
+    };
+    Ok(statement.query_row([], of)?)
 }
 
 #[async_trait]
@@ -332,8 +326,8 @@ impl Transcripts for SqliteLedger {
         self.readers.read(move |c| messages(c, &scope, &ids)).await
     }
 
-    async fn open_sessions(&self, limit: usize) -> Result<Vec<OpenSession>, LedgerError> {
-        self.readers.read(move |c| open_sessions(c, limit)).await
+    async fn buffered(&self) -> Result<Buffered, LedgerError> {
+        self.readers.read(buffered).await
     }
 
     async fn sweep(&self, wanted: Sweep) -> Result<Forgotten, LedgerError> {

@@ -14,6 +14,9 @@ pub enum LedgerError {
     /// What the caller read has changed meanwhile: read again.
     #[error("the session changed meanwhile")]
     Conflict,
+    /// The conversation is somebody else's.
+    #[error("the conversation belongs to another owner")]
+    OtherOwner,
     /// The file is of a newer Quipu.
     #[error("the ledger has version {found}, this program knows {known}: use a newer quipu")]
     NewerVersion { found: u32, known: u32 },
@@ -61,21 +64,20 @@ pub struct Cut {
     pub jobs: Vec<NewJob>,
 }
 
-/// A session whose buffer is not empty.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenSession {
-    pub session: SessionKey,
+/// What is buffered, over all scopes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Buffered {
+    /// Sessions whose buffer is not empty.
+    pub sessions: usize,
     pub messages: usize,
-    /// When its last message was accepted, by the wall clock.
-    pub touched: Timestamp,
 }
 
 /// What shall be gone from the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sweep {
-    /// A whole session: log, buffer, memcells, jobs.
+    /// A whole session: log, buffer, memcells, jobs, and the conversation of that name.
     Session(SessionKey),
-    /// Everything that names the owner, in this scope: as owner of a memcell, or as sender.
+    /// Everything that names the owner, in this scope: as owner of a memcell or of a conversation, or as sender.
     Owner(Scope, Owner),
     /// The same of one session alone.
     OwnerInSession(SessionKey, Owner),
@@ -116,8 +118,8 @@ pub trait Transcripts: Send + Sync + std::fmt::Debug {
     async fn tail(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Message>, LedgerError>;
     /// The messages of these ids that still exist, in order of time.
     async fn messages(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Message>, LedgerError>;
-    /// Sessions with a buffer, longest untouched first.
-    async fn open_sessions(&self, limit: usize) -> Result<Vec<OpenSession>, LedgerError>;
+    /// How many sessions have a buffer, and how many messages are in them.
+    async fn buffered(&self) -> Result<Buffered, LedgerError>;
     /// Removes for good what the sweep names.
     async fn sweep(&self, sweep: Sweep) -> Result<Forgotten, LedgerError>;
 }
@@ -336,6 +338,8 @@ pub trait FileChanges: Send + Sync + std::fmt::Debug {
     /// Records appends: the new stat, and marks added to those that are there. One that does not follow the recorded
     /// state changes nothing, since its marks would not be all that the file holds.
     async fn extend(&self, appends: Vec<FileAppend>) -> Result<(), LedgerError>;
+    /// How many files are recorded.
+    async fn count(&self) -> Result<usize, LedgerError>;
     /// Forgets files.
     async fn drop_paths(&self, paths: &[VaultPath]) -> Result<(), LedgerError>;
     /// Files with a problem.

@@ -4,16 +4,18 @@
 //! in-memory fake and a contract suite in `testkit`; adapters run the same suite.
 
 mod clock;
+mod conversations;
 mod index;
 mod ledger;
 mod models;
 mod vault;
 
 pub use clock::{Clock, Ids};
+pub use conversations::{Conversations, NewRecord, Record};
 pub use index::{CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance};
 pub use ledger::{
-    Accepted, AppendOutcome, BrokenFile, Cut, FileAppend, FileChanges, FileMark, FileRecord, Forgotten, Job,
-    JobFailure, JobId, JobKind, JobState, JobStats, Jobs, LedgerError, NewJob, NewMessage, OpenSession,
+    Accepted, AppendOutcome, BrokenFile, Buffered, Cut, FileAppend, FileChanges, FileMark, FileRecord,
+    Forgotten, Job, JobFailure, JobId, JobKind, JobState, JobStats, Jobs, LedgerError, NewJob, NewMessage,
     Sweep, TaskPage, TaskQuery, Transcripts,
 };
 pub use models::{

@@ -1,15 +1,16 @@
 //! What every ledger keeps, as running code: each function takes an empty ledger and panics where it breaks the ports.
 //!
-//! Owns: the meaning of `Transcripts`, `Jobs` and `FileChanges`. Never: durability across a restart.
+//! Owns: the meaning of `Transcripts`, `Jobs`, `FileChanges` and `Conversations`. Never: durability across a restart.
 //!
-//! Reading order: [`transcripts`], [`sweeps`], [`jobs`], [`changes`]; [`check_all`] runs all of them.
+//! Reading order: [`transcripts`], [`sweeps`], [`jobs`], [`changes`], [`conversations`]; [`check_all`] runs all of them.
 
 pub mod changes;
+pub mod conversations;
 pub mod jobs;
 pub mod sweeps;
 pub mod transcripts;
 
-use ports::{FileChanges, Jobs, Transcripts};
+use ports::{Conversations, FileChanges, Jobs, Transcripts};
 
 /// The three ports in one store: what is cut in one shows in the others.
 pub trait Ledger: Transcripts + Jobs + FileChanges {}
@@ -17,7 +18,7 @@ pub trait Ledger: Transcripts + Jobs + FileChanges {}
 impl<T: Transcripts + Jobs + FileChanges> Ledger for T {}
 
 /// Runs the whole contract, each function on a ledger of its own.
-pub async fn check_all<L: Ledger>(fresh: impl Fn() -> L) {
+pub async fn check_all<L: Ledger + Conversations>(fresh: impl Fn() -> L) {
     transcripts::everything_comes_back_in_order(&fresh()).await;
     transcripts::a_client_id_makes_a_retry_harmless(&fresh()).await;
     transcripts::an_append_is_all_or_none(&fresh()).await;
@@ -26,7 +27,7 @@ pub async fn check_all<L: Ledger>(fresh: impl Fn() -> L) {
     transcripts::a_buffer_is_the_tail_of_all_who_speak(&fresh()).await;
     transcripts::a_memcell_is_a_tail_until_it_is_written(&fresh()).await;
     transcripts::messages_are_found_by_id_in_their_scope(&fresh()).await;
-    transcripts::open_sessions_come_longest_untouched_first(&fresh()).await;
+    transcripts::what_is_buffered_is_counted(&fresh()).await;
     sweeps::a_session_goes_whole(&fresh()).await;
     sweeps::an_owner_goes_with_the_talk_of_her_own(&fresh()).await;
     sweeps::an_owner_leaves_what_others_remember(&fresh()).await;
@@ -47,4 +48,15 @@ pub async fn check_all<L: Ledger>(fresh: impl Fn() -> L) {
     changes::an_append_extends_a_record(&fresh()).await;
     changes::an_append_after_an_unknown_one_changes_nothing(&fresh()).await;
     changes::broken_files_are_named(&fresh()).await;
+    conversations::a_log_comes_back_byte_for_byte(&fresh()).await;
+    conversations::an_append_goes_where_its_caller_saw_the_end(&fresh()).await;
+    conversations::a_key_makes_a_retry_harmless(&fresh()).await;
+    conversations::an_item_is_there_once(&fresh()).await;
+    conversations::items_come_by_number(&fresh()).await;
+    conversations::words_are_found_in_any_script(&fresh()).await;
+    conversations::what_is_replaced_is_not_found(&fresh()).await;
+    conversations::a_replacement_is_all_or_none(&fresh()).await;
+    conversations::forks_do_not_know_each_other(&fresh()).await;
+    conversations::tenants_do_not_reach_each_other(&fresh()).await;
+    conversations::sweeps_take_conversations(&fresh()).await;
 }

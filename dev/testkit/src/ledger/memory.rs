@@ -1,9 +1,10 @@
-//! The ledger in memory: one struct, three ports, no durability.
+//! The ledger in memory: one struct, four ports, no durability.
 //!
 //! Owns: the protocol checks (a caller that breaks a port's promise panics with the reason) and the planned faults.
 //! Never: being clever; every question is a walk over all rows.
 
 mod changes;
+mod conversations;
 mod jobs;
 mod sweep;
 mod transcripts;
@@ -26,7 +27,7 @@ pub enum Fault {
     Down,
 }
 
-/// The three ledger ports in memory.
+/// The ledger's ports in memory.
 #[derive(Debug, Default)]
 pub struct MemoryLedger {
     state: Mutex<State>,
@@ -44,13 +45,14 @@ struct Calls {
 #[derive(Debug, Default)]
 struct State {
     /// In order of their first message.
-    sessions: Vec<(SessionKey, Timestamp)>,
+    sessions: Vec<SessionKey>,
     /// In order of arrival.
     messages: Vec<Stored>,
     cells: Vec<StoredCell>,
     /// In order of arrival.
     jobs: Vec<StoredJob>,
     files: BTreeMap<VaultPath, FileRecord>,
+    conversations: BTreeMap<SessionKey, conversations::Stored>,
 }
 
 /// A message is in the buffer or in one cell because it has one place for the answer.
@@ -84,7 +86,7 @@ impl MemoryLedger {
         Self::default()
     }
 
-    /// How many calls were made so far, on all three ports together.
+    /// How many calls were made so far, on all ports together.
     pub fn calls(&self) -> usize {
         self.calls_now().made
     }

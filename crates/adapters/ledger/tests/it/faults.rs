@@ -5,11 +5,13 @@ use std::path::Path;
 use ledger::SqliteLedger;
 use model::{CellId, Owner, SessionKey};
 use ports::{
-    FileAppend, FileChanges, JobFailure, JobId, JobKind, Jobs, LedgerError, Sweep, TaskQuery, Transcripts,
+    Conversations, FileAppend, FileChanges, JobFailure, JobId, JobKind, Jobs, LedgerError, Sweep, TaskQuery,
+    Transcripts,
 };
+use testkit::ledger::contract::conversations::{item, note};
 use testkit::ledger::samples::{at, cell, cut, file, job, name, new, says, scope, session, with_client_id};
 
-const TABLES: [&str; 10] = [
+const TABLES: [&str; 14] = [
     "scopes",
     "sessions",
     "events",
@@ -20,6 +22,10 @@ const TABLES: [&str; 10] = [
     "jobs",
     "files",
     "file_marks",
+    "conversations",
+    "records",
+    "texts",
+    "append_keys",
 ];
 
 /// Makes the n-th change of a row fail, counted down in a table of the test's own.
@@ -69,11 +75,16 @@ async fn everything(ledger: &SqliteLedger) -> String {
             ledger.cell(&CellId::new(id)).await.expect("reads")
         ));
     }
-    seen.push(format!("{:?}", ledger.open_sessions(9).await.expect("reads")));
+    seen.push(format!("{:?}", ledger.buffered().await.expect("reads")));
     seen.push(format!("{:?}", ledger.page(&all_jobs).await.expect("reads")));
     let files = FileChanges::stats(ledger).await.expect("reads");
     for stat in files {
         seen.push(format!("{:?}", ledger.record(&stat.path).await.expect("reads")));
+    }
+    for s in ["s", "fork"] {
+        let s = session("a", s);
+        seen.push(format!("{:?}", ledger.read(&s, 0, 99).await.expect("reads")));
+        seen.push(format!("{:?}", ledger.find(&s, "words", 9).await.expect("looks")));
     }
     seen.join("\n")
 }
@@ -83,8 +94,7 @@ async fn fill(ledger: &SqliteLedger) {
     let s = session("a", "s");
     let user = |i: i64| if i % 2 == 0 { "ann" } else { "bob" };
     let messages = (0..7).map(|i| new(says(&s, user(i), &format!("m{i}"), i)));
-    ledger
-        .append(&s, messages.collect(), at(1))
+    Transcripts::append(ledger, &s, messages.collect(), at(1))
         .await
         .expect("accepted");
     let buffer = ledger.buffer(&s).await.expect("reads");
@@ -107,6 +117,33 @@ async fn fill(ledger: &SqliteLedger) {
             .await
             .expect("recorded");
     }
+    let ann = Owner::user(name("ann"));
+    let records = vec![item(0, "some words"), note("between"), item(1, "other words")];
+    Conversations::append(ledger, &s, &ann, 0, Some("key"), records)
+        .await
+        .expect("appended");
+}
+
+async fn converse(ledger: &SqliteLedger, operation: &str, s: &SessionKey) -> Result<(), LedgerError> {
+    let ann = Owner::user(name("ann"));
+    match operation {
+        "log append" => {
+            let records = vec![item(2, "more words"), note("the end")];
+            Conversations::append(ledger, s, &ann, 3, Some("new key"), records)
+                .await
+                .map(drop)
+        }
+        "log replace" => {
+            let replaced = vec![(0, note("gone")), (2, item(1, "another text"))];
+            ledger
+                .replace(s, 3, replaced, vec![note("the end")])
+                .await
+                .map(drop)
+        }
+        "log fork" => ledger.fork(s, 3, &session("a", "fork").session).await,
+        "log delete" => ledger.delete(s).await.map(drop),
+        other => panic!("no operation `{other}`"),
+    }
 }
 
 async fn operate(ledger: &SqliteLedger, operation: &str) -> Result<(), LedgerError> {
@@ -119,8 +156,7 @@ async fn operate(ledger: &SqliteLedger, operation: &str) -> Result<(), LedgerErr
                 let id = format!("n{i}");
                 with_client_id(says(&new_session, "ann", &id, 5), &id)
             });
-            ledger
-                .append(&new_session, messages.collect(), at(30))
+            Transcripts::append(ledger, &new_session, messages.collect(), at(30))
                 .await
                 .map(drop)
         }
@@ -151,6 +187,7 @@ async fn operate(ledger: &SqliteLedger, operation: &str) -> Result<(), LedgerErr
             Ok(())
         }
         "release" => ledger.release_all().await.map(drop),
+        log if log.starts_with("log") => converse(ledger, log, &s).await,
         sweep if sweep.starts_with("forget") => forget(ledger, sweep, s).await,
         "put" => ledger.put(file("f1", 2, &[("ep_3", 3)])).await,
         "extend" => {
@@ -214,6 +251,10 @@ async fn the_nth_write_fails_and_nothing_happened() {
         "put",
         "extend",
         "drop paths",
+        "log append",
+        "log replace",
+        "log fork",
+        "log delete",
     ];
     for operation in operations {
         let folder = tempfile::tempdir().expect("a folder");

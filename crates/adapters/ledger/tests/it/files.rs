@@ -4,7 +4,11 @@ use std::path::Path;
 
 use ledger::SqliteLedger;
 use model::{CellId, MessageId, Owner};
-use ports::{FileChanges, FileRecord, JobKind, JobState, Jobs, LedgerError, TaskQuery, Transcripts};
+use ports::{
+    Conversations, FileChanges, FileRecord, JobKind, JobState, Jobs, LedgerError, NewRecord, TaskQuery,
+    Transcripts,
+};
+use testkit::ledger::contract::conversations::{item, note};
 use testkit::ledger::samples::{
     at, cell, cut, file, full, job, name, new, says, scope, session, with_client_id,
 };
@@ -18,7 +22,9 @@ async fn a_root_is_open_once_and_free_again_after_drop() {
     assert!(matches!(second, Err(LedgerError::InUse)), "{second:?}");
     let s = session("a", "s");
     let message = new(says(&s, "ann", "m1", 1));
-    ledger.append(&s, vec![message], at(1)).await.expect("accepted");
+    Transcripts::append(&ledger, &s, vec![message], at(1))
+        .await
+        .expect("accepted");
     drop(ledger);
     let left: Vec<_> = std::fs::read_dir(folder.path()).expect("reads").collect();
     assert_eq!(
@@ -66,7 +72,10 @@ fn a_file_that_is_no_database_is_an_error_with_its_cause() {
     assert!(chain.contains("not a database"), "{chain}");
 }
 
-/// What every fixture holds.
+/// What this program writes.
+const VERSION: u32 = 2;
+
+/// What every fixture holds; a conversation from version 2 on.
 async fn fill(ledger: &SqliteLedger) {
     let s = session("a", "s");
     let messages = vec![
@@ -74,7 +83,9 @@ async fn fill(ledger: &SqliteLedger) {
         new(full(&s, "m2", 20)),
         new(says(&s, "bob", "m3", 20)),
     ];
-    ledger.append(&s, messages, at(5)).await.expect("accepted");
+    Transcripts::append(ledger, &s, messages, at(5))
+        .await
+        .expect("accepted");
     let buffer = ledger.buffer(&s).await.expect("reads");
     let cells = vec![
         cell("mc1", &buffer[..1], &["ann"]),
@@ -90,6 +101,21 @@ async fn fill(ledger: &SqliteLedger) {
     let queued = job("later", JobKind::MemoryFlush, &s);
     ledger.enqueue(vec![queued], at(33)).await.expect("queued");
     ledger.put(record()).await.expect("recorded");
+    let appended = Conversations::append(ledger, &s, &bot(), 0, Some("key"), log()).await;
+    assert_eq!(appended.expect("appended"), 3);
+}
+
+fn bot() -> Owner {
+    Owner::agent(name("bot"))
+}
+
+/// With one that is packed.
+fn log() -> Vec<NewRecord> {
+    vec![
+        item(0, "Ärger"),
+        note("between 🦙"),
+        item(1, &"long and packed ".repeat(40)),
+    ]
 }
 
 fn record() -> FileRecord {
@@ -99,7 +125,18 @@ fn record() -> FileRecord {
     }
 }
 
-async fn check_filled(path: &Path) {
+async fn check_conversation(ledger: &SqliteLedger) {
+    let s = session("a", "s");
+    let records = ledger.read(&s, 0, 9).await.expect("reads");
+    let bodies = records.into_iter().map(|record| record.body);
+    assert!(bodies.eq(log().into_iter().map(|record| record.body)));
+    assert_eq!(ledger.find(&s, "äRG", 9).await.expect("looks"), [0]);
+    assert_eq!(ledger.find(&s, "packed", 9).await.expect("looks"), [1]);
+    let again = Conversations::append(ledger, &s, &bot(), 0, Some("key"), Vec::new()).await;
+    assert_eq!(again.expect("seen"), 3);
+}
+
+async fn check_filled(path: &Path, version: u32) {
     let ledger = SqliteLedger::open(path).expect("opens and upgrades");
     let s = session("a", "s");
     assert_eq!(
@@ -113,10 +150,12 @@ async fn check_filled(path: &Path) {
     let ann = Owner::user(name("ann"));
     let tail = ledger.tail(&s.scope, &ann).await.expect("reads");
     assert_eq!(tail, [full(&s, "m2", 20), says(&s, "bob", "m3", 20)]);
-    let open = ledger.open_sessions(9).await.expect("reads");
-    assert_eq!((open.len(), open[0].messages, open[0].touched), (1, 1, at(5)));
+    let open = ledger.buffered().await.expect("reads");
+    assert_eq!((open.sessions, open.messages), (1, 1));
     let again = with_client_id(says(&s, "ann", "m9", 10), "c1");
-    let outcome = ledger.append(&s, vec![again], at(50)).await.expect("accepted");
+    let outcome = Transcripts::append(&ledger, &s, vec![again], at(50))
+        .await
+        .expect("accepted");
     assert_eq!(
         (&outcome.accepted[0].id, outcome.accepted[0].duplicate),
         (&MessageId::new("m1"), true)
@@ -160,6 +199,9 @@ async fn check_filled(path: &Path) {
         ledger.record(&record().stat.path).await.expect("reads"),
         Some(record())
     );
+    if version > 1 {
+        check_conversation(&ledger).await;
+    }
 }
 
 #[tokio::test]
@@ -169,18 +211,22 @@ async fn this_version_holds_what_the_fixtures_hold() {
     let ledger = SqliteLedger::open(&path).expect("opens");
     fill(&ledger).await;
     drop(ledger);
-    check_filled(&path).await;
+    check_filled(&path, VERSION).await;
 }
 
 #[tokio::test]
 async fn every_old_version_is_read() {
-    for (version, dump) in [(1, include_str!("../fixtures/v1.sql"))] {
+    let dumps = [
+        include_str!("../fixtures/v1.sql"),
+        include_str!("../fixtures/v2.sql"),
+    ];
+    for (version, dump) in (1..=VERSION).zip(dumps) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("ledger.db");
         let raw = rusqlite::Connection::open(&path).expect("opens");
         raw.execute_batch(dump).expect("the dump is SQL");
         raw.pragma_update(None, "user_version", version).expect("sets");
         raw.close().expect("closes");
-        check_filled(&path).await;
+        check_filled(&path, version).await;
     }
 }

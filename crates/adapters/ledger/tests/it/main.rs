@@ -2,6 +2,7 @@
 
 mod concurrency;
 mod contract;
+mod conversations;
 mod erase;
 mod faults;
 mod files;

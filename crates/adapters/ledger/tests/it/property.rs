@@ -276,7 +276,7 @@ impl Script {
         for n in 0..=self.cells {
             seen.push(format!("{:?}", ledger.cell(&CellId::new(format!("c{n}"))).await));
         }
-        seen.push(format!("{:?}", ledger.open_sessions(4).await));
+        seen.push(format!("{:?}", ledger.buffered().await));
         seen.push(format!(
             "{:?}",
             Jobs::stats(ledger, Timestamp::from_millis(0)).await

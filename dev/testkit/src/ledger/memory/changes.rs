@@ -23,6 +23,10 @@ impl FileChanges for MemoryLedger {
         self.call(|state| Ok(state.files.values().map(|file| file.stat.clone()).collect()))
     }
 
+    async fn count(&self) -> Result<usize, LedgerError> {
+        self.call(|state| Ok(state.files.len()))
+    }
+
     async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, LedgerError> {
         self.call(|state| Ok(state.files.get(path).map(|file| file.stat.clone())))
     }

@@ -19,14 +19,21 @@ pub(super) fn speaker(message: &Message) -> Owner {
 
 impl State {
     pub(super) fn sweep(&mut self, sweep: Sweep) -> Forgotten {
+        self.conversations.retain(|key, stored| match &sweep {
+            Sweep::Session(session) => key != session,
+            Sweep::Owner(scope, owner) => key.scope != *scope || stored.owner != *owner,
+            Sweep::OwnerInSession(session, owner) => key != session || stored.owner != *owner,
+            Sweep::Scope(scope) => key.scope != *scope,
+            Sweep::Messages(..) => true,
+        });
         match sweep {
             Sweep::Session(session) => {
-                self.sessions.retain(|(key, _)| *key != session);
+                self.sessions.retain(|key| *key != session);
                 self.jobs.retain(|stored| stored.job.session != session);
                 self.erase(|m| m.session == session)
             }
             Sweep::Scope(scope) => {
-                self.sessions.retain(|(key, _)| key.scope != scope);
+                self.sessions.retain(|key| key.scope != scope);
                 self.jobs.retain(|stored| stored.job.session.scope != scope);
                 self.erase(|m| m.session.scope == scope)
             }
@@ -92,7 +99,7 @@ impl State {
         let mut cell_ids: Vec<CellId> = empty.cloned().collect();
         cell_ids.sort();
         self.cells.retain(|cell| !cell_ids.contains(&cell.id));
-        self.sessions.retain(|(session, _)| !ended(session));
+        self.sessions.retain(|session| !ended(session));
         self.jobs.retain(|stored| {
             let writes_gone = stored.job.kind == JobKind::WriteCell
                 && cell_ids.iter().any(|id| id.as_str() == stored.job.subject);

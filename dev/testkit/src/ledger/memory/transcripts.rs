@@ -7,8 +7,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use model::{Cell, CellId, Message, MessageId, Owner, OwnerKind, Scope, SessionKey, Timestamp};
 use ports::{
-    Accepted, AppendOutcome, Cut, Forgotten, JobKind, LedgerError, NewMessage, OpenSession, Sweep,
-    Transcripts,
+    Accepted, AppendOutcome, Buffered, Cut, Forgotten, JobKind, LedgerError, NewMessage, Sweep, Transcripts,
 };
 
 use super::{MemoryLedger, State, Stored, StoredCell, sweep::speaker};
@@ -20,10 +19,9 @@ impl State {
             .filter(move |m| m.cell.is_none() && &m.message.session == session)
     }
 
-    fn touch(&mut self, session: &SessionKey, now: Timestamp) {
-        match self.sessions.iter_mut().find(|(key, _)| key == session) {
-            Some((_, touched)) => *touched = now,
-            None => self.sessions.push((session.clone(), now)),
+    fn touch(&mut self, session: &SessionKey) {
+        if !self.sessions.contains(session) {
+            self.sessions.push(session.clone());
         }
     }
 
@@ -128,16 +126,14 @@ impl State {
         }
     }
 
-    fn open_sessions(&self, limit: usize) -> Vec<OpenSession> {
-        let sessions = self.sessions.iter().map(|(session, touched)| OpenSession {
-            session: session.clone(),
-            messages: self.buffered(session).count(),
-            touched: *touched,
-        });
-        let mut open: Vec<OpenSession> = sessions.filter(|open| open.messages > 0).collect();
-        open.sort_by_key(|open| open.touched);
-        open.truncate(limit);
-        open
+    fn open(&self) -> Buffered {
+        let counts = self.sessions.iter().map(|session| self.buffered(session).count());
+        counts
+            .filter(|count| *count > 0)
+            .fold(Buffered::default(), |sum, count| Buffered {
+                sessions: sum.sessions + 1,
+                messages: sum.messages + count,
+            })
     }
 }
 
@@ -176,7 +172,7 @@ impl Transcripts for MemoryLedger {
         &self,
         session: &SessionKey,
         messages: Vec<NewMessage>,
-        now: Timestamp,
+        _now: Timestamp,
     ) -> Result<AppendOutcome, LedgerError> {
         let is_own = messages.iter().all(|new| &new.message.session == session);
         assert!(is_own, "a message names another session");
@@ -187,7 +183,7 @@ impl Transcripts for MemoryLedger {
                 accepted.push(state.accept(session, new));
             }
             if accepted.iter().any(|a| !a.duplicate) {
-                state.touch(session, now);
+                state.touch(session);
             }
             Ok(AppendOutcome {
                 accepted,
@@ -232,8 +228,8 @@ impl Transcripts for MemoryLedger {
         })
     }
 
-    async fn open_sessions(&self, limit: usize) -> Result<Vec<OpenSession>, LedgerError> {
-        self.call(|state| Ok(state.open_sessions(limit)))
+    async fn buffered(&self) -> Result<Buffered, LedgerError> {
+        self.call(|state| Ok(state.open()))
     }
 
     async fn sweep(&self, sweep: Sweep) -> Result<Forgotten, LedgerError> {

@@ -1,0 +1,369 @@
+//! Logs of conversations: records by position, items by number, words by looking at all of them.
+//!
+//! Owns: the rows of `Conversations`. Never: what a body means.
+//!
+//! Texts are packed on the caller's side of the queue: the writer's time is everybody's.
+
+use std::ops::Range;
+
+use async_trait::async_trait;
+use model::{Owner, Scope, SessionId, SessionKey};
+use ports::{Conversations, LedgerError, NewRecord, Record};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Params};
+
+use crate::SqliteLedger;
+use crate::failure::{Failure, Outcome};
+use crate::packing::{Packer, Unpacker, fold};
+use crate::row::{count, counted, kind_number, make_scope};
+use crate::sweep;
+
+pub(crate) const CONVERSATION: &str = "SELECT conversations.id, records, owner_kind, owner
+    FROM scopes JOIN conversations ON conversations.scope = scopes.id
+    WHERE app = ?1 AND project = ?2 AND name = ?3";
+
+pub(crate) const READ: &str = "SELECT position, item, body FROM records
+    WHERE conversation = ?1 AND position >= ?2 ORDER BY position LIMIT ?3";
+
+pub(crate) const ITEMS: &str = "SELECT position, item, body FROM records
+    WHERE conversation = ?1 AND item >= ?2 AND item < ?3 ORDER BY item";
+
+/// Looks at the index of items and at their texts, and never at a body.
+pub(crate) const TEXTS: &str = "SELECT item, text FROM records JOIN texts ON texts.record = records.seq
+    WHERE conversation = ?1 AND item IS NOT NULL ORDER BY item DESC";
+
+/// So that the end of a range of them fits into a column too.
+const ITEM_END: i64 = 1 << 62;
+
+struct Conversation {
+    id: i64,
+    records: i64,
+    owner: (i64, String),
+}
+
+/// A record as its columns.
+struct Packed {
+    item: Option<i64>,
+    /// Folded; none when there is nothing to find.
+    text: Option<Value>,
+    body: Value,
+}
+
+fn conversation(connection: &Connection, key: &SessionKey) -> Outcome<Option<Conversation>> {
+    let names = [
+        key.scope.app.as_str(),
+        key.scope.project.as_str(),
+        key.session.as_str(),
+    ];
+    let found = connection.prepare_cached(CONVERSATION)?.query_row(names, |row| {
+        Ok(Conversation {
+            id: row.get(0)?,
+            records: row.get(1)?,
+            owner: (row.get(2)?, row.get(3)?),
+        })
+    });
+    Ok(found.optional()?)
+}
+
+/// A position or an item's number as a column holds it; what does not fit is nowhere.
+fn number(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+fn pack(records: Vec<NewRecord>) -> Outcome<Vec<Packed>> {
+    let mut packer = Packer::new()?;
+    let packed = records.into_iter().map(|record| {
+        let item = record.item.map(number);
+        if item.is_some_and(|item| item >= ITEM_END) {
+            return Err(Failure::Row("an item's number of more than 62 bits".to_owned()));
+        }
+        let is_found = item.is_some() && !record.text.is_empty();
+        let text = is_found.then(|| packer.pack(fold(&record.text))).transpose()?;
+        Ok(Packed {
+            item,
+            text,
+            body: packer.pack(record.body)?,
+        })
+    });
+    packed.collect()
+}
+
+/// Packing takes as long as the records are: not on a thread that serves others.
+async fn packed(records: Vec<NewRecord>) -> Outcome<Vec<Packed>> {
+    tokio::task::spawn_blocking(|| pack(records))
+        .await
+        .map_err(|_| Failure::Stopped)?
+}
+
+fn append(
+    connection: &Connection,
+    key: &SessionKey,
+    owner: &Owner,
+    (at, append_key): (u64, Option<&str>),
+    records: &[Packed],
+) -> Outcome<u64> {
+    let owner = (kind_number(owner.kind), owner.id.as_str());
+    let (id, length) = match conversation(connection, key)? {
+        Some(found) if (found.owner.0, found.owner.1.as_str()) != owner => return Err(Failure::OtherOwner),
+        Some(found) => (found.id, found.records),
+        None => (make(connection, key, owner)?, 0),
+    };
+    if let Some(append_key) = append_key {
+        let seen = connection
+            .prepare_cached("SELECT records FROM append_keys WHERE conversation = ?1 AND key = ?2")?
+            .query_row((id, append_key), |row| row.get(0))
+            .optional()?;
+        if let Some(length) = seen {
+            return Ok(counted(length) as u64);
+        }
+    }
+    if number(at) != length {
+        return Err(Failure::Conflict);
+    }
+    let length = extend(connection, id, length, records)?;
+    if let Some(append_key) = append_key {
+        connection
+            .prepare_cached("INSERT INTO append_keys (conversation, key, records) VALUES (?1, ?2, ?3)")?
+            .execute((id, append_key, length))?;
+    }
+    Ok(counted(length) as u64)
+}
+
+fn make(connection: &Connection, key: &SessionKey, owner: (i64, &str)) -> Outcome<i64> {
+    let scope = make_scope(connection, &key.scope)?;
+    let sql = "INSERT INTO conversations (scope, name, owner_kind, owner) VALUES (?1, ?2, ?3, ?4)";
+    let values = (scope, key.session.as_str(), owner.0, owner.1);
+    Ok(connection.prepare_cached(sql)?.insert(values)?)
+}
+
+/// Adds records behind the first `length`; how many there are then.
+fn extend(connection: &Connection, conversation: i64, length: i64, records: &[Packed]) -> Outcome<i64> {
+    for (position, record) in (length..).zip(records) {
+        insert(connection, conversation, position, record)?;
+    }
+    let length = length + count(records.len());
+    connection
+        .prepare_cached("UPDATE conversations SET records = ?2 WHERE id = ?1")?
+        .execute((conversation, length))?;
+    Ok(length)
+}
+
+fn insert(connection: &Connection, conversation: i64, position: i64, record: &Packed) -> Outcome<()> {
+    if let Some(item) = record.item {
+        let sql = "SELECT 1 FROM records WHERE conversation = ?1 AND item = ?2";
+        if connection.prepare_cached(sql)?.exists((conversation, item))? {
+            return Err(Failure::Conflict);
+        }
+    }
+    let seq = connection
+        .prepare_cached("INSERT INTO records (conversation, position, item, body) VALUES (?1, ?2, ?3, ?4)")?
+        .insert((conversation, position, record.item, &record.body))?;
+    if let Some(text) = &record.text {
+        connection
+            .prepare_cached("INSERT INTO texts (record, text) VALUES (?1, ?2)")?
+            .execute((seq, text))?;
+    }
+    Ok(())
+}
+
+fn replace(
+    connection: &Connection,
+    key: &SessionKey,
+    at: u64,
+    replaced: &[(u64, Packed)],
+    appended: &[Packed],
+) -> Outcome<u64> {
+    let Some(found) = conversation(connection, key)?.filter(|found| found.records == number(at)) else {
+        return Err(Failure::Conflict);
+    };
+    // All go before the first comes, so that an item may change places.
+    for (position, _) in replaced {
+        let gone = connection
+            .prepare_cached("DELETE FROM records WHERE conversation = ?1 AND position = ?2")?
+            .execute((found.id, number(*position)))?;
+        if gone == 0 {
+            return Err(Failure::Conflict);
+        }
+    }
+    for (position, record) in replaced {
+        insert(connection, found.id, number(*position), record)?;
+    }
+    let length = extend(connection, found.id, found.records, appended)?;
+    if !replaced.is_empty() {
+        sweep::erase_bytes(connection)?;
+    }
+    Ok(counted(length) as u64)
+}
+
+fn fork(connection: &Connection, from: &SessionKey, records: u64, to: &SessionKey) -> Outcome<()> {
+    let Some(found) = conversation(connection, from)?.filter(|found| found.records >= number(records)) else {
+        return Err(Failure::Conflict);
+    };
+    if conversation(connection, to)?.is_some() {
+        return Err(Failure::Conflict);
+    }
+    let copy = make(connection, to, (found.owner.0, &found.owner.1))?;
+    let steps = [
+        "INSERT INTO records (conversation, position, item, body)
+           SELECT ?2, position, item, body FROM records
+           WHERE conversation = ?1 AND position < ?3 ORDER BY position",
+        "INSERT INTO texts (record, text)
+           SELECT copy.seq, text FROM records AS original
+             JOIN texts ON texts.record = original.seq
+             JOIN records AS copy ON copy.conversation = ?2 AND copy.position = original.position
+           WHERE original.conversation = ?1 AND original.position < ?3 ORDER BY copy.seq",
+    ];
+    for sql in steps {
+        connection
+            .prepare_cached(sql)?
+            .execute((found.id, copy, number(records)))?;
+    }
+    extend(connection, copy, number(records), &[])?;
+    Ok(())
+}
+
+fn delete(connection: &Connection, key: &SessionKey) -> Outcome<bool> {
+    let Some(found) = conversation(connection, key)? else {
+        return Ok(false);
+    };
+    connection
+        .prepare_cached("DELETE FROM conversations WHERE id = ?1")?
+        .execute([found.id])?;
+    sweep::erase_bytes(connection)?;
+    Ok(true)
+}
+
+fn records(connection: &Connection, sql: &str, params: impl Params) -> Outcome<Vec<Record>> {
+    let mut unpacker = Unpacker::new()?;
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
+    let mut records = Vec::new();
+    while let Some(row) = rows.next()? {
+        records.push(Record {
+            position: row.get::<_, i64>(0)?.cast_unsigned(),
+            item: row.get::<_, Option<i64>>(1)?.map(i64::cast_unsigned),
+            body: unpacker.unpack(row.get_ref(2)?)?.to_owned(),
+        });
+    }
+    Ok(records)
+}
+
+fn items(connection: &Connection, key: &SessionKey, items: Range<u64>) -> Outcome<Vec<Record>> {
+    match conversation(connection, key)? {
+        Some(found) => records(
+            connection,
+            ITEMS,
+            (found.id, number(items.start), number(items.end)),
+        ),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn find(connection: &Connection, key: &SessionKey, words: &str, limit: usize) -> Outcome<Vec<u64>> {
+    let words: Vec<String> = words.split_whitespace().map(fold).collect();
+    let mut found = Vec::new();
+    let Some(conversation) = conversation(connection, key)?.filter(|_| !words.is_empty()) else {
+        return Ok(found);
+    };
+    let mut unpacker = Unpacker::new()?;
+    let mut statement = connection.prepare_cached(TEXTS)?;
+    let mut rows = statement.query([conversation.id])?;
+    while found.len() < limit
+        && let Some(row) = rows.next()?
+    {
+        let text = unpacker.unpack(row.get_ref(1)?)?;
+        if words.iter().all(|word| text.contains(word.as_str())) {
+            found.push(row.get::<_, i64>(0)?.cast_unsigned());
+        }
+    }
+    Ok(found)
+}
+
+#[async_trait]
+impl Conversations for SqliteLedger {
+    async fn append(
+        &self,
+        conversation: &SessionKey,
+        owner: &Owner,
+        at: u64,
+        key: Option<&str>,
+        records: Vec<NewRecord>,
+    ) -> Result<u64, LedgerError> {
+        let (conversation, owner) = (conversation.clone(), owner.clone());
+        let key = key.map(str::to_owned);
+        let records = packed(records).await?;
+        let work = move |c: &Connection| append(c, &conversation, &owner, (at, key.as_deref()), &records);
+        self.writer.write(work).await
+    }
+
+    async fn read(
+        &self,
+        conversation: &SessionKey,
+        from: u64,
+        limit: usize,
+    ) -> Result<Vec<Record>, LedgerError> {
+        let key = conversation.clone();
+        let work = move |c: &Connection| match self::conversation(c, &key)? {
+            Some(found) => records(c, READ, (found.id, number(from), count(limit))),
+            None => Ok(Vec::new()),
+        };
+        self.readers.read(work).await
+    }
+
+    async fn item(&self, conversation: &SessionKey, item: u64) -> Result<Option<Record>, LedgerError> {
+        let key = conversation.clone();
+        let end = item.saturating_add(1);
+        let mut found = self.readers.read(move |c| items(c, &key, item..end)).await?;
+        Ok(found.pop())
+    }
+
+    async fn items(&self, conversation: &SessionKey, items: Range<u64>) -> Result<Vec<Record>, LedgerError> {
+        let key = conversation.clone();
+        self.readers.read(move |c| self::items(c, &key, items)).await
+    }
+
+    async fn find(
+        &self,
+        conversation: &SessionKey,
+        words: &str,
+        limit: usize,
+    ) -> Result<Vec<u64>, LedgerError> {
+        let (key, words) = (conversation.clone(), words.to_owned());
+        self.readers.read(move |c| find(c, &key, &words, limit)).await
+    }
+
+    async fn replace(
+        &self,
+        conversation: &SessionKey,
+        at: u64,
+        replaced: Vec<(u64, NewRecord)>,
+        appended: Vec<NewRecord>,
+    ) -> Result<u64, LedgerError> {
+        let key = conversation.clone();
+        let (positions, replaced): (Vec<u64>, Vec<NewRecord>) = replaced.into_iter().unzip();
+        let replaced = positions
+            .into_iter()
+            .zip(packed(replaced).await?)
+            .collect::<Vec<_>>();
+        let appended = packed(appended).await?;
+        let work = move |c: &Connection| replace(c, &key, at, &replaced, &appended);
+        self.writer.erase(work).await
+    }
+
+    async fn fork(&self, from: &SessionKey, records: u64, to: &SessionId) -> Result<(), LedgerError> {
+        let (from, to) = (from.clone(), to.clone());
+        let work = move |c: &Connection| {
+            let to = SessionKey {
+                scope: Scope::clone(&from.scope),
+                session: to,
+            };
+            fork(c, &from, records, &to)
+        };
+        self.writer.write(work).await
+    }
+
+    async fn delete(&self, conversation: &SessionKey) -> Result<bool, LedgerError> {
+        let key = conversation.clone();
+        self.writer.erase(move |c| delete(c, &key)).await
+    }
+}

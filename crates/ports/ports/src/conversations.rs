@@ -1,0 +1,91 @@
+//! Durable logs of conversations, for the engine that decides what of them a model sees.
+//!
+//! Owns: what a log promises. Never: what a record says; a body is text that comes back byte for byte.
+
+use std::ops::Range;
+
+use async_trait::async_trait;
+use model::{Owner, SessionId, SessionKey};
+
+use crate::ledger::LedgerError;
+
+/// A record to be kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRecord {
+    /// The number of the item that this record holds, unique in its conversation and below 2^62; none for
+    /// other records.
+    pub item: Option<u64>,
+    /// The words by which the item is found; empty for what shall not be found, and ignored without an item.
+    pub text: String,
+    /// Any text, up to some MB.
+    pub body: String,
+}
+
+/// A record as kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Its place in the log, from 0, without gaps.
+    pub position: u64,
+    pub item: Option<u64>,
+    pub body: String,
+}
+
+/// Logs of records, one for each conversation. Invariants: a log only grows at its end, and what is in it changes by
+/// [`Conversations::replace`] alone; a call that fails did nothing of it; `Ok` means on disk. A conversation that is
+/// not there reads as an empty one. Nothing of another scope is ever reached: every call starts from a session's key.
+/// The sweeps of [`crate::Transcripts`] take conversations too: by session, by owner, by scope.
+#[async_trait]
+pub trait Conversations: Send + Sync + std::fmt::Debug {
+    /// Adds records to a log that has exactly `at` of them, in one commit, and tells how many it has then. The first
+    /// append makes the conversation and its owner. With a `key`, unique in its conversation, a retry is harmless: a key
+    /// that was seen changes nothing and is answered as the first time, whatever else the call says.
+    ///
+    /// Errors: [`LedgerError::Conflict`] when the log has more or fewer records, or has one of the items already;
+    /// [`LedgerError::OtherOwner`].
+    async fn append(
+        &self,
+        conversation: &SessionKey,
+        owner: &Owner,
+        at: u64,
+        key: Option<&str>,
+        records: Vec<NewRecord>,
+    ) -> Result<u64, LedgerError>;
+    /// Up to `limit` records from a position on, in order. Fewer than `limit`: that was the end.
+    async fn read(
+        &self,
+        conversation: &SessionKey,
+        from: u64,
+        limit: usize,
+    ) -> Result<Vec<Record>, LedgerError>;
+    /// The record that holds an item.
+    async fn item(&self, conversation: &SessionKey, item: u64) -> Result<Option<Record>, LedgerError>;
+    /// The records that hold these items, in the order of the items' numbers.
+    async fn items(&self, conversation: &SessionKey, items: Range<u64>) -> Result<Vec<Record>, LedgerError>;
+    /// The items whose text holds all of the words, which blanks part: the highest numbers first, up to `limit`. A word
+    /// is found inside others, in any script; upper and lower case are the same, accents and widths are not. Without
+    /// a word nothing is found.
+    async fn find(
+        &self,
+        conversation: &SessionKey,
+        words: &str,
+        limit: usize,
+    ) -> Result<Vec<u64>, LedgerError>;
+    /// Puts other records in the place of some, and adds `appended`, in one commit, to a log that has exactly `at`
+    /// records; tells how many it has then. `Ok` means that what was there is in no file any more.
+    ///
+    /// Errors: [`LedgerError::Conflict`] as for an append, or when a position is not in the log or named twice.
+    async fn replace(
+        &self,
+        conversation: &SessionKey,
+        at: u64,
+        replaced: Vec<(u64, NewRecord)>,
+        appended: Vec<NewRecord>,
+    ) -> Result<u64, LedgerError>;
+    /// Begins a conversation of the same scope and owner with a copy of the first `records`. The two know nothing of
+    /// each other afterwards; what is replaced in one stays in the other.
+    ///
+    /// Errors: [`LedgerError::Conflict`] when `from` has fewer records or is not there, or `to` is.
+    async fn fork(&self, from: &SessionKey, records: u64, to: &SessionId) -> Result<(), LedgerError>;
+    /// Deletes a conversation for good, as a sweep does; whether it was there.
+    async fn delete(&self, conversation: &SessionKey) -> Result<bool, LedgerError>;
+}
