@@ -240,42 +240,79 @@ fn quantile(sorted: &[Duration], q: f64) -> Duration {
 
 const SESSION_MEMORIES: usize = 50;
 
+/// What it took to bring messages in.
+struct Ingest {
+    messages: f64,
+    latencies: Vec<Duration>,
+    acknowledged: Duration,
+    written: Duration,
+    cpu: Duration,
+}
+
+impl Ingest {
+    /// Brings sessions in, owner after owner, from all clients at once, and waits until all is in Markdown and index.
+    async fn of(
+        server: &Server,
+        sessions: impl IntoIterator<Item = usize>,
+        owner: impl Fn(usize) -> String,
+        words: &mut Words,
+    ) -> anyhow::Result<Self> {
+        let mut requests: Vec<Value> = Vec::new();
+        let mut flushes = Vec::new();
+        let mut columns: Vec<_> = sessions
+            .into_iter()
+            .map(|session| {
+                let owner = owner(session);
+                flushes.push(json!({"session_id": format!("{owner}-{session}")}));
+                adds(&owner, session, SESSION_MEMORIES, words).into_iter()
+            })
+            .collect();
+        // Interleaved, so that clients work on different sessions as real ones do; order inside a session is kept.
+        while columns.iter().any(|column| column.len() > 0) {
+            requests.extend(columns.iter_mut().filter_map(Iterator::next));
+        }
+        let messages = (requests.len() * ADD_MESSAGES) as f64;
+        let (started, cpu) = (Instant::now(), server.cpu()?);
+        let latencies = send(server, "add", requests, CLIENTS).await?;
+        send(server, "flush", flushes, CLIENTS).await?;
+        let acknowledged = started.elapsed();
+        server.settled().await?;
+        Ok(Self {
+            messages,
+            latencies,
+            acknowledged,
+            written: started.elapsed(),
+            cpu: server.cpu()?.saturating_sub(cpu),
+        })
+    }
+
+    fn acknowledged_rate(&self) -> String {
+        format!("{:.0} msg/s", self.messages / self.acknowledged.as_secs_f64())
+    }
+
+    fn written_rate(&self) -> String {
+        format!("{:.0} msg/s", self.messages / self.written.as_secs_f64())
+    }
+
+    fn cpu_each(&self) -> String {
+        format!("{:.3} ms", self.cpu.as_secs_f64() * 1e3 / self.messages)
+    }
+}
+
 async fn ingest(server: &Server, args: &SpeedArgs, words: &mut Words) -> anyhow::Result<()> {
     let sessions = args.memories.div_ceil(SESSION_MEMORIES);
-    let mut requests: Vec<Value> = Vec::new();
-    let mut flushes = Vec::new();
-    let mut columns: Vec<_> = (0..sessions)
-        .map(|session| {
-            let owner = format!("owner-{}", session % OWNERS);
-            flushes.push(json!({"session_id": format!("{owner}-{session}")}));
-            adds(&owner, session, SESSION_MEMORIES, words).into_iter()
-        })
-        .collect();
-    // Interleaved, so that clients work on different sessions as real ones do; order inside a session is kept.
-    while columns.iter().any(|column| column.len() > 0) {
-        requests.extend(columns.iter_mut().filter_map(Iterator::next));
-    }
-    let messages = (requests.len() * ADD_MESSAGES) as f64;
-    let (started, cpu) = (Instant::now(), server.cpu()?);
-    let latencies = send(server, "add", requests, CLIENTS).await?;
-    send(server, "flush", flushes, CLIENTS).await?;
-    let acknowledged = started.elapsed();
-    server.settled().await?;
-    let written = started.elapsed();
-    let cpu = server.cpu()?.saturating_sub(cpu);
+    let owner = |session| format!("owner-{}", session % OWNERS);
+    let done = Ingest::of(server, 0..sessions, owner, words).await?;
     row(
         "ingest, 8 clients, acknowledged and searchable",
-        format!("{:.0} msg/s", messages / acknowledged.as_secs_f64()),
+        done.acknowledged_rate(),
     );
     row(
         "ingest, 8 clients, in Markdown and the index",
-        format!("{:.0} msg/s", messages / written.as_secs_f64()),
+        done.written_rate(),
     );
-    row(
-        "processor time a message",
-        format!("{:.3} ms", cpu.as_secs_f64() * 1e3 / messages),
-    );
-    row("add of 10 under that load, p50 / p99", spread(&latencies));
+    row("processor time a message", done.cpu_each());
+    row("add of 10 under that load, p50 / p99", spread(&done.latencies));
     Ok(())
 }
 
@@ -347,17 +384,23 @@ async fn one_owner(
     Ok(quantile(&send(server, "search", requests, 1).await?, 0.5))
 }
 
+/// Other owners' data, as much as is searched at a time.
 async fn grow(server: &Server, args: &SpeedArgs, words: &mut Words) -> anyhow::Result<()> {
-    let sessions = (args.memories * args.growth).div_ceil(SESSION_MEMORIES);
-    for session in 0..sessions {
-        let owner = format!("other-{}", session % (OWNERS * args.growth));
-        let requests = adds(&owner, session, SESSION_MEMORIES, words);
-        send(server, "add", requests, 1).await?;
-        if session % 100 == 99 {
-            server.settled().await?;
-        }
+    let sessions = args.memories.div_ceil(SESSION_MEMORIES);
+    for round in 0..args.growth {
+        let owner = |session| format!("other-{}", round * OWNERS + session % OWNERS);
+        let all = round * sessions..(round + 1) * sessions;
+        let done = Ingest::of(server, all, owner, words).await?;
+        row(
+            &format!("… {} memories more", args.memories),
+            format!(
+                "{}, {} a message, {} MiB",
+                done.written_rate(),
+                done.cpu_each(),
+                server.resident_mib()?
+            ),
+        );
     }
-    server.settled().await?;
     Ok(())
 }
 

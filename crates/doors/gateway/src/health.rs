@@ -88,8 +88,8 @@ fn queue(status: &Status, problems: &[String], now: Timestamp) -> QueueHealth {
         pending: status.jobs.queued + status.jobs.processing,
         oldest_pending_age_s: status.jobs.oldest_queued.map(age),
         failed: status.jobs.failed,
-        loop_restarts: 0,
-        last_loop_error_at: None,
+        loop_restarts: status.loop_panics,
+        last_loop_error_at: status.last_loop_panic.map(|at| at.to_string()),
     }
 }
 

@@ -53,6 +53,7 @@ pub(crate) struct Metrics {
     duplicates: Counter,
     searches: Family<MethodLabels, Counter>,
     jobs: Family<StateLabels, Gauge>,
+    loop_restarts: Gauge,
     open_sessions: Gauge,
     buffered_messages: Gauge,
     files: Gauge,
@@ -74,6 +75,7 @@ impl Default for Metrics {
             duplicates: Counter::default(),
             searches: Family::default(),
             jobs: Family::default(),
+            loop_restarts: Gauge::default(),
             open_sessions: Gauge::default(),
             buffered_messages: Gauge::default(),
             files: Gauge::default(),
@@ -107,6 +109,11 @@ impl Metrics {
         );
         r.register("searches", "Searches answered", self.searches.clone());
         r.register("jobs", "Unfinished and failed jobs", self.jobs.clone());
+        r.register(
+            "loop_restarts",
+            "Times a background loop failed and began again since the start",
+            self.loop_restarts.clone(),
+        );
         r.register(
             "open_sessions",
             "Sessions with a buffer",
@@ -175,6 +182,7 @@ impl Metrics {
         ] {
             self.jobs.get_or_create(&StateLabels { state }).set(whole(count));
         }
+        self.loop_restarts.set(whole(status.loop_panics));
         self.open_sessions.set(whole(status.open_sessions));
         self.buffered_messages.set(whole(status.buffered_messages));
         self.files.set(whole(status.files));

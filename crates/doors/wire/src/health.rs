@@ -90,9 +90,9 @@ pub struct QueueHealth {
     pub pending: usize,
     pub oldest_pending_age_s: Option<f64>,
     pub failed: usize,
-    /// Always 0.
+    /// How often a background loop failed and began again since the start.
     pub loop_restarts: usize,
-    /// Always none.
+    /// When it last did.
     pub last_loop_error_at: Option<String>,
 }
 

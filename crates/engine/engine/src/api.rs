@@ -162,6 +162,9 @@ pub struct Status {
     pub jobs: JobStats,
     /// Of the waiting ones, those that wait for a disk to have room or a file to be mended.
     pub stuck: usize,
+    /// How often a background loop panicked and began again since the start, and when it last did.
+    pub loop_panics: usize,
+    pub last_loop_panic: Option<Timestamp>,
     pub broken_files: Vec<BrokenFile>,
     /// Sessions with a buffer, and their messages.
     pub open_sessions: usize,

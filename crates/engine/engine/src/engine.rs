@@ -19,6 +19,7 @@ use crate::corpora::Corpora;
 use crate::dirty::Dirty;
 use crate::locks::KeyedLocks;
 use crate::model_pass::ModelPasses;
+use crate::panics::Panics;
 use crate::records::Records;
 use crate::rows::Rows;
 use crate::serving::Gauge;
@@ -73,10 +74,12 @@ impl Engine {
         let released = parts.jobs.release_all().await?;
         tracing::debug!(released, "jobs of an earlier process are claimed again");
         let service = Tasks::default();
+        let panics = Arc::<Panics>::default();
         let (writer, writing) = IndexWriter::new(
             parts.index.clone(),
             parts.file_changes.clone(),
             parts.clock.clone(),
+            panics.clone(),
             service.token(),
         );
         let world = Arc::new(World {
@@ -93,6 +96,7 @@ impl Engine {
             dirty: Dirty::default(),
             bell: Bell::new(),
             passes: ModelPasses::new(),
+            panics,
             sweeps: AtomicU64::default(),
             turns: world::turns(tokio::runtime::Handle::current().metrics().num_workers()),
             parts,
@@ -100,10 +104,11 @@ impl Engine {
         });
         let gate = world.gate.clone().write_owned().await;
         service.spawn(writing.run());
-        world.work.spawn(keeper::keep(world.clone(), gate));
-        world.work.spawn(sync::watch(world.clone()));
-        world.work.spawn(sync::keep(world.clone()));
-        world.work.spawn(workers::dispatch(world.clone()));
+        let mut gate = Some(gate);
+        world.supervise("keeper", move |world| keeper::keep(world, gate.take()));
+        world.supervise("watch", sync::watch);
+        world.supervise("sync", sync::keep);
+        world.supervise("dispatch", workers::dispatch);
         Ok(Self {
             handle: Arc::new(Handle { world, service }),
         })

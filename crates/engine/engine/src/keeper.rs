@@ -21,8 +21,13 @@ const TRIES_MAX: u32 = 3;
 const BETWEEN: Duration = Duration::from_secs(2);
 const BETWEEN_LATER: Duration = Duration::from_mins(1);
 
-/// Keeps the index until the engine stops. The gate is held until it is known what the index takes.
-pub(crate) async fn keep(world: Arc<World>, gate: OwnedRwLockWriteGuard<()>) {
+/// Keeps the index until the engine stops. The gate is held until it is known what the index takes; who begins again
+/// has to take it.
+pub(crate) async fn keep(world: Arc<World>, gate: Option<OwnedRwLockWriteGuard<()>>) {
+    let gate = match gate {
+        Some(gate) => gate,
+        None => world.gate.clone().write_owned().await,
+    };
     let must_build = look(&world).await;
     drop(gate);
     if world.gauge.now() != Serving::Building {
@@ -66,7 +71,7 @@ async fn look(world: &World) -> bool {
 }
 
 async fn has_lost_its_records(world: &World) -> Result<bool, EngineError> {
-    Ok(world.records.stats().await?.is_empty() && world.parts.index.stats().await?.rows > 0)
+    Ok(world.records.count().await? == 0 && world.parts.index.stats().await?.rows > 0)
 }
 
 /// Looks at what changed in the vault while no engine ran.

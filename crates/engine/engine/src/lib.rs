@@ -24,6 +24,7 @@ mod list;
 mod locks;
 mod memorize;
 mod model_pass;
+mod panics;
 mod rebuild;
 mod records;
 mod rows;

@@ -39,6 +39,11 @@ impl Records {
         self.ledger.stats().await
     }
 
+    /// How many files are recorded.
+    pub(crate) async fn count(&self) -> Result<usize, LedgerError> {
+        self.ledger.count().await
+    }
+
     /// A file's recorded stat.
     pub(crate) async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, LedgerError> {
         if let Some(stat) = self.known().get(path) {

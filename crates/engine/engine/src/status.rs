@@ -9,23 +9,23 @@ use crate::api::{EngineError, Status};
 use crate::serving::Serving;
 use crate::world::World;
 
-/// Open sessions that are counted one by one.
-const SESSIONS_MAX: usize = 1_000_000;
-
 /// How the system is.
 pub(crate) async fn status(world: &World) -> Result<Status, EngineError> {
     let (_, stuck) = world.bell.stuck_sessions();
-    let open = world.parts.transcripts.open_sessions(SESSIONS_MAX).await?;
+    let buffered = world.parts.transcripts.buffered().await?;
     let (index, index_stats) = index(world).await?;
+    let panics = world.panics.seen();
     Ok(Status {
         index,
         index_stats,
         jobs: world.parts.jobs.stats(keep_since(world)).await?,
         stuck,
+        loop_panics: panics.count,
+        last_loop_panic: panics.last,
         broken_files: world.records.broken().await?,
-        open_sessions: open.len(),
-        buffered_messages: open.iter().map(|session| session.messages).sum(),
-        files: world.records.stats().await?.len(),
+        open_sessions: buffered.sessions,
+        buffered_messages: buffered.messages,
+        files: world.records.count().await?,
         embedder: world.parts.embedder.id().model.clone(),
         chat_model: world.parts.chat.as_ref().map(|chat| chat.model().to_owned()),
         rebuilding: world

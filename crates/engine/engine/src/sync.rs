@@ -88,7 +88,8 @@ pub(crate) async fn keep(world: Arc<World>) {
             () = world.work.stopping() => return,
             change = world.dirty.take() => change,
         };
-        let again = match carry_over(&world, change.clone()).await {
+        let carried = carry_over(&world, change.clone());
+        let again = match world.panics.caught("sync", &*world.parts.clock, carried).await {
             Ok(pass) => {
                 tracing::debug!(synced = ?pass.synced, "the index follows the vault");
                 VaultChange {

@@ -21,6 +21,7 @@ use crate::dirty::Dirty;
 use crate::engine::Parts;
 use crate::locks::KeyedLocks;
 use crate::model_pass::ModelPasses;
+use crate::panics::{self, Panics};
 use crate::records::Records;
 use crate::rows::Rows;
 use crate::serving::Gauge;
@@ -48,6 +49,7 @@ pub(crate) struct World {
     pub(crate) dirty: Dirty,
     pub(crate) bell: Bell,
     pub(crate) passes: ModelPasses,
+    pub(crate) panics: Arc<Panics>,
     /// Counts sweeps of the ledger.
     pub(crate) sweeps: AtomicU64,
     /// Turns for background work that keeps a thread busy: requests find the other threads free.
@@ -60,6 +62,21 @@ pub(crate) fn turns(threads: usize) -> Semaphore {
 }
 
 impl World {
+    /// Runs a loop in the background until it ends by itself; one that panics begins again.
+    pub(crate) fn supervise<F>(
+        self: &Arc<Self>,
+        name: &'static str,
+        mut run: impl FnMut(Arc<Self>) -> F + Send + 'static,
+    ) where
+        F: Future<Output = ()> + Send,
+    {
+        let world = self.clone();
+        self.work.spawn(async move {
+            let run = || run(world.clone());
+            panics::supervised(name, &world.panics, &*world.parts.clock, &world.work, run).await;
+        });
+    }
+
     pub(crate) fn now(&self) -> Timestamp {
         self.parts.clock.now()
     }

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::EngineError;
 use crate::cause::chain;
+use crate::panics::{self, Panics};
 
 /// Writes that may wait before those who bring more must wait too.
 const WAITING_MAX: usize = 64;
@@ -60,6 +61,7 @@ pub(crate) struct Writing {
     index: Arc<dyn Index>,
     files: Arc<dyn FileChanges>,
     clock: Arc<dyn Clock>,
+    panics: Arc<Panics>,
     stop: CancellationToken,
     writes: usize,
 }
@@ -70,6 +72,7 @@ impl IndexWriter {
         index: Arc<dyn Index>,
         files: Arc<dyn FileChanges>,
         clock: Arc<dyn Clock>,
+        panics: Arc<Panics>,
         stop: CancellationToken,
     ) -> (Self, Writing) {
         let (sender, receiver) = mpsc::channel(WAITING_MAX);
@@ -78,6 +81,7 @@ impl IndexWriter {
             index,
             files,
             clock,
+            panics,
             stop,
             writes: 0,
         };
@@ -121,8 +125,26 @@ impl IndexWriter {
 }
 
 impl Writing {
-    /// Writes until the stop signal, then what is waiting still.
+    /// Writes until the stop signal, then what is waiting still. Whoever waits for a write that panics is told that it
+    /// was not done.
     pub(crate) async fn run(mut self) {
+        let (panics, clock) = (self.panics.clone(), self.clock.clone());
+        for count in 1.. {
+            let serving = async {
+                self.serve().await;
+                Ok(())
+            };
+            if panics.caught("index writer", &*clock, serving).await.is_ok() {
+                return;
+            }
+            tokio::select! {
+                () = self.stop.cancelled() => {}
+                () = clock.sleep(panics::wait(count)) => {}
+            }
+        }
+    }
+
+    async fn serve(&mut self) {
         loop {
             tokio::select! {
                 biased;

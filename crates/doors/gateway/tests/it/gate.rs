@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use model::{Cell, CellId, Message, MessageId, Owner, Scope, SessionKey, Timestamp};
-use ports::{AppendOutcome, Cut, Forgotten, LedgerError, NewMessage, OpenSession, Sweep, Transcripts};
+use ports::{AppendOutcome, Buffered, Cut, Forgotten, LedgerError, NewMessage, Sweep, Transcripts};
 use testkit::ledger::MemoryLedger;
 use tokio::sync::watch;
 
@@ -98,8 +98,8 @@ impl Transcripts for GatedLedger {
     async fn messages(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Message>, LedgerError> {
         self.inner.messages(scope, ids).await
     }
-    async fn open_sessions(&self, limit: usize) -> Result<Vec<OpenSession>, LedgerError> {
-        self.inner.open_sessions(limit).await
+    async fn buffered(&self) -> Result<Buffered, LedgerError> {
+        self.inner.buffered().await
     }
     async fn sweep(&self, sweep: Sweep) -> Result<Forgotten, LedgerError> {
         self.pass("sweep").await?;

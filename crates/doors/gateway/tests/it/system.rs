@@ -105,6 +105,7 @@ async fn metrics_count_what_happened() {
         "quipu_jobs{state=\"queued\"} 0",
         "quipu_jobs{state=\"failed\"} 0",
         "quipu_jobs{state=\"stuck\"} 0",
+        "quipu_loop_restarts 0",
         "quipu_broken_files 0",
         "quipu_buffered_messages 0",
     ] {

@@ -10,9 +10,9 @@ use model::{
     Vector,
 };
 use ports::{
-    AppendOutcome, BrokenFile, CandidateQuery, Cut, Edit, EmbedError, EmbedPurpose, Embedder, FileAppend,
-    FileChanges, FileRecord, FileStat, Forgotten, Index, IndexError, IndexHealth, IndexStage, IndexStats,
-    Job, JobFailure, JobId, JobStats, Jobs, LedgerError, Maintenance, NewJob, NewMessage, OpenSession,
+    AppendOutcome, BrokenFile, Buffered, CandidateQuery, Cut, Edit, EmbedError, EmbedPurpose, Embedder,
+    FileAppend, FileChanges, FileRecord, FileStat, Forgotten, Index, IndexError, IndexHealth, IndexStage,
+    IndexStats, Job, JobFailure, JobId, JobStats, Jobs, LedgerError, Maintenance, NewJob, NewMessage,
     ParsedFile, Sweep, TaskPage, TaskQuery, Transcripts, Vault, VaultChange, VaultError, VaultPath, Written,
 };
 use tokio::sync::watch;
@@ -24,6 +24,8 @@ pub(crate) enum Mode {
     Refuse,
     /// It fails although it did everything.
     LoseAnswer,
+    /// It panics and did nothing.
+    Panic,
     /// The process dies before it.
     DieBefore,
     /// The process dies right after it.
@@ -122,6 +124,7 @@ impl Faults {
         match mode {
             None => real.await,
             Some(Mode::Refuse) => Err(error()),
+            Some(Mode::Panic) => panic!("planned panic in `{name}`"),
             Some(Mode::LoseAnswer) => {
                 real.await?;
                 Err(error())
@@ -204,9 +207,9 @@ impl Transcripts for Faulty<dyn Transcripts> {
             .call("messages", self.inner.messages(scope, ids), no_ledger)
             .await
     }
-    async fn open_sessions(&self, limit: usize) -> Result<Vec<OpenSession>, LedgerError> {
+    async fn buffered(&self) -> Result<Buffered, LedgerError> {
         self.faults
-            .call("open_sessions", self.inner.open_sessions(limit), no_ledger)
+            .call("buffered", self.inner.buffered(), no_ledger)
             .await
     }
     async fn sweep(&self, sweep: Sweep) -> Result<Forgotten, LedgerError> {
@@ -268,6 +271,11 @@ impl FileChanges for Faulty<dyn FileChanges> {
     async fn stats(&self) -> Result<Vec<FileStat>, LedgerError> {
         self.faults
             .call("file stats", self.inner.stats(), no_ledger)
+            .await
+    }
+    async fn count(&self) -> Result<usize, LedgerError> {
+        self.faults
+            .call("file count", self.inner.count(), no_ledger)
             .await
     }
     async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, LedgerError> {

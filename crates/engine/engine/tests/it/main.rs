@@ -11,6 +11,7 @@ mod held;
 mod indexing;
 mod jobs;
 mod models;
+mod panics;
 mod paper;
 mod reading;
 mod slow;

@@ -1,0 +1,89 @@
+//! Background loops that panic, and their next begin.
+//!
+//! Owns: counting panics, and how long a loop waits before it begins again. Never: what a loop does.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::FutureExt;
+use model::Timestamp;
+use ports::Clock;
+
+use crate::api::EngineError;
+use crate::tasks::{Tasks, words_of};
+
+/// How long a loop waits before it begins again: twice as long after each panic, up to a bound.
+const WAIT_MIN: Duration = Duration::from_secs(1);
+const WAIT_MAX: Duration = Duration::from_mins(1);
+
+/// The panics that loops got over since the engine started.
+#[derive(Debug, Default)]
+pub(crate) struct Panics {
+    seen: Mutex<Seen>,
+}
+
+/// How many, and when the last one was.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) count: usize,
+    pub(crate) last: Option<Timestamp>,
+}
+
+impl Panics {
+    pub(crate) fn seen(&self) -> Seen {
+        *self.state()
+    }
+
+    /// Does a piece of a loop's work; a panic is counted and becomes an error.
+    pub(crate) async fn caught<T>(
+        &self,
+        name: &'static str,
+        clock: &dyn Clock,
+        work: impl Future<Output = Result<T, EngineError>>,
+    ) -> Result<T, EngineError> {
+        let done = AssertUnwindSafe(work).catch_unwind().await;
+        done.unwrap_or_else(|panic| {
+            let words = words_of(&*panic);
+            tracing::error!(name, panic = words, "a background loop panicked; it goes on");
+            let mut seen = self.state();
+            seen.count += 1;
+            seen.last = Some(clock.now());
+            Err(EngineError::Panicked(words))
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How long to wait after so many panics of one loop.
+pub(crate) fn wait(panics: u32) -> Duration {
+    WAIT_MIN
+        .saturating_mul(2_u32.saturating_pow(panics.saturating_sub(1)))
+        .min(WAIT_MAX)
+}
+
+/// Runs a loop until it ends by itself; one that panics begins again after a while, until the stop signal.
+pub(crate) async fn supervised<F: Future<Output = ()>>(
+    name: &'static str,
+    panics: &Panics,
+    clock: &dyn Clock,
+    tasks: &Tasks,
+    mut run: impl FnMut() -> F,
+) {
+    for count in 1.. {
+        let whole = async {
+            run().await;
+            Ok(())
+        };
+        if panics.caught(name, clock, whole).await.is_ok() {
+            return;
+        }
+        tokio::select! {
+            () = tasks.stopping() => return,
+            () = clock.sleep(wait(count)) => {}
+        }
+    }
+}
