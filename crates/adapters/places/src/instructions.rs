@@ -1,0 +1,121 @@
+//! Instruction files on disk.
+//!
+//! Owns: that nothing outside the roots is read, that nothing is waited for. Never: judging a text.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use context::bootstrap::{Files, Found, Missing};
+use rustix::fs::OFlags;
+
+/// Reads below some directories.
+#[derive(Debug, Clone)]
+pub struct Instructions {
+    roots: Vec<PathBuf>,
+}
+
+impl Instructions {
+    /// Below these directories; one that does not exist yields nothing.
+    pub fn below(roots: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self {
+            roots: roots
+                .into_iter()
+                .filter_map(|root| root.canonicalize().ok())
+                .collect(),
+        }
+    }
+
+    /// The directories, as real paths.
+    pub fn roots(&self) -> &[PathBuf] {
+        &self.roots
+    }
+}
+
+impl Files for Instructions {
+    fn read(&self, path: &Path, bytes_max: usize) -> Result<Found, Missing> {
+        let real_path = path.canonicalize().map_err(|error| missing(&error))?;
+        if !self.roots.iter().any(|root| real_path.starts_with(root)) {
+            return Err(Missing::Outside);
+        }
+        let file = open(&real_path).map_err(|error| missing(&error))?;
+        let meta = file.metadata().map_err(|error| missing(&error))?;
+        if !meta.is_file() {
+            return Err(Missing::Unfit);
+        }
+        let mut bytes = Vec::new();
+        file.take(bytes_max as u64)
+            .read_to_end(&mut bytes)
+            .map_err(|error| missing(&error))?;
+        Ok(Found {
+            bytes,
+            bytes_total: meta.len(),
+            real_path,
+        })
+    }
+}
+
+/// Opens without following a link that was put there meanwhile, and without waiting for a FIFO's writer.
+fn open(path: &Path) -> std::io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)
+}
+
+fn missing(error: &std::io::Error) -> Missing {
+    match error.kind() {
+        ErrorKind::NotFound => Missing::Absent,
+        ErrorKind::PermissionDenied => Missing::Denied,
+        _ => Missing::Unfit,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use context::bootstrap::{Policy, Remark, load};
+
+    use super::*;
+
+    #[test]
+    fn only_regular_files_below_the_roots_are_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let (project, home) = (dir.path().join("project"), dir.path().join("home"));
+        std::fs::create_dir_all(project.join("USER.md")).unwrap();
+        std::fs::create_dir_all(&home).unwrap();
+        std::fs::write(dir.path().join("secret"), "the key").unwrap();
+        symlink(dir.path().join("secret"), project.join("SOUL.md")).unwrap();
+        symlink("/dev/zero", project.join("TOOLS.md")).unwrap();
+        std::fs::write(project.join("AGENTS.md"), "Use tabs.").unwrap();
+        File::create(project.join("IDENTITY.md"))
+            .unwrap()
+            .set_len(1 << 33)
+            .unwrap();
+        let made = std::process::Command::new("mkfifo")
+            .arg(project.join("BOOTSTRAP.md"))
+            .status()
+            .unwrap();
+        assert!(made.success());
+        let files = Instructions::below([project, home]);
+        let policy = Policy::new(files.roots()[0].clone(), files.roots()[1].clone());
+        let loaded = load(&policy, &files);
+        assert_eq!(loaded.content, "## AGENTS.md\n\nUse tabs.");
+        let refused = |missing| {
+            loaded
+                .notes
+                .iter()
+                .filter(|note| note.what == Remark::Refused(missing))
+                .count()
+        };
+        assert_eq!(
+            (refused(Missing::Outside), refused(Missing::Unfit)),
+            (2, 3),
+            "{:?}",
+            loaded.notes
+        );
+    }
+}

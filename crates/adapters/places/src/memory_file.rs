@@ -1,0 +1,118 @@
+//! The file of facts that were flushed before a compaction: private, one for each workspace, in the user's profile.
+//!
+//! Owns: its modes, that no link is followed, that a section is there whole or not at all. Never: the text.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use context::flush::{Destination, Unwritable};
+use context::text::sha256_hex;
+use rustix::fs::OFlags;
+
+/// A file of facts.
+#[derive(Debug, Clone)]
+pub struct MemoryFile {
+    path: PathBuf,
+}
+
+impl MemoryFile {
+    /// The file of a workspace in a profile: `<profile>/flushed/<the workspace's name>-<hash of its path>.md`.
+    pub fn of(profile: &Path, workspace: &Path) -> Self {
+        let name = workspace
+            .file_name()
+            .map_or_else(|| "root".into(), |name| name.to_string_lossy());
+        let plain: String = name
+            .chars()
+            .map(|c| if c.is_alphanumeric() { c } else { '-' })
+            .take(40)
+            .collect();
+        let hash = sha256_hex(workspace.as_os_str().as_encoded_bytes());
+        Self {
+            path: profile
+                .join("flushed")
+                .join(format!("{plain}-{}.md", &hash[..12])),
+        }
+    }
+
+    fn open(&self, options: &mut OpenOptions) -> std::io::Result<File> {
+        let file = options
+            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+            .open(&self.path)?;
+        if file.metadata()?.is_file() {
+            Ok(file)
+        } else {
+            Err(ErrorKind::InvalidInput.into())
+        }
+    }
+
+    fn append_whole(&self, section: &str) -> std::io::Result<()> {
+        if let Some(parent) = self.path.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+        }
+        let mut file = self.open(OpenOptions::new().append(true).create(true).mode(0o600))?;
+        file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+        let before = file.metadata()?.len();
+        let written = file.write_all(section.as_bytes()).and_then(|()| file.sync_data());
+        if written.is_err() {
+            file.set_len(before)?;
+        }
+        written
+    }
+}
+
+impl Destination for MemoryFile {
+    fn read(&self) -> Result<String, Unwritable> {
+        let mut text = String::new();
+        match self.open(OpenOptions::new().read(true)) {
+            Ok(mut file) => file
+                .read_to_string(&mut text)
+                .map(|_| text)
+                .map_err(|_| Unwritable),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(text),
+            Err(_) => Err(Unwritable),
+        }
+    }
+
+    fn append(&mut self, section: &str) -> Result<String, Unwritable> {
+        self.append_whole(section).map_err(|_| Unwritable)?;
+        Ok(self.path.display().to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        path.symlink_metadata().unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn facts_are_private_and_appended() {
+        let profile = tempfile::tempdir().unwrap();
+        let mut file = MemoryFile::of(&profile.path().join("home"), Path::new("/srv/the project"));
+        assert_eq!(file.read(), Ok(String::new()));
+        file.append("one\n").unwrap();
+        file.append("two\n").unwrap();
+        assert_eq!(file.read().as_deref(), Ok("one\ntwo\n"));
+        assert_eq!(mode(&file.path), 0o600);
+        assert_eq!(mode(file.path.parent().unwrap()), 0o700);
+    }
+
+    #[test]
+    fn a_link_in_its_place_is_not_followed() {
+        let profile = tempfile::tempdir().unwrap();
+        let target = profile.path().join("target");
+        std::fs::write(&target, "kept").unwrap();
+        let mut file = MemoryFile::of(profile.path(), Path::new("/srv/project"));
+        std::fs::create_dir_all(file.path.parent().unwrap()).unwrap();
+        symlink(&target, &file.path).unwrap();
+        assert_eq!(file.read(), Err(Unwritable));
+        assert_eq!(file.append("secret"), Err(Unwritable));
+        assert_eq!(std::fs::read_to_string(&target).unwrap(), "kept");
+    }
+}

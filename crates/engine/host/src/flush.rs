@@ -1,0 +1,105 @@
+//! Keeping facts from a stretch that is about to leave the view.
+//!
+//! Owns: asking a model or the rules, and having the answer written. Invariant: a failure here holds up no compaction.
+//! Never: which facts (`context::flush`, `context::memories`), where the file is.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use context::flush::{Answer, Destination, FlushReport, FlushWork, Policy, finish};
+use context::memories;
+use model::{Timestamp, Zone};
+use ports::{Chat, ChatMessage, ChatRequest, ChatRole};
+use transcript::{Item, ItemId};
+
+/// What an answer may weigh, in tokens.
+const ANSWER_TOKENS_MAX: u32 = 1_024;
+/// Memories that the rules take from one stretch.
+const MEMORIES_MAX: usize = 20;
+
+/// Where facts go, and by which policy.
+#[derive(Clone)]
+pub struct Keeping {
+    pub policy: Policy,
+    pub place: Arc<Mutex<dyn Destination + Send>>,
+}
+
+impl std::fmt::Debug for Keeping {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Keeping")
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What there is to keep of a stretch, and under which key it is kept once; none if the policy has nothing to do with it.
+pub(crate) fn work(keeping: &Keeping, span: &[(ItemId, &Item)]) -> Option<Work> {
+    let asked = FlushWork::of(span, &keeping.policy)?;
+    let told = memories::best(memories::extract(span, memories::Rules::Quipu), MEMORIES_MAX);
+    let bullets: Vec<String> = told.iter().map(|memory| format!("- {}", memory.text)).collect();
+    let bullets = bullets.join(
+        "
+",
+    );
+    Some(Work { asked, bullets })
+}
+
+/// One stretch to be kept.
+#[derive(Debug)]
+pub(crate) struct Work {
+    asked: FlushWork,
+    /// What the rules find in it.
+    bullets: String,
+}
+
+impl Work {
+    pub(crate) fn key(&self) -> &str {
+        &self.asked.key
+    }
+
+    /// Asks, and writes what came back.
+    pub(crate) async fn carry_out(
+        self,
+        keeping: &Keeping,
+        chat: Option<&dyn Chat>,
+        now: Timestamp,
+    ) -> FlushReport {
+        let answer = match chat {
+            Some(chat) => ask(chat, &self.asked).await,
+            None => Some(self.bullets),
+        };
+        let date = Zone::utc().date(now).to_string();
+        let keeping = keeping.clone();
+        let write = move || {
+            let mut place = keeping.place.lock().unwrap_or_else(PoisonError::into_inner);
+            let answer = answer.as_deref().map_or(Answer::Failed, Answer::Whole);
+            finish(answer, &date, &keeping.policy, &mut *place)
+        };
+        tokio::task::spawn_blocking(write).await.unwrap_or_else(|error| {
+            tracing::error!(%error, "a flush panicked");
+            FlushReport::nothing(context::flush::Unflushed::Failed)
+        })
+    }
+}
+
+async fn ask(chat: &dyn Chat, work: &FlushWork) -> Option<String> {
+    let say = |role, content: &str| ChatMessage {
+        role,
+        content: content.to_owned(),
+    };
+    let messages = vec![
+        say(ChatRole::System, work.system),
+        say(ChatRole::User, &work.user),
+    ];
+    let request = ChatRequest {
+        messages,
+        schema: None,
+        tokens_max: ANSWER_TOKENS_MAX,
+    };
+    match chat.complete(request).await {
+        Ok(reply) => Some(reply.content),
+        Err(error) => {
+            tracing::warn!(%error, "facts of a stretch are not kept");
+            None
+        }
+    }
+}
