@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Try tasks again that failed for good
     Retry(RetryArgs),
+    /// Show what a transcript looks like to a model within a budget, and why
+    Context(ContextArgs),
     /// Serve the HTTP API
     Serve(ServeArgs),
     /// Show the effective configuration and where each value came from
@@ -60,7 +62,9 @@ impl Command {
             Self::Forget(args) => Some(&args.whose.scope),
             Self::Status(args) => Some(&args.scope),
             Self::Retry(args) => Some(&args.scope),
-            Self::Rebuild | Self::Sync | Self::Serve(_) | Self::Config | Self::Demo(_) => None,
+            Self::Rebuild | Self::Sync | Self::Context(_) | Self::Serve(_) | Self::Config | Self::Demo(_) => {
+                None
+            }
         }
     }
 }
@@ -266,4 +270,31 @@ pub(crate) struct DemoArgs {
     /// Keep what the demo made in this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct ContextArgs {
+    /// A transcript: OpenAI or Anthropic messages (JSON or JSONL), a Claude Code or Codex session
+    pub(crate) file: Option<PathBuf>,
+    /// What the request may weigh, tools included [default: the model's window, less an eighth for the answer]
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) budget: Option<usize>,
+    /// The model that would answer [default: the one that the transcript names]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// By which rules: quipu, codebuddy or openclaw
+    #[arg(long, default_value = "quipu", value_name = "NAME")]
+    pub(crate) policy: String,
+    /// Print the original of an item (m17) or of all that a node stands for (n3)
+    #[arg(long, value_name = "ID")]
+    pub(crate) recover: Option<String>,
+    #[command(subcommand)]
+    pub(crate) bench: Option<ContextCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ContextCommand {
+    /// Compare the engine with other systems' strategies on conversations of known content
+    Bench,
 }

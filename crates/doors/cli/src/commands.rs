@@ -1,6 +1,8 @@
 //! The commands: one function for each, in terms of the engine.
 
 mod configuration;
+mod context;
+mod context_bench;
 mod demo;
 mod import;
 mod memory;
@@ -61,6 +63,8 @@ pub(crate) fn run(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
         Command::Sync => desk.with_api(scope, async |api| upkeep::sync(&desk, api).await),
         Command::Status(args) => desk.with_api(scope, async |api| upkeep::status(&desk, api, args).await),
         Command::Retry(args) => desk.with_api(scope, async |api| upkeep::retry(&desk, api, args).await),
+        Command::Context(args) if args.bench.is_some() => context_bench::bench(desk.json, desk.watched),
+        Command::Context(args) => context::context(&args, desk.json),
         Command::Serve(args) => serve::serve(&desk, &args),
         Command::Demo(args) => demo::demo(&desk, &args),
     }

@@ -2,5 +2,6 @@
 
 mod beside;
 mod commands;
+mod context;
 mod crash;
 mod harness;
