@@ -156,8 +156,9 @@ impl Item {
             .any(|block| matches!(block, Block::Thinking(_)))
     }
 
-    /// A person's own words: a user's item that is more than results of tools.
+    /// A person's own words: a user's item that is more than results of tools. A call in it is nobody's.
     pub fn asks(&self) -> bool {
-        self.role == Role::User && !self.blocks.iter().all(|block| matches!(block, Block::Outcome(_)))
+        let says = |block: &Block| !matches!(block, Block::Outcome(_) | Block::Call(_));
+        self.role == Role::User && self.blocks.iter().any(says)
     }
 }

@@ -91,6 +91,12 @@ fn what_answers_nothing_goes() {
         &[What::CallOfAnother, What::ResultWithoutCall],
     );
     check(
+        "U go | A a | U !b | A a",
+        "a",
+        "U go | A a",
+        &[What::CallOfAnother, What::CallTwice],
+    );
+    check(
         "U go | A a | T a !b",
         "",
         "U go | A a | T a",
