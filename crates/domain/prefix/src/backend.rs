@@ -1,0 +1,299 @@
+//! To whom a request goes: what each kind of backend caches and which extra fields it may be sent, as data.
+//!
+//! Owns: the kinds, their profiles, the extras of a request. Never: a request's own fields, probing ([`Kind`] is what a
+//! probe answers; `locate` decides with and without one).
+
+mod learn;
+mod locate;
+
+use crate::digest::Feed;
+
+pub use learn::Refused;
+pub use locate::{Locality, decide, kind_of_host, locality};
+
+/// A kind of backend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    LlamaCpp,
+    LmStudio,
+    Ollama,
+    Vllm,
+    Sglang,
+    OpenAi,
+    Anthropic,
+    Gemini,
+    DeepSeek,
+    Mistral,
+    XAi,
+    Fireworks,
+    OpenRouter,
+    Cerebras,
+    /// A loopback or private address that no probe has named.
+    UnknownLocal,
+    /// Anything else: nothing but the standard fields.
+    UnknownHosted,
+}
+
+/// What a backend keeps of a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheModel {
+    /// Any common beginning: full attention in a slot.
+    Rewindable,
+    /// A common beginning up to a sparse checkpoint: hybrid, recurrent and sliding-window models in a slot.
+    Checkpoints,
+    /// The whole of what it has, or nothing.
+    StrictExtension,
+    /// Whole blocks of `tokens`, from `tokens_min` on.
+    Blocks { tokens: usize, tokens_min: usize },
+}
+
+/// Where a backend tells how much it reused: a path in the answer's usage, by `.`.
+pub type UsagePath = &'static str;
+
+/// Which extra a backend understands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Affinity {
+    None,
+    /// `session_id` and `cache_prompt`; `id_slot` where the caller has assigned one.
+    Slots,
+    /// `cache_salt`, one for each tenant.
+    Salt,
+    /// `prompt_cache_key`.
+    Key,
+    /// A header.
+    Header(&'static str),
+    /// `cache_control` on blocks.
+    Marks,
+}
+
+/// What is known of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Profile {
+    pub kind: Kind,
+    /// Local ones share a machine with the user: side jobs disturb them.
+    pub local: bool,
+    /// Of a model with full attention; see [`Profile::cache`].
+    cache: CacheModel,
+    affinity: Affinity,
+    /// None where the usage does not tell.
+    pub cached_tokens: Option<UsagePath>,
+    /// The cache dies after so many seconds without a request; none where only other requests push it out.
+    pub idle_seconds: Option<u32>,
+}
+
+const OPENAI_USAGE: Option<UsagePath> = Some("prompt_tokens_details.cached_tokens");
+
+impl Kind {
+    /// Every kind, in the order of the declaration.
+    pub const ALL: [Self; 16] = [
+        Self::LlamaCpp,
+        Self::LmStudio,
+        Self::Ollama,
+        Self::Vllm,
+        Self::Sglang,
+        Self::OpenAi,
+        Self::Anthropic,
+        Self::Gemini,
+        Self::DeepSeek,
+        Self::Mistral,
+        Self::XAi,
+        Self::Fireworks,
+        Self::OpenRouter,
+        Self::Cerebras,
+        Self::UnknownLocal,
+        Self::UnknownHosted,
+    ];
+
+    /// As it is written in a configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LlamaCpp => "llama.cpp",
+            Self::LmStudio => "lmstudio",
+            Self::Ollama => "ollama",
+            Self::Vllm => "vllm",
+            Self::Sglang => "sglang",
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::DeepSeek => "deepseek",
+            Self::Mistral => "mistral",
+            Self::XAi => "xai",
+            Self::Fireworks => "fireworks",
+            Self::OpenRouter => "openrouter",
+            Self::Cerebras => "cerebras",
+            Self::UnknownLocal => "local",
+            Self::UnknownHosted => "hosted",
+        }
+    }
+
+    /// The kind of that name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// What is known of it.
+    pub fn profile(self) -> Profile {
+        let blocks = |tokens, tokens_min| CacheModel::Blocks { tokens, tokens_min };
+        let local = |cache, affinity, cached_tokens, idle_seconds| {
+            (true, cache, affinity, cached_tokens, idle_seconds)
+        };
+        let hosted = |cache, affinity, cached_tokens| (false, cache, affinity, cached_tokens, Some(300));
+        let rewindable = CacheModel::Rewindable;
+        let (local, cache, affinity, cached_tokens, idle_seconds) = match self {
+            Self::LlamaCpp => local(rewindable, Affinity::Slots, OPENAI_USAGE, None),
+            Self::LmStudio | Self::UnknownLocal => local(rewindable, Affinity::Slots, None, None),
+            Self::Ollama => local(rewindable, Affinity::None, None, Some(300)),
+            Self::Vllm => local(blocks(16, 16), Affinity::Salt, OPENAI_USAGE, None),
+            Self::Sglang => local(rewindable, Affinity::None, OPENAI_USAGE, None),
+            Self::OpenAi => hosted(blocks(128, 1_024), Affinity::Key, OPENAI_USAGE),
+            Self::Anthropic => hosted(blocks(1, 1_024), Affinity::Marks, Some("cache_read_input_tokens")),
+            Self::Gemini => hosted(blocks(1, 1_024), Affinity::None, Some("cachedContentTokenCount")),
+            Self::DeepSeek => hosted(blocks(64, 64), Affinity::None, Some("prompt_cache_hit_tokens")),
+            Self::Mistral => hosted(rewindable, Affinity::Key, None),
+            Self::XAi => hosted(rewindable, Affinity::Header("x-grok-conv-id"), OPENAI_USAGE),
+            Self::Fireworks => hosted(rewindable, Affinity::Header("x-session-affinity"), None),
+            Self::Cerebras => hosted(blocks(128, 128), Affinity::None, OPENAI_USAGE),
+            Self::OpenRouter | Self::UnknownHosted => hosted(rewindable, Affinity::None, OPENAI_USAGE),
+        };
+        Profile {
+            kind: self,
+            local,
+            cache,
+            affinity,
+            cached_tokens,
+            idle_seconds,
+        }
+    }
+}
+
+/// Whose request it is, for extras.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Session<'a> {
+    pub tenant: &'a str,
+    /// None for a call of no conversation: a title, a summary. It gets no extra at all.
+    pub conversation: Option<&'a str>,
+    /// A slot that the caller has assigned, on a probed llama.cpp with as many slots as conversations.
+    pub slot: Option<u32>,
+}
+
+/// One extra of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Extra {
+    /// A field at the top of the body; `json` is its value's JSON text.
+    Field { name: &'static str, json: String },
+    /// An HTTP header.
+    Header { name: &'static str, value: String },
+}
+
+impl Extra {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Field { name, .. } | Self::Header { name, .. } => name,
+        }
+    }
+}
+
+impl Profile {
+    /// What it keeps of a prompt. `hybrid` is a model that cannot rewind its state to any token.
+    pub fn cache(&self, hybrid: bool) -> CacheModel {
+        match self.cache {
+            CacheModel::Rewindable if self.local && hybrid => CacheModel::Checkpoints,
+            other => other,
+        }
+    }
+
+    /// Whether the client's latest bytes are sent rather than the frozen ones: its markers move from turn to turn.
+    pub fn markers_move(&self) -> bool {
+        self.affinity == Affinity::Marks
+    }
+
+    /// What to send beside the client's own fields, in a fixed order. Nothing that the backend has refused.
+    pub fn extras(&self, session: Session<'_>, refused: &Refused) -> Vec<Extra> {
+        let Some(conversation) = session.conversation else {
+            return Vec::new();
+        };
+        let field = |name, json| Extra::Field { name, json };
+        let quoted = |text: &str| crate::splice::string(text);
+        let extras = match self.affinity {
+            Affinity::None | Affinity::Marks => Vec::new(),
+            Affinity::Slots => {
+                let slot = session.slot.filter(|_| self.kind == Kind::LlamaCpp);
+                let mut extras = vec![
+                    field("session_id", quoted(conversation)),
+                    field("cache_prompt", "true".to_owned()),
+                ];
+                extras.extend(slot.map(|slot| field("id_slot", slot.to_string())));
+                extras
+            }
+            Affinity::Salt => vec![field("cache_salt", quoted(&cache_key(session.tenant, "")))],
+            Affinity::Key => {
+                vec![field(
+                    "prompt_cache_key",
+                    quoted(&cache_key(session.tenant, conversation)),
+                )]
+            }
+            Affinity::Header(name) => {
+                vec![Extra::Header {
+                    name,
+                    value: cache_key(session.tenant, conversation),
+                }]
+            }
+        };
+        extras
+            .into_iter()
+            .filter(|extra| !refused.contains(extra.name()))
+            .collect()
+    }
+
+    /// Where `cache_control` goes, at most four places: behind the tools or the system text, on the last message, on the
+    /// last message of the request before, and, where more than 20 blocks lie between those, on one in their middle.
+    /// `blocks` counts the content blocks of each message; `sent` is how many of the messages the last request had. Empty
+    /// for a backend without such marks, and where the client has placed its own.
+    pub fn marks(&self, head: Option<Mark>, blocks: &[usize], sent: usize, client_marks: bool) -> Vec<Mark> {
+        if self.affinity != Affinity::Marks || client_marks {
+            return Vec::new();
+        }
+        let mut marks: Vec<Mark> = head.into_iter().collect();
+        let Some(last) = blocks.len().checked_sub(1) else {
+            return marks;
+        };
+        if let Some(before) = sent.checked_sub(1).filter(|before| *before < last) {
+            marks.push(Mark::Message(before));
+            let between: usize = blocks[before + 1..=last].iter().sum();
+            let mut back = 0;
+            let within = |index: &usize| {
+                back += blocks[*index];
+                back > LOOKBACK_BLOCKS_MAX
+            };
+            let far = (before + 1..=last).rev().find(within);
+            marks.extend(far.filter(|_| between > LOOKBACK_BLOCKS_MAX).map(Mark::Message));
+        }
+        marks.push(Mark::Message(last));
+        marks.dedup();
+        marks
+    }
+}
+
+const LOOKBACK_BLOCKS_MAX: usize = 20;
+
+/// A place for `cache_control`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// The last tool.
+    Tools,
+    /// The last block of the system field.
+    System,
+    /// The last block of a message.
+    Message(usize),
+}
+
+/// Names a conversation to a hosted cache: the same for the same conversation, never shared by two tenants, and nothing can
+/// be read from it.
+fn cache_key(tenant: &str, conversation: &str) -> String {
+    let mut feed = Feed::new("cache key");
+    feed.field(b't', tenant.as_bytes());
+    feed.field(b'c', conversation.as_bytes());
+    let mut key = feed.digest().to_string();
+    key.truncate(32);
+    key
+}

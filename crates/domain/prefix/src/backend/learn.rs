@@ -1,0 +1,39 @@
+//! Fields that a backend has refused.
+//!
+//! Owns: reading a refusal. Never: sending again; the caller does, once.
+
+use std::collections::BTreeSet;
+
+use super::Extra;
+
+/// The extras that one backend does not take; they are never sent to it again. Its caller keeps the names with the base
+/// URL.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Refused(pub BTreeSet<String>);
+
+impl Refused {
+    pub fn contains(&self, name: &str) -> bool {
+        self.0.contains(name)
+    }
+
+    /// Learns from an answer: a 400 or 422 whose body names an extra that was sent. Tells whether anything was learnt, that
+    /// is, whether the request is worth sending once more without it.
+    pub fn learn(&mut self, status: u16, body: &str, sent: &[Extra]) -> bool {
+        if !matches!(status, 400 | 422) {
+            return false;
+        }
+        let before = self.0.len();
+        let named = sent.iter().map(Extra::name).filter(|name| names(body, name));
+        self.0.extend(named.map(str::to_owned));
+        self.0.len() > before
+    }
+}
+
+/// The name stands in the body as a whole word.
+fn names(body: &str, name: &str) -> bool {
+    let joins = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
+    body.match_indices(name).any(|(at, _)| {
+        let after = &body[at + name.len()..];
+        !joins(body[..at].chars().next_back()) && !joins(after.chars().next())
+    })
+}

@@ -1,0 +1,246 @@
+//! When two JSON texts are the same message.
+//!
+//! Owns: the canonical form of a message. Never: the bytes that are sent; those stay as the client wrote them.
+//!
+//! The canonical form is a digest of, in this order:
+//! - the role; `developer` is `system`, `function` is `tool`;
+//! - a user's `name`, and the id of the call that a tool's result answers;
+//! - the content: neighbouring texts are one text, a string is a list of one text; pictures and other parts count as JSON
+//!   without key order, nulls and `cache_control`; a tool result counts with its call's id;
+//! - the calls: id, name, and arguments as JSON where they are JSON, else as trimmed text.
+//!
+//! Everything else may come and go between two requests: nulls, `refusal`, `annotations`, reasoning in any of its fields.
+//! An assistant's text may lose a leading `<think>…</think>`, its outer white space and its carriage returns, because
+//! clients do that to the replies they echo; anyone else's text counts as it stands.
+
+use serde_json::{Map, Value};
+use transcript::Role;
+
+use crate::digest::{Digest, Feed};
+
+/// What a message says, as far as matching needs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Meaning {
+    /// None for a role that no dialect has, and for a text that is no message.
+    pub role: Option<Role>,
+    /// Equal for two texts that are the same message.
+    pub digest: Digest,
+    /// A person's turn: a user's message that is more than results of tools.
+    pub asks: bool,
+}
+
+/// Reads one message of any dialect: its exact JSON text. A text that is no JSON object means only itself.
+pub fn read(message: &str) -> Meaning {
+    if let Ok(Value::Object(fields)) = serde_json::from_str(message) {
+        return of_fields(&fields);
+    }
+    let mut feed = Feed::new("text");
+    feed.field(b'x', message.trim().as_bytes());
+    let digest = feed.digest();
+    Meaning {
+        role: None,
+        digest,
+        asks: false,
+    }
+}
+
+/// How many system messages a list of messages opens with.
+pub fn leading_system(messages: &[&str]) -> usize {
+    let is_system = |message: &&&str| read(message).role == Some(Role::System);
+    messages.iter().take_while(is_system).count()
+}
+
+/// The digest of any JSON text without white space, key order, nulls and `cache_control`: a tool, a system field.
+pub fn value_digest(text: &str) -> Digest {
+    let mut feed = Feed::new("value");
+    match serde_json::from_str(text) {
+        Ok(value) => json(&mut feed, &value),
+        Err(_) => feed.field(b'x', text.trim().as_bytes()),
+    }
+    feed.digest()
+}
+
+fn of_fields(fields: &Map<String, Value>) -> Meaning {
+    let word = fields.get("role").and_then(Value::as_str);
+    let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
+    let role = match (word, kind) {
+        (Some("system" | "developer"), _) => Some(Role::System),
+        (Some("user"), _) => Some(Role::User),
+        (Some("assistant"), _) | (None, "function_call" | "reasoning") => Some(Role::Assistant),
+        (Some("tool" | "function"), _) | (None, "function_call_output") => Some(Role::Tool),
+        _ => None,
+    };
+    let mut reader = Reader {
+        feed: Feed::new("message"),
+        role,
+        text: String::new(),
+        asks: false,
+    };
+    match role {
+        Some(role) => reader.feed.field(b'r', &[role as u8]),
+        None => reader.feed.field(b'u', word.unwrap_or(kind).as_bytes()),
+    }
+    if let Some(name) = fields
+        .get("name")
+        .and_then(Value::as_str)
+        .filter(|_| role == Some(Role::User))
+    {
+        reader.feed.field(b'n', name.as_bytes());
+    }
+    if let Some(id) = fields.get("tool_call_id").and_then(Value::as_str) {
+        reader.feed.field(b'i', id.as_bytes());
+    }
+    reader.content(fields.get("content").unwrap_or(&Value::Null));
+    reader.calls(fields);
+    if word.is_none() {
+        reader.part(&Value::Object(fields.clone()));
+    }
+    reader.end_text();
+    Meaning {
+        role,
+        digest: reader.feed.digest(),
+        asks: reader.asks && role == Some(Role::User),
+    }
+}
+
+struct Reader {
+    feed: Feed,
+    role: Option<Role>,
+    text: String,
+    asks: bool,
+}
+
+impl Reader {
+    fn content(&mut self, content: &Value) {
+        match content {
+            Value::Null => {}
+            Value::String(text) => self.say(text),
+            Value::Array(parts) => parts.iter().for_each(|part| self.part(part)),
+            other => self.other(other),
+        }
+    }
+
+    fn part(&mut self, part: &Value) {
+        let word = |key: &str| part.get(key).and_then(Value::as_str).unwrap_or_default();
+        match word("type") {
+            "text" | "input_text" | "output_text" => self.say(word("text")),
+            "refusal" => self.say(word("refusal")),
+            "thinking" | "redacted_thinking" | "reasoning" => {}
+            "tool_use" => self.call(word("id"), word("name"), part.get("input")),
+            "function_call" => self.call(word("call_id"), word("name"), part.get("arguments")),
+            "tool_result" => {
+                let failed = part.get("is_error").and_then(Value::as_bool).unwrap_or_default();
+                self.outcome(word("tool_use_id"), part.get("content"), failed);
+            }
+            "function_call_output" => self.outcome(word("call_id"), part.get("output"), false),
+            _ => self.other(part),
+        }
+    }
+
+    fn calls(&mut self, fields: &Map<String, Value>) {
+        for call in fields
+            .get("tool_calls")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
+            let id = call.get("id").and_then(Value::as_str).unwrap_or_default();
+            let inner = call
+                .get("function")
+                .or_else(|| call.get("custom"))
+                .unwrap_or(call);
+            let name = inner.get("name").and_then(Value::as_str).unwrap_or_default();
+            self.call(id, name, inner.get("arguments").or_else(|| inner.get("input")));
+        }
+        if let Some(call) = fields.get("function_call").filter(|call| call.is_object()) {
+            let name = call.get("name").and_then(Value::as_str).unwrap_or_default();
+            self.call("", name, call.get("arguments"));
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        self.asks |= !text.is_empty();
+        self.text.push_str(text);
+    }
+
+    fn call(&mut self, id: &str, name: &str, arguments: Option<&Value>) {
+        self.end_text();
+        self.feed.field(b'c', id.as_bytes());
+        self.feed.field(b'f', name.as_bytes());
+        match arguments {
+            None | Some(Value::Null) => {}
+            Some(Value::String(text)) => match serde_json::from_str(text) {
+                Ok(value) => json(&mut self.feed, &value),
+                Err(_) => self.feed.field(b'x', text.trim().as_bytes()),
+            },
+            Some(value) => json(&mut self.feed, value),
+        }
+    }
+
+    fn outcome(&mut self, id: &str, content: Option<&Value>, failed: bool) {
+        self.end_text();
+        self.feed.field(b'o', id.as_bytes());
+        self.feed.field(b'e', &[u8::from(failed)]);
+        let asks = self.asks;
+        self.content(content.unwrap_or(&Value::Null));
+        self.end_text();
+        self.feed.field(b'.', b"");
+        self.asks = asks;
+    }
+
+    fn other(&mut self, part: &Value) {
+        self.end_text();
+        self.asks = true;
+        json(&mut self.feed, part);
+    }
+
+    fn end_text(&mut self) {
+        let text = std::mem::take(&mut self.text);
+        let said = if self.role == Some(Role::Assistant) {
+            echoed(&text)
+        } else {
+            text
+        };
+        if !said.is_empty() {
+            self.feed.field(b't', said.as_bytes());
+        }
+    }
+}
+
+/// A reply without what clients drop of it.
+fn echoed(text: &str) -> String {
+    let text = text.trim();
+    let thought = text
+        .strip_prefix("<think>")
+        .and_then(|rest| rest.split_once("</think>"));
+    let text = thought.map_or(text, |(_, said)| said.trim());
+    text.replace("\r\n", "\n")
+}
+
+fn json(feed: &mut Feed, value: &Value) {
+    match value {
+        Value::Null => feed.field(b'0', b""),
+        Value::Bool(yes) => feed.field(b'?', &[u8::from(*yes)]),
+        Value::Number(number) => feed.field(b'#', number.to_string().as_bytes()),
+        Value::String(text) => feed.field(b'"', text.as_bytes()),
+        Value::Array(list) => {
+            feed.field(b'[', b"");
+            for value in list {
+                json(feed, value);
+            }
+            feed.field(b']', b"");
+        }
+        Value::Object(fields) => {
+            let counts =
+                |(key, value): &(&String, &Value)| !value.is_null() && key.as_str() != "cache_control";
+            let mut fields: Vec<_> = fields.iter().filter(counts).collect();
+            fields.sort_by_key(|(key, _)| key.as_str());
+            feed.field(b'{', b"");
+            for (key, value) in fields {
+                feed.field(b'k', key.as_bytes());
+                json(feed, value);
+            }
+            feed.field(b'}', b"");
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Which known conversation a request continues, by a chain of hashes over the client's messages.
+//!
+//! Owns: the chain, and how a list of messages relates to a known one. Never: keeping the index; its caller's store does
+//! ([`Known`]).
+//!
+//! Leading system messages are no part of the chain: a client may change them, and the conversation is still the same.
+//! A client that does not name its conversation is believed to continue one only after a reply in its list says so: two
+//! conversations that begin with the same question are two.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use transcript::Role;
+
+use crate::canon::{self, Meaning};
+use crate::digest::{Digest, Feed};
+
+/// The caller's id of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConversationId(pub String);
+
+/// Whose conversations may meet. Lists of two scopes never match, be they as equal as they may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scope<'a> {
+    pub tenant: &'a str,
+    pub owner: &'a str,
+    /// The client's own name of the conversation, where it gives one.
+    pub session: Option<&'a str>,
+}
+
+impl Scope<'_> {
+    fn seed(&self) -> Digest {
+        let mut feed = Feed::new("scope");
+        feed.field(b't', self.tenant.as_bytes());
+        feed.field(b'o', self.owner.as_bytes());
+        if let Some(session) = self.session {
+            feed.field(b's', session.as_bytes());
+        }
+        feed.digest()
+    }
+}
+
+/// One message in a chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    pub meaning: Meaning,
+    /// Stands for this message and all before it.
+    pub hash: Digest,
+    /// Stands for this message and the one before it; none for the first.
+    pub pair: Option<Digest>,
+}
+
+/// The messages of a conversation after its leading system messages, hashed.
+#[derive(Debug, Clone)]
+pub struct Chain {
+    seed: Digest,
+    named: bool,
+    links: Vec<Link>,
+}
+
+impl Chain {
+    /// The chain of these messages, each its JSON text, without the leading system messages.
+    pub fn of(scope: &Scope<'_>, messages: &[&str]) -> Self {
+        let mut chain = Self {
+            seed: scope.seed(),
+            named: scope.session.is_some(),
+            links: Vec::new(),
+        };
+        for message in messages {
+            chain.push(message);
+        }
+        chain
+    }
+
+    /// Adds a message, or the reply as it was streamed.
+    pub fn push(&mut self, message: &str) {
+        let meaning = canon::read(message);
+        let step = |purpose: &str, before: &Digest| {
+            let mut feed = Feed::new(purpose);
+            feed.field(b's', &self.seed.0);
+            feed.field(b'h', &before.0);
+            feed.field(b'm', &meaning.digest.0);
+            feed.digest()
+        };
+        let last = self.links.last();
+        let hash = step("chain", last.map_or(&self.seed, |link| &link.hash));
+        let pair = last.map(|link| step("pair", &link.meaning.digest));
+        self.links.push(Link { meaning, hash, pair });
+    }
+
+    /// The messages in order.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+}
+
+/// A message of a known conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    pub conversation: ConversationId,
+    /// Counted from 0.
+    pub index: usize,
+}
+
+/// What the caller's store knows. Where several conversations share a hash, it gives the latest.
+pub trait Known {
+    /// The message whose [`Link::hash`] this is.
+    fn by_hash(&self, hash: &Digest) -> Option<Place>;
+    /// The message whose [`Link::pair`] this is.
+    fn by_pair(&self, pair: &Digest) -> Option<Place>;
+    /// Every message of a conversation, replies included.
+    fn meanings(&self, conversation: &ConversationId) -> Vec<Meaning>;
+}
+
+/// How a client's list relates to a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// No known conversation.
+    New,
+    /// All that is known, and more.
+    Continued,
+    /// The same question again: all that is known but its reply.
+    Regenerated,
+    /// All that is known, with another text in the place of the last reply.
+    EchoRewritten { at: usize },
+    /// Another message from this place on.
+    Branched { at: usize },
+    /// Messages are missing at the front, at the end, or both.
+    Truncated { front: usize, back: usize },
+}
+
+/// The conversation that a request belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Matched {
+    /// None for a new one.
+    pub conversation: Option<ConversationId>,
+    /// How many messages of the client's list are the conversation's own.
+    pub shared: usize,
+    pub kind: Kind,
+}
+
+/// Finds the conversation with the longest common beginning; failing that, the one of which a client that drops old
+/// messages sends the end.
+pub fn match_chain(known: &impl Known, chain: &Chain) -> Matched {
+    let client: Vec<Meaning> = chain.links.iter().map(|link| link.meaning).collect();
+    let from_start = (0..client.len()).rev().find_map(|index| {
+        let place = known.by_hash(&chain.links[index].hash)?;
+        (place.index == index).then_some(place.conversation)
+    });
+    if let Some(conversation) = from_start {
+        let (shared, kind) = relate(&known.meanings(&conversation), &client, 0);
+        if chain.named || replied(&client[..shared]) {
+            return Matched {
+                conversation: Some(conversation),
+                shared,
+                kind,
+            };
+        }
+    }
+    from_middle(known, chain, &client).unwrap_or(Matched {
+        conversation: None,
+        shared: 0,
+        kind: Kind::New,
+    })
+}
+
+/// Below this many equal messages, the end of one conversation may be the beginning of another.
+const ALIGNED_MIN: usize = 3;
+
+/// What is new since the last request lies at the end of the list; beyond this many messages, nothing is looked up.
+const PAIRS_TRIED_MAX: usize = 64;
+
+fn from_middle(known: &impl Known, chain: &Chain, client: &[Meaning]) -> Option<Matched> {
+    let mut refused = BTreeSet::new();
+    for (index, link) in chain.links.iter().enumerate().rev().take(PAIRS_TRIED_MAX) {
+        let Some(place) = link.pair.as_ref().and_then(|pair| known.by_pair(pair)) else {
+            continue;
+        };
+        let Some(front) = place.index.checked_sub(index).filter(|front| *front > 0) else {
+            continue;
+        };
+        if !refused.insert((place.conversation.clone(), front)) {
+            continue;
+        }
+        let (shared, kind) = relate(&known.meanings(&place.conversation), client, front);
+        let aligned_min = if chain.named { 2 } else { ALIGNED_MIN };
+        if shared >= aligned_min && replied(&client[..shared]) {
+            return Some(Matched {
+                conversation: Some(place.conversation),
+                shared,
+                kind,
+            });
+        }
+    }
+    None
+}
+
+fn replied(messages: &[Meaning]) -> bool {
+    messages
+        .iter()
+        .any(|message| message.role == Some(Role::Assistant))
+}
+
+/// How many of the client's messages are those of `known` from `front` on, and what that makes of them.
+pub fn relate(known: &[Meaning], client: &[Meaning], front: usize) -> (usize, Kind) {
+    let known = known.get(front..).unwrap_or_default();
+    let shared = known
+        .iter()
+        .zip(client)
+        .take_while(|(one, other)| one.digest == other.digest)
+        .count();
+    let (left, new) = (&known[shared..], &client[shared..]);
+    let only_reply = left.iter().all(|message| message.role == Some(Role::Assistant));
+    let kind = match (left.is_empty(), new.first()) {
+        _ if front > 0 => Kind::Truncated {
+            front,
+            back: left.len(),
+        },
+        (true, Some(_)) => Kind::Continued,
+        (_, None) if only_reply => Kind::Regenerated,
+        (_, None) => Kind::Truncated {
+            front,
+            back: left.len(),
+        },
+        (false, Some(next)) if only_reply && next.role == Some(Role::Assistant) => {
+            Kind::EchoRewritten { at: shared }
+        }
+        (false, Some(_)) => Kind::Branched { at: shared },
+    };
+    (shared, kind)
+}
+
+/// An index in memory.
+#[derive(Debug, Clone, Default)]
+pub struct Conversations {
+    hashes: BTreeMap<Digest, Place>,
+    pairs: BTreeMap<Digest, Place>,
+    messages: BTreeMap<ConversationId, Vec<Link>>,
+}
+
+impl Conversations {
+    /// Makes the conversation be this chain: the client's messages as they were sent, and the reply.
+    pub fn learn(&mut self, conversation: &ConversationId, chain: &Chain) {
+        let old = self.messages.get(conversation).map_or(&[][..], Vec::as_slice);
+        let kept = old
+            .iter()
+            .zip(chain.links())
+            .take_while(|(one, other)| one.hash == other.hash)
+            .count();
+        for (index, link) in chain.links().iter().enumerate().skip(kept) {
+            let place = Place {
+                conversation: conversation.clone(),
+                index,
+            };
+            self.hashes.insert(link.hash, place.clone());
+            if let Some(pair) = link.pair {
+                self.pairs.insert(pair, place);
+            }
+        }
+        self.messages.insert(conversation.clone(), chain.links().to_vec());
+    }
+
+    /// Drops a conversation. What it shared with another leads there again.
+    pub fn forget(&mut self, conversation: &ConversationId) {
+        self.messages.remove(conversation);
+        self.hashes.retain(|_, place| place.conversation != *conversation);
+        self.pairs.retain(|_, place| place.conversation != *conversation);
+        for (other, links) in &self.messages {
+            for (index, link) in links.iter().enumerate() {
+                let place = || Place {
+                    conversation: other.clone(),
+                    index,
+                };
+                self.hashes.entry(link.hash).or_insert_with(place);
+                if let Some(pair) = link.pair {
+                    self.pairs.entry(pair).or_insert_with(place);
+                }
+            }
+        }
+    }
+}
+
+impl Known for Conversations {
+    fn by_hash(&self, hash: &Digest) -> Option<Place> {
+        self.hashes.get(hash).cloned()
+    }
+
+    fn by_pair(&self, pair: &Digest) -> Option<Place> {
+        self.pairs.get(pair).cloned()
+    }
+
+    fn meanings(&self, conversation: &ConversationId) -> Vec<Meaning> {
+        self.messages
+            .get(conversation)
+            .into_iter()
+            .flatten()
+            .map(|link| link.meaning)
+            .collect()
+    }
+}

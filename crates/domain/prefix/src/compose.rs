@@ -1,0 +1,424 @@
+//! The next request: everything that was sent, as it was sent, and what is new.
+//!
+//! Owns: invariant P (without an epoch change, a request's messages begin with the bytes of the last request's messages
+//! and its reply), what an epoch change takes with it, where a fragment may stand. Never: sending; choosing memories;
+//! deciding to compact.
+//!
+//! A turn is [`plan`], then [`crate::fragment::draft`] with the plan's visible memories, then [`Plan::compose`]. The
+//! caller keeps the events before it sends the bytes, and adds an [`Event::Reply`] after. Nothing else remembers anything:
+//! who drops the events was incognito.
+
+mod head;
+
+use std::ops::Range;
+
+use transcript::Role;
+
+use crate::canon::{self, Meaning};
+use crate::chain::{self, Kind};
+use crate::fragment::{Draft, FragmentId, Visible};
+use crate::shadow::{Edit, Event, Fragment, OwnHead, Reason, Shadow};
+use crate::splice;
+
+/// Where a dialect has its system text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum System<'a> {
+    /// In leading messages: OpenAI's chat completions.
+    Messages,
+    /// In a field of the request, as JSON text: Anthropic's `system`, `instructions` of OpenAI's responses.
+    Field(Option<&'a str>),
+}
+
+/// What the client sent. Every `&str` but the model is a JSON text as it stood in the request's body.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    pub model: &'a str,
+    pub system: System<'a>,
+    pub tools: &'a [&'a str],
+    pub messages: &'a [&'a str],
+    /// Messages that the client left out at the front, as `chain::match_chain` found.
+    pub front: usize,
+}
+
+/// A tool of ours, as JSON text in the client's dialect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnTool {
+    pub name: String,
+    pub json: String,
+}
+
+/// Which bytes stand for a message that was sent before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Replay {
+    /// Those of the first time, whatever the client does to its echo of them. For caches of rendered text.
+    #[default]
+    Frozen,
+    /// The client's latest, with the same fragments: for an API whose markers (`cache_control`, signatures) move.
+    Latest,
+}
+
+/// What we want sent beside the client's messages. All but the edits of new messages waits for the next epoch.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    pub head: OwnHead,
+    pub tools: Vec<OwnTool>,
+    /// All that should hold, in the numbering of this request.
+    pub edits: Vec<Edit>,
+    /// Reasons to begin an epoch now, beside those that the request gives.
+    pub reasons: Vec<Reason>,
+    pub replay: Replay,
+}
+
+/// A request as far as it is decided before recall.
+#[derive(Debug, Clone)]
+pub struct Plan<'a> {
+    request: Request<'a>,
+    body: &'a [&'a str],
+    replay: Replay,
+    next: Shadow,
+    events: Vec<Event>,
+    /// Index in the body, and in the events.
+    target: Option<(usize, usize)>,
+}
+
+/// One message as it goes out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    pub bytes: String,
+    pub role: Option<Role>,
+    /// Its place in the client's list after the leading system messages; none for what the client did not send.
+    pub index: Option<usize>,
+    /// Where a fragment stands, in bytes.
+    pub injected: Option<Range<usize>>,
+}
+
+/// A request, ready to be sent once its events are kept.
+#[derive(Debug, Clone)]
+pub struct Composed {
+    pub model: String,
+    /// The dialect's system field, where it has one.
+    pub system: Option<String>,
+    pub tools: Vec<String>,
+    pub messages: Vec<Sent>,
+    pub events: Vec<Event>,
+    /// The shadow with these events.
+    pub shadow: Shadow,
+    /// The fragment that this request adds.
+    pub injected: Option<FragmentId>,
+}
+
+impl Composed {
+    /// Why this request is no extension of the last; empty where it is.
+    pub fn reasons(&self) -> &[Reason] {
+        match self.events.first() {
+            Some(Event::Epoch { reasons, .. }) => reasons,
+            _ => &[],
+        }
+    }
+}
+
+/// Decides all of a request but its fragment.
+pub fn plan<'a>(shadow: &Shadow, request: Request<'a>, wanted: &Wanted) -> Plan<'a> {
+    let (leading, body) = match request.system {
+        System::Messages => request.messages.split_at(canon::leading_system(request.messages)),
+        System::Field(_) => (&[][..], request.messages),
+    };
+    let client = meanings(shadow, body, request.front);
+    let known: Vec<Meaning> = shadow.entries().iter().map(|entry| entry.meaning).collect();
+    let (shared, kind) = chain::relate(&known, &client, request.front);
+    let head = head::build(&request, leading, wanted);
+    let reasons = reasons(
+        shadow,
+        &head,
+        wanted,
+        kind,
+        known.len().saturating_sub(request.front) > shared,
+    );
+    let loses_head = reasons.iter().any(|reason| reason.loses_head());
+
+    let mut next = shadow.clone();
+    let mut events = Vec::new();
+    if reasons.is_empty() {
+        for edit in accepted(shadow.edits(), &wanted.edits, shared, body.len()) {
+            push(&mut next, &mut events, Event::Edit(edit));
+        }
+    } else {
+        let frozen = if loses_head {
+            Vec::new()
+        } else {
+            surviving(shadow.edits(), request.front, shared)
+        };
+        let from = if loses_head { 0 } else { shared };
+        let mut edits = accepted(&frozen, &wanted.edits, from, body.len());
+        edits.extend(frozen);
+        edits.sort_by_key(|edit| edit.range.start);
+        let epoch = Event::Epoch {
+            number: shadow.epoch().saturating_add(1),
+            reasons,
+            front: request.front,
+            kept: shared,
+            fragments: shadow.fragments_ever(),
+            head: loses_head.then(|| Box::new(head)),
+            edits,
+        };
+        push(&mut next, &mut events, epoch);
+    }
+    let first_message = events.len();
+    for message in &body[shared..] {
+        push(
+            &mut next,
+            &mut events,
+            Event::Message {
+                bytes: (*message).to_owned(),
+                fragment: None,
+            },
+        );
+    }
+    let target = target(&client, body, next.edits())
+        .and_then(|index| Some((index, first_message + index.checked_sub(shared)?)));
+    Plan {
+        request,
+        body,
+        replay: wanted.replay,
+        next,
+        events,
+        target,
+    }
+}
+
+/// What the client's messages mean; those that it resends unchanged need not be read again.
+fn meanings(shadow: &Shadow, body: &[&str], front: usize) -> Vec<Meaning> {
+    let known = |index: usize| shadow.entries().get(front.checked_add(index)?);
+    let meaning =
+        |(index, message): (usize, &&str)| match known(index).filter(|entry| entry.bytes == *message) {
+            Some(entry) => entry.meaning,
+            None => canon::read(message),
+        };
+    body.iter().enumerate().map(meaning).collect()
+}
+
+fn push(shadow: &mut Shadow, events: &mut Vec<Event>, event: Event) {
+    shadow.apply(&event);
+    events.push(event);
+}
+
+fn reasons(
+    shadow: &Shadow,
+    head: &crate::shadow::Head,
+    wanted: &Wanted,
+    kind: Kind,
+    loses_entries: bool,
+) -> Vec<Reason> {
+    if shadow.epoch() == 0 {
+        return vec![Reason::Opened];
+    }
+    let mut reasons = wanted.reasons.clone();
+    let old = shadow.head();
+    let changes = [
+        (old.model != head.model, Reason::ModelChanged),
+        (old.client_system != head.client_system, Reason::SystemChanged),
+        (old.client_tools != head.client_tools, Reason::ToolsChanged),
+    ];
+    reasons.extend(
+        changes
+            .iter()
+            .filter(|(changed, _)| *changed)
+            .map(|(_, reason)| *reason),
+    );
+    reasons.extend(match kind {
+        Kind::Regenerated if loses_entries => Some(Reason::Regenerated),
+        Kind::EchoRewritten { .. } => Some(Reason::EchoRewritten),
+        Kind::Branched { .. } => Some(Reason::Edited),
+        Kind::Truncated { .. } => Some(Reason::Truncated),
+        Kind::New | Kind::Continued | Kind::Regenerated => None,
+    });
+    reasons.sort_unstable();
+    reasons.dedup();
+    reasons
+}
+
+/// The frozen edits that still stand when `front` messages fall away and then `kept` remain, in the new numbering. A
+/// summary of messages that fell away stays, at the very front.
+fn surviving(edits: &[Edit], front: usize, kept: usize) -> Vec<Edit> {
+    let mut surviving: Vec<Edit> = Vec::new();
+    for edit in edits {
+        let range = edit.range.start.saturating_sub(front)..edit.range.end.saturating_sub(front);
+        if range.end > kept {
+            continue;
+        }
+        match surviving
+            .last_mut()
+            .filter(|last| last.range.start == range.start)
+        {
+            Some(last) => {
+                last.range.end = range.end;
+                last.messages.extend(edit.messages.iter().cloned());
+            }
+            None => surviving.push(Edit {
+                range,
+                messages: edit.messages.clone(),
+            }),
+        }
+    }
+    surviving
+}
+
+/// The wanted edits from `from` on that clash with none before them and stay inside the list.
+fn accepted(frozen: &[Edit], wanted: &[Edit], from: usize, len: usize) -> Vec<Edit> {
+    let mut accepted: Vec<Edit> = Vec::new();
+    for edit in wanted {
+        let inside = edit.range.start >= from && edit.range.start <= edit.range.end && edit.range.end <= len;
+        if inside && !frozen.iter().chain(&accepted).any(|other| other.clashes(edit)) {
+            accepted.push(edit.clone());
+        }
+    }
+    accepted.sort_by_key(|edit| edit.range.start);
+    accepted
+}
+
+/// The message of the current person's turn: after it come system messages at most. Inside a tool loop there is none.
+fn target(client: &[Meaning], body: &[&str], edits: &[Edit]) -> Option<usize> {
+    let index = client
+        .iter()
+        .rposition(|message| message.role != Some(Role::System))?;
+    let replaced = edits.iter().any(|edit| edit.range.contains(&index));
+    let takes = client[index].asks && !replaced && splice::into_message(body[index], "").is_some();
+    takes.then_some(index)
+}
+
+impl Plan<'_> {
+    /// What the model will see of memory: inject no more than what is missing.
+    pub fn visible(&self) -> Visible {
+        self.next.visible()
+    }
+
+    /// Whether this request has a place for a fragment: a person's turn that was not sent before.
+    pub fn takes_fragment(&self) -> bool {
+        self.target.is_some()
+    }
+
+    /// The request with this fragment. Where there is no place for one, it is left out.
+    pub fn compose(mut self, draft: Option<&Draft>) -> Composed {
+        let injected = draft.and_then(|draft| self.inject(draft));
+        let messages = self.messages();
+        let Head { system, tools } = self.head();
+        Composed {
+            model: self.next.head().model.clone(),
+            system,
+            tools,
+            messages,
+            events: self.events,
+            shadow: self.next,
+            injected,
+        }
+    }
+
+    fn inject(&mut self, draft: &Draft) -> Option<FragmentId> {
+        let (index, event) = self.target?;
+        let splice = splice::into_message(self.body[index], &draft.text)?;
+        let id = FragmentId(self.next.fragments_ever());
+        let fragment = Fragment {
+            id,
+            memories: draft.memories.clone(),
+            clock: draft.clock.clone(),
+            text: draft.text.clone(),
+            at: splice.at,
+            bytes: splice.bytes,
+        };
+        if let Event::Message { fragment: place, .. } = self.events.get_mut(event)? {
+            *place = Some(fragment.clone());
+        }
+        self.next.set_fragment(index, fragment);
+        Some(id)
+    }
+
+    fn head(&self) -> Head {
+        let frozen = self.next.head();
+        match self.replay {
+            Replay::Frozen => Head {
+                system: frozen.system.clone(),
+                tools: frozen.tools.clone(),
+            },
+            Replay::Latest => {
+                let client = self.request.tools.iter().map(|tool| (*tool).to_owned());
+                let ours = frozen.tools.iter().skip(self.request.tools.len()).cloned();
+                let tools = client.chain(ours).collect();
+                Head {
+                    system: head::system_field(&self.request, &frozen.own.text),
+                    tools,
+                }
+            }
+        }
+    }
+
+    fn messages(&self) -> Vec<Sent> {
+        let leading = &self.request.messages[..self.request.messages.len() - self.body.len()];
+        let head = match self.replay {
+            Replay::Frozen => self.next.head().messages.clone(),
+            Replay::Latest => head::messages(&self.request, leading, &self.next.head().own.text),
+        };
+        let system = |bytes| Sent {
+            bytes,
+            role: Some(Role::System),
+            index: None,
+            injected: None,
+        };
+        let mut messages: Vec<Sent> = head.into_iter().map(system).collect();
+        let mut edits = self.next.edits().iter().peekable();
+        let mut index = 0;
+        while index <= self.body.len() {
+            if let Some(edit) = edits.next_if(|edit| edit.range.start <= index) {
+                for bytes in &edit.messages {
+                    let role = canon::read(bytes).role;
+                    messages.push(Sent {
+                        bytes: bytes.clone(),
+                        role,
+                        index: None,
+                        injected: None,
+                    });
+                }
+                index = index.max(edit.range.end);
+            } else {
+                messages.extend(self.message(index));
+                index += 1;
+            }
+        }
+        messages
+    }
+
+    fn message(&self, index: usize) -> Option<Sent> {
+        let entry = self.next.entries().get(index)?;
+        let fragment = entry.fragment.as_ref();
+        let latest = self
+            .body
+            .get(index)
+            .filter(|_| self.replay == Replay::Latest)
+            .and_then(|latest| {
+                let Some(fragment) = fragment else {
+                    return Some(((*latest).to_owned(), None));
+                };
+                let splice = splice::into_message(latest, &fragment.text)?;
+                Some((
+                    splice.apply(latest),
+                    Some(splice.at..splice.at + splice.bytes.len()),
+                ))
+            });
+        let (bytes, injected) = latest.unwrap_or_else(|| {
+            (
+                entry.sent(),
+                fragment.map(|fragment| fragment.at..fragment.at + fragment.bytes.len()),
+            )
+        });
+        Some(Sent {
+            bytes,
+            role: entry.meaning.role,
+            index: Some(index),
+            injected,
+        })
+    }
+}
+
+struct Head {
+    system: Option<String>,
+    tools: Vec<String>,
+}

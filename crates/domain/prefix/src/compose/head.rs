@@ -1,0 +1,93 @@
+//! What stands before the first message: the client's system text and tools, with ours behind them.
+//!
+//! Owns: the order inside the head. Never: deciding when it changes.
+
+use serde_json::Value;
+
+use super::{Request, System, Wanted};
+use crate::canon;
+use crate::digest::Feed;
+use crate::shadow::Head;
+use crate::splice;
+
+/// The head that this request would have in an epoch of its own.
+pub(super) fn build(request: &Request<'_>, leading: &[&str], wanted: &Wanted) -> Head {
+    let mut system = Feed::new("system");
+    if let System::Field(Some(field)) = request.system {
+        system.field(b'f', &canon::value_digest(field).0);
+    }
+    for message in leading {
+        system.field(b'm', &canon::read(message).digest.0);
+    }
+    let mut tools = Feed::new("tools");
+    for tool in request.tools {
+        tools.field(b't', &canon::value_digest(tool).0);
+    }
+    Head {
+        model: request.model.to_owned(),
+        system: system_field(request, &wanted.head.text),
+        tools: all_tools(request, wanted),
+        messages: messages(request, leading, &wanted.head.text),
+        own: wanted.head.clone(),
+        client_system: system.digest().to_string(),
+        client_tools: tools.digest().to_string(),
+    }
+}
+
+/// The dialect's system field with our text at its end.
+pub(super) fn system_field(request: &Request<'_>, own: &str) -> Option<String> {
+    let System::Field(field) = request.system else {
+        return None;
+    };
+    let field = field.filter(|field| field.trim() != "null");
+    match field {
+        field if own.is_empty() => field.map(str::to_owned),
+        None => Some(splice::string(own)),
+        Some(field) => {
+            let splice = splice::into_content(field, &format!("\n\n{own}"));
+            Some(splice.map_or_else(|| field.to_owned(), |splice| splice.apply(field)))
+        }
+    }
+}
+
+/// The leading system messages with our text at the end of the last. More than one system message is more than some
+/// templates take, so ours is one of its own only where the client has none to append to.
+pub(super) fn messages(request: &Request<'_>, leading: &[&str], own: &str) -> Vec<String> {
+    let mut messages: Vec<String> = leading.iter().map(|message| (*message).to_owned()).collect();
+    if own.is_empty() || request.system != System::Messages {
+        return messages;
+    }
+    let splice = messages
+        .last()
+        .and_then(|last| splice::into_message(last, &format!("\n\n{own}")));
+    match (splice, messages.last_mut()) {
+        (Some(splice), Some(last)) => *last = splice.apply(last),
+        _ => messages.push(format!(
+            r#"{{"role":"system","content":{}}}"#,
+            splice::string(own)
+        )),
+    }
+    messages
+}
+
+/// The client's tools as they stand, then ours by name; the client's own tool of a name wins.
+fn all_tools(request: &Request<'_>, wanted: &Wanted) -> Vec<String> {
+    let taken: Vec<String> = request.tools.iter().filter_map(|tool| name(tool)).collect();
+    let mut ours: Vec<_> = wanted
+        .tools
+        .iter()
+        .filter(|tool| !taken.contains(&tool.name))
+        .collect();
+    ours.sort_by(|one, other| one.name.cmp(&other.name));
+    ours.dedup_by(|one, other| one.name == other.name);
+    let client = request.tools.iter().map(|tool| (*tool).to_owned());
+    client
+        .chain(ours.into_iter().map(|tool| tool.json.clone()))
+        .collect()
+}
+
+fn name(tool: &str) -> Option<String> {
+    let tool: Value = serde_json::from_str(tool).ok()?;
+    let named = tool.get("function").unwrap_or(&tool);
+    named.get("name").and_then(Value::as_str).map(str::to_owned)
+}

@@ -1,0 +1,68 @@
+//! Fingerprints of what was said.
+//!
+//! Owns: hashing of tagged, length-prefixed fields, so that no two lists of fields feed the same bytes. Never: deciding
+//! what is a field.
+
+use std::fmt;
+
+use sha2::{Digest as _, Sha256};
+
+/// A SHA-256 fingerprint. It reads as 64 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest(pub [u8; 32]);
+
+impl Digest {
+    /// The digest that reads so; none for anything but 64 hexadecimal digits.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut bytes = [0; 32];
+        let digits: Option<Vec<u8>> = text
+            .chars()
+            .map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
+            .collect();
+        let digits = digits.filter(|digits| digits.len() == 64)?;
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
+            *byte = pair[0] << 4 | pair[1];
+        }
+        Some(Self(bytes))
+    }
+
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        let mut feed = Feed::new("bytes");
+        feed.field(b'b', bytes);
+        feed.digest()
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Collects fields.
+pub(crate) struct Feed(Sha256);
+
+impl Feed {
+    /// `purpose` keeps digests of different things apart.
+    pub(crate) fn new(purpose: &str) -> Self {
+        let mut feed = Self(Sha256::new());
+        feed.field(b'p', purpose.as_bytes());
+        feed
+    }
+
+    pub(crate) fn field(&mut self, tag: u8, bytes: &[u8]) {
+        self.0.update([tag]);
+        self.0.update((bytes.len() as u64).to_le_bytes());
+        self.0.update(bytes);
+    }
+
+    pub(crate) fn digest(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
+}

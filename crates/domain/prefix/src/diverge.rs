@@ -1,0 +1,375 @@
+//! Why a backend evaluated what it should have had: what a request shares with the last one and its reply, against what
+//! the backend says that it reused.
+//!
+//! Owns: the outline of a request, the classes of a miss and their sentences. Never: tokens of its own; it measures in
+//! bytes and takes tokens from the backend's usage.
+
+use std::fmt;
+
+use transcript::Role;
+
+use crate::backend::CacheModel;
+use crate::canon;
+use crate::compose::Composed;
+use crate::digest::Digest;
+
+/// What a part of a request is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Label {
+    Model,
+    Tools,
+    System,
+    /// A message; `index` counts what follows the leading system messages.
+    Message {
+        index: usize,
+        role: Option<Role>,
+    },
+    /// What was injected into that message.
+    Injected {
+        index: usize,
+    },
+    /// What the backend answered.
+    Reply {
+        index: usize,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Part {
+    label: Label,
+    digest: Digest,
+    bytes: usize,
+}
+
+/// A request by its parts, in the order in which templates render them. Small: it holds digests, no text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outline {
+    parts: Vec<Part>,
+    messages: usize,
+}
+
+impl Outline {
+    /// The outline of a composed request.
+    pub fn of(request: &Composed) -> Self {
+        let mut outline = Self::head(&request.model, &request.tools, request.system.as_deref());
+        for message in &request.messages {
+            match message.injected.clone() {
+                None => outline.message(&message.bytes),
+                Some(range) => {
+                    let text = &message.bytes;
+                    let (before, after) = (text.get(..range.start), text.get(range.end..));
+                    outline.message(&[before.unwrap_or_default(), after.unwrap_or_default()].concat());
+                    let index = outline.messages - 1;
+                    outline.part(Label::Injected { index }, text.get(range).unwrap_or_default());
+                }
+            }
+        }
+        outline
+    }
+
+    /// The outline of a request that nobody composed, from the JSON texts of its body.
+    pub fn of_body(model: &str, tools: &[&str], system: Option<&str>, messages: &[&str]) -> Self {
+        let tools: Vec<String> = tools.iter().map(|tool| (*tool).to_owned()).collect();
+        let mut outline = Self::head(model, &tools, system);
+        for message in messages {
+            outline.message(message);
+        }
+        outline
+    }
+
+    /// The same with the backend's reply behind it: what the next request should begin with.
+    #[must_use]
+    pub fn with_reply(mut self, reply: &str) -> Self {
+        self.part(Label::Reply { index: self.messages }, reply);
+        self
+    }
+
+    fn head(model: &str, tools: &[String], system: Option<&str>) -> Self {
+        let mut outline = Self::default();
+        outline.part(Label::Model, model);
+        for tool in tools {
+            outline.part(Label::Tools, tool);
+        }
+        if let Some(system) = system {
+            outline.part(Label::System, system);
+        }
+        outline
+    }
+
+    fn message(&mut self, text: &str) {
+        let role = canon::read(text).role;
+        if role == Some(Role::System) && self.messages == 0 {
+            self.part(Label::System, text);
+        } else {
+            self.part(
+                Label::Message {
+                    index: self.messages,
+                    role,
+                },
+                text,
+            );
+            self.messages += 1;
+        }
+    }
+
+    fn part(&mut self, label: Label, text: &str) {
+        self.parts.push(Part {
+            label,
+            digest: Digest::of(text.as_bytes()),
+            bytes: text.len(),
+        });
+    }
+
+    fn bytes(&self) -> usize {
+        self.parts.iter().map(|part| part.bytes).sum()
+    }
+}
+
+/// What the backend and the host saw of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Observed {
+    /// Tokens of the last request and its reply, as the backend counted them.
+    pub last_tokens: usize,
+    /// Tokens of this request.
+    pub prompt_tokens: usize,
+    /// Of those, the reused ones.
+    pub cached_tokens: usize,
+    /// Another request went to this backend since the last one of this conversation.
+    pub others_between: bool,
+    pub cache: CacheModel,
+}
+
+/// Why a request was evaluated as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// There is no last request.
+    First,
+    /// It extends the last request, and the backend reused that.
+    Extension,
+    Model,
+    System,
+    Tools,
+    /// A message of that role changed.
+    Message {
+        index: usize,
+        role: Option<Role>,
+    },
+    /// The client gave back another reply than it was given.
+    AssistantEcho {
+        index: usize,
+    },
+    /// What was injected last time is not there any more, or is another.
+    TailInjection {
+        index: usize,
+    },
+    /// Another request took the slot.
+    SlotStolen,
+    /// The model's state goes back only to a checkpoint before the end.
+    CheckpointFloor,
+    /// The backend has nothing of it: it was restarted, or dropped it.
+    Evicted,
+    /// The request is an extension, but what the template makes of it is not.
+    TemplateDrop,
+}
+
+impl Class {
+    /// The word for it in metrics.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Extension => "extension",
+            Self::Model => "model",
+            Self::System => "system",
+            Self::Tools => "tools",
+            Self::Message {
+                role: Some(Role::User),
+                ..
+            } => "message_user",
+            Self::Message {
+                role: Some(Role::Assistant),
+                ..
+            } => "message_assistant",
+            Self::Message {
+                role: Some(Role::Tool),
+                ..
+            } => "message_tool",
+            Self::Message {
+                role: Some(Role::System),
+                ..
+            } => "message_system",
+            Self::Message { role: None, .. } => "message_other",
+            Self::AssistantEcho { .. } => "assistant_echo",
+            Self::TailInjection { .. } => "tail_injection",
+            Self::SlotStolen => "slot_stolen",
+            Self::CheckpointFloor => "checkpoint_floor",
+            Self::Evicted => "evicted",
+            Self::TemplateDrop => "template_drop",
+        }
+    }
+}
+
+/// A class and its numbers. It reads as a sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verdict {
+    pub class: Class,
+    /// Bytes that the request shares with the last one and its reply.
+    pub shared_bytes: usize,
+    /// Tokens that the backend could have reused.
+    pub expected_tokens: usize,
+    /// Tokens that it reused.
+    pub cached_tokens: usize,
+    pub prompt_tokens: usize,
+}
+
+/// Classifies a request. `last` is the last request of the conversation with its reply.
+pub fn classify(last: Option<&Outline>, new: &Outline, observed: &Observed) -> Verdict {
+    let Some(last) = last else {
+        return verdict(Class::First, 0, 0, observed);
+    };
+    let same = |(one, other): &(&Part, &Part)| one.digest == other.digest;
+    let common = last.parts.iter().zip(&new.parts).take_while(same).count();
+    let shared_bytes = last.parts[..common].iter().map(|part| part.bytes).sum();
+    let cause = last
+        .parts
+        .get(common)
+        .map(|part| cause(part.label, new.parts.get(common).map(|part| part.label)));
+    let expected = expected(shared_bytes, last.bytes(), cause.is_some(), observed);
+    // Bytes of one part weigh more tokens than those of another: only an extension is known exactly.
+    let least = if cause.is_some() {
+        expected - expected / 10
+    } else {
+        expected - expected / 50
+    };
+    let reached = observed.cached_tokens.saturating_add(slack(observed.cache)) >= least;
+    let class = match cause {
+        None if reached => Class::Extension,
+        None => lost(observed, expected),
+        Some(cause) if reached || !rewinds(observed.cache) => cause,
+        Some(_) if observed.others_between => Class::SlotStolen,
+        Some(_) if nothing(observed, expected) => Class::Evicted,
+        Some(cause) => cause,
+    };
+    verdict(class, shared_bytes, expected, observed)
+}
+
+fn verdict(class: Class, shared_bytes: usize, expected_tokens: usize, observed: &Observed) -> Verdict {
+    let Observed {
+        cached_tokens,
+        prompt_tokens,
+        ..
+    } = *observed;
+    Verdict {
+        class,
+        shared_bytes,
+        expected_tokens,
+        cached_tokens,
+        prompt_tokens,
+    }
+}
+
+/// What the first part that differs makes of it: `old` gave way to `new`, or to nothing.
+fn cause(old: Label, new: Option<Label>) -> Class {
+    match (old, new) {
+        (Label::Model, _) | (_, Some(Label::Model)) => Class::Model,
+        (Label::Tools, _) | (_, Some(Label::Tools)) => Class::Tools,
+        (Label::System, _) | (_, Some(Label::System)) => Class::System,
+        (Label::Injected { index }, _) | (_, Some(Label::Injected { index })) => {
+            Class::TailInjection { index }
+        }
+        (Label::Reply { index }, _) => Class::AssistantEcho { index },
+        (Label::Message { index, role }, _) => Class::Message { index, role },
+    }
+}
+
+fn rewinds(cache: CacheModel) -> bool {
+    matches!(cache, CacheModel::Rewindable | CacheModel::Blocks { .. })
+}
+
+/// Tokens that a backend evaluates again at the end of an extension, whatever it has.
+fn slack(cache: CacheModel) -> usize {
+    match cache {
+        CacheModel::Blocks { tokens, .. } => tokens.saturating_add(8),
+        _ => 8,
+    }
+}
+
+fn expected(shared_bytes: usize, last_bytes: usize, diverges: bool, observed: &Observed) -> usize {
+    let share = observed.last_tokens as u128 * shared_bytes as u128 / last_bytes.max(1) as u128;
+    let share = usize::try_from(share).unwrap_or(usize::MAX);
+    let tokens = if diverges { share } else { observed.last_tokens }.min(observed.prompt_tokens);
+    match observed.cache {
+        CacheModel::StrictExtension if diverges => 0,
+        CacheModel::Blocks { tokens_min, .. } if tokens < tokens_min => 0,
+        _ => tokens,
+    }
+}
+
+fn nothing(observed: &Observed, expected: usize) -> bool {
+    observed.cached_tokens <= expected / 50
+}
+
+/// Why an extension was not reused.
+fn lost(observed: &Observed, expected: usize) -> Class {
+    match observed.cache {
+        _ if observed.others_between => Class::SlotStolen,
+        _ if nothing(observed, expected) => Class::Evicted,
+        CacheModel::Checkpoints => Class::CheckpointFloor,
+        _ => Class::TemplateDrop,
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            cached_tokens: cached,
+            prompt_tokens: all,
+            expected_tokens: expected,
+            ..
+        } = self;
+        match self.class {
+            Class::First => f.write_str("This is the first request of the conversation")?,
+            Class::Extension => f.write_str("The request extends the last one")?,
+            Class::Model => f.write_str("Another model was asked")?,
+            Class::System => f.write_str("The system text changed")?,
+            Class::Tools => f.write_str("The list of tools changed")?,
+            Class::Message { index, role } => {
+                let who = match role {
+                    Some(Role::User) => "the user's",
+                    Some(Role::Assistant) => "the assistant's",
+                    Some(Role::Tool) => "a tool's",
+                    Some(Role::System) => "a system",
+                    None => "a",
+                };
+                write!(f, "Message {} ({who} message) changed or is gone", index + 1)?;
+            }
+            Class::AssistantEcho { index } => {
+                write!(
+                    f,
+                    "The client sent back another reply (message {}) than it was given",
+                    index + 1
+                )?;
+            }
+            Class::TailInjection { index } => {
+                write!(
+                    f,
+                    "The text that was injected into message {} did not stay as it was",
+                    index + 1
+                )?;
+            }
+            Class::SlotStolen => f.write_str("Another request took the backend's slot in between")?,
+            Class::CheckpointFloor => {
+                f.write_str("This kind of model goes back only to a checkpoint, which lies before the end of what was sent")?;
+            }
+            Class::Evicted => {
+                f.write_str("The backend has nothing of this conversation: it was restarted, or dropped it")?;
+            }
+            Class::TemplateDrop => {
+                f.write_str("The request extends the last one, but the model's chat template rewrites what came before")?;
+            }
+        }
+        write!(
+            f,
+            "; {cached} of {all} tokens were reused, {expected} were expected."
+        )
+    }
+}

@@ -1,0 +1,220 @@
+//! How an event of a shadow is written: one JSON object on one line, version 1.
+//!
+//! Owns: the format. Invariant: `read(write(event)) == event`. Never: where it is kept.
+//!
+//! | `event` | fields |
+//! |---|---|
+//! | `epoch` | `number`; `reasons`: words; `front`, `kept`: messages; `fragments`: the next id; `head`: null or an object; `edits` |
+//! | `edit` | `range`: `start` and `end`; `messages`: JSON texts |
+//! | `message` | `bytes`: JSON text as the client wrote it; `fragment`: null or an object |
+//! | `reply` | `bytes`: JSON text |
+//!
+//! JSON texts are strings in the record, so that not a byte of them is lost.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::fragment::FragmentId;
+use crate::shadow::{Edit, Event, Fragment, Head, OwnHead, Reason};
+
+/// A record that is no event.
+#[derive(Debug)]
+pub struct Unreadable(serde_json::Error);
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not an event of a shadow")
+    }
+}
+
+impl std::error::Error for Unreadable {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
+/// The record of an event.
+pub fn write(event: &Event) -> String {
+    serde_json::to_string(&Record::from(event.clone())).expect("a record has string keys and whole numbers")
+}
+
+/// The event of a record.
+pub fn read(text: &str) -> Result<Event, Unreadable> {
+    serde_json::from_str::<Record>(text)
+        .map(Event::from)
+        .map_err(Unreadable)
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
+enum Record {
+    Epoch {
+        number: u64,
+        reasons: Vec<Word>,
+        front: usize,
+        kept: usize,
+        fragments: u64,
+        head: Option<HeadRecord>,
+        edits: Vec<EditRecord>,
+    },
+    Edit(EditRecord),
+    Message {
+        bytes: String,
+        fragment: Option<FragmentRecord>,
+    },
+    Reply {
+        bytes: String,
+    },
+}
+
+/// A record with the fields of a noun, one to one.
+macro_rules! mirror {
+    ($record:ident of $noun:ident { $($field:ident: $kind:ty),+ $(,)? }) => {
+        #[derive(Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct $record { $($field: $kind),+ }
+
+        impl From<$noun> for $record {
+            fn from(noun: $noun) -> Self {
+                Self { $($field: noun.$field.into()),+ }
+            }
+        }
+
+        impl From<$record> for $noun {
+            fn from(record: $record) -> Self {
+                Self { $($field: record.$field.into()),+ }
+            }
+        }
+    };
+}
+mirror!(OwnHeadRecord of OwnHead { text: String, memories: Vec<String> });
+mirror!(EditRecord of Edit { range: Range<usize>, messages: Vec<String> });
+mirror!(HeadRecord of Head {
+    model: String,
+    system: Option<String>,
+    tools: Vec<String>,
+    messages: Vec<String>,
+    own: OwnHeadRecord,
+    client_system: String,
+    client_tools: String,
+});
+mirror!(FragmentRecord of Fragment {
+    id: u64,
+    memories: Vec<String>,
+    clock: Option<String>,
+    text: String,
+    at: usize,
+    bytes: String,
+});
+
+impl From<FragmentId> for u64 {
+    fn from(id: FragmentId) -> Self {
+        id.0
+    }
+}
+
+impl From<u64> for FragmentId {
+    fn from(id: u64) -> Self {
+        Self(id)
+    }
+}
+
+/// The words of the reasons, one to one.
+macro_rules! words {
+    ($($word:ident),+ $(,)?) => {
+        #[derive(Clone, Copy, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Word { $($word),+ }
+
+        impl From<Reason> for Word {
+            fn from(reason: Reason) -> Self {
+                match reason { $(Reason::$word => Self::$word),+ }
+            }
+        }
+
+        impl From<Word> for Reason {
+            fn from(word: Word) -> Self {
+                match word { $(Word::$word => Self::$word),+ }
+            }
+        }
+    };
+}
+#[rustfmt::skip]
+words!(
+    Opened, Branched, ModelChanged, SystemChanged, ToolsChanged, Regenerated, EchoRewritten, Edited, Truncated,
+    Compaction, MemoryEdited, Cold, Policy,
+);
+
+fn all<From, To: std::convert::From<From>>(list: Vec<From>) -> Vec<To> {
+    list.into_iter().map(To::from).collect()
+}
+
+impl From<Event> for Record {
+    fn from(event: Event) -> Self {
+        match event {
+            Event::Epoch {
+                number,
+                reasons,
+                front,
+                kept,
+                fragments,
+                head,
+                edits,
+            } => {
+                let (reasons, edits) = (all(reasons), all(edits));
+                let head = head.map(|head| HeadRecord::from(*head));
+                Self::Epoch {
+                    number,
+                    reasons,
+                    front,
+                    kept,
+                    fragments,
+                    head,
+                    edits,
+                }
+            }
+            Event::Edit(edit) => Self::Edit(edit.into()),
+            Event::Message { bytes, fragment } => {
+                let fragment = fragment.map(FragmentRecord::from);
+                Self::Message { bytes, fragment }
+            }
+            Event::Reply { bytes } => Self::Reply { bytes },
+        }
+    }
+}
+
+impl From<Record> for Event {
+    fn from(record: Record) -> Self {
+        match record {
+            Record::Epoch {
+                number,
+                reasons,
+                front,
+                kept,
+                fragments,
+                head,
+                edits,
+            } => {
+                let (reasons, edits) = (all(reasons), all(edits));
+                let head = head.map(|head| Box::new(head.into()));
+                Self::Epoch {
+                    number,
+                    reasons,
+                    front,
+                    kept,
+                    fragments,
+                    head,
+                    edits,
+                }
+            }
+            Record::Edit(edit) => Self::Edit(edit.into()),
+            Record::Message { bytes, fragment } => {
+                let fragment = fragment.map(Fragment::from);
+                Self::Message { bytes, fragment }
+            }
+            Record::Reply { bytes } => Self::Reply { bytes },
+        }
+    }
+}

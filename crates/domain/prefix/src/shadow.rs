@@ -1,0 +1,328 @@
+//! The shadow of a conversation: what was sent upstream, so that it can be sent again, byte for byte.
+//!
+//! Owns: the events of which a shadow is the fold, epochs and their reasons. Never: keeping the events; its caller's store
+//! does (`record` writes one). Clients resend their own history without what was injected into it; without a shadow every
+//! request would differ from the one before.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::canon::{self, Meaning};
+use crate::fragment::{FragmentId, Visible};
+use crate::splice;
+
+/// Why a prefix was given up. Every change of what was sent has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// The first request.
+    Opened,
+    /// The conversation left another one at a message.
+    Branched,
+    /// The client asks another model.
+    ModelChanged,
+    /// The client changed its system text.
+    SystemChanged,
+    /// The client changed its tools.
+    ToolsChanged,
+    /// The client wants another reply to the same messages.
+    Regenerated,
+    /// The client gives another text in the place of a reply.
+    EchoRewritten,
+    /// The client changed an earlier message.
+    Edited,
+    /// The client left messages out, at the front or at the end.
+    Truncated,
+    /// Old messages give way to a summary.
+    Compaction,
+    /// A person changed memory or instructions and wants it seen now.
+    MemoryEdited,
+    /// The backend has dropped the prefix anyway.
+    Cold,
+    /// A setting changed what is sent.
+    Policy,
+}
+
+impl Reason {
+    /// The prefix is lost from its very beginning, so that every pending change costs nothing more.
+    pub fn loses_head(self) -> bool {
+        !matches!(
+            self,
+            Self::Branched | Self::Regenerated | Self::EchoRewritten | Self::Edited | Self::Truncated
+        )
+    }
+}
+
+/// What stands before the first message of the conversation, as sent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Head {
+    pub model: String,
+    /// A dialect's own system field, as JSON text.
+    pub system: Option<String>,
+    /// The client's tools in its order, then ours by name, each as JSON text.
+    pub tools: Vec<String>,
+    /// Leading system messages.
+    pub messages: Vec<String>,
+    /// Our own text in it, and the memories that the text tells.
+    pub own: OwnHead,
+    /// Digests of the client's system text and tools, to see whether they change.
+    pub client_system: String,
+    pub client_tools: String,
+}
+
+/// Text of ours for the head: rules, core memory. It must hold no clock, counter or anything else that moves by itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OwnHead {
+    /// Empty for none.
+    pub text: String,
+    /// Ids of the memories in it.
+    pub memories: Vec<String>,
+}
+
+/// Client messages that are replaced in what is sent: by a summary, by stubs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// Indices after the leading system messages. An empty range inserts before its start.
+    pub range: Range<usize>,
+    /// What is sent instead, each as JSON text.
+    pub messages: Vec<String>,
+}
+
+impl Edit {
+    pub(crate) fn clashes(&self, other: &Edit) -> bool {
+        let overlap = self.range.start < other.range.end && other.range.start < self.range.end;
+        overlap || self.range.start == other.range.start
+    }
+}
+
+/// Text that was added to a user's message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fragment {
+    pub id: FragmentId,
+    /// Ids of the memories it tells.
+    pub memories: Vec<String>,
+    pub clock: Option<String>,
+    /// What the model reads.
+    pub text: String,
+    /// Where it stands in the client's JSON text, in bytes.
+    pub at: usize,
+    /// The very bytes that were put there.
+    pub bytes: String,
+}
+
+/// What happened to a shadow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// Begins an epoch: `front` entries fall away at the beginning, then all but the first `kept`.
+    Epoch {
+        number: u64,
+        reasons: Vec<Reason>,
+        front: usize,
+        kept: usize,
+        /// The next fragment's id, so that none is ever used again.
+        fragments: u64,
+        /// None where it stays.
+        head: Option<Box<Head>>,
+        /// All that hold from now on, by place.
+        edits: Vec<Edit>,
+    },
+    /// A replacement of messages that were never sent: no prefix is lost.
+    Edit(Edit),
+    /// A message of the client, sent for the first time.
+    Message {
+        bytes: String,
+        fragment: Option<Fragment>,
+    },
+    /// What the backend answered, as a message of the client's dialect; reasoning is in it if the next request is to
+    /// have it.
+    Reply { bytes: String },
+}
+
+/// One message as sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// As the client wrote it, or as the reply was recorded.
+    pub bytes: String,
+    pub fragment: Option<Fragment>,
+    pub reply: bool,
+    pub meaning: Meaning,
+}
+
+impl Entry {
+    fn new(bytes: &str, fragment: Option<&Fragment>, reply: bool) -> Self {
+        let meaning = canon::read(bytes);
+        Self {
+            bytes: bytes.to_owned(),
+            fragment: fragment.cloned(),
+            reply,
+            meaning,
+        }
+    }
+
+    /// The bytes with the fragment at its place.
+    pub fn sent(&self) -> String {
+        match &self.fragment {
+            Some(fragment) => splice::join(&self.bytes, fragment.at, &fragment.bytes),
+            None => self.bytes.clone(),
+        }
+    }
+}
+
+/// What was sent of one conversation. Equal events give equal shadows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Shadow {
+    epoch: u64,
+    reasons: Vec<Reason>,
+    head: Head,
+    /// Shared, so that trying a request on a copy costs no text.
+    entries: Vec<Arc<Entry>>,
+    edits: Vec<Edit>,
+    fragments_ever: u64,
+}
+
+impl Shadow {
+    /// The shadow of these events.
+    pub fn fold<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
+        let mut shadow = Self::default();
+        events.into_iter().for_each(|event| shadow.apply(event));
+        shadow
+    }
+
+    /// One more event. Any event is taken; one that does not fit changes what it can.
+    pub fn apply(&mut self, event: &Event) {
+        match event {
+            Event::Epoch {
+                number,
+                reasons,
+                front,
+                kept,
+                fragments,
+                head,
+                edits,
+            } => {
+                self.epoch = *number;
+                self.reasons.clone_from(reasons);
+                self.entries.drain(..(*front).min(self.entries.len()));
+                self.entries.truncate(*kept);
+                self.fragments_ever = *fragments;
+                if let Some(head) = head {
+                    self.head = Head::clone(head);
+                }
+                self.edits.clone_from(edits);
+            }
+            Event::Edit(edit) => {
+                self.edits.push(edit.clone());
+                self.edits.sort_by_key(|edit| edit.range.start);
+            }
+            Event::Message { bytes, fragment } => {
+                let ids = fragment
+                    .as_ref()
+                    .map_or(0, |fragment| fragment.id.0.saturating_add(1));
+                self.fragments_ever = self.fragments_ever.max(ids);
+                self.entries
+                    .push(Arc::new(Entry::new(bytes, fragment.as_ref(), false)));
+            }
+            Event::Reply { bytes } => self.entries.push(Arc::new(Entry::new(bytes, None, true))),
+        }
+    }
+
+    /// The message at `index` carries this fragment from now on.
+    pub(crate) fn set_fragment(&mut self, index: usize, fragment: Fragment) {
+        if let Some(entry) = self.entries.get_mut(index) {
+            self.fragments_ever = self.fragments_ever.max(fragment.id.0.saturating_add(1));
+            Arc::make_mut(entry).fragment = Some(fragment);
+        }
+    }
+
+    /// The events of a conversation that leaves this one after `kept` messages.
+    pub fn fork(&self, kept: usize) -> Vec<Event> {
+        self.events(kept, vec![Reason::Branched])
+    }
+
+    /// The shortest list of events that gives this shadow, its past left out.
+    pub fn snapshot(&self) -> Vec<Event> {
+        self.events(self.entries.len(), self.reasons.clone())
+    }
+
+    fn events(&self, kept: usize, reasons: Vec<Reason>) -> Vec<Event> {
+        let edits = self
+            .edits
+            .iter()
+            .filter(|edit| edit.range.end <= kept)
+            .cloned()
+            .collect();
+        let head = Some(Box::new(self.head.clone()));
+        let (number, fragments) = (self.epoch, self.fragments_ever);
+        let mut events = vec![Event::Epoch {
+            number,
+            reasons,
+            front: 0,
+            kept: 0,
+            fragments,
+            head,
+            edits,
+        }];
+        for entry in self.entries.iter().take(kept) {
+            let bytes = entry.bytes.clone();
+            events.push(if entry.reply {
+                Event::Reply { bytes }
+            } else {
+                let fragment = entry.fragment.clone();
+                Event::Message { bytes, fragment }
+            });
+        }
+        events
+    }
+
+    /// Counted from 1; 0 before the first request.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Why the current epoch began.
+    pub fn reasons(&self) -> &[Reason] {
+        &self.reasons
+    }
+
+    pub fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// The messages after the leading system messages, replies included.
+    pub fn entries(&self) -> &[Arc<Entry>] {
+        &self.entries
+    }
+
+    /// By place.
+    pub fn edits(&self) -> &[Edit] {
+        &self.edits
+    }
+
+    /// Fragments that were ever injected.
+    pub fn fragments_ever(&self) -> u64 {
+        self.fragments_ever
+    }
+
+    /// The fragments that a model still sees: their messages were neither replaced nor left out.
+    pub fn fragments(&self) -> impl Iterator<Item = &Fragment> {
+        let replaced = |index: usize| self.edits.iter().any(|edit| edit.range.contains(&index));
+        let shown = self
+            .entries
+            .iter()
+            .enumerate()
+            .filter(move |(index, _)| !replaced(*index));
+        shown.filter_map(|(_, entry)| entry.fragment.as_ref())
+    }
+
+    /// What the model sees of memory, to be injected no second time.
+    pub fn visible(&self) -> Visible {
+        let mut visible = Visible {
+            memories: self.head.own.memories.iter().cloned().collect(),
+            clock: None,
+        };
+        for fragment in self.fragments() {
+            visible.memories.extend(fragment.memories.iter().cloned());
+            visible.clock = fragment.clock.clone().or(visible.clock);
+        }
+        visible
+    }
+}

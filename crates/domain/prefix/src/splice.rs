@@ -1,0 +1,109 @@
+//! Adding text to a message that a client wrote, without writing anything of it anew.
+//!
+//! Owns: finding the place inside the JSON text, and the bytes to put there. Never: changing, moving or dropping a byte of
+//! the client's.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// Bytes to insert into a JSON text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Splice {
+    /// Where, in bytes of the client's text.
+    pub(crate) at: usize,
+    pub(crate) bytes: String,
+}
+
+impl Splice {
+    /// The text with the bytes put in.
+    pub(crate) fn apply(&self, text: &str) -> String {
+        join(text, self.at, &self.bytes)
+    }
+}
+
+/// `text` with `bytes` at `at`; a place that is none goes to the end.
+pub(crate) fn join(text: &str, at: usize, bytes: &str) -> String {
+    let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
+    [before, bytes, after].concat()
+}
+
+/// How `addition` is appended to the content of a message. None where there is no content to append to: no object, no
+/// content, null, a number.
+pub(crate) fn into_message(message: &str, addition: &str) -> Option<Splice> {
+    #[derive(Deserialize)]
+    struct Message<'a> {
+        #[serde(borrow)]
+        content: Option<&'a RawValue>,
+    }
+    let content = serde_json::from_str::<Message<'_>>(message).ok()?.content?.get();
+    let start = content.as_ptr() as usize - message.as_ptr() as usize;
+    let inner = into_content(content, addition)?;
+    Some(Splice {
+        at: start + inner.at,
+        bytes: inner.bytes,
+    })
+}
+
+/// How `addition` is appended to a content: a string grows, a list gets one more text part.
+pub(crate) fn into_content(content: &str, addition: &str) -> Option<Splice> {
+    let last = content.trim_end().len().checked_sub(1)?;
+    match content.trim_start().chars().next()? {
+        '"' => Some(Splice {
+            at: last,
+            bytes: escaped(addition),
+        }),
+        '[' => {
+            let parts: Vec<&RawValue> = serde_json::from_str(content).ok()?;
+            let comma = if parts.is_empty() { "" } else { "," };
+            let kind = if parts.iter().any(|part| is_input(part)) {
+                "input_text"
+            } else {
+                "text"
+            };
+            let text = escaped(addition.trim_start());
+            let bytes = format!(r#"{comma}{{"type":"{kind}","text":"{text}"}}"#);
+            Some(Splice { at: last, bytes })
+        }
+        _ => None,
+    }
+}
+
+/// A JSON string of the text.
+pub(crate) fn string(text: &str) -> String {
+    format!("\"{}\"", escaped(text))
+}
+
+/// The part's type is one of the Responses dialect.
+fn is_input(part: &RawValue) -> bool {
+    #[derive(Deserialize)]
+    struct Part<'a> {
+        #[serde(borrow, rename = "type")]
+        kind: Option<Cow<'a, str>>,
+    }
+    let part: Option<Part<'_>> = serde_json::from_str(part.get()).ok();
+    part.and_then(|part| part.kind)
+        .is_some_and(|kind| kind.starts_with("input_"))
+}
+
+/// The inside of a JSON string.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c < ' ' => {
+                let code = u32::from(c);
+                out.extend(["\\u00", if code < 16 { "0" } else { "1" }]);
+                out.extend(char::from_digit(code % 16, 16));
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,119 @@
+//! A client and a host that talk through the crate as the product does.
+//!
+//! Owns: the client's list, the store of records, the fake backend's reply. Never: checking anything.
+
+use prefix::chain::{Chain, ConversationId, Conversations, Matched, Scope, match_chain};
+use prefix::compose::{Composed, Request, System, Wanted, plan};
+use prefix::fragment::{Memory, draft};
+use prefix::record;
+use prefix::shadow::{Event, Shadow};
+
+pub(crate) const SCOPE: Scope<'static> = Scope {
+    tenant: "acme",
+    owner: "ada",
+    session: None,
+};
+
+pub(crate) fn user(text: &str) -> String {
+    format!(r#"{{"role":"user","content":{}}}"#, serde_json::json!(text))
+}
+
+pub(crate) fn assistant(text: &str) -> String {
+    format!(r#"{{"role":"assistant","content":{}}}"#, serde_json::json!(text))
+}
+
+pub(crate) fn system(text: &str) -> String {
+    format!(r#"{{"role":"system","content":{}}}"#, serde_json::json!(text))
+}
+
+pub(crate) fn call(id: &str, arguments: &str) -> String {
+    let arguments = serde_json::json!(arguments);
+    format!(
+        r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"{id}","type":"function","function":{{"name":"read","arguments":{arguments}}}}}]}}"#
+    )
+}
+
+pub(crate) fn outcome(id: &str, text: &str) -> String {
+    format!(
+        r#"{{"role":"tool","tool_call_id":"{id}","content":{}}}"#,
+        serde_json::json!(text)
+    )
+}
+
+pub(crate) fn refs(texts: &[String]) -> Vec<&str> {
+    texts.iter().map(String::as_str).collect()
+}
+
+/// The messages as they go out.
+pub(crate) fn sent(composed: &Composed) -> Vec<String> {
+    composed
+        .messages
+        .iter()
+        .map(|message| message.bytes.clone())
+        .collect()
+}
+
+/// A host with one conversation: its records are all that survives a turn.
+#[derive(Default)]
+pub(crate) struct Host {
+    pub(crate) records: Vec<String>,
+    pub(crate) wanted: Wanted,
+    pub(crate) tools: Vec<String>,
+    pub(crate) front: usize,
+}
+
+impl Host {
+    /// The shadow as a process that has just started reads it.
+    pub(crate) fn shadow(&self) -> Shadow {
+        let events: Vec<Event> = self
+            .records
+            .iter()
+            .map(|text| record::read(text).expect("what was written"))
+            .collect();
+        Shadow::fold(&events)
+    }
+
+    /// One request: recall gives these memories, the clock reads that.
+    pub(crate) fn turn(
+        &mut self,
+        messages: &[String],
+        memories: &[(&str, &str)],
+        clock: Option<&str>,
+    ) -> Composed {
+        let (messages, tools) = (refs(messages), refs(&self.tools));
+        let request = Request {
+            model: "m",
+            system: System::Messages,
+            tools: &tools,
+            messages: &messages,
+            front: self.front,
+        };
+        let plan = plan(&self.shadow(), request, &self.wanted);
+        let memories: Vec<Memory<'_>> = memories.iter().map(|(id, text)| Memory { id, text }).collect();
+        let draft = draft(&memories, clock, &plan.visible(), 10_000, &str::len);
+        let composed = plan.compose(draft.as_ref());
+        self.records.extend(composed.events.iter().map(record::write));
+        composed
+    }
+
+    pub(crate) fn reply(&mut self, bytes: &str) {
+        self.records.push(record::write(&Event::Reply {
+            bytes: bytes.to_owned(),
+        }));
+    }
+}
+
+/// Learns conversations under names and matches lists against them.
+#[derive(Default)]
+pub(crate) struct Index(pub(crate) Conversations);
+
+impl Index {
+    pub(crate) fn learn(&mut self, name: &str, scope: &Scope<'_>, messages: &[String]) {
+        let chain = Chain::of(scope, &refs(messages));
+        self.0.learn(&ConversationId(name.to_owned()), &chain);
+    }
+
+    pub(crate) fn find(&self, scope: &Scope<'_>, messages: &[String]) -> Matched {
+        match_chain(&self.0, &Chain::of(scope, &refs(messages)))
+    }
+}

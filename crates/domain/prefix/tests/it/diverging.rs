@@ -1,0 +1,173 @@
+//! Why a request missed, in words.
+
+use expect_test::expect;
+use prefix::backend::CacheModel;
+use prefix::diverge::{Class, Observed, Outline, classify};
+
+use crate::bench::{Host, assistant, outcome, refs, system, user};
+
+const REWINDABLE: Observed = Observed {
+    last_tokens: 1_000,
+    prompt_tokens: 1_100,
+    cached_tokens: 1_000,
+    others_between: false,
+    cache: CacheModel::Rewindable,
+};
+
+fn list() -> Vec<String> {
+    vec![system("s"), user("one"), assistant("1"), user("two")]
+}
+
+fn outline(messages: &[String]) -> Outline {
+    Outline::of_body("m", &[r#"{"name":"t"}"#], None, &refs(messages))
+}
+
+fn next() -> Vec<String> {
+    [list(), vec![assistant("2"), user("three")]].concat()
+}
+
+fn with(at: usize, message: String) -> Outline {
+    let mut messages = next();
+    messages[at] = message;
+    outline(&messages)
+}
+
+#[test]
+fn the_part_that_changed() {
+    let seen = Observed {
+        cached_tokens: 900,
+        ..REWINDABLE
+    };
+    let last = outline(&list()).with_reply(&assistant("2"));
+    let all = next();
+    let news = [
+        outline(&all),
+        with(0, system("s, 09:17")),
+        with(1, user("1!")),
+        with(2, outcome("a", "x")),
+        with(4, assistant("2 ")),
+        Outline::of_body("n", &[], None, &refs(&all)),
+        Outline::of_body("m", &[], None, &refs(&all)),
+    ];
+    let sentences = news.map(|new| classify(Some(&last), &new, &seen).to_string());
+    expect![[r"
+        The request extends the last one, but the model's chat template rewrites what came before; 900 of 1100 tokens were reused, 1000 were expected.
+        The system text changed; 900 of 1100 tokens were reused, 74 were expected.
+        Message 1 (the user's message) changed or is gone; 900 of 1100 tokens were reused, 252 were expected.
+        Message 2 (the assistant's message) changed or is gone; 900 of 1100 tokens were reused, 431 were expected.
+        The client sent back another reply (message 4) than it was given; 900 of 1100 tokens were reused, 804 were expected.
+        Another model was asked; 900 of 1100 tokens were reused, 0 were expected.
+        The list of tools changed; 900 of 1100 tokens were reused, 5 were expected."]].assert_eq(&sentences.join("\n"));
+    assert_eq!(classify(None, &outline(&all), &seen).class, Class::First);
+}
+
+#[test]
+fn an_extension_that_was_not_reused() {
+    let class = |cached_tokens, others_between, cache| {
+        let last = outline(&list()).with_reply(&assistant("2"));
+        let observed = Observed {
+            cached_tokens,
+            others_between,
+            cache,
+            ..REWINDABLE
+        };
+        classify(Some(&last), &outline(&next()), &observed).class
+    };
+    assert_eq!(class(0, true, CacheModel::Rewindable), Class::SlotStolen);
+    assert_eq!(class(4, false, CacheModel::Rewindable), Class::Evicted);
+    assert_eq!(class(700, false, CacheModel::Rewindable), Class::TemplateDrop);
+    assert_eq!(class(700, false, CacheModel::Checkpoints), Class::CheckpointFloor);
+    assert_eq!(class(980, false, CacheModel::Rewindable), Class::Extension);
+    assert_eq!(
+        class(
+            896,
+            false,
+            CacheModel::Blocks {
+                tokens: 128,
+                tokens_min: 128
+            }
+        ),
+        Class::Extension
+    );
+    assert_eq!(
+        class(
+            0,
+            false,
+            CacheModel::Blocks {
+                tokens: 128,
+                tokens_min: 1_024
+            }
+        ),
+        Class::Extension
+    );
+}
+
+#[test]
+fn any_numbers_are_classified() {
+    let last = outline(&list()).with_reply(&assistant("2"));
+    let most = usize::MAX;
+    for cache in [
+        CacheModel::Rewindable,
+        CacheModel::Blocks {
+            tokens: most,
+            tokens_min: most,
+        },
+    ] {
+        let observed = Observed {
+            last_tokens: most,
+            prompt_tokens: most,
+            cached_tokens: most,
+            others_between: false,
+            cache,
+        };
+        assert_eq!(
+            classify(Some(&last), &outline(&next()), &observed).class,
+            Class::Extension
+        );
+    }
+}
+
+#[test]
+fn a_divergence_does_not_hide_a_backend_that_lost_everything() {
+    let last = outline(&list()).with_reply(&assistant("2"));
+    let class = |observed: &Observed| classify(Some(&last), &with(4, assistant("2 ")), observed).class;
+    assert_eq!(
+        class(&Observed {
+            cached_tokens: 0,
+            ..REWINDABLE
+        }),
+        Class::Evicted
+    );
+    assert_eq!(
+        class(&Observed {
+            cached_tokens: 0,
+            others_between: true,
+            ..REWINDABLE
+        }),
+        Class::SlotStolen
+    );
+    let strict = Observed {
+        cached_tokens: 0,
+        cache: CacheModel::StrictExtension,
+        ..REWINDABLE
+    };
+    assert_eq!(class(&strict), Class::AssistantEcho { index: 3 });
+}
+
+#[test]
+fn what_was_injected_and_did_not_stay() {
+    let mut host = Host::default();
+    let messages = [user("one"), assistant("1"), user("two")];
+    let first = host.turn(&messages[..1], &[("a", "A")], None);
+    let last = Outline::of(&first).with_reply(&messages[1]);
+    let unfrozen = Outline::of_body("m", &[], None, &refs(&messages));
+    assert_eq!(
+        classify(Some(&last), &unfrozen, &REWINDABLE).class,
+        Class::TailInjection { index: 0 }
+    );
+    let frozen = Outline::of(&host.turn(&messages, &[], None));
+    assert_eq!(
+        classify(Some(&last), &frozen, &REWINDABLE).class,
+        Class::Extension
+    );
+}
