@@ -156,9 +156,9 @@ impl Item {
             .any(|block| matches!(block, Block::Thinking(_)))
     }
 
-    /// A person's own words: a user's item that is more than results of tools. A call in it is nobody's.
+    /// A person's own words: a user's item that is more than results of tools. A call or a thought in it is nobody's.
     pub fn asks(&self) -> bool {
-        let says = |block: &Block| !matches!(block, Block::Outcome(_) | Block::Call(_));
+        let says = |block: &Block| !matches!(block, Block::Outcome(_) | Block::Call(_) | Block::Thinking(_));
         self.role == Role::User && self.blocks.iter().any(says)
     }
 }
