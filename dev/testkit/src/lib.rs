@@ -1,4 +1,7 @@
-//! Placeholder.
+//! Fakes of every port that enforce its promises on every call, and the contract suites that adapters run too.
+//!
+//! Owns: in-memory stores, a clock that tests turn, scripted models, model servers without a model. Never: being in the product.
+
 pub mod clock;
 pub mod index;
 pub mod ledger;

@@ -8,6 +8,7 @@ mod conversations;
 mod index;
 mod ledger;
 mod models;
+mod upstream;
 mod vault;
 
 pub use clock::{Clock, Ids};
@@ -21,6 +22,7 @@ pub use ledger::{
 pub use models::{
     Chat, ChatError, ChatMessage, ChatReply, ChatRequest, ChatRole, EmbedError, EmbedPurpose, Embedder,
 };
+pub use upstream::{Probed, Upstream, UpstreamAnswer, UpstreamError, UpstreamRequest};
 pub use vault::{
     Edit, EntryProblem, FileStat, ParsedFile, ReadEntry, Vault, VaultChange, VaultError, VaultPath, Written,
 };

@@ -1,0 +1,88 @@
+//! Model servers behind the proxy, as raw bytes.
+//!
+//! Owns: what a call to one promises. Never: what the bytes mean.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::stream::BoxStream;
+use prefix::backend::Kind;
+
+/// A request as it goes out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpstreamRequest {
+    /// `POST` with a body, else `GET`.
+    pub body: Option<Bytes>,
+    /// Behind the base URL, without a leading `/`, with its query if it has one: `chat/completions`.
+    pub path: String,
+    /// Beside those that the adapter sets: host, length, its own key. Names in lower case.
+    pub headers: Vec<(String, String)>,
+}
+
+/// An answer whose head has arrived. Dropping the body closes the connection, and the server stops its work.
+pub struct UpstreamAnswer {
+    pub status: u16,
+    /// Names in lower case, without those that concern the connection alone.
+    pub headers: Vec<(String, String)>,
+    /// The bytes as they arrive. It ends after the first error.
+    pub body: BoxStream<'static, Result<Bytes, UpstreamError>>,
+}
+
+impl std::fmt::Debug for UpstreamAnswer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("UpstreamAnswer")
+            .field("status", &self.status)
+            .finish_non_exhaustive()
+    }
+}
+
+impl UpstreamAnswer {
+    /// The value of a header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(other, _)| other == name)?;
+        Some(&found.1)
+    }
+}
+
+/// Why there is no answer, or no more of it. No text holds a key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UpstreamError {
+    /// Refused, no such host, no route.
+    #[error("the model server is not reachable: {reason}")]
+    Unreachable { reason: String },
+    /// Nothing came for so long.
+    #[error("the model server did not answer within {} s", after.as_secs())]
+    TimedOut { after: Duration },
+    /// The connection ended before the answer did.
+    #[error("the model server's answer broke off: {reason}")]
+    BrokeOff { reason: String },
+    /// It failed again and again; it is not asked before so long.
+    #[error("the model server failed repeatedly and is not asked for {} s", retry_after.as_secs().max(1))]
+    Resting { retry_after: Duration },
+}
+
+/// What a server told of itself. What it did not tell is none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Probed {
+    pub kind: Option<Kind>,
+    /// The window of one request, in tokens.
+    pub window_tokens: Option<usize>,
+    /// How many requests it holds at a time.
+    pub slots: Option<u32>,
+}
+
+/// One model server.
+#[async_trait]
+pub trait Upstream: Send + Sync + std::fmt::Debug {
+    /// The name that the configuration gives it.
+    fn name(&self) -> &str;
+    /// As in `http://127.0.0.1:8080/v1`, without what may be a key.
+    fn base_url(&self) -> &str;
+    /// Sends a request and comes back when the answer's head is there. What certainly did not reach the server, and what it
+    /// put off (429, 502, 503, 504), is tried again within the adapter's bounds; the last answer is given as it came.
+    async fn send(&self, request: UpstreamRequest) -> Result<UpstreamAnswer, UpstreamError>;
+    /// Asks the server what it is; reads only, once, and answers from then on by what it found. A server that could not be
+    /// asked is asked again later.
+    async fn probe(&self) -> Probed;
+}
