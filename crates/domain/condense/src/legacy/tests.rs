@@ -74,7 +74,9 @@ proptest! {
             let calls: BTreeSet<&str> = view.iter().flat_map(|item| item.calls()).map(|call| &*call.id).collect();
             let results: BTreeSet<&str> = view.iter().flat_map(|item| item.outcomes()).map(|one| &*one.call_id).collect();
             prop_assert_eq!(calls, results, "{}", name);
-            if let Some(ask) = last_ask(&items) {
+            // Windows and halving know no ask: a long tool loop pushes it out.
+            let knows_asks = !name.starts_with("window") && name != "halving";
+            if let Some(ask) = last_ask(&items).filter(|_| knows_asks) {
                 prop_assert!(view.contains(&items[ask]), "{name} lost the last ask");
             }
             prop_assert_eq!(&way(&items, limit, &meter), &view, "{}", name);
