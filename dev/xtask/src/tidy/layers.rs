@@ -8,6 +8,7 @@ use serde_json::Value;
 pub(crate) fn check(metadata: &Value) -> Vec<String> {
     let layers = table(metadata, "layers");
     let owned = table(metadata, "owned");
+    let tests = table(metadata, "tests");
     let packages = packages(metadata);
     let members: BTreeSet<&str> = packages.iter().map(|p| name(p)).collect();
     let mut problems = Vec::new();
@@ -26,7 +27,8 @@ pub(crate) fn check(metadata: &Value) -> Vec<String> {
             let to = dependency["name"].as_str().unwrap_or_default();
             let is_dev = dependency["kind"] == "dev";
             if members.contains(to) {
-                let known = allowed.contains(to) || (is_dev && to == "testkit");
+                let in_tests = || to == "testkit" || tests.get(member).is_some_and(|more| more.contains(to));
+                let known = allowed.contains(to) || (is_dev && in_tests());
                 if !known {
                     problems.push(format!("{member}: the edge to `{to}` is not in the layer table"));
                 }
