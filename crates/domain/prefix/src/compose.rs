@@ -292,6 +292,11 @@ impl Plan<'_> {
         self.next.visible()
     }
 
+    /// What happens to the shadow, but for the fragment.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
     /// Whether this request has a place for a fragment: a person's turn that was not sent before.
     pub fn takes_fragment(&self) -> bool {
         self.target.is_some()

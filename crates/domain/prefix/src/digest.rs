@@ -26,7 +26,7 @@ impl Digest {
         Some(Self(bytes))
     }
 
-    pub(crate) fn of(bytes: &[u8]) -> Self {
+    pub fn of(bytes: &[u8]) -> Self {
         let mut feed = Feed::new("bytes");
         feed.field(b'b', bytes);
         feed.digest()

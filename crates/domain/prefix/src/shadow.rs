@@ -43,6 +43,25 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Opened => "opened",
+            Self::Branched => "branched",
+            Self::ModelChanged => "model_changed",
+            Self::SystemChanged => "system_changed",
+            Self::ToolsChanged => "tools_changed",
+            Self::Regenerated => "regenerated",
+            Self::EchoRewritten => "echo_rewritten",
+            Self::Edited => "edited",
+            Self::Truncated => "truncated",
+            Self::Compaction => "compaction",
+            Self::MemoryEdited => "memory_edited",
+            Self::Cold => "cold",
+            Self::Policy => "policy",
+        }
+    }
+
     /// The prefix is lost from its very beginning, so that every pending change costs nothing more.
     pub fn loses_head(self) -> bool {
         !matches!(

@@ -17,7 +17,7 @@ mod write;
 use std::collections::BTreeMap;
 use std::fmt;
 
-pub use read::read;
+pub use read::{read, read_message};
 pub use write::{Converted, Lost, convert, system, write};
 
 use crate::Item;

@@ -31,6 +31,13 @@ pub fn read(text: &str) -> Result<Transcript, Unreadable> {
     }
 }
 
+/// Reads one message of a known dialect; the error's place is in that text.
+pub fn read_message(dialect: Dialect, text: &str) -> Result<Item, Unreadable> {
+    let source = Source { text };
+    json::check(text).map_err(|error| source.no_json(&error, 1))?;
+    source.message(dialect, Value::of(text), "")
+}
+
 /// The records of a JSONL file.
 pub(super) struct Records<'a> {
     pub(super) values: Vec<Value<'a>>,
