@@ -1,0 +1,47 @@
+//! The limits of an answer.
+
+use super::*;
+
+#[test]
+fn what_comes_after_the_most_bytes_of_a_stream_is_not_read() {
+    let mut reply = Reply::new(Dialect::OpenAiChat, true);
+    reply.push(b"data: {\"choices\":[{\"delta\":{\"content\":\"kept\"}}]}\n\n");
+    reply.bytes = ANSWER_BYTES_MAX - 10;
+    for _ in 0..3 {
+        reply.push(b"data: {\"choices\":[{\"delta\":{\"content\":\"lost\"}}]}\n\n");
+    }
+    reply.push(b"data: [DONE]\n\n");
+    let outcome = reply.finish();
+    assert_eq!(outcome.text, "kept");
+    assert_eq!(outcome.skipped, 1);
+    assert!(!outcome.complete);
+}
+
+#[test]
+fn a_body_that_is_too_long_is_let_go() {
+    let mut reply = Reply::new(Dialect::OpenAiChat, false);
+    let blank = vec![b' '; 1 << 20];
+    for _ in 0..65 {
+        reply.push(&blank);
+    }
+    let Source::Body(body) = &reply.source else {
+        panic!("a body");
+    };
+    assert_eq!(body.capacity(), 0);
+    reply.push(br#"{"choices":[{"message":{"content":"late"}}]}"#);
+    let outcome = reply.finish();
+    assert_eq!(outcome.skipped, 1);
+    assert_eq!(outcome.message, None);
+    assert!(!outcome.complete);
+}
+
+#[test]
+fn a_body_of_the_most_bytes_is_read() {
+    let mut reply = Reply::new(Dialect::OpenAiChat, false);
+    let body = br#"{"choices":[{"message":{"content":"in time"}}]}"#;
+    reply.bytes = ANSWER_BYTES_MAX - body.len();
+    reply.push(body);
+    let outcome = reply.finish();
+    assert_eq!(outcome.text, "in time");
+    assert!(outcome.complete);
+}

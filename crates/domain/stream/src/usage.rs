@@ -1,0 +1,89 @@
+//! What an answer says of its cost.
+//!
+//! Owns: the names that servers have for tokens. Never: prices; counting tokens.
+
+use serde_json::Value;
+
+/// Tokens of one exchange; none where the server did not say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// All of the prompt, cached or not.
+    pub prompt_tokens: Option<u64>,
+    /// The part of the prompt that came out of a cache.
+    pub cached_tokens: Option<u64>,
+    /// What the model wrote, its thoughts with it.
+    pub completion_tokens: Option<u64>,
+}
+
+/// What was said so far. Counts only grow within an answer, so of two the larger counts: some servers say zero first, some last.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    said: Usage,
+    /// What llama.cpp measured; counts where `said` is silent.
+    timed: Usage,
+    /// What Anthropic neither read from its cache nor wrote to it.
+    uncached: Option<u64>,
+    written: Option<u64>,
+}
+
+impl Tally {
+    /// A chunk or a body of `OpenAI`'s chat and completions, with what llama.cpp and `DeepSeek` add.
+    pub(crate) fn openai(&mut self, json: &Value) {
+        let (usage, timings) = (&json["usage"], &json["timings"]);
+        let hit = usage["prompt_cache_hit_tokens"].as_u64();
+        let missed = usage["prompt_cache_miss_tokens"].as_u64();
+        let cached = usage["prompt_tokens_details"]["cached_tokens"].as_u64();
+        let prompt = usage["prompt_tokens"].as_u64();
+        raise(&mut self.said.prompt_tokens, prompt.or(both(hit, missed)));
+        raise(&mut self.said.cached_tokens, cached.or(hit));
+        raise(
+            &mut self.said.completion_tokens,
+            usage["completion_tokens"].as_u64(),
+        );
+
+        let cached = timings["cache_n"].as_u64();
+        let prompt = both(cached, timings["prompt_n"].as_u64());
+        raise(&mut self.timed.prompt_tokens, prompt);
+        raise(&mut self.timed.cached_tokens, cached);
+        raise(&mut self.timed.completion_tokens, timings["predicted_n"].as_u64());
+    }
+
+    /// A `usage` of Anthropic's, whose counts of input leave each other out.
+    pub(crate) fn anthropic(&mut self, usage: &Value) {
+        raise(&mut self.uncached, usage["input_tokens"].as_u64());
+        raise(&mut self.written, usage["cache_creation_input_tokens"].as_u64());
+        raise(
+            &mut self.said.cached_tokens,
+            usage["cache_read_input_tokens"].as_u64(),
+        );
+        raise(&mut self.said.completion_tokens, usage["output_tokens"].as_u64());
+        let parts = [self.uncached, self.said.cached_tokens, self.written];
+        let sum = parts.into_iter().flatten().reduce(u64::saturating_add);
+        raise(&mut self.said.prompt_tokens, sum);
+    }
+
+    /// A `usage` of the Responses dialect.
+    pub(crate) fn responses(&mut self, usage: &Value) {
+        let cached = usage["input_tokens_details"]["cached_tokens"].as_u64();
+        raise(&mut self.said.prompt_tokens, usage["input_tokens"].as_u64());
+        raise(&mut self.said.cached_tokens, cached);
+        raise(&mut self.said.completion_tokens, usage["output_tokens"].as_u64());
+    }
+
+    /// What it comes to.
+    pub(crate) fn usage(&self) -> Usage {
+        Usage {
+            prompt_tokens: self.said.prompt_tokens.or(self.timed.prompt_tokens),
+            cached_tokens: self.said.cached_tokens.or(self.timed.cached_tokens),
+            completion_tokens: self.said.completion_tokens.or(self.timed.completion_tokens),
+        }
+    }
+}
+
+fn raise(held: &mut Option<u64>, said: Option<u64>) {
+    *held = (*held).max(said);
+}
+
+fn both(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    Some(one?.saturating_add(other?))
+}
