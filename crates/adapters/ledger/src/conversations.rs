@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension, Params};
 use crate::SqliteLedger;
 use crate::failure::{Failure, Outcome};
 use crate::packing::{Packer, Unpacker, fold};
-use crate::row::{count, counted, kind_number, make_scope};
+use crate::row::{count, counted, kind_number, make_scope, owner_of};
 use crate::sweep;
 
 pub(crate) const CONVERSATION: &str = "SELECT conversations.id, records, owner_kind, owner
@@ -31,6 +31,10 @@ pub(crate) const ITEMS: &str = "SELECT position, item, body FROM records
 /// Looks at the index of items and at their texts, and never at a body.
 pub(crate) const TEXTS: &str = "SELECT item, text FROM records JOIN texts ON texts.record = records.seq
     WHERE conversation = ?1 AND item IS NOT NULL ORDER BY item DESC";
+
+pub(crate) const NAMED: &str = "SELECT name, owner_kind, owner
+    FROM scopes JOIN conversations ON conversations.scope = scopes.id
+    WHERE app = ?1 AND project = ?2 AND name >= ?3 AND name < ?4 ORDER BY name DESC LIMIT ?5";
 
 /// So that the end of a range of them fits into a column too.
 const ITEM_END: i64 = 1 << 62;
@@ -222,6 +226,29 @@ fn fork(connection: &Connection, from: &SessionKey, records: u64, to: &SessionKe
     Ok(())
 }
 
+fn named(
+    connection: &Connection,
+    scope: &Scope,
+    beginning: &str,
+    limit: usize,
+) -> Outcome<Vec<(SessionId, Owner)>> {
+    let mut statement = connection.prepare_cached(NAMED)?;
+    let mut rows = statement.query((
+        scope.app.as_str(),
+        scope.project.as_str(),
+        beginning,
+        format!("{beginning}{}", char::MAX),
+        count(limit),
+    ))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let name: String = row.get(0)?;
+        let owner: String = row.get(2)?;
+        found.push((SessionId::new(name), owner_of(row.get(1)?, &owner)?));
+    }
+    Ok(found)
+}
+
 fn delete(connection: &Connection, key: &SessionKey) -> Outcome<bool> {
     let Some(found) = conversation(connection, key)? else {
         return Ok(false);
@@ -330,6 +357,18 @@ impl Conversations for SqliteLedger {
     ) -> Result<Vec<u64>, LedgerError> {
         let (key, words) = (conversation.clone(), words.to_owned());
         self.readers.read(move |c| find(c, &key, &words, limit)).await
+    }
+
+    async fn named(
+        &self,
+        scope: &Scope,
+        beginning: &str,
+        limit: usize,
+    ) -> Result<Vec<(SessionId, Owner)>, LedgerError> {
+        let (scope, beginning) = (scope.clone(), beginning.to_owned());
+        self.readers
+            .read(move |c| named(c, &scope, &beginning, limit))
+            .await
     }
 
     async fn replace(

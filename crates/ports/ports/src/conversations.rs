@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use async_trait::async_trait;
-use model::{Owner, SessionId, SessionKey};
+use model::{Owner, Scope, SessionId, SessionKey};
 
 use crate::ledger::LedgerError;
 
@@ -81,6 +81,13 @@ pub trait Conversations: Send + Sync + std::fmt::Debug {
         replaced: Vec<(u64, NewRecord)>,
         appended: Vec<NewRecord>,
     ) -> Result<u64, LedgerError>;
+    /// The conversations of a scope whose names begin so, each with its owner: the last by name first, up to `limit`.
+    async fn named(
+        &self,
+        scope: &Scope,
+        beginning: &str,
+        limit: usize,
+    ) -> Result<Vec<(SessionId, Owner)>, LedgerError>;
     /// Begins a conversation of the same scope and owner with a copy of the first `records`. The two know nothing of
     /// each other afterwards; what is replaced in one stays in the other.
     ///

@@ -58,5 +58,6 @@ pub async fn check_all<L: Ledger + Conversations>(fresh: impl Fn() -> L) {
     conversations::a_replacement_is_all_or_none(&fresh()).await;
     conversations::forks_do_not_know_each_other(&fresh()).await;
     conversations::tenants_do_not_reach_each_other(&fresh()).await;
+    conversations::conversations_are_listed_by_the_beginning_of_their_names(&fresh()).await;
     conversations::sweeps_take_conversations(&fresh()).await;
 }

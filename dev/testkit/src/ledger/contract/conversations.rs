@@ -341,6 +341,34 @@ pub async fn tenants_do_not_reach_each_other(ledger: &impl Conversations) {
 }
 
 /// By session, by owner, by owner in a session, by scope; a sweep of messages leaves them.
+pub async fn conversations_are_listed_by_the_beginning_of_their_names(ledger: &impl Conversations) {
+    for (session_name, app) in [
+        ("px-1", "a"),
+        ("px-3", "a"),
+        ("px-2", "a"),
+        ("py-9", "a"),
+        ("px-4", "b"),
+    ] {
+        let key = SessionKey {
+            scope: scope(app),
+            session: SessionId::new(session_name),
+        };
+        add(ledger, &key, 0, vec![note("n")]).await;
+    }
+    let named = |beginning: &'static str, limit| async move {
+        let found = ledger.named(&scope("a"), beginning, limit).await.expect("lists");
+        assert!(found.iter().all(|(_, owner)| *owner == ann()));
+        found
+            .into_iter()
+            .map(|(id, _)| id.as_str().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(named("px-", 9).await, ["px-3", "px-2", "px-1"]);
+    assert_eq!(named("px-", 2).await, ["px-3", "px-2"]);
+    assert_eq!(named("", 9).await.len(), 4);
+    assert!(named("pz", 9).await.is_empty());
+}
+
 pub async fn sweeps_take_conversations(ledger: &(impl Conversations + Transcripts)) {
     let (bot, bob) = (Owner::agent(name("ann")), Owner::user(name("bob")));
     let all = [

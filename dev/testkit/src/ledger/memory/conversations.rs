@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use async_trait::async_trait;
-use model::{Owner, SessionId, SessionKey};
+use model::{Owner, Scope, SessionId, SessionKey};
 use ports::{Conversations, LedgerError, NewRecord, Record};
 
 use super::{MemoryLedger, State};
@@ -206,6 +206,23 @@ impl Conversations for MemoryLedger {
         limit: usize,
     ) -> Result<Vec<u64>, LedgerError> {
         self.call(|state| Ok(state.find(conversation, words, limit)))
+    }
+
+    async fn named(
+        &self,
+        scope: &Scope,
+        beginning: &str,
+        limit: usize,
+    ) -> Result<Vec<(SessionId, Owner)>, LedgerError> {
+        self.call(|state| {
+            let found = state
+                .conversations
+                .iter()
+                .rev()
+                .filter(|(key, _)| key.scope == *scope && key.session.as_str().starts_with(beginning));
+            let pair = |(key, stored): (&SessionKey, &Stored)| (key.session.clone(), stored.owner.clone());
+            Ok(found.map(pair).take(limit).collect())
+        })
     }
 
     async fn replace(
