@@ -1,0 +1,335 @@
+//! Model servers without a model: real HTTP on a loopback port, for tests of what stands before one.
+//!
+//! Owns: the protocol, checked on every call; a prefix cache that counts as the real one would; planted faults. Never: a
+//! model, a clock.
+
+mod answer;
+mod call;
+mod line;
+mod probe;
+mod prompt;
+mod rules;
+mod serve;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use hyper::body::Bytes;
+use prefix::backend::Kind;
+use prefix::sim::{Blocks, Cache, Checkpoints, Evaluated, Rewind, Slots};
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use line::Gate;
+
+/// The window that probes tell, in tokens. Longer prompts are taken all the same.
+pub const WINDOW_TOKENS: usize = 32_768;
+
+/// What the server keeps of a prompt. A token is one byte of the rendered prompt, or one border of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheKind {
+    /// Slots that go back to any token.
+    Rewindable,
+    /// Slots that go back to checkpoints, placed as a llama.cpp chat endpoint does.
+    Checkpoints,
+    /// Slots that reuse the whole of what they have, or nothing.
+    StrictExtension,
+    /// [`prefix::sim::Blocks`], shared by all requests.
+    Blocks {
+        tokens: usize,
+        tokens_min: usize,
+        known_max: usize,
+    },
+    /// Nothing.
+    None,
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCall {
+    pub id: String,
+    pub name: String,
+    /// JSON text.
+    pub arguments: String,
+}
+
+/// What the model says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reply {
+    pub reasoning: Option<String>,
+    pub text: String,
+    pub calls: Vec<ToolCall>,
+}
+
+impl Reply {
+    /// Only text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Only tool calls.
+    pub fn calls(calls: impl IntoIterator<Item = ToolCall>) -> Self {
+        Self {
+            calls: calls.into_iter().collect(),
+            ..Self::default()
+        }
+    }
+}
+
+/// What goes wrong with one request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// Answers so; the model is not asked.
+    Status {
+        code: u16,
+        headers: Vec<(String, String)>,
+        body: String,
+    },
+    /// Closes the connection without a byte; the model is not asked.
+    CloseBeforeHead,
+    /// Resets the connection after so many chunks of the body (events of a stream; any other body is one), at its end at the
+    /// latest.
+    ResetAfterChunks(usize),
+    /// A stream with nonsense after its first event, whatever was asked for.
+    GarbageSse,
+    /// The answer ends in the middle of a JSON text; the transfer is complete.
+    TruncatedJson,
+    /// Answers after the next [`Backend::release`].
+    Hang,
+    /// Each [`Backend::release`] lets one byte of the head out; the body follows at once.
+    SlowLoris,
+}
+
+/// The request, and the how manieth that the model answers, from 1.
+pub type Respond = Arc<dyn Fn(&Value, usize) -> Reply + Send + Sync>;
+
+/// How a server behaves.
+#[derive(Clone)]
+pub struct Config {
+    /// Decides which probes are answered, how cached tokens are told, and which unknown fields are refused.
+    pub kind: Kind,
+    pub cache: CacheKind,
+    /// Of the three caches that have slots.
+    pub slots: usize,
+    /// Answers a violation with 400; otherwise it is only noted.
+    pub strict: bool,
+    pub reply: Respond,
+    /// One for each of the next requests, of whatever route.
+    pub faults: Vec<Fault>,
+    /// Streams pause after their first chunk until the next [`Backend::release`].
+    pub hold: bool,
+}
+
+impl Default for Config {
+    /// A strict llama.cpp server with one rewindable slot that answers "ok 1", "ok 2".
+    fn default() -> Self {
+        Self {
+            kind: Kind::LlamaCpp,
+            cache: CacheKind::Rewindable,
+            slots: 1,
+            strict: true,
+            reply: Arc::new(|_, number| Reply::text(format!("ok {number}"))),
+            faults: Vec::new(),
+            hold: false,
+        }
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("kind", &self.kind)
+            .field("cache", &self.cache)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A request as it arrived, and what it cost. Counts are in tokens; those of a request that no model answered are 0.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Seen {
+    pub method: String,
+    /// With its query.
+    pub path: String,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    pub body: Bytes,
+    pub prompt_tokens: usize,
+    pub cached_tokens: usize,
+    pub evaluated_tokens: usize,
+    /// What a real server would refuse it for.
+    pub violations: Vec<String>,
+}
+
+/// A running server. It ends when this is dropped, and so do its connections.
+#[derive(Debug)]
+pub struct Backend {
+    base_url: String,
+    shared: Arc<Shared>,
+    _serving: JoinSet<()>,
+}
+
+impl Backend {
+    /// Listens on a free loopback port and serves.
+    pub async fn start(config: Config) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await;
+        let listener = listener.expect("loopback always has a free port");
+        let address = listener.local_addr().expect("a bound listener has an address");
+        let shared = Arc::new(Shared::new(config));
+        let mut serving = JoinSet::new();
+        serving.spawn(serve::accept(listener, Arc::clone(&shared)));
+        Self {
+            base_url: format!("http://{address}/v1"),
+            shared,
+            _serving: serving,
+        }
+    }
+
+    /// As in `http://127.0.0.1:8080/v1`.
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// Every request so far, in the order of arrival.
+    pub fn requests(&self) -> Vec<Seen> {
+        self.shared.lock().seen.clone()
+    }
+
+    /// Waits until so many requests have arrived.
+    pub async fn arrived(&self, count: usize) {
+        let mut arrived = self.shared.arrived.subscribe();
+        let waited = arrived.wait_for(|arrived| *arrived >= count).await;
+        waited.expect("the sender is in `shared`");
+    }
+
+    /// Plants a fault behind those already planted.
+    pub fn fail_next(&self, fault: Fault) {
+        self.shared.lock().faults.push_back(fault);
+    }
+
+    /// Whether streams that arrive from now on pause after their first chunk.
+    pub fn hold(&self, hold: bool) {
+        self.shared.hold.store(hold, Ordering::SeqCst);
+    }
+
+    /// Lets go on what waits now: held streams and hangs to their end, slow heads by a byte. What arrives later waits for
+    /// the next release.
+    pub fn release(&self) {
+        self.shared.gate.release();
+    }
+}
+
+/// What all connections share.
+struct Shared {
+    kind: Kind,
+    slots: usize,
+    strict: bool,
+    reply: Respond,
+    hold: AtomicBool,
+    gate: Gate,
+    arrived: watch::Sender<usize>,
+    state: Mutex<State>,
+}
+
+struct State {
+    cache: Simulated,
+    faults: VecDeque<Fault>,
+    seen: Vec<Seen>,
+    answered: usize,
+}
+
+impl Shared {
+    fn new(config: Config) -> Self {
+        Self {
+            kind: config.kind,
+            slots: config.slots.max(1),
+            strict: config.strict,
+            reply: config.reply,
+            hold: AtomicBool::new(config.hold),
+            gate: Gate::default(),
+            arrived: watch::Sender::new(0),
+            state: Mutex::new(State {
+                cache: Simulated::new(config.cache, config.slots),
+                faults: config.faults.into(),
+                seen: Vec::new(),
+                answered: 0,
+            }),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("nothing panics while it holds the lock")
+    }
+
+    /// The last thing before a request is answered: whoever waits for it finds all of it.
+    fn note(&self, seen: Seen) {
+        let mut state = self.lock();
+        state.seen.push(seen);
+        self.arrived.send_replace(state.seen.len());
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared")
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
+    }
+}
+
+enum Simulated {
+    Slots(Slots),
+    Blocks(Blocks),
+    None,
+}
+
+impl Simulated {
+    fn new(kind: CacheKind, slots: usize) -> Self {
+        let rewind = match kind {
+            CacheKind::Rewindable => Rewind::Any,
+            CacheKind::Checkpoints => Rewind::Checkpoints(Checkpoints::chat(prompt::USER)),
+            CacheKind::StrictExtension => Rewind::Never,
+            CacheKind::Blocks {
+                tokens,
+                tokens_min,
+                known_max,
+            } => return Self::Blocks(Blocks::new(tokens, tokens_min, known_max)),
+            CacheKind::None => return Self::None,
+        };
+        Self::Slots(Slots::new(rewind, slots))
+    }
+
+    /// A prompt and what was generated after it, in one step: the slot is another request's only afterwards.
+    fn run(&mut self, slot: Option<usize>, prompt: &[u32], reply: &[u32]) -> Evaluated {
+        let cache: &mut dyn Cache = match self {
+            Self::Slots(slots) => {
+                let Some(slot) = slot else {
+                    return run(slots, prompt, reply);
+                };
+                let evaluated = slots.request_in(slot, prompt);
+                slots.reply(reply);
+                return evaluated;
+            }
+            Self::Blocks(blocks) => blocks,
+            Self::None => {
+                return Evaluated {
+                    cached: 0,
+                    evaluated: prompt.len(),
+                };
+            }
+        };
+        run(cache, prompt, reply)
+    }
+}
+
+fn run(cache: &mut dyn Cache, prompt: &[u32], reply: &[u32]) -> Evaluated {
+    let evaluated = cache.request(prompt);
+    cache.reply(reply);
+    evaluated
+}

@@ -1,0 +1,113 @@
+//! What a real server refuses.
+//!
+//! Owns: the fields of each API, the order of messages. Never: answering.
+
+use std::collections::BTreeSet;
+
+use prefix::backend::Kind;
+use serde_json::Value;
+
+use super::prompt::{Dialect, Prompt, Role, Turn};
+
+const CHAT: &str = "messages model audio frequency_penalty function_call functions logit_bias logprobs \
+    max_completion_tokens max_tokens metadata modalities n parallel_tool_calls prediction presence_penalty \
+    reasoning_effort response_format safety_identifier seed service_tier stop store stream stream_options temperature \
+    tool_choice tools top_logprobs top_p user verbosity web_search_options";
+const COMPLETIONS: &str = "prompt model best_of echo frequency_penalty logit_bias logprobs max_tokens n presence_penalty \
+    seed stop stream stream_options suffix temperature top_p user";
+const EMBEDDINGS: &str = "input model dimensions encoding_format user";
+const RESPONSES: &str = "input model background conversation include instructions max_output_tokens max_tool_calls \
+    metadata parallel_tool_calls previous_response_id prompt reasoning safety_identifier service_tier store stream \
+    stream_options temperature text tool_choice tools top_logprobs top_p truncation user";
+const MESSAGES: &str = "messages model system max_tokens metadata stop_sequences stream temperature top_k top_p tools \
+    tool_choice thinking service_tier container context_management mcp_servers output_config cache_control";
+/// No `stream_options`: the API refuses `include_usage` and tells its usage unasked.
+const MISTRAL_CHAT: &str = "messages model frequency_penalty max_tokens metadata n parallel_tool_calls prediction \
+    presence_penalty prompt_mode random_seed reasoning_effort response_format safe_prompt stop stream temperature \
+    tool_choice tools top_p";
+const MISTRAL_EMBEDDINGS: &str = "input model metadata output_dimension output_dtype encoding_format";
+
+/// All that is wrong with a request, each in a sentence.
+pub(super) fn violations(kind: Kind, dialect: Dialect, request: &Value, prompt: &Prompt) -> Vec<String> {
+    let mut found = unknown_fields(kind, dialect, request);
+    found.extend(prompt.problems.iter().cloned());
+    let list = match dialect {
+        Dialect::Completions | Dialect::Embeddings => return found,
+        Dialect::Chat | Dialect::Messages => "messages",
+        Dialect::Responses => "input",
+    };
+    let is_empty = match &request[list] {
+        Value::Array(messages) => messages.is_empty(),
+        other => list == "messages" || !other.is_string(),
+    };
+    if is_empty {
+        found.push(format!("`{list}` is empty"));
+    }
+    if dialect == Dialect::Messages && !is_empty && request["messages"][0]["role"] != "user" {
+        found.push("the first message is not the user's".to_owned());
+    }
+    if !request["previous_response_id"].is_null() {
+        found.push("`previous_response_id` names a response that is not kept".to_owned());
+    }
+    found.extend(order(dialect, &prompt.turns));
+    found
+}
+
+/// Local servers take any field; the hosted ones none that they do not know.
+fn unknown_fields(kind: Kind, dialect: Dialect, request: &Value) -> Vec<String> {
+    let Some(fields) = request.as_object() else {
+        return vec!["the body is not a JSON object".to_owned()];
+    };
+    let known = match (kind, dialect) {
+        _ if kind.profile().local => return Vec::new(),
+        (Kind::Mistral, Dialect::Chat) => MISTRAL_CHAT,
+        (Kind::Mistral, Dialect::Embeddings) => MISTRAL_EMBEDDINGS,
+        (_, Dialect::Chat) => CHAT,
+        (_, Dialect::Completions) => COMPLETIONS,
+        (_, Dialect::Embeddings) => EMBEDDINGS,
+        (_, Dialect::Messages) => MESSAGES,
+        (_, Dialect::Responses) => RESPONSES,
+    };
+    let has_key =
+        matches!(kind, Kind::OpenAi | Kind::Mistral) && matches!(dialect, Dialect::Chat | Dialect::Responses);
+    fields
+        .keys()
+        .filter(|name| !known.split_whitespace().any(|known| known == *name))
+        .filter(|name| !(has_key && *name == "prompt_cache_key"))
+        .map(|name| format!("Unrecognized request argument supplied: {name}"))
+        .collect()
+}
+
+/// Calls are answered, all of them, before anything else is said, and the assistant speaks after its tools.
+fn order(dialect: Dialect, turns: &[Turn]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open: BTreeSet<&str> = BTreeSet::new();
+    let mut before = None;
+    for turn in turns {
+        if turn.role == Role::Tool {
+            if !open.remove(turn.answers.as_str()) {
+                found.push(format!("no call directly before has the id `{}`", turn.answers));
+            }
+        } else {
+            found.extend(unanswered(&std::mem::take(&mut open)));
+        }
+        // Anthropic's results are the user's own blocks, and text may follow them.
+        if (before, turn.role) == (Some(Role::Tool), Role::User) && dialect != Dialect::Messages {
+            found.push("a user's message stands inside a tool loop".to_owned());
+        }
+        for call in &turn.calls {
+            if !open.insert(&call.id) {
+                found.push(format!("two calls of a turn have the id `{}`", call.id));
+            }
+        }
+        before = Some(turn.role);
+    }
+    found.extend(unanswered(&open));
+    found
+}
+
+fn unanswered(open: &BTreeSet<&str>) -> Vec<String> {
+    open.iter()
+        .map(|id| format!("the call `{id}` is not answered by the messages that follow it"))
+        .collect()
+}
