@@ -1,16 +1,17 @@
 //! One JSON exchange with an OpenAI-compatible endpoint, with its time limit and its bounded retries.
 //!
-//! Owns: which failures are worth another try, how long to wait, and what a person is told. Never: what is in the JSON.
+//! Owns: which failures are worth another try, how long to wait, and what a person is told; how every client of this crate
+//! reads and shows an address. Never: what is in the JSON.
 
-mod retry;
+pub(crate) mod retry;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ports::Clock;
-use reqwest::header::{AUTHORIZATION, RETRY_AFTER};
-use reqwest::{Client, Response, StatusCode, Url};
+use reqwest::header::AUTHORIZATION;
+use reqwest::{Client, ClientBuilder, Response, StatusCode, Url};
 use serde_json::Value;
 use tracing::debug;
 
@@ -54,18 +55,47 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// A client for that host; a host of this machine is never reached through a proxy.
-pub(crate) fn client(url: &Url) -> Result<Client, String> {
+/// A base URL such as `http://127.0.0.1:11434/v1`, or what is wrong with it, without showing it.
+pub(crate) fn address(base_url: &str) -> Result<Url, String> {
+    let wrong = || "`base_url` is not an HTTP address: write it as in `http://127.0.0.1:11434/v1`".to_owned();
+    let base = Url::parse(base_url.trim()).map_err(|_| wrong())?;
+    if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
+        return Err(wrong());
+    }
+    if !base.username().is_empty() || base.password().is_some() {
+        return Err("`base_url` holds a user or password: write it as `api_key` instead".to_owned());
+    }
+    Ok(base)
+}
+
+/// The base URL as it may be shown: without the query, where some put a key.
+pub(crate) fn shown(base: &Url) -> String {
+    let port = base.port().map_or_else(String::new, |port| format!(":{port}"));
+    let host = base.host_str().unwrap_or_default();
+    format!("{}://{host}{port}{}", base.scheme(), base.path())
+}
+
+/// The beginning of a client for that host; a host of this machine is never reached through a proxy.
+pub(crate) fn builder(url: &Url) -> ClientBuilder {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     let is_local = host == "localhost"
         || host
             .parse::<std::net::IpAddr>()
             .is_ok_and(|address| address.is_loopback());
-    let builder = Client::builder().connect_timeout(CONNECT_TIMEOUT);
-    let builder = if is_local { builder.no_proxy() } else { builder };
+    let builder = Client::builder();
+    if is_local { builder.no_proxy() } else { builder }
+}
+
+/// The client, or why there can be none.
+pub(crate) fn build(builder: ClientBuilder) -> Result<Client, String> {
     builder
         .build()
         .map_err(|error| format!("no HTTPS client can be made: {}", describe(error)))
+}
+
+/// A client for that host.
+pub(crate) fn client(url: &Url) -> Result<Client, String> {
+    build(builder(url).connect_timeout(CONNECT_TIMEOUT))
 }
 
 /// An error of the client with its causes, without the URL and what may be hidden in it.
@@ -88,15 +118,7 @@ impl Endpoint {
         timeout: Duration,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, String> {
-        let wrong =
-            || "`base_url` is not an HTTP address: write it as in `http://127.0.0.1:11434/v1`".to_owned();
-        let base = Url::parse(base_url.trim()).map_err(|_| wrong())?;
-        if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
-            return Err(wrong());
-        }
-        if !base.username().is_empty() || base.password().is_some() {
-            return Err("`base_url` holds a user or password: write it as `api_key` instead".to_owned());
-        }
+        let base = address(base_url)?;
         let client = client(&base)?;
         Ok(Self {
             client,
@@ -107,14 +129,9 @@ impl Endpoint {
         })
     }
 
-    /// The base URL as it may be shown: without the query, where some put a key.
+    /// The base URL as it may be shown.
     pub(crate) fn shown(&self) -> String {
-        let port = self
-            .base
-            .port()
-            .map_or_else(String::new, |port| format!(":{port}"));
-        let host = self.base.host_str().unwrap_or_default();
-        format!("{}://{host}{port}{}", self.base.scheme(), self.base.path())
+        shown(&self.base)
     }
 
     /// Posts JSON and reads JSON, trying up to so many times.
@@ -162,11 +179,7 @@ impl Endpoint {
         }
         let response = request.send().await.map_err(|error| self.missed(error))?;
         let status = response.status();
-        let after = response
-            .headers()
-            .get(RETRY_AFTER)
-            .and_then(|value| value.to_str().ok());
-        let after = after.and_then(|value| retry::after(value, self.clock.now()));
+        let after = retry::asked(response.headers(), self.clock.now());
         let bytes = self.read(response).await?;
         if status.is_success() {
             return serde_json::from_slice(&bytes).map_err(|_| {

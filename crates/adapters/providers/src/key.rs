@@ -1,4 +1,4 @@
-//! Keys: used in one header, shown nowhere.
+//! Keys: used in headers, shown nowhere.
 //!
 //! Owns: what replaces a key in any text that leaves this crate. Never: where a key comes from.
 
@@ -14,6 +14,11 @@ impl ApiKey {
     /// A key as the user wrote it; surrounding blanks are a slip of copying.
     pub fn new(key: impl Into<String>) -> Self {
         Self(key.into().trim().to_owned())
+    }
+
+    /// The key alone, for the header `x-api-key`.
+    pub(crate) fn plain(&self) -> &str {
+        &self.0
     }
 
     /// The value of the `Authorization` header.

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use model::{Timestamp, Zone};
+use reqwest::header::{HeaderMap, RETRY_AFTER};
 
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 const WAIT_MAX: Duration = Duration::from_secs(8);
@@ -20,7 +21,12 @@ pub(super) fn wait(attempt: u32, attempts: u32, asked: Option<Duration>) -> Opti
         return (asked <= ASKED_WAIT_MAX).then_some(asked);
     }
     let full = FIRST_WAIT.saturating_mul(1 << (attempt - 1).min(8)).min(WAIT_MAX);
-    Some(full.mul_f64(0.5 + 0.5 * share()))
+    Some(jittered(full))
+}
+
+/// From half of the wait to the whole.
+pub(crate) fn jittered(full: Duration) -> Duration {
+    full.mul_f64(0.5 + 0.5 * share())
 }
 
 /// Anything from 0 to 1, so that clients that failed together do not come back together.
@@ -28,8 +34,13 @@ fn share() -> f64 {
     getrandom::u32().map_or(1.0, |random| f64::from(random) / f64::from(u32::MAX))
 }
 
-/// The wait that a `Retry-After` header asks for: seconds, or a date as in `Wed, 21 Oct 2015 07:28:00 GMT`.
-pub(super) fn after(value: &str, now: Timestamp) -> Option<Duration> {
+/// The wait that an answer asks for in its header `Retry-After`.
+pub(crate) fn asked(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    after(headers.get(RETRY_AFTER)?.to_str().ok()?, now)
+}
+
+/// Seconds, or a date as in `Wed, 21 Oct 2015 07:28:00 GMT`.
+fn after(value: &str, now: Timestamp) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse::<u64>() {
         return Some(Duration::from_secs(seconds));

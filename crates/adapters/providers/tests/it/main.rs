@@ -5,3 +5,4 @@ mod embeddings;
 mod hub;
 mod server;
 mod timer;
+mod upstream;

@@ -7,27 +7,28 @@ use async_trait::async_trait;
 use model::{Timestamp, Zone};
 use ports::Clock;
 
-/// Waits end at once and are written down; a wait of the length of `limit` never ends.
+/// Waits end at once and are written down; a wait of the length of a limit never ends.
 #[derive(Debug)]
 pub(crate) struct Timer {
-    limit: Option<Duration>,
+    limits: Vec<Duration>,
     waits: Mutex<Vec<Duration>>,
 }
 
 impl Timer {
     pub(crate) fn with_limit(limit: Duration) -> Arc<Self> {
+        Self::with_limits(&[limit])
+    }
+
+    pub(crate) fn with_limits(limits: &[Duration]) -> Arc<Self> {
         Arc::new(Self {
-            limit: Some(limit),
+            limits: limits.to_vec(),
             waits: Mutex::default(),
         })
     }
 
     /// Every limit strikes at once.
     pub(crate) fn hasty() -> Arc<Self> {
-        Arc::new(Self {
-            limit: None,
-            waits: Mutex::default(),
-        })
+        Self::with_limits(&[])
     }
 
     pub(crate) fn waits(&self) -> Vec<Duration> {
@@ -49,7 +50,7 @@ impl Clock for Timer {
     }
 
     async fn sleep(&self, duration: Duration) {
-        if Some(duration) == self.limit {
+        if self.limits.contains(&duration) {
             return std::future::pending().await;
         }
         self.waits

@@ -1,0 +1,292 @@
+//! A model server behind the proxy: bytes go out and come back as they are.
+//!
+//! Owns: which headers concern the connection alone, time limits, bounded retries, whose key is sent. Never: reading a body.
+
+mod breaker;
+mod probe;
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::stream::{self, BoxStream, StreamExt};
+use ports::{Clock, Probed, Upstream, UpstreamAnswer, UpstreamError, UpstreamRequest};
+use prefix::backend::{Kind, decide};
+use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION};
+use reqwest::{Client, Request, Response, Url, redirect};
+use tower::util::MapFutureLayer;
+use tracing::debug;
+
+use self::breaker::Breaker;
+use self::probe::Memory;
+use crate::http::{address, build, builder, describe, retry, shown};
+use crate::key::{ApiKey, redact};
+
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// The user's own machine may read a long prompt for minutes before it answers.
+const HEAD_LIMIT: Duration = Duration::from_mins(10);
+/// Between two chunks of a body.
+const GAP_LIMIT: Duration = Duration::from_mins(5);
+/// Before the second attempt and before the third, which is the last.
+const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
+/// Who asks for more than this: the client is told so and waits itself.
+const ASKED_WAIT_MAX: Duration = Duration::from_secs(20);
+const API_KEY: &str = "x-api-key";
+
+/// A model server over HTTP/1.1.
+pub struct HttpUpstream {
+    name: String,
+    shown: String,
+    base: Url,
+    client: Client,
+    key: Option<ApiKey>,
+    /// As configured.
+    kind: Option<Kind>,
+    clock: Arc<dyn Clock>,
+    breaker: Breaker,
+    memory: Memory,
+}
+
+/// Without the base URL's query, where some put a key.
+impl fmt::Debug for HttpUpstream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpUpstream")
+            .field("name", &self.name)
+            .field("base_url", &self.shown)
+            .finish_non_exhaustive()
+    }
+}
+
+impl HttpUpstream {
+    /// The server at a base URL such as `http://127.0.0.1:8080/v1`, which is not asked yet; or what is wrong with the URL.
+    pub fn new(
+        name: &str,
+        base_url: &str,
+        key: Option<ApiKey>,
+        kind: Option<Kind>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, String> {
+        let base = address(base_url)?;
+        let timer = Arc::clone(&clock);
+        let builder = builder(&base)
+            .http1_only()
+            .tcp_nodelay(true)
+            // An answer is given as it came, and a key goes to nobody else.
+            .redirect(redirect::Policy::none())
+            .connector_layer(MapFutureLayer::new(move |connecting| {
+                connected(connecting, Arc::clone(&timer))
+            }));
+        Ok(Self {
+            name: name.to_owned(),
+            shown: shown(&base),
+            client: build(builder)?,
+            base,
+            key,
+            kind,
+            clock,
+            breaker: Breaker::default(),
+            memory: Memory::default(),
+        })
+    }
+
+    /// The request with the adapter's own headers. What cannot be sent is nobody's failure.
+    fn request(
+        &self,
+        url: Url,
+        headers: &[(String, String)],
+        body: Option<Bytes>,
+    ) -> Result<Request, UpstreamError> {
+        let mut request = match body {
+            Some(body) => self.client.post(url).body(body),
+            None => self.client.get(url),
+        };
+        // A client behind us has no key, or a made-up one, where this server's is kept here.
+        let is_replaced = |name: &str| self.key.is_some() && matches!(name, "authorization" | API_KEY);
+        for (name, value) in headers {
+            if !is_of_connection(name) && !is_replaced(name) {
+                request = request.header(name, value);
+            }
+        }
+        let has = |name: &str| headers.iter().any(|(other, _)| other == name);
+        if !has(ACCEPT_ENCODING.as_str()) {
+            request = request.header(ACCEPT_ENCODING, "identity");
+        }
+        if let Some(key) = &self.key {
+            // Anthropic takes a bearer for another kind of token and refuses a key in its place.
+            request = if decide(self.kind, None, self.base.as_str()) == Kind::Anthropic {
+                request.header(API_KEY, key.plain())
+            } else {
+                request.header(AUTHORIZATION, key.bearer())
+            };
+        }
+        request.build().map_err(|error| UpstreamError::Unreachable {
+            reason: self.reason(error),
+        })
+    }
+
+    /// As many attempts as there may be; the last answer as it came.
+    async fn attempts(&self, request: &Request) -> Result<Response, UpstreamError> {
+        for wait in WAITS {
+            let outcome = self.attempt(request).await;
+            let asked = match &outcome {
+                Ok(answer) if matches!(answer.status().as_u16(), 429 | 502..=504) => {
+                    retry::asked(answer.headers(), self.clock.now())
+                }
+                Err(error) if is_unreached(error) => None,
+                _ => return outcome,
+            };
+            let wait = asked.unwrap_or_else(|| retry::jittered(wait));
+            if wait > ASKED_WAIT_MAX {
+                return outcome;
+            }
+            debug!(
+                upstream = self.name,
+                wait_ms = wait.as_millis(),
+                "trying the model server again"
+            );
+            // The connection does not outlive the answer.
+            drop(outcome);
+            self.clock.sleep(wait).await;
+        }
+        self.attempt(request).await
+    }
+
+    async fn attempt(&self, request: &Request) -> Result<Response, UpstreamError> {
+        let request = request.try_clone().expect("a body of bytes can be sent again");
+        let head = tokio::select! {
+            head = self.client.execute(request) => head,
+            () = self.clock.sleep(HEAD_LIMIT) => return Err(UpstreamError::TimedOut { after: HEAD_LIMIT }),
+        };
+        head.map_err(|error| match (error.is_connect(), error.is_timeout()) {
+            (true, true) => UpstreamError::TimedOut { after: CONNECT_LIMIT },
+            (true, false) => UpstreamError::Unreachable {
+                reason: self.reason(error),
+            },
+            (false, _) => UpstreamError::BrokeOff {
+                reason: self.reason(error),
+            },
+        })
+    }
+
+    fn answer(&self, response: Response) -> UpstreamAnswer {
+        let headers = response.headers().iter();
+        let headers = headers.filter(|(name, _)| !is_of_connection(name.as_str()));
+        let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+        UpstreamAnswer {
+            status: response.status().as_u16(),
+            headers: headers
+                .map(|(name, value)| (name.as_str().to_owned(), text(value.as_bytes())))
+                .collect(),
+            body: body(response, self.key.clone(), Arc::clone(&self.clock)),
+        }
+    }
+
+    fn reason(&self, error: reqwest::Error) -> String {
+        redact(&describe(error), self.key.as_ref())
+    }
+}
+
+#[async_trait]
+impl Upstream for HttpUpstream {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn base_url(&self) -> &str {
+        &self.shown
+    }
+
+    async fn send(&self, request: UpstreamRequest) -> Result<UpstreamAnswer, UpstreamError> {
+        let url = join(&self.base, &request.path);
+        let request = self.request(url, &request.headers, request.body)?;
+        let admitted = self.breaker.admit(self.clock.elapsed());
+        admitted.map_err(|retry_after| UpstreamError::Resting { retry_after })?;
+        let outcome = self.attempts(&request).await;
+        let failed = matches!(
+            outcome,
+            Err(UpstreamError::Unreachable { .. } | UpstreamError::TimedOut { .. })
+        );
+        self.breaker.record(self.clock.elapsed(), failed);
+        outcome.map(|response| self.answer(response))
+    }
+
+    async fn probe(&self) -> Probed {
+        let found = self.found().await;
+        Probed {
+            kind: self.kind.or(found.kind),
+            ..found
+        }
+    }
+}
+
+/// The connection, its TLS included, if it comes in time.
+async fn connected<C, E: From<io::Error>>(
+    connecting: impl Future<Output = Result<C, E>>,
+    clock: Arc<dyn Clock>,
+) -> Result<C, E> {
+    tokio::select! {
+        connected = connecting => connected,
+        () = clock.sleep(CONNECT_LIMIT) => Err(io::Error::from(io::ErrorKind::TimedOut).into()),
+    }
+}
+
+/// Not a byte of the request can have arrived.
+fn is_unreached(error: &UpstreamError) -> bool {
+    match error {
+        UpstreamError::Unreachable { .. } => true,
+        UpstreamError::TimedOut { after } => *after == CONNECT_LIMIT,
+        UpstreamError::BrokeOff { .. } | UpstreamError::Resting { .. } => false,
+    }
+}
+
+/// Headers that each side of the proxy sets for itself; names in lower case.
+fn is_of_connection(name: &str) -> bool {
+    let exact = [
+        "connection",
+        "content-length",
+        "host",
+        "keep-alive",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    ];
+    exact.contains(&name) || name.starts_with("proxy-")
+}
+
+/// A path with its query behind a base URL, whose own query stays.
+fn join(base: &Url, path: &str) -> Url {
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let mut url = base.clone();
+    url.set_path(&format!("{}/{path}", base.path().trim_end_matches('/')));
+    let queries = [base.query().unwrap_or_default(), query];
+    let queries: Vec<&str> = queries.into_iter().filter(|query| !query.is_empty()).collect();
+    url.set_query((!queries.is_empty()).then(|| queries.join("&")).as_deref());
+    url
+}
+
+/// The chunks as they arrive. Dropping it drops the response, which closes the connection.
+fn body(
+    response: Response,
+    key: Option<ApiKey>,
+    clock: Arc<dyn Clock>,
+) -> BoxStream<'static, Result<Bytes, UpstreamError>> {
+    let state = Some((response, key, clock));
+    stream::unfold(state, async |state| {
+        let (mut response, key, clock) = state?;
+        let chunk = tokio::select! {
+            chunk = response.chunk() => chunk.map_err(|error| UpstreamError::BrokeOff {
+                reason: redact(&describe(error), key.as_ref()),
+            }),
+            () = clock.sleep(GAP_LIMIT) => Err(UpstreamError::TimedOut { after: GAP_LIMIT }),
+        };
+        match chunk {
+            Ok(chunk) => Some((Ok(chunk?), Some((response, key, clock)))),
+            Err(error) => Some((Err(error), None)),
+        }
+    })
+    .boxed()
+}

@@ -1,0 +1,52 @@
+//! Leaves a server alone that failed again and again.
+//!
+//! Owns: counting failures, who may try next. Never: what a failure is, a clock.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+const FAILURES_MAX: u32 = 5;
+const REST: Duration = Duration::from_secs(10);
+
+/// Times are those of `Clock::elapsed`.
+#[derive(Debug, Default)]
+pub(super) struct Breaker(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// In a row.
+    failures: u32,
+    rest_until: Duration,
+}
+
+impl Breaker {
+    /// Lets a request through, or says how long none is. After a rest there is one in so many seconds: the others need
+    /// not wait for a trial that reads its prompt for minutes, or was given up half-way.
+    pub(super) fn admit(&self, now: Duration) -> Result<(), Duration> {
+        let mut state = self.state();
+        if state.failures < FAILURES_MAX {
+            return Ok(());
+        }
+        let left = state.rest_until.saturating_sub(now);
+        if !left.is_zero() {
+            return Err(left);
+        }
+        state.rest_until = now + REST;
+        Ok(())
+    }
+
+    /// How a request that was let through ended.
+    pub(super) fn record(&self, now: Duration, failed: bool) {
+        let mut state = self.state();
+        state.failures = if failed {
+            state.failures.saturating_add(1)
+        } else {
+            0
+        };
+        state.rest_until = now + REST;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

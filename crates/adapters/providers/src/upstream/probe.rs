@@ -1,0 +1,208 @@
+//! What a server tells of itself, asked once by reading alone.
+//!
+//! Owns: the questions, and how an answer to one is told from a polite page. Never: asking a hosted API.
+//!
+//! All are asked at the server's root, the base URL without its final `/v1`, one after the other until one is answered:
+//!
+//! | server | question | the answer's fields |
+//! |---|---|---|
+//! | llama.cpp | `/props` | `default_generation_settings.n_ctx`: the window of one slot (0 where it only routes to others); `total_slots`: requests at a time |
+//! | LM Studio | `/api/v0/models` | `data[].loaded_context_length`: the window of a loaded model; `data[].max_context_length`: how far one could be loaded |
+//! | Ollama | `/api/version` | `version` |
+//! | `SGLang` | `/get_server_info` | `context_length`: the window if it was set, else null; `max_total_num_tokens`: what all requests share |
+//! | vLLM | `/version` and `/v1/models` | `version`; `data[].max_model_len`: the window of a model |
+//!
+//! Where a server tells of several models, the smallest window counts: it holds for each of them.
+
+use std::time::Duration;
+
+use ports::Probed;
+use prefix::backend::{Kind, Locality, locality};
+use reqwest::{StatusCode, Url};
+use serde_json::Value;
+use tokio::sync::Mutex;
+
+use super::{HttpUpstream, join};
+
+/// For one question.
+const LIMIT: Duration = Duration::from_secs(2);
+/// Who could not be asked is not asked again before so long.
+const AGAIN: Duration = Duration::from_secs(30);
+const ANSWER_BYTES_MAX: usize = 4 << 20;
+
+/// Held while the server is asked, so that it is asked once at a time.
+#[derive(Debug, Default)]
+pub(super) struct Memory(Mutex<Asked>);
+
+#[derive(Debug, Default)]
+struct Asked {
+    found: Found,
+    /// By `Clock::elapsed`; of no matter once the answer is settled.
+    not_before: Duration,
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    probed: Probed,
+    /// Asking again would tell nothing more.
+    is_settled: bool,
+}
+
+/// The server was not there, not in time, or not ready.
+struct Unasked;
+
+type Sign = (&'static str, fn(&Value) -> Option<Found>);
+
+const SIGNS: [Sign; 4] = [
+    ("props", llama_cpp),
+    ("api/v0/models", lm_studio),
+    ("api/version", ollama),
+    ("get_server_info", sglang),
+];
+
+impl HttpUpstream {
+    /// What is known of the server, asking it if need be.
+    pub(super) async fn found(&self) -> Probed {
+        if locality(self.base.as_str()) == Locality::Hosted {
+            return Probed::default();
+        }
+        let mut asked = self.memory.0.lock().await;
+        if !asked.found.is_settled && self.clock.elapsed() >= asked.not_before {
+            if let Ok(found) = self.ask_all().await {
+                asked.found = found;
+            }
+            asked.not_before = self.clock.elapsed() + AGAIN;
+        }
+        asked.found.probed.clone()
+    }
+
+    async fn ask_all(&self) -> Result<Found, Unasked> {
+        for (path, read) in SIGNS {
+            if let Some(found) = self.ask(path).await?.as_ref().and_then(read) {
+                return Ok(found);
+            }
+        }
+        let version = self.ask("version").await?;
+        let is_versioned = version.is_some_and(|version| version["version"].is_string());
+        let models = if is_versioned {
+            self.ask("v1/models").await?
+        } else {
+            None
+        };
+        Ok(models
+            .as_ref()
+            .and_then(vllm)
+            .unwrap_or_else(|| settled(Probed::default())))
+    }
+
+    /// The JSON that is there; none where there is something else.
+    async fn ask(&self, path: &str) -> Result<Option<Value>, Unasked> {
+        tokio::select! {
+            said = self.read(path) => said,
+            () = self.clock.sleep(LIMIT) => Err(Unasked),
+        }
+    }
+
+    async fn read(&self, path: &str) -> Result<Option<Value>, Unasked> {
+        let request = self.request(join(&root(&self.base), path), &[], None);
+        let answer = self.client.execute(request.map_err(|_| Unasked)?).await;
+        let mut answer = answer.map_err(|_| Unasked)?;
+        // A model that is still being loaded.
+        if answer.status() == StatusCode::SERVICE_UNAVAILABLE {
+            return Err(Unasked);
+        }
+        let mut bytes = Vec::new();
+        while let Some(chunk) = answer.chunk().await.map_err(|_| Unasked)? {
+            if bytes.len() + chunk.len() > ANSWER_BYTES_MAX {
+                return Ok(None);
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        let is_there = answer.status().is_success();
+        Ok(serde_json::from_slice(&bytes).ok().filter(|_| is_there))
+    }
+}
+
+/// The address of the server itself.
+fn root(base: &Url) -> Url {
+    let mut root = base.clone();
+    let path = base.path().trim_end_matches('/');
+    root.set_path(path.strip_suffix("/v1").unwrap_or(path));
+    root
+}
+
+fn settled(probed: Probed) -> Found {
+    Found {
+        probed,
+        is_settled: true,
+    }
+}
+
+fn probed(kind: Kind, window_tokens: Option<usize>) -> Probed {
+    Probed {
+        kind: Some(kind),
+        window_tokens,
+        slots: None,
+    }
+}
+
+fn llama_cpp(props: &Value) -> Option<Found> {
+    let window = &props["default_generation_settings"]["n_ctx"];
+    window.as_u64()?;
+    let slots = props["total_slots"].as_u64();
+    Some(settled(Probed {
+        slots: slots.and_then(|slots| u32::try_from(slots).ok()),
+        ..probed(Kind::LlamaCpp, tokens(window))
+    }))
+}
+
+/// A window that nothing has been loaded with yet is a guess, and not settled.
+fn lm_studio(models: &Value) -> Option<Found> {
+    let models = models["data"].as_array()?;
+    let is_known = |model: &Value| model["max_context_length"].is_u64();
+    if !models.iter().any(is_known) {
+        return None;
+    }
+    let chats = || models.iter().filter(|model| model["type"] != "embeddings");
+    let loaded = chats()
+        .filter_map(|model| tokens(&model["loaded_context_length"]))
+        .min();
+    let most = || {
+        chats()
+            .filter_map(|model| tokens(&model["max_context_length"]))
+            .min()
+    };
+    Some(Found {
+        probed: probed(Kind::LmStudio, loaded.or_else(most)),
+        is_settled: loaded.is_some(),
+    })
+}
+
+fn ollama(version: &Value) -> Option<Found> {
+    version["version"].as_str()?;
+    Some(settled(probed(Kind::Ollama, None)))
+}
+
+fn sglang(info: &Value) -> Option<Found> {
+    let windows = ["context_length", "max_total_num_tokens"].map(|name| info.get(name));
+    if windows == [None, None] {
+        return None;
+    }
+    let window = windows.into_iter().flatten().filter_map(tokens).min();
+    Some(settled(probed(Kind::Sglang, window)))
+}
+
+fn vllm(models: &Value) -> Option<Found> {
+    let models = models["data"].as_array()?;
+    let window = models
+        .iter()
+        .filter_map(|model| tokens(&model["max_model_len"]))
+        .min()?;
+    Some(settled(probed(Kind::Vllm, Some(window))))
+}
+
+/// A number of tokens; 0 tells nothing.
+fn tokens(value: &Value) -> Option<usize> {
+    let tokens = usize::try_from(value.as_u64()?).ok()?;
+    (tokens > 0).then_some(tokens)
+}

@@ -1,0 +1,302 @@
+//! Limits, retries and rests, by the clock alone.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::*;
+use crate::server::dead_url;
+
+const HELLO: &str = "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhel";
+
+fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+/// Both waits between three attempts, if nothing was asked for.
+fn are_own_waits(waits: &[Duration]) -> bool {
+    let [first, second] = waits else { return false };
+    let within = |wait: &Duration, full| (full / 2..=full).contains(wait);
+    within(first, Duration::from_millis(250)) && within(second, seconds(1))
+}
+
+/// A server that gives these answers one after the other, the last for ever.
+fn answering(replies: Vec<Reply>) -> Server {
+    let turn = AtomicUsize::new(0);
+    Server::new(move |_| {
+        let turn = turn.fetch_add(1, Ordering::SeqCst);
+        replies[turn.min(replies.len() - 1)].clone()
+    })
+}
+
+#[tokio::test]
+async fn what_did_not_reach_the_server_is_tried_three_times() {
+    let clock = Timer::with_limits(&LIMITS);
+    let error = upstream(&dead_url("/v1"), clock.clone()).send(request()).await;
+    assert!(
+        matches!(error, Err(UpstreamError::Unreachable { .. })),
+        "{error:?}"
+    );
+    assert!(are_own_waits(&clock.waits()), "{:?}", clock.waits());
+
+    let clock = Timer::with_limits(&[HEAD]);
+    // It takes the connection and never shakes hands.
+    let listener = Listener::new().await;
+    let upstream = upstream(&listener.url("https"), clock.clone());
+    let error = upstream.send(request()).await.expect_err("no hands are shaken");
+    assert_eq!(error, UpstreamError::TimedOut { after: CONNECT });
+    let (limits, waits): (Vec<_>, Vec<_>) = clock.waits().into_iter().partition(|wait| *wait == CONNECT);
+    assert_eq!(limits.len(), 3);
+    assert!(are_own_waits(&waits), "{waits:?}");
+}
+
+#[tokio::test]
+async fn a_wait_that_is_asked_for_is_kept() {
+    for (asked, wait) in [("7", 7), ("20", 20), ("Mon, 02 Mar 2026 09:00:05 GMT", 5)] {
+        let busy = Reply::new(429, "busy").header("retry-after", asked);
+        let server = answering(vec![busy, Reply::new(200, "hi")]);
+        let clock = Timer::with_limits(&LIMITS);
+        let answer = upstream(&server.url("/v1"), clock.clone()).send(request()).await;
+        assert_eq!(whole(answer.expect("it answers")).await, b"hi");
+        assert_eq!(clock.waits(), [seconds(wait)]);
+        let requests = server.requests();
+        assert_eq!(requests[0].json(), requests[1].json());
+    }
+    let server = answering(vec![Reply::new(429, "busy").header("retry-after", "21")]);
+    let clock = Timer::with_limits(&LIMITS);
+    let answer = upstream(&server.url("/v1"), clock.clone()).send(request()).await;
+    let answer = answer.expect("it answers");
+    assert_eq!((answer.status, answer.header("retry-after")), (429, Some("21")));
+    assert_eq!((clock.waits(), server.requests().len()), (vec![], 1));
+}
+
+#[tokio::test]
+async fn the_last_answer_is_given_as_it_came() {
+    for (status, attempts) in [
+        (429, 3),
+        (502, 3),
+        (503, 3),
+        (504, 3),
+        (500, 1),
+        (408, 1),
+        (404, 1),
+        (302, 1),
+    ] {
+        let numbered = |text| Reply::new(status, text).header("x-attempt", text);
+        let server = answering(vec![numbered("1"), numbered("2"), numbered("3"), numbered("4")]);
+        let clock = Timer::with_limits(&LIMITS);
+        let answer = upstream(&server.url("/v1"), clock.clone()).send(request()).await;
+        let answer = answer.expect("it answers");
+        let last = attempts.to_string();
+        assert_eq!(
+            (answer.status, answer.header("x-attempt")),
+            (status, Some(last.as_str()))
+        );
+        assert_eq!(whole(answer).await, last.as_bytes());
+        assert_eq!(server.requests().len(), attempts);
+        assert!(
+            attempts == 1 || are_own_waits(&clock.waits()),
+            "{:?}",
+            clock.waits()
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_server_is_let_go_before_the_wait() {
+    let listener = Listener::new().await;
+    let upstream = upstream(&listener.url("http"), Arc::new(ManualClock::new()));
+    let busy = async {
+        let mut peer = listener.accept().await;
+        peer.say("HTTP/1.1 503 Busy\r\ncontent-length: 9\r\n\r\nhel")
+            .await;
+        peer.closed().await;
+    };
+    tokio::select! {
+        answer = upstream.send(request()) => panic!("the clock stands: {answer:?}"),
+        () = busy => {}
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_ends_early_says_so_once() {
+    let listener = Listener::new().await;
+    let upstream = upstream(&listener.url("http"), Timer::with_limits(&LIMITS));
+    let chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nhel\r\n";
+    for head in [HELLO, chunked] {
+        for is_reset in [false, true] {
+            let (mut answer, peer) = listener.answer(&upstream, head).await;
+            assert_eq!(answer.body.next().await, Some(Ok("hel".into())));
+            if is_reset {
+                peer.stream.set_zero_linger().expect("an open socket");
+            }
+            drop(peer);
+            let end = answer.body.next().await;
+            assert!(
+                matches!(end, Some(Err(UpstreamError::BrokeOff { .. }))),
+                "{end:?}"
+            );
+            assert_eq!(answer.body.next().await, None);
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_none_may_have_been_worked_on_and_is_not_asked_for_again() {
+    for said in [
+        "",
+        "SSH-2.0-OpenSSH\r\n",
+        "HTTP/1.1 abc\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nx: ",
+    ] {
+        let listener = Listener::new().await;
+        let clock = Timer::with_limits(&LIMITS);
+        let upstream = upstream(&listener.url("http"), clock.clone());
+        let (answer, ()) = tokio::join!(upstream.send(request()), async {
+            listener.accept().await.say(said).await;
+        });
+        assert!(
+            matches!(answer, Err(UpstreamError::BrokeOff { .. })),
+            "{said:?}: {answer:?}"
+        );
+        assert_eq!(clock.waits(), []);
+    }
+}
+
+#[tokio::test]
+async fn a_head_that_trickles_ends_at_its_limit() {
+    let listener = Listener::new().await;
+    let clock = Arc::new(ManualClock::new());
+    let upstream = upstream(&listener.url("http"), clock.clone());
+    let mut sending = std::pin::pin!(upstream.send(request()));
+    let mut peer = tokio::select! {
+        answer = &mut sending => panic!("nothing was said: {answer:?}"),
+        peer = listener.accept() => peer,
+    };
+    peer.say("HTTP/1.1 200 OK\r\nx-long: ").await;
+    for _ in 0..599 {
+        clock.advance(seconds(1));
+        peer.say("x").await;
+        assert!(
+            futures::poll!(&mut sending).is_pending(),
+            "at {:?}",
+            clock.elapsed()
+        );
+    }
+    clock.advance(seconds(1));
+    let error = sending.await.expect_err("the head never ends");
+    assert_eq!(error, UpstreamError::TimedOut { after: HEAD });
+    peer.closed().await;
+}
+
+#[tokio::test]
+async fn a_body_may_take_any_time_if_it_moves() {
+    let listener = Listener::new().await;
+    let clock = Arc::new(ManualClock::new());
+    let upstream = upstream(&listener.url("http"), clock.clone());
+    let (mut answer, mut peer) = listener.answer(&upstream, HELLO).await;
+    assert_eq!(answer.body.next().await, Some(Ok("hel".into())));
+    for _ in 0..5 {
+        let mut next = answer.body.next();
+        assert!(futures::poll!(&mut next).is_pending());
+        clock.advance(seconds(299));
+        assert!(futures::poll!(&mut next).is_pending());
+        peer.say("o").await;
+        assert_eq!(next.await, Some(Ok("o".into())));
+    }
+    let mut next = answer.body.next();
+    assert!(futures::poll!(&mut next).is_pending());
+    clock.advance(GAP);
+    assert_eq!(next.await, Some(Err(UpstreamError::TimedOut { after: GAP })));
+    assert_eq!(answer.body.next().await, None);
+    peer.closed().await;
+}
+
+async fn fails(upstream: &HttpUpstream, times: usize) {
+    for _ in 0..times {
+        let error = upstream.send(request()).await.expect_err("nothing listens");
+        assert!(matches!(error, UpstreamError::Unreachable { .. }), "{error:?}");
+    }
+}
+
+async fn rests(upstream: &HttpUpstream, left: u64) {
+    let error = upstream.send(request()).await.expect_err("it rests");
+    assert_eq!(
+        error,
+        UpstreamError::Resting {
+            retry_after: seconds(left)
+        }
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_fails_rests_is_tried_and_comes_back() {
+    let listener = Listener::new().await;
+    let (url, address) = (
+        listener.url("http"),
+        listener.0.local_addr().expect("it is bound"),
+    );
+    drop(listener);
+    let clock = Timer::with_limits(&LIMITS);
+    let upstream = upstream(&url, clock.clone());
+    fails(&upstream, 5).await;
+    rests(&upstream, 10).await;
+    clock.sleep(seconds(9)).await;
+    rests(&upstream, 1).await;
+    clock.sleep(seconds(1)).await;
+    // The trial fails: one more rest.
+    fails(&upstream, 1).await;
+    rests(&upstream, 10).await;
+    for wait in [9, 1] {
+        clock.sleep(seconds(wait)).await;
+    }
+    // Any status is an answer; while the trial is out, nobody else may try.
+    let listener = Listener(TcpListener::bind(address).await.expect("the port is still free"));
+    let (answer, ()) = tokio::join!(upstream.send(request()), async {
+        let mut peer = listener.accept().await;
+        rests(&upstream, 10).await;
+        peer.say("HTTP/1.1 500 Oh\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+            .await;
+    });
+    assert_eq!(answer.expect("it answers").status, 500);
+    drop(listener);
+    fails(&upstream, 5).await;
+    rests(&upstream, 10).await;
+}
+
+#[tokio::test]
+async fn an_answer_between_failures_begins_the_count_anew() {
+    let listener = Listener::new().await;
+    let (url, address) = (
+        listener.url("http"),
+        listener.0.local_addr().expect("it is bound"),
+    );
+    drop(listener);
+    let upstream = upstream(&url, Timer::with_limits(&LIMITS));
+    fails(&upstream, 4).await;
+    let listener = Listener(TcpListener::bind(address).await.expect("the port is still free"));
+    let busy = "HTTP/1.1 400 No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    assert_eq!(listener.answer(&upstream, busy).await.0.status, 400);
+    drop(listener);
+    fails(&upstream, 5).await;
+    rests(&upstream, 10).await;
+}
+
+#[tokio::test]
+async fn silence_is_a_failure_and_an_unsendable_request_is_none() {
+    let listener = Listener::new().await;
+    let clock = Timer::with_limits(&[CONNECT]);
+    let upstream = upstream(&listener.url("http"), clock.clone());
+    for _ in 0..6 {
+        let error = upstream
+            .send(with_headers(&[("x-bad", "\n")]))
+            .await
+            .expect_err("no such header");
+        assert!(matches!(error, UpstreamError::Unreachable { .. }), "{error:?}");
+    }
+    for _ in 0..5 {
+        let error = upstream.send(request()).await.expect_err("it is silent");
+        assert_eq!(error, UpstreamError::TimedOut { after: HEAD });
+    }
+    // Not one of them was tried again: the server may have worked on it.
+    assert_eq!(clock.waits(), [HEAD; 5]);
+    rests(&upstream, 10).await;
+}
