@@ -1,1 +1,286 @@
 //! Who may call a model server now.
+//!
+//! Owns: one gate per model server: leases of the streams that somebody waits for, the background calls between them, their
+//! tasks and their end. Never: what a call does, whether it is tried again after a failure. Foreground never waits.
+
+mod queue;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use ports::Clock;
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+
+use crate::measure::counter;
+pub use queue::{EXPIRIES_MAX, MAX_WAIT, WAITING_MAX};
+use queue::{Next, Queue};
+
+/// A background call: extraction, a title, a summary.
+pub struct Job {
+    /// What it is, for the log.
+    pub name: String,
+    /// A newer job takes the place of a waiting one with the same key.
+    pub key: String,
+    /// Called anew for each try. Dropping the future must end the call; it is dropped where it next waits.
+    pub run: Box<dyn Fn() -> BoxFuture<'static, JobEnd> + Send + Sync>,
+}
+
+impl fmt::Debug for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Job")
+            .field("name", &self.name)
+            .field("key", &self.key)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How a job ended by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JobEnd {
+    Done,
+    /// Why; it is logged.
+    Failed(String),
+}
+
+/// What goes on at a gate, and what has since it was made. Every job that was submitted is waiting, is running, or counts
+/// once under `done`, `failed`, `replaced` or `dropped`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GateStats {
+    /// Leases held now.
+    pub foreground: usize,
+    /// Jobs that wait now.
+    pub waiting: usize,
+    /// A job runs now.
+    pub running: bool,
+    pub done: u64,
+    /// Panics too.
+    pub failed: u64,
+    /// Times that a job waited too long and went to the end of the queue, or was dropped.
+    pub expired: u64,
+    /// Times that a running job gave way to the foreground.
+    pub cancelled: u64,
+    /// Jobs whose place a newer one with the same key took.
+    pub replaced: u64,
+    /// Jobs given up: expired or cancelled too often, too many waiting, shut down.
+    pub dropped: u64,
+}
+
+/// The gates of all model servers. Dropping it ends what runs.
+#[derive(Debug)]
+pub struct Gates {
+    clock: Arc<dyn Clock>,
+    idle_after: Duration,
+    all: Mutex<All>,
+}
+
+#[derive(Debug, Default)]
+struct All {
+    gates: BTreeMap<String, Gate>,
+    workers: JoinSet<()>,
+    closed: bool,
+}
+
+impl Gates {
+    /// No gate yet, and no quiet period.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self {
+            clock,
+            idle_after: Duration::ZERO,
+            all: Mutex::default(),
+        }
+    }
+
+    /// The same with a quiet period: a job starts so long after the last stream, for a person reads before the next turn.
+    #[must_use]
+    pub fn idle_after(mut self, quiet: Duration) -> Self {
+        self.idle_after = quiet;
+        self
+    }
+
+    /// The gate of that model server, always the same one. The first call for a name needs a tokio runtime.
+    pub fn of(&self, upstream: &str) -> Gate {
+        let mut all = self.all();
+        if let Some(gate) = all.gates.get(upstream) {
+            return gate.clone();
+        }
+        let gate = Gate(Arc::new(Inner {
+            upstream: upstream.to_owned(),
+            clock: Arc::clone(&self.clock),
+            queue: Mutex::new(Queue::new(self.idle_after)),
+            changed: Notify::new(),
+        }));
+        if all.closed {
+            gate.0.with(Queue::close);
+        } else {
+            all.workers.spawn(work(Arc::clone(&gate.0)));
+        }
+        all.gates.insert(upstream.to_owned(), gate.clone());
+        gate
+    }
+
+    /// The stats of every gate, by the name of its server.
+    pub fn stats(&self) -> BTreeMap<String, GateStats> {
+        let all = self.all();
+        let stats = all.gates.iter().map(|(name, gate)| (name.clone(), gate.stats()));
+        stats.collect()
+    }
+
+    /// Adds the counters of every gate, as Prometheus reads them.
+    pub fn render_prometheus(&self, out: &mut String) {
+        type Read = fn(&GateStats) -> u64;
+        let counters: [(&str, &str, Read); 5] = [
+            ("quipu_gate_done", "Background jobs done", |stats| stats.done),
+            ("quipu_gate_failed", "Background jobs that failed", |stats| {
+                stats.failed
+            }),
+            ("quipu_gate_expired", "Waits that were too long", |stats| {
+                stats.expired
+            }),
+            (
+                "quipu_gate_cancelled",
+                "Background jobs cut off by somebody who waits",
+                |stats| stats.cancelled,
+            ),
+            ("quipu_gate_dropped", "Background jobs given up", |stats| {
+                stats.dropped
+            }),
+        ];
+        let all = self.stats();
+        for (name, help, read) in counters {
+            let rows = all
+                .iter()
+                .map(|(upstream, stats)| (vec![("upstream", upstream.as_str())], read(stats)));
+            counter(out, name, help, rows);
+        }
+    }
+
+    /// Ends every gate: no further job starts, those that wait are dropped, those that run may finish within the bound.
+    /// No task is left.
+    pub async fn shutdown(&self, bound: Duration) {
+        let (gates, mut workers) = {
+            let mut all = self.all();
+            all.closed = true;
+            let gates: Vec<Gate> = all.gates.values().cloned().collect();
+            (gates, std::mem::take(&mut all.workers))
+        };
+        for gate in &gates {
+            gate.0.with(Queue::close);
+            gate.0.changed.notify_one();
+        }
+        tokio::select! {
+            () = async { while workers.join_next().await.is_some() {} } => {}
+            () = self.clock.sleep(bound) => workers.shutdown().await,
+        }
+        for gate in &gates {
+            gate.0.with(Queue::cut_off);
+        }
+    }
+
+    fn all(&self) -> MutexGuard<'_, All> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The gate of one model server.
+#[derive(Debug, Clone)]
+pub struct Gate(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    upstream: String,
+    clock: Arc<dyn Clock>,
+    queue: Mutex<Queue>,
+    /// Wakes the worker, the only one who waits for it.
+    changed: Notify,
+}
+
+impl Gate {
+    /// Takes the server for a stream that somebody waits for. It never waits itself; a running job gives way.
+    pub fn foreground(&self) -> Lease {
+        self.0.with(Queue::enter);
+        self.0.changed.notify_one();
+        Lease(Arc::clone(&self.0))
+    }
+
+    /// Leaves a job to be run when nobody waits for the server. After a shutdown it is dropped.
+    pub fn submit(&self, job: Job) {
+        let now = self.0.clock.elapsed();
+        self.0.with(|queue| queue.submit(&self.0.upstream, job, now));
+        self.0.changed.notify_one();
+    }
+
+    /// What goes on here now.
+    pub fn stats(&self) -> GateStats {
+        self.0.with(|queue| queue.stats())
+    }
+}
+
+/// As long as it lives, no job starts at its gate.
+#[derive(Debug)]
+#[must_use = "the server is free again when it is dropped"]
+pub struct Lease(Arc<Inner>);
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let now = self.0.clock.elapsed();
+        self.0.with(|queue| queue.leave(now));
+        self.0.changed.notify_one();
+    }
+}
+
+impl Inner {
+    /// Runs a job to its end, or until somebody takes a lease: none then.
+    async fn attempt(&self, job: &Job) -> Option<JobEnd> {
+        let mut work = pin!(async { (job.run)().await });
+        loop {
+            tokio::select! {
+                // A lease that is there already comes before the first step.
+                biased;
+                () = self.changed.notified() => {
+                    if self.with(|queue| queue.is_foreground()) {
+                        return None;
+                    }
+                }
+                end = &mut work => return Some(end),
+            }
+        }
+    }
+
+    fn with<T>(&self, change: impl FnOnce(&mut Queue) -> T) -> T {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = change(&mut queue);
+        let gone = queue.gone();
+        drop(queue);
+        drop(gone);
+        result
+    }
+}
+
+/// Runs the jobs of a gate one after the other until it is closed.
+async fn work(gate: Arc<Inner>) {
+    loop {
+        let now = gate.clock.elapsed();
+        match gate.with(|queue| queue.next(&gate.upstream, now)) {
+            Next::Start(waiting) => {
+                // A job may panic in its factory, in its work, and where its work is dropped.
+                let end = AssertUnwindSafe(gate.attempt(&waiting.job)).catch_unwind().await;
+                let end = end.unwrap_or_else(|_| Some(JobEnd::Failed("it panicked".to_owned())));
+                let now = gate.clock.elapsed();
+                gate.with(|queue| queue.ended(&gate.upstream, waiting, end, now));
+            }
+            Next::Change => gate.changed.notified().await,
+            Next::Within(pause) => tokio::select! {
+                () = gate.changed.notified() => {}
+                () = gate.clock.sleep(pause) => {}
+            },
+            Next::Closed => return,
+        }
+    }
+}

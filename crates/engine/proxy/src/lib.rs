@@ -3,5 +3,26 @@
 //! Owns: conversations of clients that only change a base URL, the order of a turn, the gate that keeps background calls off a
 //! server that somebody waits for, the measure of every request. Never: HTTP (`gateway` speaks to clients, `providers` to
 //! servers), what a prefix is (`prefix`), what leaves a view (`context`).
+//!
+//! Reading order: [`Proxy`] (its parts, whose a request is), `turn` (its order), `store` and `talk` (conversations), `recall`,
+//! `after` (the answer), `keeper` (the disk), [`gate`], [`GatedChat`], [`measure`],
+//! [`Refusal`].
 
+mod after;
+mod body;
 pub mod gate;
+mod gated;
+mod keeper;
+pub mod measure;
+mod proxy;
+mod recall;
+mod refusal;
+mod store;
+mod talk;
+mod turn;
+
+pub use after::{Answer, Injected};
+pub use gated::GatedChat;
+pub use proxy::{Memory, Parts, Proxy, Request, Route, Speech};
+pub use refusal::Refusal;
+pub use store::Whose;

@@ -1,0 +1,357 @@
+//! From the head of an answer to its end, and what is kept of it.
+//!
+//! Owns: the bytes' way to the client, untouched; the reply, its cost, what memory learns. A client that hangs up ends the
+//! server's work, not the memory of what was said. Never: delaying a byte.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use engine::{Add, EngineError};
+use futures::stream::BoxStream;
+use futures::{FutureExt, Stream, StreamExt};
+use model::{Content, Message, MessageId, Name, Role};
+use ports::{JobId, NewMessage, UpstreamAnswer, UpstreamError};
+use prefix::backend::Kind;
+use prefix::compose::Composed;
+use prefix::diverge::{self, Observed, Outline};
+use prefix::shadow::Event;
+use stream::{Dialect, Outcome, Reply};
+use tokio::task::JoinHandle;
+use transcript::dialect;
+
+use crate::gate::Lease;
+use crate::measure::Measured;
+use crate::proxy::{Memory, Proxy, Speech};
+use crate::store::{Shared, Whose};
+use crate::talk::{Last, Logged};
+
+/// An error body that could name a field is not longer.
+const REFUSED_BYTES_MAX: usize = 64 << 10;
+
+/// What of memory a request carries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Injected {
+    /// Its id in the conversation: `f3`.
+    pub fragment: String,
+    pub memories: Vec<String>,
+    pub tokens: usize,
+}
+
+/// An answer on its way to the client.
+pub struct Answer {
+    pub status: u16,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    pub body: BoxStream<'static, Result<Bytes, UpstreamError>>,
+    pub conversation: Option<String>,
+    pub injected: Option<Injected>,
+}
+
+impl std::fmt::Debug for Answer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Answer")
+            .field("status", &self.status)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Answer {
+    /// One that nobody reads on the way.
+    pub(crate) fn passing(answer: UpstreamAnswer, lease: Lease) -> Self {
+        let body = answer.body.map(move |bytes| {
+            let _held = &lease;
+            bytes
+        });
+        Self {
+            status: answer.status,
+            headers: answer.headers,
+            body: body.boxed(),
+            conversation: None,
+            injected: None,
+        }
+    }
+}
+
+/// Reads a short body whole, and gives the answer as it was.
+pub(crate) async fn buffered(mut answer: UpstreamAnswer) -> (String, UpstreamAnswer) {
+    let mut read = BytesMut::new();
+    let mut chunks: Vec<Result<Bytes, UpstreamError>> = Vec::new();
+    // Its end is met twice.
+    let mut body = answer.body.fuse();
+    while read.len() < REFUSED_BYTES_MAX {
+        match body.next().await {
+            Some(Ok(bytes)) => {
+                read.extend_from_slice(&bytes);
+                chunks.push(Ok(bytes));
+            }
+            Some(Err(error)) => chunks.push(Err(error)),
+            None => break,
+        }
+    }
+    let said = String::from_utf8_lossy(&read).into_owned();
+    answer.body = futures::stream::iter(chunks).chain(body).boxed();
+    (said, answer)
+}
+
+/// What is done when an answer ends.
+pub(crate) struct Closing {
+    pub(crate) proxy: Proxy,
+    pub(crate) shared: Shared,
+    pub(crate) whose: Whose,
+    /// By the clock that never goes back.
+    pub(crate) started: Duration,
+    pub(crate) upstream: String,
+    pub(crate) kind: Kind,
+    pub(crate) memory: Memory,
+    /// How many requests the server had had.
+    pub(crate) turn: u64,
+    pub(crate) version: u64,
+    pub(crate) head_tokens: usize,
+    pub(crate) injected: Option<Injected>,
+    pub(crate) composed: Composed,
+    pub(crate) speech: Speech,
+    /// Held as long as the answer arrives.
+    pub(crate) lease: Option<Lease>,
+}
+
+impl Closing {
+    /// The answer, read along as it passes.
+    pub(crate) fn watch(self, answer: UpstreamAnswer, is_stream: bool, conversation: String) -> Answer {
+        let dialect = match self.speech {
+            Speech::Chat => Dialect::OpenAiChat,
+            Speech::Messages => Dialect::Anthropic,
+        };
+        let is_stream = is_stream
+            && answer
+                .header("content-type")
+                .is_none_or(|kind| kind.starts_with("text/event-stream"));
+        let injected = self.injected.clone();
+        let status = answer.status;
+        let watched = Watched {
+            body: answer.body,
+            end: Some((Reply::new(dialect, is_stream), Box::new(self))),
+            first: None,
+            status,
+            closing: None,
+        };
+        Answer {
+            status,
+            headers: answer.headers,
+            body: watched.boxed(),
+            conversation: Some(conversation),
+            injected,
+        }
+    }
+
+    /// Keeps the reply, measures the request, and lets memory learn.
+    async fn finish(self, outcome: Outcome, first: Option<Duration>, status: u16) {
+        let took = self.proxy.clock.elapsed().saturating_sub(self.started);
+        let is_good = (200..300).contains(&status);
+        self.reply(&outcome, first, took, status, is_good).await;
+        if is_good && self.memory.learns() {
+            self.remember(&outcome).await;
+        }
+    }
+
+    async fn reply(
+        &self,
+        outcome: &Outcome,
+        first: Option<Duration>,
+        took: Duration,
+        status: u16,
+        is_good: bool,
+    ) {
+        let usage = &outcome.usage;
+        let prompt = usize_of(usage.prompt_tokens);
+        let outline = Outline::of(&self.composed);
+        let mut talk = self.shared.lock().await;
+        let last = talk.last.take();
+        let observed = prompt.map(|prompt_tokens| Observed {
+            last_tokens: last.as_ref().map_or(0, |last| last.tokens),
+            prompt_tokens,
+            cached_tokens: usize_of(usage.cached_tokens).unwrap_or(0),
+            others_between: last.as_ref().is_some_and(|last| last.turn + 1 != self.turn),
+            cache: self.kind.profile().cache(false),
+        });
+        let verdict = observed
+            .filter(|_| usage.cached_tokens.is_some())
+            .map(|observed| diverge::classify(last.as_ref().map(|last| &last.outline), &outline, &observed));
+        let reply = outcome.message.as_deref().filter(|_| is_good);
+        if let Some(prompt) = prompt.filter(|_| is_good) {
+            talk.learn_usage(prompt, self.head_tokens);
+        }
+        if let Some(reply) = reply.filter(|_| talk.version == self.version) {
+            let at = talk.records;
+            let event = Logged::Sent(Event::Reply {
+                bytes: reply.to_owned(),
+            });
+            let record = self.whose.with(|scope| talk.apply(scope, &event));
+            self.proxy.store.learn(&talk);
+            self.proxy
+                .keeper
+                .keep(&talk.key, &talk.owner, at, vec![record])
+                .await;
+        }
+        let outline = match reply {
+            Some(reply) => outline.with_reply(reply),
+            None => outline,
+        };
+        talk.last = prompt.map(|prompt| Last {
+            outline,
+            tokens: prompt + usize_of(usage.completion_tokens).unwrap_or(0),
+            turn: self.turn,
+        });
+        let measured = Measured {
+            at: self.proxy.clock.now(),
+            upstream: self.upstream.clone(),
+            kind: self.kind,
+            conversation: crate::store::identity(&talk.key.scope, &talk.key.session).0,
+            prompt_tokens: usage.prompt_tokens.unwrap_or(0),
+            cached_tokens: usage.cached_tokens,
+            completion_tokens: usage.completion_tokens.unwrap_or(0),
+            first_token_ms: first.map(|first| millis(first.saturating_sub(self.started))),
+            total_ms: millis(took),
+            expected_tokens: verdict.map(|verdict| verdict.expected_tokens as u64),
+            class: verdict.map(|verdict| verdict.class),
+            reasons: self.composed.reasons().to_vec(),
+            injected_tokens: self
+                .injected
+                .as_ref()
+                .map_or(0, |injected| injected.tokens as u64),
+            status,
+        };
+        drop(talk);
+        self.proxy.measures.record(measured);
+    }
+
+    /// What was said goes to memory: the client's own words, never what was injected, and the visible reply.
+    async fn remember(&self, outcome: &Outcome) {
+        let (key, owner, said) = {
+            let mut talk = self.shared.lock().await;
+            (talk.key.clone(), talk.owner.clone(), talk.answered())
+        };
+        let now = self.proxy.clock.now();
+        let message = |role, sender: Name, text: String, id: String| NewMessage {
+            message: Message {
+                id: MessageId::new(""),
+                session: key.clone(),
+                sender,
+                sender_name: None,
+                role,
+                time: now,
+                content: Content::Text(text),
+                tool_calls: Vec::new(),
+                tool_call_id: None,
+            },
+            client_id: Some(id),
+        };
+        let assistant = || Name::parse("assistant").unwrap_or_else(|_| owner.id.clone());
+        let mut messages = Vec::new();
+        for (bytes, id) in &said {
+            let Ok(item) = dialect::read_message(self.speech.dialect(), bytes) else {
+                continue;
+            };
+            let text = item.prose();
+            match item.role {
+                transcript::Role::User if item.asks() && !text.trim().is_empty() => {
+                    messages.push(message(Role::User, owner.id.clone(), text, id.clone()));
+                }
+                transcript::Role::Assistant if !text.trim().is_empty() => {
+                    messages.push(message(Role::Assistant, assistant(), text, id.clone()));
+                }
+                _ => {}
+            }
+        }
+        if !outcome.text.trim().is_empty() {
+            let id = format!(
+                "reply-{}",
+                prefix::Digest::of(outcome.message.as_deref().unwrap_or_default().as_bytes())
+            );
+            let id = format!("{id}-{}", self.version);
+            messages.push(message(Role::Assistant, assistant(), outcome.text.clone(), id));
+        }
+        if messages.is_empty() {
+            return;
+        }
+        let mut add = Add {
+            session: key,
+            messages,
+            defer_extraction: false,
+            // The end of the answer waits for the disk and never for a model.
+            task: Some(JobId(self.proxy.fresh_conversation())),
+            wait: false,
+        };
+        let mut added = self.proxy.engine.add(add.clone()).await;
+        if let Err(EngineError::Saturated { .. }) = added {
+            (add.defer_extraction, add.task) = (true, None);
+            added = self.proxy.engine.add(add).await;
+        }
+        if let Err(error) = added {
+            tracing::error!(%error, "what was said could not be remembered");
+        }
+    }
+}
+
+fn usize_of(tokens: Option<u64>) -> Option<usize> {
+    tokens.and_then(|tokens| usize::try_from(tokens).ok())
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The bytes of an answer, read along.
+struct Watched {
+    body: BoxStream<'static, Result<Bytes, UpstreamError>>,
+    end: Option<(Reply, Box<Closing>)>,
+    first: Option<Duration>,
+    status: u16,
+    /// What is done at the end, once that began.
+    closing: Option<JoinHandle<()>>,
+}
+
+impl Stream for Watched {
+    type Item = Result<Bytes, UpstreamError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = &mut *self;
+        if this.end.is_some() {
+            let polled = this.body.poll_next_unpin(context);
+            if let (Poll::Ready(Some(Ok(bytes))), Some((reply, closing))) = (&polled, &mut this.end) {
+                this.first.get_or_insert_with(|| closing.proxy.clock.elapsed());
+                reply.push(bytes);
+            }
+            match polled {
+                Poll::Ready(None) => this.close(),
+                polled => return polled,
+            }
+        }
+        // Who has the whole answer finds what was said.
+        if let Some(closing) = &mut this.closing {
+            std::task::ready!(closing.poll_unpin(context)).ok();
+            this.closing = None;
+        }
+        Poll::Ready(None)
+    }
+}
+
+impl Watched {
+    fn close(&mut self) {
+        if let Some((reply, mut closing)) = self.end.take() {
+            let (first, status) = (self.first, self.status);
+            // Nobody waits for the server any more: what memory asks of it may begin.
+            closing.lease = None;
+            let tasks = closing.proxy.closing.clone();
+            let work = async move { closing.finish(reply.finish(), first, status).await };
+            self.closing = Some(tasks.spawn(work));
+        }
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

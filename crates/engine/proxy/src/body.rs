@@ -1,0 +1,167 @@
+//! The body of a client's request: its fields as they stand, and the same body with other messages.
+//!
+//! Owns: taking a JSON object apart without reading its values, and putting it together again. Invariant: what is not replaced
+//! goes out as the bytes it came in. Never: writing a value of the client's anew.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use prefix::backend::Extra;
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// A request's top fields, in order.
+#[derive(Debug, Clone)]
+pub(crate) struct Body<'a> {
+    fields: Vec<(Cow<'a, str>, &'a str)>,
+}
+
+/// Why a body is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Unfit(pub(crate) String);
+
+impl<'a> Body<'a> {
+    /// Takes a JSON text apart.
+    pub(crate) fn read(text: &'a str) -> Result<Self, Unfit> {
+        serde_json::from_str(text).map_err(|error| Unfit(format!("the body is not a JSON object: {error}")))
+    }
+
+    /// A field's JSON text; the last, where the name stands twice. `null` counts as absent.
+    pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
+        let (_, text) = self.fields.iter().rev().find(|(other, _)| other == name)?;
+        (*text != "null").then_some(*text)
+    }
+
+    /// A field that is a text.
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        serde_json::from_str(self.get(name)?).ok()
+    }
+
+    /// A field that is true.
+    pub(crate) fn is_true(&self, name: &str) -> bool {
+        self.get(name) == Some("true")
+    }
+
+    /// The JSON texts of a field that is a list; none for an absent one.
+    pub(crate) fn list(&self, name: &str) -> Result<Vec<&'a str>, Unfit> {
+        let Some(text) = self.get(name) else {
+            return Ok(Vec::new());
+        };
+        let items: Vec<&RawValue> =
+            serde_json::from_str(text).map_err(|_| Unfit(format!("`{name}` is not a list")))?;
+        Ok(items.into_iter().map(RawValue::get).collect())
+    }
+
+    /// The body with these fields replaced, or added at the end in the given order, and the extras that it does not have.
+    pub(crate) fn with(&self, replaced: &[(&str, String)], extras: &[Extra]) -> String {
+        let mut out = String::with_capacity(self.fields.iter().map(|(_, text)| text.len() + 16).sum());
+        out.push('{');
+        let mut field = |name: &str, text: &str| {
+            if out.len() > 1 {
+                out.push(',');
+            }
+            out.push_str(&serde_json::to_string(name).unwrap_or_default());
+            out.push(':');
+            out.push_str(text);
+        };
+        let has = |name: &str| self.fields.iter().any(|(other, _)| other == name);
+        for (name, text) in &self.fields {
+            let new = replaced.iter().find(|(other, _)| other == name);
+            field(name, new.map_or(*text, |(_, new)| new));
+        }
+        for (name, text) in replaced.iter().filter(|(name, _)| !has(name)) {
+            field(name, text);
+        }
+        for extra in extras {
+            if let Extra::Field { name, json } = extra
+                && !has(name)
+            {
+                field(name, json);
+            }
+        }
+        out.push('}');
+        out
+    }
+}
+
+/// A JSON list of these texts.
+pub(crate) fn list(items: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let items: Vec<String> = items.into_iter().map(|item| item.as_ref().to_owned()).collect();
+    format!("[{}]", items.join(","))
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Body<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Body<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(Key(key)) = map.next_key()? {
+                    fields.push((key, map.next_value::<&'de RawValue>()?.get()));
+                }
+                Ok(Body { fields })
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                Err(serde::de::Error::custom("a list"))
+            }
+        }
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+/// A name that is borrowed where it has no escapes.
+#[derive(Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_replaced_is_untouched() {
+        let text = r#"{ "model" : "m", "n":1.0, "big": 1e400, "messages": [ {"role":"user"} ,2], "x\u0041": [ 1 ] }"#;
+        let body = Body::read(text).unwrap();
+        assert_eq!(body.list("messages").unwrap(), [r#"{"role":"user"}"#, "2"]);
+        let extras = [
+            Extra::Field {
+                name: "cache_prompt",
+                json: "true".to_owned(),
+            },
+            Extra::Field {
+                name: "model",
+                json: "7".to_owned(),
+            },
+        ];
+        assert_eq!(
+            body.with(&[("messages", "[3]".to_owned())], &extras),
+            r#"{"model":"m","n":1.0,"big":1e400,"messages":[3],"xA":[ 1 ],"cache_prompt":true}"#
+        );
+        assert_eq!(body.text("model").as_deref(), Some("m"));
+    }
+
+    #[test]
+    fn what_is_no_object_is_told() {
+        assert!(Body::read("[1]").is_err());
+        assert!(Body::read("{\"a\":").unwrap_err().0.contains("line 1"));
+        assert!(
+            Body::read(r#"{"messages":{}}"#)
+                .unwrap()
+                .list("messages")
+                .is_err()
+        );
+        assert_eq!(
+            Body::read(r#"{"tools":null}"#).unwrap().list("tools").unwrap(),
+            [""; 0]
+        );
+    }
+}

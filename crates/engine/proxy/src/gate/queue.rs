@@ -1,0 +1,219 @@
+//! The rules of a gate: which job may start now, what becomes of one that may not.
+//!
+//! Owns: the leases' count, the order of jobs, what is counted. Never: a task, a lock, a clock; times are given to it, as
+//! time since the clock's start.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::{GateStats, Job, JobEnd};
+
+/// How long a job waits for the foreground before it goes to the end of the queue.
+pub const MAX_WAIT: Duration = Duration::from_mins(2);
+/// How often a job may wait so long or be cancelled; the last time it is dropped.
+pub const EXPIRIES_MAX: u32 = 5;
+/// How many unfinished jobs a gate has; the oldest that waits is dropped for one more.
+pub const WAITING_MAX: usize = 256;
+
+/// A job in the queue, or out of it to run.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) job: Job,
+    /// When it came to the end of the queue.
+    since: Duration,
+    expiries: u32,
+}
+
+/// What the worker of a gate does next.
+#[derive(Debug)]
+pub(super) enum Next {
+    /// Runs this job, and gives it back.
+    Start(Waiting),
+    /// Waits for a change.
+    Change,
+    /// Waits for a change, but not longer.
+    Within(Duration),
+    /// Ends.
+    Closed,
+}
+
+#[derive(Debug)]
+pub(super) struct Queue {
+    idle_after: Duration,
+    /// No job starts before.
+    opens: Duration,
+    /// When a job last ended. Up to then the others waited for it, not for the foreground.
+    ran: Duration,
+    waiting: VecDeque<Waiting>,
+    closed: bool,
+    /// Jobs that are through. Whoever holds the lock lets go of them behind it: what a job owns may need it when it goes.
+    gone: Vec<Job>,
+    /// Without the length of the queue.
+    stats: GateStats,
+}
+
+impl Queue {
+    pub(super) fn new(idle_after: Duration) -> Self {
+        Self {
+            idle_after,
+            opens: Duration::ZERO,
+            ran: Duration::ZERO,
+            waiting: VecDeque::new(),
+            closed: false,
+            gone: Vec::new(),
+            stats: GateStats::default(),
+        }
+    }
+
+    pub(super) fn gone(&mut self) -> Vec<Job> {
+        std::mem::take(&mut self.gone)
+    }
+
+    pub(super) fn stats(&self) -> GateStats {
+        GateStats {
+            waiting: self.waiting.len(),
+            ..self.stats
+        }
+    }
+
+    pub(super) fn is_foreground(&self) -> bool {
+        self.stats.foreground > 0
+    }
+
+    pub(super) fn enter(&mut self) {
+        self.stats.foreground += 1;
+    }
+
+    pub(super) fn leave(&mut self, now: Duration) {
+        self.stats.foreground -= 1;
+        self.opens = now.saturating_add(self.idle_after);
+    }
+
+    pub(super) fn submit(&mut self, upstream: &str, job: Job, now: Duration) {
+        if self.closed {
+            return self.give_up(upstream, job, "the gate is closed");
+        }
+        let new = Waiting {
+            job,
+            since: now,
+            expiries: 0,
+        };
+        if let Some(old) = self.waiting.iter_mut().find(|old| old.job.key == new.job.key) {
+            self.gone.push(std::mem::replace(old, new).job);
+            self.stats.replaced += 1;
+            return;
+        }
+        let full = self.waiting.len() + usize::from(self.stats.running) >= WAITING_MAX;
+        if let Some(oldest) = full.then(|| self.waiting.pop_front()).flatten() {
+            self.give_up(upstream, oldest.job, "too many jobs wait");
+        }
+        self.waiting.push_back(new);
+    }
+
+    pub(super) fn next(&mut self, upstream: &str, now: Duration) -> Next {
+        if self.closed {
+            return Next::Closed;
+        }
+        if self.is_foreground() {
+            self.expire(upstream, now);
+            let due = self.waiting.iter().map(|waiting| self.expires(waiting)).min();
+            return due.map_or(Next::Change, |due| Next::Within(due.saturating_sub(now)));
+        }
+        if self.waiting.is_empty() {
+            return Next::Change;
+        }
+        if now < self.opens {
+            return Next::Within(self.opens.saturating_sub(now));
+        }
+        let front = self.waiting.pop_front();
+        self.stats.running = front.is_some();
+        front.map_or(Next::Change, Next::Start)
+    }
+
+    /// The end of what `next` gave to run; none when it gave way to the foreground.
+    pub(super) fn ended(&mut self, upstream: &str, mut run: Waiting, end: Option<JobEnd>, now: Duration) {
+        self.stats.running = false;
+        self.ran = now;
+        match end {
+            Some(JobEnd::Done) => {
+                self.stats.done += 1;
+                self.gone.push(run.job);
+            }
+            Some(JobEnd::Failed(reason)) => {
+                self.stats.failed += 1;
+                let name = &run.job.name;
+                tracing::warn!(upstream, name, reason, "a background job failed");
+                self.gone.push(run.job);
+            }
+            None => {
+                self.stats.cancelled += 1;
+                run.expiries += 1;
+                self.back(upstream, run);
+            }
+        }
+    }
+
+    /// Drops all that wait; none starts any more.
+    pub(super) fn close(&mut self) {
+        self.closed = true;
+        self.stats.dropped += count(self.waiting.len());
+        self.gone
+            .extend(self.waiting.drain(..).map(|waiting| waiting.job));
+    }
+
+    /// What still ran is gone.
+    pub(super) fn cut_off(&mut self) {
+        self.stats.dropped += u64::from(self.stats.running);
+        self.stats.running = false;
+    }
+
+    /// Puts a cancelled job in front; a newer one with its key takes its place there.
+    fn back(&mut self, upstream: &str, run: Waiting) {
+        if self.closed {
+            return self.give_up(upstream, run.job, "the gate is closed");
+        }
+        let newer = self.waiting.iter().position(|newer| newer.job.key == run.job.key);
+        if let Some(newer) = newer.and_then(|at| self.waiting.remove(at)) {
+            self.stats.replaced += 1;
+            self.gone.push(run.job);
+            self.waiting.push_front(newer);
+        } else if run.expiries < EXPIRIES_MAX {
+            self.waiting.push_front(run);
+        } else {
+            self.give_up(upstream, run.job, "it was cut off too often");
+        }
+    }
+
+    /// Moves what has waited too long to the end, in its order.
+    fn expire(&mut self, upstream: &str, now: Duration) {
+        let all = std::mem::take(&mut self.waiting);
+        let (overdue, waiting): (VecDeque<_>, _) =
+            all.into_iter().partition(|waiting| self.expires(waiting) <= now);
+        self.waiting = waiting;
+        for mut late in overdue {
+            self.stats.expired += 1;
+            late.expiries += 1;
+            late.since = now;
+            if late.expiries < EXPIRIES_MAX {
+                self.waiting.push_back(late);
+            } else {
+                self.give_up(upstream, late.job, "it waited too long too often");
+            }
+        }
+    }
+
+    fn expires(&self, waiting: &Waiting) -> Duration {
+        waiting.since.max(self.ran).saturating_add(MAX_WAIT)
+    }
+
+    fn give_up(&mut self, upstream: &str, job: Job, reason: &str) {
+        self.stats.dropped += 1;
+        let name = &job.name;
+        tracing::warn!(upstream, name, reason, "a background job is dropped");
+        self.gone.push(job);
+    }
+}
+
+fn count(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}

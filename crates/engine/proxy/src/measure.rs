@@ -1,0 +1,283 @@
+//! What each request cost a model server, and why.
+//!
+//! Owns: the newest requests of each conversation, the sums of each server, both bounded, and their text for Prometheus.
+//! Never: what was said; finding the class of a miss (`prefix`); anything on disk.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use model::Timestamp;
+use prefix::backend::Kind;
+use prefix::diverge::Class;
+use prefix::shadow::Reason;
+
+/// Conversations of which requests are kept; the one that was quiet longest makes room.
+pub const CONVERSATIONS_MAX: usize = 1000;
+/// Of so many of a server's newest requests, the times to the first token are ranked.
+const FIRST_TOKENS_MAX: usize = 1024;
+
+/// One request and its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Measured {
+    pub at: Timestamp,
+    /// The server's name, from the configuration and never from a client: it becomes a label.
+    pub upstream: String,
+    pub kind: Kind,
+    /// `APP/PROJECT/SESSION`: names of two tenants may be the same.
+    pub conversation: String,
+    /// All of them, the reused ones too.
+    pub prompt_tokens: u64,
+    /// Of those, the reused ones; none where the server does not tell.
+    pub cached_tokens: Option<u64>,
+    pub completion_tokens: u64,
+    /// Milliseconds from the request to the first token; none without one.
+    pub first_token_ms: Option<u64>,
+    pub total_ms: u64,
+    /// Tokens that the server could have reused.
+    pub expected_tokens: Option<u64>,
+    pub class: Option<Class>,
+    /// Why the epoch changed, if it did.
+    pub reasons: Vec<Reason>,
+    /// Of the prompt, what Quipu added.
+    pub injected_tokens: u64,
+    /// Of HTTP.
+    pub status: u16,
+}
+
+/// The sums of one server since the start.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Totals {
+    pub requests: u64,
+    pub prompt_tokens: u64,
+    pub cached_tokens: u64,
+    /// Prompt tokens that were not reused, of the requests of which the server tells.
+    pub evaluated_tokens: u64,
+    /// Requests by [`Class::word`].
+    pub classes: BTreeMap<&'static str, u64>,
+    /// Reused among the prompt tokens of which the server tells; none before the first.
+    pub hit_ratio: Option<f64>,
+    /// Extensions among the requests that had one before them; none before the first.
+    pub extension_ratio: Option<f64>,
+    /// Of the newest 1,024 requests, in milliseconds.
+    pub first_token_p50_ms: Option<u64>,
+    pub first_token_p99_ms: Option<u64>,
+}
+
+/// What all requests cost.
+#[derive(Debug)]
+pub struct Measures {
+    keep: usize,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// Requests ever recorded.
+    records: u64,
+    conversations: BTreeMap<String, Conversation>,
+    upstreams: BTreeMap<String, Upstream>,
+}
+
+#[derive(Debug, Default)]
+struct Conversation {
+    /// The number of its newest record.
+    last: u64,
+    newest_first: VecDeque<Measured>,
+}
+
+#[derive(Debug, Default)]
+struct Upstream {
+    requests: u64,
+    prompt_tokens: u64,
+    cached_tokens: u64,
+    evaluated_tokens: u64,
+    classes: BTreeMap<&'static str, u64>,
+    first_token_ms: VecDeque<u64>,
+}
+
+impl Measures {
+    /// Nothing yet; `keep` is how many of its newest requests a conversation keeps.
+    pub fn new(keep: usize) -> Self {
+        Self {
+            keep,
+            kept: Mutex::default(),
+        }
+    }
+
+    /// One more request.
+    pub fn record(&self, measured: Measured) {
+        let mut kept = self.kept();
+        kept.records += 1;
+        let last = kept.records;
+        let upstream = kept.upstreams.entry(measured.upstream.clone()).or_default();
+        upstream.add(&measured);
+        let id = measured.conversation.clone();
+        let conversation = kept.conversations.entry(id).or_default();
+        conversation.last = last;
+        conversation.newest_first.push_front(measured);
+        conversation.newest_first.truncate(self.keep);
+        if kept.conversations.len() > CONVERSATIONS_MAX {
+            let quiet = kept.conversations.iter().min_by_key(|(_, one)| one.last);
+            let quiet = quiet.map(|(id, _)| id.clone());
+            quiet.and_then(|id| kept.conversations.remove(&id));
+        }
+    }
+
+    /// The requests of a conversation that are kept, newest first.
+    pub fn conversation(&self, id: &str) -> Vec<Measured> {
+        let kept = self.kept();
+        let found = kept.conversations.get(id);
+        found.map_or_else(Vec::new, |one| one.newest_first.iter().cloned().collect())
+    }
+
+    /// The conversations that were busy last, newest first, each with its requests, newest first.
+    pub fn newest(&self, conversations_max: usize) -> Vec<(String, Vec<Measured>)> {
+        let kept = self.kept();
+        let mut newest: Vec<(&String, &Conversation)> = kept.conversations.iter().collect();
+        newest.sort_unstable_by_key(|(_, one)| std::cmp::Reverse(one.last));
+        newest.truncate(conversations_max);
+        let copy =
+            |(id, one): (&String, &Conversation)| (id.clone(), one.newest_first.iter().cloned().collect());
+        newest.into_iter().map(copy).collect()
+    }
+
+    /// Keeps nothing of a tenant's conversations any more but their share of the sums; `beginning` is `APP/PROJECT/`.
+    pub fn forget_all(&self, beginning: &str) {
+        self.kept()
+            .conversations
+            .retain(|id, _| !id.starts_with(beginning));
+    }
+
+    /// Keeps nothing of a conversation any more but its share of the sums.
+    pub fn forget(&self, conversation: &str) {
+        self.kept().conversations.remove(conversation);
+    }
+
+    /// The sums of every server, by its name.
+    pub fn upstreams(&self) -> BTreeMap<String, Totals> {
+        let kept = self.kept();
+        let totals = kept
+            .upstreams
+            .iter()
+            .map(|(name, upstream)| (name.clone(), upstream.totals()));
+        totals.collect()
+    }
+
+    /// Adds the counters of every server, as Prometheus reads them.
+    pub fn render_prometheus(&self, out: &mut String) {
+        type Read = fn(&Totals) -> u64;
+        let counters: [(&str, &str, Read); 3] = [
+            ("quipu_upstream_requests", "Requests to model servers", |totals| {
+                totals.requests
+            }),
+            (
+                "quipu_upstream_prompt_tokens",
+                "Tokens of their prompts",
+                |totals| totals.prompt_tokens,
+            ),
+            (
+                "quipu_upstream_cached_tokens",
+                "Tokens of their prompts that were reused",
+                |totals| totals.cached_tokens,
+            ),
+        ];
+        let all = self.upstreams();
+        for (name, help, read) in counters {
+            let rows = all
+                .iter()
+                .map(|(upstream, totals)| (vec![("upstream", upstream.as_str())], read(totals)));
+            counter(out, name, help, rows);
+        }
+        let misses = all.iter().flat_map(|(upstream, totals)| {
+            let missed = totals.classes.iter().filter(|(class, _)| is_miss(class));
+            missed
+                .map(move |(class, count)| (vec![("upstream", upstream.as_str()), ("class", *class)], *count))
+        });
+        let help = "Requests that had to be read anew, by the reason";
+        counter(out, "quipu_upstream_misses", help, misses);
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Upstream {
+    fn add(&mut self, measured: &Measured) {
+        self.requests += 1;
+        self.prompt_tokens = self.prompt_tokens.saturating_add(measured.prompt_tokens);
+        if let Some(cached) = measured.cached_tokens {
+            let cached = cached.min(measured.prompt_tokens);
+            self.cached_tokens = self.cached_tokens.saturating_add(cached);
+            let evaluated = measured.prompt_tokens - cached;
+            self.evaluated_tokens = self.evaluated_tokens.saturating_add(evaluated);
+        }
+        if let Some(class) = measured.class {
+            *self.classes.entry(class.word()).or_default() += 1;
+        }
+        if let Some(millis) = measured.first_token_ms {
+            self.first_token_ms.push_front(millis);
+            self.first_token_ms.truncate(FIRST_TOKENS_MAX);
+        }
+    }
+
+    fn totals(&self) -> Totals {
+        let classes = &self.classes;
+        let of = |class: Class| classes.get(class.word()).copied().unwrap_or_default();
+        let later = classes.values().sum::<u64>() - of(Class::First);
+        let told = self.cached_tokens.saturating_add(self.evaluated_tokens);
+        let mut ranked: Vec<u64> = self.first_token_ms.iter().copied().collect();
+        ranked.sort_unstable();
+        Totals {
+            requests: self.requests,
+            prompt_tokens: self.prompt_tokens,
+            cached_tokens: self.cached_tokens,
+            evaluated_tokens: self.evaluated_tokens,
+            classes: classes.clone(),
+            hit_ratio: ratio(self.cached_tokens, told),
+            extension_ratio: ratio(of(Class::Extension), later),
+            first_token_p50_ms: percentile(&ranked, 50),
+            first_token_p99_ms: percentile(&ranked, 99),
+        }
+    }
+}
+
+fn is_miss(class: &str) -> bool {
+    ![Class::First.word(), Class::Extension.word()].contains(&class)
+}
+
+fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// The smallest of the values that so many percent do not exceed.
+fn percentile(ranked: &[u64], percent: usize) -> Option<u64> {
+    let rank = (ranked.len() * percent).div_ceil(100);
+    ranked.get(rank.checked_sub(1)?).copied()
+}
+
+/// Adds a counter with a value for each set of labels, in the text that the gateway's registry writes too.
+pub(crate) fn counter<'a>(
+    out: &mut String,
+    name: &str,
+    help: &str,
+    rows: impl Iterator<Item = (Vec<(&'a str, &'a str)>, u64)>,
+) {
+    let whole = "a string takes all";
+    writeln!(out, "# HELP {name} {help}.\n# TYPE {name} counter").expect(whole);
+    for (labels, value) in rows {
+        let labels: Vec<String> = labels
+            .iter()
+            .map(|(label, value)| format!("{label}=\"{}\"", escaped(value)))
+            .collect();
+        writeln!(out, "{name}_total{{{}}} {value}", labels.join(",")).expect(whole);
+    }
+}
+
+fn escaped(value: &str) -> String {
+    value
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+}

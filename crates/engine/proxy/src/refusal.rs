@@ -1,0 +1,76 @@
+//! Why a request got no answer of the model, in words for the client.
+//!
+//! Owns: status, code and message. Never: the form in which a dialect tells it (`gateway`).
+
+use context::budget::OverBudget;
+use ports::UpstreamError;
+
+/// A request that ended here.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Refusal {
+    /// An HTTP status.
+    pub status: u16,
+    /// A word for programs: `context_length_exceeded`, `upstream_unreachable`.
+    pub code: &'static str,
+    pub message: String,
+    /// When to try again, in seconds.
+    pub retry_after_seconds: Option<u64>,
+}
+
+impl Refusal {
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self {
+            status: 400,
+            code: "invalid_request_error",
+            message: message.into(),
+            retry_after_seconds: None,
+        }
+    }
+
+    pub(crate) fn no_model(model: &str) -> Self {
+        Self {
+            status: 404,
+            code: "model_not_found",
+            message: format!(
+                "no model server is configured for `{model}`: start with `quipu serve --upstream URL`"
+            ),
+            retry_after_seconds: None,
+        }
+    }
+
+    pub(crate) fn over_budget(over: &OverBudget) -> Self {
+        Self {
+            code: "context_length_exceeded",
+            ..Self::invalid(format!("{}: {over}", over.code.as_str()))
+        }
+    }
+
+    pub(crate) fn internal(error: &dyn std::error::Error) -> Self {
+        tracing::error!(%error, "a turn failed");
+        Self {
+            status: 500,
+            code: "internal_error",
+            ..Self::invalid("something went wrong here: the log tells more")
+        }
+    }
+
+    pub(crate) fn upstream(error: &UpstreamError) -> Self {
+        let (status, code) = match error {
+            UpstreamError::Unreachable { .. } => (502, "upstream_unreachable"),
+            UpstreamError::BrokeOff { .. } => (502, "upstream_broke_off"),
+            UpstreamError::TimedOut { .. } => (504, "upstream_timed_out"),
+            UpstreamError::Resting { .. } => (503, "upstream_resting"),
+        };
+        let retry_after_seconds = match error {
+            UpstreamError::Resting { retry_after } => Some(retry_after.as_secs().max(1)),
+            _ => None,
+        };
+        Self {
+            status,
+            code,
+            retry_after_seconds,
+            message: error.to_string(),
+        }
+    }
+}

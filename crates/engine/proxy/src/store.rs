@@ -1,0 +1,301 @@
+//! Conversations: finding the one that a request continues, keeping what happened to it.
+//!
+//! Owns: the index of chains, the talks in memory, their logs on disk, how many are held. Never: deciding what is sent.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use model::{Owner, Scope, SessionId, SessionKey};
+use ports::{Conversations, LedgerError, NewRecord};
+use prefix::chain::{self, Chain, ConversationId, Kind};
+use tokens::Meter;
+use transcript::dialect::Dialect;
+
+use crate::talk::{self, Talk};
+
+/// Conversations that a client did not name begin so; what follows orders them by the time of their beginning.
+const BEGINNING: &str = "px-";
+/// So many are found again after a restart, the newest of each tenant.
+const RESTORED_MAX: usize = 256;
+/// So many are held in memory; a client that comes back to an older one that it did not name begins anew.
+const HELD_MAX: usize = 512;
+/// How many go when there are too many, so that it does not happen at each request.
+const DROPPED: usize = 64;
+const RECORDS_MAX: usize = 200_000;
+
+/// Whose request it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Whose {
+    pub scope: Scope,
+    /// None: the conversation itself.
+    pub owner: Option<Owner>,
+    /// The client's own name of the conversation.
+    pub conversation: Option<SessionId>,
+}
+
+impl Whose {
+    /// Who may meet whom, for chains.
+    pub(crate) fn with<T>(&self, act: impl FnOnce(&chain::Scope<'_>) -> T) -> T {
+        let tenant = format!("{}/{}", self.scope.app, self.scope.project);
+        act(&chain::Scope {
+            tenant: &tenant,
+            owner: self.owner.as_ref().map_or("", |owner| owner.id.as_str()),
+            session: self.conversation.as_ref().map(SessionId::as_str),
+        })
+    }
+}
+
+/// A talk, and how the request continues it.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) talk: Shared,
+    pub(crate) front: usize,
+}
+
+pub(crate) type Shared = Arc<tokio::sync::Mutex<Talk>>;
+
+#[derive(Debug)]
+pub(crate) struct Store {
+    logs: Arc<dyn Conversations>,
+    held: Mutex<Held>,
+    /// One at a time looks at the disk.
+    loading: tokio::sync::Mutex<BTreeSet<Scope>>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    index: chain::Conversations,
+    talks: BTreeMap<ConversationId, (Shared, u64)>,
+    uses: u64,
+}
+
+impl Store {
+    pub(crate) fn new(logs: Arc<dyn Conversations>) -> Self {
+        Self {
+            logs,
+            held: Mutex::default(),
+            loading: tokio::sync::Mutex::default(),
+        }
+    }
+
+    fn held(&self) -> std::sync::MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The talk that these messages continue, or a new one under `fresh`. A talk that they leave halfway is copied first, so
+    /// that both go on.
+    pub(crate) async fn find(
+        &self,
+        whose: &Whose,
+        dialect: Dialect,
+        messages: &[&str],
+        meter: &Meter,
+        fresh: impl FnOnce() -> String,
+    ) -> Result<Found, LedgerError> {
+        match &whose.conversation {
+            Some(name) => self.load_named(whose, name, dialect, meter).await?,
+            None => self.load_unnamed(whose, dialect, meter).await?,
+        }
+        let chain = whose.with(|scope| Chain::of(scope, messages));
+        let matched = chain::match_chain(&self.held().index, &chain);
+        let known = matched.conversation.clone().filter(|_| {
+            // Another branch of an unnamed conversation is a conversation of its own.
+            whose.conversation.is_some() || !matches!(matched.kind, Kind::Branched { .. })
+        });
+        let named = whose
+            .conversation
+            .as_ref()
+            .map(|name| identity(&whose.scope, name));
+        if let Some(talk) = known.or(named).and_then(|id| self.held().touch(&id)) {
+            let front = match matched.kind {
+                Kind::Truncated { front, .. } => front,
+                _ => 0,
+            };
+            return Ok(Found { talk, front });
+        }
+        let branched = match (&matched.conversation, matched.kind) {
+            (Some(id), Kind::Branched { at }) => self.held().touch(id).map(|talk| (talk, at)),
+            _ => None,
+        };
+        let session = whose
+            .conversation
+            .clone()
+            .unwrap_or_else(|| SessionId::new(format!("{BEGINNING}{}", fresh())));
+        let mut talk = Self::make(whose, session, dialect, meter.clone());
+        if let Some((origin, at)) = branched {
+            let origin = origin.lock().await;
+            talk.owner.clone_from(&origin.owner);
+            let events = origin.shadow.fork(at);
+            let records = whose.with(|scope| {
+                let record = |event| talk.apply(scope, &talk::Logged::Sent(event));
+                events.into_iter().map(record).collect::<Vec<_>>()
+            });
+            self.logs.append(&talk.key, &talk.owner, 0, None, records).await?;
+        }
+        Ok(Found {
+            talk: self.hold(talk),
+            front: 0,
+        })
+    }
+
+    fn make(whose: &Whose, session: SessionId, dialect: Dialect, meter: Meter) -> Talk {
+        let owner = whose.owner.clone().unwrap_or_else(|| owner_of(&session));
+        let key = SessionKey {
+            scope: whose.scope.clone(),
+            session,
+        };
+        whose.with(|scope| Talk::new(key, owner, dialect, scope, meter))
+    }
+
+    fn hold(&self, talk: Talk) -> Shared {
+        let id = identity(&talk.key.scope, &talk.key.session);
+        let mut held = self.held();
+        held.index.learn(&id, &talk.chain);
+        let talk = Arc::new(tokio::sync::Mutex::new(talk));
+        held.uses += 1;
+        let uses = held.uses;
+        held.talks.insert(id, (Arc::clone(&talk), uses));
+        if held.talks.len() > HELD_MAX {
+            held.shrink();
+        }
+        talk
+    }
+
+    /// What was said last is found from now on.
+    pub(crate) fn learn(&self, talk: &Talk) {
+        let id = identity(&talk.key.scope, &talk.key.session);
+        self.held().index.learn(&id, &talk.chain);
+    }
+
+    /// Writes what happened to a talk behind what is there, `at` records.
+    pub(crate) async fn keep(
+        &self,
+        key: &SessionKey,
+        owner: &Owner,
+        at: u64,
+        records: Vec<NewRecord>,
+    ) -> Result<(), LedgerError> {
+        self.logs.append(key, owner, at, None, records).await.map(drop)
+    }
+
+    /// Forgets a talk in memory; whoever deletes its session deletes its log.
+    pub(crate) fn forget(&self, key: &SessionKey) {
+        let id = identity(&key.scope, &key.session);
+        let mut held = self.held();
+        held.talks.remove(&id);
+        held.index.forget(&id);
+    }
+
+    /// Lets go of every talk of a tenant; what is still on disk is found again.
+    pub(crate) async fn reload(&self, scope: &Scope) {
+        let mut loaded = self.loading.lock().await;
+        loaded.remove(scope);
+        let beginning = format!("{}/{}/", scope.app, scope.project);
+        let mut held = self.held();
+        let gone: Vec<ConversationId> = held
+            .talks
+            .keys()
+            .filter(|id| id.0.starts_with(&beginning))
+            .cloned()
+            .collect();
+        for id in gone {
+            held.talks.remove(&id);
+            held.index.forget(&id);
+        }
+    }
+
+    async fn load_named(
+        &self,
+        whose: &Whose,
+        name: &SessionId,
+        dialect: Dialect,
+        meter: &Meter,
+    ) -> Result<(), LedgerError> {
+        let id = identity(&whose.scope, name);
+        if self.held().talks.contains_key(&id) {
+            return Ok(());
+        }
+        let _one = self.loading.lock().await;
+        if !self.held().talks.contains_key(&id) {
+            let talk = Self::make(whose, name.clone(), dialect, meter.clone());
+            self.load(whose, talk).await?;
+        }
+        Ok(())
+    }
+
+    async fn load_unnamed(&self, whose: &Whose, dialect: Dialect, meter: &Meter) -> Result<(), LedgerError> {
+        let mut loaded = self.loading.lock().await;
+        if loaded.contains(&whose.scope) {
+            return Ok(());
+        }
+        let newest = self.logs.named(&whose.scope, BEGINNING, RESTORED_MAX).await?;
+        for (session, owner) in newest.into_iter().rev() {
+            let whose = Whose {
+                scope: whose.scope.clone(),
+                owner: Some(owner.clone()).filter(|owner| !owner.id.as_str().starts_with(BEGINNING)),
+                conversation: None,
+            };
+            let talk = Self::make(&whose, session, dialect, meter.clone());
+            self.load(&whose, talk).await?;
+        }
+        loaded.insert(whose.scope.clone());
+        Ok(())
+    }
+
+    /// Folds a log into a talk. What cannot be read ends it: what comes after may stand on it.
+    async fn load(&self, whose: &Whose, mut talk: Talk) -> Result<(), LedgerError> {
+        let records = self.logs.read(&talk.key, 0, RECORDS_MAX).await?;
+        let total = records.len() as u64;
+        whose.with(|scope| {
+            for record in records {
+                let Some(logged) = talk::read(&record.body) else {
+                    tracing::warn!(conversation = %talk.key.session, record = record.position, "a record cannot be read");
+                    break;
+                };
+                talk.apply(scope, &logged);
+            }
+        });
+        talk.records = total;
+        if total > 0 {
+            self.hold(talk);
+        }
+        Ok(())
+    }
+}
+
+impl Held {
+    fn touch(&mut self, id: &ConversationId) -> Option<Shared> {
+        self.uses += 1;
+        let uses = self.uses;
+        let (talk, used) = self.talks.get_mut(id)?;
+        *used = uses;
+        Some(Arc::clone(talk))
+    }
+
+    fn shrink(&mut self) {
+        let mut by_use: Vec<(u64, ConversationId)> = self
+            .talks
+            .iter()
+            .map(|(id, (_, used))| (*used, id.clone()))
+            .collect();
+        by_use.sort_unstable();
+        for (_, id) in by_use.into_iter().take(DROPPED) {
+            self.talks.remove(&id);
+            self.index.forget(&id);
+        }
+    }
+}
+
+/// A conversation that nobody owns owns itself.
+fn owner_of(session: &SessionId) -> Owner {
+    let name = model::Name::parse(session.as_str()).or_else(|_| {
+        let digest = prefix::Digest::of(session.as_str().as_bytes()).to_string();
+        model::Name::parse(&digest)
+    });
+    Owner::user(name.unwrap_or_else(|_| unreachable!("hex digits are a name")))
+}
+
+/// `APP/PROJECT/SESSION`.
+pub(crate) fn identity(scope: &Scope, session: &SessionId) -> ConversationId {
+    ConversationId(format!("{}/{}/{session}", scope.app, scope.project))
+}

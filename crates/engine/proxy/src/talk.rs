@@ -1,0 +1,285 @@
+//! One conversation of a client: what was sent of it, and what of it is in view.
+//!
+//! Owns: the shadow and the context session side by side, folded from one log. Invariant: the log alone gives the same talk.
+//! Never: keeping the log (`store`), sending.
+
+use std::sync::Arc;
+
+use context::budget::{Budget, OverBudget};
+use context::event::Event as ViewEvent;
+use context::plan::Trigger;
+use context::policy::Policy;
+use context::ranges;
+use context::session::{Session, What};
+use model::{Owner, SessionKey};
+use ports::NewRecord;
+use prefix::Digest;
+use prefix::chain::{Chain, Scope};
+use prefix::diverge::Outline;
+use prefix::shadow::{Edit, Event, Shadow};
+use tokens::Meter;
+use transcript::dialect::{self, Dialect};
+use transcript::{Item, ItemId, Role};
+
+/// What is known of a conversation.
+#[derive(Debug, Clone)]
+pub(crate) struct Talk {
+    pub(crate) key: SessionKey,
+    pub(crate) owner: Owner,
+    dialect: Dialect,
+    pub(crate) shadow: Shadow,
+    /// The client's messages and the replies, hashed.
+    pub(crate) chain: Chain,
+    log: Vec<ViewEvent>,
+    session: Session,
+    /// The model whose tokens it counts.
+    counts_for: String,
+    /// What stands before the messages, and its weight: it is the same in request after request.
+    head: (Vec<String>, usize),
+    /// The items of the shadow's entries, by place.
+    ids: Vec<ItemId>,
+    /// Records in the log, those on their way included.
+    pub(crate) records: u64,
+    /// What the last request was, and what the server counted of it.
+    pub(crate) last: Option<Last>,
+    /// Rises with each change.
+    pub(crate) version: u64,
+    /// Messages of the client that no answer followed yet, each with its hash in the chain.
+    unanswered: Vec<(String, Digest)>,
+}
+
+/// The last request and its reply.
+#[derive(Debug, Clone)]
+pub(crate) struct Last {
+    pub(crate) outline: Outline,
+    pub(crate) tokens: usize,
+    /// How many requests its server had had.
+    pub(crate) turn: u64,
+}
+
+/// A record of a talk's log.
+#[derive(Debug, Clone)]
+pub(crate) enum Logged {
+    Sent(Event),
+    View(ViewEvent),
+}
+
+impl Talk {
+    pub(crate) fn new(
+        key: SessionKey,
+        owner: Owner,
+        dialect: Dialect,
+        scope: &Scope<'_>,
+        meter: Meter,
+    ) -> Self {
+        Self {
+            key,
+            owner,
+            dialect,
+            shadow: Shadow::default(),
+            chain: Chain::of(scope, &[]),
+            log: Vec::new(),
+            session: Session::new(Policy::quipu(), meter),
+            counts_for: String::new(),
+            head: (Vec::new(), 0),
+            ids: Vec::new(),
+            records: 0,
+            last: None,
+            version: 0,
+            unanswered: Vec::new(),
+        }
+    }
+
+    /// Takes in what happened, and gives the record of it.
+    pub(crate) fn apply(&mut self, scope: &Scope<'_>, logged: &Logged) -> NewRecord {
+        self.version += 1;
+        self.records += 1;
+        let mut record = NewRecord {
+            item: None,
+            text: String::new(),
+            body: match logged {
+                Logged::Sent(event) => prefix::record::write(event),
+                Logged::View(event) => context::record::write(event),
+            },
+        };
+        match logged {
+            Logged::View(event) => self.view(event.clone()),
+            Logged::Sent(event) => {
+                self.shadow.apply(event);
+                match event {
+                    Event::Epoch { front, kept, .. } => self.cut(scope, *front, *kept),
+                    Event::Edit(_) => {}
+                    Event::Message { bytes, .. } | Event::Reply { bytes } => {
+                        self.chain.push(bytes);
+                        let item = self.arrive();
+                        record.item = self.ids.last().map(|id| id.0);
+                        record.text = item.prose();
+                    }
+                }
+            }
+        }
+        record
+    }
+
+    fn view(&mut self, event: ViewEvent) {
+        self.session.apply(&event);
+        self.log.push(event);
+    }
+
+    /// The newest entry comes into the view as it was sent.
+    fn arrive(&mut self) -> Arc<Item> {
+        let sent = self
+            .shadow
+            .entries()
+            .last()
+            .map(|entry| entry.sent())
+            .unwrap_or_default();
+        let read = dialect::read_message(self.dialect, &sent);
+        let item = Arc::new(read.unwrap_or_else(|_| Item::text(Role::User, sent)));
+        self.ids.push(ItemId(self.session.items()));
+        self.view(self.session.arrival(Arc::clone(&item)));
+        item
+    }
+
+    /// The client left out messages at the front, or went back to an earlier place.
+    fn cut(&mut self, scope: &Scope<'_>, front: usize, kept: usize) {
+        let front = front.min(self.ids.len());
+        let kept = (front + kept).min(self.ids.len());
+        if front == 0 && kept == self.ids.len() {
+            return;
+        }
+        if let Some(id) = self.ids.get(kept) {
+            self.log.push(ViewEvent::Rewind(*id));
+        }
+        self.ids.truncate(kept);
+        // What a node tells of them stays told.
+        let gone = self
+            .ids
+            .drain(..front)
+            .filter(|id| self.session.shows_original(*id));
+        self.log.extend(gone.map(ViewEvent::Forget));
+        let (policy, meter) = (self.session.policy().clone(), self.session.meter().clone());
+        self.session = Session::restore(policy, meter, self.log.clone());
+        let entries = self.shadow.entries();
+        let bytes: Vec<&str> = entries.iter().map(|entry| entry.bytes.as_str()).collect();
+        self.chain = Chain::of(scope, &bytes);
+    }
+
+    /// Counts as this model does from now on.
+    pub(crate) fn count_for(&mut self, model: &str, meter: &Meter) {
+        if self.counts_for != model {
+            model.clone_into(&mut self.counts_for);
+            self.head.0.clear();
+            self.session.set_meter(meter.clone());
+        }
+    }
+
+    /// What stands before the messages, in tokens; the last part lists the tools.
+    pub(crate) fn head_tokens(&mut self, system: &[&str], tools: &str, meter: &Meter) -> usize {
+        let parts = || system.iter().copied().chain([tools]);
+        if !parts().eq(self.head.0.iter().map(String::as_str)) {
+            let tokens = system.iter().map(|text| meter.text(text)).sum::<usize>() + meter.tools(tools);
+            self.head = (parts().map(str::to_owned).collect(), tokens);
+        }
+        self.head.1
+    }
+
+    /// Whether the view could be over the budget's threshold with these events: by bytes, which are never fewer than tokens.
+    pub(crate) fn may_exceed(&self, budget: &Budget, events: &[Event]) -> bool {
+        let bytes: usize = events
+            .iter()
+            .map(|event| match event {
+                Event::Message { bytes, .. } | Event::Reply { bytes } => bytes.len(),
+                Event::Epoch { .. } | Event::Edit(_) => 0,
+            })
+            .sum();
+        self.session.tokens() + bytes >= self.session.inputs(budget).threshold
+    }
+
+    /// Takes in the messages that these events brought: they wait for an answer.
+    pub(crate) fn ask(&mut self, events: &[Event]) {
+        let new = events.iter().filter_map(|event| match event {
+            Event::Message { bytes, .. } => Some(bytes.clone()),
+            _ => None,
+        });
+        let new: Vec<String> = new.collect();
+        let links = self.chain.links();
+        let new_links = &links[links.len().saturating_sub(new.len())..];
+        let hashes = new_links.iter().map(|link| link.hash);
+        self.unanswered.extend(new.into_iter().zip(hashes));
+    }
+
+    /// The messages that waited for an answer and are still part of the talk, each with an id that no other has.
+    pub(crate) fn answered(&mut self) -> Vec<(String, String)> {
+        let links = self.chain.links();
+        let waited = std::mem::take(&mut self.unanswered).into_iter();
+        waited
+            .filter(|(_, hash)| links.iter().any(|link| link.hash == *hash))
+            .map(|(bytes, hash)| (bytes, hash.to_string()))
+            .collect()
+    }
+
+    /// Brings the view within its budget; what was recorded for that, or why it cannot be.
+    pub(crate) fn fit(&mut self, budget: &Budget) -> Result<Vec<ViewEvent>, OverBudget> {
+        let mut events = Vec::new();
+        self.session
+            .fit(budget, Trigger::Auto, |event| events.push(event.clone()));
+        self.log.extend(events.iter().cloned());
+        self.session.assemble(budget)?;
+        Ok(events)
+    }
+
+    /// What of the client's list is replaced in the view.
+    pub(crate) fn edits(&self) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        for piece in self.session.frontier() {
+            match &piece.what {
+                What::Item { masked: false, .. } => {}
+                What::Item { id, masked: true } => {
+                    let written = dialect::write(self.dialect, &[Item::clone(&piece.item)]);
+                    edits.extend(self.place(*id).map(|at| Edit {
+                        range: at..at + 1,
+                        messages: written,
+                    }));
+                }
+                What::Node(node) => {
+                    let covered = |id: &ItemId| ranges::contains(&node.covers, *id);
+                    let shown = |id: &ItemId| self.session.shows_original(*id);
+                    let mut summary = dialect::write(self.dialect, &[Item::clone(&piece.item)]);
+                    let places: Vec<bool> = self.ids.iter().map(|id| covered(id) && !shown(id)).collect();
+                    let mut at = 0;
+                    for run in places.chunk_by(|one, other| one == other) {
+                        if run[0] {
+                            edits.push(Edit {
+                                range: at..at + run.len(),
+                                messages: std::mem::take(&mut summary),
+                            });
+                        }
+                        at += run.len();
+                    }
+                }
+            }
+        }
+        edits.sort_by_key(|edit| edit.range.start);
+        edits
+    }
+
+    fn place(&self, id: ItemId) -> Option<usize> {
+        self.ids.binary_search(&id).ok()
+    }
+
+    /// What the server counted of the view that was sent.
+    pub(crate) fn learn_usage(&mut self, prompt_tokens: usize, beside: usize) {
+        let counted = self.session.tokens();
+        self.session
+            .record_usage(counted, prompt_tokens.saturating_sub(beside));
+    }
+}
+
+/// Reads a record back.
+pub(crate) fn read(body: &str) -> Option<Logged> {
+    prefix::record::read(body)
+        .map(Logged::Sent)
+        .ok()
+        .or_else(|| context::record::read(body).map(Logged::View).ok())
+}

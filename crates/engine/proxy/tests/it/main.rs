@@ -1,0 +1,7 @@
+//! The proxy on a test's clock: who may call a model server, what each call cost, and turns before real HTTP servers.
+
+mod caches;
+mod gate;
+mod measure;
+mod stage;
+mod turns;

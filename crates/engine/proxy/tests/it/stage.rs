@@ -1,0 +1,257 @@
+//! A proxy on fakes that outlive it, before a real HTTP server without a model; and a client as they come.
+//!
+//! Owns: building it, restarting it, what the client remembers. Never: what is expected.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use engine::{Add, Engine, Flush};
+use futures::StreamExt;
+use model::{Content, Message, MessageId, Name, Role, Scope, SessionId, SessionKey};
+use ports::{Embedder, NewMessage};
+use providers::HttpUpstream;
+use proxy::gate::Gates;
+use proxy::{Answer, Memory, Parts, Proxy, Refusal, Request, Route, Speech};
+use serde_json::{Value, json};
+use testkit::backend::{Backend, Config, Seen};
+use testkit::clock::{CountingIds, ManualClock};
+use testkit::index::MemoryIndex;
+use testkit::ledger::MemoryLedger;
+use testkit::models::HashEmbedder;
+use testkit::vault::MemoryVault;
+
+pub(crate) struct Stage {
+    pub(crate) backend: Backend,
+    pub(crate) engine: Engine,
+    pub(crate) proxy: Proxy,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) ledger: Arc<MemoryLedger>,
+    ids: Arc<CountingIds>,
+    kind: prefix::backend::Kind,
+}
+
+/// What came back of a request.
+#[derive(Debug)]
+pub(crate) struct Got {
+    pub(crate) status: u16,
+    pub(crate) text: String,
+    pub(crate) conversation: Option<String>,
+    pub(crate) injected: Option<proxy::Injected>,
+    pub(crate) broke_off: bool,
+}
+
+impl Stage {
+    pub(crate) async fn new(config: Config) -> Self {
+        let kind = config.kind;
+        let backend = Backend::start(config).await;
+        let clock = Arc::<ManualClock>::default();
+        let ledger = Arc::<MemoryLedger>::default();
+        let ids = Arc::<CountingIds>::default();
+        let embedder = Arc::new(HashEmbedder::new(64));
+        let parts = engine::Parts {
+            transcripts: ledger.clone(),
+            jobs: ledger.clone(),
+            file_changes: ledger.clone(),
+            vault: Arc::new(MemoryVault::new(model::Zone::utc())),
+            index: Arc::new(MemoryIndex::new(embedder.id().clone())),
+            embedder,
+            chat: None,
+            clock: clock.clone(),
+            ids: ids.clone(),
+        };
+        let engine = Engine::start(parts, engine::Settings::default())
+            .await
+            .expect("it starts");
+        let proxy = start(&backend, &engine, &ledger, &clock, &ids, kind);
+        Self {
+            backend,
+            engine,
+            proxy,
+            clock,
+            ledger,
+            ids,
+            kind,
+        }
+    }
+
+    /// Ends the proxy and starts another on the same ledger.
+    pub(crate) async fn restart(&mut self) {
+        self.proxy.shutdown(Duration::from_secs(1)).await;
+        self.proxy = start(
+            &self.backend,
+            &self.engine,
+            &self.ledger,
+            &self.clock,
+            &self.ids,
+            self.kind,
+        );
+    }
+
+    pub(crate) async fn ask(&self, request: Request) -> Result<Answer, Refusal> {
+        self.proxy.converse(request, Speech::Chat).await
+    }
+
+    pub(crate) async fn got(&self, request: Request) -> Got {
+        let answer = self.ask(request).await.expect("an answer");
+        let got = read(answer).await;
+        self.proxy.rest().await;
+        got
+    }
+
+    pub(crate) fn last(&self) -> Seen {
+        self.backend
+            .requests()
+            .into_iter()
+            .rfind(|seen| seen.method == "POST")
+            .expect("a request")
+    }
+
+    /// Makes a memory for ann.
+    pub(crate) async fn remember(&self, session: &str, text: &str) {
+        let session = SessionKey {
+            scope: Scope::default(),
+            session: SessionId::new(session),
+        };
+        let message = Message {
+            id: MessageId::new(""),
+            session: session.clone(),
+            sender: Name::parse("ann").expect("a name"),
+            sender_name: None,
+            role: Role::User,
+            time: ports::Clock::now(&*self.clock),
+            content: Content::Text(text.to_owned()),
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+        };
+        let add = Add {
+            session: session.clone(),
+            messages: vec![NewMessage {
+                message,
+                client_id: None,
+            }],
+            defer_extraction: false,
+            task: None,
+            wait: false,
+        };
+        self.engine.add(add).await.expect("it is remembered");
+        let flush = Flush {
+            session,
+            task: None,
+            wait: true,
+        };
+        self.engine.flush(flush).await.expect("it is written");
+    }
+}
+
+fn start(
+    backend: &Backend,
+    engine: &Engine,
+    ledger: &Arc<MemoryLedger>,
+    clock: &Arc<ManualClock>,
+    ids: &Arc<CountingIds>,
+    kind: prefix::backend::Kind,
+) -> Proxy {
+    let upstream = HttpUpstream::new("fake", backend.base_url(), None, Some(kind), clock.clone());
+    Proxy::start(Parts {
+        engine: engine.clone(),
+        conversations: ledger.clone(),
+        routes: vec![Route {
+            upstream: Arc::new(upstream.expect("a good address")),
+            kind: Some(kind),
+            models: Vec::new(),
+            model: None,
+        }],
+        owner: Some(Name::parse("ann").expect("a name")),
+        gates: Arc::new(Gates::new(clock.clone())),
+        clock: clock.clone(),
+        ids: ids.clone(),
+    })
+}
+
+pub(crate) async fn read(mut answer: Answer) -> Got {
+    let mut text = Vec::new();
+    let mut broke_off = false;
+    while let Some(chunk) = answer.body.next().await {
+        match chunk {
+            Ok(bytes) => text.extend_from_slice(&bytes),
+            Err(_) => broke_off = true,
+        }
+    }
+    Got {
+        status: answer.status,
+        text: String::from_utf8(text).expect("text"),
+        conversation: answer.conversation.clone(),
+        injected: answer.injected.clone(),
+        broke_off,
+    }
+}
+
+/// A request as a client sends it.
+pub(crate) fn request(body: &Value) -> Request {
+    Request {
+        path: "chat/completions".to_owned(),
+        is_get: false,
+        headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+        body: Bytes::from(body.to_string()),
+        scope: Scope::default(),
+        owner: None,
+        conversation: None,
+        memory: Memory::On,
+    }
+}
+
+/// A client that keeps its own history and sends it whole, as they all do.
+#[derive(Debug, Clone)]
+pub(crate) struct Client {
+    pub(crate) history: Vec<Value>,
+    pub(crate) stream: bool,
+}
+
+impl Client {
+    pub(crate) fn new() -> Self {
+        Self {
+            history: vec![json!({"role": "system", "content": "Be brief."})],
+            stream: true,
+        }
+    }
+
+    pub(crate) fn request(&self) -> Request {
+        request(&json!({"model": "tiny", "messages": self.history, "stream": self.stream}))
+    }
+
+    pub(crate) fn says(&mut self, text: &str) {
+        self.history.push(json!({"role": "user", "content": text}));
+    }
+
+    /// One turn: what was said, and the answer taken into the history.
+    pub(crate) async fn turn(&mut self, stage: &Stage, text: &str) -> Got {
+        self.says(text);
+        self.goes_on(stage).await
+    }
+
+    pub(crate) async fn goes_on(&mut self, stage: &Stage) -> Got {
+        let got = stage.got(self.request()).await;
+        assert_eq!(got.status, 200, "{}", got.text);
+        self.hears(&got.text);
+        got
+    }
+
+    fn hears(&mut self, text: &str) {
+        let mut reply = stream::Reply::new(stream::Dialect::OpenAiChat, self.stream);
+        reply.push(text.as_bytes());
+        let message = reply.finish().message.expect("a message");
+        self.history.push(serde_json::from_str(&message).expect("JSON"));
+    }
+}
+
+/// The messages of a request as their JSON texts.
+pub(crate) fn messages(seen: &Seen) -> Vec<String> {
+    let body: Value = serde_json::from_slice(&seen.body).expect("JSON");
+    body["messages"]
+        .as_array()
+        .expect("messages")
+        .iter()
+        .map(Value::to_string)
+        .collect()
+}
