@@ -29,32 +29,37 @@ impl<T: DeserializeOwned> FromRequest<Gateway> for JsonBody<T> {
     type Rejection = Failure;
 
     async fn from_request(request: Request<Body>, gateway: &Gateway) -> Result<Self, Failure> {
-        let max = gateway.settings.body_bytes_max;
         if !is_json(request.headers()) {
             return Err(Failure::new(
                 ErrorCode::UnsupportedFormat,
                 "send the body as JSON, with `Content-Type: application/json`",
             ));
         }
-        if announced(request.headers()).is_some_and(|bytes| bytes > max) {
-            return Err(too_large(max));
-        }
-        let body = tokio::select! {
-            body = Bytes::from_request(request, gateway) => body,
-            () = gateway.clock.sleep(ARRIVAL) => {
-                return Err(Failure::new(ErrorCode::BadRequest, "the body did not arrive in time"));
-            }
-        };
-        let body = body.map_err(|rejection| match rejection {
-            BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) => too_large(max),
-            _ => Failure::new(ErrorCode::BadRequest, "the body broke off"),
-        })?;
+        let body = arrive(request, gateway).await?;
         let value = wire::json::from_slice(&body)?;
         Ok(Self {
             value,
             bytes: body.len(),
         })
     }
+}
+
+/// A whole body, of whatever type, within its size and its time.
+pub(crate) async fn arrive(request: Request<Body>, gateway: &Gateway) -> Result<Bytes, Failure> {
+    let max = gateway.settings.body_bytes_max;
+    if announced(request.headers()).is_some_and(|bytes| bytes > max) {
+        return Err(too_large(max));
+    }
+    let body = tokio::select! {
+        body = Bytes::from_request(request, gateway) => body,
+        () = gateway.clock.sleep(ARRIVAL) => {
+            return Err(Failure::new(ErrorCode::BadRequest, "the body did not arrive in time"));
+        }
+    };
+    body.map_err(|rejection| match rejection {
+        BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) => too_large(max),
+        _ => Failure::new(ErrorCode::BadRequest, "the body broke off"),
+    })
 }
 
 /// The refusal of a body of more than so many bytes.

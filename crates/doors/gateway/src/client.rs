@@ -6,12 +6,14 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, BodyDataStream, to_bytes};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
-use axum::http::{Method, Request, Response};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response};
+use futures::StreamExt;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
+use tokio::task::JoinSet;
 use tower::ServiceExt;
 
 use crate::frame::Detail;
@@ -40,6 +42,16 @@ pub struct Reply {
     pub detail: Option<String>,
 }
 
+/// An answer that is read while it arrives, whatever its status. Dropping it hangs up.
+#[derive(Debug)]
+pub struct Arriving {
+    pub status: u16,
+    headers: HeaderMap,
+    body: BodyDataStream,
+    /// Ends with the answer; none in this process.
+    _connection: JoinSet<()>,
+}
+
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
@@ -57,6 +69,21 @@ pub enum AskError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// Some of it arrived.
+    #[error("the answer broke off")]
+    BrokenOff(#[source] axum::Error),
+}
+
+impl Arriving {
+    /// A header that is visible ASCII.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// What arrives next; none after the end.
+    pub async fn next(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, AskError> {
+        self.body.next().await.transpose().map_err(AskError::BrokenOff)
+    }
 }
 
 impl Client {
@@ -86,19 +113,45 @@ impl Client {
         self.ask(Method::POST, path, json.into()).await
     }
 
-    async fn ask(&self, method: Method, path: &str, body: Body) -> Result<Reply, AskError> {
-        let request = |host: &str| {
-            Request::builder()
-                .method(method)
-                .uri(path)
-                .header(HOST, host)
-                .header(CONTENT_TYPE, "application/json")
+    /// Asks with POST, a JSON body and headers of visible ASCII, and gives the answer when its head is there.
+    pub async fn stream(
+        &self,
+        path: &str,
+        json: Vec<u8>,
+        headers: &[(&str, &str)],
+    ) -> Result<Arriving, AskError> {
+        let mut request = self.request(Method::POST, path, json.into());
+        for (name, value) in headers {
+            let name = HeaderName::try_from(*name).expect("a name of this program's own");
+            let value = HeaderValue::from_str(value).expect("visible ASCII");
+            request.headers_mut().insert(name, value);
+        }
+        let mut connections = JoinSet::new();
+        let response = match &self.0 {
+            Way::Here(router) => {
+                let Ok(response) = router.clone().oneshot(request).await;
+                response
+            }
+            Way::There { address, .. } => {
+                let (mut sender, connection) = connect(*address).await?;
+                connections.spawn(async move { drop(connection.await) });
+                let response = sender.send_request(request).await;
+                response.map_err(|error| hung_up(*address, error))?.map(Body::new)
+            }
         };
+        let (head, body) = response.into_parts();
+        Ok(Arriving {
+            status: head.status.as_u16(),
+            headers: head.headers,
+            body: body.into_data_stream(),
+            _connection: connections,
+        })
+    }
+
+    async fn ask(&self, method: Method, path: &str, body: Body) -> Result<Reply, AskError> {
+        let request = self.request(method, path, body);
         match &self.0 {
             Way::Here(router) => {
-                let request = request("localhost")
-                    .body(body)
-                    .expect("a path of this program's own");
                 let Ok(response) = router.clone().oneshot(request).await;
                 let detail = response
                     .extensions()
@@ -107,33 +160,54 @@ impl Client {
                 let reply = read(response).await.expect("it is in memory");
                 Ok(Reply { detail, ..reply })
             }
-            Way::There { address, token } => {
-                let mut request = request(&address.to_string());
-                if let Some(token) = token {
-                    request = request.header(AUTHORIZATION, token.bearer());
-                }
-                let request = request.body(body).expect("a path of this program's own");
-                over_socket(*address, request).await
-            }
+            Way::There { address, .. } => over_socket(*address, request).await,
         }
+    }
+
+    fn request(&self, method: Method, path: &str, body: Body) -> Request<Body> {
+        let (host, token) = match &self.0 {
+            Way::Here(_) => ("localhost".to_owned(), None),
+            Way::There { address, token } => (address.to_string(), token.as_ref()),
+        };
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(HOST, host)
+            .header(CONTENT_TYPE, "application/json");
+        if let Some(token) = token {
+            request = request.header(AUTHORIZATION, token.bearer());
+        }
+        request.body(body).expect("a path of this program's own")
+    }
+}
+
+type Connection = http1::Connection<TokioIo<TcpStream>, Body>;
+
+async fn connect(address: SocketAddr) -> Result<(http1::SendRequest<Body>, Connection), AskError> {
+    let unreachable = |source| AskError::Unreachable { address, source };
+    let stream = TcpStream::connect(address).await.map_err(unreachable)?;
+    stream.set_nodelay(true).map_err(unreachable)?;
+    http1::handshake(TokioIo::new(stream))
+        .await
+        .map_err(|error| hung_up(address, error))
+}
+
+fn hung_up(address: SocketAddr, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> AskError {
+    AskError::HungUp {
+        address,
+        source: source.into(),
     }
 }
 
 async fn over_socket(address: SocketAddr, request: Request<Body>) -> Result<Reply, AskError> {
-    let unreachable = |source| AskError::Unreachable { address, source };
-    let stream = TcpStream::connect(address).await.map_err(unreachable)?;
-    stream.set_nodelay(true).map_err(unreachable)?;
-    let hung_up = |source| AskError::HungUp { address, source };
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
-        .await
-        .map_err(|error| hung_up(error.into()))?;
+    let (mut sender, connection) = connect(address).await?;
     // The connection ends when the sender does.
     let asking = async move {
         let response = sender.send_request(request).await?;
-        Ok(read(response.map(Body::new)).await?)
+        Ok::<_, Box<dyn std::error::Error + Send + Sync>>(read(response.map(Body::new)).await?)
     };
     let (reply, _ended) = futures::join!(asking, connection);
-    reply.map_err(hung_up)
+    reply.map_err(|error| hung_up(address, error))
 }
 
 async fn read(response: Response<Body>) -> Result<Reply, axum::Error> {

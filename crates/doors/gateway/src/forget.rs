@@ -33,14 +33,22 @@ pub(crate) async fn delete(
 ) -> Result<Response, Failure> {
     let parts = value.parts(&visit.caller.home)?;
     visit.caller.enter(parts.scope())?;
+    let scope = parts.scope().clone();
     let engine = gateway.engine.clone();
     let what = match parts {
         DeleteParts::Session(session) => Forget::Session(session),
         DeleteParts::Owner(scope, owner) => Forget::Owner(scope, owner),
         DeleteParts::OwnerInSession(session, owner) => Forget::OwnerInSession(session, owner),
     };
+    let proxy = gateway.proxy.clone();
     let forgot = gateway
-        .see_through(async move { Ok(engine.forget(what).await?) })
+        .see_through(async move {
+            let forgot = engine.forget(what).await?;
+            if let Some(proxy) = proxy {
+                proxy.forgotten(&scope).await;
+            }
+            Ok(forgot)
+        })
         .await?;
     Ok(visit.answer(DeleteData {
         filters: value.filters(),

@@ -20,6 +20,7 @@ use wire::{Envelope, ErrorEnvelope, ErrorInfo};
 use crate::failure::Failure;
 use crate::guard::{self, Caller};
 use crate::state::Gateway;
+use crate::v1;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// A longer id of a client is not taken over.
@@ -103,7 +104,7 @@ fn request_id(headers: &HeaderMap) -> Option<Arc<str>> {
     ((1..=REQUEST_ID_CHARS_MAX).contains(&id.len()) && id.bytes().all(allowed)).then(|| id.into())
 }
 
-/// Puts a failure into its envelope.
+/// Puts a failure into its envelope, or into the form that a client of models reads.
 fn wrap(mut response: Response, gateway: &Gateway, request_id: &str, path: &str) -> Response {
     let Some(failure) = response.extensions_mut().remove::<Failure>() else {
         return response;
@@ -114,14 +115,19 @@ fn wrap(mut response: Response, gateway: &Gateway, request_id: &str, path: &str)
     }
     let passing = failure.is_passing();
     let status = failure.status();
-    let error = ErrorInfo {
-        code: failure.code,
-        message: failure.message,
-        timestamp: gateway.zone().render(gateway.clock.now()),
-        path: path.to_owned(),
+    let mut wrapped = if v1::has_dialect(path) {
+        let error = v1::error(path, status.as_u16(), failure.code, &failure.message);
+        (status, Json(error)).into_response()
+    } else {
+        let error = ErrorInfo {
+            code: failure.code,
+            message: failure.message,
+            timestamp: gateway.zone().render(gateway.clock.now()),
+            path: path.to_owned(),
+        };
+        let request_id = request_id.to_owned();
+        (status, Json(ErrorEnvelope { request_id, error })).into_response()
     };
-    let request_id = request_id.to_owned();
-    let mut wrapped = (status, Json(ErrorEnvelope { request_id, error })).into_response();
     if let Some(detail) = detail {
         wrapped.extensions_mut().insert(detail);
     }

@@ -5,11 +5,12 @@
 //!
 //! Reading order: [`settings`], then the way of one request: [`serve`] (connections), [`frame`] (id, log, metrics,
 //! errors into envelopes), [`guard`] (who asks), [`routes`], [`body`] (JSON in), [`writes`] (what a client that hangs up
-//! does not end), a handler of [`add`], [`recall`], [`forget`], [`edit`], [`tasks`], [`upkeep`] or [`system`], and
+//! does not end), a handler of [`add`], [`recall`], [`forget`], [`edit`], [`tasks`], [`upkeep`], [`cache`], [`system`] or [`v1`] (the models' own routes), and
 //! [`present`] (the engine's answer as wire types). [`client`] is the other end: it asks a gateway, near or far.
 
 mod add;
 mod body;
+mod cache;
 mod client;
 mod edit;
 mod failure;
@@ -28,9 +29,10 @@ mod state;
 mod system;
 mod tasks;
 mod upkeep;
+mod v1;
 mod writes;
 
-pub use client::{AskError, Client, Reply};
+pub use client::{Arriving, AskError, Client, Reply};
 pub use openapi::openapi_json;
 pub use serve::ServeError;
 pub use settings::{Auth, Secret, Settings, Token};

@@ -14,7 +14,7 @@ use wire::tasks::TaskStatus;
 use wire::{ErrorCode, ErrorEnvelope, ErrorInfo};
 
 use crate::routes::VERSIONS;
-use crate::{add, edit, forget, recall, system, tasks, upkeep};
+use crate::{add, cache, edit, forget, recall, system, tasks, upkeep};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -56,6 +56,7 @@ struct System;
     tasks::retry,
     upkeep::sync,
     upkeep::rebuild,
+    cache::cache,
 ))]
 struct Versioned;
 

@@ -10,7 +10,7 @@ use wire::ErrorCode;
 
 use crate::failure::Failure;
 use crate::state::Gateway;
-use crate::{add, edit, forget, frame, recall, system, tasks, upkeep};
+use crate::{add, cache, edit, forget, frame, recall, system, tasks, upkeep, v1};
 
 /// Both versions are the same.
 pub(crate) const VERSIONS: [&str; 2] = ["/api/v1", "/api/v2"];
@@ -40,9 +40,19 @@ impl Gateway {
                 .route(&path("/tasks/stats"), get(tasks::stats))
                 .route(&path("/tasks/{task_id}"), get(tasks::one))
                 .route(&path("/tasks/{task_id}/retry"), post(tasks::retry))
+                .route(&path("/cache"), get(cache::cache))
                 .route(&path("/index/sync"), post(upkeep::sync))
                 .route(&path("/index/rebuild"), post(upkeep::rebuild));
         }
+        router = router
+            .route("/v1/chat/completions", post(v1::chat))
+            .route("/v1/messages", post(v1::messages))
+            .route("/v1/messages/count_tokens", post(v1::other))
+            .route("/v1/completions", post(v1::other))
+            .route("/v1/embeddings", post(v1::other))
+            .route("/v1/responses", post(v1::other))
+            .route("/v1/models", get(v1::other))
+            .route("/v1/models/{*model}", get(v1::other));
         router
             .fallback(no_route)
             .method_not_allowed_fallback(no_method)

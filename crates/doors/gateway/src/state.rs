@@ -7,6 +7,7 @@ use std::sync::Arc;
 use engine::Engine;
 use model::Zone;
 use ports::{Clock, Ids};
+use proxy::Proxy;
 
 use crate::failure::Failure;
 use crate::metrics::Metrics;
@@ -22,6 +23,7 @@ pub struct Gateway {
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) writes: Arc<Writes>,
+    pub(crate) proxy: Option<Proxy>,
 }
 
 impl Gateway {
@@ -34,7 +36,15 @@ impl Gateway {
             ids,
             metrics: Arc::default(),
             writes: Arc::default(),
+            proxy: None,
         }
+    }
+
+    /// The same, with model servers behind `/v1`.
+    #[must_use]
+    pub fn with_proxy(mut self, proxy: Proxy) -> Self {
+        self.proxy = Some(proxy);
+        self
     }
 
     /// Runs a write to its end, even when the client hangs up.

@@ -87,13 +87,21 @@ pub(crate) async fn ready(State(gateway): State<Gateway>) -> Result<Response, Fa
 pub(crate) async fn metrics(State(gateway): State<Gateway>, visit: Visit) -> Result<Response, Failure> {
     visit.caller.enter_all()?;
     let status = gateway.engine.status().await?;
-    let text = gateway
+    let mut text = gateway
         .metrics
         .render(&status)
         .map_err(|error| Failure::internal(error.to_string()))?;
+    if let Some(proxy) = &gateway.proxy {
+        let end = text.strip_suffix(END_OF_METRICS).map_or(text.len(), str::len);
+        text.truncate(end);
+        proxy.measures().render_prometheus(&mut text);
+        proxy.gates().render_prometheus(&mut text);
+        text.push_str(END_OF_METRICS);
+    }
     Ok(([(CONTENT_TYPE, OPENMETRICS)], text).into_response())
 }
 
+const END_OF_METRICS: &str = "# EOF\n";
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// This document.

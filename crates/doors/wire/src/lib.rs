@@ -5,10 +5,11 @@
 //!
 //! Reading order: [`json`] and [`invalid`] (how a body becomes a type, and what is said when it does not),
 //! [`envelope`], [`scope`] (whose memory), [`message`], then one module for each family of routes: [`add`],
-//! [`search`], [`get`], [`forget`], [`update`], [`tasks`], [`upkeep`], [`health`]. [`filter`] reads the filter language, [`api_id`] the ids.
+//! [`search`], [`get`], [`forget`], [`update`], [`tasks`], [`upkeep`], [`health`], [`cache`]. [`filter`] reads the filter language, [`api_id`] the ids.
 
 pub mod add;
 pub mod api_id;
+pub mod cache;
 pub mod envelope;
 pub mod filter;
 pub mod forget;
@@ -26,6 +27,7 @@ pub mod upkeep;
 
 pub use add::{AddData, AddRequest, FlushData, FlushRequest, MESSAGES_MAX, QueuedData};
 pub use api_id::ApiId;
+pub use cache::{CacheData, CacheQuery};
 pub use envelope::{Envelope, ErrorCode, ErrorEnvelope, ErrorInfo};
 pub use forget::{DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, EditData, EditRequest};
 pub use get::{GetData, GetRequest, MemoryType, OneQuery, SortField, SortOrder};

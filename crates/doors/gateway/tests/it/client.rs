@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use gateway::{AskError, Client, Secret, ServeError, Settings};
 use model::Zone;
 use serde_json::{Value, json};
-use tokio::io::AsyncReadExt;
-use tokio::net::TcpListener;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
@@ -83,6 +83,84 @@ async fn near_and_far_answer_alike() {
     let (_, found) = answer(&clients[1], "/api/v2/memory/search", Some(&search)).await;
     assert_eq!(found["data"]["unprocessed_messages"][0]["content"], text);
     end(served).await;
+}
+
+#[tokio::test]
+async fn a_stream_brings_the_same_answer_in_pieces() {
+    let house = House::new().await;
+    house.remember("s", &TEA).await;
+    let served = serve(&house, "127.0.0.1:0").await;
+    let search = json!({"user_id": "ada", "query": "sencha"})
+        .to_string()
+        .into_bytes();
+    for client in [Client::here(&house.gateway), Client::there(served.address, None)] {
+        let headers = [("x-request-id", "mine")];
+        let asked = client
+            .stream("/api/v2/memory/search", search.clone(), &headers)
+            .await;
+        let mut arriving = asked.expect("it answers");
+        assert_eq!(arriving.status, 200);
+        assert_eq!(arriving.header("x-request-id"), Some("mine"));
+        let mut body = Vec::new();
+        while let Some(piece) = arriving.next().await.expect("it is whole") {
+            body.extend_from_slice(piece.as_ref());
+        }
+        let body: Value = serde_json::from_slice(&body).expect("JSON");
+        assert_eq!(body["request_id"], "mine");
+        assert!(body["data"]["unprocessed_messages"].is_array());
+    }
+    end(served).await;
+}
+
+/// A connection, its request read to the body's end.
+async fn asked(listener: &TcpListener) -> TcpStream {
+    let (mut stream, _) = listener.accept().await.expect("a connection");
+    let mut request = Vec::new();
+    while !request.ends_with(b"{}") {
+        stream.read_buf(&mut request).await.expect("a request");
+    }
+    stream
+}
+
+#[tokio::test]
+async fn a_piece_arrives_before_the_next_is_written_and_dropping_the_answer_hangs_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound");
+    let client = Client::there(listener.local_addr().expect("an address"), None);
+    let writing = async {
+        let mut stream = asked(&listener).await;
+        let head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+        stream.write_all(head).await.expect("written");
+        stream
+    };
+    let (mut stream, asked) = futures::join!(writing, client.stream("/x", b"{}".to_vec(), &[]));
+    let mut arriving = asked.expect("its head is there");
+    for piece in ["one", "two", "six"] {
+        let chunk = format!("3\r\n{piece}\r\n");
+        stream.write_all(chunk.as_bytes()).await.expect("written");
+        let arrived = arriving.next().await.expect("not broken").expect("more");
+        assert_eq!(arrived.as_ref(), piece.as_bytes());
+    }
+    drop(arriving);
+    // The end, or a reset: nobody listens any more.
+    assert_eq!(stream.read(&mut [0; 8]).await.unwrap_or(0), 0);
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_is_not_taken_for_a_whole_one() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound");
+    let client = Client::there(listener.local_addr().expect("an address"), None);
+    let writing = async {
+        let mut stream = asked(&listener).await;
+        let half = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n";
+        stream.write_all(half).await.expect("written");
+    };
+    let ((), asked) = futures::join!(writing, client.stream("/x", b"{}".to_vec(), &[]));
+    let mut arriving = asked.expect("its head is there");
+    assert!(arriving.next().await.expect("a piece").is_some());
+    let Err(error) = arriving.next().await else {
+        panic!("it is not whole")
+    };
+    assert!(matches!(error, AskError::BrokenOff(_)), "{error}");
 }
 
 #[tokio::test]

@@ -16,3 +16,4 @@ mod system;
 mod tasks;
 mod update;
 mod upkeep;
+mod v1;

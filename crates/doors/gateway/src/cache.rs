@@ -1,0 +1,114 @@
+//! `cache`: what requests to model servers cost.
+//!
+//! Owns: which of it a caller may see. Never: measuring (`proxy`).
+
+use axum::extract::State;
+use axum::response::Response;
+use proxy::measure::{Measured, Totals};
+use wire::cache::{ConversationItem, RequestItem, UpstreamItem};
+use wire::{CacheData, CacheQuery, Envelope};
+
+use crate::body::UrlQuery;
+use crate::failure::Failure;
+use crate::frame::Visit;
+use crate::openapi::Errors;
+use crate::state::Gateway;
+
+const CONVERSATIONS_MAX: usize = 50;
+
+/// The cost of requests
+///
+/// Of the models behind `/v1`, since the start of the process; empty where there are none.
+#[utoipa::path(
+    get,
+    path = "/cache",
+    operation_id = "cache",
+    tag = "system",
+    params(CacheQuery),
+    responses((status = 200, description = "What requests cost, and why", body = Envelope<CacheData>), Errors),
+)]
+pub(crate) async fn cache(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<CacheQuery>,
+) -> Result<Response, Failure> {
+    let scope = query.scope(&visit.caller.home)?;
+    visit.caller.enter(&scope)?;
+    let Some(proxy) = &gateway.proxy else {
+        return Ok(visit.answer(CacheData {
+            upstreams: Vec::new(),
+            conversations: Vec::new(),
+        }));
+    };
+    let measures = proxy.measures();
+    let beginning = format!("{}/{}/", scope.app, scope.project);
+    let requests = match &query.conversation {
+        Some(id) => {
+            let id = format!("{beginning}{id}");
+            let requests = measures.conversation(&id);
+            vec![(id, requests)]
+        }
+        None => measures.newest(CONVERSATIONS_MAX),
+    };
+    let item = |(id, requests): (String, Vec<Measured>)| {
+        let upstream = requests.first()?.upstream.clone();
+        let conversation = id.strip_prefix(&beginning)?.to_owned();
+        Some(ConversationItem {
+            conversation,
+            upstream,
+            requests: requests.iter().map(|one| request(one, &gateway)).collect(),
+        })
+    };
+    let conversations = requests.into_iter().filter_map(item).collect();
+    let upstreams = if visit.caller.sees_all() {
+        measures.upstreams().into_iter().map(upstream).collect()
+    } else {
+        Vec::new()
+    };
+    Ok(visit.answer(CacheData {
+        upstreams,
+        conversations,
+    }))
+}
+
+fn upstream((name, totals): (String, Totals)) -> UpstreamItem {
+    UpstreamItem {
+        upstream: name,
+        requests: totals.requests,
+        prompt_tokens: totals.prompt_tokens,
+        cached_tokens: totals.cached_tokens,
+        evaluated_tokens: totals.evaluated_tokens,
+        hit_ratio: totals.hit_ratio,
+        extension_ratio: totals.extension_ratio,
+        first_token_ms_p50: totals.first_token_p50_ms,
+        first_token_ms_p99: totals.first_token_p99_ms,
+        classes: totals
+            .classes
+            .into_iter()
+            .map(|(class, count)| (class.to_owned(), count))
+            .collect(),
+    }
+}
+
+fn request(one: &Measured, gateway: &Gateway) -> RequestItem {
+    RequestItem {
+        at: gateway.zone().render(one.at),
+        status: one.status,
+        prompt_tokens: one.prompt_tokens,
+        cached_tokens: one.cached_tokens,
+        evaluated_tokens: one
+            .cached_tokens
+            .map(|cached| one.prompt_tokens.saturating_sub(cached)),
+        completion_tokens: one.completion_tokens,
+        first_token_ms: one.first_token_ms,
+        total_ms: one.total_ms,
+        expected_tokens: one.expected_tokens,
+        class: one.class.map(|class| class.word().to_owned()),
+        reasons: one
+            .reasons
+            .iter()
+            .map(|reason| reason.word().to_owned())
+            .collect(),
+        injected_tokens: one.injected_tokens,
+    }
+}

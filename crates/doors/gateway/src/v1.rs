@@ -1,0 +1,225 @@
+//! The models' own routes: what a client that only changed its base URL asks for.
+//!
+//! Owns: headers in both directions, the switches of a request, errors in the client's dialect. Never: a body's meaning
+//! (`proxy`), a byte of an answer.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use model::{AppId, Name, ProjectId, Scope, SessionId};
+use proxy::{Answer, Memory, Refusal, Speech};
+use serde::Serialize;
+use serde_json::{Value, json};
+use wire::ErrorCode;
+
+use crate::body::arrive;
+use crate::failure::Failure;
+use crate::frame::Visit;
+use crate::state::Gateway;
+
+/// Ours, and never sent on.
+const OURS: &str = "x-quipu-";
+/// What concerns this connection alone, or makes an answer unreadable on its way.
+const NOT_SENT_ON: [&str; 12] = [
+    "host",
+    "connection",
+    "keep-alive",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "content-length",
+    "accept-encoding",
+    "x-request-id",
+];
+
+/// `chat/completions`.
+pub(crate) async fn chat(
+    gateway: State<Gateway>,
+    visit: Visit,
+    request: Request,
+) -> Result<Response, Failure> {
+    ask(&gateway, &visit, request, Some(Speech::Chat)).await
+}
+
+/// `messages`.
+pub(crate) async fn messages(
+    gateway: State<Gateway>,
+    visit: Visit,
+    request: Request,
+) -> Result<Response, Failure> {
+    ask(&gateway, &visit, request, Some(Speech::Messages)).await
+}
+
+/// What is no conversation.
+pub(crate) async fn other(
+    gateway: State<Gateway>,
+    visit: Visit,
+    request: Request,
+) -> Result<Response, Failure> {
+    ask(&gateway, &visit, request, None).await
+}
+
+async fn ask(
+    gateway: &Gateway,
+    visit: &Visit,
+    request: Request,
+    speech: Option<Speech>,
+) -> Result<Response, Failure> {
+    let Some(proxy) = &gateway.proxy else {
+        return Err(Failure::new(
+            ErrorCode::ProviderNotConfigured,
+            "no model server is configured: start with `quipu serve --upstream URL`",
+        ));
+    };
+    let path = request.uri().path().to_owned();
+    let request = read(gateway, visit, request).await?;
+    let answer = match speech {
+        Some(speech) => proxy.converse(request, speech).await,
+        None => proxy.forward(request).await,
+    };
+    Ok(match answer {
+        Ok(answer) => streamed(answer),
+        Err(refusal) => refused(&refusal, &path),
+    })
+}
+
+async fn read(gateway: &Gateway, visit: &Visit, request: Request) -> Result<proxy::Request, Failure> {
+    let (headers, is_get) = (request.headers().clone(), request.method() == Method::GET);
+    let path = request.uri().path_and_query().map_or("", |path| path.as_str());
+    let path = path.strip_prefix("/v1/").unwrap_or(path).to_owned();
+    let scope = scope(&headers, &visit.caller.home)?;
+    visit.caller.enter(&scope)?;
+    let body = arrive(request, gateway).await?;
+    Ok(proxy::Request {
+        path,
+        is_get,
+        owner: named(&headers, "x-quipu-user")?,
+        conversation: text(&headers, "x-quipu-conversation")
+            .map(SessionId::parse)
+            .transpose()
+            .map_err(|error| invalid("x-quipu-conversation", &error))?,
+        memory: memory(&headers)?,
+        headers: sent_on(&headers, !gateway.settings.auth.tokens.is_empty()),
+        body,
+        scope,
+    })
+}
+
+fn scope(headers: &HeaderMap, home: &Scope) -> Result<Scope, Failure> {
+    let app: Option<AppId> = named(headers, "x-quipu-app")?;
+    let project: Option<ProjectId> = named(headers, "x-quipu-project")?;
+    Ok(Scope::new(
+        app.unwrap_or_else(|| home.app.clone()),
+        project.unwrap_or_else(|| home.project.clone()),
+    ))
+}
+
+fn memory(headers: &HeaderMap) -> Result<Memory, Failure> {
+    if text(headers, "x-quipu-incognito").is_some_and(|value| !matches!(value, "0" | "false")) {
+        return Ok(Memory::Incognito);
+    }
+    match text(headers, "x-quipu-memory") {
+        None | Some("on") => Ok(Memory::On),
+        Some("read-only") => Ok(Memory::ReadOnly),
+        Some("off") => Ok(Memory::Off),
+        Some(_) => Err(wire::Invalid::whole("x-quipu-memory: write `on`, `read-only` or `off`").into()),
+    }
+}
+
+fn named(headers: &HeaderMap, name: &'static str) -> Result<Option<Name>, Failure> {
+    let name_of = |value| Name::parse(value).map_err(|error| invalid(name, &error));
+    text(headers, name).map(name_of).transpose()
+}
+
+fn invalid(name: &str, error: &model::InvalidId) -> Failure {
+    wire::Invalid::whole(format!("{name}: {error}")).into()
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok().map(str::trim)
+}
+
+/// The client's headers for the server. Where tokens open this door, `Authorization` holds ours.
+fn sent_on(headers: &HeaderMap, has_tokens: bool) -> Vec<(String, String)> {
+    let goes = |name: &str| {
+        let is_ours = name.starts_with(OURS) || (has_tokens && name == "authorization");
+        !is_ours && !NOT_SENT_ON.contains(&name)
+    };
+    let pair = |(name, value): (&HeaderName, &HeaderValue)| {
+        Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+    };
+    headers
+        .iter()
+        .filter(|(name, _)| goes(name.as_str()))
+        .filter_map(pair)
+        .collect()
+}
+
+/// The answer as it arrives, and what was added to the request.
+fn streamed(answer: Answer) -> Response {
+    let mut response = Response::new(Body::from_stream(answer.body));
+    *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::BAD_GATEWAY);
+    let injected = answer.injected.map(|injected| {
+        let (fragment, tokens) = (injected.fragment, injected.tokens);
+        format!(
+            "{fragment}; memories={}; tokens={tokens}",
+            injected.memories.len()
+        )
+    });
+    let ours = [
+        ("x-quipu-conversation", answer.conversation),
+        ("x-quipu-injected", injected),
+    ];
+    let ours = ours
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    for (name, value) in answer.headers.into_iter().chain(ours) {
+        let pair = (HeaderName::try_from(name), HeaderValue::try_from(value));
+        if let (Ok(name), Ok(value)) = pair {
+            response.headers_mut().append(name, value);
+        }
+    }
+    response
+}
+
+/// A refusal as the client's dialect tells errors.
+fn refused(refusal: &Refusal, path: &str) -> Response {
+    let error = error(path, refusal.status, refusal.code, &refusal.message);
+    let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_GATEWAY);
+    let mut response = (status, Json(error)).into_response();
+    if let Some(seconds) = refusal.retry_after_seconds {
+        let headers = response.headers_mut();
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response
+}
+
+/// Whether the clients of a path read errors in a dialect of models.
+pub(crate) fn has_dialect(path: &str) -> bool {
+    path.starts_with("/v1/")
+}
+
+/// An error in the dialect of a path: Anthropic's or OpenAI's.
+pub(crate) fn error(path: &str, status: u16, code: impl Serialize, message: &str) -> Value {
+    let kind = match status {
+        401 => "authentication_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        413 => "request_too_large",
+        429 => "rate_limit_error",
+        503 => "overloaded_error",
+        400..500 => "invalid_request_error",
+        _ => "api_error",
+    };
+    if path.starts_with("/v1/messages") {
+        json!({"type": "error", "error": {"type": kind, "message": message, "code": code}})
+    } else {
+        json!({"error": {"message": message, "type": kind, "param": null, "code": code}})
+    }
+}

@@ -1,0 +1,86 @@
+//! `/cache`: what requests to model servers cost, and why.
+//!
+//! Owns: its JSON form. Never: measuring.
+
+use std::collections::BTreeMap;
+
+use model::Scope;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::{Invalid, scope};
+
+/// Which conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct CacheQuery {
+    /// As `x-quipu-conversation` names it; the newest ones when absent.
+    #[serde(default)]
+    pub conversation: Option<String>,
+    #[serde(default)]
+    #[param(value_type = String, default = "default", required = false)]
+    pub app_id: Option<String>,
+    #[serde(default)]
+    #[param(value_type = String, default = "default", required = false)]
+    pub project_id: Option<String>,
+}
+
+impl CacheQuery {
+    /// The tenant that it is about.
+    pub fn scope(&self, home: &Scope) -> Result<Scope, Invalid> {
+        scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)
+    }
+}
+
+/// Sums by server, and the newest requests by conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct CacheData {
+    /// Over all tenants: empty for a token of one.
+    pub upstreams: Vec<UpstreamItem>,
+    pub conversations: Vec<ConversationItem>,
+}
+
+/// The sums of one model server since the start. Tokens as it counts them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct UpstreamItem {
+    pub upstream: String,
+    pub requests: u64,
+    pub prompt_tokens: u64,
+    pub cached_tokens: u64,
+    pub evaluated_tokens: u64,
+    /// Reused among the prompt tokens of which it tells.
+    pub hit_ratio: Option<f64>,
+    /// Requests that extended the one before, among those that had one.
+    pub extension_ratio: Option<f64>,
+    pub first_token_ms_p50: Option<u64>,
+    pub first_token_ms_p99: Option<u64>,
+    /// Requests by what became of the prefix: `extension`, or why it was lost.
+    pub classes: BTreeMap<String, u64>,
+}
+
+/// The newest requests of a conversation, newest first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ConversationItem {
+    pub conversation: String,
+    pub upstream: String,
+    pub requests: Vec<RequestItem>,
+}
+
+/// One request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RequestItem {
+    pub at: String,
+    pub status: u16,
+    pub prompt_tokens: u64,
+    pub cached_tokens: Option<u64>,
+    pub evaluated_tokens: Option<u64>,
+    pub completion_tokens: u64,
+    pub first_token_ms: Option<u64>,
+    pub total_ms: u64,
+    /// What could have been reused.
+    pub expected_tokens: Option<u64>,
+    pub class: Option<String>,
+    /// Why the request did not extend the one before, where that was decided here.
+    pub reasons: Vec<String>,
+    pub injected_tokens: u64,
+}
