@@ -112,7 +112,8 @@ impl Api {
     }
 }
 
-fn data<T: DeserializeOwned>(reply: Result<Reply, AskError>) -> Result<T, Failure> {
+/// What a success holds.
+pub(crate) fn data<T: DeserializeOwned>(reply: Result<Reply, AskError>) -> Result<T, Failure> {
     let envelope: Envelope<T> = parsed(&accepted(reply)?)?;
     Ok(envelope.data)
 }
@@ -165,7 +166,9 @@ impl From<AskError> for Failure {
             AskError::Unreachable { .. } => {
                 "a server has this root, and it may be starting or stopping: try again, or stop it"
             }
-            AskError::HungUp { .. } => "it may have been done all the same: look, or do it again",
+            AskError::HungUp { .. } | AskError::BrokenOff(_) => {
+                "it may have been done all the same: look, or do it again"
+            }
         };
         Self {
             exit: Exit::InUse,

@@ -43,8 +43,12 @@ pub(crate) enum Command {
     Retry(RetryArgs),
     /// Show what a transcript looks like to a model within a budget, and why
     Context(ContextArgs),
-    /// Serve the HTTP API
+    /// Serve the HTTP API, and a model server with memory under /v1
     Serve(ServeArgs),
+    /// Talk to a model through a running server, from the terminal or a pipe
+    Chat(ChatArgs),
+    /// Show what requests through a running server cost, and why a model had to read again what it had read
+    Cache(CacheArgs),
     /// Show the effective configuration and where each value came from
     Config,
     /// Remember, search, edit and rebuild a bundled conversation in a throw-away folder
@@ -62,9 +66,14 @@ impl Command {
             Self::Forget(args) => Some(&args.whose.scope),
             Self::Status(args) => Some(&args.scope),
             Self::Retry(args) => Some(&args.scope),
-            Self::Rebuild | Self::Sync | Self::Context(_) | Self::Serve(_) | Self::Config | Self::Demo(_) => {
-                None
-            }
+            Self::Rebuild
+            | Self::Sync
+            | Self::Context(_)
+            | Self::Serve(_)
+            | Self::Chat(_)
+            | Self::Cache(_)
+            | Self::Config
+            | Self::Demo(_) => None,
         }
     }
 }
@@ -263,6 +272,38 @@ pub(crate) struct ServeArgs {
     /// Where to listen [default: 127.0.0.1:4777]
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<String>,
+    /// The model server behind /v1, as in `http://127.0.0.1:8080` [default: those of the configuration]
+    #[arg(long, value_name = "URL")]
+    pub(crate) upstream: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ChatArgs {
+    /// The model that answers [default: the server's]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// Go on with this conversation's memory [default: a new one, which the server names]
+    #[arg(long, value_name = "ID")]
+    pub(crate) conversation: Option<String>,
+    /// What the model is told before the talk
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) system: Option<String>,
+    /// Say this and end; given again, one after the other
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) message: Vec<String>,
+    /// Which server, asked with a token of this configuration [default: the one that has the root, or server.listen]
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
+    /// Do not ask before `/forget`
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CacheArgs {
+    /// Only this conversation
+    #[arg(long, value_name = "ID")]
+    pub(crate) conversation: Option<String>,
 }
 
 #[derive(Debug, Args)]

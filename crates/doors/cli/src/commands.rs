@@ -1,5 +1,7 @@
 //! The commands: one function for each, in terms of the engine.
 
+mod cache;
+mod chat;
 mod configuration;
 mod context;
 mod context_bench;
@@ -66,6 +68,8 @@ pub(crate) fn run(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
         Command::Context(args) if args.bench.is_some() => context_bench::bench(desk.json, desk.watched),
         Command::Context(args) => context::context(&args, desk.json),
         Command::Serve(args) => serve::serve(&desk, &args),
+        Command::Chat(args) => chat::chat(&desk, args),
+        Command::Cache(args) => cache::cache(&desk, &args),
         Command::Demo(args) => demo::demo(&desk, &args),
     }
 }

@@ -6,7 +6,7 @@ mod load;
 mod schema;
 
 pub(crate) use load::{Loaded, Source, load};
-pub(crate) use schema::{Config, EmbeddingProvider};
+pub(crate) use schema::{Config, EmbeddingProvider, Upstream};
 
 #[cfg(test)]
 mod tests;

@@ -16,6 +16,7 @@ mod import;
 mod output;
 mod progress;
 mod serving;
+mod upstreams;
 mod world;
 
 use std::ffi::OsString;

@@ -13,12 +13,15 @@ use ledger::SqliteLedger;
 use model::{EmbedderId, Zone};
 use ports::{Chat, Clock, Embedder, Ids, Index, IndexError};
 use providers::{ApiKey, ChatSettings, EmbedSettings, HttpChat, HttpEmbedder, hub};
+use proxy::GatedChat;
+use proxy::gate::Gates;
 use vault::MarkdownVault;
 
 use crate::clock::{RandomIds, SystemClock};
 use crate::config::{Config, EmbeddingProvider};
 use crate::error::Failure;
 use crate::serving;
+use crate::upstreams;
 
 /// Opens the index in a folder for vectors of a model; the binary gives it, so that only the binary links LanceDB.
 pub type OpenIndex = fn(&Path, EmbedderId) -> Result<Arc<dyn Index>, IndexError>;
@@ -30,6 +33,9 @@ pub(crate) struct World {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) zone: Zone,
+    pub(crate) ledger: Arc<SqliteLedger>,
+    /// Extraction and conversations share the model servers.
+    pub(crate) gates: Arc<Gates>,
 }
 
 impl World {
@@ -51,14 +57,15 @@ impl World {
         let embedder = embedder(root, config, &clock).await?;
         let index =
             open_index(&root.join("index"), embedder.id().clone()).map_err(engine::EngineError::from)?;
+        let gates = Arc::new(Gates::new(clock.clone()));
         let parts = Parts {
             transcripts: ledger.clone(),
             jobs: ledger.clone(),
-            file_changes: ledger,
+            file_changes: ledger.clone(),
             vault: Arc::new(vault),
             index,
             embedder,
-            chat: chat(config, &clock)?,
+            chat: chat(config, &clock, &gates)?,
             clock: clock.clone(),
             ids: ids.clone(),
         };
@@ -68,6 +75,8 @@ impl World {
             clock,
             ids,
             zone,
+            ledger,
+            gates,
         })
     }
 }
@@ -165,7 +174,7 @@ async fn fetched(root: &Path, config: &Config, clock: &Arc<dyn Clock>) -> Result
     .map_err(|error| Failure::usage(format!("{:#}", anyhow::Error::from(error))))
 }
 
-fn chat(config: &Config, clock: &Arc<dyn Clock>) -> Result<Option<Arc<dyn Chat>>, Failure> {
+fn chat(config: &Config, clock: &Arc<dyn Clock>, gates: &Gates) -> Result<Option<Arc<dyn Chat>>, Failure> {
     let keys = &config.chat;
     if keys.model.is_empty() {
         return Ok(None);
@@ -179,7 +188,8 @@ fn chat(config: &Config, clock: &Arc<dyn Clock>) -> Result<Option<Arc<dyn Chat>>
     settings.api_key = secret("chat.api_key", &keys.api_key)?.map(ApiKey::new);
     settings.timeout = Duration::from_secs(u64::from(keys.timeout_seconds));
     let chat = HttpChat::new(settings, clock.clone()).map_err(Failure::usage)?;
-    Ok(Some(Arc::new(chat)))
+    let gate = gates.of(&upstreams::under_v1(&keys.base_url));
+    Ok(Some(Arc::new(GatedChat::new(Arc::new(chat), gate))))
 }
 
 fn required(key: &str, text: &str, what: &str) -> Result<(), Failure> {

@@ -1,10 +1,12 @@
 //! `quipu serve`: the HTTP API until a signal ends it.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use anyhow::Context;
 use gateway::{Auth, Gateway, Secret, ServeError, Settings, Token};
 use model::Scope;
+use proxy::Proxy;
 use serde_json::json;
 
 use super::{Desk, name, runtime};
@@ -13,7 +15,11 @@ use crate::config::Config;
 use crate::error::{Exit, Failure};
 use crate::output;
 use crate::serving::Notice;
+use crate::upstreams;
 use crate::world::{World, secret};
+
+/// How long what was said may take to be kept once the server stops.
+const PROXY_SHUTDOWN: Duration = Duration::from_secs(10);
 
 pub(super) fn serve(desk: &Desk, args: &ServeArgs) -> Result<Exit, Failure> {
     let config = &desk.loaded.config;
@@ -24,15 +30,23 @@ pub(super) fn serve(desk: &Desk, args: &ServeArgs) -> Result<Exit, Failure> {
     let settings = settings(config)?;
     runtime()?.block_on(async {
         let world = World::open(&desk.root, config, desk.open_index).await?;
-        let served = until_signal(desk, &world, settings, address).await;
+        let proxy = upstreams::proxy(&world, config, args.upstream.as_deref());
+        let served = match &proxy {
+            Ok(proxy) => until_signal(desk, &world, proxy.clone(), settings, address).await,
+            Err(_) => Ok(()),
+        };
+        if let Ok(Some(proxy)) = &proxy {
+            proxy.shutdown(PROXY_SHUTDOWN).await;
+        }
         world.engine.shutdown().await;
-        served.map(|()| Exit::Ok)
+        proxy.and(served).map(|()| Exit::Ok)
     })
 }
 
 async fn until_signal(
     desk: &Desk,
     world: &World,
+    proxy: Option<Proxy>,
     settings: Settings,
     address: SocketAddr,
 ) -> Result<(), Failure> {
@@ -42,6 +56,10 @@ async fn until_signal(
         world.clock.clone(),
         world.ids.clone(),
     );
+    let gateway = match proxy {
+        Some(proxy) => gateway.with_proxy(proxy),
+        None => gateway,
+    };
     let listener = gateway.bind(address).await?;
     let bound = listener.local_addr()?;
     // Until the last request is answered, commands beside this process ask it.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Config {
     pub(crate) memory: Memory,
     pub(crate) server: Server,
+    pub(crate) proxy: Proxy,
     pub(crate) embedding: Embedding,
     pub(crate) chat: Chat,
     pub(crate) search: Search,
@@ -44,6 +45,31 @@ pub(crate) struct Token {
     pub(crate) app: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) project: Option<String>,
+}
+
+/// The model servers behind `/v1`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Proxy {
+    /// Whose memory it is where a request does not say; empty: each conversation's own.
+    pub(crate) owner: String,
+    pub(crate) upstreams: Vec<Upstream>,
+}
+
+/// One model server.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Upstream {
+    /// As `quipu cache` names it; its address when empty.
+    pub(crate) name: String,
+    pub(crate) base_url: String,
+    pub(crate) api_key: String,
+    /// What it is, where a probe cannot tell: `llama.cpp`, `openai`, …
+    pub(crate) kind: String,
+    /// The models that it answers for, `*` at the end for all that begin so; all when empty.
+    pub(crate) models: Vec<String>,
+    /// Its own name for the model, where it is another.
+    pub(crate) model: String,
 }
 
 /// Where vectors come from.

@@ -92,8 +92,13 @@ impl Root {
     }
 
     pub(crate) fn serve(&self) -> Server {
+        self.serve_with(&[])
+    }
+
+    pub(crate) fn serve_with(&self, more: &[&str]) -> Server {
         let mut child = self
             .command(&["serve", "--listen", "127.0.0.1:0"])
+            .args(more)
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
             .spawn()
@@ -114,6 +119,10 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
     pub(crate) fn post(&self, path: &str, body: &Value) -> (u16, Value) {
         self.send("POST", path, &body.to_string())
     }

@@ -5,3 +5,4 @@ mod commands;
 mod context;
 mod crash;
 mod harness;
+mod proxy;

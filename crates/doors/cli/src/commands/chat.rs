@@ -1,0 +1,183 @@
+//! `quipu chat`: a talk with a model through the running server.
+//!
+//! Owns: the history, which this process keeps and sends whole as any client does; what one turn changes. Never: memory;
+//! the server recalls and learns.
+
+#[cfg(test)]
+pub(super) mod fake;
+mod input;
+mod screen;
+pub(super) mod server;
+mod slash;
+mod sse;
+mod turn;
+
+use std::io::{self, IsTerminal};
+use std::ops::ControlFlow;
+
+use serde_json::{Value, json};
+
+use self::input::{Input, Typed};
+use self::screen::{Screen, Viewer};
+use self::server::Server;
+use self::slash::Cost;
+use self::turn::{Answer, receive};
+use super::{Desk, name, runtime};
+use crate::args::ChatArgs;
+use crate::error::{Exit, Failure};
+
+pub(super) fn chat(desk: &Desk, args: ChatArgs) -> Result<Exit, Failure> {
+    if let Some(id) = &args.conversation {
+        name("--conversation", id)?;
+    }
+    runtime()?.block_on(async {
+        let server = Server::find(desk, args.url.as_deref()).await?;
+        let (mut out, mut err) = (io::stdout(), io::stderr());
+        let is_terminal = out.is_terminal();
+        let viewer = match desk.json {
+            true => Viewer::Program,
+            false if is_terminal => Viewer::Person,
+            false => Viewer::Pipe,
+        };
+        let prompts = viewer == Viewer::Person && io::stdin().is_terminal();
+        let screen = Screen::new(&mut out, &mut err, viewer, prompts);
+        let input = if args.message.is_empty() {
+            Input::standard()
+        } else {
+            Input::nothing()
+        };
+        Talk::new(server, args, input, screen).run().await
+    })
+}
+
+/// A talk, and everything that it keeps.
+struct Talk<'a> {
+    server: Server,
+    args: ChatArgs,
+    input: Input,
+    screen: Screen<'a>,
+    /// What was said, as the next request says it again.
+    history: Vec<Value>,
+    /// As the server named it, or the person who began.
+    conversation: Option<String>,
+    /// How long the history was when nothing was to be kept any more; none while it is.
+    incognito: Option<usize>,
+    /// What the last answer's header said.
+    injected: Option<String>,
+    cost: Cost,
+}
+
+impl<'a> Talk<'a> {
+    fn new(server: Server, args: ChatArgs, input: Input, screen: Screen<'a>) -> Self {
+        Self {
+            conversation: args.conversation.clone(),
+            server,
+            args,
+            input,
+            screen,
+            history: Vec::new(),
+            incognito: None,
+            injected: None,
+            cost: Cost::default(),
+        }
+    }
+
+    /// Says what the command line says, else what is typed until the end.
+    async fn run(mut self) -> Result<Exit, Failure> {
+        if self.args.message.is_empty() {
+            return self.typed().await;
+        }
+        for text in std::mem::take(&mut self.args.message) {
+            let exit = self.turn(&text).await?;
+            if exit != Exit::Ok {
+                return Ok(exit);
+            }
+        }
+        Ok(Exit::Ok)
+    }
+
+    async fn typed(&mut self) -> Result<Exit, Failure> {
+        if self.screen.prompts {
+            self.screen
+                .note("/help tells what can be typed; Ctrl-C stops an answer")?;
+        }
+        loop {
+            let text = match self.input.text(&mut self.screen, "> ").await? {
+                Typed::Text(text) => text,
+                Typed::End => return Ok(Exit::Ok),
+                Typed::Interrupt => return Ok(Exit::Interrupted),
+            };
+            let done = match text.trim() {
+                "" => continue,
+                command if command.starts_with('/') => self.command(command).await,
+                // An interrupt ends the answer and not the talk.
+                _ => self.turn(&text).await.map(|_| ControlFlow::Continue(())),
+            };
+            match done {
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(())) => return Ok(Exit::Ok),
+                Err(failure) => self.screen.trouble(&failure)?,
+            }
+        }
+    }
+
+    /// Says something and shows the answer. What was shown stays in the history; what has no answer does not.
+    async fn turn(&mut self, text: &str) -> Result<Exit, Failure> {
+        self.history.push(json!({"role": "user", "content": text}));
+        let body = self.request();
+        let headers: Vec<(&str, &str)> = match (&self.incognito, &self.conversation) {
+            (Some(_), _) => vec![("x-quipu-incognito", "1")],
+            (None, Some(id)) => vec![("x-quipu-user", slash::USER), ("x-quipu-conversation", id)],
+            (None, None) => vec![("x-quipu-user", slash::USER)],
+        };
+        let mut answer = Answer::default();
+        let receiving = receive(&self.server, &body, &headers, &mut answer, &mut self.screen);
+        let received = self.input.interrupts.unless(receiving).await;
+        self.screen.end(&answer.text)?;
+        if answer.text.is_empty() {
+            self.history.pop();
+        } else {
+            self.history
+                .push(json!({"role": "assistant", "content": answer.text}));
+        }
+        if self.incognito.is_none() && answer.conversation.is_some() {
+            self.conversation.clone_from(&answer.conversation);
+        }
+        self.cost.add(answer.usage.as_ref());
+        self.injected.clone_from(&answer.injected);
+        if let Some(Err(failure)) = received {
+            return Err(failure);
+        }
+        if self.screen.viewer == Viewer::Program {
+            self.screen.object(&json!({
+                "text": answer.text,
+                "usage": answer.usage,
+                "conversation": answer.conversation,
+                "injected": answer.injected,
+            }))?;
+        }
+        if received.is_some() {
+            return Ok(Exit::Ok);
+        }
+        self.screen.note("stopped")?;
+        Ok(Exit::Interrupted)
+    }
+
+    fn request(&self) -> Value {
+        let system = self.args.system.iter();
+        let system = system.map(|text| json!({"role": "system", "content": text}));
+        let messages: Vec<Value> = system.chain(self.history.iter().cloned()).collect();
+        let mut body = json!({
+            "messages": messages,
+            "stream": true,
+            "stream_options": {"include_usage": true},
+        });
+        if let Some(model) = &self.args.model {
+            body["model"] = json!(model);
+        }
+        body
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+//! A server without a model, on a real socket: it says what a test wrote, and keeps what it was asked.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::task::JoinSet;
+
+/// How many bytes a chunk has: so few that lines and characters are cut.
+const CHUNK_BYTES: usize = 7;
+
+/// What the server does with one request.
+#[derive(Debug)]
+pub(crate) struct Scripted {
+    bytes: Vec<u8>,
+    /// It waits for the client to hang up.
+    holds: bool,
+}
+
+/// One request that came.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    /// Method and path.
+    pub(crate) what: String,
+    head: String,
+    pub(crate) body: Value,
+}
+
+impl Asked {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines
+            .find(|(key, _)| key.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value)
+    }
+
+    /// Roles and texts, as in `user: hello`.
+    pub(crate) fn said(&self) -> Vec<String> {
+        let messages = self.body["messages"].as_array().expect("messages");
+        let text = |message: &Value| {
+            let part = |key: &str| message[key].as_str().expect("text").to_owned();
+            format!("{}: {}", part("role"), part("content"))
+        };
+        messages.iter().map(text).collect()
+    }
+}
+
+/// A whole answer: its pieces, its usage, its headers.
+pub(crate) fn answer(pieces: &[&str], usage: &Value, headers: &str) -> Scripted {
+    let mut events = said(pieces);
+    events += &event(&json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}));
+    events += &event(&json!({"choices": [], "usage": usage}));
+    events += "data: [DONE]\r\n\r\n";
+    let mut bytes = streamed(&events, headers);
+    bytes.extend_from_slice(b"0\r\n\r\n");
+    Scripted { bytes, holds: false }
+}
+
+/// Events as they are, to the end.
+pub(crate) fn events(events: &[Value]) -> Scripted {
+    let mut bytes = streamed(&events.iter().map(event).collect::<String>(), "");
+    bytes.extend_from_slice(b"0\r\n\r\n");
+    Scripted { bytes, holds: false }
+}
+
+/// An answer that never ends.
+pub(crate) fn endless(pieces: &[&str]) -> Scripted {
+    let bytes = streamed(&said(pieces), "");
+    Scripted { bytes, holds: true }
+}
+
+/// An answer in the midst of which the server goes away.
+pub(crate) fn torn(pieces: &[&str]) -> Scripted {
+    let bytes = streamed(&said(pieces), "");
+    Scripted { bytes, holds: false }
+}
+
+/// A JSON body.
+pub(crate) fn body(status: u16, body: &Value) -> Scripted {
+    let body = body.to_string();
+    let bytes = format!(
+        "HTTP/1.1 {status} Some\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    Scripted {
+        bytes: bytes.into_bytes(),
+        holds: false,
+    }
+}
+
+fn said(pieces: &[&str]) -> String {
+    let piece = |text: &&str| event(&json!({"choices": [{"delta": {"content": text}}]}));
+    pieces.iter().map(piece).collect()
+}
+
+fn event(value: &Value) -> String {
+    format!(": a comment\r\ndata: {value}\r\n\r\n")
+}
+
+fn streamed(events: &str, headers: &str) -> Vec<u8> {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n";
+    let mut bytes = format!("{head}{headers}\r\n").into_bytes();
+    for chunk in events.as_bytes().chunks(CHUNK_BYTES) {
+        bytes.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+        bytes.extend_from_slice(chunk);
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes
+}
+
+/// The server; it ends with the test.
+#[derive(Debug)]
+pub(crate) struct Fake {
+    pub(crate) address: SocketAddr,
+    asked: Arc<Mutex<Vec<Asked>>>,
+    /// Tells of each client that hung up before the end of an answer.
+    pub(crate) hung_up: UnboundedReceiver<()>,
+    _tasks: JoinSet<io::Result<()>>,
+}
+
+impl Fake {
+    /// Answers requests in the order of the script.
+    pub(crate) async fn start(script: Vec<Scripted>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound");
+        let address = listener.local_addr().expect("an address");
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let (tell, hung_up) = unbounded_channel();
+        let mut tasks = JoinSet::new();
+        let keep = asked.clone();
+        tasks.spawn(async move {
+            for scripted in script {
+                let (mut stream, _) = listener.accept().await?;
+                let request = read(&mut stream).await?;
+                keep.lock().expect("no panic").push(request);
+                stream.write_all(&scripted.bytes).await?;
+                if scripted.holds {
+                    while stream.read(&mut [0; 64]).await.is_ok_and(|read| read > 0) {}
+                    tell.send(()).ok();
+                }
+            }
+            Ok(())
+        });
+        Self {
+            address,
+            asked,
+            hung_up,
+            _tasks: tasks,
+        }
+    }
+
+    /// Every request so far.
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().expect("no panic").clone()
+    }
+}
+
+async fn read(stream: &mut TcpStream) -> io::Result<Asked> {
+    let mut bytes = Vec::new();
+    loop {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let (line, head) = head.split_once("\r\n").expect("a head");
+            let mut asked = Asked {
+                what: line.trim_end_matches(" HTTP/1.1").to_owned(),
+                head: head.to_owned(),
+                body: Value::Null,
+            };
+            let length = asked
+                .header("content-length")
+                .map_or(0, |text| text.parse().expect("a length"));
+            if body.len() >= length {
+                asked.body = serde_json::from_str(body).unwrap_or_default();
+                return Ok(asked);
+            }
+        }
+        if stream.read_buf(&mut bytes).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! What a line that begins with `/` does.
+//!
+//! Owns: the commands of a talk, the sum of its tokens. Never: a turn.
+
+use std::fmt;
+use std::ops::ControlFlow;
+
+use serde::Serialize;
+use serde_json::Value;
+use wire::{DeleteData, DeleteRequest, SearchRequest};
+
+use super::Talk;
+use super::input::Typed;
+use super::screen::Viewer;
+use crate::commands::cache;
+use crate::error::Failure;
+use crate::output;
+
+const HELP: &str = "\
+/memory         what memory was put before the model in the last turn
+/memory WORDS   search the memory
+/cost           the tokens of this talk
+/cache          what each request of this conversation cost, and why
+/forget         forget this conversation and begin anew
+/incognito      from here on keep nothing of what is said, or keep it again
+/system TEXT    what the model is told before the talk; nothing without a text
+/new            begin a new conversation
+/quit           end, as the end of input does
+A line that ends in \\ goes on in the next one. Ctrl-C stops an answer; where there is none, it ends the talk.";
+
+/// Whose memory is searched, as in every command that names nobody.
+pub(super) const USER: &str = "me";
+const FOUND_MAX: i64 = 5;
+
+/// The tokens of a talk, as the model's server counted them.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Cost {
+    prompt_tokens: u64,
+    cached_tokens: u64,
+    completion_tokens: u64,
+    turns: u64,
+    /// Turns whose tokens are not known: stopped, failed, or never told.
+    turns_unknown: u64,
+}
+
+impl Cost {
+    /// Adds a turn.
+    pub(super) fn add(&mut self, usage: Option<&Value>) {
+        self.turns += 1;
+        let Some(usage) = usage else {
+            self.turns_unknown += 1;
+            return;
+        };
+        let count = |pointer| usage.pointer(pointer).and_then(Value::as_u64).unwrap_or_default();
+        self.prompt_tokens += count("/prompt_tokens");
+        self.cached_tokens += count("/prompt_tokens_details/cached_tokens");
+        self.completion_tokens += count("/completion_tokens");
+    }
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            prompt_tokens,
+            cached_tokens,
+            completion_tokens,
+            turns,
+            turns_unknown,
+        } = self;
+        write!(
+            f,
+            "turns: {turns}; tokens: {prompt_tokens} prompt ({cached_tokens} cached), {completion_tokens} completion"
+        )?;
+        if *turns_unknown > 0 {
+            write!(f, "; turns that did not tell theirs: {turns_unknown}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Talk<'_> {
+    /// Does what a command says; breaks when the talk shall end.
+    pub(super) async fn command(&mut self, line: &str) -> Result<ControlFlow<()>, Failure> {
+        let (command, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        match (command, rest.trim()) {
+            ("/quit", _) => return Ok(ControlFlow::Break(())),
+            ("/help", _) => self.screen.note(HELP)?,
+            ("/memory", "") => {
+                let injected = self.injected.as_deref().unwrap_or("nothing was injected");
+                self.screen.note(injected)?;
+            }
+            ("/memory", words) => self.search(words).await?,
+            ("/cost", _) if self.screen.viewer == Viewer::Program => self.screen.object(&self.cost)?,
+            ("/cost", _) => self.screen.note(&self.cost)?,
+            ("/cache", _) => self.cache().await?,
+            ("/forget", _) => self.forget().await?,
+            ("/incognito", _) => self.incognito()?,
+            ("/system", text) => {
+                self.args.system = (!text.is_empty()).then(|| text.to_owned());
+                self.screen.note(if text.is_empty() {
+                    "the model is told nothing before the talk"
+                } else {
+                    "the model is told so from the next turn on"
+                })?;
+            }
+            ("/new", _) => {
+                self.renew();
+                self.screen.note("a new conversation")?;
+            }
+            (other, _) => {
+                return Err(Failure::usage(format!("`{other}` is no command")).hint("/help names them"));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    async fn search(&mut self, words: &str) -> Result<(), Failure> {
+        let request = SearchRequest {
+            user_id: Some(USER.to_owned()),
+            top_k: FOUND_MAX,
+            ..SearchRequest::new(words)
+        };
+        let asking = self.server.post::<Value>("/api/v1/memory/search", &request);
+        let Some(found) = self.input.interrupts.unless(asking).await else {
+            return self.screen.note("stopped");
+        };
+        let found = found?;
+        if self.screen.viewer == Viewer::Program {
+            return self.screen.object(&found);
+        }
+        output::found(&serde_json::from_value(found).map_err(anyhow::Error::from)?)
+    }
+
+    async fn cache(&mut self) -> Result<(), Failure> {
+        let Some(id) = &self.conversation else {
+            return self.screen.note("nothing was asked in this conversation yet");
+        };
+        let asking = cache::of(&self.server, Some(id));
+        let Some(data) = self.input.interrupts.unless(asking).await else {
+            return self.screen.note("stopped");
+        };
+        let data = data?;
+        if self.screen.viewer == Viewer::Program {
+            return self.screen.object(&data);
+        }
+        let text = cache::conversations(&data)?;
+        self.screen.note(text.trim_end())
+    }
+
+    async fn forget(&mut self) -> Result<(), Failure> {
+        let Some(id) = self.conversation.clone() else {
+            return self
+                .screen
+                .note("there is nothing to forget: the server has not named this conversation");
+        };
+        if !self.args.yes {
+            let question = format!("Forget everything of `{id}`? It cannot be undone. [y/N] ");
+            let typed = self.input.text(&mut self.screen, &question).await?;
+            if !matches!(&typed, Typed::Text(text) if matches!(text.trim(), "y" | "Y" | "yes")) {
+                return self.screen.note("nothing was forgotten");
+            }
+        }
+        let request = DeleteRequest {
+            session_id: Some(id),
+            ..DeleteRequest::default()
+        };
+        let asking = self.server.post::<DeleteData>("/api/v1/memory/delete", &request);
+        let Some(forgot) = self.input.interrupts.unless(asking).await else {
+            return self
+                .screen
+                .note("stopped; it may have been forgotten all the same");
+        };
+        let DeleteData {
+            count, message_count, ..
+        } = forgot?;
+        // Said again, it would be learnt again.
+        self.renew();
+        self.screen.note(format_args!(
+            "forgot {count} memories and {message_count} messages; a new conversation"
+        ))
+    }
+
+    fn incognito(&mut self) -> Result<(), Failure> {
+        match self.incognito.take() {
+            None => {
+                self.incognito = Some(self.history.len());
+                self.screen
+                    .note("incognito: nothing of what is said from here on is kept")
+            }
+            Some(before) => {
+                // Sent again with the history, it would be kept after all.
+                self.history.truncate(before);
+                self.screen
+                    .note("what is said is kept again; what was said incognito is gone")
+            }
+        }
+    }
+
+    /// Begins anew, under the same rules.
+    fn renew(&mut self) {
+        self.history.clear();
+        self.conversation = None;
+        self.incognito = self.incognito.map(|_| 0);
+        self.injected = None;
+        self.cost = Cost::default();
+    }
+}

@@ -1,0 +1,481 @@
+//! Talks with a server that says what a test wrote.
+
+use std::io::{self, Write};
+
+use clap::Parser;
+use gateway::Client;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::{UnboundedSender, channel, unbounded_channel};
+
+use super::fake::{Asked, Fake, Scripted, answer, body, endless, events, torn};
+use super::input::{Input, Interrupts, Typed};
+use super::screen::{Screen, Viewer};
+use super::server::Server;
+use super::sse::Lines;
+use super::{Talk, fake};
+use crate::args::{ChatArgs, Cli, Command};
+use crate::error::Exit;
+
+/// What a talk showed.
+struct Talked {
+    exit: Exit,
+    out: String,
+    err: String,
+    asked: Vec<Asked>,
+}
+
+impl Talked {
+    fn objects(&self) -> Vec<Value> {
+        let object = |line| serde_json::from_str(line).expect("an object on a line");
+        self.out.lines().map(object).collect()
+    }
+}
+
+/// Presses Ctrl-C whenever something is shown.
+struct Tripwire {
+    shown: Vec<u8>,
+    signs: Vec<&'static str>,
+    press: UnboundedSender<()>,
+}
+
+impl Write for Tripwire {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.shown.extend_from_slice(bytes);
+        let text = String::from_utf8_lossy(&self.shown);
+        if self.signs.first().is_some_and(|sign| text.contains(sign)) {
+            self.signs.remove(0);
+            self.press.send(()).expect("the talk goes on");
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn parsed(arguments: &[&str]) -> ChatArgs {
+    let line = ["quipu", "chat"].iter().chain(arguments);
+    match Cli::try_parse_from(line).expect("a chat").command {
+        Command::Chat(args) => args,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Types lines into a talk, Ctrl-C when each of the signs is shown.
+async fn typed(
+    server: &Fake,
+    arguments: &[&str],
+    viewer: Viewer,
+    lines: &[&str],
+    signs: &[&'static str],
+) -> Talked {
+    let (send, receive) = channel(lines.len().max(1));
+    for line in lines {
+        send.try_send(Ok((*line).to_owned())).expect("room");
+    }
+    drop(send);
+    let (press, pressed) = unbounded_channel();
+    let input = Input {
+        lines: receive,
+        interrupts: Interrupts::from(pressed),
+    };
+    let mut out = Tripwire {
+        shown: Vec::new(),
+        signs: signs.to_vec(),
+        press,
+    };
+    let mut err = Vec::new();
+    let screen = Screen::new(&mut out, &mut err, viewer, false);
+    let client = Server(Client::there(server.address, None));
+    let exit = Talk::new(client, parsed(arguments), input, screen).run().await;
+    Talked {
+        exit: exit.expect("the talk itself does not fail"),
+        out: String::from_utf8(out.shown).expect("text"),
+        err: String::from_utf8(err).expect("text"),
+        asked: server.asked(),
+    }
+}
+
+async fn talk(script: Vec<Scripted>, arguments: &[&str], viewer: Viewer, lines: &[&str]) -> Talked {
+    typed(&Fake::start(script).await, arguments, viewer, lines, &[]).await
+}
+
+fn usage(prompt: u64, cached: u64, completion: u64) -> Value {
+    json!({
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "prompt_tokens_details": {"cached_tokens": cached},
+    })
+}
+
+const NAMED: &str = "x-quipu-conversation: c1\r\nx-quipu-injected: f3; memories=2; tokens=81\r\n";
+
+#[tokio::test]
+async fn every_turn_says_the_whole_talk_and_the_cost_is_the_sum() {
+    let script = vec![
+        answer(&["Grüß ", "Gott", "."], &usage(10, 0, 3), NAMED),
+        answer(&["Still ", "here."], &usage(30, 13, 4), NAMED),
+    ];
+    let arguments = ["--model", "m", "--system", "Be short."];
+    let lines = ["Hello", "And \\", "now?", "/cost", "/memory", "/quit", "not said"];
+    let talked = talk(script, &arguments, Viewer::Pipe, &lines).await;
+    assert_eq!(talked.exit, Exit::Ok);
+    assert_eq!(
+        talked.out,
+        "Grüß Gott.\nStill here.\nturns: 2; tokens: 40 prompt (13 cached), 7 completion\n\
+         f3; memories=2; tokens=81\n"
+    );
+    assert_eq!(talked.err, "");
+    let [first, second] = talked.asked.as_slice() else {
+        panic!("{:?}", talked.asked)
+    };
+    assert_eq!(first.what, "POST /v1/chat/completions");
+    assert_eq!(first.said(), ["system: Be short.", "user: Hello"]);
+    assert_eq!(
+        second.said(),
+        [
+            "system: Be short.",
+            "user: Hello",
+            "assistant: Grüß Gott.",
+            "user: And \nnow?"
+        ]
+    );
+    assert_eq!(first.header("x-quipu-conversation"), None);
+    assert_eq!(second.header("x-quipu-conversation"), Some("c1"));
+    assert_eq!(first.body["model"], "m");
+    assert_eq!(first.body["stream"], true);
+    assert_eq!(first.body["stream_options"]["include_usage"], true);
+}
+
+#[tokio::test]
+async fn programs_get_one_object_a_line() {
+    let script = vec![
+        answer(&["a\n", "b"], &usage(10, 4, 2), NAMED),
+        body(500, &json!({"error": {"message": "no\nroom"}})),
+        answer(&["c"], &Value::Null, ""),
+    ];
+    let lines = ["1", "2", "3", "/cost", "/nonsense"];
+    let talked = talk(script, &[], Viewer::Program, &lines).await;
+    let objects = talked.objects();
+    let [first, second, third, cost, nonsense] = objects.as_slice() else {
+        panic!("{objects:?}")
+    };
+    let injected = "f3; memories=2; tokens=81";
+    assert_eq!(
+        *first,
+        json!({"text": "a\nb", "usage": usage(10, 4, 2), "conversation": "c1", "injected": injected})
+    );
+    let message = "the server answered with status 500: no room";
+    assert_eq!(second["error"]["message"], message);
+    assert!(second["error"]["hint"].is_string());
+    assert_eq!(
+        *third,
+        json!({"text": "c", "usage": null, "conversation": null, "injected": null})
+    );
+    assert_eq!(cost["cached_tokens"], 4);
+    assert_eq!((&cost["turns"], &cost["turns_unknown"]), (&json!(3), &json!(2)));
+    assert!(
+        nonsense["error"]["message"]
+            .as_str()
+            .expect("words")
+            .contains("/nonsense")
+    );
+    assert!(talked.asked[0].body.get("model").is_none());
+}
+
+#[tokio::test]
+async fn what_is_said_incognito_is_marked_and_never_sent_again() {
+    let ok = |text| answer(&[text], &usage(1, 0, 1), NAMED);
+    let script = vec![ok("A."), ok("B."), ok("C."), ok("D.")];
+    let lines = ["one", "/incognito", "two", "three", "/incognito", "four"];
+    let talked = talk(script, &["--conversation", "mine"], Viewer::Pipe, &lines).await;
+    let marks: Vec<_> = talked
+        .asked
+        .iter()
+        .map(|asked| {
+            (
+                asked.header("x-quipu-incognito"),
+                asked.header("x-quipu-conversation"),
+            )
+        })
+        .collect();
+    assert_eq!(
+        marks,
+        [
+            (None, Some("mine")),
+            (Some("1"), None),
+            (Some("1"), None),
+            (None, Some("c1"))
+        ]
+    );
+    assert_eq!(talked.asked[2].said().len(), 5);
+    assert_eq!(
+        talked.asked[3].said(),
+        ["user: one", "assistant: A.", "user: four"]
+    );
+}
+
+#[tokio::test]
+async fn a_refusal_is_told_in_a_line_and_the_talk_goes_on() {
+    let script = vec![
+        body(
+            503,
+            &json!({"error": {"message": "the upstream is down", "code": 503}}),
+        ),
+        body(
+            404,
+            &json!({"request_id": "r", "error": {"code": "NOT_FOUND", "message": "no route"}}),
+        ),
+        events(&[json!({"error": {"message": "out of memory"}})]),
+        body(200, &json!({"choices": []})),
+        answer(&["Back."], &usage(1, 0, 1), ""),
+    ];
+    let lines = ["a", "b", "c", "d", "e"];
+    let talked = talk(script, &[], Viewer::Pipe, &lines).await;
+    let told: Vec<&str> = talked.err.lines().collect();
+    assert_eq!(told.len(), 4, "{told:?}");
+    assert!(told[0].contains("503: the upstream is down ("));
+    assert!(told[1].contains("no route (start the server with `quipu serve --upstream URL`"));
+    assert!(told[2].contains("out of memory ("));
+    assert!(told[3].contains("ended before it was whole ("));
+    assert_eq!(talked.out, "Back.\n");
+    assert_eq!(talked.asked[4].said(), ["user: e"]);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_torn_is_told_and_what_was_shown_stays() {
+    let script = vec![torn(&["Half an"]), answer(&["Whole."], &usage(1, 0, 1), "")];
+    let talked = talk(script, &[], Viewer::Pipe, &["a", "b"]).await;
+    assert_eq!(talked.out, "Half an\nWhole.\n");
+    assert!(talked.err.contains("broke off"), "{}", talked.err);
+    assert_eq!(
+        talked.asked[1].said(),
+        ["user: a", "assistant: Half an", "user: b"]
+    );
+}
+
+#[tokio::test]
+async fn where_nobody_listens_it_says_how_to_start_a_server() {
+    let mut server = Fake::start(Vec::new()).await;
+    // It ends at once, and its socket with it.
+    assert_eq!(server.hung_up.recv().await, None);
+    let talked = typed(&server, &[], Viewer::Pipe, &["a", "/memory tea", "/cost"], &[]).await;
+    assert_eq!(talked.err.matches("quipu serve --upstream URL").count(), 2);
+    assert!(talked.out.contains("turns that did not tell theirs: 1"));
+}
+
+#[tokio::test]
+async fn an_interrupt_stops_the_answer_and_hangs_up() {
+    let script = vec![
+        endless(&["Once upon"]),
+        answer(&["The end."], &usage(1, 0, 1), ""),
+    ];
+    let mut server = Fake::start(script).await;
+    let lines = ["a tale", "the end, please"];
+    let talked = typed(&server, &[], Viewer::Pipe, &lines, &["upon"]).await;
+    server.hung_up.recv().await.expect("the connection was closed");
+    assert_eq!(talked.exit, Exit::Ok);
+    assert_eq!(talked.out, "Once upon\nstopped\nThe end.\n");
+    assert_eq!(
+        talked.asked[1].said(),
+        ["user: a tale", "assistant: Once upon", "user: the end, please"]
+    );
+}
+
+#[tokio::test]
+async fn a_second_interrupt_ends_the_talk() {
+    let mut server = Fake::start(vec![endless(&["Once upon"])]).await;
+    let lines = ["a tale", "never said"];
+    let talked = typed(&server, &[], Viewer::Pipe, &lines, &["upon", "stopped"]).await;
+    server.hung_up.recv().await.expect("the connection was closed");
+    assert_eq!(talked.exit, Exit::Interrupted);
+    assert_eq!(talked.asked.len(), 1);
+    // What the command line says ends with the first.
+    let server = Fake::start(vec![endless(&["Once upon"])]).await;
+    let arguments = ["--message", "a tale", "--message", "never said"];
+    let talked = typed(&server, &arguments, Viewer::Pipe, &[], &["upon"]).await;
+    assert_eq!((talked.exit, talked.asked.len()), (Exit::Interrupted, 1));
+}
+
+#[tokio::test]
+async fn an_interrupt_drops_the_work_and_the_next_work_is_done() {
+    let (press, pressed) = unbounded_channel();
+    let mut interrupts = Interrupts::from(pressed);
+    press.send(()).expect("it listens");
+    assert_eq!(interrupts.unless(std::future::pending::<u8>()).await, None);
+    // Even work that is done at once: whoever pressed does not want it.
+    for _ in 0..64 {
+        press.send(()).expect("it listens");
+        assert_eq!(interrupts.unless(async { 6 }).await, None);
+    }
+    assert_eq!(interrupts.unless(async { 7 }).await, Some(7));
+    drop(press);
+    assert_eq!(interrupts.unless(async { 8 }).await, Some(8));
+}
+
+#[tokio::test]
+async fn forgetting_asks_first_and_begins_anew() {
+    let ok = || answer(&["Yes."], &usage(1, 0, 1), NAMED);
+    let forgot = json!({"request_id": "r", "data": {"filters": [], "count": 2, "message_count": 4}});
+    let script = vec![ok(), body(200, &forgot), ok()];
+    let lines = ["/forget", "a", "/forget", "n", "/forget", "y", "b"];
+    let talked = talk(script, &[], Viewer::Pipe, &lines).await;
+    assert_eq!(talked.err, "");
+    assert_eq!(talked.out.matches("nothing was forgotten").count(), 1);
+    assert!(talked.out.contains("forgot 2 memories and 4 messages"));
+    let [_, forget, after] = talked.asked.as_slice() else {
+        panic!("{:?}", talked.asked)
+    };
+    assert_eq!(forget.what, "POST /api/v1/memory/delete");
+    assert_eq!(forget.body, json!({"session_id": "c1"}));
+    assert_eq!(after.said(), ["user: b"]);
+    assert_eq!(after.header("x-quipu-conversation"), None);
+    // Nobody is asked with --yes.
+    let script = vec![ok(), body(200, &forgot)];
+    let talked = talk(script, &["--yes"], Viewer::Pipe, &["a", "/forget"]).await;
+    assert_eq!(talked.asked.len(), 2);
+}
+
+#[tokio::test]
+async fn the_talk_can_be_begun_anew_and_told_another_thing() {
+    let ok = || answer(&["Yes."], &usage(5, 0, 1), NAMED);
+    let lines = [
+        "a",
+        "/new",
+        "/cost",
+        "/memory",
+        "/system Be kind.",
+        "b",
+        "/system",
+        "c",
+    ];
+    let talked = talk(
+        vec![ok(), ok(), ok()],
+        &["--system", "Be short."],
+        Viewer::Pipe,
+        &lines,
+    )
+    .await;
+    assert!(talked.out.contains("turns: 0; tokens: 0 prompt"));
+    assert!(talked.out.contains("nothing was injected"));
+    assert_eq!(talked.asked[1].said(), ["system: Be kind.", "user: b"]);
+    assert_eq!(talked.asked[1].header("x-quipu-conversation"), None);
+    assert_eq!(talked.asked[2].said(), ["user: b", "assistant: Yes.", "user: c"]);
+}
+
+#[tokio::test]
+async fn memory_and_cache_ask_their_routes() {
+    let cache = json!({"request_id": "r", "data": {"upstreams": [], "conversations": []}});
+    let found = json!({"request_id": "r", "data": {"episodes": [], "facts": [{"id": "f"}]}});
+    let script = vec![body(200, &cache), body(200, &found)];
+    let lines = ["/cache", "/memory green tea"];
+    let talked = talk(script, &["--conversation", "c+1"], Viewer::Program, &lines).await;
+    assert_eq!(talked.objects(), [cache["data"].clone(), found["data"].clone()]);
+    assert_eq!(talked.asked[0].what, "GET /api/v1/cache?conversation=c%2B1");
+    assert_eq!(talked.asked[1].what, "POST /api/v1/memory/search");
+    assert_eq!(talked.asked[1].body["query"], "green tea");
+    assert_eq!(talked.asked[1].body["user_id"], "me");
+}
+
+#[tokio::test]
+async fn a_person_sees_thoughts_dimmed_and_no_answer_commands_the_terminal() {
+    let delta = |delta: Value| json!({"choices": [{"delta": delta}]});
+    let script = || {
+        vec![events(&[
+            delta(json!({"role": "assistant", "content": null, "reasoning_content": "Hm, "})),
+            delta(json!({"reasoning": "tea."})),
+            delta(json!({"content": "Tea\x1b]52;c;bad\x07"})),
+            json!({"choices": [{"delta": {"content": "!"}, "finish_reason": "stop"}]}),
+        ])]
+    };
+    let talked = talk(script(), &[], Viewer::Person, &["a"]).await;
+    assert_eq!(talked.out, "\x1b[2mHm, tea.\x1b[0m\nTea]52;c;bad!\n");
+    let talked = talk(script(), &[], Viewer::Pipe, &["a"]).await;
+    assert_eq!(talked.out, "Tea\x1b]52;c;bad\x07!\n");
+}
+
+#[tokio::test]
+async fn a_text_may_go_on_until_the_input_ends() {
+    let (send, lines) = channel(2);
+    let (_press, pressed) = unbounded_channel();
+    let interrupts = Interrupts::from(pressed);
+    let mut input = Input { lines, interrupts };
+    send.try_send(Ok("a\\".to_owned())).expect("room");
+    drop(send);
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let mut screen = Screen::new(&mut out, &mut err, Viewer::Person, true);
+    let mut next = async || input.text(&mut screen, "> ").await.expect("no failure");
+    assert_eq!(next().await, Typed::Text("a\n".to_owned()));
+    assert_eq!(next().await, Typed::End);
+    assert_eq!(String::from_utf8(out).expect("text"), "> … > ");
+}
+
+#[test]
+fn lines_are_the_same_wherever_they_are_cut() {
+    let stream = "event: x\r\ndata: {\"a\": \"ü\"}\r\n\r\n: comment\ndata:[DONE]\n\ndata: never ended";
+    for cut in 0..=stream.len() {
+        let (one, two) = stream.as_bytes().split_at(cut);
+        let mut lines = Lines::default();
+        let mut payloads = lines.feed(one);
+        payloads.extend(lines.feed(two));
+        assert_eq!(payloads, ["{\"a\": \"ü\"}", "[DONE]"], "cut at {cut}");
+    }
+}
+
+/// Runs `quipu` as a process would, beside a server.
+fn run(arguments: &[&str], script: Vec<Scripted>) -> (Exit, Vec<Asked>) {
+    let runtime = super::runtime().expect("a runtime");
+    let server = runtime.block_on(fake::Fake::start(script));
+    let root = tempfile::tempdir().expect("a folder");
+    let toml = format!(
+        "[server]\nlisten = \"{}\"\ntokens = [{{ secret = \"s1\", app = \"a\" }}, {{ secret = \"s3\" }}]\n",
+        server.address
+    );
+    std::fs::write(root.path().join("quipu.toml"), toml).expect("written");
+    let root = root.path().to_str().expect("text");
+    let line = ["quipu", "--root", root]
+        .into_iter()
+        .chain(arguments.iter().copied())
+        .map(Into::into);
+    let exit = crate::run(line, |_, _| panic!("no command opens the root"));
+    (exit, server.asked())
+}
+
+#[test]
+fn the_command_finds_the_server_and_ends_with_what_it_was_told_to_say() {
+    let ok = || answer(&["Yes."], &usage(1, 0, 1), NAMED);
+    let (exit, asked) = run(&["chat", "--message", "a", "--message", "b"], vec![ok(), ok()]);
+    assert_eq!(exit, Exit::Ok);
+    assert_eq!(asked[1].said(), ["user: a", "assistant: Yes.", "user: b"]);
+    assert_eq!(asked[0].header("authorization"), Some("Bearer s3"));
+
+    let down = || body(502, &json!({"error": "down"}));
+    let (exit, asked) = run(
+        &["chat", "--json", "--message", "a", "--message", "b"],
+        vec![down()],
+    );
+    assert_eq!((exit, asked.len()), (Exit::Failed, 1));
+    let (exit, asked) = run(&["chat", "--conversation", "a b", "--message", "a"], vec![]);
+    assert_eq!((exit, asked.len()), (Exit::Usage, 0));
+    for url in [
+        "https://127.0.0.1:1",
+        "http://127.0.0.1",
+        "127.0.0.1:1",
+        "http://127.0.0.1:1/v1",
+    ] {
+        let (exit, _) = run(&["chat", "--url", url, "--message", "a"], vec![]);
+        assert_eq!(exit, Exit::Usage, "{url}");
+    }
+}
+
+#[test]
+fn the_command_cache_asks_the_same_server() {
+    let data = json!({"request_id": "r", "data": {"upstreams": [], "conversations": []}});
+    let (exit, asked) = run(
+        &["cache", "--json", "--conversation", "c 1"],
+        vec![body(200, &data)],
+    );
+    assert_eq!(exit, Exit::Ok);
+    assert_eq!(asked[0].what, "GET /api/v1/cache?conversation=c%201");
+}

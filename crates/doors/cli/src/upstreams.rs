@@ -1,0 +1,101 @@
+//! The model servers behind `/v1`, as configured.
+//!
+//! Owns: from configuration to a proxy. Never: what a request becomes.
+
+use std::sync::Arc;
+
+use model::Name;
+use ports::Upstream;
+use prefix::backend::Kind;
+use providers::{ApiKey, HttpUpstream};
+use proxy::{Parts, Proxy, Route};
+
+use crate::config::{Config, Upstream as Keys};
+use crate::error::Failure;
+use crate::world::{World, secret};
+
+/// The proxy, if there is a server to stand before: the one that the command line names, else those of the configuration.
+pub(crate) fn proxy(
+    world: &World,
+    config: &Config,
+    upstream: Option<&str>,
+) -> Result<Option<Proxy>, Failure> {
+    let named = upstream.map(|base_url| Keys {
+        base_url: base_url.to_owned(),
+        ..Keys::default()
+    });
+    let keys: Vec<Keys> = named.map_or_else(|| config.proxy.upstreams.clone(), |keys| vec![keys]);
+    if keys.is_empty() {
+        return Ok(None);
+    }
+    let owner = &config.proxy.owner;
+    let owner = (!owner.is_empty()).then(|| Name::parse(owner)).transpose();
+    let owner = owner.map_err(|error| Failure::usage(format!("proxy.owner: {error}")))?;
+    let routes = keys
+        .iter()
+        .map(|keys| route(keys, world))
+        .collect::<Result<_, _>>()?;
+    Ok(Some(Proxy::start(Parts {
+        engine: world.engine.clone(),
+        conversations: world.ledger.clone(),
+        routes,
+        owner,
+        gates: world.gates.clone(),
+        clock: world.clock.clone(),
+        ids: world.ids.clone(),
+    })))
+}
+
+fn route(keys: &Keys, world: &World) -> Result<Route, Failure> {
+    let kinds = || Kind::ALL.map(Kind::name).join(", ");
+    let kind = match keys.kind.as_str() {
+        "" => None,
+        name => Some(Kind::parse(name).ok_or_else(|| {
+            Failure::usage(format!("proxy.upstreams: there is no kind `{name}`"))
+                .hint(format!("there are {}", kinds()))
+        })?),
+    };
+    let base_url = under_v1(&keys.base_url);
+    let name = if keys.name.is_empty() {
+        &base_url
+    } else {
+        &keys.name
+    };
+    let key = secret("proxy.upstreams.api_key", &keys.api_key)?.map(ApiKey::new);
+    let upstream = HttpUpstream::new(name, &base_url, key, kind, world.clock.clone())
+        .map_err(|error| Failure::usage(format!("the upstream `{base_url}`: {error}")))?;
+    let upstream: Arc<dyn Upstream> = Arc::new(upstream);
+    Ok(Route {
+        upstream,
+        kind,
+        models: keys.models.clone(),
+        model: (!keys.model.is_empty()).then(|| keys.model.clone()),
+    })
+}
+
+/// A server without a path has its routes under `/v1`, as nearly all do.
+pub(crate) fn under_v1(base_url: &str) -> String {
+    let bare = base_url.trim().trim_end_matches('/');
+    let has_path = bare.split_once("://").is_some_and(|(_, rest)| rest.contains('/'));
+    if has_path {
+        bare.to_owned()
+    } else {
+        format!("{bare}/v1")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::under_v1;
+
+    #[test]
+    fn a_bare_address_means_its_v1() {
+        assert_eq!(under_v1("http://127.0.0.1:8080"), "http://127.0.0.1:8080/v1");
+        assert_eq!(under_v1("http://127.0.0.1:8080/"), "http://127.0.0.1:8080/v1");
+        assert_eq!(under_v1("https://api.x.com/v1/"), "https://api.x.com/v1");
+        assert_eq!(
+            under_v1("https://api.x.com/openai/v3"),
+            "https://api.x.com/openai/v3"
+        );
+    }
+}
