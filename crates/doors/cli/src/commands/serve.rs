@@ -60,6 +60,7 @@ async fn until_signal(
         Some(proxy) => gateway.with_proxy(proxy),
         None => gateway,
     };
+    let ended = signal();
     let listener = gateway.bind(address).await?;
     let bound = listener.local_addr()?;
     // Until the last request is answered, commands beside this process ask it.
@@ -70,23 +71,27 @@ async fn until_signal(
     } else {
         output::line(format_args!("serving {} on http://{bound}", desk.root.display()))?;
     }
-    Ok(gateway.serve(listener, signal()).await?)
+    Ok(gateway.serve(listener, ended).await?)
 }
 
-/// Waits for SIGINT or SIGTERM.
-async fn signal() {
-    let interrupted = tokio::signal::ctrl_c();
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let mut terminated = signal(SignalKind::terminate()).expect("a process may handle SIGTERM");
+/// Ends with SIGINT or SIGTERM; heard from the call on, so that none between it and the wait ends the process.
+#[cfg(unix)]
+fn signal() -> impl Future<Output = ()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let heard = |kind| signal(kind).expect("a process may handle its signals");
+    let (mut interrupted, mut terminated) = (heard(SignalKind::interrupt()), heard(SignalKind::terminate()));
+    async move {
         tokio::select! {
-            _ = interrupted => {}
+            _ = interrupted.recv() => {}
             _ = terminated.recv() => {}
         }
     }
-    #[cfg(not(unix))]
-    interrupted.await.ok();
+}
+
+/// Ends with an interrupt.
+#[cfg(not(unix))]
+async fn signal() {
+    tokio::signal::ctrl_c().await.ok();
 }
 
 /// The tokens that are configured.
