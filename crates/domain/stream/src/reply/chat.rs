@@ -84,11 +84,7 @@ impl Chat {
                     true
                 }
                 ("tool_calls", Value::Array(calls)) => {
-                    let mut all = true;
-                    for call in calls {
-                        all &= self.calls.push(call);
-                    }
-                    all
+                    calls.iter().filter(|call| !self.calls.push(call)).count() == 0
                 }
                 ("content" | "refusal" | "tool_calls", _) => false,
                 (name, value) if REASONING.contains(&name) => self.reason(name, value),
@@ -99,32 +95,25 @@ impl Chat {
     }
 
     fn reason(&mut self, name: &str, piece: &Value) -> bool {
-        match (self.reasoning.get_mut(name), piece) {
-            (_, Value::String(piece)) if piece.is_empty() => true,
-            (Some(Value::String(held)), Value::String(piece)) => {
-                held.push_str(piece);
-                true
-            }
-            (Some(Value::Array(held)), Value::Array(pieces)) => {
+        let held = match piece {
+            Value::String(piece) if piece.is_empty() => return true,
+            Value::String(_) => self.reasoning.entry(name).or_insert_with(|| Value::from("")),
+            Value::Array(_) => self
+                .reasoning
+                .entry(name)
+                .or_insert_with(|| Value::Array(Vec::new())),
+            _ => return false,
+        };
+        match (held, piece) {
+            (Value::String(held), Value::String(piece)) => held.push_str(piece),
+            (Value::Array(held), Value::Array(pieces)) => {
                 for piece in pieces {
                     detail(held, piece);
                 }
-                true
             }
-            (None, Value::String(_)) => {
-                self.reasoning.insert(name.to_owned(), piece.clone());
-                true
-            }
-            (None, Value::Array(pieces)) => {
-                let mut held = Vec::new();
-                for piece in pieces {
-                    detail(&mut held, piece);
-                }
-                self.reasoning.insert(name.to_owned(), Value::Array(held));
-                true
-            }
-            _ => false,
+            _ => return false,
         }
+        true
     }
 
     fn message(&mut self, text: &str) -> String {
