@@ -100,7 +100,7 @@ async fn read(gateway: &Gateway, visit: &Visit, request: Request) -> Result<prox
         path,
         is_get,
         owner: named(&headers, "x-quipu-user")?,
-        conversation: text(&headers, "x-quipu-conversation")
+        conversation: text(&headers, "x-quipu-conversation")?
             .map(SessionId::parse)
             .transpose()
             .map_err(|error| invalid("x-quipu-conversation", &error))?,
@@ -121,10 +121,10 @@ fn scope(headers: &HeaderMap, home: &Scope) -> Result<Scope, Failure> {
 }
 
 fn memory(headers: &HeaderMap) -> Result<Memory, Failure> {
-    if text(headers, "x-quipu-incognito").is_some_and(|value| !matches!(value, "0" | "false")) {
+    if text(headers, "x-quipu-incognito")?.is_some_and(|value| !matches!(value, "0" | "false")) {
         return Ok(Memory::Incognito);
     }
-    match text(headers, "x-quipu-memory") {
+    match text(headers, "x-quipu-memory")? {
         None | Some("on") => Ok(Memory::On),
         Some("read-only") => Ok(Memory::ReadOnly),
         Some("off") => Ok(Memory::Off),
@@ -134,15 +134,22 @@ fn memory(headers: &HeaderMap) -> Result<Memory, Failure> {
 
 fn named(headers: &HeaderMap, name: &'static str) -> Result<Option<Name>, Failure> {
     let name_of = |value| Name::parse(value).map_err(|error| invalid(name, &error));
-    text(headers, name).map(name_of).transpose()
+    text(headers, name)?.map(name_of).transpose()
 }
 
 fn invalid(name: &str, error: &model::InvalidId) -> Failure {
     wire::Invalid::whole(format!("{name}: {error}")).into()
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    headers.get(name)?.to_str().ok().map(str::trim)
+/// A header that cannot be read is refused: a switch that is passed over would keep what shall not be kept.
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Failure> {
+    let Some(value) = headers.get(name) else {
+        return Ok(None);
+    };
+    let text = value
+        .to_str()
+        .map_err(|_| wire::Invalid::whole(format!("{name}: write plain letters")))?;
+    Ok(Some(text.trim()))
 }
 
 /// The client's headers for the server. Where tokens open this door, `Authorization` holds ours.
@@ -221,5 +228,20 @@ pub(crate) fn error(path: &str, status: u16, code: impl Serialize, message: &str
         json!({"type": "error", "error": {"type": kind, "message": message, "code": code}})
     } else {
         json!({"error": {"message": message, "type": kind, "param": null, "code": code}})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_switch_that_cannot_be_read_is_refused() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(memory(&headers).unwrap(), Memory::On);
+        headers.insert("x-quipu-incognito", HeaderValue::from_static("1"));
+        assert_eq!(memory(&headers).unwrap(), Memory::Incognito);
+        headers.insert("x-quipu-incognito", HeaderValue::from_bytes(b"\xff").unwrap());
+        assert!(memory(&headers).is_err());
     }
 }
