@@ -1,8 +1,8 @@
 """What the proxy adds to the first byte of an answer: the same requests straight to a model server and through Quipu.
 
-    python3 scripts/latency.py http://127.0.0.1:8080 http://127.0.0.1:4777 [TURNS]
+    python3 scripts/latency.py http://127.0.0.1:8080 http://127.0.0.1:4777 [TURNS [on|off]]
 
-Each turn is one more message of a conversation of its own on either side, streamed. Prints milliseconds.
+The last word switches memory. Each turn is one more message of a conversation of its own on either side, streamed. Prints milliseconds.
 """
 
 import http.client
@@ -13,20 +13,20 @@ from urllib.parse import urlparse
 
 
 class Talk:
-    def __init__(self, base_url):
+    def __init__(self, base_url, memory):
         url = urlparse(base_url)
         self.path = url.path.rstrip("/").removesuffix("/v1") + "/v1/chat/completions"
         self.connection = http.client.HTTPConnection(url.hostname, url.port, timeout=60)
         self.connection.connect()
         self.messages = [{"role": "system", "content": "Be brief."}]
         self.taken = []
+        self.headers = {"content-type": "application/json", "x-quipu-user": "latency", "x-quipu-memory": memory}
 
     def turn(self, text):
         self.messages.append({"role": "user", "content": text})
         body = json.dumps({"model": "tiny", "stream": True, "messages": self.messages})
-        headers = {"content-type": "application/json", "x-quipu-user": "latency"}
         begun = time.perf_counter()
-        self.connection.request("POST", self.path, body, headers)
+        self.connection.request("POST", self.path, body, self.headers)
         answer = self.connection.getresponse()
         first = answer.read1(1)
         self.taken.append((time.perf_counter() - begun) * 1e3)
@@ -46,7 +46,8 @@ class Talk:
 
 def main():
     turns = int(sys.argv[3]) if len(sys.argv) > 3 else 400
-    direct, through = Talk(sys.argv[1]), Talk(sys.argv[2])
+    memory = sys.argv[4] if len(sys.argv) > 4 else "on"
+    direct, through = Talk(sys.argv[1], memory), Talk(sys.argv[2], memory)
     for number in range(turns):
         text = f"Turn {number}: what did I say about the parrot, the bicycle and the move to Lisbon?"
         direct.turn(text)
