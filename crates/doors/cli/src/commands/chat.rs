@@ -9,7 +9,6 @@ mod input;
 mod screen;
 pub(super) mod server;
 mod slash;
-mod sse;
 mod turn;
 
 use std::io::{self, IsTerminal};

@@ -11,7 +11,6 @@ use super::fake::{Asked, Fake, Scripted, answer, body, endless, events, torn};
 use super::input::{Input, Interrupts, Typed};
 use super::screen::{Screen, Viewer};
 use super::server::Server;
-use super::sse::Lines;
 use super::{Talk, fake};
 use crate::args::{ChatArgs, Cli, Command};
 use crate::error::Exit;
@@ -409,18 +408,6 @@ async fn a_text_may_go_on_until_the_input_ends() {
     assert_eq!(next().await, Typed::Text("a\n".to_owned()));
     assert_eq!(next().await, Typed::End);
     assert_eq!(String::from_utf8(out).expect("text"), "> … > ");
-}
-
-#[test]
-fn lines_are_the_same_wherever_they_are_cut() {
-    let stream = "event: x\r\ndata: {\"a\": \"ü\"}\r\n\r\n: comment\ndata:[DONE]\n\ndata: never ended";
-    for cut in 0..=stream.len() {
-        let (one, two) = stream.as_bytes().split_at(cut);
-        let mut lines = Lines::default();
-        let mut payloads = lines.feed(one);
-        payloads.extend(lines.feed(two));
-        assert_eq!(payloads, ["{\"a\": \"ü\"}", "[DONE]"], "cut at {cut}");
-    }
 }
 
 /// Runs `quipu` as a process would, beside a server.

@@ -4,10 +4,10 @@
 
 use serde::Deserialize;
 use serde_json::Value;
+use stream::sse::Decoder;
 
 use super::screen::Screen;
 use super::server::{Server, unanswered, words};
-use super::sse::Lines;
 use crate::error::Failure;
 
 /// What has arrived of an answer.
@@ -56,10 +56,10 @@ pub(super) async fn receive(
     let header = |name: &str| arriving.header(name).map(str::to_owned);
     answer.conversation = header("x-quipu-conversation");
     answer.injected = header("x-quipu-injected");
-    let (mut lines, mut is_whole) = (Lines::default(), false);
+    let (mut events, mut is_whole) = (Decoder::default(), false);
     while let Some(piece) = arriving.next().await.map_err(unanswered)? {
-        for payload in lines.feed(piece.as_ref()) {
-            is_whole |= payload == "[DONE]" || take(&payload, answer, screen)?;
+        for event in events.push(piece.as_ref()) {
+            is_whole |= event.data == "[DONE]" || take(&event.data, answer, screen)?;
         }
     }
     if is_whole {
