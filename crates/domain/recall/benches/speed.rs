@@ -75,8 +75,9 @@ fn turn(number: usize, dice: &mut Dice) -> Doc {
     }
 }
 
-/// A session's turns, their episode, and a fact for every fourth turn.
-fn rows(count: usize, dice: &mut Dice) -> Vec<Doc> {
+/// A session's turns, their episode, and a fact for every fourth turn. Where things change, the others have one too, which
+/// takes the place of an older one.
+fn rows(count: usize, is_changing: bool, dice: &mut Dice) -> Vec<Doc> {
     let mut rows = Vec::with_capacity(count);
     for number in 0.. {
         let turn = turn(number, dice);
@@ -100,6 +101,12 @@ fn rows(count: usize, dice: &mut Dice) -> Vec<Doc> {
         }
         if number % 4 == 0 {
             rows.push(entry(format!("f{number}"), EntryKind::Fact, dice.text(8)));
+        } else if is_changing {
+            let older = format!("f{}", number.saturating_sub(40));
+            rows.push(Doc {
+                supersedes: vec![model::EntryId::new(older)],
+                ..entry(format!("f{number}"), EntryKind::Fact, dice.text(8))
+            });
         }
         rows.push(turn);
         if rows.len() >= count {
@@ -127,9 +134,10 @@ fn main() {
         "| rows | upsert µs | replace µs | keyword ms | vector ms | hybrid ms | bytes a row | resident |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
-    for count in [1_000, 2_000, 10_000, 50_000] {
+    let sizes = [1_000, 2_000, 10_000, 20_000, 50_000].map(|count| (count, false));
+    for (count, is_changing) in sizes.into_iter().chain([(20_000, true)]) {
         let mut dice = Dice(7);
-        let rows = rows(count, &mut dice);
+        let rows = rows(count, is_changing, &mut dice);
         let mut corpus = Corpus::default();
         let before = resident_bytes();
         let start = Instant::now();
@@ -167,7 +175,8 @@ fn main() {
         let [keyword, vector, hybrid] = millis;
         let bytes = corpus.bytes() / count;
         println!(
-            "| {count} | {upsert:.1} | {replace:.1} | {keyword:.3} | {vector:.3} | {hybrid:.3} | {bytes} | {resident} |"
+            "| {count}{} | {upsert:.1} | {replace:.1} | {keyword:.3} | {vector:.3} | {hybrid:.3} | {bytes} | {resident} |",
+            if is_changing { ", changing" } else { "" }
         );
     }
 }

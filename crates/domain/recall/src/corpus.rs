@@ -3,8 +3,8 @@
 //! Owns: keeping every derived structure (postings, vectors, conversation order) true while rows come and go one by
 //! one. Never: ranking itself.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, OnceLock};
 
 use model::{Doc, DocId, SessionId};
 
@@ -13,6 +13,7 @@ use crate::lexicon::Lexicon;
 use crate::postings::{Postings, SLOTS_MAX, Slot, allocated};
 use crate::rank;
 use crate::row::{Kind, Row};
+use crate::validity::Links;
 use crate::vectors::{Quantised, Vectors};
 use crate::weights::Weights;
 
@@ -29,6 +30,11 @@ pub struct Corpus {
     sessions: BTreeMap<Option<SessionId>, Vec<Slot>>,
     /// Episodes and facts in order of id.
     entries: Vec<Slot>,
+    /// Of these, those that take the place of others.
+    successors: BTreeSet<Slot>,
+    /// Of these, those that end.
+    ending: BTreeSet<Slot>,
+    links: OnceLock<Links>,
     /// By an episode's id, its turns and facts.
     children: HashMap<Box<str>, Vec<Slot>>,
     speakers: Speakers,
@@ -74,6 +80,7 @@ impl Corpus {
             vector = self.vectors.get(slot);
         }
         self.remove(&doc.key.id);
+        self.links.take();
         let slot = self.free.pop().unwrap_or_else(|| {
             self.rows.push(None);
             let slot = Slot::try_from(self.rows.len() - 1).ok();
@@ -99,6 +106,12 @@ impl Corpus {
                 .entries
                 .partition_point(|slot| self.row(*slot).doc.key.id < row.doc.key.id);
             self.entries.insert(place, slot);
+            if !row.doc.supersedes.is_empty() {
+                self.successors.insert(slot);
+            }
+            if row.doc.valid_until.is_some() {
+                self.ending.insert(slot);
+            }
         }
         if let Some(parent) = row.episode() {
             self.children.entry(parent.into()).or_default().push(slot);
@@ -112,11 +125,14 @@ impl Corpus {
         let Some(slot) = self.ids.remove(id) else {
             return false;
         };
+        self.links.take();
         if self.row(slot).kind != Kind::Turn {
             let place = self
                 .entries
                 .partition_point(|other| *self.row(*other).doc.key.id < *id);
             self.entries.remove(place);
+            self.successors.remove(&slot);
+            self.ending.remove(&slot);
         }
         let row = self.rows[slot as usize].take().expect("ids name rows");
         let counts = row.counts(&mut self.lexicon);
@@ -173,7 +189,15 @@ impl Corpus {
             + allocated::<Slot>(CHILDREN)
             + size_of::<(Box<str>, Vec<Slot>)>();
         let children = self.children.len() * episode;
-        self.row_bytes + slots + ids + children + postings + self.vectors.bytes() + self.lexicon.bytes()
+        let links = self.links.get().map_or(0, Links::bytes);
+        self.row_bytes
+            + slots
+            + ids
+            + children
+            + links
+            + postings
+            + self.vectors.bytes()
+            + self.lexicon.bytes()
     }
 
     /// Ranks.
@@ -221,6 +245,21 @@ impl Corpus {
     /// Episodes and facts in order of id.
     pub(crate) fn entries(&self) -> &[Slot] {
         &self.entries
+    }
+
+    /// Entries that take the place of others.
+    pub(crate) fn successors(&self) -> &BTreeSet<Slot> {
+        &self.successors
+    }
+
+    /// Which of them take the place of which.
+    pub(crate) fn links(&self) -> &Links {
+        self.links.get_or_init(|| Links::of(self))
+    }
+
+    /// Entries that end.
+    pub(crate) fn ending(&self) -> &BTreeSet<Slot> {
+        &self.ending
     }
 
     /// The turns and facts of an episode.

@@ -123,12 +123,7 @@ impl Fusion<'_> {
 
     /// How fresh a row is: recent, and still true.
     pub(crate) fn freshness(&self, slot: Slot, row: &Row) -> f32 {
-        self.recency(row, FRESH_DAYS)
-            * if self.validity.is_over(self.corpus, slot) {
-                OVER
-            } else {
-                1.0
-            }
+        self.recency(row, FRESH_DAYS) * if self.validity.is_over(slot) { OVER } else { 1.0 }
     }
 
     /// The visible turns that a fact was made from.
@@ -156,12 +151,16 @@ impl Fusion<'_> {
                 self.own(*slot) + self.own_context(*slot) + self.looks(self.corpus.row(*slot));
         }
         let id = |slot: &Slot| &self.corpus.row(*slot).doc.key.id;
-        facts.sort_by(|a, b| {
+        let order = |a: &Slot, b: &Slot| {
             self.own(*b)
                 .total_cmp(&self.own(*a))
                 .then_with(|| id(a).cmp(id(b)))
-        });
-        facts.truncate(LENDING_FACTS);
+        };
+        if LENDING_FACTS < facts.len() {
+            facts.select_nth_unstable_by(LENDING_FACTS, order);
+            facts.truncate(LENDING_FACTS);
+        }
+        facts.sort_unstable_by(order);
         for slot in &facts {
             let context = self
                 .sources(*slot)
@@ -192,15 +191,15 @@ impl Fusion<'_> {
             strengths[turn as usize] += self.weights.memory * most;
         }
         let mut told_over: Vec<Slot> = Vec::new();
-        for (old, new) in self.validity.in_order(self.corpus) {
-            let turns = |fact: Slot| self.sources(fact).map(|(_, turn)| turn);
-            let was = turns(old)
-                .map(|turn| strengths[turn as usize])
-                .fold(0.0, f32::max);
-            for turn in turns(new) {
-                strengths[turn as usize] = strengths[turn as usize].max(was);
+        for link in self.validity.in_order() {
+            let (old, new) = self.validity.links.turns(link);
+            let seen = |turn: &&Slot| self.lineup.place(**turn).is_some();
+            let of = |turn: &Slot| strengths[*turn as usize];
+            let was = old.iter().filter(seen).map(of).fold(0.0, f32::max);
+            for turn in new.iter().filter(seen) {
+                strengths[*turn as usize] = strengths[*turn as usize].max(was);
             }
-            told_over.extend(turns(old));
+            told_over.extend(old.iter().filter(seen));
         }
         told_over.sort_unstable();
         told_over.dedup();
@@ -231,12 +230,10 @@ impl Fusion<'_> {
 
     /// What was superseded hands its strength on and keeps less than what took its place.
     fn succeed(&self, kind: Kind, strengths: &mut [f32]) {
-        for (old, new) in self.validity.in_order(self.corpus) {
-            if self.corpus.row(old).kind != kind || self.corpus.row(new).kind != kind {
-                continue;
-            }
-            let (was, is) = (strengths[old as usize], strengths[new as usize]);
-            strengths[new as usize] = is.max(was);
+        for link in self.validity.in_order().filter(|link| link.kind == Some(kind)) {
+            let was = strengths[link.old as usize];
+            let is = &mut strengths[link.new as usize];
+            *is = is.max(was);
         }
         for slot in self
             .lineup
@@ -244,7 +241,7 @@ impl Fusion<'_> {
             .iter()
             .filter(|slot| self.corpus.row(**slot).kind == kind)
         {
-            if self.validity.is_over(self.corpus, *slot) {
+            if self.validity.is_over(*slot) {
                 strengths[*slot as usize] *= OVER;
             }
         }

@@ -147,6 +147,9 @@ impl Question {
     /// How well a row's date fits the times that the question names: 1 within, a half one span's length outside, and
     /// less than that where the time is all that the question tells.
     pub(crate) fn time_fit(&self, row: &Row) -> Option<f32> {
+        if self.spans.is_empty() {
+            return None;
+        }
         let said = row.time.millis();
         let holds = row.doc.valid_from.map(|from| {
             // What began long ago and still holds is not what happened at a time.

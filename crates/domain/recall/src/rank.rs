@@ -2,6 +2,8 @@
 //!
 //! Owns: the order of these steps, filters and limits, and what is told about each hit. Never: evidence itself.
 
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use model::Filter;
@@ -57,7 +59,7 @@ pub(crate) fn rank(corpus: &Corpus, query: &Query<'_>, weights: &Weights) -> Ran
     };
     Ranking {
         memories: ranker.memories(),
-        messages: ranker.best(lineup.turns.clone(), query.messages_max),
+        messages: ranker.best(&lineup.turns, |_| true, query.messages_max),
         span: question.span.map(|span| (span.from, span.to)),
     }
 }
@@ -74,20 +76,18 @@ impl Ranker<'_> {
     /// Episodes, each with its best facts, and facts whose episode is not among the rows.
     fn memories(&self) -> Vec<Hit> {
         let Fusion { corpus, lineup, .. } = self.fusion;
-        let shown = |slot: &Slot| {
-            let row = corpus.row(*slot);
+        let shown = |slot: Slot| {
+            let row = corpus.row(slot);
             let episode = row
                 .episode()
                 .filter(|_| row.kind == Kind::Fact)
                 .and_then(|id| corpus.find(id));
             !episode.is_some_and(|(episode, row)| lineup.is_visible(episode) && self.passes(row))
         };
-        let entries = lineup.entries.iter().copied().filter(shown).collect();
-        let mut hits = self.best(entries, self.query.memories_max);
+        let mut hits = self.best(&lineup.entries, shown, self.query.memories_max);
         for hit in &mut hits {
-            let facts = corpus.children(&hit.doc.key.id).iter().copied();
-            let facts = facts.filter(|slot| corpus.row(*slot).kind == Kind::Fact && lineup.is_visible(*slot));
-            hit.facts = self.best(facts.collect(), FACTS_SHOWN_MAX);
+            let is_fact = |slot| corpus.row(slot).kind == Kind::Fact && lineup.is_visible(slot);
+            hit.facts = self.best(corpus.children(&hit.doc.key.id), is_fact, FACTS_SHOWN_MAX);
         }
         self.let_successors_go_first(&mut hits);
         hits
@@ -98,7 +98,7 @@ impl Ranker<'_> {
         let Fusion { corpus, validity, .. } = self.fusion;
         let is_over = |fact: &&Hit| {
             let slot = corpus.find(&fact.doc.key.id).map(|(slot, _)| slot);
-            slot.is_some_and(|slot| validity.is_over(corpus, slot))
+            slot.is_some_and(|slot| validity.is_over(slot))
         };
         for at in 0..hits.len() {
             let fact = hits[at].facts.first().filter(is_over);
@@ -123,23 +123,25 @@ impl Ranker<'_> {
             .is_none_or(|filter: &Filter| filter.matches(&row.doc))
     }
 
-    /// The strongest of some rows that pass the filter and reach the least score.
-    fn best(&self, mut slots: Vec<Slot>, limit: usize) -> Vec<Hit> {
-        let corpus = self.fusion.corpus;
-        slots.retain(|slot| self.score(*slot) >= self.query.score_min && self.passes(corpus.row(*slot)));
-        let order = |a: &Slot, b: &Slot| {
-            let strength = |slot: &Slot| self.strengths[*slot as usize];
-            strength(b).total_cmp(&strength(a)).then_with(|| {
-                let (a, b) = (corpus.row(*a), corpus.row(*b));
-                b.time.cmp(&a.time).then_with(|| a.doc.key.id.cmp(&b.doc.key.id))
+    /// The strongest of some rows that are shown, pass the filter and reach the least score.
+    fn best(&self, slots: &[Slot], shown: impl Fn(Slot) -> bool, limit: usize) -> Vec<Hit> {
+        // Whoever is stronger comes first, and few of the rows are looked at closely.
+        let mut rows: BinaryHeap<Placed<'_>> = slots
+            .iter()
+            .map(|slot| Placed {
+                slot: *slot,
+                strength: self.strengths[*slot as usize],
+                corpus: self.fusion.corpus,
             })
-        };
-        if limit < slots.len() {
-            slots.select_nth_unstable_by(limit, order);
-            slots.truncate(limit);
-        }
-        slots.sort_unstable_by(order);
-        slots.into_iter().map(|slot| self.hit(slot)).collect()
+            .collect();
+        let placed = std::iter::from_fn(|| rows.pop());
+        placed
+            .map(|placed| placed.slot)
+            .take_while(|slot| self.score(*slot) >= self.query.score_min)
+            .filter(|slot| shown(*slot) && self.passes(self.fusion.corpus.row(*slot)))
+            .take(limit)
+            .map(|slot| self.hit(slot))
+            .collect()
     }
 
     fn score(&self, slot: Slot) -> f32 {
@@ -186,3 +188,34 @@ impl Ranker<'_> {
         }
     }
 }
+
+/// A row by its strength; of equals the newer one is greater, then the one with the lower id.
+struct Placed<'a> {
+    slot: Slot,
+    strength: f32,
+    corpus: &'a Corpus,
+}
+
+impl Ord for Placed<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.strength.total_cmp(&other.strength).then_with(|| {
+            let (one, other) = (self.corpus.row(self.slot), self.corpus.row(other.slot));
+            let ids = || other.doc.key.id.cmp(&one.doc.key.id);
+            one.time.cmp(&other.time).then_with(ids)
+        })
+    }
+}
+
+impl PartialOrd for Placed<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Placed<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.slot == other.slot
+    }
+}
+
+impl Eq for Placed<'_> {}

@@ -763,6 +763,7 @@ proptest! {
         steps in proptest::collection::vec((some_row(), any::<bool>()), 0..40),
         text in words(1..6), method in method(), vector in proptest::array::uniform4(-1.0f32..1.0),
     ) {
+        let ask = Ask { vector: Some(&vector), method, ..ask(&text) };
         let mut lived = Corpus::default();
         let mut last = std::collections::BTreeMap::new();
         for (doc, remove) in steps {
@@ -776,11 +777,12 @@ proptest! {
                 lived.upsert(Arc::new(doc.clone()));
                 last.insert(id, doc);
             }
+            // What a search finds out and keeps must not outlive a change.
+            ask.of(&lived);
         }
         let fresh = corpus(last.into_values().rev());
         prop_assert_eq!(lived.len(), fresh.len());
         prop_assert!(lived.iter().eq(fresh.iter()));
-        let ask = Ask { vector: Some(&vector), method, ..ask(&text) };
         prop_assert_eq!(ask.of(&lived), ask.of(&fresh));
     }
 

@@ -2,79 +2,153 @@
 //!
 //! Owns: who supersedes whom at a time. Never: removing anything: what no longer holds is ranked lower and says so.
 
-use std::collections::BTreeMap;
+use std::ops::Range;
 
 use model::{DocId, EntryId, Timestamp};
 
 use crate::corpus::Corpus;
 use crate::lineup::Lineup;
 use crate::postings::Slot;
-use crate::row::Row;
+use crate::row::{Kind, Row};
 use crate::time::Span;
+
+/// Which entries of a corpus take the place of which, whoever asks: found once and kept until a row changes.
+#[derive(Debug, Default)]
+pub(crate) struct Links {
+    /// By age of the older, then of the newer entry.
+    links: Vec<Link>,
+    /// The turns that entries were made from, one entry's after the other's.
+    turns: Vec<Slot>,
+}
+
+/// One entry that takes the place of another.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) old: Slot,
+    pub(crate) new: Slot,
+    /// Of both, where they are of one kind.
+    pub(crate) kind: Option<Kind>,
+    old_turns: Range<usize>,
+    new_turns: Range<usize>,
+    /// Since when the older one holds, and until when by itself.
+    held: (Timestamp, Option<Timestamp>),
+    /// Since when the newer one holds.
+    begin: Timestamp,
+}
+
+impl Links {
+    pub(crate) fn of(corpus: &Corpus) -> Self {
+        let mut pairs: Vec<(Slot, Slot)> = Vec::new();
+        for new in corpus.successors() {
+            let row = corpus.row(*new);
+            let olds = row
+                .doc
+                .supersedes
+                .iter()
+                .filter_map(|id| corpus.find(id.as_str()));
+            pairs.extend(
+                olds.filter(|(_, old)| age(old) < age(row))
+                    .map(|(old, _)| (old, *new)),
+            );
+        }
+        pairs.sort_unstable_by_key(|(old, new)| (age(corpus.row(*old)), age(corpus.row(*new))));
+        pairs.dedup();
+        let mut turns = Vec::new();
+        let mut told = |row: &Row| {
+            let start = turns.len();
+            let sources = row.doc.sources.iter();
+            turns.extend(
+                sources
+                    .filter_map(|id| corpus.find(id.as_str()))
+                    .map(|(turn, _)| turn),
+            );
+            start..turns.len()
+        };
+        let link = |(old, new): (Slot, Slot)| {
+            let (older, newer) = (corpus.row(old), corpus.row(new));
+            Link {
+                old,
+                new,
+                kind: Some(older.kind).filter(|kind| *kind == newer.kind),
+                old_turns: told(older),
+                new_turns: told(newer),
+                held: (begin(older), older.doc.valid_until),
+                begin: begin(newer),
+            }
+        };
+        let links = pairs.into_iter().map(link).collect();
+        Self { links, turns }
+    }
+
+    /// The turns that a link's entries were made from: the older one's, the newer one's.
+    pub(crate) fn turns(&self, link: &Link) -> (&[Slot], &[Slot]) {
+        (
+            &self.turns[link.old_turns.clone()],
+            &self.turns[link.new_turns.clone()],
+        )
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.links.capacity() * size_of::<Link>() + self.turns.capacity() * size_of::<Slot>()
+    }
+}
 
 #[derive(Debug)]
 pub(crate) struct Validity<'a> {
-    /// Older to newer. Of several newer ones, the newest.
-    newer: BTreeMap<Slot, Slot>,
-    now: Timestamp,
-    /// The times that the question is about; what held then is not over for it.
-    spans: &'a [Span],
+    pub(crate) links: &'a Links,
+    /// Of several that take the place of one entry, the newest; by age of the older entry.
+    newest: Vec<&'a Link>,
+    /// By slot, the place in `newest`, and whether the entry no longer holds.
+    state: Vec<(u32, bool)>,
 }
 
+const NEVER: u32 = u32::MAX;
+
 impl<'a> Validity<'a> {
-    /// What holds at `now`, as far as visible rows tell. A newer entry counts from when it holds, or was said.
-    pub(crate) fn new(corpus: &Corpus, lineup: &Lineup, now: Timestamp, spans: &'a [Span]) -> Self {
-        let mut newer: BTreeMap<Slot, Slot> = BTreeMap::new();
-        for slot in &lineup.entries {
+    /// What holds at `now`, as far as visible rows tell. A newer entry counts from when it holds, or was said. The question is
+    /// about the times in `spans`: what held then is not over for it.
+    pub(crate) fn new(corpus: &'a Corpus, lineup: &Lineup, now: Timestamp, spans: &[Span]) -> Self {
+        let links = corpus.links();
+        let is_over = |since: Timestamp, end: Timestamp| {
+            end <= now && !spans.iter().any(|span| since < span.to && span.from < end)
+        };
+        let mut state = vec![(NEVER, false); corpus.slots_end()];
+        for slot in corpus.ending() {
             let row = corpus.row(*slot);
-            if row.doc.supersedes.is_empty() || begin(row) > now {
-                continue;
-            }
-            for id in &row.doc.supersedes {
-                let Some((old, _)) = corpus.find(id.as_str()).filter(|(_, old)| age(old) < age(row)) else {
-                    continue;
-                };
-                let known = newer.entry(old).or_insert(*slot);
-                if age(corpus.row(*known)) < age(row) {
-                    *known = *slot;
-                }
-            }
+            state[*slot as usize].1 = row.doc.valid_until.is_some_and(|end| is_over(begin(row), end));
         }
-        Self { newer, now, spans }
+        let counts = |link: &&Link| lineup.is_visible(link.new) && link.begin <= now;
+        let of_one = links.links.chunk_by(|one, next| one.old == next.old);
+        let newest: Vec<&Link> = of_one.filter_map(|of_one| of_one.iter().rfind(counts)).collect();
+        for (at, link) in (0..).zip(&newest) {
+            let (since, until) = link.held;
+            let end = until.map_or(link.begin, |until| until.min(link.begin));
+            state[link.old as usize] = (at, is_over(since, end));
+        }
+        Self { links, newest, state }
     }
 
-    /// Older entries with what took their place, oldest first.
-    pub(crate) fn in_order(&self, corpus: &Corpus) -> Vec<(Slot, Slot)> {
-        let mut pairs: Vec<(Slot, Slot)> = self.newer.iter().map(|(old, new)| (*old, *new)).collect();
-        pairs.retain(|(old, _)| self.is_over(corpus, *old));
-        pairs.sort_by_key(|(old, _)| age(corpus.row(*old)));
-        pairs
+    /// Older entries that are over with what took their place, oldest first.
+    pub(crate) fn in_order(&self) -> impl Iterator<Item = &Link> {
+        let newest = self.newest.iter().copied();
+        newest.filter(|link| self.is_over(link.old))
     }
 
     /// What took an entry's place in the end.
     pub(crate) fn superseded_by(&self, corpus: &Corpus, slot: Slot) -> Option<EntryId> {
-        let mut newest = *self.newer.get(&slot)?;
+        let newer = |slot: Slot| {
+            self.newest
+                .get(self.state[slot as usize].0 as usize)
+                .map(|link| link.new)
+        };
         // Each step is to a newer entry, so this ends.
-        while let Some(next) = self.newer.get(&newest) {
-            newest = *next;
-        }
+        let newest = std::iter::successors(newer(slot), |slot| newer(*slot)).last()?;
         Some(EntryId::new(&*corpus.row(newest).doc.key.id))
     }
 
     /// Whether an entry no longer holds, at the time that the question is about if it names one.
-    pub(crate) fn is_over(&self, corpus: &Corpus, slot: Slot) -> bool {
-        let row = corpus.row(slot);
-        let ends = [
-            row.doc.valid_until,
-            self.newer.get(&slot).map(|newer| begin(corpus.row(*newer))),
-        ];
-        let Some(end) = ends.into_iter().flatten().min().filter(|end| *end <= self.now) else {
-            return false;
-        };
-        !self
-            .spans
-            .iter()
-            .any(|span| begin(row) < span.to && span.from < end)
+    pub(crate) fn is_over(&self, slot: Slot) -> bool {
+        self.state[slot as usize].1
     }
 }
 
