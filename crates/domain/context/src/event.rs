@@ -79,6 +79,8 @@ pub struct Node {
 pub enum Reason {
     /// The view reached the policy's share.
     Threshold,
+    /// It would have reached it soon, and nobody was there to wait.
+    Idle,
     /// Somebody asked for it.
     Manual,
     /// The view did not fit, or the backend said so.
@@ -90,6 +92,7 @@ impl Reason {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Threshold => "threshold",
+            Self::Idle => "idle",
             Self::Manual => "manual",
             Self::Overflow => "overflow",
         }

@@ -20,6 +20,8 @@ use crate::text;
 pub enum Trigger {
     /// Before a request: only if due.
     Auto,
+    /// Between requests: only if due soon.
+    Idle,
     /// A person or a client: whatever the weight.
     Manual,
     /// The backend refused the request as too long.
@@ -142,22 +144,33 @@ impl Session {
         }
     }
 
+    fn inputs_of(&self, budget: &Budget, trigger: Trigger) -> Inputs {
+        let (inputs, policy) = (self.inputs(budget), self.policy());
+        let threshold = match trigger {
+            Trigger::Idle => share_of(inputs.threshold, policy.compact_idle_at / policy.compact_at),
+            Trigger::Auto | Trigger::Manual | Trigger::Overflow => inputs.threshold,
+        };
+        Inputs { threshold, ..inputs }
+    }
+
     /// Decides at one effort. `Auto` starts at [`Effort::Mask`].
     pub fn decide(&self, budget: &Budget, trigger: Trigger, effort: Effort) -> Decision {
-        let inputs = self.inputs(budget);
+        let inputs = self.inputs_of(budget, trigger);
         let fits = inputs.used <= inputs.limit;
-        if trigger == Trigger::Auto && inputs.used < inputs.threshold {
+        let waits_until_due = matches!(trigger, Trigger::Auto | Trigger::Idle);
+        if waits_until_due && inputs.used < inputs.threshold {
             return Decision::Keep(inputs, Keep::BelowThreshold);
         }
         let refused = self
             .refused_at()
             .is_some_and(|at| inputs.used < at.saturating_add(inputs.gain_min.max(1)));
-        if trigger == Trigger::Auto && fits && refused {
+        if waits_until_due && fits && refused {
             return Decision::Keep(inputs, Keep::RefusedBefore);
         }
         let reason = match trigger {
             Trigger::Manual => Reason::Manual,
             Trigger::Auto if fits => Reason::Threshold,
+            Trigger::Idle if fits => Reason::Idle,
             _ => Reason::Overflow,
         };
         let masks = if matches!(effort, Effort::Mask | Effort::Strip | Effort::Bare) {

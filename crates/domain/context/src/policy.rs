@@ -15,6 +15,8 @@ pub struct Policy {
     pub compact_at: f64,
     /// … or this many tokens, whichever comes first: very wide windows are slow and dear long before they are full.
     pub compact_at_tokens: Option<usize>,
+    /// While nobody waits, a compaction is due from this share on, so that none is due in front of somebody.
+    pub compact_idle_at: f64,
     /// What a compaction aims at; the distance to `compact_at` is the hysteresis.
     pub target: f64,
     /// A compaction that gains less is not recorded, unless the view would not fit otherwise.
@@ -65,6 +67,7 @@ impl Policy {
             name: "quipu",
             compact_at: 0.85,
             compact_at_tokens: Some(400_000),
+            compact_idle_at: 0.65,
             target: 0.45,
             gain_min: 0.10,
             tail: 0.35,
@@ -89,6 +92,7 @@ impl Policy {
             name: "codebuddy",
             compact_at: 0.75,
             compact_at_tokens: Some(200_000),
+            compact_idle_at: 0.75,
             target: 0.75,
             gain_min: 0.0,
             tail: 1.0,
@@ -109,6 +113,7 @@ impl Policy {
         Self {
             name: "openclaw",
             compact_at: 0.90,
+            compact_idle_at: 0.90,
             target: 0.30,
             tail: 0.34,
             gain_min: 0.05,

@@ -150,6 +150,7 @@ struct NodeRecord {
 #[serde(rename_all = "snake_case")]
 enum ReasonWord {
     Threshold,
+    Idle,
     Manual,
     Overflow,
 }
@@ -202,7 +203,7 @@ macro_rules! same_words {
     };
 }
 same_words!(Word, Role, System, User, Assistant, Tool);
-same_words!(ReasonWord, Reason, Threshold, Manual, Overflow);
+same_words!(ReasonWord, Reason, Threshold, Idle, Manual, Overflow);
 same_words!(
     KindWord, Kind, Objective, Constraint, Decision, Todo, Done, File, Command, Error, Identifier, Excerpt
 );

@@ -90,8 +90,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Temper::Endless),
         1 => Just(Temper::Sly),
     ];
-    let trigger =
-        prop_oneof![4 => Just(Trigger::Auto), 1 => Just(Trigger::Manual), 1 => Just(Trigger::Overflow)];
+    let trigger = prop_oneof![4 => Just(Trigger::Auto), 1 => Just(Trigger::Idle), 1 => Just(Trigger::Manual), 1 => Just(Trigger::Overflow)];
     prop_oneof![
         2 => text().prop_map(|text| Step::Say(Role::User, text)),
         3 => text().prop_map(|text| Step::Say(Role::Assistant, text)),
