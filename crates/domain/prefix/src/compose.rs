@@ -186,6 +186,44 @@ pub fn plan<'a>(shadow: &Shadow, request: Request<'a>, wanted: &Wanted) -> Plan<
     }
 }
 
+/// All that was said, as it would be sent again with nothing new: what warms a server for the next turn.
+pub fn standing(shadow: &Shadow) -> Composed {
+    let messages: Vec<&str> = shadow
+        .entries()
+        .iter()
+        .map(|entry| entry.bytes.as_str())
+        .collect();
+    let plan = Plan {
+        request: Request {
+            model: &shadow.head().model,
+            system: System::Messages,
+            tools: &[],
+            messages: &messages,
+            front: 0,
+        },
+        body: &messages,
+        replay: Replay::Frozen,
+        next: shadow.clone(),
+        events: Vec::new(),
+        target: None,
+    };
+    plan.compose(None)
+}
+
+/// The event that begins an epoch between two requests: all stays, but for what these edits replace.
+pub fn renewal(shadow: &Shadow, edits: &[Edit], reasons: Vec<Reason>) -> Event {
+    let kept = shadow.entries().len();
+    Event::Epoch {
+        number: shadow.epoch().saturating_add(1),
+        reasons,
+        front: 0,
+        kept,
+        fragments: shadow.fragments_ever(),
+        head: None,
+        edits: accepted(&[], edits, 0, kept),
+    }
+}
+
 /// What the client's messages mean; those that it resends unchanged need not be read again.
 fn meanings(shadow: &Shadow, body: &[&str], front: usize) -> Vec<Meaning> {
     let known = |index: usize| shadow.entries().get(front.checked_add(index)?);
