@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Usage, anthropic, chat, responses};
 use super::prompt::{Dialect, Prompt};
 use super::rules::violations;
-use super::{Seen, Shared};
+use super::{Reply, Seen, Shared};
 
 /// A request that a real server would work on.
 pub(super) struct Call {
@@ -62,8 +62,17 @@ impl Call {
             state.answered += 1;
             state.answered
         };
-        let reply = (shared.reply)(&self.request, number);
-        let generated = self.prompt.reply_tokens(self.dialect, &reply);
+        let is_mute = self.request["max_tokens"] == 0;
+        let reply = if is_mute {
+            Reply::default()
+        } else {
+            (shared.reply)(&self.request, number)
+        };
+        let generated = if is_mute {
+            Vec::new()
+        } else {
+            self.prompt.reply_tokens(self.dialect, &reply)
+        };
         // Anthropic keeps what stands before a mark, and of a reply nothing until it comes back.
         let is_marked = shared.kind == Kind::Anthropic;
         let kept = if is_marked { &tokens[..marked] } else { &tokens };

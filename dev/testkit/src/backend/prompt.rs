@@ -131,7 +131,10 @@ impl Prompt {
             put_said(&mut tokens, &turn.reasoning, &turn.text, &turn.calls);
             marked = if turn.marked { tokens.len() } else { marked };
         }
-        tokens.push(ASSISTANT);
+        // A talk that ends with the assistant's words is gone on with, as llama.cpp does it.
+        if self.turns.last().is_none_or(|last| last.role != Role::Assistant) {
+            tokens.push(ASSISTANT);
+        }
         (tokens, marked)
     }
 
