@@ -3,6 +3,7 @@
 //! Owns: from configuration to a proxy. Never: what a request becomes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::Name;
 use ports::Upstream;
@@ -41,6 +42,7 @@ pub(crate) fn proxy(
         routes,
         owner,
         gates: world.gates.clone(),
+        idle_after: Duration::from_secs(config.consolidation.idle_seconds.into()),
         clock: world.clock.clone(),
         ids: world.ids.clone(),
     })))

@@ -13,7 +13,6 @@ use futures::stream::BoxStream;
 use futures::{FutureExt, Stream, StreamExt};
 use model::{Content, Message, MessageId, Name, Role};
 use ports::{JobId, NewMessage, UpstreamAnswer, UpstreamError};
-use prefix::backend::Kind;
 use prefix::compose::Composed;
 use prefix::diverge::{self, Observed, Outline};
 use prefix::shadow::Event;
@@ -22,10 +21,11 @@ use tokio::task::JoinHandle;
 use transcript::dialect;
 
 use crate::gate::Lease;
+use crate::idle::Frame;
 use crate::measure::Measured;
 use crate::proxy::{Memory, Proxy, Speech};
-use crate::store::{Shared, Whose};
-use crate::talk::{Last, Logged};
+use crate::store::Shared;
+use crate::talk::{Last, Logged, Open};
 
 /// An error body that could name a field is not longer.
 const REFUSED_BYTES_MAX: usize = 64 << 10;
@@ -99,11 +99,8 @@ pub(crate) async fn buffered(mut answer: UpstreamAnswer) -> (String, UpstreamAns
 pub(crate) struct Closing {
     pub(crate) proxy: Proxy,
     pub(crate) shared: Shared,
-    pub(crate) whose: Whose,
     /// By the clock that never goes back.
     pub(crate) started: Duration,
-    pub(crate) upstream: String,
-    pub(crate) kind: Kind,
     pub(crate) memory: Memory,
     /// How many requests the server had had.
     pub(crate) turn: u64,
@@ -111,7 +108,10 @@ pub(crate) struct Closing {
     pub(crate) head_tokens: usize,
     pub(crate) injected: Option<Injected>,
     pub(crate) composed: Composed,
-    pub(crate) speech: Speech,
+    /// For calls of our own while nobody talks.
+    pub(crate) frame: Frame,
+    /// Ends with this.
+    pub(crate) open: Open,
     /// Held as long as the answer arrives.
     pub(crate) lease: Option<Lease>,
 }
@@ -119,7 +119,7 @@ pub(crate) struct Closing {
 impl Closing {
     /// The answer, read along as it passes.
     pub(crate) fn watch(self, answer: UpstreamAnswer, is_stream: bool, conversation: String) -> Answer {
-        let dialect = match self.speech {
+        let dialect = match self.frame.speech {
             Speech::Chat => Dialect::OpenAiChat,
             Speech::Messages => Dialect::Anthropic,
         };
@@ -153,6 +153,19 @@ impl Closing {
         if is_good && self.memory.learns() {
             self.remember(&outcome).await;
         }
+        let (proxy, kind) = (self.proxy.clone(), self.frame.kind);
+        let server = self.frame.target.upstream.base_url().to_owned();
+        let conversation = {
+            let mut talk = self.shared.lock().await;
+            talk.frame = Some(Frame {
+                ended: proxy.clock.elapsed(),
+                ..self.frame
+            });
+            crate::store::identity(&talk.key.scope, &talk.key.session)
+        };
+        drop(self.open);
+        let now = proxy.clock.elapsed();
+        proxy.idle.turn(now, conversation, &server, kind);
     }
 
     async fn reply(
@@ -173,7 +186,7 @@ impl Closing {
             prompt_tokens,
             cached_tokens: usize_of(usage.cached_tokens).unwrap_or(0),
             others_between: last.as_ref().is_some_and(|last| last.turn + 1 != self.turn),
-            cache: self.kind.profile().cache(false),
+            cache: self.frame.kind.profile().cache(false),
         });
         let verdict = observed
             .filter(|_| usage.cached_tokens.is_some())
@@ -187,7 +200,7 @@ impl Closing {
             let event = Logged::Sent(Event::Reply {
                 bytes: reply.to_owned(),
             });
-            let record = self.whose.with(|scope| talk.apply(scope, &event));
+            let record = self.frame.whose.with(|scope| talk.apply(scope, &event));
             self.proxy.store.learn(&talk);
             self.proxy
                 .keeper
@@ -205,8 +218,8 @@ impl Closing {
         });
         let measured = Measured {
             at: self.proxy.clock.now(),
-            upstream: self.upstream.clone(),
-            kind: self.kind,
+            upstream: self.frame.target.upstream.name().to_owned(),
+            kind: self.frame.kind,
             conversation: crate::store::identity(&talk.key.scope, &talk.key.session).0,
             prompt_tokens: usage.prompt_tokens.unwrap_or(0),
             cached_tokens: usage.cached_tokens,
@@ -250,7 +263,7 @@ impl Closing {
         let assistant = || Name::parse("assistant").unwrap_or_else(|_| owner.id.clone());
         let mut messages = Vec::new();
         for (bytes, id) in &said {
-            let Ok(item) = dialect::read_message(self.speech.dialect(), bytes) else {
+            let Ok(item) = dialect::read_message(self.frame.speech.dialect(), bytes) else {
                 continue;
             };
             let text = item.prose();

@@ -86,6 +86,31 @@ impl<'a> Body<'a> {
     }
 }
 
+/// Of a request: what a call beside the talk does without.
+const NOT_BESIDE: [&str; 6] = [
+    "stream",
+    "stream_options",
+    "n",
+    "logprobs",
+    "top_logprobs",
+    "store",
+];
+/// Where a client says how long an answer may be.
+pub(crate) const LENGTHS: [&str; 2] = ["max_completion_tokens", "max_tokens"];
+
+impl Body<'_> {
+    /// The same without its messages and what a call beside the talk does without: small, to be kept for such calls.
+    pub(crate) fn frame(&self) -> String {
+        let kept = |(name, _): &&(Cow<'_, str>, &str)| !NOT_BESIDE.contains(&&**name);
+        let fields = self.fields.iter().filter(kept).cloned().collect();
+        let replaced = ["messages", "tools", "system"]
+            .into_iter()
+            .filter(|name| self.get(name).is_some())
+            .map(|name| (name, "[]".to_owned()));
+        Body { fields }.with(&replaced.collect::<Vec<_>>(), &[])
+    }
+}
+
 /// A JSON list of these texts.
 pub(crate) fn list(items: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let items: Vec<String> = items.into_iter().map(|item| item.as_ref().to_owned()).collect();
@@ -147,6 +172,13 @@ mod tests {
             r#"{"model":"m","n":1.0,"big":1e400,"messages":[3],"xA":[ 1 ],"cache_prompt":true}"#
         );
         assert_eq!(body.text("model").as_deref(), Some("m"));
+    }
+
+    #[test]
+    fn a_frame_has_neither_messages_nor_a_stream() {
+        let text = r#"{"model":"m","stream":true,"stream_options":{},"messages":[1,2],"top_p":0.90,"tools":[{}],"n":2}"#;
+        let frame = Body::read(text).unwrap().frame();
+        assert_eq!(frame, r#"{"model":"m","messages":[],"top_p":0.90,"tools":[]}"#);
     }
 
     #[test]

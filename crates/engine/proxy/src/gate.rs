@@ -28,6 +28,8 @@ pub struct Job {
     pub name: String,
     /// A newer job takes the place of a waiting one with the same key.
     pub key: String,
+    /// Whether it puts a prompt of its own into the server's cache.
+    pub displaces: bool,
     /// Called anew for each try. Dropping the future must end the call; it is dropped where it next waits.
     pub run: Box<dyn Fn() -> BoxFuture<'static, JobEnd> + Send + Sync>,
 }
@@ -115,6 +117,7 @@ impl Gates {
             clock: Arc::clone(&self.clock),
             queue: Mutex::new(Queue::new(self.idle_after)),
             changed: Notify::new(),
+            on_displaced: Mutex::default(),
         }));
         if all.closed {
             gate.0.with(Queue::close);
@@ -192,13 +195,23 @@ impl Gates {
 #[derive(Debug, Clone)]
 pub struct Gate(Arc<Inner>);
 
-#[derive(Debug)]
 struct Inner {
     upstream: String,
     clock: Arc<dyn Clock>,
     queue: Mutex<Queue>,
     /// Wakes the worker, the only one who waits for it.
     changed: Notify,
+    on_displaced: Mutex<Option<Callback>>,
+}
+
+type Callback = Box<dyn Fn() + Send + Sync>;
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gate")
+            .field("upstream", &self.upstream)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Gate {
@@ -214,6 +227,11 @@ impl Gate {
         let now = self.0.clock.elapsed();
         self.0.with(|queue| queue.submit(&self.0.upstream, job, now));
         self.0.changed.notify_one();
+    }
+
+    /// Has this called whenever background calls have put prompts of their own into the server's cache and it is quiet again.
+    pub(crate) fn on_displaced(&self, call: impl Fn() + Send + Sync + 'static) {
+        *self.0.callback() = Some(Box::new(call));
     }
 
     /// What goes on here now.
@@ -253,6 +271,10 @@ impl Inner {
         }
     }
 
+    fn callback(&self) -> MutexGuard<'_, Option<Callback>> {
+        self.on_displaced.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn with<T>(&self, change: impl FnOnce(&mut Queue) -> T) -> T {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let result = change(&mut queue);
@@ -274,6 +296,11 @@ async fn work(gate: Arc<Inner>) {
                 let end = end.unwrap_or_else(|_| Some(JobEnd::Failed("it panicked".to_owned())));
                 let now = gate.clock.elapsed();
                 gate.with(|queue| queue.ended(&gate.upstream, waiting, end, now));
+            }
+            Next::Displaced => {
+                if let Some(call) = &*gate.callback() {
+                    call();
+                }
             }
             Next::Change => gate.changed.notified().await,
             Next::Within(pause) => tokio::select! {

@@ -58,6 +58,7 @@ impl Chat for GatedChat {
         };
         self.gate.submit(Job {
             name: "extraction".to_owned(),
+            displaces: true,
             key: self.asked.fetch_add(1, Ordering::Relaxed).to_string(),
             run: Box::new(run),
         });

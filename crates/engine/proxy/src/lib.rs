@@ -5,13 +5,15 @@
 //! servers), what a prefix is (`prefix`), what leaves a view (`context`).
 //!
 //! Reading order: [`Proxy`] (its parts, whose a request is), `turn` (its order), `store` and `talk` (conversations), `recall`,
-//! `after` (the answer), `keeper` (the disk), [`gate`], [`GatedChat`], [`measure`],
+//! `after` (the answer), `keeper` (the disk), `idle` (between turns), [`gate`], [`GatedChat`], [`measure`],
 //! [`Refusal`].
 
 mod after;
 mod body;
+mod due;
 pub mod gate;
 mod gated;
+mod idle;
 mod keeper;
 pub mod measure;
 mod proxy;

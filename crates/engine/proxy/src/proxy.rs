@@ -16,6 +16,7 @@ use transcript::dialect::Dialect;
 
 use crate::body::Body;
 use crate::gate::Gates;
+use crate::idle::{self, Idle};
 use crate::keeper::Keeper;
 use crate::measure::Measures;
 use crate::refusal::Refusal;
@@ -48,6 +49,8 @@ pub struct Parts {
     pub owner: Option<Name>,
     /// By the base URLs of the servers.
     pub gates: Arc<Gates>,
+    /// A conversation is idle after so long without a turn.
+    pub idle_after: Duration,
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn Ids>,
 }
@@ -59,6 +62,7 @@ pub struct Proxy {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) store: Arc<Store>,
     pub(crate) keeper: Keeper,
+    pub(crate) idle: Idle,
     pub(crate) gates: Arc<Gates>,
     pub(crate) measures: Arc<Measures>,
     /// What is done after answers.
@@ -184,11 +188,26 @@ impl Proxy {
             turns: Arc::default(),
             slots: Arc::default(),
         };
+        let keeper = Keeper::start(Arc::clone(&store));
+        let closing = tokio_util::task::TaskTracker::new();
+        let tools = idle::Tools {
+            after: parts.idle_after,
+            clock: Arc::clone(&parts.clock),
+            store: Arc::clone(&store),
+            keeper: keeper.clone(),
+            gates: Arc::clone(&parts.gates),
+            closing: closing.clone(),
+        };
+        let servers = parts
+            .routes
+            .iter()
+            .map(|route| route.upstream.base_url().to_owned());
         Self {
-            keeper: Keeper::start(Arc::clone(&store)),
+            idle: Idle::start(tools, servers),
+            keeper,
             gates: parts.gates,
             measures: Arc::new(Measures::new(MEASURED)),
-            closing: tokio_util::task::TaskTracker::new(),
+            closing,
             targets: parts.routes.iter().map(target).collect(),
             models: parts.routes.into_iter().map(|route| route.models).collect(),
             engine: parts.engine,
@@ -235,6 +254,7 @@ impl Proxy {
 
     /// Ends what is under way: what was said is written, what waits for a server is dropped.
     pub async fn shutdown(&self, bound: Duration) {
+        self.idle.finish().await;
         self.closing.close();
         tokio::select! {
             () = self.closing.wait() => {}

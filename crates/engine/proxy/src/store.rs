@@ -161,6 +161,11 @@ impl Store {
         talk
     }
 
+    /// The talk, if it is in memory; that it was looked at does not count as a use.
+    pub(crate) fn peek(&self, id: &ConversationId) -> Option<Shared> {
+        self.held().talks.get(id).map(|(talk, _)| Arc::clone(talk))
+    }
+
     /// What was said last is found from now on.
     pub(crate) fn learn(&self, talk: &Talk) {
         let id = identity(&talk.key.scope, &talk.key.session);

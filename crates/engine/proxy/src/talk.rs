@@ -4,9 +4,11 @@
 //! Never: keeping the log (`store`), sending.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use context::budget::{Budget, OverBudget};
 use context::event::Event as ViewEvent;
+use context::ladder::Ladder;
 use context::plan::Trigger;
 use context::policy::Policy;
 use context::ranges;
@@ -15,11 +17,14 @@ use model::{Owner, SessionKey};
 use ports::NewRecord;
 use prefix::Digest;
 use prefix::chain::{Chain, Scope};
+use prefix::compose;
 use prefix::diverge::Outline;
-use prefix::shadow::{Edit, Event, Shadow};
+use prefix::shadow::{Edit, Event, Reason, Shadow};
 use tokens::Meter;
 use transcript::dialect::{self, Dialect};
 use transcript::{Item, ItemId, Role};
+
+use crate::idle::Frame;
 
 /// What is known of a conversation.
 #[derive(Debug, Clone)]
@@ -46,6 +51,20 @@ pub(crate) struct Talk {
     pub(crate) version: u64,
     /// Messages of the client that no answer followed yet, each with its hash in the chain.
     unanswered: Vec<(String, Digest)>,
+    /// Turns under way.
+    open: Arc<AtomicUsize>,
+    /// What the last turn's request was made of.
+    pub(crate) frame: Option<Frame>,
+}
+
+/// A turn that is under way, as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Open(Arc<AtomicUsize>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 /// The last request and its reply.
@@ -87,7 +106,63 @@ impl Talk {
             last: None,
             version: 0,
             unanswered: Vec::new(),
+            open: Arc::default(),
+            frame: None,
         }
+    }
+
+    /// A turn begins.
+    pub(crate) fn begin(&self) -> Open {
+        self.open.fetch_add(1, Ordering::AcqRel);
+        Open(Arc::clone(&self.open))
+    }
+
+    /// What a call beside the talk is made of; none while somebody talks, or a tool is awaited.
+    pub(crate) fn at_rest(&self) -> Option<&Frame> {
+        let is_quiet = self.open.load(Ordering::Acquire) == 0 && self.session.pending().is_empty();
+        self.frame.as_ref().filter(|_| is_quiet)
+    }
+
+    /// Whether to compact now, while nobody waits.
+    pub(crate) fn is_due(&self, budget: &Budget) -> bool {
+        Ladder::new(*budget, Trigger::Idle).next(&self.session).is_some()
+    }
+
+    /// What to ask the conversation's own model before that, and how long its answer may be, in tokens; none where no stretch
+    /// would be replaced by words.
+    pub(crate) fn summary_prompt(&self, budget: &Budget) -> Option<(String, usize)> {
+        let plan = Ladder::new(*budget, Trigger::Idle).next(&self.session)?;
+        let stays = plan.leaves.last()? + 1;
+        let end = self.session.frontier().get(stays)?.item.prose();
+        let tokens_max = plan.node_tokens_max / 2;
+        Some((context::prompt::summary_of_above(&end, tokens_max), tokens_max))
+    }
+
+    /// Compacts ahead of need, and begins an epoch with that; nothing where it is not due.
+    pub(crate) fn compact_ahead(
+        &mut self,
+        scope: &Scope<'_>,
+        budget: &Budget,
+        summary: Option<&str>,
+    ) -> Vec<NewRecord> {
+        let mut ladder = Ladder::new(*budget, Trigger::Idle);
+        let mut records = Vec::new();
+        while let Some(plan) = ladder.next(&self.session) {
+            let before = self.session.tokens();
+            let events = self.session.commit(&plan, summary);
+            let recorded = events.iter().flatten().cloned();
+            records.extend(recorded.map(|event| self.apply(scope, &Logged::View(event))));
+            let gain = events
+                .is_ok()
+                .then(|| before.saturating_sub(self.session.tokens()));
+            ladder.tell(plan, gain);
+        }
+        ladder.finish(&mut self.session);
+        if !records.is_empty() {
+            let epoch = compose::renewal(&self.shadow, &self.edits(), vec![Reason::Compaction]);
+            records.push(self.apply(scope, &Logged::Sent(epoch)));
+        }
+        records
     }
 
     /// Takes in what happened, and gives the record of it.

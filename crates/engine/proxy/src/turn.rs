@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use context::budget::Budget;
@@ -20,6 +21,7 @@ use transcript::dialect;
 use crate::after::{Answer, Closing, Injected};
 use crate::body::{self, Body};
 use crate::gate::Lease;
+use crate::idle::Frame;
 use crate::proxy::{Memory, Proxy, Request, Speech, Target};
 use crate::recall;
 use crate::refusal::Refusal;
@@ -39,6 +41,7 @@ struct Decided {
     at: u64,
     version: u64,
     head_tokens: usize,
+    budget: Budget,
 }
 
 impl Proxy {
@@ -83,6 +86,7 @@ impl Proxy {
         let mut talk = shared.lock().await;
         let decided = self.decide(&turn, &mut talk).await?;
         let (key, owner) = (talk.key.clone(), talk.owner.clone());
+        let open = talk.begin();
         self.keeper.keep(&key, &owner, decided.at, decided.records).await;
         drop(talk);
         let sent = turn.body_of(&decided.composed);
@@ -93,17 +97,15 @@ impl Proxy {
         let closing = Closing {
             proxy: self.clone(),
             shared,
-            whose: whose.clone(),
+            open,
             started,
-            upstream: target.upstream.name().to_owned(),
-            kind: target.kind(&probed),
             memory: request.memory,
             turn: target.next_turn(),
+            frame: turn.frame(target, &conversation, decided.budget),
             version: decided.version,
             head_tokens: decided.head_tokens,
             injected: injected(&decided.composed, &turn.meter),
             composed: decided.composed,
-            speech,
             lease: Some(lease),
         };
         Ok(closing.watch(answer, body.is_true("stream"), conversation))
@@ -175,6 +177,7 @@ impl Proxy {
             at,
             version: talk.version,
             head_tokens,
+            budget,
         })
     }
 
@@ -217,23 +220,16 @@ impl Proxy {
         whose: &Whose,
         conversation: &str,
     ) -> Result<(Target, Lease, UpstreamAnswer), Refusal> {
-        let tenant = format!("{}/{}", whose.scope.app, whose.scope.project);
         let mut failure = None;
         for target in targets {
             let probed = target.upstream.probe().await;
-            let profile = target.kind(&probed).profile();
-            let session = backend::Session {
-                tenant: &tenant,
-                conversation: Some(conversation),
-                slot: target.slot(&probed, conversation),
-            };
             let lease = self.gates.of(target.upstream.base_url()).foreground();
             for _ in 0..2 {
-                let extras = profile.extras(session, &target.refused());
+                let extras = target.extras(&probed, whose, conversation);
                 let upstream_request = UpstreamRequest {
                     body: Some(Bytes::from(sent.with(&extras, target.model.as_deref()))),
                     path: request.path.clone(),
-                    headers: headers(request, &extras),
+                    headers: headers(&request.headers, &extras),
                 };
                 match target.upstream.send(upstream_request).await {
                     Err(error) => {
@@ -268,7 +264,7 @@ impl Proxy {
             let upstream_request = UpstreamRequest {
                 body: (!request.is_get).then(|| body.clone()),
                 path: request.path.clone(),
-                headers: headers(request, &[]),
+                headers: request.headers.clone(),
             };
             let lease = self.gates.of(target.upstream.base_url()).foreground();
             match target.upstream.send(upstream_request).await {
@@ -298,6 +294,25 @@ struct Turn<'a> {
 }
 
 impl Turn<'_> {
+    /// What a call of our own in this talk would be made of.
+    fn frame(&self, target: Target, conversation: &str, budget: Budget) -> Frame {
+        let kind = target.kind(self.probed);
+        // They may hold the client's key, which is for its own calls; a local server may want it for ours.
+        let headers = self.request.headers.iter().filter(|_| kind.profile().local);
+        Frame {
+            body: self.body.frame(),
+            path: self.request.path.clone(),
+            headers: headers.cloned().collect(),
+            speech: self.speech,
+            target,
+            kind,
+            whose: self.whose.clone(),
+            conversation: conversation.to_owned(),
+            budget,
+            ended: Duration::ZERO,
+        }
+    }
+
     /// System messages and tools, which no view counts.
     fn head_tokens(&self, talk: &mut Talk) -> usize {
         let tools = self.body.get("tools").unwrap_or_default();
@@ -329,7 +344,7 @@ impl Turn<'_> {
 
     fn budget(&self, head_tokens: usize) -> Budget {
         let window = self.window();
-        let asked = ["max_completion_tokens", "max_tokens"]
+        let asked = body::LENGTHS
             .iter()
             .find_map(|name| self.body.get(name)?.parse::<usize>().ok());
         Budget {
@@ -383,8 +398,9 @@ impl SentBody {
     }
 }
 
-fn headers(request: &Request, extras: &[Extra]) -> Vec<(String, String)> {
-    let mut headers = request.headers.clone();
+/// The client's headers, and the extras that it did not set.
+pub(crate) fn headers(client: &[(String, String)], extras: &[Extra]) -> Vec<(String, String)> {
+    let mut headers = client.to_vec();
     for extra in extras {
         if let Extra::Header { name, value } = extra
             && !headers.iter().any(|(other, _)| other == name)
@@ -410,6 +426,17 @@ fn injected(composed: &Composed, meter: &Meter) -> Option<Injected> {
 pub(crate) type Learnt = Arc<Mutex<Refused>>;
 
 impl Target {
+    /// What this server may be sent beside the client's own fields, for a conversation.
+    pub(crate) fn extras(&self, probed: &Probed, whose: &Whose, conversation: &str) -> Vec<Extra> {
+        let tenant = format!("{}/{}", whose.scope.app, whose.scope.project);
+        let session = backend::Session {
+            tenant: &tenant,
+            conversation: Some(conversation),
+            slot: self.slot(probed, conversation),
+        };
+        self.kind(probed).profile().extras(session, &self.refused())
+    }
+
     fn refused(&self) -> Refused {
         self.learnt.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

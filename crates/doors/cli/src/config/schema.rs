@@ -9,6 +9,7 @@ pub(crate) struct Config {
     pub(crate) memory: Memory,
     pub(crate) server: Server,
     pub(crate) proxy: Proxy,
+    pub(crate) consolidation: Consolidation,
     pub(crate) embedding: Embedding,
     pub(crate) chat: Chat,
     pub(crate) search: Search,
@@ -115,6 +116,14 @@ pub(crate) struct Search {
     pub(crate) hot_rows_max: usize,
 }
 
+/// What is done while nobody waits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Consolidation {
+    /// A conversation is idle after so long without a turn.
+    pub(crate) idle_seconds: u32,
+}
+
 /// Background work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -178,6 +187,12 @@ impl Default for Chat {
             api_key: String::new(),
             timeout_seconds: 60,
         }
+    }
+}
+
+impl Default for Consolidation {
+    fn default() -> Self {
+        Self { idle_seconds: 300 }
     }
 }
 

@@ -29,6 +29,8 @@ pub(super) struct Waiting {
 pub(super) enum Next {
     /// Runs this job, and gives it back.
     Start(Waiting),
+    /// Tells that background calls have used the server's cache.
+    Displaced,
     /// Waits for a change.
     Change,
     /// Waits for a change, but not longer.
@@ -46,6 +48,8 @@ pub(super) struct Queue {
     ran: Duration,
     waiting: VecDeque<Waiting>,
     closed: bool,
+    /// A background call has used the server's cache since the last stream.
+    displaced: bool,
     /// Jobs that are through. Whoever holds the lock lets go of them behind it: what a job owns may need it when it goes.
     gone: Vec<Job>,
     /// Without the length of the queue.
@@ -60,6 +64,7 @@ impl Queue {
             ran: Duration::ZERO,
             waiting: VecDeque::new(),
             closed: false,
+            displaced: false,
             gone: Vec::new(),
             stats: GateStats::default(),
         }
@@ -82,6 +87,7 @@ impl Queue {
 
     pub(super) fn enter(&mut self) {
         self.stats.foreground += 1;
+        self.displaced = false;
     }
 
     pub(super) fn leave(&mut self, now: Duration) {
@@ -120,7 +126,8 @@ impl Queue {
             return due.map_or(Next::Change, |due| Next::Within(due.saturating_sub(now)));
         }
         if self.waiting.is_empty() {
-            return Next::Change;
+            let displaced = std::mem::take(&mut self.displaced);
+            return if displaced { Next::Displaced } else { Next::Change };
         }
         if now < self.opens {
             return Next::Within(self.opens.saturating_sub(now));
@@ -134,6 +141,7 @@ impl Queue {
     pub(super) fn ended(&mut self, upstream: &str, mut run: Waiting, end: Option<JobEnd>, now: Duration) {
         self.stats.running = false;
         self.ran = now;
+        self.displaced |= run.job.displaces && !self.is_foreground();
         match end {
             Some(JobEnd::Done) => {
                 self.stats.done += 1;

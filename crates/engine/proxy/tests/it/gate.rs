@@ -136,6 +136,7 @@ impl Stage {
         Job {
             name: name.to_owned(),
             key: key.to_owned(),
+            displaces: false,
             run,
         }
     }
@@ -577,6 +578,7 @@ fn threads_that_come_and_go_lose_no_job() {
             gate.submit(Job {
                 name: key.clone(),
                 key,
+                displaces: false,
                 run,
             });
             tokio::task::yield_now().await;

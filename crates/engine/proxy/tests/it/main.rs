@@ -2,6 +2,7 @@
 
 mod caches;
 mod gate;
+mod idle;
 mod measure;
 mod stage;
 mod turns;

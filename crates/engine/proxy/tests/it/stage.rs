@@ -21,6 +21,9 @@ use testkit::ledger::MemoryLedger;
 use testkit::models::HashEmbedder;
 use testkit::vault::MemoryVault;
 
+/// A conversation is idle after so long.
+pub(crate) const IDLE_AFTER: Duration = Duration::from_mins(5);
+
 pub(crate) struct Stage {
     pub(crate) backend: Backend,
     pub(crate) engine: Engine,
@@ -164,9 +167,22 @@ fn start(
         }],
         owner: Some(Name::parse("ann").expect("a name")),
         gates: Arc::new(Gates::new(clock.clone())),
+        idle_after: IDLE_AFTER,
         clock: clock.clone(),
         ids: ids.clone(),
     })
+}
+
+/// Waits for what other tasks bring about, and not for ever.
+pub(crate) async fn until(is_so: impl Fn() -> bool) {
+    const TRIES: usize = 5_000_000;
+    for _ in 0..TRIES {
+        if is_so() {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+    panic!("it does not come about");
 }
 
 pub(crate) async fn read(mut answer: Answer) -> Got {

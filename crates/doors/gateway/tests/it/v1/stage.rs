@@ -113,6 +113,7 @@ impl Stage {
             }],
             owner: Some(Name::parse("ada").expect("a name")),
             gates: Arc::new(Gates::new(house.clock.clone())),
+            idle_after: Duration::from_mins(5),
             clock: house.clock.clone(),
             ids: Arc::new(CountingIds::new()),
         });

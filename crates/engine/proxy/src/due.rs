@@ -1,0 +1,64 @@
+//! Who is due when: each key once, the latest time counts.
+//!
+//! Owns: the order. Never: a clock; times are given to it, as time since the clock's start. Looking for what is due costs nothing
+//! where nothing is, however many wait.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+#[derive(Debug)]
+pub(crate) struct Due<K> {
+    order: BTreeSet<(Duration, K)>,
+    times: BTreeMap<K, Duration>,
+}
+
+impl<K> Default for Due<K> {
+    fn default() -> Self {
+        Self {
+            order: BTreeSet::new(),
+            times: BTreeMap::new(),
+        }
+    }
+}
+
+impl<K: Ord + Clone> Due<K> {
+    /// The key is due then, and no longer at an earlier time.
+    pub(crate) fn set(&mut self, key: K, at: Duration) {
+        if let Some(before) = self.times.insert(key.clone(), at) {
+            self.order.remove(&(before, key.clone()));
+        }
+        self.order.insert((at, key));
+    }
+
+    /// When the first is due.
+    pub(crate) fn first(&self) -> Option<Duration> {
+        self.order.first().map(|(at, _)| *at)
+    }
+
+    /// Takes out one that is due.
+    pub(crate) fn take(&mut self, now: Duration) -> Option<K> {
+        self.first().filter(|at| *at <= now)?;
+        let (_, key) = self.order.pop_first()?;
+        self.times.remove(&key);
+        Some(key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_due_once_at_its_latest_time() {
+        let seconds = Duration::from_secs;
+        let mut due = Due::default();
+        due.set("a", seconds(5));
+        due.set("b", seconds(3));
+        due.set("a", seconds(9));
+        assert_eq!(due.first(), Some(seconds(3)));
+        assert_eq!(due.take(seconds(2)), None);
+        assert_eq!(due.take(seconds(9)), Some("b"));
+        assert_eq!(due.take(seconds(9)), Some("a"));
+        assert_eq!((due.take(seconds(99)), due.first()), (None, None));
+    }
+}

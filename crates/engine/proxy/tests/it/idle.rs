@@ -1,0 +1,244 @@
+//! What is done between turns: compaction ahead of need, a summary by the conversation's own model, the server warmed.
+//!
+//! Owns: what it costs the next turn, and that a turn which arrives meanwhile wins. Never: what leaves a view (`context`).
+
+use std::sync::Arc;
+
+use prefix::backend::Kind;
+use serde_json::{Value, json};
+use testkit::backend::{CacheKind, Config, Fault, Reply, Seen, ToolCall};
+
+use crate::caches::{BORDER, CACHES, Line, server};
+use crate::stage::{IDLE_AFTER, Stage, until};
+
+const RECORD: &str = "The user counts towns and keeps goats in each.";
+
+/// The server of `caches`, which writes a record when it is asked for one.
+fn writer(cache: CacheKind) -> Config {
+    let answers = server(cache, 1).reply;
+    let reply = move |request: &Value, nth: usize| {
+        let is_asked = last(request).contains("the conversation pauses here");
+        if is_asked {
+            Reply::text(RECORD)
+        } else {
+            answers(request, nth)
+        }
+    };
+    Config {
+        reply: Arc::new(reply),
+        ..server(cache, 1)
+    }
+}
+
+/// What the last message says.
+fn last(request: &Value) -> String {
+    let messages = request["messages"].as_array();
+    let last = messages.and_then(|messages| messages.last());
+    last.map(|last| last["content"].to_string()).unwrap_or_default()
+}
+
+fn body(seen: &Seen) -> Value {
+    serde_json::from_slice(&seen.body).expect("JSON")
+}
+
+/// The requests to a model so far.
+fn posts(stage: &Stage) -> Vec<Seen> {
+    let all = stage.backend.requests().into_iter();
+    all.filter(|seen| seen.method == "POST").collect()
+}
+
+fn done(stage: &Stage) -> u64 {
+    stage.proxy.gates().of(stage.backend.base_url()).stats().done
+}
+
+/// Talks until a compaction is due while nobody waits, and not before.
+async fn long_talk(stage: &Stage) -> Line {
+    let mut line = Line::new("Be brief.");
+    for turn in 0..30 {
+        let text = format!(
+            "Town {turn} has {} goats. {}",
+            turn * 7,
+            "It rained and rained there. ".repeat(24)
+        );
+        line.says(&text);
+        line.goes_on(stage).await;
+    }
+    assert!(done(stage) == 0, "nothing is done while somebody talks");
+    line
+}
+
+/// Lets the conversation become idle, and waits until all is done.
+async fn becomes_idle(stage: &Stage) {
+    stage.clock.sleeping(1).await;
+    stage.clock.advance(IDLE_AFTER);
+    until(|| done(stage) == 1).await;
+}
+
+#[tokio::test]
+async fn a_turn_after_a_compaction_at_idle_costs_its_own_tokens() {
+    for (name, cache, over) in CACHES {
+        let stage = Stage::new(writer(cache)).await;
+        let mut line = long_talk(&stage).await;
+        let before = line.costs.last().expect("turns").prompt;
+        becomes_idle(&stage).await;
+        let posts = posts(&stage);
+        let [.., asked, warmed] = &posts[..] else {
+            panic!("two requests")
+        };
+        assert!(
+            last(&body(asked)).contains("the conversation pauses here"),
+            "{name}"
+        );
+        assert!(
+            asked.evaluated_tokens < 1_200,
+            "{name}: the talk before it was read already"
+        );
+        assert_eq!(body(warmed)["max_tokens"], 0, "{name}");
+        assert!(
+            warmed.prompt_tokens * 4 < before * 3,
+            "{name}: {} of {before}",
+            warmed.prompt_tokens
+        );
+
+        line.says("And which town comes next?");
+        line.goes_on(&stage).await;
+        let cost = line.costs.last().expect("a turn");
+        let own = cost.prompt - warmed.prompt_tokens;
+        assert!(
+            own < 200 && cost.evaluated <= own + over,
+            "{name}: {own}, {cost:?}"
+        );
+        let sent = body(&stage.last())["messages"].to_string();
+        assert!(sent.contains(RECORD), "{name}: {sent}");
+        assert!(
+            sent.contains("Town 29")
+                && !sent.contains("Town 1 has 7 goats. It rained and rained there. It rained"),
+            "{name}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_epoch_that_began_at_idle_outlives_a_restart() {
+    let mut stage = Stage::new(writer(CacheKind::StrictExtension)).await;
+    let mut line = long_talk(&stage).await;
+    becomes_idle(&stage).await;
+    let warmed = stage.last();
+    stage.restart().await;
+    line.says("And which town comes next?");
+    line.goes_on(&stage).await;
+    let cost = line.costs.last().expect("a turn");
+    assert!(
+        cost.evaluated <= cost.prompt - warmed.prompt_tokens + BORDER,
+        "{cost:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_turn_that_arrives_meanwhile_wins() {
+    let stage = Stage::new(writer(CacheKind::Rewindable)).await;
+    let mut line = long_talk(&stage).await;
+    let before = posts(&stage).len();
+    stage.backend.fail_next(Fault::Hang);
+    stage.clock.sleeping(1).await;
+    stage.clock.advance(IDLE_AFTER);
+    // The summary is asked for, and does not come.
+    until(|| posts(&stage).len() == before + 1).await;
+    line.says("I am back.");
+    line.goes_on(&stage).await;
+    let cost = line.costs.last().expect("a turn");
+    assert!(cost.evaluated < 200, "nothing was changed under it: {cost:?}");
+    // The work that gave way is not taken up again before the conversation is idle again.
+    until(|| done(&stage) == 1).await;
+    assert_eq!(posts(&stage).len(), before + 2);
+    stage.clock.sleeping(1).await;
+    stage.clock.advance(IDLE_AFTER);
+    until(|| done(&stage) == 2).await;
+    assert_eq!(posts(&stage).len(), before + 4, "a summary and the warming");
+    assert!(stage.last().prompt_tokens * 4 < cost.prompt * 3);
+}
+
+#[tokio::test]
+async fn without_a_summary_the_rules_stand_and_a_server_that_will_not_go_on_is_warmed_otherwise() {
+    let stage = Stage::new(writer(CacheKind::Rewindable)).await;
+    let mut line = long_talk(&stage).await;
+    for _ in 0..2 {
+        stage.backend.fail_next(Fault::Status {
+            code: 400,
+            headers: Vec::new(),
+            body: r#"{"error":{"message":"the last message must not be the assistant's"}}"#.to_owned(),
+        });
+    }
+    becomes_idle(&stage).await;
+    let warmed = stage.last();
+    assert_eq!(
+        body(&warmed)["messages"]
+            .as_array()
+            .expect("messages")
+            .last()
+            .expect("one")["content"],
+        "."
+    );
+    line.says("And which town comes next?");
+    line.goes_on(&stage).await;
+    let cost = line.costs.last().expect("a turn");
+    assert!(cost.evaluated < 200, "{cost:?}");
+    assert!(cost.prompt < 16_000 && !body(&stage.last()).to_string().contains(RECORD));
+}
+
+#[tokio::test]
+async fn a_hosted_server_is_sent_nothing_of_our_own() {
+    let stage = Stage::new(Config {
+        kind: Kind::OpenAi,
+        ..server(CacheKind::Rewindable, 1)
+    })
+    .await;
+    let mut line = Line::new("Be brief.");
+    // It tells no window: its model's is assumed, and an answer of this length leaves little of it.
+    for turn in 0..30 {
+        line.says(&format!(
+            "Town {turn} has {} goats. {}",
+            turn * 7,
+            "It rained and rained there. ".repeat(140)
+        ));
+        line.goes_on(&stage).await;
+    }
+    let before = line.costs.last().expect("turns").prompt;
+    let count = posts(&stage).len();
+    stage.clock.sleeping(1).await;
+    stage.clock.advance(IDLE_AFTER);
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    line.says("And which town comes next?");
+    line.goes_on(&stage).await;
+    assert_eq!(posts(&stage).len(), count + 1);
+    let after = line.costs.last().expect("a turn").prompt;
+    assert!(after * 4 < before * 3, "{after} of {before}");
+}
+
+#[tokio::test]
+async fn a_tool_that_is_awaited_is_no_idle_time() {
+    let stage = Stage::new(Config {
+        reply: Arc::new(|request: &Value, nth| {
+            if last(request).contains("work") {
+                let arguments = "{}".to_owned();
+                let (id, name) = (format!("call{nth}"), "ls".to_owned());
+                Reply::calls([ToolCall { id, name, arguments }])
+            } else {
+                Reply::text("Yes.")
+            }
+        }),
+        ..server(CacheKind::Rewindable, 1)
+    })
+    .await;
+    let mut line = long_talk(&stage).await;
+    line.says("Now work.");
+    assert!(line.goes_on(&stage).await, "a tool is called");
+    let count = posts(&stage).len();
+    stage.clock.sleeping(1).await;
+    stage.clock.advance(IDLE_AFTER * 3);
+    line.goes_on(&stage).await;
+    assert_eq!(posts(&stage).len(), count + 1);
+    assert_eq!(line.history.last().expect("an answer")["content"], json!("Yes."));
+}
