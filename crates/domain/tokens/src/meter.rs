@@ -38,6 +38,20 @@ impl Meter {
         }
     }
 
+    /// The meter for the first of these names that tells a vocabulary, and that name: what a client calls a model may say
+    /// nothing about it. The first name and the estimate that is safe for any where none does.
+    pub fn for_models<'a>(names: &[&'a str]) -> (&'a str, Self) {
+        let tells =
+            |name: &&&str| Vocabulary::of_model(name).is_some() || Breadth::of_model(name) != Breadth::Any;
+        let name = names
+            .iter()
+            .find(tells)
+            .or(names.first())
+            .copied()
+            .unwrap_or_default();
+        (name, Self::for_model(name))
+    }
+
     /// The estimate that is safe for any vocabulary.
     pub fn estimate() -> Self {
         Self::default()

@@ -461,3 +461,18 @@ fn i12_reports_bring_the_estimate_within_two_percent() {
     errors.sort_by(|left, right| left.abs().total_cmp(&right.abs()));
     assert!(errors[errors.len() * 95 / 100].abs() <= 0.02, "{errors:?}");
 }
+
+#[test]
+fn the_first_name_that_tells_a_vocabulary_counts() {
+    let named = |names: &[&str]| Meter::for_models(names).0.to_owned();
+    assert_eq!(
+        named(&["default", "Meta-Llama-3.1-8B-Instruct-Q4_K_M"]),
+        "Meta-Llama-3.1-8B-Instruct-Q4_K_M"
+    );
+    assert_eq!(named(&["gpt-5", "Llama-3.1-8B"]), "gpt-5");
+    assert_eq!(named(&["mine", "tiny"]), "mine");
+    assert_eq!(named(&[]), "");
+    let text = "Où sont passées les chèvres ? ".repeat(20);
+    let counts = |names: &[&str]| Meter::for_models(names).1.text(&text);
+    assert!(counts(&["default", "Meta-Llama-3.1-8B"]) < counts(&["default", "fake"]));
+}

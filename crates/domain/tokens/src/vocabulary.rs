@@ -100,6 +100,7 @@ pub(crate) fn model_is(name: &str, family: &str) -> bool {
     let name = name.trim().to_lowercase();
     let name = name.rsplit('/').next().unwrap_or_default();
     let name = name.strip_prefix("ft:").unwrap_or(name);
+    let name = name.strip_prefix("meta-").unwrap_or(name);
     let name = name.strip_prefix("openai.").unwrap_or(name);
     name.strip_prefix(family)
         .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))

@@ -62,7 +62,8 @@ impl Proxy {
             Speech::Messages => 0,
         };
         let probed = targets[0].upstream.probe().await;
-        let meter = Meter::for_model(&model);
+        let names = [Some(&*model), probed.model.as_deref()];
+        let (counts_for, meter) = Meter::for_models(&names.into_iter().flatten().collect::<Vec<_>>());
         let fresh = || self.fresh_conversation();
         let whose = self.whose(&request, &body);
         let found = self
@@ -76,6 +77,7 @@ impl Proxy {
             whose: &whose,
             body: &body,
             model: &model,
+            counts_for,
             messages: &messages,
             front,
             speech,
@@ -113,7 +115,7 @@ impl Proxy {
 
     /// Decides what is sent and takes it into the talk.
     async fn decide(&self, turn: &Turn<'_>, talk: &mut Talk) -> Result<Decided, Refusal> {
-        talk.count_for(turn.model, &turn.meter);
+        talk.count_for(turn.counts_for, &turn.meter);
         let tools = turn
             .body
             .list("tools")
@@ -285,6 +287,8 @@ struct Turn<'a> {
     whose: &'a Whose,
     body: &'a Body<'a>,
     model: &'a str,
+    /// The name whose vocabulary counts.
+    counts_for: &'a str,
     messages: &'a [&'a str],
     front: usize,
     speech: Speech,

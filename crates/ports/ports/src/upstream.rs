@@ -70,6 +70,8 @@ pub struct Probed {
     pub window_tokens: Option<usize>,
     /// How many requests it holds at a time.
     pub slots: Option<u32>,
+    /// The model that it has loaded, by its maker's name as far as the server knows it.
+    pub model: Option<String>,
 }
 
 /// One model server.

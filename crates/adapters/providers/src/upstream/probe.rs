@@ -6,13 +6,13 @@
 //!
 //! | server | question | the answer's fields |
 //! |---|---|---|
-//! | llama.cpp | `/props` | `default_generation_settings.n_ctx`: the window of one slot (0 where it only routes to others); `total_slots`: requests at a time |
-//! | LM Studio | `/api/v0/models` | `data[].loaded_context_length`: the window of a loaded model; `data[].max_context_length`: how far one could be loaded |
+//! | llama.cpp | `/props` | `default_generation_settings.n_ctx`: the window of one slot (0 where it only routes to others); `total_slots`: requests at a time; `model_path` |
+//! | LM Studio | `/api/v0/models` | `data[].loaded_context_length`: the window of a loaded model; `data[].max_context_length`: how far one could be loaded; `data[].id` |
 //! | Ollama | `/api/version` | `version` |
-//! | `SGLang` | `/get_server_info` | `context_length`: the window if it was set, else null; `max_total_num_tokens`: what all requests share |
-//! | vLLM | `/version` and `/v1/models` | `version`; `data[].max_model_len`: the window of a model |
+//! | `SGLang` | `/get_server_info` | `context_length`: the window if it was set, else null; `max_total_num_tokens`: what all requests share; `model_path` |
+//! | vLLM | `/version` and `/v1/models` | `version`; `data[].max_model_len`: the window of a model; `data[].root` |
 //!
-//! Where a server tells of several models, the smallest window counts: it holds for each of them.
+//! Where a server tells of several models, the smallest window counts: it holds for each of them; none is then the loaded one.
 
 use std::time::Duration;
 
@@ -142,8 +142,20 @@ fn probed(kind: Kind, window_tokens: Option<usize>) -> Probed {
     Probed {
         kind: Some(kind),
         window_tokens,
-        slots: None,
+        ..Probed::default()
     }
+}
+
+/// The name in a path of a file or a hub: `Qwen3-8B-Q4_K_M`.
+fn name(path: &Value) -> Option<String> {
+    let name = path.as_str()?.rsplit(['/', '\\']).next()?;
+    let name = name.strip_suffix(".gguf").unwrap_or(name);
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// What stands alone.
+fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
+    all.next().filter(|_| all.next().is_none())
 }
 
 fn llama_cpp(props: &Value) -> Option<Found> {
@@ -152,6 +164,7 @@ fn llama_cpp(props: &Value) -> Option<Found> {
     let slots = props["total_slots"].as_u64();
     Some(settled(Probed {
         slots: slots.and_then(|slots| u32::try_from(slots).ok()),
+        model: name(&props["model_path"]),
         ..probed(Kind::LlamaCpp, tokens(window))
     }))
 }
@@ -172,8 +185,12 @@ fn lm_studio(models: &Value) -> Option<Found> {
             .filter_map(|model| tokens(&model["max_context_length"]))
             .min()
     };
+    let names = chats().filter(|model| model["loaded_context_length"].is_u64());
     Some(Found {
-        probed: probed(Kind::LmStudio, loaded.or_else(most)),
+        probed: Probed {
+            model: only(names).and_then(|model| name(&model["id"])),
+            ..probed(Kind::LmStudio, loaded.or_else(most))
+        },
         is_settled: loaded.is_some(),
     })
 }
@@ -189,7 +206,10 @@ fn sglang(info: &Value) -> Option<Found> {
         return None;
     }
     let window = windows.into_iter().flatten().filter_map(tokens).min();
-    Some(settled(probed(Kind::Sglang, window)))
+    Some(settled(Probed {
+        model: name(&info["model_path"]),
+        ..probed(Kind::Sglang, window)
+    }))
 }
 
 fn vllm(models: &Value) -> Option<Found> {
@@ -198,7 +218,11 @@ fn vllm(models: &Value) -> Option<Found> {
         .iter()
         .filter_map(|model| tokens(&model["max_model_len"]))
         .min()?;
-    Some(settled(probed(Kind::Vllm, Some(window))))
+    let served = models.iter().filter(|model| model["max_model_len"].is_u64());
+    Some(settled(Probed {
+        model: only(served).and_then(|model| name(&model["root"])),
+        ..probed(Kind::Vllm, Some(window))
+    }))
 }
 
 /// A number of tokens; 0 tells nothing.

@@ -19,6 +19,14 @@ fn probed(kind: Kind, window_tokens: Option<usize>, slots: Option<u32>) -> Probe
         kind: Some(kind),
         window_tokens,
         slots,
+        model: None,
+    }
+}
+
+fn named(model: &str, probed: &Probed) -> Probed {
+    Probed {
+        model: Some(model.to_owned()),
+        ..probed.clone()
     }
 }
 
@@ -29,7 +37,7 @@ fn props(n_ctx: u64) -> Value {
 fn servers() -> Vec<(Value, Probed)> {
     let lm_studio = json!({ "data": [
         { "type": "embeddings", "max_context_length": 2048, "loaded_context_length": 2048 },
-        { "type": "llm", "max_context_length": 131_072, "loaded_context_length": 32_768 },
+        { "id": "a/b-c", "type": "llm", "max_context_length": 131_072, "loaded_context_length": 32_768 },
         { "type": "vlm", "max_context_length": 8192 },
     ] });
     let version = json!({ "version": "0.11.0" });
@@ -44,7 +52,22 @@ fn servers() -> Vec<(Value, Probed)> {
         ),
         (
             json!({ "/api/v0/models": lm_studio }),
-            probed(Kind::LmStudio, Some(32_768), None),
+            named("b-c", &probed(Kind::LmStudio, Some(32_768), None)),
+        ),
+        (
+            json!({ "/props": { "default_generation_settings": { "n_ctx": 8192 }, "model_path": "C:\\models\\Qwen3-8B-Q4_K_M.gguf" } }),
+            named("Qwen3-8B-Q4_K_M", &probed(Kind::LlamaCpp, Some(8192), None)),
+        ),
+        (
+            json!({ "/api/v0/models": { "data": [
+                { "id": "gpt-oss-20b", "type": "llm", "max_context_length": 131_072, "loaded_context_length": 4096 },
+                { "id": "other", "type": "llm", "max_context_length": 131_072 },
+            ] } }),
+            named("gpt-oss-20b", &probed(Kind::LmStudio, Some(4096), None)),
+        ),
+        (
+            json!({ "/version": version, "/v1/models": { "data": [{ "id": "mine", "root": "meta-llama/Llama-3.1-8B", "max_model_len": 4096 }] } }),
+            named("Llama-3.1-8B", &probed(Kind::Vllm, Some(4096), None)),
         ),
         (
             json!({ "/api/version": version }),
