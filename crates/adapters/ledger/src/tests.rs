@@ -205,6 +205,7 @@ fn no_read_walks_over_other_tenants_rows() {
     // Those that are about all tenants walk over what is asked for only: a partial index, or everything.
     let whole = [
         (transcripts::BUFFERED, "SCAN sessions USING INDEX open_sessions"),
+        (transcripts::OPEN, "SCAN sessions USING INDEX open_sessions"),
         (jobs::DUE, "SCAN jobs USING COVERING INDEX job_heads"),
         (changes::BROKEN, "SCAN files USING INDEX broken_files"),
         (

@@ -47,6 +47,10 @@ pub(crate) const BY_ID: &str = "SELECT messages.time, messages.seq, sessions.nam
 pub(crate) const BUFFERED: &str =
     "SELECT count(*), coalesce(sum(buffered), 0) FROM sessions WHERE buffered > 0";
 
+pub(crate) const OPEN: &str = "SELECT app, project, name, touched
+    FROM sessions JOIN scopes ON scopes.id = sessions.scope
+    WHERE buffered > 0 ORDER BY touched LIMIT ?1";
+
 pub(crate) const CELL: &str = "SELECT seq, reason, app, project, name
     FROM cells JOIN sessions ON sessions.id = cells.session JOIN scopes ON scopes.id = sessions.scope
     WHERE cells.id = ?1";
@@ -285,6 +289,15 @@ fn buffered(connection: &Connection) -> Outcome<Buffered> {
     Ok(statement.query_row([], of)?)
 }
 
+fn open_sessions(connection: &Connection, limit: usize) -> Outcome<Vec<(SessionKey, Timestamp)>> {
+    let mut statement = connection.prepare_cached(OPEN)?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = statement.query_and_then([limit], |row| {
+        Ok((session_key(row, 0)?, Timestamp::from_millis(row.get(3)?)))
+    })?;
+    rows.collect()
+}
+
 #[async_trait]
 impl Transcripts for SqliteLedger {
     async fn append(
@@ -328,6 +341,10 @@ impl Transcripts for SqliteLedger {
 
     async fn buffered(&self) -> Result<Buffered, LedgerError> {
         self.readers.read(buffered).await
+    }
+
+    async fn open_sessions(&self, limit: usize) -> Result<Vec<(SessionKey, Timestamp)>, LedgerError> {
+        self.readers.read(move |c| open_sessions(c, limit)).await
     }
 
     async fn sweep(&self, wanted: Sweep) -> Result<Forgotten, LedgerError> {

@@ -120,6 +120,8 @@ pub trait Transcripts: Send + Sync + std::fmt::Debug {
     async fn messages(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Message>, LedgerError>;
     /// How many sessions have a buffer, and how many messages are in them.
     async fn buffered(&self) -> Result<Buffered, LedgerError>;
+    /// Sessions whose buffer is not empty, each with the time of its last append, the earliest first.
+    async fn open_sessions(&self, limit: usize) -> Result<Vec<(SessionKey, Timestamp)>, LedgerError>;
     /// Removes for good what the sweep names.
     async fn sweep(&self, sweep: Sweep) -> Result<Forgotten, LedgerError>;
 }

@@ -46,6 +46,8 @@ struct Calls {
 struct State {
     /// In order of their first message.
     sessions: Vec<SessionKey>,
+    /// When each got its last message.
+    touched: BTreeMap<SessionKey, Timestamp>,
     /// In order of arrival.
     messages: Vec<Stored>,
     cells: Vec<StoredCell>,

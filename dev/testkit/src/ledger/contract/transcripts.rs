@@ -370,4 +370,12 @@ pub async fn what_is_buffered_is_counted(ledger: &impl Ledger) {
         .await
         .expect("cut");
     assert_eq!(open().await, (2, 3));
+    let listed = |limit| ledger.open_sessions(limit);
+    let [s1, _, s3] = sessions;
+    let oldest = vec![(s1, at(30))];
+    assert_eq!(listed(1).await.expect("reads"), oldest, "the earliest first");
+    assert_eq!(
+        listed(9).await.expect("reads"),
+        [oldest, vec![(s3, at(40))]].concat()
+    );
 }

@@ -19,7 +19,8 @@ impl State {
             .filter(move |m| m.cell.is_none() && &m.message.session == session)
     }
 
-    fn touch(&mut self, session: &SessionKey) {
+    fn touch(&mut self, session: &SessionKey, now: Timestamp) {
+        self.touched.insert(session.clone(), now);
         if !self.sessions.contains(session) {
             self.sessions.push(session.clone());
         }
@@ -172,7 +173,7 @@ impl Transcripts for MemoryLedger {
         &self,
         session: &SessionKey,
         messages: Vec<NewMessage>,
-        _now: Timestamp,
+        now: Timestamp,
     ) -> Result<AppendOutcome, LedgerError> {
         let is_own = messages.iter().all(|new| &new.message.session == session);
         assert!(is_own, "a message names another session");
@@ -183,7 +184,7 @@ impl Transcripts for MemoryLedger {
                 accepted.push(state.accept(session, new));
             }
             if accepted.iter().any(|a| !a.duplicate) {
-                state.touch(session);
+                state.touch(session, now);
             }
             Ok(AppendOutcome {
                 accepted,
@@ -230,6 +231,17 @@ impl Transcripts for MemoryLedger {
 
     async fn buffered(&self) -> Result<Buffered, LedgerError> {
         self.call(|state| Ok(state.open()))
+    }
+
+    async fn open_sessions(&self, limit: usize) -> Result<Vec<(SessionKey, Timestamp)>, LedgerError> {
+        self.call(|state| {
+            let is_open = |session: &&SessionKey| state.buffered(session).next().is_some();
+            let open = state.sessions.iter().filter(is_open);
+            let mut open: Vec<_> = open.map(|key| (key.clone(), state.touched[key])).collect();
+            open.sort_by_key(|(_, touched)| *touched);
+            open.truncate(limit);
+            Ok(open)
+        })
     }
 
     async fn sweep(&self, sweep: Sweep) -> Result<Forgotten, LedgerError> {
