@@ -97,6 +97,7 @@ fn settings(config: &Config) -> Result<Settings, Failure> {
         workers: config.tasks.workers,
         attempts_max: config.tasks.attempts_max,
         session_pending_max: config.tasks.session_pending_max,
+        idle_after: Duration::from_secs(config.consolidation.idle_seconds.into()),
         task_retention_hours: config.tasks.retention_hours,
     })
 }

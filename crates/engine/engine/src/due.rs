@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+/// A queue of keys by the time at which each is due.
 #[derive(Debug)]
-pub(crate) struct Due<K> {
+pub struct Due<K> {
     order: BTreeSet<(Duration, K)>,
     times: BTreeMap<K, Duration>,
 }
@@ -23,20 +24,25 @@ impl<K> Default for Due<K> {
 
 impl<K: Ord + Clone> Due<K> {
     /// The key is due then, and no longer at an earlier time.
-    pub(crate) fn set(&mut self, key: K, at: Duration) {
+    pub fn set(&mut self, key: K, at: Duration) {
         if let Some(before) = self.times.insert(key.clone(), at) {
             self.order.remove(&(before, key.clone()));
         }
         self.order.insert((at, key));
     }
 
+    /// Whether the key waits.
+    pub fn has(&self, key: &K) -> bool {
+        self.times.contains_key(key)
+    }
+
     /// When the first is due.
-    pub(crate) fn first(&self) -> Option<Duration> {
+    pub fn first(&self) -> Option<Duration> {
         self.order.first().map(|(at, _)| *at)
     }
 
     /// Takes out one that is due.
-    pub(crate) fn take(&mut self, now: Duration) -> Option<K> {
+    pub fn take(&mut self, now: Duration) -> Option<K> {
         self.first().filter(|at| *at <= now)?;
         let (_, key) = self.order.pop_first()?;
         self.times.remove(&key);

@@ -17,6 +17,7 @@ use crate::api::{
 use crate::bell::Bell;
 use crate::corpora::Corpora;
 use crate::dirty::Dirty;
+use crate::idle::{self, Idle};
 use crate::locks::KeyedLocks;
 use crate::model_pass::ModelPasses;
 use crate::panics::Panics;
@@ -96,6 +97,7 @@ impl Engine {
             dirty: Dirty::default(),
             bell: Bell::new(),
             passes: ModelPasses::new(),
+            idle: Idle::default(),
             panics,
             sweeps: AtomicU64::default(),
             turns: world::turns(tokio::runtime::Handle::current().metrics().num_workers()),
@@ -109,6 +111,7 @@ impl Engine {
         world.supervise("watch", sync::watch);
         world.supervise("sync", sync::keep);
         world.supervise("dispatch", workers::dispatch);
+        world.supervise("idle", idle::keep);
         Ok(Self {
             handle: Arc::new(Handle { world, service }),
         })

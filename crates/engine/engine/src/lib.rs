@@ -5,7 +5,7 @@
 //! Reading order: [`api`] (what the doors may ask), [`engine`] (the parts, start and end), [`world`] (what all use
 //! cases share, the locks and their order). Then a message's way: [`memorize`], [`boundaries`] with [`model_pass`] and
 //! [`interview`], [`workers`], [`write_cell`] with [`telling`]. Its way back: [`search`], [`list`], over [`corpora`].
-//! Changes from outside: [`sync`], [`edit`], [`forget`]. The index: [`keeper`], [`rebuild`], [`writer`], [`serving`].
+//! What nobody asks for: [`idle`]. Changes from outside: [`sync`], [`edit`], [`forget`]. The index: [`keeper`], [`rebuild`], [`writer`], [`serving`].
 //! The small ones: [`tasks`], [`locks`], [`bell`], [`dirty`], [`ids`], [`records`], [`rows`], [`settle`], [`status`].
 
 mod api;
@@ -14,9 +14,11 @@ mod boundaries;
 mod cause;
 mod corpora;
 mod dirty;
+mod due;
 mod edit;
 mod engine;
 mod forget;
+mod idle;
 mod ids;
 mod interview;
 mod keeper;
@@ -45,6 +47,7 @@ pub use api::{
     Add, Added, EditEntry, EngineError, Flush, Forget, Forgot, Found, List, Listed, MemorizeStatus,
     OnProgress, Progress, Search, SortBy, Status, Synced,
 };
+pub use due::Due;
 pub use engine::{Engine, Parts};
 pub use recall::{Hit, Method, Why};
 pub use settings::Settings;

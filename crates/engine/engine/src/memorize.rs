@@ -108,6 +108,10 @@ async fn accept(
         .filter(|m| m.role == Role::User)
         .map(|m| Owner::user(m.sender.clone()))
         .collect();
+    if !fresh.is_empty() {
+        let due = world.parts.clock.elapsed() + world.settings.idle_after;
+        world.idle.touch(&session, due);
+    }
     if !fresh.is_empty() && world.corpora.concerns(&session, &speakers) {
         let vectors = if world.may_embed_now() {
             world.rows.of_messages(&fresh).await.ok()

@@ -1,5 +1,7 @@
 //! What the engine can be told; every number has a name, a unit and a default.
 
+use std::time::Duration;
+
 use model::Zone;
 
 /// The engine's settings, as `quipu.toml` gives them.
@@ -23,6 +25,8 @@ pub struct Settings {
     pub attempts_max: u32,
     /// Unfinished tasks that one session may have before an asynchronous add is refused.
     pub session_pending_max: usize,
+    /// A session without a message for so long is idle: its buffer is cut.
+    pub idle_after: Duration,
     /// How long finished tasks can be asked for.
     pub task_retention_hours: u32,
 }
@@ -39,6 +43,7 @@ impl Default for Settings {
             workers: 64,
             attempts_max: 8,
             session_pending_max: 50,
+            idle_after: Duration::from_mins(15),
             task_retention_hours: 168,
         }
     }

@@ -19,6 +19,7 @@ use crate::cause::chain;
 use crate::corpora::Corpora;
 use crate::dirty::Dirty;
 use crate::engine::Parts;
+use crate::idle::Idle;
 use crate::locks::KeyedLocks;
 use crate::model_pass::ModelPasses;
 use crate::panics::{self, Panics};
@@ -49,6 +50,7 @@ pub(crate) struct World {
     pub(crate) dirty: Dirty,
     pub(crate) bell: Bell,
     pub(crate) passes: ModelPasses,
+    pub(crate) idle: Idle,
     pub(crate) panics: Arc<Panics>,
     /// Counts sweeps of the ledger.
     pub(crate) sweeps: AtomicU64,

@@ -11,6 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use context::budget::Budget;
 use context::prompt;
+use engine::Due;
 use futures::{FutureExt, StreamExt};
 use ports::{Clock, UpstreamRequest};
 use prefix::backend::Kind;
@@ -23,7 +24,6 @@ use tokio::task::JoinSet;
 use tokio_util::task::TaskTracker;
 
 use crate::body::{self, Body, LENGTHS};
-use crate::due::Due;
 use crate::gate::{Gates, Job, JobEnd};
 use crate::keeper::Keeper;
 use crate::proxy::{Speech, Target};

@@ -10,7 +10,6 @@
 
 mod after;
 mod body;
-mod due;
 pub mod gate;
 mod gated;
 mod idle;

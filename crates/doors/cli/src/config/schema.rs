@@ -120,7 +120,7 @@ pub(crate) struct Search {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Consolidation {
-    /// A conversation is idle after so long without a turn.
+    /// A session is idle after so long without a message.
     pub(crate) idle_seconds: u32,
 }
 
@@ -192,7 +192,10 @@ impl Default for Chat {
 
 impl Default for Consolidation {
     fn default() -> Self {
-        Self { idle_seconds: 300 }
+        let idle = engine::Settings::default().idle_after;
+        Self {
+            idle_seconds: u32::try_from(idle.as_secs()).unwrap_or(u32::MAX),
+        }
     }
 }
 

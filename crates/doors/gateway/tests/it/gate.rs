@@ -101,6 +101,9 @@ impl Transcripts for GatedLedger {
     async fn buffered(&self) -> Result<Buffered, LedgerError> {
         self.inner.buffered().await
     }
+    async fn open_sessions(&self, limit: usize) -> Result<Vec<(SessionKey, Timestamp)>, LedgerError> {
+        self.inner.open_sessions(limit).await
+    }
     async fn sweep(&self, sweep: Sweep) -> Result<Forgotten, LedgerError> {
         self.pass("sweep").await?;
         self.inner.sweep(sweep).await

@@ -212,6 +212,11 @@ impl Transcripts for Faulty<dyn Transcripts> {
             .call("buffered", self.inner.buffered(), no_ledger)
             .await
     }
+    async fn open_sessions(&self, limit: usize) -> Result<Vec<(SessionKey, Timestamp)>, LedgerError> {
+        self.faults
+            .call("open_sessions", self.inner.open_sessions(limit), no_ledger)
+            .await
+    }
     async fn sweep(&self, sweep: Sweep) -> Result<Forgotten, LedgerError> {
         self.faults
             .call("sweep", self.inner.sweep(sweep), no_ledger)

@@ -8,6 +8,7 @@ mod faults;
 mod forgetting;
 mod hands;
 mod held;
+mod idle;
 mod indexing;
 mod jobs;
 mod models;

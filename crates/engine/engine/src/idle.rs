@@ -1,0 +1,107 @@
+//! Sessions in which nobody talks any more: what their buffers hold is cut, so that nobody has to ask for it.
+//!
+//! Owns: when a session is idle, also over a restart. Never: cutting (`boundaries` does), waiting for a model. A session is
+//! looked at once after its last message; looking costs nothing where nothing is due, however many sessions there are.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use model::SessionKey;
+use ports::LedgerError;
+use tokio::sync::Notify;
+
+use crate::boundaries;
+use crate::cause::chain;
+use crate::due::Due;
+use crate::world::World;
+
+/// So many open sessions are known again after a start, those that were quiet longest; the others with their next message.
+const OPEN_MAX: usize = 100_000;
+/// The first wait after a failure; each further one is twice as long.
+const AGAIN: Duration = Duration::from_secs(5);
+const AGAIN_MAX: Duration = Duration::from_hours(1);
+
+/// When each session with a buffer becomes idle, by the clock that never goes back.
+#[derive(Debug, Default)]
+pub(crate) struct Idle {
+    due: Mutex<Due<SessionKey>>,
+    /// The queue was empty and is no longer.
+    begun: Notify,
+}
+
+impl Idle {
+    /// Somebody talks in the session.
+    pub(crate) fn touch(&self, session: &SessionKey, due: Duration) {
+        let mut queue = self.queue();
+        let was_empty = queue.first().is_none();
+        queue.set(session.clone(), due);
+        drop(queue);
+        if was_empty {
+            self.begun.notify_one();
+        }
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Due<SessionKey>> {
+        self.due.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Cuts the buffers of idle sessions until the engine stops.
+pub(crate) async fn keep(world: Arc<World>) {
+    let clock = world.parts.clock.clone();
+    while let Err(error) = remember(&world).await {
+        tracing::warn!(
+            error = chain(&error),
+            "open sessions could not be read; it is tried again"
+        );
+        tokio::select! {
+            () = world.work.stopping() => return,
+            () = clock.sleep(AGAIN) => {}
+        }
+    }
+    let mut failures: BTreeMap<SessionKey, u32> = BTreeMap::new();
+    loop {
+        let now = clock.elapsed();
+        let (due, first) = {
+            let mut queue = world.idle.queue();
+            (queue.take(now), queue.first())
+        };
+        if let Some(session) = due {
+            let cut = boundaries::cut_all(&world, &session).await;
+            let Err(error) = cut else {
+                failures.remove(&session);
+                continue;
+            };
+            tracing::warn!(error = chain(&error), %session.session, "an idle session could not be cut; it is tried again");
+            let failed = failures.entry(session.clone()).or_default();
+            let wait = AGAIN.saturating_mul(1 << (*failed).min(16)).min(AGAIN_MAX);
+            *failed += 1;
+            world.idle.touch(&session, clock.elapsed() + wait);
+            continue;
+        }
+        let pause = first.map(|at| at.saturating_sub(now));
+        tokio::select! {
+            () = world.work.stopping() => return,
+            () = world.idle.begun.notified() => {}
+            () = clock.sleep(pause.unwrap_or_default()), if pause.is_some() => {}
+        }
+    }
+}
+
+/// What was open before this process began: a session's quiet time goes on. A machine's clock that was set back or forth
+/// changes a wait to one between none and a whole one.
+async fn remember(world: &World) -> Result<(), LedgerError> {
+    let open = world.parts.transcripts.open_sessions(OPEN_MAX).await?;
+    let (now, elapsed) = (world.now(), world.parts.clock.elapsed());
+    let whole = world.settings.idle_after;
+    let mut queue = world.idle.queue();
+    for (session, last) in open {
+        let quiet_ms = now.millis().saturating_sub(last.millis());
+        let quiet = Duration::from_millis(u64::try_from(quiet_ms).unwrap_or(0));
+        if !queue.has(&session) {
+            queue.set(session, elapsed + whole.saturating_sub(quiet));
+        }
+    }
+    Ok(())
+}
