@@ -77,13 +77,21 @@ pub(crate) fn shown(base: &Url) -> String {
 
 /// The beginning of a client for that host; a host of this machine is never reached through a proxy.
 pub(crate) fn builder(url: &Url) -> ClientBuilder {
+    let builder = Client::builder();
+    if is_this_machine(url) {
+        builder.no_proxy()
+    } else {
+        builder
+    }
+}
+
+/// Whether the address alone says that the host is this machine.
+pub(crate) fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    let is_local = host == "localhost"
+    host == "localhost"
         || host
             .parse::<std::net::IpAddr>()
-            .is_ok_and(|address| address.is_loopback());
-    let builder = Client::builder();
-    if is_local { builder.no_proxy() } else { builder }
+            .is_ok_and(|address| address.is_loopback())
 }
 
 /// The client, or why there can be none.
