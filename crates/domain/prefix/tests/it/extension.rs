@@ -260,8 +260,17 @@ fn restyle(message: &str) -> String {
     serde_json::to_string_pretty(&value).expect("JSON")
 }
 
+/// A thousand cases, more by `PROPTEST_CASES`.
+fn cases() -> ProptestConfig {
+    let default = ProptestConfig::default();
+    ProptestConfig {
+        cases: default.cases.max(1_000),
+        ..default
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(cases())]
 
     // Planted, each caught: sending the client's restyled bytes; ids of fragments
     // that start anew with an epoch; an epoch's record without its edits; a waiting head that a regeneration takes along;

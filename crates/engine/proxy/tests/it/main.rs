@@ -1,6 +1,8 @@
 //! The proxy on a test's clock: who may call a model server, what each call cost, and turns before real HTTP servers.
 
 mod caches;
+mod conformance;
+mod extension;
 mod gate;
 mod idle;
 mod measure;

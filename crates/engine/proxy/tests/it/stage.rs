@@ -9,12 +9,13 @@ use bytes::Bytes;
 use engine::{Add, Engine, Flush};
 use futures::StreamExt;
 use model::{Content, Message, MessageId, Name, Role, Scope, SessionId, SessionKey};
-use ports::{Embedder, NewMessage};
-use providers::HttpUpstream;
+use ports::{Chat, Embedder, NewMessage};
+use providers::{ChatSettings, HttpChat, HttpUpstream};
 use proxy::gate::Gates;
-use proxy::{Answer, Memory, Parts, Proxy, Refusal, Request, Route, Speech};
+use proxy::{Answer, GatedChat, Memory, Parts, Proxy, Refusal, Request, Route, Speech};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use testkit::backend::{Backend, Config, Seen};
+use testkit::backend::{Backend, Config, Reply, Seen, ToolCall};
 use testkit::clock::{CountingIds, ManualClock};
 use testkit::index::MemoryIndex;
 use testkit::ledger::MemoryLedger;
@@ -30,8 +31,21 @@ pub(crate) struct Stage {
     pub(crate) proxy: Proxy,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) ledger: Arc<MemoryLedger>,
+    pub(crate) vault: Arc<MemoryVault>,
+    pub(crate) index: Arc<MemoryIndex>,
+    kept: Kept,
+}
+
+/// What outlives a restart.
+#[derive(Clone)]
+struct Kept {
+    clock: Arc<ManualClock>,
+    ledger: Arc<MemoryLedger>,
+    vault: Arc<MemoryVault>,
+    index: Arc<MemoryIndex>,
     ids: Arc<CountingIds>,
     kind: prefix::backend::Kind,
+    learns: bool,
 }
 
 /// What came back of a request.
@@ -46,49 +60,44 @@ pub(crate) struct Got {
 
 impl Stage {
     pub(crate) async fn new(config: Config) -> Self {
+        Self::with(config, false).await
+    }
+
+    /// One whose memory asks the same server, through its gate, to extract.
+    pub(crate) async fn learning(config: Config) -> Self {
+        Self::with(config, true).await
+    }
+
+    async fn with(config: Config, learns: bool) -> Self {
         let kind = config.kind;
         let backend = Backend::start(config).await;
-        let clock = Arc::<ManualClock>::default();
-        let ledger = Arc::<MemoryLedger>::default();
-        let ids = Arc::<CountingIds>::default();
-        let embedder = Arc::new(HashEmbedder::new(64));
-        let parts = engine::Parts {
-            transcripts: ledger.clone(),
-            jobs: ledger.clone(),
-            file_changes: ledger.clone(),
+        let kept = Kept {
+            clock: Arc::default(),
+            ledger: Arc::default(),
             vault: Arc::new(MemoryVault::new(model::Zone::utc())),
-            index: Arc::new(MemoryIndex::new(embedder.id().clone())),
-            embedder,
-            chat: None,
-            clock: clock.clone(),
-            ids: ids.clone(),
+            index: Arc::new(MemoryIndex::new(HashEmbedder::new(64).id().clone())),
+            ids: Arc::default(),
+            kind,
+            learns,
         };
-        let engine = Engine::start(parts, engine::Settings::default())
-            .await
-            .expect("it starts");
-        let proxy = start(&backend, &engine, &ledger, &clock, &ids, kind);
+        let (engine, proxy) = kept.start(&backend).await;
         Self {
             backend,
             engine,
             proxy,
-            clock,
-            ledger,
-            ids,
-            kind,
+            clock: kept.clock.clone(),
+            ledger: kept.ledger.clone(),
+            vault: kept.vault.clone(),
+            index: kept.index.clone(),
+            kept,
         }
     }
 
-    /// Ends the proxy and starts another on the same ledger.
+    /// Ends all but the stores, and starts it anew on them.
     pub(crate) async fn restart(&mut self) {
         self.proxy.shutdown(Duration::from_secs(1)).await;
-        self.proxy = start(
-            &self.backend,
-            &self.engine,
-            &self.ledger,
-            &self.clock,
-            &self.ids,
-            self.kind,
-        );
+        self.engine.shutdown().await;
+        (self.engine, self.proxy) = self.kept.start(&self.backend).await;
     }
 
     pub(crate) async fn ask(&self, request: Request) -> Result<Answer, Refusal> {
@@ -147,30 +156,53 @@ impl Stage {
     }
 }
 
-fn start(
-    backend: &Backend,
-    engine: &Engine,
-    ledger: &Arc<MemoryLedger>,
-    clock: &Arc<ManualClock>,
-    ids: &Arc<CountingIds>,
-    kind: prefix::backend::Kind,
-) -> Proxy {
-    let upstream = HttpUpstream::new("fake", backend.base_url(), None, Some(kind), clock.clone());
-    Proxy::start(Parts {
-        engine: engine.clone(),
-        conversations: ledger.clone(),
-        routes: vec![Route {
-            upstream: Arc::new(upstream.expect("a good address")),
-            kind: Some(kind),
-            models: Vec::new(),
-            model: None,
-        }],
-        owner: Some(Name::parse("ann").expect("a name")),
-        gates: Arc::new(Gates::new(clock.clone())),
-        idle_after: IDLE_AFTER,
-        clock: clock.clone(),
-        ids: ids.clone(),
-    })
+impl Kept {
+    async fn start(&self, backend: &Backend) -> (Engine, Proxy) {
+        let gates = Arc::new(Gates::new(self.clock.clone()));
+        let parts = engine::Parts {
+            transcripts: self.ledger.clone(),
+            jobs: self.ledger.clone(),
+            file_changes: self.ledger.clone(),
+            vault: self.vault.clone(),
+            index: self.index.clone(),
+            embedder: Arc::new(HashEmbedder::new(64)),
+            chat: self.learns.then(|| self.chat(backend, &gates)),
+            clock: self.clock.clone(),
+            ids: self.ids.clone(),
+        };
+        let engine = Engine::start(parts, engine::Settings::default())
+            .await
+            .expect("it starts");
+        let upstream = HttpUpstream::new(
+            "fake",
+            backend.base_url(),
+            None,
+            Some(self.kind),
+            self.clock.clone(),
+        );
+        let proxy = Proxy::start(Parts {
+            engine: engine.clone(),
+            conversations: self.ledger.clone(),
+            routes: vec![Route {
+                upstream: Arc::new(upstream.expect("a good address")),
+                kind: Some(self.kind),
+                models: Vec::new(),
+                model: None,
+            }],
+            owner: Some(Name::parse("ann").expect("a name")),
+            gates,
+            idle_after: IDLE_AFTER,
+            clock: self.clock.clone(),
+            ids: self.ids.clone(),
+        });
+        (engine, proxy)
+    }
+
+    fn chat(&self, backend: &Backend, gates: &Gates) -> Arc<dyn Chat> {
+        let settings = ChatSettings::new(backend.base_url(), "extractor");
+        let chat = HttpChat::new(settings, self.clock.clone()).expect("a good address");
+        Arc::new(GatedChat::new(Arc::new(chat), gates.of(backend.base_url())))
+    }
 }
 
 /// Waits for what other tasks bring about, and not for ever.
@@ -253,7 +285,7 @@ impl Client {
         got
     }
 
-    fn hears(&mut self, text: &str) {
+    pub(crate) fn hears(&mut self, text: &str) {
         let mut reply = stream::Reply::new(stream::Dialect::OpenAiChat, self.stream);
         reply.push(text.as_bytes());
         let message = reply.finish().message.expect("a message");
@@ -261,13 +293,46 @@ impl Client {
     }
 }
 
-/// The messages of a request as their JSON texts.
+/// The messages of a request, byte for byte.
 pub(crate) fn messages(seen: &Seen) -> Vec<String> {
-    let body: Value = serde_json::from_slice(&seen.body).expect("JSON");
-    body["messages"]
-        .as_array()
-        .expect("messages")
+    #[derive(serde::Deserialize)]
+    struct Body<'a> {
+        #[serde(borrow)]
+        messages: Vec<&'a RawValue>,
+    }
+    let body: Body<'_> = serde_json::from_slice(&seen.body).expect("JSON");
+    body.messages
         .iter()
-        .map(Value::to_string)
+        .map(|message| message.get().to_owned())
         .collect()
+}
+
+/// A server that calls a tool whenever the last message says `work`.
+pub(crate) fn worker() -> Config {
+    let reply = |request: &Value, nth: usize| {
+        let last = request["messages"]
+            .as_array()
+            .and_then(|all| all.last())
+            .cloned()
+            .unwrap_or_default();
+        let works = last["role"] == "user" && last["content"].to_string().contains("work");
+        if works {
+            Reply::calls([ToolCall {
+                id: format!("call{nth}"),
+                name: "ls".to_owned(),
+                arguments: r#"{"path" : "."}"#.to_owned(),
+            }])
+        } else {
+            Reply::text(format!("answer {nth}"))
+        }
+    };
+    Config {
+        reply: Arc::new(reply),
+        ..Config::default()
+    }
+}
+
+/// Whether one request begins with the messages of the one before.
+pub(crate) fn extends(before: &[String], after: &[String]) -> bool {
+    after.len() > before.len() && after[..before.len()] == *before
 }

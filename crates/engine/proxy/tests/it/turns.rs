@@ -1,48 +1,16 @@
 //! Turns over real HTTP: what arrives at the server, byte by byte.
 
-use prefix::backend::Kind;
-use proptest::prelude::*;
 use proxy::Memory;
-use serde_json::{Value, json};
-use testkit::backend::{CacheKind, Config, Reply, ToolCall};
+use serde_json::json;
+use testkit::backend::{CacheKind, Config};
 
-use crate::stage::{Client, Stage, messages, read, request};
+use crate::stage::{Client, Stage, extends, messages, read, request, worker};
 
 fn config(cache: CacheKind) -> Config {
     Config {
         cache,
         ..Config::default()
     }
-}
-
-/// A server that calls a tool whenever the last message says `work`.
-fn worker() -> Config {
-    let reply = |request: &Value, nth: usize| {
-        let last = request["messages"]
-            .as_array()
-            .and_then(|all| all.last())
-            .cloned()
-            .unwrap_or_default();
-        let works = last["role"] == "user" && last["content"].to_string().contains("work");
-        if works {
-            Reply::calls([ToolCall {
-                id: format!("call{nth}"),
-                name: "ls".to_owned(),
-                arguments: r#"{"path" : "."}"#.to_owned(),
-            }])
-        } else {
-            Reply::text(format!("answer {nth}"))
-        }
-    };
-    Config {
-        reply: std::sync::Arc::new(reply),
-        ..Config::default()
-    }
-}
-
-/// Whether one request begins with the messages of the one before.
-fn extends(before: &[String], after: &[String]) -> bool {
-    after.len() > before.len() && after[..before.len()] == *before
 }
 
 #[tokio::test]
@@ -181,33 +149,6 @@ async fn what_is_unknown_passes_through_and_what_is_ours_is_added() {
 }
 
 #[tokio::test]
-async fn extras_are_for_local_servers_and_conversations_alone() {
-    let hosted = Config {
-        kind: Kind::OpenAi,
-        strict: true,
-        ..config(CacheKind::Rewindable)
-    };
-    let stage = Stage::new(hosted).await;
-    Client::new().turn(&stage, "Hi").await;
-    let sent: Value = serde_json::from_slice(&stage.last().body).expect("JSON");
-    assert!(sent.get("session_id").is_none() && sent.get("cache_prompt").is_none());
-    assert!(sent["prompt_cache_key"].is_string());
-    assert_eq!(stage.last().violations, [""; 0]);
-    let local = Stage::new(config(CacheKind::Rewindable)).await;
-    let mut asked = Client::new();
-    asked.says("Hi");
-    let mut incognito = asked.request();
-    incognito.memory = Memory::Incognito;
-    let body = incognito.body.clone();
-    local.got(incognito).await;
-    assert_eq!(local.last().body, body, "as it came");
-    assert!(
-        local.proxy.measures().upstreams().is_empty(),
-        "nothing is measured"
-    );
-}
-
-#[tokio::test]
 async fn what_was_said_is_remembered_without_what_was_added() {
     let stage = Stage::new(config(CacheKind::Rewindable)).await;
     stage
@@ -292,133 +233,6 @@ async fn a_long_talk_is_compacted_into_its_window_and_stays_a_prefix_after() {
         last.iter()
             .any(|message| message.contains("conversation_summary"))
     );
-}
-
-#[tokio::test]
-async fn what_can_never_fit_is_refused_with_its_parts() {
-    let stage = Stage::new(config(CacheKind::Rewindable)).await;
-    let mut client = Client::new();
-    client.says(&"all work and no play ".repeat(12_000));
-    let refusal = stage.ask(client.request()).await.expect_err("it cannot fit");
-    assert_eq!((refusal.status, refusal.code), (400, "context_length_exceeded"));
-    assert!(refusal.message.contains("current_request"), "{}", refusal.message);
-    assert!(
-        stage.backend.requests().iter().all(|seen| seen.method == "GET"),
-        "nothing was sent"
-    );
-}
-
-#[derive(Debug, Clone)]
-enum Step {
-    Say(String),
-    Work,
-    Remember(String),
-    Day,
-    Restart,
-    Edit(usize),
-    Regenerate,
-}
-
-fn step() -> impl Strategy<Value = Step> {
-    prop_oneof![
-        5 => "[a-z ]{1,60}".prop_map(Step::Say),
-        2 => Just(Step::Work),
-        2 => "(goats|Lisbon|trains) [a-z ]{5,40}".prop_map(Step::Remember),
-        1 => Just(Step::Day),
-        1 => Just(Step::Restart),
-        1 => (0_usize..20).prop_map(Step::Edit),
-        1 => Just(Step::Regenerate),
-    ]
-}
-
-/// X-1, X-3: whatever happens between two requests, the second begins with the first, unless the client itself went back.
-async fn holds(steps: Vec<Step>) {
-    let mut stage = Stage::new(worker()).await;
-    let mut client = Client::new();
-    let mut last: Vec<String> = Vec::new();
-    for (at, step) in steps.into_iter().enumerate() {
-        let mut went_back = false;
-        match step {
-            Step::Say(text) => client.says(&format!("goats and Lisbon and trains {text}")),
-            Step::Work => client.says("work on goats in Lisbon"),
-            Step::Remember(text) => {
-                stage
-                    .remember(&format!("s{at}"), &format!("I like {text}."))
-                    .await;
-                continue;
-            }
-            Step::Day => {
-                stage.clock.advance(std::time::Duration::from_hours(30));
-                continue;
-            }
-            Step::Restart => {
-                stage.restart().await;
-                continue;
-            }
-            Step::Edit(which) => {
-                let users: Vec<usize> = (0..client.history.len())
-                    .filter(|at| client.history[*at]["role"] == "user")
-                    .collect();
-                let Some(place) = users.get(which % users.len().max(1)) else {
-                    continue;
-                };
-                client.history.truncate(*place);
-                client.says(&format!("edited {at}"));
-                went_back = true;
-            }
-            Step::Regenerate => {
-                if client
-                    .history
-                    .last()
-                    .is_none_or(|last| last["role"] != "assistant")
-                {
-                    continue;
-                }
-                client.history.pop();
-                went_back = true;
-            }
-        }
-        client.goes_on(&stage).await;
-        loop {
-            let sent = messages(&stage.last());
-            assert!(
-                went_back || last.is_empty() || extends(&last, &sent),
-                "{last:#?}\n{sent:#?}"
-            );
-            assert_eq!(stage.last().violations, [""; 0]);
-            last = sent;
-            went_back = false;
-            let reply = client.history.last().expect("a reply").clone();
-            let Some(calls) = reply["tool_calls"].as_array() else {
-                break;
-            };
-            for call in calls {
-                client
-                    .history
-                    .push(json!({"role": "tool", "tool_call_id": call["id"], "content": "done"}));
-            }
-            client.goes_on(&stage).await;
-        }
-    }
-}
-
-/// A case is a server and up to sixteen turns: a quarter of what `PROPTEST_CASES` says.
-fn cases() -> ProptestConfig {
-    let default = ProptestConfig::default();
-    ProptestConfig {
-        cases: default.cases / 4,
-        failure_persistence: None,
-        ..default
-    }
-}
-
-proptest! {
-    #![proptest_config(cases())]
-
-    #[test]
-    fn a_request_extends_the_last_one_and_its_reply(steps in prop::collection::vec(step(), 1..16)) {
-        tokio::runtime::Runtime::new().expect("a runtime").block_on(holds(steps));
-    }
 }
 
 #[tokio::test]

@@ -1,0 +1,100 @@
+//! O-1 to O-5: what stands in system messages, and where the time stands.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{of_role, strict};
+use crate::stage::{Client, Stage, extends, messages};
+
+/// A client whose instructions are two messages.
+fn instructed() -> Client {
+    let mut client = Client::new();
+    client
+        .history
+        .push(json!({"role": "system", "content": "The project is about goats."}));
+    client
+}
+
+const INSTRUCTIONS: &str = "Be brief.\n\nThe project is about goats.";
+
+#[tokio::test]
+async fn o01_the_system_text_stays_though_clock_history_memory_and_process_move() {
+    let mut stage = Stage::new(strict()).await;
+    let mut client = instructed();
+    let mut last = Vec::new();
+    for turn in 0..6 {
+        let fact = format!("Person{turn} moved to town{turn} and keeps goats{turn}.");
+        stage.remember(&format!("s{turn}"), &fact).await;
+        stage.clock.advance(Duration::from_hours(25));
+        if turn == 3 {
+            stage.restart().await;
+        }
+        let question = format!("Does person{turn} in town{turn} have goats{turn}?");
+        let got = client.turn(&stage, &question).await;
+        assert!(got.injected.is_some_and(|injected| !injected.memories.is_empty()));
+        let seen = stage.last();
+        assert_eq!(of_role(&seen, "system").join("\n\n"), INSTRUCTIONS);
+        let sent = messages(&seen);
+        assert!(last.is_empty() || extends(&last, &sent), "{last:#?}\n{sent:#?}");
+        assert!(turn == 0 || seen.cached_tokens > 0, "turn {turn}");
+        last = sent;
+    }
+}
+
+#[tokio::test]
+async fn o02_the_system_text_is_the_clients_and_nothing_else() {
+    let stage = Stage::new(strict()).await;
+    stage.remember("earlier", "My sister Clara breeds goats.").await;
+    let mut client = instructed();
+    let got = client.turn(&stage, "Does my sister Clara breed goats?").await;
+    assert!(got.injected.is_some());
+    let sent = messages(&stage.last());
+    let own: Vec<String> = client.history[..2].iter().map(ToString::to_string).collect();
+    assert_eq!(sent[..2], own, "byte for byte");
+    assert_eq!(
+        of_role(&stage.last(), "system"),
+        ["Be brief.", "The project is about goats."]
+    );
+}
+
+#[tokio::test]
+async fn o03_the_time_stands_in_the_persons_turn_and_in_no_system_message() {
+    let stage = Stage::new(strict()).await;
+    let mut client = instructed();
+    for day in 2..8 {
+        client.turn(&stage, "What day is it?").await;
+        let date = format!("2026-03-{day:02}");
+        let users = of_role(&stage.last(), "user");
+        assert!(users.last().expect("one").contains(&date), "{users:?}");
+        assert_eq!(users.iter().filter(|text| text.contains(&date)).count(), 1);
+        let system = of_role(&stage.last(), "system").concat();
+        assert!(!system.contains("2026") && !system.contains("quipu"), "{system}");
+        stage.clock.advance(Duration::from_hours(24));
+    }
+}
+
+#[tokio::test]
+async fn o04_new_instructions_are_sent_at_once() {
+    let stage = Stage::new(strict()).await;
+    let mut client = instructed();
+    let id = client.turn(&stage, "Hello").await.conversation;
+    client.turn(&stage, "Hello again").await;
+    client.history[1]["content"] = json!("The project is about trains now.");
+    let got = client.turn(&stage, "And now?").await;
+    assert_eq!(got.conversation, id, "it is the same conversation");
+    let system = of_role(&stage.last(), "system");
+    assert_eq!(system, ["Be brief.", "The project is about trains now."]);
+    client.turn(&stage, "Still?").await;
+    assert_eq!(of_role(&stage.last(), "system"), system);
+}
+
+#[tokio::test]
+async fn o05_the_time_has_a_label_in_a_users_message() {
+    let stage = Stage::new(strict()).await;
+    Client::new().turn(&stage, "What day is it?").await;
+    assert_eq!(
+        of_role(&stage.last(), "user"),
+        ["What day is it?\n\n<quipu-time>Current date and time: 2026-03-02</quipu-time>"]
+    );
+}
