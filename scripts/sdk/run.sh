@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# The official SDKs through Quipu before a server without a model: scripts/sdk/run.sh QUIPU, the path of a binary that is built.
+# `make sdk` installs the SDKs first. All that is started here ends here.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+quipu=$1
+tools=.tools/sdk
+
+if [ ! -x "$quipu" ]; then
+  echo "there is no $quipu: run \`make test\` or \`make build\` first" >&2
+  exit 1
+fi
+root=$(mktemp -d)
+server=
+finish() {
+  if [ -n "$server" ]; then
+    kill "$server" 2>/dev/null || true
+    wait "$server" 2>/dev/null || true
+  fi
+  rm -rf "$root"
+}
+trap finish EXIT
+
+# It ends with its input, which ends with this script.
+coproc backend { "${CARGO:-cargo}" run --quiet --locked --package testkit --example backend; }
+read -r upstream <&"${backend[0]}"
+exec {said}< <(exec "$quipu" --root "$root" serve --listen 127.0.0.1:0 --upstream "$upstream")
+server=$!
+read -r line <&"$said"
+QUIPU_URL=http://$(sed -E 's|.*http://([0-9.:]+).*|\1|' <<<"$line")
+export QUIPU_URL
+
+"$tools/venv/bin/python" scripts/sdk/check.py
+# A module is looked for beside the file that names it.
+cp scripts/sdk/check.mjs "$tools/check.mjs"
+node "$tools/check.mjs"
