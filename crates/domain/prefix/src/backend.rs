@@ -183,12 +183,15 @@ pub enum Extra {
     Field { name: &'static str, json: String },
     /// An HTTP header.
     Header { name: &'static str, value: String },
+    /// `cache_control` on blocks, which [`crate::mark`] puts in.
+    Marks,
 }
 
 impl Extra {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Field { name, .. } | Self::Header { name, .. } => name,
+            Self::Marks => "cache_control",
         }
     }
 }
@@ -215,7 +218,8 @@ impl Profile {
         let field = |name, json| Extra::Field { name, json };
         let quoted = |text: &str| crate::splice::string(text);
         let extras = match self.affinity {
-            Affinity::None | Affinity::Marks => Vec::new(),
+            Affinity::None => Vec::new(),
+            Affinity::Marks => vec![Extra::Marks],
             Affinity::Slots => {
                 let slot = session.slot.filter(|_| self.kind == Kind::LlamaCpp);
                 let mut extras = vec![

@@ -27,6 +27,8 @@ pub struct Meaning {
     pub digest: Digest,
     /// A person's turn: a user's message that is more than results of tools.
     pub asks: bool,
+    /// Nothing but reasoning, as an item of its own.
+    pub thinks: bool,
 }
 
 /// Reads one message of any dialect: its exact JSON text. A text that is no JSON object means only itself.
@@ -41,6 +43,7 @@ pub fn read(message: &str) -> Meaning {
         role: None,
         digest,
         asks: false,
+        thinks: false,
     }
 }
 
@@ -66,8 +69,10 @@ fn of_fields(fields: &Map<String, Value>) -> Meaning {
     let role = match (word, kind) {
         (Some("system" | "developer"), _) => Some(Role::System),
         (Some("user"), _) => Some(Role::User),
-        (Some("assistant"), _) | (None, "function_call" | "reasoning") => Some(Role::Assistant),
-        (Some("tool" | "function"), _) | (None, "function_call_output") => Some(Role::Tool),
+        (Some("assistant"), _) | (None, "reasoning" | "item_reference") => Some(Role::Assistant),
+        (Some("tool" | "function"), _) => Some(Role::Tool),
+        (None, kind) if kind.ends_with("_call") => Some(Role::Assistant),
+        (None, kind) if kind.ends_with("_call_output") => Some(Role::Tool),
         _ => None,
     };
     let mut reader = Reader {
@@ -100,6 +105,7 @@ fn of_fields(fields: &Map<String, Value>) -> Meaning {
         role,
         digest: reader.feed.digest(),
         asks: reader.asks && role == Some(Role::User),
+        thinks: word.is_none() && kind == "reasoning",
     }
 }
 

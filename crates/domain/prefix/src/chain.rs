@@ -3,7 +3,8 @@
 //! Owns: the chain, and how a list of messages relates to a known one. Never: keeping the index; its caller's store does
 //! ([`Known`]).
 //!
-//! Leading system messages are no part of the chain: a client may change them, and the conversation is still the same.
+//! Leading system messages are no part of the chain: a client may change them, and the conversation is still the same. Nor
+//! is reasoning that stands alone: some clients send it back and some do not.
 //! A client that does not name its conversation is believed to continue one only after a reply in its list says so: two
 //! conversations that begin with the same question are two.
 
@@ -47,6 +48,8 @@ pub struct Link {
     pub hash: Digest,
     /// Stands for this message and the one before it; none for the first.
     pub pair: Option<Digest>,
+    /// How many messages of the list end here, reasoning included.
+    pub end: usize,
 }
 
 /// The messages of a conversation after its leading system messages, hashed.
@@ -55,6 +58,7 @@ pub struct Chain {
     seed: Digest,
     named: bool,
     links: Vec<Link>,
+    messages: usize,
 }
 
 impl Chain {
@@ -64,6 +68,7 @@ impl Chain {
             seed: scope.seed(),
             named: scope.session.is_some(),
             links: Vec::new(),
+            messages: 0,
         };
         for message in messages {
             chain.push(message);
@@ -74,6 +79,10 @@ impl Chain {
     /// Adds a message, or the reply as it was streamed.
     pub fn push(&mut self, message: &str) {
         let meaning = canon::read(message);
+        self.messages += 1;
+        if meaning.thinks {
+            return;
+        }
         let step = |purpose: &str, before: &Digest| {
             let mut feed = Feed::new(purpose);
             feed.field(b's', &self.seed.0);
@@ -84,7 +93,18 @@ impl Chain {
         let last = self.links.last();
         let hash = step("chain", last.map_or(&self.seed, |link| &link.hash));
         let pair = last.map(|link| step("pair", &link.meaning.digest));
-        self.links.push(Link { meaning, hash, pair });
+        self.links.push(Link {
+            meaning,
+            hash,
+            pair,
+            end: self.messages,
+        });
+    }
+
+    /// How many messages of the list the first `links` are, reasoning included.
+    pub fn end(&self, links: usize) -> usize {
+        let last = links.checked_sub(1).and_then(|last| self.links.get(last));
+        last.map_or(0, |link| link.end)
     }
 
     /// The messages in order.

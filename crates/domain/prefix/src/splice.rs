@@ -32,18 +32,23 @@ pub(crate) fn join(text: &str, at: usize, bytes: &str) -> String {
 /// How `addition` is appended to the content of a message. None where there is no content to append to: no object, no
 /// content, null, a number.
 pub(crate) fn into_message(message: &str, addition: &str) -> Option<Splice> {
+    let (start, content) = content(message)?;
+    let inner = into_content(content, addition)?;
+    Some(Splice {
+        at: start + inner.at,
+        bytes: inner.bytes,
+    })
+}
+
+/// The JSON text of a message's content, and where it begins.
+pub(crate) fn content(message: &str) -> Option<(usize, &str)> {
     #[derive(Deserialize)]
     struct Message<'a> {
         #[serde(borrow)]
         content: Option<&'a RawValue>,
     }
     let content = serde_json::from_str::<Message<'_>>(message).ok()?.content?.get();
-    let start = content.as_ptr() as usize - message.as_ptr() as usize;
-    let inner = into_content(content, addition)?;
-    Some(Splice {
-        at: start + inner.at,
-        bytes: inner.bytes,
-    })
+    Some((content.as_ptr() as usize - message.as_ptr() as usize, content))
 }
 
 /// How `addition` is appended to a content: a string grows, a list gets one more text part.

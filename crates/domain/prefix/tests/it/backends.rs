@@ -82,7 +82,7 @@ fn the_matrix_of_extras() {
         vllm local cache_salt
         sglang local 
         openai hosted prompt_cache_key
-        anthropic hosted 
+        anthropic hosted cache_control
         gemini hosted 
         deepseek hosted 
         mistral hosted prompt_cache_key

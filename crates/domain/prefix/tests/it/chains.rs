@@ -2,8 +2,9 @@
 
 use expect_test::{Expect, expect};
 use prefix::canon;
-use prefix::chain::{Kind, Scope};
+use prefix::chain::{Chain, Kind, Scope};
 use proptest::prelude::*;
+use transcript::Role;
 
 use crate::bench::{Index, SCOPE, assistant, call, outcome, user};
 
@@ -123,6 +124,31 @@ fn an_echo_may_lose_what_clients_drop() {
     for other in changed {
         assert_ne!(canon::read(reply).digest, canon::read(other).digest, "{other}");
     }
+}
+
+#[test]
+fn reasoning_that_stands_alone_is_no_link() {
+    let thought = r#"{"type":"reasoning","id":"rs_1","summary":[]}"#.to_owned();
+    let reference = r#"{"type":"item_reference","id":"msg_1"}"#;
+    let list = [user("q"), thought, assistant("a"), user("more")];
+    let mut index = Index::default();
+    index.learn("one", &SCOPE, &list[..3]);
+    let dropped = [user("q"), assistant("a"), user("more")];
+    assert_eq!(index.find(&SCOPE, &list).kind, Kind::Continued);
+    assert_eq!(index.find(&SCOPE, &dropped).kind, Kind::Continued);
+    let list: Vec<&str> = list.iter().map(String::as_str).collect();
+    let chain = Chain::of(&SCOPE, &list);
+    assert_eq!([0, 1, 2, 3].map(|links| chain.end(links)), [0, 1, 3, 4]);
+    let role = |item: &str| canon::read(item).role;
+    assert_eq!(role(reference), Some(Role::Assistant));
+    assert_eq!(
+        role(r#"{"type":"web_search_call","id":"ws_1"}"#),
+        Some(Role::Assistant)
+    );
+    assert_eq!(
+        role(r#"{"type":"shell_call_output","call_id":"a"}"#),
+        Some(Role::Tool)
+    );
 }
 
 #[test]

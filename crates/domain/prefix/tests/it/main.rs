@@ -9,5 +9,6 @@ mod composing;
 mod diverging;
 mod extension;
 mod fragments;
+mod marks;
 mod simulated;
 mod tables;

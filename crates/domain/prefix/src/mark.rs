@@ -1,0 +1,155 @@
+//! `cache_control` marks: up to each of them Anthropic keeps what it has read.
+//!
+//! Owns: which blocks may carry a mark, putting it in. A mark stands in the bytes that go out and nowhere else. Never: how
+//! many there are and behind which messages ([`Profile::marks`]).
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::backend::{Mark, Profile};
+use crate::compose::Composed;
+use crate::shadow::Event;
+use crate::splice;
+
+const FIELD: &str = "cache_control";
+const MARK: &str = r#","cache_control":{"type":"ephemeral"}"#;
+
+/// The parts of a request with its marks, as JSON texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Marked {
+    pub system: Option<String>,
+    pub tools: Vec<String>,
+    pub messages: Vec<String>,
+}
+
+/// A request with the marks that its backend wants. None where there are none to put: the backend has no such marks, or the
+/// client has placed its own.
+pub fn mark(profile: &Profile, request: &Composed) -> Option<Marked> {
+    if !profile.markers_move() {
+        return None;
+    }
+    let texts = || request.messages.iter().map(|sent| sent.bytes.as_str());
+    let heads = request.tools.iter().chain(&request.system).map(String::as_str);
+    let is_the_clients = heads.chain(texts()).any(is_marked);
+    // The API takes a string for a list of one text. Every string becomes one, marked or not: marks move from turn to turn,
+    // and what stands before them shall stay the same bytes.
+    let mut messages: Vec<String> = texts().map(blocked_message).collect();
+    let mut system = request.system.as_deref().map(blocked);
+    let mut tools = request.tools.clone();
+    let system_end = system.as_deref().and_then(last_block);
+    let tool = tools.iter().rposition(|tool| !is_deferred(tool));
+    let head = system_end.map(|_| Mark::System).or(tool.map(|_| Mark::Tools));
+    let counts: Vec<usize> = messages.iter().map(|message| count(message)).collect();
+    let places = profile.marks(head, &counts, sent_before(request), is_the_clients);
+    if places.is_empty() {
+        return None;
+    }
+    let mut behind = None;
+    for place in places {
+        match place {
+            Mark::Tools => tool.into_iter().for_each(|at| insert(&mut tools[at], None)),
+            Mark::System => system.iter_mut().for_each(|system| insert(system, system_end)),
+            Mark::Message(last) => {
+                // Where no block of a message may carry it, the one before does.
+                let ends = (0..=last)
+                    .rev()
+                    .filter_map(|at| Some((at, message_end(&messages[at])?)));
+                let free = ends
+                    .take_while(|(at, _)| behind.is_none_or(|taken| *at > taken))
+                    .next();
+                if let Some((at, end)) = free {
+                    insert(&mut messages[at], Some(end));
+                    behind = Some(at);
+                }
+            }
+        }
+    }
+    Some(Marked {
+        system,
+        tools,
+        messages,
+    })
+}
+
+/// How many of the messages the last request of the conversation had: all that were known but the replies at their end.
+fn sent_before(request: &Composed) -> usize {
+    let is_new = |event: &&Event| matches!(event, Event::Message { .. });
+    let entries = request.shadow.entries();
+    let known = entries.len() - request.events.iter().filter(is_new).count().min(entries.len());
+    let asked = entries[..known].iter().rposition(|entry| !entry.reply);
+    let was_sent =
+        |index: Option<usize>| index.is_some_and(|index| asked.is_some_and(|asked| index <= asked));
+    let last = request.messages.iter().rposition(|sent| was_sent(sent.index));
+    last.map_or(0, |last| last + 1)
+}
+
+/// A tool, a system field or a message carries a mark already.
+fn is_marked(text: &str) -> bool {
+    fn holds(value: &Value) -> bool {
+        match value {
+            Value::Array(blocks) => blocks.iter().any(holds),
+            Value::Object(fields) => fields.contains_key(FIELD) || fields.get("content").is_some_and(holds),
+            _ => false,
+        }
+    }
+    text.contains(FIELD) && serde_json::from_str(text).is_ok_and(|value| holds(&value))
+}
+
+/// A text as a list of one block; what is a list or says nothing stays as it is.
+fn blocked(content: &str) -> String {
+    match serde_json::from_str::<String>(content) {
+        Ok(said) if !said.trim().is_empty() => format!(r#"[{{"type":"text","text":{}}}]"#, content.trim()),
+        _ => content.to_owned(),
+    }
+}
+
+fn blocked_message(message: &str) -> String {
+    let Some((start, content)) = splice::content(message) else {
+        return message.to_owned();
+    };
+    let (before, after) = (&message[..start], &message[start + content.len()..]);
+    [before, &blocked(content), after].concat()
+}
+
+fn count(message: &str) -> usize {
+    let blocks = splice::content(message)
+        .and_then(|(_, content)| serde_json::from_str::<Vec<&RawValue>>(content).ok());
+    blocks.map_or(1, |blocks| blocks.len())
+}
+
+/// Where the last block of a message ends that may carry a mark.
+fn message_end(message: &str) -> Option<usize> {
+    let (start, content) = splice::content(message)?;
+    Some(start + last_block(content)?)
+}
+
+fn last_block(list: &str) -> Option<usize> {
+    let blocks: Vec<&RawValue> = serde_json::from_str(list).ok()?;
+    let last = blocks
+        .into_iter()
+        .map(RawValue::get)
+        .rfind(|block| takes(block))?;
+    Some(last.as_ptr() as usize - list.as_ptr() as usize + last.len())
+}
+
+/// The API refuses a mark on thoughts and on empty texts; what is unknown is left alone.
+fn takes(block: &str) -> bool {
+    let block: Value = serde_json::from_str(block).unwrap_or_default();
+    match block["type"].as_str() {
+        Some("text") => block["text"].as_str().is_some_and(|text| !text.trim().is_empty()),
+        Some("image" | "document" | "search_result" | "tool_use" | "tool_result") => true,
+        _ => false,
+    }
+}
+
+/// Such a tool is loaded when it is searched for, and may not be marked.
+fn is_deferred(tool: &str) -> bool {
+    let tool: Value = serde_json::from_str(tool).unwrap_or_default();
+    tool["defer_loading"] == true
+}
+
+/// Puts the mark into the object that ends there, or at the text's end.
+fn insert(text: &mut String, end: Option<usize>) {
+    let end = end.unwrap_or(text.trim_end().len());
+    text.insert_str(end.saturating_sub(1), MARK);
+}
