@@ -53,6 +53,8 @@ pub struct Outcome {
     pub error: Option<String>,
     /// The model that answered, as it names itself.
     pub model: Option<String>,
+    /// The answer's own id, as the server names it.
+    pub id: Option<String>,
     /// Events that were not understood or were too long, and a body that is no JSON or too long.
     pub skipped: usize,
 }
@@ -205,11 +207,13 @@ impl Reply {
 
     /// Takes what all dialects have; true if it is an error.
     fn note(&mut self, json: &Value, kind: &str) -> bool {
-        let mut models = [json, &json["response"], &json["message"]].into_iter();
-        if self.outcome.model.is_none() {
-            let model = models.find_map(|holder| holder["model"].as_str().filter(|name| !name.is_empty()));
-            self.outcome.model = model.map(str::to_owned);
-        }
+        let said = |name: &str| {
+            let mut holders = [json, &json["response"], &json["message"]].into_iter();
+            let said = holders.find_map(|holder| holder[name].as_str().filter(|said| !said.is_empty()));
+            said.map(str::to_owned)
+        };
+        self.outcome.model = self.outcome.model.take().or_else(|| said("model"));
+        self.outcome.id = self.outcome.id.take().or_else(|| said("id"));
         let error = error(json, kind).or_else(|| error(&json["response"], ""));
         let failed = error.is_some();
         self.outcome.error = self.outcome.error.take().or(error);

@@ -116,6 +116,9 @@ fn thoughts_text_and_tools() {
             model: Some(
                 "claude-sonnet-4-5-20250929",
             ),
+            id: Some(
+                "msg_1",
+            ),
             skipped: 0,
         }
     "#]].assert_debug_eq(&streamed(Anthropic, TOOLS));
@@ -220,6 +223,7 @@ fn a_whole_body_keeps_its_content_byte_for_byte() {
             model: Some(
                 "claude",
             ),
+            id: None,
             skipped: 0,
         }
     "#]].assert_debug_eq(&outcome);

@@ -140,6 +140,9 @@ fn openai() {
             model: Some(
                 "gpt-5-mini-2025-08-07",
             ),
+            id: Some(
+                "chatcmpl-1",
+            ),
             skipped: 0,
         }
     "#]]
@@ -168,6 +171,7 @@ fn parallel_calls_with_interleaved_arguments() {
             model: Some(
                 "gpt-4o",
             ),
+            id: None,
             skipped: 0,
         }
     "#]].assert_debug_eq(&streamed(OpenAiChat, PARALLEL));
@@ -201,6 +205,9 @@ fn llama_cpp_thinks_says_and_calls() {
             model: Some(
                 "qwen3.gguf",
             ),
+            id: Some(
+                "chatcmpl-x",
+            ),
             skipped: 0,
         }
     "#]].assert_debug_eq(&streamed(OpenAiChat, LLAMA_CPP));
@@ -232,6 +239,9 @@ fn vllm_draws_new_ids_and_repeats_usage() {
             model: Some(
                 "Qwen/Qwen3-8B",
             ),
+            id: Some(
+                "chatcmpl-v",
+            ),
             skipped: 0,
         }
     "#]].assert_debug_eq(&streamed(OpenAiChat, VLLM));
@@ -258,6 +268,9 @@ fn ollama_sends_whole_calls_under_one_index() {
             error: None,
             model: Some(
                 "qwen3:8b",
+            ),
+            id: Some(
+                "chatcmpl-630",
             ),
             skipped: 0,
         }
@@ -291,6 +304,9 @@ fn openrouter_keeps_each_form_of_reasoning() {
             error: None,
             model: Some(
                 "anthropic/claude-sonnet-4.5",
+            ),
+            id: Some(
+                "gen-1",
             ),
             skipped: 0,
         }
@@ -441,6 +457,9 @@ fn a_whole_body_keeps_its_message_byte_for_byte() {
             error: None,
             model: Some(
                 "gpt-5",
+            ),
+            id: Some(
+                "x",
             ),
             skipped: 0,
         }

@@ -41,6 +41,9 @@ fn a_stream() {
             model: Some(
                 "qwen3.gguf",
             ),
+            id: Some(
+                "cmpl-1",
+            ),
             skipped: 0,
         }
     "#]]
@@ -72,6 +75,7 @@ fn a_whole_body() {
             model: Some(
                 "m",
             ),
+            id: None,
             skipped: 0,
         }
     "#]]

@@ -68,6 +68,9 @@ fn a_stream_to_its_end() {
             model: Some(
                 "gpt-5-2025-08-07",
             ),
+            id: Some(
+                "resp_1",
+            ),
             skipped: 0,
         }
     "#]].assert_debug_eq(&streamed(OpenAiResponses, STREAM));
@@ -140,6 +143,7 @@ fn a_whole_body_keeps_its_items_byte_for_byte() {
             model: Some(
                 "gpt-5",
             ),
+            id: None,
             skipped: 0,
         }
     "#]].assert_debug_eq(&whole(OpenAiResponses, body));
