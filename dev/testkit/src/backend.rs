@@ -5,6 +5,7 @@
 
 mod answer;
 mod call;
+mod kept;
 mod line;
 mod probe;
 mod prompt;
@@ -24,6 +25,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use kept::{Border, Marks};
 use line::Gate;
 
 /// The window that probes tell, in tokens. Longer prompts are taken all the same.
@@ -44,6 +46,8 @@ pub enum CacheKind {
         tokens_min: usize,
         known_max: usize,
     },
+    /// What stands before `cache_control`, as Anthropic keeps it; shared by all requests.
+    Marks,
     /// Nothing.
     None,
 }
@@ -242,6 +246,7 @@ struct State {
     faults: VecDeque<Fault>,
     seen: Vec<Seen>,
     answered: usize,
+    responses: kept::Responses,
 }
 
 impl Shared {
@@ -259,6 +264,7 @@ impl Shared {
                 faults: config.faults.into(),
                 seen: Vec::new(),
                 answered: 0,
+                responses: kept::Responses::default(),
             }),
         }
     }
@@ -286,6 +292,7 @@ impl fmt::Debug for Shared {
 enum Simulated {
     Slots(Slots),
     Blocks(Blocks),
+    Marks(Marks),
     None,
 }
 
@@ -300,13 +307,14 @@ impl Simulated {
                 tokens_min,
                 known_max,
             } => return Self::Blocks(Blocks::new(tokens, tokens_min, known_max)),
+            CacheKind::Marks => return Self::Marks(Marks::default()),
             CacheKind::None => return Self::None,
         };
         Self::Slots(Slots::new(rewind, slots))
     }
 
     /// A prompt and what was generated after it, in one step: the slot is another request's only afterwards.
-    fn run(&mut self, slot: Option<usize>, prompt: &[u32], reply: &[u32]) -> Evaluated {
+    fn run(&mut self, slot: Option<usize>, prompt: &[u32], borders: &[Border], reply: &[u32]) -> Evaluated {
         let cache: &mut dyn Cache = match self {
             Self::Slots(slots) => {
                 let Some(slot) = slot else {
@@ -317,6 +325,8 @@ impl Simulated {
                 return evaluated;
             }
             Self::Blocks(blocks) => blocks,
+            // Of a reply nothing is kept until it comes back.
+            Self::Marks(marks) => return marks.request(prompt, borders),
             Self::None => {
                 return Evaluated {
                     cached: 0,

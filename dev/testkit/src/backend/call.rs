@@ -33,8 +33,18 @@ pub(super) fn check(shared: &Shared, path: &str, seen: &mut Seen) -> Result<Call
         seen.violations.push(format!("the body is not JSON: {error}"));
         Answer::refused(&seen.violations)
     })?;
-    let prompt = Prompt::read(dialect, &request);
-    seen.violations = violations(shared.kind, dialect, &request, &prompt);
+    let mut whole = request.clone();
+    if dialect == Dialect::Responses {
+        match shared.lock().responses.whole(&request) {
+            Some(items) => whole["input"] = items.into(),
+            None => seen
+                .violations
+                .push("`previous_response_id` names a response that is not kept".to_owned()),
+        }
+    }
+    let prompt = Prompt::read(dialect, &whole);
+    seen.violations
+        .extend(violations(shared.kind, dialect, &request, &prompt));
     if shared.strict && !seen.violations.is_empty() {
         return Err(Answer::refused(&seen.violations));
     }
@@ -48,7 +58,7 @@ pub(super) fn check(shared: &Shared, path: &str, seen: &mut Seen) -> Result<Call
 
 impl Call {
     pub(super) fn run(self, shared: &Shared, seen: &mut Seen) -> Answer {
-        let (tokens, marked) = self.prompt.tokens();
+        let (tokens, borders) = self.prompt.tokens();
         if self.counts_only {
             return Answer::json(200, &json!({"input_tokens": tokens.len()}));
         }
@@ -73,27 +83,31 @@ impl Call {
         } else {
             self.prompt.reply_tokens(self.dialect, &reply)
         };
-        // Anthropic keeps what stands before a mark, and of a reply nothing until it comes back.
-        let is_marked = shared.kind == Kind::Anthropic;
-        let kept = if is_marked { &tokens[..marked] } else { &tokens };
-        let kept_reply = if is_marked { &[] } else { generated.as_slice() };
         let slot = self.request["id_slot"]
             .as_u64()
             .filter(|_| shared.kind == Kind::LlamaCpp);
         let slot = slot.and_then(|slot| usize::try_from(slot).ok());
-        let Evaluated { cached, evaluated } = shared.lock().cache.run(slot, kept, kept_reply);
+        let Evaluated { cached, .. } = shared.lock().cache.run(slot, &tokens, &borders, &generated);
         seen.cached_tokens = cached;
         seen.evaluated_tokens = tokens.len() - cached;
+        let marked = borders
+            .iter()
+            .rfind(|border| border.marked)
+            .map_or(0, |border| border.end);
         let usage = Usage {
             kind: shared.kind,
             prompt: tokens.len(),
             cached,
-            created: if is_marked { evaluated } else { 0 },
+            created: marked.saturating_sub(cached),
             generated: generated.len(),
         };
         match self.dialect {
             Dialect::Messages => anthropic::answer(&self.request, &reply, &usage),
-            Dialect::Responses => responses::answer(&self.request, &reply, &usage),
+            Dialect::Responses => {
+                let output = responses::output(&reply);
+                let id = shared.lock().responses.keep(&self.request, output.clone());
+                responses::answer(&self.request, &id, &output, &usage)
+            }
             Dialect::Completions => chat::completion(&self.request, &reply, &usage),
             Dialect::Chat | Dialect::Embeddings => chat::answer(&self.request, &reply, &usage),
         }

@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 
+use super::kept::Border;
 use super::{Reply, ToolCall};
 
 /// The routes that take a prompt.
@@ -32,6 +33,8 @@ pub(super) struct Turn {
     pub(super) calls: Vec<ToolCall>,
     /// The call that a tool's turn answers.
     pub(super) answers: String,
+    /// Of Anthropic's; 0 for a text without them.
+    blocks: usize,
     /// Anthropic's `cache_control` stands on it.
     marked: bool,
 }
@@ -44,6 +47,7 @@ impl Turn {
             text: String::new(),
             calls: Vec::new(),
             answers: String::new(),
+            blocks: 0,
             marked: false,
         }
     }
@@ -97,18 +101,19 @@ impl Prompt {
         prompt
     }
 
-    /// The tokens, and how many of them stand before the last mark.
-    pub(super) fn tokens(&self) -> (Vec<u32>, usize) {
-        let (mut tokens, mut marked) = (Vec::new(), 0);
+    /// The tokens, and where what a mark may stand on ends.
+    pub(super) fn tokens(&self) -> (Vec<u32>, Vec<Border>) {
+        let (mut tokens, mut borders) = (Vec::new(), Vec::new());
         if let Some(plain) = &self.plain {
             put(&mut tokens, plain);
-            return (tokens, marked);
+            return (tokens, borders);
         }
+        let mut border = |end, blocks, marked| borders.push(Border { end, blocks, marked });
         if !self.tools.is_empty() {
             tokens.push(TOOLS);
             put(&mut tokens, &self.tools);
             tokens.push(END);
-            marked = if self.tools_marked { tokens.len() } else { marked };
+            border(tokens.len(), 1, self.tools_marked);
         }
         let (system, said): (Vec<&Turn>, Vec<&Turn>) =
             self.turns.iter().partition(|turn| turn.role == Role::System);
@@ -117,9 +122,7 @@ impl Prompt {
             tokens.push(SYSTEM);
             put(&mut tokens, &texts.join("\n\n"));
             tokens.push(END);
-        }
-        if system.iter().any(|turn| turn.marked) {
-            marked = tokens.len();
+            border(tokens.len(), 1, system.iter().any(|turn| turn.marked));
         }
         for turn in said {
             tokens.push(match turn.role {
@@ -129,13 +132,13 @@ impl Prompt {
                 Role::Tool => TOOL,
             });
             put_said(&mut tokens, &turn.reasoning, &turn.text, &turn.calls);
-            marked = if turn.marked { tokens.len() } else { marked };
+            border(tokens.len(), turn.blocks.max(1), turn.marked);
         }
         // A talk that ends with the assistant's words is gone on with, as llama.cpp does it.
         if self.turns.last().is_none_or(|last| last.role != Role::Assistant) {
             tokens.push(ASSISTANT);
         }
-        (tokens, marked)
+        (tokens, borders)
     }
 
     /// What the model generates, as it is rendered when a client sends it back.
@@ -233,6 +236,7 @@ impl Prompt {
             } else {
                 self.at(role)
             };
+            turn.blocks += 1;
             match block["type"].as_str() {
                 Some("tool_result") => {
                     turn.answers = text_of(&block["tool_use_id"]);

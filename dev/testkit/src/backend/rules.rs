@@ -1,6 +1,6 @@
 //! What a real server refuses.
 //!
-//! Owns: the fields of each API, the order of messages. Never: answering.
+//! Owns: the fields of each API, the order of messages, where marks may stand. Never: answering.
 
 use std::collections::BTreeSet;
 
@@ -46,11 +46,66 @@ pub(super) fn violations(kind: Kind, dialect: Dialect, request: &Value, prompt: 
     if dialect == Dialect::Messages && !is_empty && request["messages"][0]["role"] != "user" {
         found.push("the first message is not the user's".to_owned());
     }
-    if !request["previous_response_id"].is_null() {
-        found.push("`previous_response_id` names a response that is not kept".to_owned());
+    if dialect == Dialect::Messages {
+        found.extend(marks(request));
+    }
+    if dialect == Dialect::Responses {
+        found.extend(alone(&request["input"]));
     }
     found.extend(order(dialect, &prompt.turns));
     found
+}
+
+/// At most four marks, and none on a thought, an empty text, or a tool that is loaded later.
+fn marks(request: &Value) -> Vec<String> {
+    let messages = request["messages"].as_array().into_iter().flatten();
+    let contents = messages.map(|message| &message["content"]);
+    let lists = [&request["tools"], &request["system"]]
+        .into_iter()
+        .chain(contents);
+    let blocks = lists.filter_map(Value::as_array).flatten();
+    let marked: Vec<&Value> = blocks.filter(|block| !block["cache_control"].is_null()).collect();
+    let is_wrong = |block: &&&Value| {
+        let is_thought = block["type"]
+            .as_str()
+            .is_some_and(|kind| kind.ends_with("thinking"));
+        let is_empty = block["text"].as_str().is_some_and(|text| text.trim().is_empty());
+        is_thought
+            || is_empty
+            || block["defer_loading"] == true
+            || block["cache_control"]["type"] != "ephemeral"
+    };
+    let wrong = marked.iter().filter(is_wrong);
+    let mut found: Vec<String> = wrong
+        .map(|block| format!("cache_control cannot be set on {block}"))
+        .collect();
+    if marked.len() > 4 {
+        found.push(format!("{} blocks have cache_control, and 4 may", marked.len()));
+    }
+    found
+}
+
+/// A reasoning item goes with what came of it.
+fn alone(input: &Value) -> Vec<String> {
+    let items = input.as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_result = |item: &Value| {
+        let kind = item["type"].as_str().unwrap_or_default();
+        item["role"] == "assistant" || kind.ends_with("_call") || kind == "reasoning"
+    };
+    let at = |at: usize| items.get(at).is_some_and(is_result);
+    let thoughts = items
+        .iter()
+        .enumerate()
+        .filter(|(_, item)| item["type"] == "reasoning");
+    thoughts
+        .filter(|(place, _)| !at(place + 1))
+        .map(|(_, item)| {
+            format!(
+                "the item {} of type `reasoning` has no item that follows it",
+                item["id"]
+            )
+        })
+        .collect()
 }
 
 /// Local servers take any field; the hosted ones none that they do not know.

@@ -89,7 +89,7 @@ fn chats() -> Vec<(Value, &'static str)> {
 }
 
 /// Of Anthropic's API.
-fn claims() -> [(Value, &'static str); 7] {
+fn claims() -> [(Value, &'static str); 10] {
     let text = json!({"type": "text", "text": "so"});
     [
         (json!({"messages": [says("assistant", "a")]}), "first message"),
@@ -102,16 +102,37 @@ fn claims() -> [(Value, &'static str); 7] {
         (uses(&answers(&[text.clone(), block("a")])), "`a` is not answered"),
         (uses(&answers(&[block("a"), text])), ""),
         (with("session_id"), "session_id"),
+        (
+            marked(&vec![json!({"type": "text", "text": "u"}); 5]),
+            "and 4 may",
+        ),
+        (marked(&[json!({"type": "text", "text": " "})]), "cannot be set"),
+        (
+            marked(&[json!({"type": "thinking", "thinking": "u"})]),
+            "cannot be set",
+        ),
     ]
 }
 
+fn marked(blocks: &[Value]) -> Value {
+    let mut blocks = blocks.to_vec();
+    for block in &mut blocks {
+        block["cache_control"] = json!({"type": "ephemeral"});
+    }
+    json!({"messages": [{"role": "user", "content": blocks}]})
+}
+
 /// Of the Responses API.
-fn items() -> [(Value, &'static str); 4] {
+fn items() -> [(Value, &'static str); 5] {
     let output = json!({"type": "function_call_output", "call_id": "a", "output": "r"});
     [
         (json!({"input": []}), "empty"),
         (json!({"input": [output]}), "no call directly before"),
         (json!({"input": [{"type": "riddle"}]}), "not understood"),
+        (
+            json!({"input": [{"type": "reasoning", "id": "r", "summary": []}, says("user", "u")]}),
+            "no item that follows",
+        ),
         (
             json!({"input": "u", "previous_response_id": "resp_1"}),
             "not kept",

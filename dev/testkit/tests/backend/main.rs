@@ -290,11 +290,7 @@ async fn each_kind_tells_its_usage_in_its_own_way() {
 async fn anthropic_keeps_what_is_marked() {
     let config = Config {
         kind: Kind::Anthropic,
-        cache: CacheKind::Blocks {
-            tokens: 1,
-            tokens_min: 0,
-            known_max: 10_000,
-        },
+        cache: CacheKind::Marks,
         ..Config::default()
     };
     let backend = Backend::start(config).await;
@@ -313,8 +309,52 @@ async fn anthropic_keeps_what_is_marked() {
         assert_eq!(count, parts.iter().sum::<u64>());
         told.push((parts[1], parts[2]));
     }
-    // A border, five letters, a border; of a whole prompt the last token is never taken.
-    assert_eq!(told, [(0, 0), (0, 0), (7, 0), (1, 6)]);
+    // A border, five letters, a border.
+    assert_eq!(told, [(0, 0), (0, 0), (7, 0), (0, 7)]);
+    // From a mark on the last of so many blocks, the one on the first is found or not.
+    for (blocks, found) in [(20, true), (22, false)] {
+        let block = |at: usize| json!({"type": "tool_result", "tool_use_id": format!("{blocks} {at}"), "content": "x"});
+        let with = |at: usize| {
+            let mut list: Vec<Value> = (0..blocks).map(block).collect();
+            list[at]["cache_control"] = json!({"type": "ephemeral"});
+            let calls = (0..blocks).map(
+                |at| json!({"type": "tool_use", "id": format!("{blocks} {at}"), "name": "x", "input": {}}),
+            );
+            let calls = json!({"role": "assistant", "content": calls.collect::<Vec<_>>()});
+            json!({"messages": [says("user", "go"), calls, {"role": "user", "content": list}], "max_tokens": 9})
+        };
+        ask(&backend, "/v1/messages", &with(0)).await;
+        let usage = ask(&backend, "/v1/messages", &with(blocks - 1)).await.json()["usage"].clone();
+        assert_eq!(
+            usage["cache_read_input_tokens"].as_u64() > Some(0),
+            found,
+            "{blocks}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_response_is_kept_and_gone_on_from() {
+    let backend = Backend::start(Config {
+        kind: Kind::OpenAi,
+        ..Config::default()
+    })
+    .await;
+    let path = "/v1/responses";
+    let first = ask(&backend, path, &json!({"input": "one"})).await.json();
+    let next = json!({"input": "two", "previous_response_id": first["id"]});
+    ask(&backend, path, &next).await;
+    let seen = backend.requests();
+    // The answer, its end, and the next message between its borders.
+    assert_eq!(
+        seen[1].prompt_tokens,
+        seen[0].prompt_tokens + "ok 1".len() + 1 + "two".len() + 3
+    );
+    for input in ["one", "two"] {
+        let named = json!({"input": input, "conversation": {"id": "conv_a"}});
+        ask(&backend, path, &named).await;
+    }
+    assert!(backend.requests()[3].prompt_tokens > backend.requests()[2].prompt_tokens + 6);
 }
 
 #[tokio::test]

@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 use super::super::Reply;
 use super::{Answer, Usage, model, named, pieces};
 
-pub(in super::super) fn answer(request: &Value, reply: &Reply, usage: &Usage) -> Answer {
-    let items = output(reply);
+pub(in super::super) fn answer(request: &Value, id: &str, items: &[Value], usage: &Usage) -> Answer {
     let mut told = json!({
         "input_tokens": usage.prompt,
         "output_tokens": usage.generated,
@@ -17,7 +16,7 @@ pub(in super::super) fn answer(request: &Value, reply: &Reply, usage: &Usage) ->
     }
     let response = |status: &str, output: &[Value], usage: &Value| {
         json!({
-            "id": "resp_fake",
+            "id": id,
             "object": "response",
             "created_at": 0,
             "status": status,
@@ -26,7 +25,7 @@ pub(in super::super) fn answer(request: &Value, reply: &Reply, usage: &Usage) ->
             "usage": usage,
         })
     };
-    let whole = response("completed", &items, &told);
+    let whole = response("completed", items, &told);
     if request["stream"] != true {
         return Answer::json(200, &whole);
     }
@@ -46,7 +45,8 @@ pub(in super::super) fn answer(request: &Value, reply: &Reply, usage: &Usage) ->
     Answer::events(events.iter().map(named))
 }
 
-fn output(reply: &Reply) -> Vec<Value> {
+/// What the model says, as items.
+pub(in super::super) fn output(reply: &Reply) -> Vec<Value> {
     let mut items = Vec::new();
     if let Some(reasoning) = &reply.reasoning {
         let summary = json!([{"type": "summary_text", "text": reasoning}]);

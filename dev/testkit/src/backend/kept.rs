@@ -1,0 +1,95 @@
+//! What a server keeps between requests: beginnings of prompts up to a mark, and conversations of the Responses API.
+//!
+//! Owns: how each is found again. Never: what a request says (`prompt`), caches without marks (`prefix::sim`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use prefix::Digest;
+use prefix::sim::Evaluated;
+use serde_json::{Value, json};
+
+/// A mark finds what was kept at most so many blocks before it.
+const LOOKBACK_BLOCKS: usize = 20;
+
+/// Where a tool list, the system text or a turn ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Border {
+    /// In tokens.
+    pub(super) end: usize,
+    /// That end there.
+    pub(super) blocks: usize,
+    pub(super) marked: bool,
+}
+
+/// The beginnings that were marked.
+#[derive(Debug, Default)]
+pub(super) struct Marks(BTreeSet<Vec<u32>>);
+
+impl Marks {
+    pub(super) fn request(&mut self, tokens: &[u32], borders: &[Border]) -> Evaluated {
+        let marked = |at: &usize| borders[*at].marked;
+        let places: Vec<usize> = (0..borders.len()).filter(marked).collect();
+        let cached = places
+            .iter()
+            .filter_map(|at| self.before(tokens, &borders[..=*at]))
+            .max();
+        let ends = places.iter().map(|at| tokens[..borders[*at].end].to_vec());
+        self.0.extend(ends);
+        let cached = cached.unwrap_or(0);
+        Evaluated {
+            cached,
+            evaluated: tokens.len() - cached,
+        }
+    }
+
+    fn before(&self, tokens: &[u32], borders: &[Border]) -> Option<usize> {
+        let mut blocks = 0;
+        let near = borders.iter().rev().take_while(|border| {
+            let is_near = blocks <= LOOKBACK_BLOCKS;
+            blocks += border.blocks;
+            is_near
+        });
+        near.map(|border| border.end)
+            .find(|end| self.0.contains(&tokens[..*end]))
+    }
+}
+
+/// The items of each response and conversation, by its id.
+#[derive(Debug, Default)]
+pub(super) struct Responses(BTreeMap<String, Vec<Value>>);
+
+impl Responses {
+    /// All that a request stands on, its own input at the end; none where it names a response that is not kept.
+    pub(super) fn whole(&self, request: &Value) -> Option<Vec<Value>> {
+        let before = match (request["previous_response_id"].as_str(), conversation(request)) {
+            (Some(id), _) => self.0.get(id)?.clone(),
+            (None, Some(id)) => self.0.get(id).cloned().unwrap_or_default(),
+            (None, None) => Vec::new(),
+        };
+        let input = match &request["input"] {
+            Value::Array(items) => items.clone(),
+            text => vec![json!({"role": "user", "content": text})],
+        };
+        Some(before.into_iter().chain(input).collect())
+    }
+
+    /// Keeps what was said, and names it: the same words have the same id.
+    pub(super) fn keep(&mut self, request: &Value, output: Vec<Value>) -> String {
+        let said: Vec<Value> = self.whole(request).into_iter().flatten().chain(output).collect();
+        let id = format!(
+            "resp_{}",
+            Digest::of(Value::from(said.clone()).to_string().as_bytes())
+        );
+        if let Some(conversation) = conversation(request) {
+            self.0.insert(conversation.to_owned(), said.clone());
+        }
+        self.0.insert(id.clone(), said);
+        id
+    }
+}
+
+/// A string, or an object with an id.
+fn conversation(request: &Value) -> Option<&str> {
+    let named = &request["conversation"];
+    named.as_str().or_else(|| named["id"].as_str())
+}
