@@ -50,7 +50,7 @@ impl Gateway {
             .route("/v1/messages/count_tokens", post(v1::other))
             .route("/v1/completions", post(v1::other))
             .route("/v1/embeddings", post(v1::other))
-            .route("/v1/responses", post(v1::other))
+            .route("/v1/responses", post(v1::responses))
             .route("/v1/models", get(v1::other))
             .route("/v1/models/{*model}", get(v1::other));
         router

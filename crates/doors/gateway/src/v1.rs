@@ -56,6 +56,15 @@ pub(crate) async fn messages(
     ask(&gateway, &visit, request, Some(Speech::Messages)).await
 }
 
+/// `responses`.
+pub(crate) async fn responses(
+    gateway: State<Gateway>,
+    visit: Visit,
+    request: Request,
+) -> Result<Response, Failure> {
+    ask(&gateway, &visit, request, Some(Speech::Responses)).await
+}
+
 /// What is no conversation.
 pub(crate) async fn other(
     gateway: State<Gateway>,

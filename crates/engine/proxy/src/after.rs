@@ -16,7 +16,7 @@ use ports::{JobId, NewMessage, UpstreamAnswer, UpstreamError};
 use prefix::compose::Composed;
 use prefix::diverge::{self, Observed, Outline};
 use prefix::shadow::Event;
-use stream::{Dialect, Outcome, Reply};
+use stream::{Outcome, Reply};
 use tokio::task::JoinHandle;
 use transcript::dialect;
 
@@ -25,7 +25,7 @@ use crate::idle::Frame;
 use crate::measure::Measured;
 use crate::proxy::{Memory, Proxy, Speech};
 use crate::store::Shared;
-use crate::talk::{Last, Logged, Open};
+use crate::talk::{Last, Logged, Open, Talk};
 
 /// An error body that could name a field is not longer.
 const REFUSED_BYTES_MAX: usize = 64 << 10;
@@ -99,6 +99,10 @@ pub(crate) async fn buffered(mut answer: UpstreamAnswer) -> (String, UpstreamAns
 pub(crate) struct Closing {
     pub(crate) proxy: Proxy,
     pub(crate) shared: Shared,
+    /// What the request was made of, for calls of our own while nobody talks.
+    pub(crate) frame: Frame,
+    /// Ends with this.
+    pub(crate) open: Open,
     /// By the clock that never goes back.
     pub(crate) started: Duration,
     pub(crate) memory: Memory,
@@ -108,10 +112,8 @@ pub(crate) struct Closing {
     pub(crate) head_tokens: usize,
     pub(crate) injected: Option<Injected>,
     pub(crate) composed: Composed,
-    /// For calls of our own while nobody talks.
-    pub(crate) frame: Frame,
-    /// Ends with this.
-    pub(crate) open: Open,
+    /// The server's name for the conversation, where it holds it under one.
+    pub(crate) server_conversation: Option<String>,
     /// Held as long as the answer arrives.
     pub(crate) lease: Option<Lease>,
 }
@@ -119,10 +121,7 @@ pub(crate) struct Closing {
 impl Closing {
     /// The answer, read along as it passes.
     pub(crate) fn watch(self, answer: UpstreamAnswer, is_stream: bool, conversation: String) -> Answer {
-        let dialect = match self.frame.speech {
-            Speech::Chat => Dialect::OpenAiChat,
-            Speech::Messages => Dialect::Anthropic,
-        };
+        let dialect = self.frame.speech.answers();
         let is_stream = is_stream
             && answer
                 .header("content-type")
@@ -195,22 +194,11 @@ impl Closing {
         if let Some(prompt) = prompt.filter(|_| is_good) {
             talk.learn_usage(prompt, self.head_tokens);
         }
-        if let Some(reply) = reply.filter(|_| talk.version == self.version) {
-            let at = talk.records;
-            let event = Logged::Sent(Event::Reply {
-                bytes: reply.to_owned(),
-            });
-            let record = self.frame.whose.with(|scope| talk.apply(scope, &event));
-            self.proxy.store.learn(&talk);
-            self.proxy
-                .keeper
-                .keep(&talk.key, &talk.owner, at, vec![record])
-                .await;
+        let replies = reply.map_or_else(Vec::new, |reply| self.frame.speech.replies(reply));
+        if !replies.is_empty() && talk.version == self.version {
+            self.take(&mut talk, &replies, outcome.id.as_ref()).await;
         }
-        let outline = match reply {
-            Some(reply) => outline.with_reply(reply),
-            None => outline,
-        };
+        let outline = replies.into_iter().fold(outline, Outline::with_reply);
         talk.last = prompt.map(|prompt| Last {
             outline,
             tokens: prompt + usize_of(usage.completion_tokens).unwrap_or(0),
@@ -237,6 +225,26 @@ impl Closing {
         };
         drop(talk);
         self.proxy.measures.record(measured);
+    }
+
+    /// Takes the replies into the talk; whoever goes on from this response finds it.
+    async fn take(&self, talk: &mut Talk, replies: &[&str], response: Option<&String>) {
+        let at = talk.records;
+        let event = |reply: &&str| {
+            Logged::Sent(Event::Reply {
+                bytes: (*reply).to_owned(),
+            })
+        };
+        let records = self.frame.whose.with(|scope| {
+            let events = replies.iter().map(event);
+            events.map(|event| talk.apply(scope, &event)).collect()
+        });
+        self.proxy.store.learn(talk);
+        if self.frame.speech == Speech::Responses {
+            let names = response.into_iter().chain(&self.server_conversation);
+            self.proxy.store.learn_responses(&self.frame.whose, talk, names);
+        }
+        self.proxy.keeper.keep(&talk.key, &talk.owner, at, records).await;
     }
 
     /// What was said goes to memory: the client's own words, never what was injected, and the visible reply.

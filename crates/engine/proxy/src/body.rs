@@ -11,6 +11,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::proxy::Speech;
+
 /// A request's top fields, in order.
 #[derive(Debug, Clone)]
 pub(crate) struct Body<'a> {
@@ -87,23 +89,16 @@ impl<'a> Body<'a> {
 }
 
 /// Of a request: what a call beside the talk does without.
-const NOT_BESIDE: [&str; 6] = [
-    "stream",
-    "stream_options",
-    "n",
-    "logprobs",
-    "top_logprobs",
-    "store",
-];
+const NOT_BESIDE: [&str; 5] = ["stream", "stream_options", "n", "logprobs", "top_logprobs"];
 /// Where a client says how long an answer may be.
-pub(crate) const LENGTHS: [&str; 2] = ["max_completion_tokens", "max_tokens"];
+pub(crate) const LENGTHS: [&str; 3] = ["max_completion_tokens", "max_output_tokens", "max_tokens"];
 
 impl Body<'_> {
     /// The same without its messages and what a call beside the talk does without: small, to be kept for such calls.
-    pub(crate) fn frame(&self) -> String {
+    pub(crate) fn frame(&self, speech: Speech) -> String {
         let kept = |(name, _): &&(Cow<'_, str>, &str)| !NOT_BESIDE.contains(&&**name);
         let fields = self.fields.iter().filter(kept).cloned().collect();
-        let replaced = ["messages", "tools", "system"]
+        let replaced = [speech.messages_field(), "tools", speech.system_field()]
             .into_iter()
             .filter(|name| self.get(name).is_some())
             .map(|name| (name, "[]".to_owned()));
@@ -177,7 +172,7 @@ mod tests {
     #[test]
     fn a_frame_has_neither_messages_nor_a_stream() {
         let text = r#"{"model":"m","stream":true,"stream_options":{},"messages":[1,2],"top_p":0.90,"tools":[{}],"n":2}"#;
-        let frame = Body::read(text).unwrap().frame();
+        let frame = Body::read(text).unwrap().frame(Speech::Chat);
         assert_eq!(frame, r#"{"model":"m","messages":[],"top_p":0.90,"tools":[]}"#);
     }
 

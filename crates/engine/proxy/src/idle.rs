@@ -18,7 +18,7 @@ use prefix::backend::Kind;
 use prefix::chain::ConversationId;
 use prefix::compose::{self, Composed};
 use prefix::diverge::Outline;
-use stream::{Dialect, Outcome, Reply};
+use stream::{Outcome, Reply};
 use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::task::TaskTracker;
@@ -48,6 +48,8 @@ pub(crate) struct Frame {
     pub(crate) kind: Kind,
     pub(crate) whose: Whose,
     pub(crate) conversation: String,
+    /// The server holds what was said, and nothing of it is ours to shorten or to send.
+    pub(crate) is_held: bool,
     pub(crate) budget: Budget,
     /// When the turn ended, by the clock that never goes back.
     pub(crate) ended: Duration,
@@ -318,13 +320,21 @@ impl Frame {
         let said = user.map(|text| serde_json::json!({"role": "user", "content": text}).to_string());
         let messages = composed.messages.iter().map(|sent| sent.bytes.as_str());
         let messages = body::list(messages.chain(said.as_deref()));
-        let mut replaced = vec![("messages", messages)];
+        let mut replaced = vec![(self.speech.messages_field(), messages)];
         if !composed.tools.is_empty() {
             replaced.push(("tools", body::list(&composed.tools)));
         }
-        replaced.extend(composed.system.clone().map(|system| ("system", system)));
+        replaced.extend(
+            composed
+                .system
+                .clone()
+                .map(|system| (self.speech.system_field(), system)),
+        );
         let length = LENGTHS.into_iter().find(|name| body.get(name).is_some());
-        replaced.push((length.unwrap_or("max_tokens"), tokens_max.to_string()));
+        replaced.push((
+            length.unwrap_or(self.speech.length_field()),
+            tokens_max.to_string(),
+        ));
         replaced.extend(
             self.target
                 .model
@@ -334,7 +344,7 @@ impl Frame {
         let request = UpstreamRequest {
             body: Some(Bytes::from(body.with(&replaced, &extras))),
             path: self.path.clone(),
-            headers: crate::turn::headers(&self.headers, &extras),
+            headers: crate::outgoing::headers(&self.headers, &extras),
         };
         let answer = self
             .target
@@ -342,11 +352,7 @@ impl Frame {
             .send(request)
             .await
             .map_err(|error| error.to_string())?;
-        let dialect = match self.speech {
-            Speech::Chat => Dialect::OpenAiChat,
-            Speech::Messages => Dialect::Anthropic,
-        };
-        let (mut reply, mut bytes, mut body) = (Reply::new(dialect, false), 0, answer.body);
+        let (mut reply, mut bytes, mut body) = (Reply::new(self.speech.answers(), false), 0, answer.body);
         while let Some(chunk) = body.next().await {
             let chunk = chunk.map_err(|error| error.to_string())?;
             bytes += chunk.len();

@@ -4,8 +4,9 @@
 //! server that somebody waits for, the measure of every request. Never: HTTP (`gateway` speaks to clients, `providers` to
 //! servers), what a prefix is (`prefix`), what leaves a view (`context`).
 //!
-//! Reading order: [`Proxy`] (its parts, whose a request is), `turn` (its order), `store` and `talk` (conversations), `recall`,
-//! `after` (the answer), `keeper` (the disk), `idle` (between turns), [`gate`], [`GatedChat`], [`measure`],
+//! Reading order: [`Proxy`] (its parts, whose a request is), `turn` (its order), `said` (what a request says), `store` and `talk`
+//! (conversations), `responses` (those that a server holds), `recall`, `outgoing` (to the server), `after` (the answer), `keeper` (the
+//! disk), `idle` (between turns), [`gate`], [`GatedChat`], [`measure`],
 //! [`Refusal`].
 
 mod after;
@@ -15,9 +16,12 @@ mod gated;
 mod idle;
 mod keeper;
 pub mod measure;
+mod outgoing;
 mod proxy;
 mod recall;
 mod refusal;
+mod responses;
+mod said;
 mod store;
 mod talk;
 mod turn;

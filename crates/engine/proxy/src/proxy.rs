@@ -12,6 +12,7 @@ use engine::Engine;
 use model::{Name, Owner, Scope, SessionId};
 use ports::{Clock, Conversations, Ids, Probed, Upstream};
 use prefix::backend::{self, Kind};
+use serde_json::value::RawValue;
 use transcript::dialect::Dialect;
 
 use crate::body::Body;
@@ -19,9 +20,9 @@ use crate::gate::Gates;
 use crate::idle::{self, Idle};
 use crate::keeper::Keeper;
 use crate::measure::Measures;
+use crate::outgoing::Learnt;
 use crate::refusal::Refusal;
 use crate::store::{Store, Whose};
-use crate::turn::Learnt;
 
 /// How many of a conversation's newest requests stay measured.
 const MEASURED: usize = 64;
@@ -150,6 +151,8 @@ pub enum Speech {
     Chat,
     /// Anthropic's messages.
     Messages,
+    /// OpenAI's responses.
+    Responses,
 }
 
 impl Speech {
@@ -157,6 +160,49 @@ impl Speech {
         match self {
             Self::Chat => Dialect::OpenAi,
             Self::Messages => Dialect::Anthropic,
+            Self::Responses => Dialect::OpenAiResponses,
+        }
+    }
+
+    /// How its answers are written.
+    pub(crate) fn answers(self) -> stream::Dialect {
+        match self {
+            Self::Chat => stream::Dialect::OpenAiChat,
+            Self::Messages => stream::Dialect::Anthropic,
+            Self::Responses => stream::Dialect::OpenAiResponses,
+        }
+    }
+
+    /// The field of how long an answer may be, where the client has none of another name.
+    pub(crate) fn length_field(self) -> &'static str {
+        match self {
+            Self::Chat | Self::Messages => "max_tokens",
+            Self::Responses => "max_output_tokens",
+        }
+    }
+
+    /// The field of the messages.
+    pub(crate) fn messages_field(self) -> &'static str {
+        match self {
+            Self::Chat | Self::Messages => "messages",
+            Self::Responses => "input",
+        }
+    }
+
+    /// The field of the system text; in a chat it is a message.
+    pub(crate) fn system_field(self) -> &'static str {
+        match self {
+            Self::Chat | Self::Messages => "system",
+            Self::Responses => "instructions",
+        }
+    }
+
+    /// The messages of a reply: one, or the items of a response.
+    pub(crate) fn replies(self, message: &str) -> Vec<&str> {
+        let items = || serde_json::from_str::<Vec<&RawValue>>(message).unwrap_or_default();
+        match self {
+            Self::Chat | Self::Messages => vec![message],
+            Self::Responses => items().into_iter().map(RawValue::get).collect(),
         }
     }
 }

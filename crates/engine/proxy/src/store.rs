@@ -11,6 +11,7 @@ use prefix::chain::{self, Chain, ConversationId, Kind};
 use tokens::Meter;
 use transcript::dialect::Dialect;
 
+use crate::responses::{Place, Responses};
 use crate::talk::{self, Talk};
 
 /// Conversations that a client did not name begin so; what follows orders them by the time of their beginning.
@@ -58,6 +59,7 @@ pub(crate) type Shared = Arc<tokio::sync::Mutex<Talk>>;
 pub(crate) struct Store {
     logs: Arc<dyn Conversations>,
     held: Mutex<Held>,
+    responses: Mutex<Responses>,
     /// One at a time looks at the disk.
     loading: tokio::sync::Mutex<BTreeSet<Scope>>,
 }
@@ -74,6 +76,7 @@ impl Store {
         Self {
             logs,
             held: Mutex::default(),
+            responses: Mutex::default(),
             loading: tokio::sync::Mutex::default(),
         }
     }
@@ -108,7 +111,7 @@ impl Store {
             .map(|name| identity(&whose.scope, name));
         if let Some(talk) = known.or(named).and_then(|id| self.held().touch(&id)) {
             let front = match matched.kind {
-                Kind::Truncated { front, .. } => front,
+                Kind::Truncated { front, .. } => talk.lock().await.chain.end(front),
                 _ => 0,
             };
             return Ok(Found { talk, front });
@@ -125,7 +128,7 @@ impl Store {
         if let Some((origin, at)) = branched {
             let origin = origin.lock().await;
             talk.owner.clone_from(&origin.owner);
-            let events = origin.shadow.fork(at);
+            let events = origin.shadow.fork(origin.chain.end(at));
             let records = whose.with(|scope| {
                 let record = |event| talk.apply(scope, &talk::Logged::Sent(event));
                 events.into_iter().map(record).collect::<Vec<_>>()
@@ -136,6 +139,64 @@ impl Store {
             talk: self.hold(talk),
             front: 0,
         })
+    }
+
+    /// The messages that a server holds under this id of a response or a conversation: up to it, or all of a talk that the
+    /// client names. None of an id that is not known, and of a talk that went another way since.
+    pub(crate) async fn held_by_server(
+        &self,
+        whose: &Whose,
+        id: &str,
+        meter: &Meter,
+    ) -> Result<Vec<String>, LedgerError> {
+        let dialect = Dialect::OpenAiResponses;
+        match &whose.conversation {
+            Some(name) => self.load_named(whose, name, dialect, meter).await?,
+            None => self.load_unnamed(whose, dialect, meter).await?,
+        }
+        let place = self.responses().place(whose, id);
+        let named = whose
+            .conversation
+            .as_ref()
+            .map(|name| identity(&whose.scope, name));
+        let talk = place.as_ref().map(|place| place.talk.clone()).or(named);
+        let Some(talk) = talk.and_then(|id| self.held().touch(&id)) else {
+            return Ok(Vec::new());
+        };
+        let talk = talk.lock().await;
+        let up_to = |place: Place| talk.chain.links().iter().position(|link| link.hash == place.hash);
+        let entries = talk.shadow.entries();
+        let count = place.map_or(entries.len(), |place| {
+            up_to(place).map_or(0, |at| talk.chain.end(at + 1))
+        });
+        Ok(entries
+            .iter()
+            .take(count)
+            .map(|entry| entry.bytes.clone())
+            .collect())
+    }
+
+    /// The talk's end goes by these ids of the server's from now on.
+    pub(crate) fn learn_responses<'a>(
+        &self,
+        whose: &Whose,
+        talk: &Talk,
+        ids: impl Iterator<Item = &'a String>,
+    ) {
+        let Some(link) = talk.chain.links().last() else {
+            return;
+        };
+        for id in ids {
+            let place = Place {
+                talk: identity(&talk.key.scope, &talk.key.session),
+                hash: link.hash,
+            };
+            self.responses().learn(whose, id, place);
+        }
+    }
+
+    fn responses(&self) -> std::sync::MutexGuard<'_, Responses> {
+        self.responses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn make(whose: &Whose, session: SessionId, dialect: Dialect, meter: Meter) -> Talk {

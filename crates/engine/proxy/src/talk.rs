@@ -3,6 +3,7 @@
 //! Owns: the shadow and the context session side by side, folded from one log. Invariant: the log alone gives the same talk.
 //! Never: keeping the log (`store`), sending.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -16,6 +17,7 @@ use context::session::{Session, What};
 use model::{Owner, SessionKey};
 use ports::NewRecord;
 use prefix::Digest;
+use prefix::canon;
 use prefix::chain::{Chain, Scope};
 use prefix::compose;
 use prefix::diverge::Outline;
@@ -31,7 +33,8 @@ use crate::idle::Frame;
 pub(crate) struct Talk {
     pub(crate) key: SessionKey,
     pub(crate) owner: Owner,
-    dialect: Dialect,
+    /// Of the newest request.
+    pub(crate) dialect: Dialect,
     pub(crate) shadow: Shadow,
     /// The client's messages and the replies, hashed.
     pub(crate) chain: Chain,
@@ -49,6 +52,8 @@ pub(crate) struct Talk {
     pub(crate) last: Option<Last>,
     /// Rises with each change.
     pub(crate) version: u64,
+    /// What was answered, so that a client's echo of it is not taken for something new.
+    replies: BTreeSet<Digest>,
     /// Messages of the client that no answer followed yet, each with its hash in the chain.
     unanswered: Vec<(String, Digest)>,
     /// Turns under way.
@@ -105,6 +110,7 @@ impl Talk {
             records: 0,
             last: None,
             version: 0,
+            replies: BTreeSet::new(),
             unanswered: Vec::new(),
             open: Arc::default(),
             frame: None,
@@ -120,7 +126,7 @@ impl Talk {
     /// What a call beside the talk is made of; none while somebody talks, or a tool is awaited.
     pub(crate) fn at_rest(&self) -> Option<&Frame> {
         let is_quiet = self.open.load(Ordering::Acquire) == 0 && self.session.pending().is_empty();
-        self.frame.as_ref().filter(|_| is_quiet)
+        self.frame.as_ref().filter(|frame| is_quiet && !frame.is_held)
     }
 
     /// Whether to compact now, while nobody waits.
@@ -186,6 +192,9 @@ impl Talk {
                     Event::Edit(_) => {}
                     Event::Message { bytes, .. } | Event::Reply { bytes } => {
                         self.chain.push(bytes);
+                        if matches!(event, Event::Reply { .. }) {
+                            self.replies.insert(canon::read(bytes).digest);
+                        }
                         let item = self.arrive();
                         record.item = self.ids.last().map(|id| id.0);
                         record.text = item.prose();
@@ -209,7 +218,8 @@ impl Talk {
             .last()
             .map(|entry| entry.sent())
             .unwrap_or_default();
-        let read = dialect::read_message(self.dialect, &sent);
+        // The messages of the other dialects are messages there too.
+        let read = dialect::read_message(Dialect::OpenAiResponses, &sent);
         let item = Arc::new(read.unwrap_or_else(|_| Item::text(Role::User, sent)));
         self.ids.push(ItemId(self.session.items()));
         self.view(self.session.arrival(Arc::clone(&item)));
@@ -274,14 +284,17 @@ impl Talk {
     /// Takes in the messages that these events brought: they wait for an answer.
     pub(crate) fn ask(&mut self, events: &[Event]) {
         let new = events.iter().filter_map(|event| match event {
-            Event::Message { bytes, .. } => Some(bytes.clone()),
+            Event::Message { bytes, .. } => Some((bytes, canon::read(bytes))),
             _ => None,
         });
-        let new: Vec<String> = new.collect();
+        let new: Vec<_> = new.filter(|(_, meaning)| !meaning.thinks).collect();
         let links = self.chain.links();
         let new_links = &links[links.len().saturating_sub(new.len())..];
-        let hashes = new_links.iter().map(|link| link.hash);
-        self.unanswered.extend(new.into_iter().zip(hashes));
+        for ((bytes, meaning), link) in new.into_iter().zip(new_links) {
+            if !self.replies.contains(&meaning.digest) {
+                self.unanswered.push((bytes.clone(), link.hash));
+            }
+        }
     }
 
     /// The messages that waited for an answer and are still part of the talk, each with an id that no other has.
@@ -357,4 +370,34 @@ pub(crate) fn read(body: &str) -> Option<Logged> {
         .map(Logged::Sent)
         .ok()
         .or_else(|| context::record::read(body).map(Logged::View).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Name, SessionId};
+
+    use super::*;
+
+    #[test]
+    fn a_talk_that_was_found_for_another_dialect_is_read_as_what_it_is() {
+        let key = SessionKey {
+            scope: model::Scope::default(),
+            session: SessionId::new("a"),
+        };
+        let owner = Owner::user(Name::parse("ann").unwrap());
+        let scope = Scope {
+            tenant: "",
+            owner: "ann",
+            session: None,
+        };
+        let mut talk = Talk::new(key, owner, Dialect::OpenAi, &scope, Meter::for_model("tiny"));
+        let call = r#"{"type":"function_call","call_id":"a","name":"ls","arguments":"{}"}"#;
+        for (bytes, text) in [(call, ""), (r#"{"role":"assistant","content":"so"}"#, "so")] {
+            let event = Event::Reply {
+                bytes: bytes.to_owned(),
+            };
+            let record = talk.apply(&scope, &Logged::Sent(event));
+            assert_eq!(record.text, text, "{bytes}");
+        }
+    }
 }

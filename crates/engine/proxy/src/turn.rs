@@ -3,15 +3,12 @@
 //! Owns: the order of a turn. Invariants: no request above its budget is sent; without a logged reason a request extends the
 //! one before it; what is unknown in a request passes through. Never: waiting for memory work, reading the answer (`after`).
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bytes::Bytes;
 use context::budget::Budget;
 use context::guard::{Claims, Window};
-use ports::{NewRecord, Probed, UpstreamAnswer, UpstreamError, UpstreamRequest};
-use prefix::backend::{self, Extra, Refused};
+use ports::{NewRecord, Probed};
+use prefix::backend;
 use prefix::compose::{self, Composed, Replay, System, Wanted};
 use prefix::fragment;
 use prefix::shadow::Reason;
@@ -19,12 +16,13 @@ use tokens::Meter;
 use transcript::dialect;
 
 use crate::after::{Answer, Closing, Injected};
-use crate::body::{self, Body};
-use crate::gate::Lease;
+use crate::body::{Body, LENGTHS};
 use crate::idle::Frame;
+use crate::outgoing::Outgoing;
 use crate::proxy::{Memory, Proxy, Request, Speech, Target};
 use crate::recall;
 use crate::refusal::Refusal;
+use crate::said::Said;
 use crate::store::{Found, Whose};
 use crate::talk::{Logged, Talk};
 
@@ -53,19 +51,22 @@ impl Proxy {
         let body = Body::read(text).map_err(|unfit| Refusal::invalid(unfit.0))?;
         let model = body.text("model").unwrap_or_default();
         let targets = self.targets(&model)?;
-        let messages = body.list("messages").map_err(|unfit| Refusal::invalid(unfit.0))?;
-        if request.memory == Memory::Incognito || messages.is_empty() {
+        let said = Said::read(&body, speech).map_err(|unfit| Refusal::invalid(unfit.0))?;
+        if request.memory == Memory::Incognito || said.messages.is_empty() {
             return self.pass(&targets, &request, request.body.clone()).await;
         }
+        let probed = targets[0].upstream.probe().await;
+        let names = [&*model, probed.model.as_deref().unwrap_or_default()];
+        let (counts_for, meter) = Meter::for_models(&names);
+        let whose = self.whose(&request, &body);
+        let held = self.held(&whose, &said, &meter).await?;
+        let before = held.iter().flatten().map(String::as_str);
+        let messages: Vec<&str> = before.chain(said.messages.iter().map(AsRef::as_ref)).collect();
         let front = match speech {
             Speech::Chat => prefix::canon::leading_system(&messages),
-            Speech::Messages => 0,
+            Speech::Messages | Speech::Responses => 0,
         };
-        let probed = targets[0].upstream.probe().await;
-        let names = [Some(&*model), probed.model.as_deref()];
-        let (counts_for, meter) = Meter::for_models(&names.into_iter().flatten().collect::<Vec<_>>());
         let fresh = || self.fresh_conversation();
-        let whose = self.whose(&request, &body);
         let found = self
             .store
             .find(&whose, speech.dialect(), &messages[front..], &meter, fresh)
@@ -79,6 +80,7 @@ impl Proxy {
             model: &model,
             counts_for,
             messages: &messages,
+            held: held.as_ref().map(Vec::len),
             front,
             speech,
             probed: &probed,
@@ -91,11 +93,10 @@ impl Proxy {
         let open = talk.begin();
         self.keeper.keep(&key, &owner, decided.at, decided.records).await;
         drop(talk);
-        let sent = turn.body_of(&decided.composed);
+        let sent = Outgoing::new(&request.body, &body, speech, &said, turn.held, &decided.composed);
         let conversation = key.session.to_string();
-        let (target, lease, answer) = self
-            .send(&targets, &request, &sent, &whose, &conversation)
-            .await?;
+        let sending = self.send(&targets, &request, &sent, &whose, &conversation);
+        let (target, lease, answer) = sending.await?;
         let closing = Closing {
             proxy: self.clone(),
             shared,
@@ -108,14 +109,30 @@ impl Proxy {
             head_tokens: decided.head_tokens,
             injected: injected(&decided.composed, &turn.meter),
             composed: decided.composed,
+            server_conversation: said.conversation.clone(),
             lease: Some(lease),
         };
         Ok(closing.watch(answer, body.is_true("stream"), conversation))
     }
 
+    /// What the server holds before this request, as far as it is known; none where the client sends all of it.
+    async fn held(
+        &self,
+        whose: &Whose,
+        said: &Said<'_>,
+        meter: &Meter,
+    ) -> Result<Option<Vec<String>>, Refusal> {
+        let Some(id) = said.stands_on() else {
+            return Ok(None);
+        };
+        let held = self.store.held_by_server(whose, id, meter).await;
+        held.map(Some).map_err(|error| Refusal::internal(&error))
+    }
+
     /// Decides what is sent and takes it into the talk.
     async fn decide(&self, turn: &Turn<'_>, talk: &mut Talk) -> Result<Decided, Refusal> {
         talk.count_for(turn.counts_for, &turn.meter);
+        talk.dialect = turn.speech.dialect();
         let tools = turn
             .body
             .list("tools")
@@ -124,14 +141,14 @@ impl Proxy {
             model: turn.model,
             system: match turn.speech {
                 Speech::Chat => System::Messages,
-                Speech::Messages => System::Field(turn.body.get("system")),
+                speech => System::Field(turn.body.get(speech.system_field())),
             },
             tools: &tools,
             messages: turn.messages,
             front: turn.front,
         };
         let mut wanted = Wanted {
-            edits: talk.edits(),
+            edits: turn.held.map_or_else(|| talk.edits(), |_| Vec::new()),
             replay: if turn.kind.profile().markers_move() {
                 Replay::Latest
             } else {
@@ -143,7 +160,8 @@ impl Proxy {
         let budget = turn.budget(head_tokens);
         let mut plan = compose::plan(&talk.shadow, request, &wanted);
         let mut compacted = Vec::new();
-        if talk.may_exceed(&budget, plan.events()) {
+        // What the server holds is the server's to shorten.
+        if turn.held.is_none() && talk.may_exceed(&budget, plan.events()) {
             let mut trial = talk.clone();
             turn.whose.with(|scope| {
                 for event in plan.events() {
@@ -212,73 +230,6 @@ impl Proxy {
             &count,
         )
     }
-
-    /// Sends a body to the first target that can be reached; once more without what a server refuses by name.
-    async fn send(
-        &self,
-        targets: &[Target],
-        request: &Request,
-        sent: &SentBody,
-        whose: &Whose,
-        conversation: &str,
-    ) -> Result<(Target, Lease, UpstreamAnswer), Refusal> {
-        let mut failure = None;
-        for target in targets {
-            let probed = target.upstream.probe().await;
-            let lease = self.gates.of(target.upstream.base_url()).foreground();
-            for _ in 0..2 {
-                let extras = target.extras(&probed, whose, conversation);
-                let upstream_request = UpstreamRequest {
-                    body: Some(Bytes::from(sent.with(&extras, target.model.as_deref()))),
-                    path: request.path.clone(),
-                    headers: headers(&request.headers, &extras),
-                };
-                match target.upstream.send(upstream_request).await {
-                    Err(error) => {
-                        failure = Some(error);
-                        break;
-                    }
-                    Ok(answer) if matches!(answer.status, 400 | 422) && !extras.is_empty() => {
-                        let (said, answer) = crate::after::buffered(answer).await;
-                        if !target.learn(answer.status, &said, &extras) {
-                            return Ok((target.clone(), lease, answer));
-                        }
-                    }
-                    Ok(answer) => return Ok((target.clone(), lease, answer)),
-                }
-            }
-        }
-        let failure = failure.unwrap_or(UpstreamError::Unreachable {
-            reason: "no model server is configured".to_owned(),
-        });
-        Err(Refusal::upstream(&failure))
-    }
-
-    /// Sends a request on as it came.
-    pub(crate) async fn pass(
-        &self,
-        targets: &[Target],
-        request: &Request,
-        body: Bytes,
-    ) -> Result<Answer, Refusal> {
-        let mut failure = None;
-        for target in targets {
-            let upstream_request = UpstreamRequest {
-                body: (!request.is_get).then(|| body.clone()),
-                path: request.path.clone(),
-                headers: request.headers.clone(),
-            };
-            let lease = self.gates.of(target.upstream.base_url()).foreground();
-            match target.upstream.send(upstream_request).await {
-                Ok(answer) => return Ok(Answer::passing(answer, lease)),
-                Err(error) => failure = Some(error),
-            }
-        }
-        let failure = failure.unwrap_or(UpstreamError::Unreachable {
-            reason: "no model server is configured".to_owned(),
-        });
-        Err(Refusal::upstream(&failure))
-    }
 }
 
 /// What a turn is decided from.
@@ -290,6 +241,8 @@ struct Turn<'a> {
     /// The name whose vocabulary counts.
     counts_for: &'a str,
     messages: &'a [&'a str],
+    /// So many of the messages are the server's, where it holds the conversation.
+    held: Option<usize>,
     front: usize,
     speech: Speech,
     probed: &'a Probed,
@@ -304,7 +257,7 @@ impl Turn<'_> {
         // They may hold the client's key, which is for its own calls; a local server may want it for ours.
         let headers = self.request.headers.iter().filter(|_| kind.profile().local);
         Frame {
-            body: self.body.frame(),
+            body: self.body.frame(self.speech),
             path: self.request.path.clone(),
             headers: headers.cloned().collect(),
             speech: self.speech,
@@ -312,6 +265,7 @@ impl Turn<'_> {
             kind,
             whose: self.whose.clone(),
             conversation: conversation.to_owned(),
+            is_held: self.held.is_some(),
             budget,
             ended: Duration::ZERO,
         }
@@ -325,8 +279,8 @@ impl Turn<'_> {
                 let leading = prefix::canon::leading_system(self.messages);
                 talk.head_tokens(&self.messages[..leading], tools, &self.meter)
             }
-            Speech::Messages => {
-                let system = self.body.get("system").unwrap_or_default();
+            speech => {
+                let system = self.body.get(speech.system_field()).unwrap_or_default();
                 talk.head_tokens(&[system], tools, &self.meter)
             }
         }
@@ -348,7 +302,7 @@ impl Turn<'_> {
 
     fn budget(&self, head_tokens: usize) -> Budget {
         let window = self.window();
-        let asked = body::LENGTHS
+        let asked = LENGTHS
             .iter()
             .find_map(|name| self.body.get(name)?.parse::<usize>().ok());
         Budget {
@@ -359,60 +313,6 @@ impl Turn<'_> {
             safety: 0,
         }
     }
-
-    /// The client's body with the composed messages, or as it came where nothing is to be changed.
-    fn body_of(&self, composed: &Composed) -> SentBody {
-        let mut replaced = BTreeMap::new();
-        let messages: Vec<&str> = composed.messages.iter().map(|sent| sent.bytes.as_str()).collect();
-        if messages != self.messages {
-            replaced.insert("messages", body::list(&messages));
-        }
-        let tools = self.body.list("tools").unwrap_or_default();
-        if composed.tools != tools {
-            replaced.insert("tools", body::list(&composed.tools));
-        }
-        if let Some(system) = &composed.system
-            && self.body.get("system") != Some(system)
-        {
-            replaced.insert("system", system.clone());
-        }
-        SentBody {
-            text: self.request.body.clone(),
-            replaced: replaced.into_iter().collect(),
-        }
-    }
-}
-
-/// A client's body, and what stands in the place of some of its fields.
-pub(crate) struct SentBody {
-    text: Bytes,
-    replaced: Vec<(&'static str, String)>,
-}
-
-impl SentBody {
-    fn with(&self, extras: &[Extra], model: Option<&str>) -> String {
-        let text = String::from_utf8_lossy(&self.text);
-        let mut replaced = self.replaced.clone();
-        replaced.extend(model.map(|model| ("model", serde_json::Value::from(model).to_string())));
-        let fields = extras.iter().any(|extra| matches!(extra, Extra::Field { .. }));
-        if replaced.is_empty() && !fields {
-            return text.into_owned();
-        }
-        Body::read(&text).map_or_else(|_| text.clone().into_owned(), |body| body.with(&replaced, extras))
-    }
-}
-
-/// The client's headers, and the extras that it did not set.
-pub(crate) fn headers(client: &[(String, String)], extras: &[Extra]) -> Vec<(String, String)> {
-    let mut headers = client.to_vec();
-    for extra in extras {
-        if let Extra::Header { name, value } = extra
-            && !headers.iter().any(|(other, _)| other == name)
-        {
-            headers.push(((*name).to_owned(), value.clone()));
-        }
-    }
-    headers
 }
 
 /// What this request adds of memory.
@@ -424,29 +324,4 @@ fn injected(composed: &Composed, meter: &Meter) -> Option<Injected> {
         memories: fragment.memories.clone(),
         tokens: meter.text(&fragment.text),
     })
-}
-
-/// Fields that a server has refused.
-pub(crate) type Learnt = Arc<Mutex<Refused>>;
-
-impl Target {
-    /// What this server may be sent beside the client's own fields, for a conversation.
-    pub(crate) fn extras(&self, probed: &Probed, whose: &Whose, conversation: &str) -> Vec<Extra> {
-        let tenant = format!("{}/{}", whose.scope.app, whose.scope.project);
-        let session = backend::Session {
-            tenant: &tenant,
-            conversation: Some(conversation),
-            slot: self.slot(probed, conversation),
-        };
-        self.kind(probed).profile().extras(session, &self.refused())
-    }
-
-    fn refused(&self) -> Refused {
-        self.learnt.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn learn(&self, status: u16, said: &str, extras: &[Extra]) -> bool {
-        let mut refused = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
-        refused.learn(status, said, extras)
-    }
 }

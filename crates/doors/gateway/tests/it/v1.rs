@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use crate::house::{House, get, post, tokens};
-use stage::{CHAT, MESSAGES, Stage, address, chat, echo, last, open, says};
+use stage::{CHAT, MESSAGES, RESPONSES, Stage, address, chat, echo, last, open, says};
 
 /// What the server says to the very request that it got last.
 async fn again(backend: &Backend) -> Vec<u8> {
@@ -41,9 +41,9 @@ async fn every_route_gives_the_bytes_of_the_server() {
             &json!({"model": "tiny", "prompt": "Once", "stream": true}),
         ),
         post("/v1/embeddings", &json!({"model": "tiny", "input": ["a", "b"]})),
-        post("/v1/responses", &json!({"model": "tiny", "input": "Hi"})),
+        post(RESPONSES, &json!({"model": "tiny", "input": "Hi"})),
         post(
-            "/v1/responses",
+            RESPONSES,
             &json!({"model": "tiny", "input": "Hi", "stream": true}),
         ),
     ];
@@ -53,7 +53,7 @@ async fn every_route_gives_the_bytes_of_the_server() {
         assert_eq!(got.status, 200, "{path}: {}", got.text());
         assert_eq!(last(&backend).path, path);
         assert_eq!(last(&backend).violations, [""; 0], "{path}");
-        let is_talk = path == CHAT || path == MESSAGES;
+        let is_talk = [CHAT, MESSAGES, RESPONSES].contains(&&*path);
         assert_eq!(
             last(&backend).body == asked,
             !is_talk,
@@ -134,6 +134,36 @@ async fn what_memory_adds_is_told_in_a_header_and_is_its_owners() {
     assert!(!sent_for(None, Some("bob")).await.0, "another's memory");
     assert!(sent_for(Some("ada"), Some("bob")).await.0, "the header wins");
     assert_eq!(stage.told().len(), said.len(), "read only");
+}
+
+#[tokio::test]
+async fn a_response_is_a_turn_and_the_next_goes_on_from_it() {
+    let backend = Backend::start(echo()).await;
+    let stage = Stage::new(backend.base_url()).await;
+    let said = [("ada", "My sister Clara lives in Lisbon and breeds goats.")];
+    stage.house.remember("earlier", &said).await;
+    let question = "Where does my sister Clara live, and what does she breed?";
+    let first = stage
+        .ask(post(RESPONSES, &json!({"model": "tiny", "input": question})))
+        .await;
+    let sent: Value = serde_json::from_slice(&last(&backend).body).expect("JSON");
+    let input = sent["input"].as_str().expect("a text");
+    assert!(input.starts_with(question) && input.contains("Lisbon"), "{input}");
+    let next = json!({"model": "tiny", "input": "And why?", "previous_response_id": first.json()["id"]});
+    let second = stage.ask(post(RESPONSES, &next)).await;
+    assert_eq!(last(&backend).violations, [""; 0]);
+    assert_eq!(
+        second.headers["x-quipu-conversation"],
+        first.headers["x-quipu-conversation"]
+    );
+    let texts: Vec<String> = stage.told().into_iter().map(|(_, text)| text).collect();
+    let reply = "nothing was asked";
+    assert_eq!(texts[1..], [question, reply, "And why?", reply]);
+    let refused = stage.ask(post(RESPONSES, &json!({"input": 7}))).await;
+    assert_eq!(
+        refused.failure(RESPONSES),
+        (400, "invalid_request_error".to_owned())
+    );
 }
 
 #[tokio::test]

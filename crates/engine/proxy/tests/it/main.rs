@@ -5,6 +5,8 @@ mod conformance;
 mod extension;
 mod gate;
 mod idle;
+mod marks;
 mod measure;
+mod responses;
 mod stage;
 mod turns;

@@ -111,6 +111,23 @@ impl Stage {
         got
     }
 
+    /// A request in another speech than a chat's, to its end.
+    pub(crate) async fn got_in(&self, speech: Speech, request: Request) -> Got {
+        let path = match speech {
+            Speech::Chat => "chat/completions",
+            Speech::Messages => "messages",
+            Speech::Responses => "responses",
+        };
+        let request = Request {
+            path: path.to_owned(),
+            ..request
+        };
+        let answer = self.proxy.converse(request, speech).await.expect("an answer");
+        let got = read(answer).await;
+        self.proxy.rest().await;
+        got
+    }
+
     pub(crate) fn last(&self) -> Seen {
         self.backend
             .requests()

@@ -29,6 +29,7 @@ use crate::house::{Ask, House, post};
 
 pub(crate) const CHAT: &str = "/v1/chat/completions";
 pub(crate) const MESSAGES: &str = "/v1/messages";
+pub(crate) const RESPONSES: &str = "/v1/responses";
 /// The limits of the adapter: a question of a probe, a connection, the gap in a body, the head.
 const LIMITS: [Duration; 4] = [
     Duration::from_secs(2),

@@ -1,0 +1,200 @@
+//! A request on its way: the body that goes out, to which server, and what a server refuses.
+//!
+//! Owns: the client's bytes with what is changed in them, the order of servers, extras and marks. Never: what a turn adds
+//! (`turn`), reading the answer (`after`).
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use ports::{Probed, UpstreamAnswer, UpstreamError, UpstreamRequest};
+use prefix::backend::{self, Extra, Profile, Refused};
+use prefix::compose::Composed;
+use prefix::mark::{self, Marked};
+
+use crate::after::{self, Answer};
+use crate::body::{self, Body};
+use crate::gate::Lease;
+use crate::proxy::{Proxy, Request, Speech, Target};
+use crate::refusal::Refusal;
+use crate::said::Said;
+use crate::store::Whose;
+
+/// A client's body, and what stands in the place of some of its fields.
+pub(crate) struct Outgoing<'a> {
+    text: &'a Bytes,
+    body: &'a Body<'a>,
+    speech: Speech,
+    composed: &'a Composed,
+    replaced: Vec<(&'static str, String)>,
+}
+
+impl<'a> Outgoing<'a> {
+    /// The client's body with the composed messages, or as it came where nothing is to be changed. `held` messages are the
+    /// server's, where it holds any.
+    pub(crate) fn new(
+        text: &'a Bytes,
+        body: &'a Body<'a>,
+        speech: Speech,
+        said: &Said<'_>,
+        held: Option<usize>,
+        composed: &'a Composed,
+    ) -> Self {
+        let sent = composed
+            .messages
+            .iter()
+            .filter(|sent| held.is_none() || sent.index >= held);
+        let messages: Vec<&str> = sent.map(|sent| sent.bytes.as_str()).collect();
+        let messages = said
+            .field(&messages)
+            .map(|value| (speech.messages_field(), value));
+        let system = composed
+            .system
+            .clone()
+            .filter(|system| body.get(speech.system_field()) != Some(system));
+        let tools =
+            (composed.tools != body.list("tools").unwrap_or_default()).then(|| body::list(&composed.tools));
+        let system = system.map(|system| (speech.system_field(), system));
+        let tools = tools.map(|tools| ("tools", tools));
+        Self {
+            text,
+            body,
+            speech,
+            composed,
+            replaced: messages.into_iter().chain(system).chain(tools).collect(),
+        }
+    }
+
+    /// The parts with marks, for a server that has them and a client that places none.
+    fn marked(&self, profile: &Profile) -> Option<Marked> {
+        let has_own = self.speech != Speech::Messages || self.body.get("cache_control").is_some();
+        if has_own {
+            None
+        } else {
+            mark::mark(profile, self.composed)
+        }
+    }
+
+    fn with(&self, extras: &[Extra], marked: Option<&Marked>, model: Option<&str>) -> Bytes {
+        let mut replaced = self.replaced.clone();
+        if let Some(marked) = marked.filter(|_| extras.contains(&Extra::Marks)) {
+            replaced = vec![("messages", body::list(&marked.messages))];
+            replaced.extend(marked.system.clone().map(|system| ("system", system)));
+            replaced.extend((!marked.tools.is_empty()).then(|| ("tools", body::list(&marked.tools))));
+        }
+        replaced.extend(model.map(|model| ("model", serde_json::Value::from(model).to_string())));
+        let fields = extras.iter().any(|extra| matches!(extra, Extra::Field { .. }));
+        if replaced.is_empty() && !fields {
+            return self.text.clone();
+        }
+        Bytes::from(self.body.with(&replaced, extras))
+    }
+}
+
+impl Proxy {
+    /// Sends a body to the first target that can be reached; once more without what a server refuses by name.
+    pub(crate) async fn send(
+        &self,
+        targets: &[Target],
+        request: &Request,
+        sent: &Outgoing<'_>,
+        whose: &Whose,
+        conversation: &str,
+    ) -> Result<(Target, Lease, UpstreamAnswer), Refusal> {
+        let mut failure = None;
+        for target in targets {
+            let probed = target.upstream.probe().await;
+            let marked = sent.marked(&target.kind(&probed).profile());
+            let lease = self.gates.of(target.upstream.base_url()).foreground();
+            for _ in 0..2 {
+                let mut extras = target.extras(&probed, whose, conversation);
+                extras.retain(|extra| *extra != Extra::Marks || marked.is_some());
+                let upstream_request = UpstreamRequest {
+                    body: Some(sent.with(&extras, marked.as_ref(), target.model.as_deref())),
+                    path: request.path.clone(),
+                    headers: headers(&request.headers, &extras),
+                };
+                match target.upstream.send(upstream_request).await {
+                    Err(error) => {
+                        failure = Some(error);
+                        break;
+                    }
+                    Ok(answer) if matches!(answer.status, 400 | 422) && !extras.is_empty() => {
+                        let (said, answer) = after::buffered(answer).await;
+                        if !target.learn(answer.status, &said, &extras) {
+                            return Ok((target.clone(), lease, answer));
+                        }
+                    }
+                    Ok(answer) => return Ok((target.clone(), lease, answer)),
+                }
+            }
+        }
+        Err(unreached(failure))
+    }
+
+    /// Sends a request on as it came.
+    pub(crate) async fn pass(
+        &self,
+        targets: &[Target],
+        request: &Request,
+        body: Bytes,
+    ) -> Result<Answer, Refusal> {
+        let mut failure = None;
+        for target in targets {
+            let upstream_request = UpstreamRequest {
+                body: (!request.is_get).then(|| body.clone()),
+                path: request.path.clone(),
+                headers: request.headers.clone(),
+            };
+            let lease = self.gates.of(target.upstream.base_url()).foreground();
+            match target.upstream.send(upstream_request).await {
+                Ok(answer) => return Ok(Answer::passing(answer, lease)),
+                Err(error) => failure = Some(error),
+            }
+        }
+        Err(unreached(failure))
+    }
+}
+
+fn unreached(failure: Option<UpstreamError>) -> Refusal {
+    Refusal::upstream(&failure.unwrap_or(UpstreamError::Unreachable {
+        reason: "no model server is configured".to_owned(),
+    }))
+}
+
+/// The client's headers, and the extras that it did not set.
+pub(crate) fn headers(client: &[(String, String)], extras: &[Extra]) -> Vec<(String, String)> {
+    let mut headers = client.to_vec();
+    for extra in extras {
+        if let Extra::Header { name, value } = extra
+            && !headers.iter().any(|(other, _)| other == name)
+        {
+            headers.push(((*name).to_owned(), value.clone()));
+        }
+    }
+    headers
+}
+
+/// Fields that a server has refused.
+pub(crate) type Learnt = Arc<Mutex<Refused>>;
+
+impl Target {
+    /// What this server may be sent beside the client's own fields, for a conversation.
+    pub(crate) fn extras(&self, probed: &Probed, whose: &Whose, conversation: &str) -> Vec<Extra> {
+        let tenant = format!("{}/{}", whose.scope.app, whose.scope.project);
+        let session = backend::Session {
+            tenant: &tenant,
+            conversation: Some(conversation),
+            slot: self.slot(probed, conversation),
+        };
+        self.kind(probed).profile().extras(session, &self.refused())
+    }
+
+    fn refused(&self) -> Refused {
+        self.learnt.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn learn(&self, status: u16, said: &str, extras: &[Extra]) -> bool {
+        let mut refused = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.learn(status, said, extras)
+    }
+}

@@ -1,0 +1,62 @@
+//! What a request says, in each dialect: its messages, and what the server holds of the conversation.
+//!
+//! Owns: where these stand in a body, an input that is a plain text. Never: what is sent of them (`outgoing`).
+
+use std::borrow::Cow;
+
+use crate::body::{self, Body, Unfit};
+use crate::proxy::Speech;
+
+/// Around the text of an input that is no list.
+const MESSAGE: (&str, &str) = (r#"{"role":"user","content":"#, "}");
+
+/// The client's own part of a request.
+#[derive(Debug)]
+pub(crate) struct Said<'a> {
+    pub(crate) messages: Vec<Cow<'a, str>>,
+    is_text: bool,
+    /// The response that the request goes on from: the server holds what was said up to it.
+    pub(crate) previous: Option<String>,
+    /// The server's name for a conversation that it holds.
+    pub(crate) conversation: Option<String>,
+}
+
+impl<'a> Said<'a> {
+    pub(crate) fn read(body: &Body<'a>, speech: Speech) -> Result<Self, Unfit> {
+        let field = speech.messages_field();
+        let of_responses = |name| body.get(name).filter(|_| speech == Speech::Responses);
+        let text = of_responses(field).filter(|input| input.starts_with('"'));
+        let messages = match text {
+            Some(text) => vec![Cow::Owned([MESSAGE.0, text, MESSAGE.1].concat())],
+            None => body.list(field)?.into_iter().map(Cow::Borrowed).collect(),
+        };
+        let id = |json: &str| match serde_json::from_str(json).unwrap_or_default() {
+            serde_json::Value::String(id) => Some(id),
+            named => named["id"].as_str().map(str::to_owned),
+        };
+        Ok(Self {
+            messages,
+            is_text: text.is_some(),
+            previous: of_responses("previous_response_id").and_then(id),
+            conversation: of_responses("conversation").and_then(id),
+        })
+    }
+
+    /// The server's name for what it holds; none where the client sends all of it.
+    pub(crate) fn stands_on(&self) -> Option<&str> {
+        self.previous.as_deref().or(self.conversation.as_deref())
+    }
+
+    /// The field's value with these messages; none where they are the client's own.
+    pub(crate) fn field(&self, sent: &[&str]) -> Option<String> {
+        if self.messages == sent {
+            return None;
+        }
+        let text = match sent {
+            [message] if self.is_text => message.strip_prefix(MESSAGE.0),
+            _ => None,
+        };
+        let text = text.and_then(|rest| rest.strip_suffix(MESSAGE.1));
+        Some(text.map_or_else(|| body::list(sent), str::to_owned))
+    }
+}
