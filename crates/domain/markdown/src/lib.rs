@@ -6,7 +6,8 @@
 //! Reading order: [`place`] (which file holds what), [`escape`] (any text as lines of a text file), [`keys`] (the
 //! inline keys), [`render()`] (an entry as text), [`lines`] and [`front`] (what a line is, how a file begins),
 //! [`parse()`] (a file as blocks) and [`block`] (a block as an entry), [`digest()`], [`change`] (edits in place),
-//! [`append`] (what an append writes, and what of a crashed one it takes back).
+//! [`append`] (what an append writes, and what of a crashed one it takes back), [`sections`] (what changed between two
+//! states of a file).
 
 pub mod append;
 pub mod block;
@@ -19,6 +20,7 @@ pub mod lines;
 pub mod parse;
 pub mod place;
 pub mod render;
+pub mod sections;
 #[cfg(test)]
 mod tests;
 

@@ -6,6 +6,7 @@ mod hand;
 mod hostile;
 mod names;
 mod round_trip;
+mod sections;
 mod torn;
 
 use model::{Entry, EntryId, EntryKind, Name, Origin, Owner, Scope, Timestamp, Zone};
