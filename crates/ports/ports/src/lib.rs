@@ -5,6 +5,7 @@
 
 mod clock;
 mod conversations;
+mod history;
 mod index;
 mod ledger;
 mod models;
@@ -13,6 +14,7 @@ mod vault;
 
 pub use clock::{Clock, Ids};
 pub use conversations::{Conversations, NewRecord, Record};
+pub use history::{Author, By, ChangeId, History, HistoryError, RecordedChange, Run, RunId, Touching};
 pub use index::{CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance};
 pub use ledger::{
     Accepted, AppendOutcome, BrokenFile, Buffered, Cut, FileAppend, FileChanges, FileMark, FileRecord,

@@ -1,0 +1,439 @@
+//! The contract of the history port: what every history does, run against the fake and the real one.
+//!
+//! Owns: the port's promises as assertions. Never: speed, git, or what only a disk can do.
+
+use std::sync::Arc;
+
+use model::{Scope, Timestamp};
+use ports::{Author, By, History, HistoryError, RecordedChange, Run, Touching};
+
+use crate::vault::samples::user;
+
+/// The history of an empty vault of its own for one clause, and hands that edit files.
+pub trait Fixture {
+    /// The history; a person told git no name.
+    fn history(&self) -> Arc<dyn History>;
+    /// Writes a file, its folders too.
+    fn write(&self, path: &str, text: &str);
+    /// Deletes a file.
+    fn delete(&self, path: &str);
+    /// A file's text, none when there is no file.
+    fn text(&self, path: &str) -> Option<String>;
+}
+
+const FACTS: &str = "default/default/users/alice/facts/2023-05-08.md";
+const PROFILE: &str = "default/default/users/alice/profile.md";
+const BOB: &str = "default/default/users/bob/facts/2023-05-08.md";
+
+/// Runs every clause, each on an empty vault that `open` makes.
+pub async fn holds<F: Fixture>(open: impl AsyncFn() -> F) {
+    records_only_what_changed(&open().await).await;
+    tells_who_when_what_and_why(&open().await).await;
+    counts_entries(&open().await).await;
+    shows_the_newest_and_what_touches(&open().await).await;
+    shows_differences(&open().await).await;
+    leaves_out_what_is_no_memory(&open().await).await;
+    takes_back_one_run_and_nothing_else(&open().await).await;
+    takes_back_every_kind_of_change(&open().await).await;
+    takes_back_an_undo(&open().await).await;
+    refuses_what_was_changed_again(&open().await).await;
+    records_the_persons_changes_before_an_undo(&open().await).await;
+    refuses_runs_that_are_none(&open().await).await;
+    begins_anew_after_a_purge(&open().await).await;
+    takes_concurrent_calls(&open().await).await;
+}
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(1_700_000_000_000 + seconds * 1000)
+}
+
+fn run(id: &str) -> Run {
+    Run {
+        id: id.into(),
+        strategy: "profile".to_owned(),
+        reason: "asked for".to_owned(),
+    }
+}
+
+fn entry(id: &str, text: &str) -> String {
+    format!("\n## About {id} {{#{id}}}\n- author: rules/1\n\n{text}\n\n<!-- end -->\n")
+}
+
+fn file(entries: &[&str]) -> String {
+    let entries: Vec<String> = entries.iter().map(|id| entry(id, "as it was")).collect();
+    format!("---\nquipu: 1\n---\n{}", entries.concat())
+}
+
+async fn by_hand(fixture: &impl Fixture, seconds: i64) -> RecordedChange {
+    let made = fixture.history().commit(&Author::Person, at(seconds)).await;
+    made.expect("commits").expect("something changed")
+}
+
+async fn by_run(fixture: &impl Fixture, id: &str, seconds: i64) -> RecordedChange {
+    let made = fixture.history().commit(&Author::Run(run(id)), at(seconds)).await;
+    made.expect("commits").expect("something changed")
+}
+
+async fn log(fixture: &impl Fixture) -> Vec<RecordedChange> {
+    let log = fixture.history().log(&Touching::All, 100).await;
+    log.expect("reads")
+}
+
+/// And one change for all of it.
+pub async fn records_only_what_changed(fixture: &impl Fixture) {
+    let history = fixture.history();
+    assert_eq!(
+        history.commit(&Author::Person, at(0)).await.expect("commits"),
+        None
+    );
+    assert_eq!(log(fixture).await, []);
+    fixture.write(FACTS, &file(&["a"]));
+    fixture.write(PROFILE, &file(&["b"]));
+    let made = by_hand(fixture, 1).await;
+    assert_eq!(made.files, [FACTS.into(), PROFILE.into()]);
+    assert_eq!(
+        history.commit(&Author::Person, at(2)).await.expect("commits"),
+        None
+    );
+    fixture.write(FACTS, &file(&["a"]));
+    let nothing = history.commit(&Author::Run(run("r_1")), at(3)).await;
+    assert_eq!(nothing.expect("commits"), None);
+    assert_eq!(log(fixture).await, [made]);
+}
+
+/// As one line each.
+pub async fn tells_who_when_what_and_why(fixture: &impl Fixture) {
+    fixture.write(FACTS, &file(&["a"]));
+    let first = by_hand(fixture, 1).await;
+    let name = "hand".to_owned();
+    assert_eq!((first.at, &first.by), (at(1), &By::Person { name }));
+    fixture.write(FACTS, &file(&["a", "b", "c"]));
+    let told = Run {
+        reason: "every\nnight\n\nRun: r_2".to_owned(),
+        ..run("r_1")
+    };
+    let made = fixture
+        .history()
+        .commit(&Author::Run(told), at(2).plus_millis(7))
+        .await;
+    let made = made.expect("commits").expect("something changed");
+    let expected = Run {
+        reason: "every night Run: r_2".to_owned(),
+        ..run("r_1")
+    };
+    let by = By::Run {
+        run: expected,
+        undoes: None,
+    };
+    assert_eq!((made.at, &made.by), (at(2), &by));
+    assert_eq!(made.subject, "facts of alice: 2 entries added");
+    assert_eq!(log(fixture).await, [made, first]);
+}
+
+/// By heading, of one file or many.
+pub async fn counts_entries(fixture: &impl Fixture) {
+    fixture.write(PROFILE, &file(&["a", "b", "c"]));
+    assert_eq!(
+        by_hand(fixture, 1).await.subject,
+        "profile of alice: 3 entries added"
+    );
+    let text = file(&["b", "c", "d", "e"]).replacen("as it was", "other", 1);
+    fixture.write(PROFILE, &text);
+    let subject = by_hand(fixture, 2).await.subject;
+    assert_eq!(subject, "profile of alice: 2 entries added, 1 changed, 1 removed");
+    fixture.write(PROFILE, &format!("---\nmood: good\n{}", &text[4..]));
+    assert_eq!(
+        by_hand(fixture, 3).await.subject,
+        "profile of alice: 1 file changed"
+    );
+    fixture.write(FACTS, &file(&["a"]));
+    fixture.delete(PROFILE);
+    let subject = by_hand(fixture, 4).await.subject;
+    assert_eq!(subject, "memory of alice: 1 entry added, 4 removed in 2 files");
+    fixture.write(PROFILE, "");
+    fixture.write(BOB, "## By hand\n\nx\n");
+    assert_eq!(
+        by_hand(fixture, 5).await.subject,
+        "memory of 2 owners: 1 entry added in 2 files"
+    );
+    fixture.write("README.md", "mine");
+    assert_eq!(by_hand(fixture, 6).await.subject, "README.md: 1 file changed");
+}
+
+/// A file, a folder, an owner; no other whose name only begins so.
+pub async fn shows_the_newest_and_what_touches(fixture: &impl Fixture) {
+    let capital = FACTS.replace("alice", "Alice=1");
+    let longer = FACTS.replace("alice", "alicea");
+    let mut all = Vec::new();
+    for (n, path) in (1..).zip([FACTS, BOB, PROFILE, &capital, &longer]) {
+        fixture.write(path, &file(&["a"]));
+        all.insert(0, by_hand(fixture, n).await);
+    }
+    let history = fixture.history();
+    let shown = async |touching: Touching, limit| history.log(&touching, limit).await.expect("reads");
+    assert_eq!(shown(Touching::All, 2).await, all[..2]);
+    assert_eq!(shown(Touching::All, 0).await, []);
+    let alices = [all[2].clone(), all[4].clone()];
+    let owner = |name: &str| Touching::Owner(Scope::default(), user(name));
+    assert_eq!(shown(owner("alice"), 9).await, alices);
+    assert_eq!(shown(owner("alice"), 1).await, alices[..1]);
+    assert_eq!(shown(owner("Alice"), 9).await, all[1..2]);
+    assert_eq!(shown(Touching::Path(BOB.into()), 9).await, all[3..4]);
+    for folder in ["default/default/users/alice", "default/default/users/alice/"] {
+        assert_eq!(shown(Touching::Path(folder.into()), 9).await, alices);
+    }
+    assert_eq!(shown(Touching::Path("default".into()), 9).await, all);
+    assert_eq!(shown(Touching::Path("elsewhere".into()), 9).await, []);
+}
+
+/// Of a change, and of what is not recorded.
+pub async fn shows_differences(fixture: &impl Fixture) {
+    let history = fixture.history();
+    assert_eq!(history.diff(None).await.expect("reads"), "");
+    fixture.write(FACTS, "## A\n\nold\n");
+    let unrecorded = history.diff(None).await.expect("reads");
+    assert!(unrecorded.contains("\n+old\n"), "{unrecorded}");
+    let first = by_hand(fixture, 1).await;
+    assert_eq!(history.diff(None).await.expect("reads"), "");
+    fixture.write(FACTS, "## A\n\nnew\n");
+    fixture.write(BOB, "his\n");
+    let second = by_hand(fixture, 2).await;
+    let text = history.diff(Some(&second.id)).await.expect("reads");
+    for line in ["\n-old\n", "\n+new\n", "\n+his\n", &format!("+++ b/{BOB}\n")] {
+        assert!(text.contains(line), "{text}");
+    }
+    let text = history.diff(Some(&first.id)).await.expect("reads");
+    assert!(text.contains("\n+old\n") && !text.contains("+new"), "{text}");
+    for unknown in [
+        "",
+        "x",
+        "HEAD",
+        "../x",
+        "0123456789012345678901234567890123456789",
+    ] {
+        let refused = history.diff(Some(unknown)).await;
+        assert!(matches!(refused, Err(HistoryError::NoChange { .. })), "{unknown}");
+    }
+}
+
+/// By its name, wherever it stands.
+pub async fn leaves_out_what_is_no_memory(fixture: &impl Fixture) {
+    for path in [
+        ".torn/a.md",
+        "default/.obsidian/x.json",
+        "default/default/users/alice/facts/.a.md.tmp",
+    ] {
+        fixture.write(path, "x");
+    }
+    for path in ["default/default/users/alice/facts/#a.md", "~a.md"] {
+        fixture.write(path, "x");
+    }
+    let made = fixture.history().commit(&Author::Person, at(1)).await;
+    assert_eq!(made.expect("commits"), None);
+    assert_eq!(fixture.history().diff(None).await.expect("reads"), "");
+}
+
+/// What was appended before and after stays, in the same file too.
+pub async fn takes_back_one_run_and_nothing_else(fixture: &impl Fixture) {
+    fixture.write(FACTS, &file(&["a"]));
+    by_hand(fixture, 1).await;
+    fixture.write(FACTS, &file(&["a", "b"]));
+    fixture.write(PROFILE, &file(&["p"]));
+    by_run(fixture, "r_1", 2).await;
+    fixture.write(FACTS, &file(&["a", "b", "c"]));
+    by_run(fixture, "r_2", 3).await;
+    fixture.write(PROFILE, &file(&["p", "q"]));
+    by_hand(fixture, 4).await;
+    let undone = fixture.history().undo("r_1", &run("u_1"), at(5)).await;
+    let undone = undone.expect("undoes").expect("something changed");
+    assert_eq!(fixture.text(FACTS), Some(file(&["a", "c"])));
+    assert_eq!(fixture.text(PROFILE), Some(file(&["q"])));
+    assert_eq!(undone.subject, "memory of alice: 2 entries removed in 2 files");
+    let by = By::Run {
+        run: run("u_1"),
+        undoes: Some("r_1".into()),
+    };
+    assert_eq!((undone.at, &undone.by), (at(5), &by));
+    assert_eq!(log(fixture).await[0], undone);
+    assert_eq!(fixture.history().diff(None).await.expect("reads"), "");
+}
+
+/// New files, deleted ones, changed entries; of several changes that one run made.
+pub async fn takes_back_every_kind_of_change(fixture: &impl Fixture) {
+    fixture.write(FACTS, &file(&["a", "b"]));
+    fixture.write(BOB, "mine\r\n");
+    by_hand(fixture, 1).await;
+    fixture.write(FACTS, &file(&["a", "b"]).replacen("as it was", "changed", 1));
+    fixture.delete(BOB);
+    by_run(fixture, "r_1", 2).await;
+    fixture.write(PROFILE, &file(&["p"]));
+    fixture.write(FACTS, &file(&["a"]).replacen("as it was", "twice", 1));
+    by_run(fixture, "r_1", 3).await;
+    let undone = fixture.history().undo("r_1", &run("u_1"), at(4)).await;
+    undone.expect("undoes").expect("something changed");
+    assert_eq!(fixture.text(FACTS), Some(file(&["a", "b"])));
+    assert_eq!(fixture.text(BOB).as_deref(), Some("mine\r\n"));
+    assert_eq!(fixture.text(PROFILE), None);
+    assert_eq!(
+        fixture
+            .history()
+            .commit(&Author::Person, at(5))
+            .await
+            .expect("commits"),
+        None
+    );
+}
+
+/// However often.
+pub async fn takes_back_an_undo(fixture: &impl Fixture) {
+    let history = fixture.history();
+    fixture.write(FACTS, &file(&["a"]));
+    by_hand(fixture, 1).await;
+    fixture.write(FACTS, &file(&["a", "b"]));
+    by_run(fixture, "r_1", 2).await;
+    let undo = async |what: &str, by: &str| history.undo(what, &run(by), at(3)).await;
+    undo("r_1", "u_1").await.expect("undoes");
+    assert_eq!(fixture.text(FACTS), Some(file(&["a"])));
+    let twice = undo("r_1", "u_2").await;
+    assert!(matches!(twice, Err(HistoryError::Undone { by, .. }) if *by == *"u_1"));
+    undo("u_1", "u_3").await.expect("undoes the undo");
+    assert_eq!(fixture.text(FACTS), Some(file(&["a", "b"])));
+    let twice = undo("u_1", "u_4").await;
+    assert!(matches!(twice, Err(HistoryError::Undone { by, .. }) if *by == *"u_3"));
+    undo("r_1", "u_5").await.expect("undoes again");
+    assert_eq!(fixture.text(FACTS), Some(file(&["a"])));
+    let by_hand = undo("u_3", "u_6").await;
+    assert_eq!(by_hand.expect("nothing is left of it"), None);
+}
+
+/// Naming the files, and touching none.
+pub async fn refuses_what_was_changed_again(fixture: &impl Fixture) {
+    fixture.write(FACTS, &file(&["a"]));
+    by_hand(fixture, 1).await;
+    fixture.write(FACTS, &file(&["a", "b"]));
+    fixture.write(PROFILE, &file(&["p"]));
+    fixture.write(BOB, &file(&["x"]));
+    by_run(fixture, "r_1", 2).await;
+    let corrected = file(&["a", "b"]).replace(
+        "as it was\n\n<!-- end -->\n\n## About b",
+        "x\n\n<!-- end -->\n\n## About b",
+    );
+    let again = [file(&["a"]), entry("b", "corrected")].concat();
+    fixture.write(FACTS, &again);
+    fixture.write(BOB, &file(&["x"]).replace("as it was", "corrected"));
+    let before = log(fixture).await.len();
+    let refused = fixture.history().undo("r_1", &run("u_1"), at(3)).await;
+    let Err(HistoryError::Conflict { paths, .. }) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(paths, [FACTS.into(), BOB.into()]);
+    assert_eq!(fixture.text(FACTS), Some(again));
+    assert_eq!(fixture.text(PROFILE), Some(file(&["p"])));
+    assert_eq!(log(fixture).await.len(), before + 1, "only what the person did");
+    // An entry beside it is none of the run's.
+    fixture.write(FACTS, &corrected);
+    fixture.write(BOB, &file(&["x"]));
+    fixture
+        .history()
+        .undo("r_1", &run("u_1"), at(4))
+        .await
+        .expect("undoes");
+    assert_eq!(fixture.text(FACTS), Some(file(&["a"]).replace("as it was", "x")));
+    assert_eq!(fixture.text(BOB), None);
+}
+
+/// So that it is not taken for the run's.
+pub async fn records_the_persons_changes_before_an_undo(fixture: &impl Fixture) {
+    fixture.write(FACTS, &file(&["a"]));
+    by_run(fixture, "r_1", 1).await;
+    fixture.write(BOB, &file(&["b"]));
+    fixture
+        .history()
+        .undo("r_1", &run("u_1"), at(2))
+        .await
+        .expect("undoes");
+    let log = log(fixture).await;
+    assert_eq!(log.len(), 3);
+    assert!(matches!(&log[1].by, By::Person { .. }));
+    assert_eq!(log[1].files, [BOB.into()]);
+    assert_eq!(
+        (fixture.text(FACTS), fixture.text(BOB)),
+        (None, Some(file(&["b"])))
+    );
+}
+
+/// Unknown ones, and what cannot be an id.
+pub async fn refuses_runs_that_are_none(fixture: &impl Fixture) {
+    let history = fixture.history();
+    fixture.write(FACTS, &file(&["a"]));
+    by_run(fixture, "r_1", 1).await;
+    fixture.write(FACTS, &file(&["a", "b"]));
+    let refused = history.undo("r_2", &run("u_1"), at(2)).await;
+    assert!(matches!(refused, Err(HistoryError::NoRun { .. })));
+    for bad in ["", "r 1", "r\n1", "r_1\u{0}"] {
+        let refused = history.commit(&Author::Run(run(bad)), at(3)).await;
+        assert!(matches!(refused, Err(HistoryError::BadRun { .. })), "{bad:?}");
+        let refused = history.undo("r_1", &run(bad), at(3)).await;
+        assert!(matches!(refused, Err(HistoryError::BadRun { .. })), "{bad:?}");
+    }
+}
+
+/// And knows nothing of before.
+pub async fn begins_anew_after_a_purge(fixture: &impl Fixture) {
+    let history = fixture.history();
+    fixture.write(FACTS, &file(&["secret"]));
+    let first = by_run(fixture, "r_1", 1).await;
+    fixture.write(FACTS, &file(&["a"]));
+    history.purge(at(2)).await.expect("purges");
+    let anew = log(fixture).await;
+    assert_eq!(anew.len(), 1);
+    assert_eq!((anew[0].at, &anew[0].by), (at(2), &By::Purge));
+    assert_eq!(anew[0].files, [FACTS.into()]);
+    assert!(
+        !history
+            .diff(Some(&anew[0].id))
+            .await
+            .expect("reads")
+            .contains("secret")
+    );
+    let gone = history.diff(Some(&first.id)).await;
+    assert!(matches!(gone, Err(HistoryError::NoChange { .. })));
+    let gone = history.undo("r_1", &run("u_1"), at(3)).await;
+    assert!(matches!(gone, Err(HistoryError::NoRun { .. })));
+    assert_eq!(
+        history.commit(&Author::Person, at(4)).await.expect("commits"),
+        None
+    );
+    fixture.write(FACTS, &file(&["a", "b"]));
+    by_run(fixture, "r_2", 5).await;
+    history.undo("r_2", &run("u_1"), at(6)).await.expect("undoes");
+    assert_eq!(fixture.text(FACTS), Some(file(&["a"])));
+    history.purge(at(7)).await.expect("purges again");
+    fixture.delete(FACTS);
+    history.purge(at(8)).await.expect("purges an empty vault");
+    assert_eq!(log(fixture).await.len(), 1);
+}
+
+/// One after the other.
+pub async fn takes_concurrent_calls(fixture: &impl Fixture) {
+    let mut tasks = tokio::task::JoinSet::new();
+    for n in 0..8 {
+        fixture.write(&format!("default/default/users/u{n}/profile.md"), &file(&["a"]));
+        let history = fixture.history();
+        tasks.spawn(async move { history.commit(&Author::Person, at(n)).await });
+    }
+    let mut recorded = Vec::new();
+    while let Some(done) = tasks.join_next().await {
+        recorded.extend(done.expect("no panic").expect("commits"));
+    }
+    recorded.extend(
+        fixture
+            .history()
+            .commit(&Author::Person, at(9))
+            .await
+            .expect("commits"),
+    );
+    let files: usize = recorded.iter().map(|change| change.files.len()).sum();
+    assert_eq!(files, 8);
+    assert_eq!(log(fixture).await.len(), recorded.len());
+}
