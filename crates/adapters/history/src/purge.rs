@@ -1,0 +1,81 @@
+//! Beginning anew: what stands on disk as one commit, and nothing else in any file of the repository.
+//!
+//! Owns: the list of what a purge keeps. Never: keeping what it does not know.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use git2::Oid;
+use model::Timestamp;
+use ports::HistoryError;
+
+use crate::record::quipu;
+use crate::repository::{NOTE, Step, Turn, create_private, io_error};
+
+/// What of a repository holds no memory: settings, a person's scripts, and the list of the present files.
+const KEPT: [&str; 6] = ["config", "description", "HEAD", "hooks", "index", "info"];
+
+impl Turn {
+    pub(crate) fn purge(&self, at: Timestamp) -> Result<(), HistoryError> {
+        self.check_idle()?;
+        self.note(Step::Commit)?;
+        let tree = self.stage()?;
+        let message = "the history begins anew";
+        let commit = self.git(|| {
+            let quipu = quipu(&self.zone, at)?;
+            self.repository.commit(None, &quipu, &quipu, message, &tree, &[])
+        })?;
+        self.note(Step::Purge(commit))?;
+        self.finish_purge(commit)?;
+        self.done()
+    }
+
+    /// Puts a commit and all it needs in one pack, makes it the newest, and sweeps away everything else.
+    pub(crate) fn finish_purge(&self, commit: Oid) -> Result<(), HistoryError> {
+        let objects = self.dot_git.join("objects");
+        let (pack, branch) = self.git(|| {
+            // An index remembers the names of folders that are gone, until it is filled anew.
+            let mut index = self.repository.index()?;
+            index.read_tree(&self.repository.find_commit(commit)?.tree()?)?;
+            index.write()?;
+            let mut pack = self.repository.packbuilder()?;
+            pack.insert_commit(commit)?;
+            pack.write(&objects.join("pack"), 0)?;
+            let head = self.repository.find_reference("HEAD")?;
+            let branch = head.symbolic_target()?.map(|branch| self.dot_git.join(branch));
+            Ok((pack.name()?.unwrap_or_default().to_owned(), branch))
+        })?;
+        self.set_head(commit)?;
+        let mut kept: Vec<PathBuf> = KEPT
+            .into_iter()
+            .chain([NOTE])
+            .map(|name| self.dot_git.join(name))
+            .collect();
+        kept.extend(["pack", "idx"].map(|end| objects.join(format!("pack/pack-{pack}.{end}"))));
+        kept.extend(branch);
+        sweep(&self.dot_git, &kept)
+            .and_then(|()| create_private(&self.dot_git.join("refs")))
+            .map_err(io_error(&self.dot_git))
+    }
+}
+
+/// Removes whatever is below a folder and not kept.
+fn sweep(folder: &Path, kept: &[PathBuf]) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = entry.path();
+        if kept.contains(&path) {
+            continue;
+        }
+        let is_folder = entry.file_type()?.is_dir();
+        if kept.iter().any(|kept| kept.starts_with(&path)) {
+            sweep(&path, kept)?;
+        } else if is_folder {
+            fs::remove_dir_all(&path)?;
+        } else {
+            fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
+}

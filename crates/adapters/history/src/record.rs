@@ -1,0 +1,215 @@
+//! From the disk to a change: what differs is staged, told in a line, and committed.
+//!
+//! Owns: what is staged, and the form of a commit's message. Never: reading a file that looks as it did when it was
+//! last staged.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use git2::{Delta, Diff, DiffOptions, ErrorCode, Oid, Signature, Time, Tree};
+use markdown::sections::{Counts, headline};
+use model::{Timestamp, Zone};
+use ports::{Author, HistoryError, RecordedChange, Run, RunId};
+
+use crate::repository::{Step, Turn};
+
+/// Who Quipu is in a commit; nobody else has this address.
+pub(crate) const QUIPU: (&str, &str) = ("Quipu", "quipu@localhost");
+
+/// Who a person is that told git nothing.
+const HAND: (&str, &str) = ("hand", "hand@localhost");
+
+impl Turn {
+    pub(crate) fn commit(
+        &self,
+        author: &Author,
+        at: Timestamp,
+    ) -> Result<Option<RecordedChange>, HistoryError> {
+        if let Author::Run(run) = author {
+            check(&run.id)?;
+        }
+        self.check_idle()?;
+        self.note(Step::Commit)?;
+        let made = self.commit_idle(author, at);
+        self.done()?;
+        made
+    }
+
+    fn commit_idle(&self, author: &Author, at: Timestamp) -> Result<Option<RecordedChange>, HistoryError> {
+        let tree = self.stage()?;
+        let head = self.head()?;
+        let was = self.git(|| head.map(|head| head.tree()).transpose())?;
+        let is_same = was.as_ref().map_or(tree.is_empty(), |was| was.id() == tree.id());
+        if is_same {
+            return Ok(None);
+        }
+        let subject = self.subject(was.as_ref(), &tree)?;
+        let message = match author {
+            Author::Person => subject,
+            Author::Run(run) => with_trailers(&subject, run, None),
+        };
+        let commit = self.write_commit(author, at, &message, &tree)?;
+        self.set_head(commit)?;
+        self.recorded(commit).map(Some)
+    }
+
+    /// Makes the index what stands on disk, and a tree of it.
+    pub(crate) fn stage(&self) -> Result<Tree<'_>, HistoryError> {
+        self.git(|| {
+            let mut index = self.repository.index()?;
+            index.read(true)?;
+            let mut options = DiffOptions::new();
+            options.include_untracked(true).recurse_untracked_dirs(true);
+            options.include_typechange(true).update_index(true);
+            let diff = self
+                .repository
+                .diff_index_to_workdir(Some(&index), Some(&mut options))?;
+            let (gone, there): (Vec<_>, Vec<_>) =
+                diff.deltas().partition(|delta| delta.status() == Delta::Deleted);
+            // What is gone first: a file may have given its place to a folder.
+            for path in gone.iter().filter_map(|delta| delta.old_file().path()) {
+                index.remove_path(path)?;
+            }
+            for path in there.iter().filter_map(|delta| delta.new_file().path()) {
+                self.add(&mut index, path)?;
+            }
+            if gone.len() + there.len() > 0 {
+                index.write()?;
+            }
+            let tree = index.write_tree()?;
+            self.repository.find_tree(tree)
+        })
+    }
+
+    fn add(&self, index: &mut git2::Index, path: &Path) -> Result<(), git2::Error> {
+        let full = self.root.join(path);
+        if full.is_dir() && !full.is_symlink() {
+            // A repository inside the vault is somebody else's.
+            return Ok(());
+        }
+        match index.add_path(path) {
+            Err(error) if error.code() == ErrorCode::NotFound => Ok(()),
+            Err(error) if !full.is_symlink() && File::open(&full).is_err() => {
+                tracing::warn!(path = %path.display(), %error, "a file of the vault cannot be read for its history");
+                Ok(())
+            }
+            added => added,
+        }
+    }
+
+    /// What a person or a run changed, in one line.
+    pub(crate) fn subject(&self, was: Option<&Tree<'_>>, is: &Tree<'_>) -> Result<String, HistoryError> {
+        self.git(|| {
+            let diff = self.repository.diff_tree_to_tree(was, Some(is), None)?;
+            let text = |id: Oid, path: &str| -> Result<String, git2::Error> {
+                if id.is_zero() || Path::new(path).extension().is_none_or(|end| end != "md") {
+                    return Ok(String::new());
+                }
+                let blob = self.repository.find_blob(id)?;
+                Ok(String::from_utf8_lossy(blob.content()).into_owned())
+            };
+            let mut files = Vec::new();
+            for delta in diff.deltas() {
+                let path = path_of(&delta).to_string_lossy().into_owned();
+                let before = text(delta.old_file().id(), &path)?;
+                let counts = Counts::of(&before, &text(delta.new_file().id(), &path)?);
+                files.push((path, counts));
+            }
+            let files: Vec<(&str, Counts)> = files
+                .iter()
+                .map(|(path, counts)| (path.as_str(), *counts))
+                .collect();
+            Ok(headline(&files))
+        })
+    }
+
+    /// Writes a commit on top of the newest one, which it stays beside for now.
+    pub(crate) fn write_commit(
+        &self,
+        author: &Author,
+        at: Timestamp,
+        message: &str,
+        tree: &Tree<'_>,
+    ) -> Result<Oid, HistoryError> {
+        let parent = self.head()?;
+        let parents: Vec<_> = parent.iter().collect();
+        let signature = self.signature(author, at)?;
+        self.git(|| {
+            let repository = &self.repository;
+            repository.commit(None, &signature, &signature, message, tree, &parents)
+        })
+    }
+
+    /// An author at a time, with the offset of the configured zone.
+    fn signature(&self, author: &Author, at: Timestamp) -> Result<Signature<'static>, HistoryError> {
+        self.git(|| match author {
+            Author::Run(_) => quipu(&self.zone, at),
+            Author::Person => {
+                let [name, email] = [("user.name", HAND.0), ("user.email", HAND.1)]
+                    .map(|(key, otherwise)| self.told(key, otherwise));
+                Signature::new(&name, &email, &time(&self.zone, at))
+            }
+        })
+    }
+
+    /// What git was told of the person, without what cannot stand in a commit.
+    fn told(&self, key: &str, otherwise: &str) -> String {
+        let config = self.repository.config();
+        let text = config
+            .and_then(|config| config.get_string(key))
+            .unwrap_or_default();
+        let text = text.replace(|c: char| c.is_control() || "<>".contains(c), " ");
+        match text.trim() {
+            "" => otherwise.to_owned(),
+            text => text.to_owned(),
+        }
+    }
+}
+
+/// Quipu at a time, with the offset of a zone.
+pub(crate) fn quipu(zone: &Zone, at: Timestamp) -> Result<Signature<'static>, git2::Error> {
+    Signature::new(QUIPU.0, QUIPU.1, &time(zone, at))
+}
+
+fn time(zone: &Zone, at: Timestamp) -> Time {
+    Time::new(at.millis().div_euclid(1000), zone.offset_minutes(at))
+}
+
+/// A commit's message for a run.
+pub(crate) fn with_trailers(subject: &str, run: &Run, undoes: Option<&RunId>) -> String {
+    let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut message = format!("{subject}\n\nRun: {}\n", run.id);
+    for (key, value) in [
+        ("Strategy", line(&run.strategy)),
+        ("Reason", line(&run.reason)),
+        ("Undoes", undoes.map(ToString::to_string).unwrap_or_default()),
+    ] {
+        if !value.is_empty() {
+            writeln!(message, "{key}: {value}").expect("a string takes any text");
+        }
+    }
+    message
+}
+
+/// Whether an id can stand in a message.
+pub(crate) fn check(run: &RunId) -> Result<(), HistoryError> {
+    let is_bad = |c: char| c.is_whitespace() || c.is_control();
+    if run.is_empty() || run.contains(is_bad) {
+        return Err(HistoryError::BadRun { run: run.clone() });
+    }
+    Ok(())
+}
+
+/// The path of what changed, be it there or gone.
+pub(crate) fn path_of(delta: &git2::DiffDelta<'_>) -> PathBuf {
+    let path = delta.new_file().path().or_else(|| delta.old_file().path());
+    path.map(Path::to_owned).unwrap_or_default()
+}
+
+/// The paths of everything that changed, sorted.
+pub(crate) fn paths(diff: &Diff<'_>) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = diff.deltas().map(|delta| path_of(&delta)).collect();
+    paths.sort();
+    paths
+}
