@@ -2,7 +2,7 @@
 //!
 //! Owns: the list of what a purge keeps. Never: keeping what it does not know.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -18,9 +18,7 @@ const KEPT: [&str; 6] = ["config", "description", "HEAD", "hooks", "index", "inf
 
 impl Turn {
     pub(crate) fn purge(&self, at: Timestamp) -> Result<(), HistoryError> {
-        self.check_idle()?;
-        self.note(Step::Commit)?;
-        let tree = self.stage()?;
+        let tree = self.noted(|| self.stage())?;
         let message = "the history begins anew";
         let commit = self.git(|| {
             let quipu = quipu(&self.zone, at)?;
@@ -46,13 +44,17 @@ impl Turn {
             let branch = head.symbolic_target()?.map(|branch| self.dot_git.join(branch));
             Ok((pack.name()?.unwrap_or_default().to_owned(), branch))
         })?;
+        let pack = ["pack", "idx"].map(|end| objects.join(format!("pack/pack-{pack}.{end}")));
+        for file in &pack {
+            // Before all else that could tell the same is gone.
+            File::open(file)
+                .and_then(|file| file.sync_all())
+                .map_err(io_error(file))?;
+        }
         self.set_head(commit)?;
-        let mut kept: Vec<PathBuf> = KEPT
-            .into_iter()
-            .chain([NOTE])
-            .map(|name| self.dot_git.join(name))
-            .collect();
-        kept.extend(["pack", "idx"].map(|end| objects.join(format!("pack/pack-{pack}.{end}"))));
+        let names = KEPT.into_iter().chain([NOTE]);
+        let mut kept: Vec<PathBuf> = names.map(|name| self.dot_git.join(name)).collect();
+        kept.extend(pack);
         kept.extend(branch);
         sweep(&self.dot_git, &kept)
             .and_then(|()| create_private(&self.dot_git.join("refs")))

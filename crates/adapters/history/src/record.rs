@@ -12,7 +12,7 @@ use markdown::sections::{Counts, headline};
 use model::{Timestamp, Zone};
 use ports::{Author, HistoryError, RecordedChange, Run, RunId};
 
-use crate::repository::{Step, Turn};
+use crate::repository::Turn;
 
 /// Who Quipu is in a commit; nobody else has this address.
 pub(crate) const QUIPU: (&str, &str) = ("Quipu", "quipu@localhost");
@@ -29,14 +29,10 @@ impl Turn {
         if let Author::Run(run) = author {
             check(&run.id)?;
         }
-        self.check_idle()?;
-        self.note(Step::Commit)?;
-        let made = self.commit_idle(author, at);
-        self.done()?;
-        made
+        self.noted(|| self.commit_noted(author, at))
     }
 
-    fn commit_idle(&self, author: &Author, at: Timestamp) -> Result<Option<RecordedChange>, HistoryError> {
+    fn commit_noted(&self, author: &Author, at: Timestamp) -> Result<Option<RecordedChange>, HistoryError> {
         let tree = self.stage()?;
         let head = self.head()?;
         let was = self.git(|| head.map(|head| head.tree()).transpose())?;

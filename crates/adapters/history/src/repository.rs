@@ -173,7 +173,7 @@ impl Turn {
     }
 
     /// Refuses to work while a person's git does.
-    pub(crate) fn check_idle(&self) -> Result<(), HistoryError> {
+    fn check_idle(&self) -> Result<(), HistoryError> {
         let busy = |what: &str| {
             Err(HistoryError::Busy {
                 what: what.to_owned(),
@@ -197,10 +197,27 @@ impl Turn {
             Step::Purge(commit) => format!("purge {commit}"),
         };
         let beside = note.with_extension("tmp");
+        // After a power cut there is nothing of a commit to finish, and a person is told of a lock that is left.
+        let sync = |file: File| {
+            if step == Step::Commit {
+                Ok(())
+            } else {
+                file.sync_all()
+            }
+        };
         fs::write(&beside, text)
-            .and_then(|()| File::open(&beside)?.sync_all())
+            .and_then(|()| sync(File::open(&beside)?))
             .and_then(|()| fs::rename(&beside, &note))
             .map_err(io_error(&note))
+    }
+
+    /// Does work that needs no finishing, but may leave locks of git when a crash ends it.
+    pub(crate) fn noted<T>(&self, work: impl FnOnce() -> Result<T, HistoryError>) -> Result<T, HistoryError> {
+        self.check_idle()?;
+        self.note(Step::Commit)?;
+        let result = work();
+        self.done()?;
+        result
     }
 
     /// Nothing is under way any more.
@@ -227,10 +244,14 @@ impl Turn {
                 fs::remove_file(&lock).map_err(io_error(&lock))?;
             }
         }
-        let commit = |hex: &str| self.git(|| Oid::from_str(hex));
-        match text.split_once(' ') {
-            Some(("undo", hex)) => self.finish_undo(commit(hex)?)?,
-            Some(("purge", hex)) => self.finish_purge(commit(hex)?)?,
+        // What a power cut took was not begun.
+        let commit = |hex| self.repository.find_commit(Oid::from_str(hex).ok()?).ok();
+        let begun = text
+            .split_once(' ')
+            .and_then(|(step, hex)| Some((step, commit(hex)?.id())));
+        match begun {
+            Some(("undo", commit)) => self.finish_undo(commit)?,
+            Some(("purge", commit)) => self.finish_purge(commit)?,
             _ => {}
         }
         self.done()

@@ -130,8 +130,8 @@ pub trait History: Send + Sync + std::fmt::Debug {
     ///
     /// Errors: [`HistoryError::NoChange`].
     async fn diff(&self, id: Option<&str>) -> Result<String, HistoryError>;
-    /// Takes back what a run changed, and nothing else, as a change of its own by the run `by`, which can be taken back
-    /// as well. What is not recorded yet is recorded first, as the person's. None if later changes had taken back
+    /// Takes back what a run changed, and nothing else, as a change of its own by the run `by`, whose id is new and which can
+    /// be taken back as well. What is not recorded yet is recorded first, as the person's. None if later changes had taken back
     /// all of it.
     ///
     /// Errors: [`HistoryError::NoRun`], [`HistoryError::Undone`], [`HistoryError::Conflict`],

@@ -129,6 +129,22 @@ async fn finishing_an_undo_leaves_what_a_person_did_meanwhile() {
     assert_eq!(folder.bytes(FACTS).as_deref(), Some(&b"## Mine\n"[..]));
 }
 
+/// As after a power cut.
+#[tokio::test]
+async fn a_note_of_what_is_lost_is_thrown_away() {
+    let folder = Folder::new();
+    for note in [
+        "",
+        "undo",
+        "undo 12",
+        "purge 0123456789012345678901234567890123456789",
+    ] {
+        folder.put(".git/quipu.note", note);
+        folder.reopen().expect("heals");
+        assert_eq!(folder.bytes(".git/quipu.note"), None, "{note}");
+    }
+}
+
 #[tokio::test]
 async fn a_purge_is_finished_from_its_first_step() {
     let folder = Folder::new();
