@@ -1,4 +1,4 @@
-//! What a commit costs as the vault grows: `cargo bench -p history`.
+//! What a commit costs as the vault grows: `cargo bench --profile fast -p history`.
 //!
 //! Owns: the proof that a commit reads what changed, not what is there. What grows is the look at every file's time
 //! and size, and writing the list of them.

@@ -18,7 +18,7 @@ const KEPT: [&str; 6] = ["config", "description", "HEAD", "hooks", "index", "inf
 
 impl Turn {
     pub(crate) fn purge(&self, at: Timestamp) -> Result<(), HistoryError> {
-        let tree = self.noted(|| self.stage())?;
+        let tree = self.noted(|| self.stage(true))?;
         let message = "the history begins anew";
         let commit = self.git(|| {
             let quipu = quipu(&self.zone, at)?;

@@ -33,7 +33,7 @@ impl Turn {
     }
 
     fn commit_noted(&self, author: &Author, at: Timestamp) -> Result<Option<RecordedChange>, HistoryError> {
-        let tree = self.stage()?;
+        let tree = self.stage(false)?;
         let head = self.head()?;
         let was = self.git(|| head.map(|head| head.tree()).transpose())?;
         let is_same = was.as_ref().map_or(tree.is_empty(), |was| was.id() == tree.id());
@@ -50,14 +50,15 @@ impl Turn {
         self.recorded(commit).map(Some)
     }
 
-    /// Makes the index what stands on disk, and a tree of it.
-    pub(crate) fn stage(&self) -> Result<Tree<'_>, HistoryError> {
+    /// Makes the index what stands on disk, and a tree of it. A file that cannot be read just now stays as it was
+    /// recorded, unless all is recorded `anew`.
+    pub(crate) fn stage(&self, anew: bool) -> Result<Tree<'_>, HistoryError> {
         self.git(|| {
             let mut index = self.repository.index()?;
             index.read(true)?;
             let mut options = DiffOptions::new();
             options.include_untracked(true).recurse_untracked_dirs(true);
-            options.include_typechange(true).update_index(true);
+            options.update_index(true);
             let diff = self
                 .repository
                 .diff_index_to_workdir(Some(&index), Some(&mut options))?;
@@ -68,29 +69,40 @@ impl Turn {
                 index.remove_path(path)?;
             }
             for path in there.iter().filter_map(|delta| delta.new_file().path()) {
-                self.add(&mut index, path)?;
+                if !self.add(&mut index, path)? && anew {
+                    index.remove_path(path)?;
+                }
             }
+            // With the trees in it, the next commit writes only those of folders where something changed.
+            let tree = index.write_tree()?;
             if gone.len() + there.len() > 0 {
                 index.write()?;
             }
-            let tree = index.write_tree()?;
             self.repository.find_tree(tree)
         })
     }
 
-    fn add(&self, index: &mut git2::Index, path: &Path) -> Result<(), git2::Error> {
+    /// Whether a file could be read.
+    fn add(&self, index: &mut git2::Index, path: &Path) -> Result<bool, git2::Error> {
         let full = self.root.join(path);
         if full.is_dir() && !full.is_symlink() {
             // A repository inside the vault is somebody else's.
-            return Ok(());
+            return Ok(false);
         }
+        let stat = || {
+            full.symlink_metadata()
+                .map(|file| (file.len(), file.modified().ok()))
+                .ok()
+        };
+        let before = stat();
         match index.add_path(path) {
-            Err(error) if error.code() == ErrorCode::NotFound => Ok(()),
+            // Gone, or just being saved: the next commit has it.
+            Err(error) if error.code() == ErrorCode::NotFound || stat() != before => Ok(false),
             Err(error) if !full.is_symlink() && File::open(&full).is_err() => {
                 tracing::warn!(path = %path.display(), %error, "a file of the vault cannot be read for its history");
-                Ok(())
+                Ok(false)
             }
-            added => added,
+            added => added.map(|()| true),
         }
     }
 

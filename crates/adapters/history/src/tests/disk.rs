@@ -1,8 +1,10 @@
 //! Links, names, locks and everything else that only a disk has.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write as _};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
 use ports::{Author, History as _, HistoryError};
@@ -70,8 +72,10 @@ async fn handles_take_turns() {
         done.expect("no panic").expect("commits");
     }
     folder.by_hand().await;
-    let files: usize = folder.log().await.iter().map(|change| change.files.len()).sum();
-    assert_eq!(files, 12);
+    // A file that was being written may be in two.
+    let log = folder.log().await;
+    let files: BTreeSet<_> = log.iter().flat_map(|change| &change.files).collect();
+    assert_eq!(files.len(), 12);
 }
 
 /// An append that comes between the merge and the writing would be lost.
@@ -102,21 +106,24 @@ async fn an_undo_waits_for_the_vaults_writers() {
 async fn a_file_that_looks_unchanged_is_not_read() {
     let folder = Folder::new();
     folder.configure("core.trustctime", "false");
-    let long_ago = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
-    let put = |path: &str, text: &str| {
+    let put = |path: &str, text: &str, seconds: u64| {
         folder.put(path, text);
         let file = File::options().write(true).open(folder.at(path)).expect("opens");
-        file.set_modified(long_ago).expect("sets");
+        let modified = UNIX_EPOCH + Duration::from_secs(seconds);
+        file.set_modified(modified).expect("sets");
     };
-    put(PROFILE, "## A\n");
-    put(FACTS, "## A\n");
+    put(PROFILE, "## A\n", 1_000_000_000);
+    put(FACTS, "## A\n", 1_000_000_000);
     folder.by_hand().await;
-    put(PROFILE, "## B\n");
+    put(PROFILE, "## B\n", 1_000_000_000);
     folder.put(FACTS, "## A\n## B\n");
-    assert_eq!(
-        folder.by_hand().await.expect("something changed").files,
-        [FACTS.into()]
-    );
+    let made = folder.by_hand().await;
+    assert_eq!(made.expect("something changed").files, [FACTS.into()]);
+    // Looked at again, and found to be the same.
+    put(PROFILE, "## A\n", 1_000_000_001);
+    assert_eq!(folder.by_hand().await, None);
+    put(PROFILE, "## C\n", 1_000_000_001);
+    assert_eq!(folder.by_hand().await, None);
 }
 
 #[tokio::test]
@@ -125,6 +132,64 @@ async fn a_file_saved_again_in_the_same_moment_is_recorded() {
     for n in 0..40 {
         folder.put(FACTS, format!("## A\n\n{n:04}\n"));
         assert!(folder.by_hand().await.is_some(), "{n}");
+    }
+}
+
+/// It is in this commit as it was, or in a later one.
+#[test]
+fn a_file_that_grows_meanwhile_fails_no_commit() {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let folder = Folder::new();
+    folder.put(FACTS, "");
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            let mut file = File::options()
+                .append(true)
+                .open(folder.at(FACTS))
+                .expect("opens");
+            while !is_over.load(Ordering::Relaxed) {
+                file.write_all(b"more\n").expect("writes");
+            }
+        });
+        for n in 0..20 {
+            folder.put(PROFILE, format!("## {n}\n"));
+            let made = runtime.block_on(folder.history.commit(&Author::Person, at(1)));
+            if !matches!(&made, Ok(Some(_))) {
+                is_over.store(true, Ordering::Relaxed);
+                panic!("{made:?}");
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+}
+
+/// What it held before would stay in the history.
+#[test]
+fn a_file_that_grows_meanwhile_does_not_outlive_a_purge() {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let folder = Folder::new();
+    for n in 0..5 {
+        folder.put(FACTS, "the secret\n");
+        runtime.block_on(folder.by_run(&format!("r_{n}")));
+        folder.put(FACTS, "");
+        let is_over = AtomicBool::new(false);
+        let purged = std::thread::scope(|threads| {
+            threads.spawn(|| {
+                let mut file = File::options()
+                    .append(true)
+                    .open(folder.at(FACTS))
+                    .expect("opens");
+                while !is_over.load(Ordering::Relaxed) {
+                    file.write_all(b"more\n").expect("writes");
+                }
+            });
+            let purged = runtime.block_on(folder.history.purge(at(1)));
+            is_over.store(true, Ordering::Relaxed);
+            purged
+        });
+        purged.expect("purges");
+        super::purge::assert_forgotten(&folder, "secret");
     }
 }
 

@@ -113,7 +113,14 @@ async fn nothing_of_before_remains() {
     assert!(found(&folder, "forgotten").len() > 10);
 
     folder.put(FACTS, "## A\n\nwhat stays\n");
+    folder.by_hand().await;
     fs::remove_dir_all(folder.at("default/default/users/forgotten")).expect("removes");
+    // As `git rm` does, which leaves the folder's name behind.
+    let mut index = folder.repository().index().expect("opens");
+    index
+        .remove_dir("default/default/users/forgotten".as_ref(), 0)
+        .expect("removes");
+    index.write().expect("writes");
     folder.history.purge(at(5)).await.expect("purges");
     assert_forgotten(&folder, "forgotten");
     assert_eq!(found(&folder, &run.id), Vec::<String>::new());
