@@ -250,7 +250,10 @@ impl Turn {
             .split_once(' ')
             .and_then(|(step, hex)| Some((step, commit(hex)?.id())));
         match begun {
-            Some(("undo", commit)) => self.finish_undo(commit)?,
+            Some(("undo", commit)) => {
+                let _writers = self.hold_writers()?;
+                self.finish_undo(commit)?;
+            }
             Some(("purge", commit)) => self.finish_purge(commit)?,
             _ => {}
         }

@@ -213,7 +213,7 @@ impl Turn {
     }
 
     /// Keeps the vault from writing, in this process and in others, until the files are dropped.
-    fn hold_writers(&self) -> Result<Vec<File>, HistoryError> {
+    pub(crate) fn hold_writers(&self) -> Result<Vec<File>, HistoryError> {
         let folder = self.root.join(LOCKS);
         let held = || -> io::Result<Vec<File>> {
             let names = fs::read_dir(&folder)?.map(|entry| Ok(entry?.file_name()));
