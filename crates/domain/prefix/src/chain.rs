@@ -8,6 +8,7 @@
 //! A client that does not name its conversation is believed to continue one only after a reply in its list says so: two
 //! conversations that begin with the same question are two.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use transcript::Role;
@@ -252,16 +253,29 @@ pub fn relate(known: &[Meaning], client: &[Meaning], front: usize) -> (usize, Ki
 /// An index in memory.
 #[derive(Debug, Clone, Default)]
 pub struct Conversations {
-    hashes: BTreeMap<Digest, Place>,
-    pairs: BTreeMap<Digest, Place>,
-    messages: BTreeMap<ConversationId, Vec<Link>>,
+    hashes: Places,
+    pairs: Places,
+    known: BTreeMap<ConversationId, Told>,
+}
+
+/// Where each digest leads: at most one place in a conversation, the one that was learnt last at the end.
+type Places = BTreeMap<Digest, Vec<Place>>;
+
+/// What is known of one conversation.
+#[derive(Debug, Clone, Default)]
+struct Told {
+    links: Vec<Link>,
+    /// All that ever led to it, what it has since gone back from too.
+    hashes: BTreeSet<Digest>,
+    pairs: BTreeSet<Digest>,
 }
 
 impl Conversations {
     /// Makes the conversation be this chain: the client's messages as they were sent, and the reply.
     pub fn learn(&mut self, conversation: &ConversationId, chain: &Chain) {
-        let old = self.messages.get(conversation).map_or(&[][..], Vec::as_slice);
-        let kept = old
+        let told = self.known.entry(conversation.clone()).or_default();
+        let kept = told
+            .links
             .iter()
             .zip(chain.links())
             .take_while(|(one, other)| one.hash == other.hash)
@@ -271,49 +285,53 @@ impl Conversations {
                 conversation: conversation.clone(),
                 index,
             };
-            self.hashes.insert(link.hash, place.clone());
+            lead(&mut self.hashes, &mut told.hashes, link.hash, place.clone());
             if let Some(pair) = link.pair {
-                self.pairs.insert(pair, place);
+                lead(&mut self.pairs, &mut told.pairs, pair, place);
             }
         }
-        self.messages.insert(conversation.clone(), chain.links().to_vec());
+        told.links.truncate(kept);
+        told.links.extend_from_slice(&chain.links()[kept..]);
     }
 
     /// Drops a conversation. What it shared with another leads there again.
     pub fn forget(&mut self, conversation: &ConversationId) {
-        self.messages.remove(conversation);
-        self.hashes.retain(|_, place| place.conversation != *conversation);
-        self.pairs.retain(|_, place| place.conversation != *conversation);
-        for (other, links) in &self.messages {
-            for (index, link) in links.iter().enumerate() {
-                let place = || Place {
-                    conversation: other.clone(),
-                    index,
-                };
-                self.hashes.entry(link.hash).or_insert_with(place);
-                if let Some(pair) = link.pair {
-                    self.pairs.entry(pair).or_insert_with(place);
+        let told = self.known.remove(conversation).unwrap_or_default();
+        for (places, digests) in [(&mut self.hashes, told.hashes), (&mut self.pairs, told.pairs)] {
+            for digest in digests {
+                if let Entry::Occupied(mut held) = places.entry(digest) {
+                    held.get_mut().retain(|place| place.conversation != *conversation);
+                    if held.get().is_empty() {
+                        held.remove();
+                    }
                 }
             }
         }
     }
 }
 
+/// Makes a digest lead to a place, and no longer to another in the same conversation.
+fn lead(places: &mut Places, own: &mut BTreeSet<Digest>, digest: Digest, place: Place) {
+    let held = places.entry(digest).or_default();
+    if !own.insert(digest) {
+        held.retain(|other| other.conversation != place.conversation);
+    }
+    held.push(place);
+}
+
 impl Known for Conversations {
     fn by_hash(&self, hash: &Digest) -> Option<Place> {
-        self.hashes.get(hash).cloned()
+        self.hashes.get(hash)?.last().cloned()
     }
 
     fn by_pair(&self, pair: &Digest) -> Option<Place> {
-        self.pairs.get(pair).cloned()
+        self.pairs.get(pair)?.last().cloned()
     }
 
     fn meanings(&self, conversation: &ConversationId) -> Vec<Meaning> {
-        self.messages
-            .get(conversation)
-            .into_iter()
-            .flatten()
-            .map(|link| link.meaning)
-            .collect()
+        let told = self.known.get(conversation);
+        told.map_or_else(Vec::new, |told| {
+            told.links.iter().map(|link| link.meaning).collect()
+        })
     }
 }

@@ -102,7 +102,10 @@ impl Body<'_> {
             .into_iter()
             .filter(|name| self.get(name).is_some())
             .map(|name| (name, "[]".to_owned()));
-        Body { fields }.with(&replaced.collect::<Vec<_>>(), &[])
+        let mut frame = Body { fields }.with(&replaced.collect::<Vec<_>>(), &[]);
+        // It was given the room of the messages.
+        frame.shrink_to_fit();
+        frame
     }
 }
 
