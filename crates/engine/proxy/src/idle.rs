@@ -173,12 +173,12 @@ impl Tools {
             return;
         };
         let is_local = frame.kind.profile().local;
-        let server = frame.target.upstream.base_url().to_owned();
+        let (server, version) = (frame.target.upstream.base_url().to_owned(), talk.version);
         drop(talk);
         if is_local {
             self.submit(&server, conversation, Work::Compact);
         } else {
-            self.compact(shared, None).await;
+            self.compact(shared, version, None).await;
         }
     }
 
@@ -208,7 +208,7 @@ impl Tools {
         if work == Work::Warm {
             return self.warm(&shared).await;
         }
-        let asked = {
+        let (frame, composed, version, asked) = {
             let talk = shared.lock().await;
             // Somebody may have talked since, and be about to again.
             let idle_at = |frame: &&Frame| frame.ended.saturating_add(self.after);
@@ -217,35 +217,29 @@ impl Tools {
                 return JobEnd::Done;
             };
             let asked = talk.summary_prompt(&frame.budget);
-            asked.map(|asked| {
-                (
-                    frame.clone(),
-                    compose::standing(&talk.shadow),
-                    talk.version,
-                    asked,
-                )
-            })
+            (
+                frame.clone(),
+                compose::standing(&talk.shadow),
+                talk.version,
+                asked,
+            )
         };
-        if let Some((frame, composed, version, (prompt, tokens_max))) = asked {
-            let summary = frame.summary(composed, &prompt, tokens_max).await;
-            self.compact(Arc::clone(&shared), summary.map(|summary| (version, summary)))
-                .await;
-        }
+        let summary = match asked {
+            Some((prompt, tokens_max)) => frame.summary(composed, &prompt, tokens_max).await,
+            None => None,
+        };
+        self.compact(Arc::clone(&shared), version, summary).await;
         self.warm(&shared).await
     }
 
-    /// Compacts by the rules, with a summary that was made of this version of the talk. Done to its end once it began.
-    async fn compact(&self, shared: Shared, summary: Option<(u64, String)>) {
+    /// Compacts this version of the talk by the rules, with a summary where there is one. Done to its end once it began.
+    async fn compact(&self, shared: Shared, version: u64, summary: Option<String>) {
         let keeper = self.keeper.clone();
         let work = async move {
             let mut talk = shared.lock().await;
-            let Some(frame) = talk.at_rest().cloned() else {
+            let Some(frame) = talk.at_rest().filter(|_| talk.version == version).cloned() else {
                 return;
             };
-            let version = talk.version;
-            let summary = summary
-                .filter(|(of, _)| *of == version)
-                .map(|(_, summary)| summary);
             let at = talk.records;
             let records = frame
                 .whose

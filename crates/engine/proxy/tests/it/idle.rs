@@ -242,3 +242,27 @@ async fn a_tool_that_is_awaited_is_no_idle_time() {
     assert_eq!(posts(&stage).len(), count + 1);
     assert_eq!(line.history.last().expect("an answer")["content"], json!("Yes."));
 }
+
+/// Where results of tools weigh enough, stubs take their place, and there is nothing to put into words. Of digits, the proxy counts
+/// as many tokens as this server does.
+#[tokio::test]
+async fn heavy_results_give_way_to_stubs_without_a_summary() {
+    let stage = Stage::new(writer(CacheKind::Rewindable)).await;
+    let mut line = Line::new("Be brief.");
+    for turn in 0..3 {
+        line.says(&format!("Look at town {turn}, then work."));
+        assert!(line.goes_on(&stage).await, "a tool is called");
+        let result = line.history.last_mut().expect("its result");
+        result["content"] = json!(format!("{}\n", "27".repeat(500)).repeat(5));
+        line.goes_on(&stage).await;
+    }
+    for turn in 0..5 {
+        line.says(&format!("Note {turn}: {}", "31".repeat(500)));
+        line.goes_on(&stage).await;
+    }
+    let (before, count) = (line.costs.last().expect("turns").prompt, posts(&stage).len());
+    becomes_idle(&stage).await;
+    assert_eq!(posts(&stage).len(), count + 1, "the warming alone");
+    let warmed = stage.last().prompt_tokens;
+    assert!(warmed * 2 < before, "{warmed} of {before}");
+}
