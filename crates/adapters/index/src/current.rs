@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use model::EmbedderId;
 
 /// The layout of the folder and the table; another one is rebuilt, never read.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 const FILE: &str = "CURRENT";
 
 /// The live generation.

@@ -40,6 +40,8 @@ pub(crate) fn write(doc: &Doc) -> String {
     to.option((!is_own).then_some(&doc.sources), |to, sources| {
         to.texts(sources.iter().map(MessageId::as_str));
     });
+    to.texts(doc.labels.iter().map(String::as_str));
+    to.option(doc.confidence_percent, Writer::number);
     to.text(&doc.path);
     to.text(&doc.subject);
     to.text(&doc.summary);
@@ -72,6 +74,8 @@ pub(crate) fn read<'a>(text: &'a str, scope: &Scope, owner: &Owner, seen: &mut S
         sources: from
             .option(|from| from.texts(|source| Some(MessageId::new(source))))?
             .unwrap_or_else(|| vec![MessageId::new(id.clone())]),
+        labels: from.texts(|label| Some(label.to_owned()))?,
+        confidence_percent: from.option(Reader::number)?,
         path: seen.path(from.text()?),
         subject: from.text()?.to_owned(),
         summary: from.text()?.to_owned(),

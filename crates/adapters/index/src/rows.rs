@@ -35,6 +35,7 @@ pub(crate) fn owner_key(scope: &Scope, owner: &Owner) -> String {
     let kind = match owner.kind {
         OwnerKind::User => "u",
         OwnerKind::Agent => "a",
+        OwnerKind::Library => "l",
     };
     format!("{}/{}/{kind}/{}", scope.app, scope.project, owner.id)
 }

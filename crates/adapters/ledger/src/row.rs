@@ -168,12 +168,14 @@ pub(crate) fn name_of(text: &str) -> Outcome<Name> {
 
 pub(crate) const USER: i64 = 0;
 const AGENT: i64 = 1;
+const LIBRARY: i64 = 2;
 
 /// The number that columns hold for an owner's kind.
 pub(crate) fn kind_number(kind: OwnerKind) -> i64 {
     match kind {
         OwnerKind::User => USER,
         OwnerKind::Agent => AGENT,
+        OwnerKind::Library => LIBRARY,
     }
 }
 
@@ -181,6 +183,7 @@ pub(crate) fn owner_of(kind: i64, name: &str) -> Outcome<Owner> {
     let kind = match kind {
         USER => OwnerKind::User,
         AGENT => OwnerKind::Agent,
+        LIBRARY => OwnerKind::Library,
         other => return Err(Failure::Row(format!("no kind of owner: {other}"))),
     };
     Ok(Owner {

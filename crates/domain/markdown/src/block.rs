@@ -85,9 +85,15 @@ pub(crate) fn read(
             )?
             .unwrap_or(Origin::Hand),
         author: values.text("author"),
-        parent: values.read("parent", read_parent, "`memcell` or `episode` and an id")?,
+        parent: values.read(
+            "parent",
+            read_parent,
+            "`memcell`, `episode`, `cluster` or `document` and an id",
+        )?,
         sources: values.list("sources").map(MessageId::new).collect(),
         senders: values.names("senders")?,
+        labels: values.list("labels").collect(),
+        confidence_percent: values.read("confidence", read_percent, "a share from `0 %` to `100 %`")?,
         subject: read_chars(raw.subject),
         summary,
         body,
@@ -99,6 +105,11 @@ pub(crate) fn read(
         entry.turns.push(turn);
     }
     Ok((entry, known.others.into_iter().map(str::to_owned).collect()))
+}
+
+fn read_percent(text: &str) -> Option<u8> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim_end();
+    number.parse().ok().filter(|percent| *percent <= 100)
 }
 
 fn problem(line: usize, reason: impl Into<String>) -> Problem {

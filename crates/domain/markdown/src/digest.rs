@@ -16,6 +16,7 @@ pub fn digest(entry: &Entry) -> u64 {
     hash.number(match entry.owner.kind {
         OwnerKind::User => 0,
         OwnerKind::Agent => 1,
+        OwnerKind::Library => 2,
     });
     hash.text(entry.owner.id.as_str());
     hash.maybe(entry.session.as_ref().map(model::SessionId::as_str));
@@ -29,6 +30,11 @@ pub fn digest(entry: &Entry) -> u64 {
     hash.maybe(entry.parent.as_ref().map(|parent| parent.id.as_str()));
     hash.list(entry.sources.iter().map(model::MessageId::as_str));
     hash.list(entry.senders.iter().map(model::SenderId::as_str));
+    // What earlier versions did not have changes no digest of theirs where it is empty.
+    if !entry.labels.is_empty() || entry.confidence_percent.is_some() {
+        hash.list(entry.labels.iter().map(String::as_str));
+        hash.number(entry.confidence_percent.map_or(u64::MAX, u64::from));
+    }
     hash.text(&entry.subject);
     hash.text(&entry.summary);
     hash.text(&entry.body);

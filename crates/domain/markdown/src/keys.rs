@@ -8,7 +8,7 @@ use crate::escape::{read_chars, read_value, value, value_without};
 use crate::lines::{Line, is_blank};
 
 /// An entry's keys, in the order they are written.
-pub const OF_ENTRY: [&str; 10] = [
+pub const OF_ENTRY: [&str; 12] = [
     "time",
     "session",
     "valid_from",
@@ -19,6 +19,8 @@ pub const OF_ENTRY: [&str; 10] = [
     "parent",
     "sources",
     "senders",
+    "labels",
+    "confidence",
 ];
 
 /// A turn's keys, in the order they are written.

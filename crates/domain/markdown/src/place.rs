@@ -1,6 +1,7 @@
 //! Places: which file holds which entries, and whose a file's entries are.
 //!
-//! Owns: `<app>/<project>/users/<name>/episodes/<date>.md` and names as folders. Never: a file's content.
+//! Owns: `<app>/<project>/users/<name>/episodes/<date>.md`, its like for other owners and kinds, and names as folders. Never: a
+//! file's content.
 //!
 //! The path alone says whose a file's entries are, so that a file moved to another folder is that owner's.
 
@@ -48,10 +49,33 @@ pub fn path_of(entry: &Entry, zone: &Zone) -> String {
     let [scope, project, owner] = [&entry.scope.app, &entry.scope.project, &entry.owner.id].map(folder);
     let owners = owners(entry.owner.kind);
     let kind = kinds(entry.kind);
-    format!(
-        "{scope}/{project}/{owners}/{owner}/{kind}/{}.md",
-        zone.date(entry.time)
-    )
+    let file = match entry.kind {
+        EntryKind::Episode | EntryKind::Fact | EntryKind::Foresight | EntryKind::Case => {
+            zone.date(entry.time).to_string()
+        }
+        EntryKind::Profile => "profile".to_owned(),
+        EntryKind::Skill => format!("{}/SKILL", plain(&entry.subject)),
+        EntryKind::Topic => plain(entry.parent.as_ref().map_or("", |document| &document.id)),
+    };
+    format!("{scope}/{project}/{owners}/{owner}/{kind}/{file}.md")
+}
+
+/// A text as a file's name: small letters, digits and what stands between them, at most 64 characters.
+fn plain(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars().flat_map(char::to_lowercase) {
+        if c.is_alphanumeric() || (c == '_' && !out.is_empty()) {
+            out.push(c);
+        } else if !out.is_empty() && !out.ends_with('-') {
+            out.push('-');
+        }
+        if out.chars().count() == 64 {
+            break;
+        }
+    }
+    let out = out.trim_end_matches('-');
+    let name = if out.is_empty() { "unnamed" } else { out };
+    name.to_owned()
 }
 
 /// The folder below which all of an owner's files are, or all of a scope's, relative to the vault.
@@ -66,6 +90,7 @@ fn owners(kind: OwnerKind) -> &'static str {
     match kind {
         OwnerKind::User => "users",
         OwnerKind::Agent => "agents",
+        OwnerKind::Library => "libraries",
     }
 }
 
@@ -73,6 +98,11 @@ fn kinds(kind: EntryKind) -> &'static str {
     match kind {
         EntryKind::Episode => "episodes",
         EntryKind::Fact => "facts",
+        EntryKind::Foresight => "foresights",
+        EntryKind::Profile => "profile",
+        EntryKind::Case => "cases",
+        EntryKind::Skill => "skills",
+        EntryKind::Topic => "topics",
     }
 }
 
@@ -86,6 +116,7 @@ impl Place {
         let owner_kind = match owners {
             "users" => OwnerKind::User,
             "agents" => OwnerKind::Agent,
+            "libraries" => OwnerKind::Library,
             _ => return Err(NoPlace::Foreign),
         };
         let kind = EntryKind::ALL

@@ -70,6 +70,8 @@ fn keys_of(entry: &Entry, zone: &Zone) -> Vec<(&'static str, String)> {
         parent.map(|parent| format!("{} {}", parent.kind.as_str(), value(&parent.id))),
         list(entry.sources.iter().map(model::MessageId::as_str).collect()),
         list(entry.senders.iter().map(model::SenderId::as_str).collect()),
+        list(entry.labels.iter().map(String::as_str).collect()),
+        entry.confidence_percent.map(|percent| format!("{percent} %")),
     ];
     let named = keys::OF_ENTRY.into_iter().zip(values);
     named.filter_map(|(name, value)| Some((name, value?))).collect()

@@ -60,6 +60,8 @@ fn plain(id: &str, subject: &str, body: &str) -> Entry {
         author: None,
         parent: None,
         sources: Vec::new(),
+        labels: Vec::new(),
+        confidence_percent: None,
         senders: Vec::new(),
         subject: subject.to_owned(),
         summary: String::new(),

@@ -11,17 +11,40 @@ pub enum EntryKind {
     Episode,
     /// One self-contained statement.
     Fact,
+    /// What is expected to come, with the time for which it holds.
+    Foresight,
+    /// What a user is like: one statement under one heading.
+    Profile,
+    /// How an agent went about a task.
+    Case,
+    /// What an agent has learnt to do, as its own file.
+    Skill,
+    /// A part of a document.
+    Topic,
 }
 
 impl EntryKind {
     /// Every kind there is.
-    pub const ALL: [Self; 2] = [Self::Episode, Self::Fact];
+    pub const ALL: [Self; 7] = [
+        Self::Episode,
+        Self::Fact,
+        Self::Foresight,
+        Self::Profile,
+        Self::Case,
+        Self::Skill,
+        Self::Topic,
+    ];
 
     /// The word that files, stores and the wire use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Episode => "episode",
             Self::Fact => "fact",
+            Self::Foresight => "foresight",
+            Self::Profile => "profile",
+            Self::Case => "case",
+            Self::Skill => "skill",
+            Self::Topic => "topic",
         }
     }
 
@@ -35,6 +58,11 @@ impl EntryKind {
         match self {
             Self::Episode => "ep",
             Self::Fact => "af",
+            Self::Foresight => "fs",
+            Self::Profile => "pf",
+            Self::Case => "ac",
+            Self::Skill => "sk",
+            Self::Topic => "kt",
         }
     }
 }
@@ -86,6 +114,10 @@ pub enum ParentKind {
     Memcell,
     /// An episode of the same owner.
     Episode,
+    /// Several entries that are about the same.
+    Cluster,
+    /// A document that was uploaded.
+    Document,
 }
 
 impl ParentKind {
@@ -94,12 +126,14 @@ impl ParentKind {
         match self {
             Self::Memcell => "memcell",
             Self::Episode => "episode",
+            Self::Cluster => "cluster",
+            Self::Document => "document",
         }
     }
 
     /// The kind of that word.
     pub fn parse(word: &str) -> Option<Self> {
-        [Self::Memcell, Self::Episode]
+        [Self::Memcell, Self::Episode, Self::Cluster, Self::Document]
             .into_iter()
             .find(|kind| kind.as_str() == word)
     }
@@ -136,6 +170,10 @@ pub struct Entry {
     /// The messages that support it.
     pub sources: Vec<MessageId>,
     pub senders: Vec<SenderId>,
+    /// Words that sort it among its kind, as in `trait` or `cooking`.
+    pub labels: Vec<String>,
+    /// How sure its maker was of it, or how good what it tells of was: 0 to 100.
+    pub confidence_percent: Option<u8>,
     /// One line that names it.
     pub subject: String,
     /// A few sentences; may be empty.

@@ -148,21 +148,23 @@ impl Default for Scope {
     }
 }
 
-/// Whether a memory is about a person or about an agent's own work.
+/// Whether a memory is about a person, about an agent's own work, or out of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OwnerKind {
     /// A person: `users/` in the vault.
     User,
     /// An agent: `agents/` in the vault.
     Agent,
+    /// A collection of documents: `libraries/` in the vault.
+    Library,
 }
 
 /// Whose memory it is, inside one scope.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Owner {
-    /// User or agent.
+    /// User, agent or library.
     pub kind: OwnerKind,
-    /// The user's or agent's name.
+    /// The user's, agent's or library's name.
     pub id: Name,
 }
 
@@ -178,6 +180,13 @@ impl Owner {
     pub fn agent(id: Name) -> Self {
         Self {
             kind: OwnerKind::Agent,
+            id,
+        }
+    }
+    /// The library of that name.
+    pub fn library(id: Name) -> Self {
+        Self {
+            kind: OwnerKind::Library,
             id,
         }
     }

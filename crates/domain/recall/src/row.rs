@@ -81,8 +81,10 @@ impl Row {
     pub(crate) fn read(doc: Arc<Doc>, lexicon: &mut Lexicon, speakers: &mut Speakers) -> (Self, Counts) {
         let kind = match doc.kind {
             DocKind::Turn => Kind::Turn,
-            DocKind::Entry(EntryKind::Episode) => Kind::Episode,
-            DocKind::Entry(EntryKind::Fact) => Kind::Fact,
+            DocKind::Entry(EntryKind::Episode | EntryKind::Case | EntryKind::Skill | EntryKind::Topic) => {
+                Kind::Episode
+            }
+            DocKind::Entry(EntryKind::Fact | EntryKind::Foresight | EntryKind::Profile) => Kind::Fact,
         };
         let mut traits = Traits {
             speaker: doc.speaker.as_deref().map(|name| speakers.number(name)),

@@ -38,6 +38,8 @@ fn row(id: &str, kind: DocKind, time: Timestamp, text: &str) -> Doc {
         role: is_turn.then_some(Role::User),
         speaker: is_turn.then(|| "Ann".to_owned()),
         senders: vec![SenderId::parse("ann").expect("a sender")],
+        labels: Vec::new(),
+        confidence_percent: None,
         sources: Vec::new(),
         subject: String::new(),
         summary: String::new(),

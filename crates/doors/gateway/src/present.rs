@@ -129,7 +129,7 @@ pub(crate) fn list(listed: &Listed, list: &List, zone: &Zone) -> GetData {
                 superseded_by: successor(hit, &list.owner),
                 ..EpisodeItem::of(&hit.doc, zone)
             }),
-            EntryKind::Fact => data.facts.push(FactItem {
+            _ => data.facts.push(FactItem {
                 superseded_by: successor(hit, &list.owner),
                 ..FactItem::of(&hit.doc, zone)
             }),

@@ -133,7 +133,7 @@ impl GetRequest {
         if owner.kind != self.memory_type.owner_kind() {
             let (given, wanted) = match owner.kind {
                 OwnerKind::User => ("user_id", "agent_id"),
-                OwnerKind::Agent => ("agent_id", "user_id"),
+                OwnerKind::Agent | OwnerKind::Library => ("agent_id", "user_id"),
             };
             let kind = self.memory_type.as_str();
             return Err(Invalid::at(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::{EntryId, EntryKind, Filter, Message, Owner, Scope, SessionKey, Timestamp};
+use model::{Entry, EntryId, EntryKind, Filter, Message, Owner, Scope, SessionKey, Timestamp};
 use ports::{
     Accepted, BrokenFile, EmbedError, IndexError, IndexHealth, IndexStats, JobId, JobStats, LedgerError,
     NewMessage, VaultError,
@@ -152,6 +152,17 @@ pub struct EditEntry {
     pub subject: Option<String>,
     pub summary: Option<String>,
     pub body: Option<String>,
+}
+
+/// What an owner's derived memories should become.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curate {
+    pub scope: Scope,
+    pub owner: Owner,
+    /// Each takes the place of what stands under its id.
+    pub put: Vec<Entry>,
+    /// One that is not there is no error.
+    pub remove: Vec<EntryId>,
 }
 
 /// How the system is.

@@ -11,8 +11,8 @@ use ports::{
 use recall::Hit;
 
 use crate::api::{
-    Add, Added, EditEntry, EngineError, Flush, Forget, Forgot, Found, List, Listed, OnProgress, Search,
-    Status, Synced,
+    Add, Added, Curate, EditEntry, EngineError, Flush, Forget, Forgot, Found, List, Listed, OnProgress,
+    Search, Status, Synced,
 };
 use crate::bell::Bell;
 use crate::corpora::Corpora;
@@ -28,7 +28,7 @@ use crate::settings::Settings;
 use crate::tasks::Tasks;
 use crate::world::{self, World};
 use crate::writer::IndexWriter;
-use crate::{edit, forget, keeper, list, memorize, rebuild, search, settle, status, sync, workers};
+use crate::{curate, edit, forget, keeper, list, memorize, rebuild, search, settle, status, sync, workers};
 
 /// How long running work may take to reach a safe point when the engine stops.
 const SHUTDOWN: Duration = Duration::from_secs(10);
@@ -145,6 +145,11 @@ impl Engine {
     /// Changes one entry's text.
     pub async fn edit(&self, edit: EditEntry) -> Result<(), EngineError> {
         self.minded(edit::edit(self.world(), edit).await)
+    }
+
+    /// Writes, replaces and takes out memories that are made of other memories.
+    pub async fn curate(&self, curate: Curate) -> Result<(), EngineError> {
+        self.minded(curate::curate(self.world(), curate).await)
     }
 
     /// Forgets, in the vault, the ledger and the index.

@@ -13,6 +13,7 @@ mod bell;
 mod boundaries;
 mod cause;
 mod corpora;
+mod curate;
 mod dirty;
 mod due;
 mod edit;
@@ -44,7 +45,7 @@ mod write_cell;
 mod writer;
 
 pub use api::{
-    Add, Added, EditEntry, EngineError, Flush, Forget, Forgot, Found, List, Listed, MemorizeStatus,
+    Add, Added, Curate, EditEntry, EngineError, Flush, Forget, Forgot, Found, List, Listed, MemorizeStatus,
     OnProgress, Progress, Search, SortBy, Status, Synced,
 };
 pub use due::Due;

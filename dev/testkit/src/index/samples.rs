@@ -47,6 +47,8 @@ pub fn turn(owner: &str, id: &str, text: &str) -> Doc {
         role: Some(Role::User),
         speaker: None,
         senders: Vec::new(),
+        labels: Vec::new(),
+        confidence_percent: None,
         sources: Vec::new(),
         subject: String::new(),
         summary: String::new(),

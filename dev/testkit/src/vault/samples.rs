@@ -31,6 +31,8 @@ pub fn fact(owner: &str, id: &str, date: &str, subject: &str) -> Entry {
         author: Some("rules/1".to_owned()),
         parent: None,
         sources: Vec::new(),
+        labels: Vec::new(),
+        confidence_percent: None,
         senders: Vec::new(),
         subject: subject.to_owned(),
         summary: String::new(),

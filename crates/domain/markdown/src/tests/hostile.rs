@@ -112,11 +112,26 @@ pub(super) fn entry() -> BoxedStrategy<Entry> {
         Origin::Import,
         Origin::Hand,
     ];
-    let parent = (select(vec![ParentKind::Memcell, ParentKind::Episode]), text())
-        .prop_map(|(kind, id)| Parent { kind, id });
+    let parents = vec![
+        ParentKind::Memcell,
+        ParentKind::Episode,
+        ParentKind::Cluster,
+        ParentKind::Document,
+    ];
+    let parent = (select(parents), text()).prop_map(|(kind, id)| Parent { kind, id });
     let times = (time(), option::of(time()), option::of(time()));
-    let made = (select(origins.to_vec()), option::of(text()), option::of(parent));
-    let ids = (vec(id(), 0..3), vec(id(), 0..3), vec(sender(), 0..3));
+    let made = (
+        select(origins.to_vec()),
+        option::of(text()),
+        option::of(parent),
+        option::of(0..=100_u8),
+    );
+    let ids = (
+        vec(id(), 0..3),
+        vec(id(), 0..3),
+        vec(sender(), 0..3),
+        vec(id(), 0..3),
+    );
     let said = (text(), text(), text(), vec(turn(), 0..4));
     let session = option::of(prop_oneof![Just("s1".to_owned()), text()]);
     (id(), session, times, made, ids, said)
@@ -135,6 +150,8 @@ pub(super) fn entry() -> BoxedStrategy<Entry> {
             parent: made.2,
             sources: ids.1.into_iter().map(MessageId::new).collect(),
             senders: ids.2,
+            labels: ids.3,
+            confidence_percent: made.3,
             subject: said.0,
             summary: said.1,
             body: said.2,

@@ -107,6 +107,38 @@ fn entries_are_filed_by_their_date_where_the_owner_is() {
     );
 }
 
+#[test]
+fn each_kind_has_a_folder_and_undated_kinds_a_file_of_their_own() {
+    let mut entry = plain("x", "Deploy with Docker!", "");
+    entry.parent = Some(model::Parent {
+        kind: model::ParentKind::Document,
+        id: "d_1f00c3".to_owned(),
+    });
+    let files = model::EntryKind::ALL.map(|kind| {
+        entry.kind = kind;
+        let path = path_of(&entry, &berlin());
+        assert_eq!(Place::of(&path).expect("a place").kind, kind);
+        path.strip_prefix("default/default/users/alice/")
+            .expect("alice's")
+            .to_owned()
+    });
+    let date = berlin().date(entry.time);
+    let dated = |kind: &str| format!("{kind}/{date}.md");
+    let expected = [
+        dated("episodes"),
+        dated("facts"),
+        dated("foresights"),
+        "profile/profile.md".to_owned(),
+        dated("cases"),
+        "skills/deploy-with-docker/SKILL.md".to_owned(),
+        "topics/d_1f00c3.md".to_owned(),
+    ];
+    assert_eq!(files, expected);
+    entry.subject = "../..".to_owned();
+    entry.kind = model::EntryKind::Skill;
+    assert!(path_of(&entry, &berlin()).ends_with("/skills/unnamed/SKILL.md"));
+}
+
 proptest! {
     #[test]
     fn any_name_comes_back_from_its_folder(app in "[A-Za-z0-9_.@+-]{1,128}", id in "[a-bA-B.@+-]{1,4}|[cC][oO][nN]") {

@@ -115,6 +115,7 @@ pub(super) fn named(owner: &Owner) -> (Option<String>, Option<String>) {
     match owner.kind {
         OwnerKind::User => (id, None),
         OwnerKind::Agent => (None, id),
+        OwnerKind::Library => (None, None),
     }
 }
 
@@ -202,7 +203,7 @@ async fn one(desk: &Desk, api: &Api, scope: &Scope, owner: &Owner, id: &str) -> 
     if is_of(owner, &whole) {
         let key = match owner.kind {
             OwnerKind::User => "user_id",
-            OwnerKind::Agent => "agent_id",
+            OwnerKind::Agent | OwnerKind::Library => "agent_id",
         };
         path = path.with(key, &owner.id);
     }

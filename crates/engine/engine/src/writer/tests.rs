@@ -32,6 +32,8 @@ fn doc(n: u8, text: u8) -> Doc {
         role: None,
         speaker: None,
         senders: Vec::new(),
+        labels: Vec::new(),
+        confidence_percent: None,
         sources: Vec::new(),
         subject: String::new(),
         summary: String::new(),

@@ -4,6 +4,7 @@
 
 mod concurrency;
 mod crashes;
+mod curating;
 mod faults;
 mod forgetting;
 mod hands;

@@ -219,6 +219,7 @@ impl Vault for PaperVault {
         let kind = match entry.owner.kind {
             OwnerKind::User => "users",
             OwnerKind::Agent => "agents",
+            OwnerKind::Library => "libraries",
         };
         let date = Zone::utc().date(entry.time);
         format!(

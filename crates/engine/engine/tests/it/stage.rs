@@ -359,6 +359,8 @@ pub(crate) fn written(owner: &str, kind: EntryKind, id: &str, minutes: i64, body
         author: None,
         parent: None,
         sources: Vec::new(),
+        labels: Vec::new(),
+        confidence_percent: None,
         senders: vec![name(owner)],
         subject: String::new(),
         summary: String::new(),

@@ -1,0 +1,63 @@
+//! Memories that are made of other memories: put where they belong, replaced and taken out, in one go.
+//!
+//! Owns: that the index shows them once it is done, and that doing it again changes nothing. Never: what they say.
+
+use std::collections::BTreeMap;
+
+use model::EntryId;
+use ports::{Edit, VaultPath};
+
+use crate::api::{Curate, EngineError};
+use crate::world::World;
+use crate::{edit, list};
+
+/// Brings an owner's memories to what was asked for. What stands under an id is replaced where it stands, also after a
+/// person moved it to another file.
+pub(crate) async fn curate(world: &World, curate: Curate) -> Result<(), EngineError> {
+    world.accepting()?;
+    let Curate {
+        scope,
+        owner,
+        put,
+        remove,
+    } = curate;
+    if put
+        .iter()
+        .any(|entry| entry.scope != scope || entry.owner != owner)
+    {
+        return Err(EngineError::Invalid(
+            "an entry belongs to somebody else".to_owned(),
+        ));
+    }
+    world.gauge.answering(&*world.parts.clock).await?;
+    let _alone = world.gate.write().await;
+    let rows = list::entries(world, &scope, &owner).await?;
+    let path_of = |id: &EntryId| {
+        let row = rows.iter().find(|row| *row.key.id == *id.as_str());
+        row.map(|row| row.path.clone())
+    };
+    let mut edits: BTreeMap<VaultPath, Vec<Edit>> = BTreeMap::new();
+    let mut fresh = Vec::new();
+    for id in remove {
+        if let Some(path) = path_of(&id) {
+            edits.entry(path).or_default().push(Edit::Remove(id));
+        }
+    }
+    for entry in put {
+        match path_of(&entry.id) {
+            Some(path) => edits
+                .entry(path)
+                .or_default()
+                .push(Edit::Replace(Box::new(entry))),
+            None => fresh.push(entry),
+        }
+    }
+    let mut paths = Vec::new();
+    let written = world.parts.vault.append(&fresh, false).await?;
+    paths.extend(written.into_iter().map(|written| written.stat.path));
+    for (path, edits) in edits {
+        world.parts.vault.edit(&path, &edits).await?;
+        paths.push(path);
+    }
+    edit::follow(world, paths).await
+}
