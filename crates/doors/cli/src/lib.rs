@@ -13,6 +13,7 @@ mod config;
 mod environment;
 mod error;
 mod import;
+mod instructions;
 mod output;
 mod progress;
 mod serving;

@@ -2,6 +2,7 @@
 //!
 //! Owns: from configuration to a proxy. Never: what a request becomes.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,11 +14,13 @@ use proxy::{Parts, Proxy, Route};
 
 use crate::config::{Config, Upstream as Keys};
 use crate::error::Failure;
+use crate::instructions::InstructionFiles;
 use crate::world::{World, secret};
 
 /// The proxy, if there is a server to stand before: the one that the command line names, else those of the configuration.
 pub(crate) fn proxy(
     world: &World,
+    root: &Path,
     config: &Config,
     upstream: Option<&str>,
 ) -> Result<Option<Proxy>, Failure> {
@@ -41,6 +44,7 @@ pub(crate) fn proxy(
         conversations: world.ledger.clone(),
         routes,
         owner,
+        instructions: Some(Arc::new(InstructionFiles::new(&config.proxy.instructions, root))),
         gates: world.gates.clone(),
         idle_after: Duration::from_secs(config.consolidation.idle_seconds.into()),
         clock: world.clock.clone(),

@@ -28,6 +28,6 @@ mod turn;
 
 pub use after::{Answer, Injected};
 pub use gated::GatedChat;
-pub use proxy::{Memory, Parts, Proxy, Request, Route, Speech};
+pub use proxy::{Instructions, Memory, Parts, Proxy, Request, Route, Speech};
 pub use refusal::Refusal;
 pub use store::Whose;

@@ -40,6 +40,12 @@ pub struct Route {
     pub model: Option<String>,
 }
 
+/// What whoever runs the proxy has every conversation begin with.
+pub trait Instructions: Send + Sync + std::fmt::Debug {
+    /// As it stands now, at most so many characters; empty where there is nothing.
+    fn read(&self, chars_max: usize) -> String;
+}
+
 /// What the proxy stands on.
 #[derive(Debug, Clone)]
 pub struct Parts {
@@ -48,6 +54,8 @@ pub struct Parts {
     pub routes: Vec<Route>,
     /// Whose memory it is where a request does not say.
     pub owner: Option<Name>,
+    /// Behind the client's own system text, as it was when an epoch began.
+    pub instructions: Option<Arc<dyn Instructions>>,
     /// By the base URLs of the servers.
     pub gates: Arc<Gates>,
     /// A conversation is idle after so long without a turn.
@@ -68,6 +76,7 @@ pub struct Proxy {
     pub(crate) measures: Arc<Measures>,
     /// What is done after answers.
     pub(crate) closing: tokio_util::task::TaskTracker,
+    pub(crate) instructions: Option<Arc<dyn Instructions>>,
     targets: Arc<[Target]>,
     models: Arc<[Vec<String>]>,
     owner: Option<Name>,
@@ -256,6 +265,7 @@ impl Proxy {
             closing,
             targets: parts.routes.iter().map(target).collect(),
             models: parts.routes.into_iter().map(|route| route.models).collect(),
+            instructions: parts.instructions,
             engine: parts.engine,
             clock: parts.clock,
             store,

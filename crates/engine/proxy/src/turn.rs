@@ -6,12 +6,13 @@
 use std::time::Duration;
 
 use context::budget::Budget;
+use context::event::Event as ViewEvent;
 use context::guard::{Claims, Window};
 use ports::{NewRecord, Probed};
 use prefix::backend;
 use prefix::compose::{self, Composed, Replay, System, Wanted};
 use prefix::fragment;
-use prefix::shadow::Reason;
+use prefix::shadow::{Edit, Event, OwnHead, Reason};
 use tokens::Meter;
 use transcript::dialect;
 
@@ -28,6 +29,10 @@ use crate::talk::{Logged, Talk};
 
 /// What memory may add to a turn, in tokens.
 const FRAGMENT_TOKENS_MAX: usize = 600;
+/// What the operator's instructions may take: so many'th of the window, at so many characters to a token.
+const INSTRUCTIONS_PART: usize = 4;
+const INSTRUCTIONS_CHARS_MAX: usize = 20_000;
+const CHARS_PER_TOKEN: usize = 3;
 /// What stays free for the answer where the client does not say: so many'th of the window.
 const RESERVE_PART: usize = 8;
 
@@ -147,7 +152,13 @@ impl Proxy {
             messages: turn.messages,
             front: turn.front,
         };
+        let own = OwnHead {
+            text: self.instructions(turn).await,
+            memories: Vec::new(),
+        };
+        let head_tokens = turn.head_tokens(talk, &own.text);
         let mut wanted = Wanted {
+            head: own,
             edits: turn.held.map_or_else(|| talk.edits(), |_| Vec::new()),
             replay: if turn.kind.profile().markers_move() {
                 Replay::Latest
@@ -156,21 +167,13 @@ impl Proxy {
             },
             ..Wanted::default()
         };
-        let head_tokens = turn.head_tokens(talk);
         let budget = turn.budget(head_tokens);
         let mut plan = compose::plan(&talk.shadow, request, &wanted);
         let mut compacted = Vec::new();
         // What the server holds is the server's to shorten.
         if turn.held.is_none() && talk.may_exceed(&budget, plan.events()) {
-            let mut trial = talk.clone();
-            turn.whose.with(|scope| {
-                for event in plan.events() {
-                    trial.apply(scope, &Logged::Sent(event.clone()));
-                }
-            });
-            compacted = trial.fit(&budget).map_err(|over| Refusal::over_budget(&over))?;
+            (compacted, wanted.edits) = turn.fitted(talk, plan.events(), &budget)?;
             if !compacted.is_empty() {
-                wanted.edits = trial.edits();
                 wanted.reasons = vec![Reason::Compaction];
                 plan = compose::plan(&talk.shadow, request, &wanted);
             }
@@ -199,6 +202,16 @@ impl Proxy {
             head_tokens,
             budget,
         })
+    }
+
+    /// What stands behind the client's system text if an epoch begins now.
+    async fn instructions(&self, turn: &Turn<'_>) -> String {
+        let Some(instructions) = self.instructions.clone() else {
+            return String::new();
+        };
+        let chars = turn.window() / INSTRUCTIONS_PART * CHARS_PER_TOKEN;
+        let read = move || instructions.read(chars.min(INSTRUCTIONS_CHARS_MAX));
+        tokio::task::spawn_blocking(read).await.unwrap_or_default()
     }
 
     /// What memory and the calendar add to this turn.
@@ -231,6 +244,9 @@ impl Proxy {
         )
     }
 }
+
+/// What leaves a view, and all that stands for what left.
+type Fitted = (Vec<ViewEvent>, Vec<Edit>);
 
 /// What a turn is decided from.
 struct Turn<'a> {
@@ -271,19 +287,35 @@ impl Turn<'_> {
         }
     }
 
-    /// System messages and tools, which no view counts.
-    fn head_tokens(&self, talk: &mut Talk) -> usize {
+    /// System messages, instructions and tools, which no view counts. Which instructions this request has is known once it is
+    /// decided whether an epoch begins: the longer ones count.
+    fn head_tokens(&self, talk: &mut Talk, own: &str) -> usize {
+        let frozen = talk.shadow.head().own.text.clone();
+        let own = if frozen.len() > own.len() { &frozen } else { own };
         let tools = self.body.get("tools").unwrap_or_default();
         match self.speech {
             Speech::Chat => {
                 let leading = prefix::canon::leading_system(self.messages);
-                talk.head_tokens(&self.messages[..leading], tools, &self.meter)
+                let system = self.messages[..leading].iter().copied().chain([own]);
+                talk.head_tokens(system, tools, &self.meter)
             }
             speech => {
                 let system = self.body.get(speech.system_field()).unwrap_or_default();
-                talk.head_tokens(&[system], tools, &self.meter)
+                talk.head_tokens([system, own].into_iter(), tools, &self.meter)
             }
         }
+    }
+
+    /// What must leave the view for these events to fit, and the edits that then hold.
+    fn fitted(&self, talk: &Talk, events: &[Event], budget: &Budget) -> Result<Fitted, Refusal> {
+        let mut trial = talk.clone();
+        self.whose.with(|scope| {
+            for event in events {
+                trial.apply(scope, &Logged::Sent(event.clone()));
+            }
+        });
+        let compacted = trial.fit(budget).map_err(|over| Refusal::over_budget(&over))?;
+        Ok((compacted, trial.edits()))
     }
 
     fn window(&self) -> usize {

@@ -30,7 +30,7 @@ pub(super) fn serve(desk: &Desk, args: &ServeArgs) -> Result<Exit, Failure> {
     let settings = settings(config)?;
     runtime()?.block_on(async {
         let world = World::open(&desk.root, config, desk.open_index).await?;
-        let proxy = upstreams::proxy(&world, config, args.upstream.as_deref());
+        let proxy = upstreams::proxy(&world, &desk.root, config, args.upstream.as_deref());
         let served = match &proxy {
             Ok(proxy) => until_signal(desk, &world, proxy.clone(), settings, address).await,
             Err(_) => Ok(()),

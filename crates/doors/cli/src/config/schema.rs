@@ -54,6 +54,8 @@ pub(crate) struct Token {
 pub(crate) struct Proxy {
     /// Whose memory it is where a request does not say; empty: each conversation's own.
     pub(crate) owner: String,
+    /// A folder of instruction files that every conversation begins with, before those of `<root>/instructions`.
+    pub(crate) instructions: String,
     pub(crate) upstreams: Vec<Upstream>,
 }
 

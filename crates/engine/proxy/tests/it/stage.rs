@@ -2,7 +2,7 @@
 //!
 //! Owns: building it, restarting it, what the client remembers. Never: what is expected.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -33,7 +33,24 @@ pub(crate) struct Stage {
     pub(crate) ledger: Arc<MemoryLedger>,
     pub(crate) vault: Arc<MemoryVault>,
     pub(crate) index: Arc<MemoryIndex>,
+    /// What the operator has conversations begin with.
+    pub(crate) sheet: Arc<Sheet>,
     kept: Kept,
+}
+
+/// Instructions that a test changes.
+#[derive(Debug, Default)]
+pub(crate) struct Sheet(pub(crate) Mutex<String>);
+
+impl proxy::Instructions for Sheet {
+    fn read(&self, chars_max: usize) -> String {
+        self.0
+            .lock()
+            .expect("unpoisoned")
+            .chars()
+            .take(chars_max)
+            .collect()
+    }
 }
 
 /// What outlives a restart.
@@ -44,6 +61,7 @@ struct Kept {
     vault: Arc<MemoryVault>,
     index: Arc<MemoryIndex>,
     ids: Arc<CountingIds>,
+    sheet: Arc<Sheet>,
     kind: prefix::backend::Kind,
     learns: bool,
 }
@@ -77,6 +95,7 @@ impl Stage {
             vault: Arc::new(MemoryVault::new(model::Zone::utc())),
             index: Arc::new(MemoryIndex::new(HashEmbedder::new(64).id().clone())),
             ids: Arc::default(),
+            sheet: Arc::default(),
             kind,
             learns,
         };
@@ -89,6 +108,7 @@ impl Stage {
             ledger: kept.ledger.clone(),
             vault: kept.vault.clone(),
             index: kept.index.clone(),
+            sheet: kept.sheet.clone(),
             kept,
         }
     }
@@ -207,6 +227,7 @@ impl Kept {
                 model: None,
             }],
             owner: Some(Name::parse("ann").expect("a name")),
+            instructions: Some(self.sheet.clone()),
             gates,
             idle_after: IDLE_AFTER,
             clock: self.clock.clone(),

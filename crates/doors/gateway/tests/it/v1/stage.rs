@@ -112,6 +112,7 @@ impl Stage {
                 models: Vec::new(),
                 model: None,
             }],
+            instructions: None,
             owner: Some(Name::parse("ada").expect("a name")),
             gates: Arc::new(Gates::new(house.clock.clone())),
             idle_after: Duration::from_mins(5),

@@ -98,3 +98,53 @@ async fn o05_the_time_has_a_label_in_a_users_message() {
         ["What day is it?\n\n<quipu-time>Current date and time: 2026-03-02</quipu-time>"]
     );
 }
+
+#[tokio::test]
+async fn the_operators_instructions_stand_behind_the_clients_and_change_with_an_epoch() {
+    let mut stage = Stage::new(strict()).await;
+    let set = |stage: &Stage, text: &str| text.clone_into(&mut stage.sheet.0.lock().expect("unpoisoned"));
+    set(&stage, "Answer in verse.");
+    let mut client = instructed();
+    let mut last = Vec::new();
+    for turn in 0..4 {
+        if turn == 2 {
+            set(&stage, "Answer in prose.");
+            stage.restart().await;
+        }
+        client.turn(&stage, "Are there goats?").await;
+        let system = of_role(&stage.last(), "system");
+        let expected = "The project is about goats.\n\nAnswer in verse.";
+        assert_eq!(system, ["Be brief.", expected], "turn {turn}");
+        let sent = messages(&stage.last());
+        assert!(last.is_empty() || extends(&last, &sent));
+        last = sent;
+    }
+    client.history[0]["content"] = json!("Be long.");
+    client.turn(&stage, "Still?").await;
+    let expected = "The project is about goats.\n\nAnswer in prose.";
+    assert_eq!(of_role(&stage.last(), "system"), ["Be long.", expected]);
+}
+
+#[tokio::test]
+async fn instructions_are_bounded_and_count_in_the_window() {
+    let stage = Stage::new(strict()).await;
+    let set = |text: &str| text.clone_into(&mut stage.sheet.0.lock().expect("unpoisoned"));
+    // The longest question that is sent, in steps of a thousand characters.
+    let longest = async || {
+        for thousands in 1..200_usize {
+            let mut client = Client::new();
+            client.says(&"goats ".repeat(thousands * 1_000 / 6));
+            if stage.ask(client.request()).await.is_err() {
+                return thousands - 1;
+            }
+        }
+        unreachable!("a window has an end")
+    };
+    let without = longest().await;
+    set(&"Answer in verse. ".repeat(2_000));
+    let with = longest().await;
+    assert!(with + 15 < without, "{with} {without}");
+    Client::new().turn(&stage, "Are there goats?").await;
+    let system = of_role(&stage.last(), "system").concat();
+    assert_eq!(system.len(), "Be brief.\n\n".len() + 20_000);
+}
