@@ -40,6 +40,8 @@ pub enum CacheKind {
     Checkpoints,
     /// Slots that reuse the whole of what they have, or nothing.
     StrictExtension,
+    /// Slots that go back to any token and share their memory: a request that starts empties the others.
+    Shared,
     /// [`prefix::sim::Blocks`], shared by all requests.
     Blocks {
         tokens: usize,
@@ -120,7 +122,7 @@ pub struct Config {
     /// Decides which probes are answered, how cached tokens are told, and which unknown fields are refused.
     pub kind: Kind,
     pub cache: CacheKind,
-    /// Of the three caches that have slots.
+    /// Of the caches that have slots.
     pub slots: usize,
     /// Answers a violation with 400; otherwise it is only noted.
     pub strict: bool,
@@ -302,6 +304,7 @@ impl Simulated {
             CacheKind::Rewindable => Rewind::Any,
             CacheKind::Checkpoints => Rewind::Checkpoints(Checkpoints::chat(prompt::USER)),
             CacheKind::StrictExtension => Rewind::Never,
+            CacheKind::Shared => return Self::Slots(Slots::shared(Rewind::Any, slots)),
             CacheKind::Blocks {
                 tokens,
                 tokens_min,

@@ -1,6 +1,7 @@
 //! Slots, as a llama.cpp server has them: each holds the state of one prompt.
 //!
-//! Owns: choosing a slot, how far its state can be rewound, where checkpoints are made. Never: states parked in main memory.
+//! Owns: choosing a slot, how far its state can be rewound, where checkpoints are made; states parked in main memory where slots
+//! share theirs. Never: such states of slots with memory of their own.
 
 use super::{Cache, Evaluated};
 
@@ -78,9 +79,23 @@ impl Checkpoints {
 }
 
 #[derive(Debug, Clone, Default)]
-struct Slot {
+struct State {
     tokens: Vec<u32>,
     checkpoints: Vec<usize>,
+}
+
+impl State {
+    /// How much of it a prompt begins with, and how much of the prompt that is; shares.
+    fn shares(&self, tokens: &[u32]) -> (f64, f64) {
+        let common = common(&self.tokens, tokens) as f64;
+        let share = |of: &[u32]| common / of.len().max(1) as f64;
+        (share(&self.tokens), share(tokens))
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+struct Slot {
+    state: State,
     used: u64,
 }
 
@@ -88,31 +103,50 @@ struct Slot {
 #[derive(Debug, Clone)]
 pub struct Slots {
     rewind: Rewind,
-    states: Vec<Slot>,
+    slots: Vec<Slot>,
+    /// None where each slot has memory of its own.
+    parked: Option<Vec<State>>,
     current: usize,
     requests: u64,
 }
 
 /// A slot that has less than this share of the new prompt is not chosen for what it has.
 const SIMILARITY_MIN: f64 = 0.1;
+/// Of slots that share their memory: one that would lose more than this share of what it has is filled anew.
+const KEEP_MIN: f64 = 0.5;
+/// A parked state of which a prompt begins with less is left where it is.
+const PARKED_KEEP_MIN: f64 = 0.25;
 
 impl Slots {
     /// A server with this many slots, at least one.
     pub fn new(rewind: Rewind, slots: usize) -> Self {
         Self {
             rewind,
-            states: vec![Slot::default(); slots.max(1)],
+            slots: vec![Slot::default(); slots.max(1)],
+            parked: None,
             current: 0,
             requests: 0,
         }
     }
 
+    /// The same with one memory for all slots, which is what a llama.cpp server has that is not told how many slots to have: a
+    /// request that starts empties the other slots into main memory. From there a slot is filled that the server chooses, and
+    /// none that a request names.
+    pub fn shared(rewind: Rewind, slots: usize) -> Self {
+        Self {
+            parked: Some(Vec::new()),
+            ..Self::new(rewind, slots)
+        }
+    }
+
     /// A request that names its slot; the number wraps.
     pub fn request_in(&mut self, slot: usize, tokens: &[u32]) -> Evaluated {
-        self.current = slot % self.states.len();
+        self.current = slot % self.slots.len();
         self.requests += 1;
-        let slot = &mut self.states[self.current];
+        self.park_others();
+        let slot = &mut self.slots[self.current];
         slot.used = self.requests;
+        let slot = &mut slot.state;
         let common = common(&slot.tokens, tokens);
         let extends = common == slot.tokens.len() && common < tokens.len();
         // The last token is always evaluated: its output is the first token of the reply.
@@ -140,34 +174,74 @@ impl Slots {
         Evaluated::of(tokens.len(), cached)
     }
 
-    /// The slot with the most in common; failing that, the one that was used longest ago.
-    fn choose(&self, tokens: &[u32]) -> usize {
-        let mut best: Option<(usize, f64)> = None;
-        for (index, slot) in self
-            .states
-            .iter()
-            .enumerate()
-            .filter(|(_, slot)| !slot.tokens.is_empty())
-        {
-            let share = common(&slot.tokens, tokens) as f64 / tokens.len().max(1) as f64;
-            if share > SIMILARITY_MIN && best.is_none_or(|(_, most)| share > most) {
-                best = Some((index, share));
+    fn park_others(&mut self) {
+        let Some(parked) = &mut self.parked else { return };
+        for (index, slot) in self.slots.iter_mut().enumerate() {
+            if index != self.current {
+                park(parked, std::mem::take(&mut slot.state));
             }
         }
-        let oldest = (0..self.states.len())
-            .min_by_key(|index| self.states[*index].used)
-            .unwrap_or(0);
-        best.map_or(oldest, |(index, _)| index)
+    }
+
+    /// Puts the parked state that a prompt goes on with best into a slot, if that is better than what it has.
+    fn refill(&mut self, slot: usize, tokens: &[u32]) {
+        let (Some(parked), state) = (&mut self.parked, &mut self.slots[slot].state) else {
+            return;
+        };
+        let mut best = None;
+        let mut most = state.shares(tokens);
+        for (index, other) in parked.iter().enumerate() {
+            let (keeps, covers) = other.shares(tokens);
+            if keeps >= PARKED_KEEP_MIN && keeps > most.0 && covers > most.1 {
+                (best, most) = (Some(index), (keeps, covers));
+            }
+        }
+        if let Some(best) = best {
+            let found = parked.swap_remove(best);
+            park(parked, std::mem::replace(state, found));
+        }
+    }
+
+    /// The slot with the most in common; failing that, the one that was used longest ago. And whether it would lose much.
+    fn choose(&self, tokens: &[u32]) -> (usize, bool) {
+        let shares = self.slots.iter().map(|slot| slot.state.shares(tokens));
+        let mut best: Option<(usize, (f64, f64))> = None;
+        for (index, (keeps, covers)) in shares.enumerate() {
+            if covers > SIMILARITY_MIN && best.is_none_or(|(_, (_, most))| covers > most) {
+                best = Some((index, (keeps, covers)));
+            }
+        }
+        let oldest = || {
+            (0..self.slots.len())
+                .min_by_key(|index| self.slots[*index].used)
+                .unwrap_or(0)
+        };
+        best.map_or_else(
+            || (oldest(), true),
+            |(index, (keeps, _))| (index, keeps < KEEP_MIN),
+        )
     }
 }
 
 impl Cache for Slots {
     fn request(&mut self, tokens: &[u32]) -> Evaluated {
-        self.request_in(self.choose(tokens), tokens)
+        let (slot, loses_much) = self.choose(tokens);
+        if loses_much {
+            self.refill(slot, tokens);
+        }
+        self.request_in(slot, tokens)
     }
 
     fn reply(&mut self, tokens: &[u32]) {
-        self.states[self.current].tokens.extend_from_slice(tokens);
+        self.slots[self.current].state.tokens.extend_from_slice(tokens);
+    }
+}
+
+/// Keeps a state, unless a longer one goes on from it; those that it goes on from are kept no more.
+fn park(parked: &mut Vec<State>, state: State) {
+    if !parked.iter().any(|other| other.tokens.starts_with(&state.tokens)) {
+        parked.retain(|other| !state.tokens.starts_with(&other.tokens));
+        parked.push(state);
     }
 }
 

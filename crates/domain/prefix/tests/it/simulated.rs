@@ -63,6 +63,23 @@ fn another_prompt_takes_the_slot_unless_there_are_two() {
 }
 
 #[test]
+fn slots_that_share_their_memory_are_filled_again_only_where_the_server_chooses() {
+    let (one, two): (Vec<u32>, Vec<u32>) = ((0..100).collect(), (500..600).collect());
+    for (named, expected) in [(true, 0), (false, 99)] {
+        let mut slots = Slots::shared(Rewind::Any, 4);
+        let mut ask = |slot: usize, tokens: &[u32]| match named {
+            true => slots.request_in(slot, tokens).cached,
+            false => slots.request(tokens).cached,
+        };
+        ask(0, &one);
+        assert_eq!(ask(0, &one), 99, "nobody came between");
+        ask(1, &two);
+        assert_eq!(ask(0, &one), expected, "named: {named}");
+        assert_eq!(ask(1, &two), expected, "named: {named}");
+    }
+}
+
+#[test]
 fn blocks_are_whole_shared_and_bounded() {
     let mut blocks = Blocks::new(16, 32, 8);
     let prompt: Vec<u32> = (0..40).collect();
