@@ -15,7 +15,7 @@ use model::{Content, Message, MessageId, Name, Role};
 use ports::{JobId, NewMessage, UpstreamAnswer, UpstreamError};
 use prefix::compose::Composed;
 use prefix::diverge::{self, Observed, Outline};
-use prefix::shadow::Event;
+use prefix::shadow::{Event, Reason};
 use stream::{Outcome, Reply};
 use tokio::task::JoinHandle;
 use transcript::dialect;
@@ -109,6 +109,8 @@ pub(crate) struct Closing {
     /// How many requests the server had had.
     pub(crate) turn: u64,
     pub(crate) version: u64,
+    /// Why the request is no extension of the last.
+    pub(crate) reasons: Vec<Reason>,
     pub(crate) head_tokens: usize,
     pub(crate) injected: Option<Injected>,
     pub(crate) composed: Composed,
@@ -190,6 +192,12 @@ impl Closing {
         let verdict = observed
             .filter(|_| usage.cached_tokens.is_some())
             .map(|observed| diverge::classify(last.as_ref().map(|last| &last.outline), &outline, &observed));
+        let slot = self.frame.target.slot_of(&self.frame.conversation);
+        let is_emptied = verdict.is_some_and(|verdict| verdict.expected_tokens > 0)
+            && observed.is_some_and(|observed| observed.others_between && observed.cached_tokens == 0);
+        if is_emptied && slot.is_some() && last.is_some_and(|last| last.slot == slot) {
+            self.frame.target.name_no_slots();
+        }
         let reply = outcome.message.as_deref().filter(|_| is_good);
         if let Some(prompt) = prompt.filter(|_| is_good) {
             talk.learn_usage(prompt, self.head_tokens);
@@ -203,6 +211,7 @@ impl Closing {
             outline,
             tokens: prompt + usize_of(usage.completion_tokens).unwrap_or(0),
             turn: self.turn,
+            slot,
         });
         let measured = Measured {
             at: self.proxy.clock.now(),
@@ -216,7 +225,7 @@ impl Closing {
             total_ms: millis(took),
             expected_tokens: verdict.map(|verdict| verdict.expected_tokens as u64),
             class: verdict.map(|verdict| verdict.class),
-            reasons: self.composed.reasons().to_vec(),
+            reasons: self.reasons.clone(),
             injected_tokens: self
                 .injected
                 .as_ref()
@@ -364,9 +373,9 @@ impl Watched {
             let (first, status) = (self.first, self.status);
             // Nobody waits for the server any more: what memory asks of it may begin.
             closing.lease = None;
-            let tasks = closing.proxy.closing.clone();
+            let endings = closing.proxy.endings.clone();
             let work = async move { closing.finish(reply.finish(), first, status).await };
-            self.closing = Some(tasks.spawn(work));
+            self.closing = Some(endings.spawn(work));
         }
     }
 }

@@ -13,7 +13,7 @@ use context::budget::Budget;
 use context::prompt;
 use engine::Due;
 use futures::{FutureExt, StreamExt};
-use ports::{Clock, UpstreamRequest};
+use ports::{Clock, UpstreamAnswer, UpstreamRequest};
 use prefix::backend::Kind;
 use prefix::chain::ConversationId;
 use prefix::compose::{self, Composed};
@@ -21,9 +21,10 @@ use prefix::diverge::Outline;
 use stream::{Outcome, Reply};
 use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinSet;
-use tokio_util::task::TaskTracker;
 
+use crate::after;
 use crate::body::{self, Body, LENGTHS};
+use crate::endings::Endings;
 use crate::gate::{Gates, Job, JobEnd};
 use crate::keeper::Keeper;
 use crate::proxy::{Speech, Target};
@@ -34,6 +35,8 @@ use crate::talk::Last;
 const THINKING_TOKENS: usize = 1_024;
 /// An answer to a call of our own is not longer.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
+/// What a server names that will not go on with its own words, beside the field of the answer's length.
+const SHAPE_WORDS: [&str; 3] = ["assistant", "role", "prefill"];
 
 /// What a request of a talk is made of beside its messages.
 #[derive(Debug, Clone)]
@@ -94,7 +97,7 @@ pub(crate) struct Tools {
     pub(crate) keeper: Keeper,
     pub(crate) gates: Arc<Gates>,
     /// What must not be cut off half-way.
-    pub(crate) closing: TaskTracker,
+    pub(crate) endings: Endings,
 }
 
 impl Idle {
@@ -246,7 +249,7 @@ impl Tools {
                 .with(|scope| talk.compact_ahead(scope, &frame.budget, summary.as_deref()));
             keeper.keep(&talk.key, &talk.owner, at, records).await;
         };
-        self.closing.spawn(work).await.ok();
+        self.endings.spawn(work).await.ok();
     }
 
     /// Has the server read what the next turn will begin with.
@@ -269,6 +272,7 @@ impl Tools {
                 outline: Outline::of(&composed),
                 tokens: usize::try_from(tokens).unwrap_or(usize::MAX),
                 turn,
+                slot: frame.target.slot_of(&frame.conversation),
             });
         }
         JobEnd::Done
@@ -283,7 +287,7 @@ impl Frame {
             .await;
         match outcome {
             Ok(outcome) => prompt::read_summary(&outcome.text),
-            Err(reason) => {
+            Err(Failed { reason, .. }) => {
                 tracing::warn!(reason, "a summary is left to the rules");
                 None
             }
@@ -295,10 +299,13 @@ impl Frame {
     async fn read_along(&self, composed: &Composed) -> Result<Outcome, String> {
         // llama.cpp reads without writing; others must write something.
         let tokens_max = usize::from(self.kind != Kind::LlamaCpp);
-        match self.ask(composed, None, tokens_max).await {
-            Ok(outcome) => Ok(outcome),
-            Err(_) => self.ask(composed, Some("."), 1).await,
-        }
+        let outcome = match self.ask(composed, None, tokens_max).await {
+            Err(Failed {
+                refuses_shape: true, ..
+            }) => self.ask(composed, Some("."), 1).await,
+            outcome => outcome,
+        };
+        outcome.map_err(|failed| failed.reason)
     }
 
     /// One call with the conversation's own messages, and with one of the user behind them.
@@ -307,7 +314,7 @@ impl Frame {
         composed: &Composed,
         user: Option<&str>,
         tokens_max: usize,
-    ) -> Result<Outcome, String> {
+    ) -> Result<Outcome, Failed> {
         let probed = self.target.upstream.probe().await;
         let extras = self.target.extras(&probed, &self.whose, &self.conversation);
         let body = Body::read(&self.body).map_err(|unfit| unfit.0)?;
@@ -325,10 +332,8 @@ impl Frame {
                 .map(|system| (self.speech.system_field(), system)),
         );
         let length = LENGTHS.into_iter().find(|name| body.get(name).is_some());
-        replaced.push((
-            length.unwrap_or(self.speech.length_field()),
-            tokens_max.to_string(),
-        ));
+        let length = length.unwrap_or(self.speech.length_field());
+        replaced.push((length, tokens_max.to_string()));
         replaced.extend(
             self.target
                 .model
@@ -340,24 +345,52 @@ impl Frame {
             path: self.path.clone(),
             headers: crate::outgoing::headers(&self.headers, &extras),
         };
-        let answer = self
-            .target
-            .upstream
-            .send(request)
-            .await
-            .map_err(|error| error.to_string())?;
+        let sent = self.target.upstream.send(request).await;
+        let answer = sent.map_err(|error| error.to_string())?;
+        if matches!(answer.status, 400 | 422) {
+            let (said, answer) = after::buffered(answer).await;
+            let said = said.to_lowercase();
+            return Err(Failed {
+                reason: format!("the server answered {}", answer.status),
+                refuses_shape: SHAPE_WORDS
+                    .iter()
+                    .chain([&length])
+                    .any(|word| said.contains(word)),
+            });
+        }
+        self.read(answer).await
+    }
+
+    /// The whole of an answer.
+    async fn read(&self, answer: UpstreamAnswer) -> Result<Outcome, Failed> {
         let (mut reply, mut bytes, mut body) = (Reply::new(self.speech.answers(), false), 0, answer.body);
         while let Some(chunk) = body.next().await {
             let chunk = chunk.map_err(|error| error.to_string())?;
             bytes += chunk.len();
             if bytes > ANSWER_BYTES_MAX {
-                return Err("the answer has no end".to_owned());
+                return Err("the answer has no end".to_owned().into());
             }
             reply.push(&chunk);
         }
         match answer.status {
             200..300 => Ok(reply.finish()),
-            status => Err(format!("the server answered {status}")),
+            status => Err(format!("the server answered {status}").into()),
+        }
+    }
+}
+
+/// Why a call of our own brought nothing.
+struct Failed {
+    reason: String,
+    /// The server takes no request of this shape: such a last message, or so short an answer.
+    refuses_shape: bool,
+}
+
+impl From<String> for Failed {
+    fn from(reason: String) -> Self {
+        Self {
+            reason,
+            refuses_shape: false,
         }
     }
 }

@@ -11,6 +11,7 @@
 
 mod after;
 mod body;
+mod endings;
 pub mod gate;
 mod gated;
 mod idle;

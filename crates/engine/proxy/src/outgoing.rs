@@ -189,6 +189,18 @@ impl Target {
         self.kind(probed).profile().extras(session, &self.refused())
     }
 
+    /// Whether this server is told which slot to use.
+    pub(crate) fn names_slots(&self) -> bool {
+        !self.refused().contains("id_slot")
+    }
+
+    /// Leaves the choice to the server from now on: it empties slots that nobody else was given, and knows where it put what
+    /// they had.
+    pub(crate) fn name_no_slots(&self) {
+        let mut refused = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.0.insert("id_slot".to_owned());
+    }
+
     fn refused(&self) -> Refused {
         self.learnt.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 use transcript::dialect::Dialect;
 
 use crate::body::Body;
+use crate::endings::Endings;
 use crate::gate::Gates;
 use crate::idle::{self, Idle};
 use crate::keeper::Keeper;
@@ -75,7 +76,7 @@ pub struct Proxy {
     pub(crate) gates: Arc<Gates>,
     pub(crate) measures: Arc<Measures>,
     /// What is done after answers.
-    pub(crate) closing: tokio_util::task::TaskTracker,
+    pub(crate) endings: Endings,
     pub(crate) instructions: Option<Arc<dyn Instructions>>,
     targets: Arc<[Target]>,
     models: Arc<[Vec<String>]>,
@@ -117,6 +118,13 @@ impl Target {
         let slot = mine.or_else(free).or_else(quiet)?;
         slots.insert(slot, (conversation.to_owned(), turn));
         Some(slot)
+    }
+
+    /// The slot that a conversation was given, where the server is told of it.
+    pub(crate) fn slot_of(&self, conversation: &str) -> Option<u32> {
+        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let mine = slots.iter().find(|(_, (held, _))| held == conversation);
+        mine.map(|(slot, _)| *slot).filter(|_| self.names_slots())
     }
 
     /// What the server is, as far as is known.
@@ -244,14 +252,14 @@ impl Proxy {
             slots: Arc::default(),
         };
         let keeper = Keeper::start(Arc::clone(&store));
-        let closing = tokio_util::task::TaskTracker::new();
+        let endings = Endings::default();
         let tools = idle::Tools {
             after: parts.idle_after,
             clock: Arc::clone(&parts.clock),
             store: Arc::clone(&store),
             keeper: keeper.clone(),
             gates: Arc::clone(&parts.gates),
-            closing: closing.clone(),
+            endings: endings.clone(),
         };
         let servers = parts
             .routes
@@ -262,7 +270,7 @@ impl Proxy {
             keeper,
             gates: parts.gates,
             measures: Arc::new(Measures::new(MEASURED)),
-            closing,
+            endings,
             targets: parts.routes.iter().map(target).collect(),
             models: parts.routes.into_iter().map(|route| route.models).collect(),
             instructions: parts.instructions,
@@ -303,19 +311,13 @@ impl Proxy {
 
     /// Waits until what was said so far is taken in: measured, remembered, on its way to the disk.
     pub async fn rest(&self) {
-        self.closing.close();
-        self.closing.wait().await;
-        self.closing.reopen();
+        self.endings.rest().await;
     }
 
-    /// Ends what is under way: what was said is written, what waits for a server is dropped.
+    /// Ends what is under way: what was said is written, what waits for a server is dropped. No task of the proxy is left.
     pub async fn shutdown(&self, bound: Duration) {
         self.idle.finish().await;
-        self.closing.close();
-        tokio::select! {
-            () = self.closing.wait() => {}
-            () = self.clock.sleep(bound) => tracing::warn!(answers = self.closing.len(), "answers are not waited for"),
-        }
+        self.endings.finish(&*self.clock, bound).await;
         self.gates.shutdown(bound).await;
         self.keeper.finish().await;
     }

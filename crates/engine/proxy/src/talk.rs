@@ -58,6 +58,8 @@ pub(crate) struct Talk {
     unanswered: Vec<(String, Digest)>,
     /// Turns under way.
     open: Arc<AtomicUsize>,
+    /// Why the epochs began in which nothing was answered yet.
+    begun: Vec<Reason>,
     /// What the last turn's request was made of.
     pub(crate) frame: Option<Frame>,
 }
@@ -79,6 +81,8 @@ pub(crate) struct Last {
     pub(crate) tokens: usize,
     /// How many requests its server had had.
     pub(crate) turn: u64,
+    /// The server's slot that was named.
+    pub(crate) slot: Option<u32>,
 }
 
 /// A record of a talk's log.
@@ -113,6 +117,7 @@ impl Talk {
             replies: BTreeSet::new(),
             unanswered: Vec::new(),
             open: Arc::default(),
+            begun: Vec::new(),
             frame: None,
         }
     }
@@ -188,11 +193,17 @@ impl Talk {
             Logged::Sent(event) => {
                 self.shadow.apply(event);
                 match event {
-                    Event::Epoch { front, kept, .. } => self.cut(scope, *front, *kept),
+                    Event::Epoch {
+                        reasons, front, kept, ..
+                    } => {
+                        self.begun.extend_from_slice(reasons);
+                        self.cut(scope, *front, *kept);
+                    }
                     Event::Edit(_) => {}
                     Event::Message { bytes, .. } | Event::Reply { bytes } => {
                         self.chain.push(bytes);
                         if matches!(event, Event::Reply { .. }) {
+                            self.begun.clear();
                             self.replies.insert(canon::read(bytes).digest);
                         }
                         let item = self.arrive();
@@ -283,7 +294,7 @@ impl Talk {
                 Event::Epoch { .. } | Event::Edit(_) => 0,
             })
             .sum();
-        self.session.tokens() + bytes >= self.session.inputs(budget).threshold
+        self.session.calibrated(self.session.tokens()) + bytes >= self.session.inputs(budget).threshold
     }
 
     /// Takes in the messages that these events brought: they wait for an answer.
@@ -310,6 +321,14 @@ impl Talk {
             .filter(|(_, hash)| links.iter().any(|link| link.hash == *hash))
             .map(|(bytes, hash)| (bytes, hash.to_string()))
             .collect()
+    }
+
+    /// Why the request that is decided is no extension of the last: epochs that began while nobody talked count too.
+    pub(crate) fn begun(&self) -> Vec<Reason> {
+        let mut reasons = self.begun.clone();
+        reasons.sort_unstable();
+        reasons.dedup();
+        reasons
     }
 
     /// Brings the view within its budget; what was recorded for that, or why it cannot be.

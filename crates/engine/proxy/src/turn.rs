@@ -43,6 +43,7 @@ struct Decided {
     /// Records before these.
     at: u64,
     version: u64,
+    reasons: Vec<Reason>,
     head_tokens: usize,
     budget: Budget,
 }
@@ -72,12 +73,11 @@ impl Proxy {
             Speech::Messages | Speech::Responses => 0,
         };
         let fresh = || self.fresh_conversation();
-        let found = self
+        let Found { talk: shared, front } = self
             .store
             .find(&whose, speech.dialect(), &messages[front..], &meter, fresh)
             .await
             .map_err(|error| Refusal::internal(&error))?;
-        let Found { talk: shared, front } = found;
         let turn = Turn {
             request: &request,
             whose: &whose,
@@ -111,6 +111,7 @@ impl Proxy {
             turn: target.next_turn(),
             frame: turn.frame(target, &conversation, decided.budget),
             version: decided.version,
+            reasons: decided.reasons,
             head_tokens: decided.head_tokens,
             injected: injected(&decided.composed, &turn.meter),
             composed: decided.composed,
@@ -199,6 +200,7 @@ impl Proxy {
             records,
             at,
             version: talk.version,
+            reasons: talk.begun(),
             head_tokens,
             budget,
         })

@@ -453,6 +453,22 @@ async fn two_conversations_that_begin_alike_keep_a_slot_each() {
     }
 }
 
+/// A server that empties the slots of whoever is quiet finds what they had only where it chooses the slot: that is learnt from one
+/// prompt that was read anew. Planted: slots named for ever.
+#[tokio::test]
+async fn slots_that_share_their_memory_are_not_named_for_long() {
+    let stage = Stage::new(server(CacheKind::Shared, 4)).await;
+    let mut lines = [Line::new("Be brief."), Line::new("You keep goats.")];
+    for turn in 0..16 {
+        let line = &mut lines[turn % 2];
+        line.says(&question(turn));
+        while line.goes_on(&stage).await {}
+    }
+    let costs = lines.iter().flat_map(|line| &line.costs);
+    let over = costs.filter(|cost| cost.evaluated > cost.new + BORDER).count();
+    assert_eq!(over, 1, "once, in {:?}", lines.map(|line| line.costs));
+}
+
 #[tokio::test]
 async fn an_edit_costs_what_stands_behind_it() {
     let stage = Stage::new(server(CacheKind::Rewindable, 1)).await;

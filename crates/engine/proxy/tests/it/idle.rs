@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use prefix::backend::Kind;
+use prefix::shadow::Reason;
 use serde_json::{Value, json};
 use testkit::backend::{CacheKind, Config, Fault, Reply, Seen, ToolCall};
 
@@ -119,19 +120,28 @@ async fn a_turn_after_a_compaction_at_idle_costs_its_own_tokens() {
 }
 
 #[tokio::test]
-async fn an_epoch_that_began_at_idle_outlives_a_restart() {
-    let mut stage = Stage::new(writer(CacheKind::StrictExtension)).await;
-    let mut line = long_talk(&stage).await;
-    becomes_idle(&stage).await;
-    let warmed = stage.last();
-    stage.restart().await;
-    line.says("And which town comes next?");
-    line.goes_on(&stage).await;
-    let cost = line.costs.last().expect("a turn");
-    assert!(
-        cost.evaluated <= cost.prompt - warmed.prompt_tokens + BORDER,
-        "{cost:?}"
-    );
+async fn an_epoch_that_began_at_idle_outlives_a_restart_and_tells_the_next_turn_why() {
+    for restarts in [false, true] {
+        let mut stage = Stage::new(writer(CacheKind::StrictExtension)).await;
+        let mut line = long_talk(&stage).await;
+        becomes_idle(&stage).await;
+        let warmed = stage.last();
+        if restarts {
+            stage.restart().await;
+        }
+        line.says("And which town comes next?");
+        line.goes_on(&stage).await;
+        let cost = line.costs.last().expect("a turn");
+        assert!(
+            cost.evaluated <= cost.prompt - warmed.prompt_tokens + BORDER,
+            "{cost:?}"
+        );
+        line.says("And then?");
+        line.goes_on(&stage).await;
+        let (_, turns) = stage.proxy.measures().newest(1).remove(0);
+        let reasons: Vec<&[Reason]> = turns.iter().take(2).map(|turn| &turn.reasons[..]).collect();
+        assert_eq!(reasons, [&[][..], &[Reason::Compaction]], "restarts: {restarts}");
+    }
 }
 
 #[tokio::test]
@@ -184,6 +194,33 @@ async fn without_a_summary_the_rules_stand_and_a_server_that_will_not_go_on_is_w
     let cost = line.costs.last().expect("a turn");
     assert!(cost.evaluated < 200, "{cost:?}");
     assert!(cost.prompt < 16_000 && !body(&stage.last()).to_string().contains(RECORD));
+}
+
+/// Neither a server that fails nor one whose window is too small is asked the same in other words.
+#[tokio::test]
+async fn a_warming_that_fails_for_another_reason_is_not_tried_a_second_way() {
+    let too_long = r#"{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}"#;
+    for (code, said) in [(500, "the assistant broke"), (400, too_long)] {
+        let stage = Stage::new(writer(CacheKind::Rewindable)).await;
+        long_talk(&stage).await;
+        let count = posts(&stage).len();
+        for _ in 0..2 {
+            stage.backend.fail_next(Fault::Status {
+                code,
+                headers: Vec::new(),
+                body: said.to_owned(),
+            });
+        }
+        stage.clock.sleeping(1).await;
+        stage.clock.advance(IDLE_AFTER);
+        let gate = stage.proxy.gates().of(stage.backend.base_url());
+        until(|| gate.stats().failed == 1).await;
+        assert_eq!(
+            posts(&stage).len(),
+            count + 2,
+            "{code}: a summary and one warming"
+        );
+    }
 }
 
 #[tokio::test]

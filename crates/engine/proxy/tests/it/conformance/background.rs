@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use testkit::backend::{Config, Fault, Reply, Seen};
 
 use super::{body, named};
-use crate::stage::{Client, Stage, read};
+use crate::stage::{Client, Stage, read, until};
 
 /// What the server saw of the gate whenever it was asked.
 #[derive(Default)]
@@ -270,6 +270,39 @@ async fn x06_a_shutdown_ends_in_its_bound_and_a_restart_asks_for_one_thing_at_a_
             "{words}"
         );
     }
+}
+
+/// The handle lives on, so nothing ends by being dropped. Planted: no end for the worker of idle talks, for the gates, for what is
+/// done after an answer.
+#[tokio::test]
+async fn x06_no_task_is_left_after_a_shutdown_and_nothing_is_asked_any_more() {
+    let (stage, _, gate) = stage().await;
+    turn(&stage, "first", "I am a goat.").await;
+    turn(&stage, "second", "I am a parrot.").await;
+    stage.backend.hold(true);
+    let mut client = Client::new();
+    client.says("Tell me a long story");
+    let read_later = stage.ask(client.request()).await.expect("an answer");
+    let gone = stage.ask(named(&client, "third")).await.expect("an answer");
+    flush(&stage, "first", false).await;
+    drop(gone);
+    settle().await;
+    assert!(gate.stats().waiting > 0, "there is something to end");
+    stage.proxy.shutdown(Duration::from_secs(1)).await;
+    let asked = stage.backend.requests().len();
+    stage.backend.release();
+    read(read_later).await;
+    flush(&stage, "second", false).await;
+    stage.clock.advance(Duration::from_hours(1));
+    settle().await;
+    assert_eq!(stage.backend.requests().len(), asked);
+    stage.engine.shutdown().await;
+    let Stage { backend, proxy, .. } = stage;
+    // The connections end with it.
+    drop(backend);
+    let runtime = tokio::runtime::Handle::current();
+    until(|| runtime.metrics().num_alive_tasks() == 0).await;
+    drop(proxy);
 }
 
 #[tokio::test]
