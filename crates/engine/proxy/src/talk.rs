@@ -271,15 +271,10 @@ impl Talk {
     }
 
     /// What stands before the messages, in tokens; the last part lists the tools.
-    pub(crate) fn head_tokens<'a>(
-        &mut self,
-        system: impl Iterator<Item = &'a str> + Clone,
-        tools: &'a str,
-        meter: &Meter,
-    ) -> usize {
-        let parts = || system.clone().chain([tools]);
+    pub(crate) fn head_tokens(&mut self, system: &[&str], tools: &str, meter: &Meter) -> usize {
+        let parts = || system.iter().copied().chain([tools]);
         if !parts().eq(self.head.0.iter().map(String::as_str)) {
-            let tokens = system.clone().map(|text| meter.text(text)).sum::<usize>() + meter.tools(tools);
+            let tokens = system.iter().map(|text| meter.text(text)).sum::<usize>() + meter.tools(tools);
             self.head = (parts().map(str::to_owned).collect(), tokens);
         }
         self.head.1

@@ -298,12 +298,12 @@ impl Turn<'_> {
         match self.speech {
             Speech::Chat => {
                 let leading = prefix::canon::leading_system(self.messages);
-                let system = self.messages[..leading].iter().copied().chain([own]);
-                talk.head_tokens(system, tools, &self.meter)
+                let system = [&self.messages[..leading], &[own]].concat();
+                talk.head_tokens(&system, tools, &self.meter)
             }
             speech => {
                 let system = self.body.get(speech.system_field()).unwrap_or_default();
-                talk.head_tokens([system, own].into_iter(), tools, &self.meter)
+                talk.head_tokens(&[system, own], tools, &self.meter)
             }
         }
     }

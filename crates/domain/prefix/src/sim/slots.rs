@@ -103,7 +103,7 @@ struct Slot {
 #[derive(Debug, Clone)]
 pub struct Slots {
     rewind: Rewind,
-    slots: Vec<Slot>,
+    all: Vec<Slot>,
     /// None where each slot has memory of its own.
     parked: Option<Vec<State>>,
     current: usize,
@@ -122,7 +122,7 @@ impl Slots {
     pub fn new(rewind: Rewind, slots: usize) -> Self {
         Self {
             rewind,
-            slots: vec![Slot::default(); slots.max(1)],
+            all: vec![Slot::default(); slots.max(1)],
             parked: None,
             current: 0,
             requests: 0,
@@ -141,10 +141,10 @@ impl Slots {
 
     /// A request that names its slot; the number wraps.
     pub fn request_in(&mut self, slot: usize, tokens: &[u32]) -> Evaluated {
-        self.current = slot % self.slots.len();
+        self.current = slot % self.all.len();
         self.requests += 1;
         self.park_others();
-        let slot = &mut self.slots[self.current];
+        let slot = &mut self.all[self.current];
         slot.used = self.requests;
         let slot = &mut slot.state;
         let common = common(&slot.tokens, tokens);
@@ -176,7 +176,7 @@ impl Slots {
 
     fn park_others(&mut self) {
         let Some(parked) = &mut self.parked else { return };
-        for (index, slot) in self.slots.iter_mut().enumerate() {
+        for (index, slot) in self.all.iter_mut().enumerate() {
             if index != self.current {
                 park(parked, std::mem::take(&mut slot.state));
             }
@@ -185,7 +185,7 @@ impl Slots {
 
     /// Puts the parked state that a prompt goes on with best into a slot, if that is better than what it has.
     fn refill(&mut self, slot: usize, tokens: &[u32]) {
-        let (Some(parked), state) = (&mut self.parked, &mut self.slots[slot].state) else {
+        let (Some(parked), state) = (&mut self.parked, &mut self.all[slot].state) else {
             return;
         };
         let mut best = None;
@@ -204,7 +204,7 @@ impl Slots {
 
     /// The slot with the most in common; failing that, the one that was used longest ago. And whether it would lose much.
     fn choose(&self, tokens: &[u32]) -> (usize, bool) {
-        let shares = self.slots.iter().map(|slot| slot.state.shares(tokens));
+        let shares = self.all.iter().map(|slot| slot.state.shares(tokens));
         let mut best: Option<(usize, (f64, f64))> = None;
         for (index, (keeps, covers)) in shares.enumerate() {
             if covers > SIMILARITY_MIN && best.is_none_or(|(_, (_, most))| covers > most) {
@@ -212,8 +212,8 @@ impl Slots {
             }
         }
         let oldest = || {
-            (0..self.slots.len())
-                .min_by_key(|index| self.slots[*index].used)
+            (0..self.all.len())
+                .min_by_key(|index| self.all[*index].used)
                 .unwrap_or(0)
         };
         best.map_or_else(
@@ -233,7 +233,7 @@ impl Cache for Slots {
     }
 
     fn reply(&mut self, tokens: &[u32]) {
-        self.slots[self.current].state.tokens.extend_from_slice(tokens);
+        self.all[self.current].state.tokens.extend_from_slice(tokens);
     }
 }
 

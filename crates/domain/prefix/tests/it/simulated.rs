@@ -67,9 +67,13 @@ fn slots_that_share_their_memory_are_filled_again_only_where_the_server_chooses(
     let (one, two): (Vec<u32>, Vec<u32>) = ((0..100).collect(), (500..600).collect());
     for (named, expected) in [(true, 0), (false, 99)] {
         let mut slots = Slots::shared(Rewind::Any, 4);
-        let mut ask = |slot: usize, tokens: &[u32]| match named {
-            true => slots.request_in(slot, tokens).cached,
-            false => slots.request(tokens).cached,
+        let mut ask = |slot: usize, tokens: &[u32]| {
+            let asked = if named {
+                slots.request_in(slot, tokens)
+            } else {
+                slots.request(tokens)
+            };
+            asked.cached
         };
         ask(0, &one);
         assert_eq!(ask(0, &one), 99, "nobody came between");
