@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::{
     Entry, EntryId, EntryKind, Message, MessageId, Origin, Owner, Parent, ParentKind, Role, Scope, SenderId,
-    SessionId, Timestamp,
+    SessionId, SkillStatus, Timestamp,
 };
 
 /// A row's id, unique for its owner: the entry's id, or the message's id for a turn.
@@ -91,6 +91,15 @@ pub struct Doc {
 }
 
 impl Doc {
+    /// Whether a search may find it: a skill that nobody approved is shown to no model, and a profile is read as a whole.
+    pub fn is_findable(&self) -> bool {
+        match self.kind {
+            DocKind::Entry(EntryKind::Profile) => false,
+            DocKind::Entry(EntryKind::Skill) => SkillStatus::of(&self.labels) == SkillStatus::Approved,
+            _ => true,
+        }
+    }
+
     /// The rows of one entry: the entry's own, and one for each verbatim turn.
     pub fn of_entry(entry: &Entry, path: &Arc<str>) -> Vec<Self> {
         let own = Self {

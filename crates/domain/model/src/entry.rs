@@ -107,6 +107,43 @@ impl Origin {
     }
 }
 
+/// How far people let a skill come. Only an approved one is ever shown to a model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SkillStatus {
+    /// Nobody has looked at it.
+    #[default]
+    Draft,
+    Approved,
+    /// Kept, so that it is not made again.
+    Rejected,
+}
+
+impl SkillStatus {
+    /// The word that files and the wire use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Draft => "draft",
+            Self::Approved => "approved",
+            Self::Rejected => "rejected",
+        }
+    }
+
+    /// The status of that word.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Draft, Self::Approved, Self::Rejected]
+            .into_iter()
+            .find(|status| status.as_str() == word)
+    }
+
+    /// The status that a skill's labels tell: their first word, and nothing is approved without it.
+    pub fn of(labels: &[String]) -> Self {
+        labels
+            .first()
+            .and_then(|word| Self::parse(word))
+            .unwrap_or_default()
+    }
+}
+
 /// What kind of thing an entry was made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ParentKind {
@@ -167,10 +204,10 @@ pub struct Entry {
     /// What wrote it: `rules/1`, or a model's name; a person's entries may have none.
     pub author: Option<String>,
     pub parent: Option<Parent>,
-    /// The messages that support it.
+    /// The messages that support it; of a skill, the cases.
     pub sources: Vec<MessageId>,
     pub senders: Vec<SenderId>,
-    /// Words that sort it among its kind, as in `trait` or `cooking`.
+    /// Words that sort it among its kind, as in `trait` or `cooking`; a skill's first one is its [`SkillStatus`].
     pub labels: Vec<String>,
     /// How sure its maker was of it, or how good what it tells of was: 0 to 100.
     pub confidence_percent: Option<u8>,

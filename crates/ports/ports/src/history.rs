@@ -2,10 +2,11 @@
 //!
 //! Owns: what a history promises. Never: deciding when something is recorded, or what is forgotten.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use model::{Owner, Scope, Timestamp};
+use model::{EntryId, Owner, Scope, Timestamp};
 
 use crate::vault::VaultPath;
 
@@ -74,6 +75,19 @@ pub enum Author {
     Run(Run),
 }
 
+/// What a change takes of all that differs on disk; the rest is left to the next one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Part {
+    /// Everything.
+    #[default]
+    All,
+    /// Whole files.
+    Files(BTreeSet<VaultPath>),
+    /// Entries of files, as they stand there now. What else was changed in such a file is not taken, but that all of it
+    /// is left where the two cannot be told apart.
+    Entries(BTreeMap<VaultPath, BTreeSet<EntryId>>),
+}
+
 /// Who made a recorded change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum By {
@@ -112,6 +126,8 @@ pub enum Touching {
     Path(VaultPath),
     /// The files of an owner.
     Owner(Scope, Owner),
+    /// The files of a scope, and no other file: what its tenant may see.
+    Alone(Scope),
 }
 
 /// The history of a vault, as a git repository in its folder that a person may use too. Calls are serialised, across
@@ -119,11 +135,16 @@ pub enum Touching {
 /// out, links are kept as links. Times are the caller's.
 #[async_trait]
 pub trait History: Send + Sync + std::fmt::Debug {
-    /// Records whatever changed on disk since the last change as one, none if nothing did. Record the person's
+    /// Records what of a part changed on disk since the last change as one, none if nothing did. Record the person's
     /// changes before a run starts, and the run's when it ends.
     ///
     /// Errors: [`HistoryError::BadRun`], [`HistoryError::Busy`].
-    async fn commit(&self, author: &Author, at: Timestamp) -> Result<Option<RecordedChange>, HistoryError>;
+    async fn commit(
+        &self,
+        author: &Author,
+        part: &Part,
+        at: Timestamp,
+    ) -> Result<Option<RecordedChange>, HistoryError>;
     /// The newest changes first, at most `limit`.
     async fn log(&self, touching: &Touching, limit: usize) -> Result<Vec<RecordedChange>, HistoryError>;
     /// What a change changed as a unified diff; without an id, what is not recorded yet.
@@ -138,7 +159,8 @@ pub trait History: Send + Sync + std::fmt::Debug {
     /// [`HistoryError::BadRun`], [`HistoryError::Busy`].
     async fn undo(&self, run: &str, by: &Run, at: Timestamp) -> Result<Option<RecordedChange>, HistoryError>;
     /// Makes the history begin anew with what stands on disk: `Ok` means that nothing from before is in any of its
-    /// files. To be called after something was forgotten.
+    /// files. To be called after something was forgotten. What fails is owed, also to the next process: the next call of
+    /// anything that finds the repository free does it first.
     ///
     /// Errors: [`HistoryError::Busy`].
     async fn purge(&self, at: Timestamp) -> Result<(), HistoryError>;

@@ -9,12 +9,14 @@ mod history;
 mod index;
 mod ledger;
 mod models;
+mod pages;
+pub mod runs;
 mod upstream;
 mod vault;
 
 pub use clock::{Clock, Ids};
 pub use conversations::{Conversations, NewRecord, Record};
-pub use history::{Author, By, ChangeId, History, HistoryError, RecordedChange, Run, RunId, Touching};
+pub use history::{Author, By, ChangeId, History, HistoryError, Part, RecordedChange, Run, RunId, Touching};
 pub use index::{CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance};
 pub use ledger::{
     Accepted, AppendOutcome, BrokenFile, Buffered, Cut, FileAppend, FileChanges, FileMark, FileRecord,
@@ -24,6 +26,7 @@ pub use ledger::{
 pub use models::{
     Chat, ChatError, ChatMessage, ChatReply, ChatRequest, ChatRole, EmbedError, EmbedPurpose, Embedder,
 };
+pub use pages::Pages;
 pub use upstream::{Probed, Upstream, UpstreamAnswer, UpstreamError, UpstreamRequest};
 pub use vault::{
     Edit, EntryProblem, FileStat, ParsedFile, ReadEntry, Vault, VaultChange, VaultError, VaultPath, Written,

@@ -88,6 +88,9 @@ pub enum ChatError {
     /// Refused for what the request is; another try would be refused too.
     #[error("the chat model refused: {reason}")]
     Refused { reason: String },
+    /// Background work has used up the tokens of the day; tomorrow there are new ones.
+    #[error("today's {tokens_max} tokens for background work are used up")]
+    OverBudget { tokens_max: u64 },
 }
 
 /// A chat model for extraction; the adapter bounds time and retries.

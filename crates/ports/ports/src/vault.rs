@@ -101,7 +101,8 @@ pub trait Vault: Send + Sync + std::fmt::Debug {
     fn path_of(&self, entry: &Entry) -> VaultPath;
     /// Appends entries to the files they belong in and syncs them to disk. An entry whose id the file already holds
     /// is not written again (`fresh` says that none can be there, which saves the look); a torn tail that an earlier
-    /// crash left is cut off first. Cost: the entries, not the file.
+    /// crash left is cut off first. A skill is a file of its own: it comes to be whole or not at all, and is refused where
+    /// another one stands. Cost: the entries, not the file.
     async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError>;
     /// Reads a file; none when it does not exist. Never fails on what it contains.
     async fn read(&self, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError>;
@@ -109,7 +110,8 @@ pub trait Vault: Send + Sync + std::fmt::Debug {
     async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError> {
         Ok(self.read(path).await?.map(|file| file.stat))
     }
-    /// Rewrites a file with these changes, everything else byte for byte as it was.
+    /// Rewrites a file with these changes, everything else byte for byte as it was. A file of which nothing is left
+    /// goes.
     async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<FileStat, VaultError>;
     /// Every memory file there is, sorted by path.
     async fn scan(&self) -> Result<Vec<FileStat>, VaultError>;

@@ -1,0 +1,377 @@
+//! Background runs as durable work, what happened that may call for one, and what they cost.
+//!
+//! Owns: what a store of runs promises, and the events. Never: what a strategy does, or when one is due.
+//!
+//! Times that say when something is due are the dispatcher's own: they follow its clock that never goes back.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use model::{CellId, Date, EntryId, Owner, Scope, SessionId, Timestamp};
+
+use crate::history::RunId;
+use crate::ledger::LedgerError;
+use crate::vault::VaultPath;
+
+/// What a run is about. Equal work is the same work: one run that waits does for all who asked.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Work {
+    /// The strategy's name.
+    pub strategy: String,
+    pub scope: Scope,
+    pub owner: Option<Owner>,
+    /// A memcell, a cluster, an owner: whatever the strategy calls it; empty for all there is.
+    pub subject: String,
+}
+
+/// Which trigger called for a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Cause {
+    Event,
+    /// Nothing has happened for a while; what happens meanwhile begins the time anew.
+    Idle,
+    Cron,
+    /// Enough has happened.
+    Counter,
+    /// A person asked for it.
+    Manual,
+}
+
+impl Cause {
+    /// Every cause there is.
+    pub const ALL: [Self; 5] = [Self::Event, Self::Idle, Self::Cron, Self::Counter, Self::Manual];
+
+    /// The word that the store and the routes use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Event => "event",
+            Self::Idle => "idle",
+            Self::Cron => "cron",
+            Self::Counter => "counter",
+            Self::Manual => "manual",
+        }
+    }
+
+    /// The cause of that word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|cause| cause.as_str() == word)
+    }
+}
+
+/// Where a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RunState {
+    /// Waiting for its time.
+    Queued,
+    /// Leased to a dispatcher.
+    Running,
+    /// Done.
+    Success,
+    /// The last attempt failed; the next one waits for its time.
+    Failed,
+    /// Given up; kept and reported until the same work succeeds or is forgotten.
+    DeadLetter,
+}
+
+impl RunState {
+    /// Every state there is.
+    pub const ALL: [Self; 5] = [
+        Self::Queued,
+        Self::Running,
+        Self::Success,
+        Self::Failed,
+        Self::DeadLetter,
+    ];
+
+    /// The word that the store and the routes use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Success => "success",
+            Self::Failed => "failed",
+            Self::DeadLetter => "dead_letter",
+        }
+    }
+
+    /// The state of that word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == word)
+    }
+
+    /// Whether the run waits for its time.
+    pub fn is_waiting(self) -> bool {
+        matches!(self, Self::Queued | Self::Failed)
+    }
+
+    /// Whether the run is over.
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Success | Self::DeadLetter)
+    }
+}
+
+/// What model calls and attempts cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cost {
+    pub calls: u64,
+    pub prompt_tokens: u64,
+    pub completion_tokens: u64,
+    /// Time that attempts took.
+    pub millis: u64,
+}
+
+impl Cost {
+    /// Prompt and completion together.
+    pub fn tokens(self) -> u64 {
+        self.prompt_tokens.saturating_add(self.completion_tokens)
+    }
+}
+
+/// How often work must be asked for before it is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Threshold {
+    /// So many times since the last run was queued.
+    pub count: u32,
+    /// And not sooner than this after it.
+    pub cooldown: Duration,
+}
+
+/// A run to be queued.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRun {
+    /// Printable text without spaces, `r_…`.
+    pub id: RunId,
+    pub work: Work,
+    /// The session that called for it, if one did; it is forgotten with that session.
+    pub session: Option<SessionId>,
+    pub cause: Cause,
+    /// Why, for people: one line that quotes no memory.
+    pub reason: String,
+    pub run_at: Timestamp,
+    /// Counted first, where the work waits for a number.
+    pub threshold: Option<Threshold>,
+}
+
+/// A run as stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    pub id: RunId,
+    pub work: Work,
+    /// None also when several sessions called for it.
+    pub session: Option<SessionId>,
+    pub cause: Cause,
+    pub reason: String,
+    pub state: RunState,
+    /// How often it was claimed and not handed back, this time included.
+    pub attempt: u32,
+    /// When the next attempt is due; while it runs, when its lease ends.
+    pub run_at: Timestamp,
+    pub created: Timestamp,
+    /// When the last attempt began.
+    pub started: Option<Timestamp>,
+    pub finished: Option<Timestamp>,
+    /// Of all attempts.
+    pub cost: Cost,
+    /// What it did, for people: one line that quotes no memory. Empty until it succeeds.
+    pub change: String,
+    /// What the last attempt failed with.
+    pub error: Option<String>,
+}
+
+/// Which runs may be claimed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    pub limit: usize,
+    /// Strategies whose runs may be claimed, whatever their cause.
+    pub strategies: Vec<String>,
+    /// Strategies whose runs may be claimed if a person asked for them.
+    pub by_hand: Vec<String>,
+    pub now: Timestamp,
+    pub lease_until: Timestamp,
+}
+
+/// What a claim found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Claimed {
+    pub runs: Vec<Run>,
+    /// When the next of those that may be claimed is due, if none ends before; none when none waits.
+    pub next: Option<Timestamp>,
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It succeeded. Dead letters of the same work are made good by it, and go.
+    Done { change: String },
+    /// It failed and is tried again then.
+    Retry { error: String, at: Timestamp },
+    /// It failed for good.
+    GiveUp { error: String },
+    /// It was cut short through no fault of its own, and does not count; it is due again at once.
+    HandBack,
+}
+
+/// Which runs to list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunQuery {
+    /// None for those of every tenant.
+    pub scope: Option<Scope>,
+    pub strategy: Option<String>,
+    pub state: Option<RunState>,
+    /// Only these; empty for all.
+    pub ids: Vec<RunId>,
+    /// From 1.
+    pub page: usize,
+    pub page_size: usize,
+}
+
+/// One page of runs, newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunPage {
+    pub total: usize,
+    pub runs: Vec<Run>,
+}
+
+/// How many runs stand where.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RunStats {
+    pub queued: usize,
+    pub running: usize,
+    /// Waiting for another attempt.
+    pub failed: usize,
+    pub dead_letters: usize,
+    /// When the oldest waiting run was queued.
+    pub oldest_waiting: Option<Timestamp>,
+}
+
+/// Durable background runs. A claim leases a run; of one strategy and owner, one runs at a time. A lease that a dead
+/// process held is given back at the next start. The sweeps of [`crate::Transcripts`] take runs too: those of a scope,
+/// of an owner, of the one session that called for them.
+#[async_trait]
+pub trait Runs: Send + Sync + std::fmt::Debug {
+    /// Queues runs in one commit; for each the id under which the work waits, none where it was only counted.
+    ///
+    /// Work that waits already absorbs the new run: an idle one moves to the later time, unless a person had asked; any
+    /// other cause brings it forward, but a failed one keeps its time, unless a person asks now. Work that runs does not absorb:
+    /// the new run waits behind it. An id that exists is left as it is.
+    async fn enqueue(&self, runs: Vec<NewRun>, now: Timestamp) -> Result<Vec<Option<RunId>>, LedgerError>;
+    /// Leases runs whose time has come, those longest due first; of one strategy, scope and owner only one, and none
+    /// while another runs. What a person asked for goes first among them.
+    async fn claim(&self, claim: Claim) -> Result<Claimed, LedgerError>;
+    /// Ends an attempt; one that nobody has a lease of any more is left as it is. `millis` is the time that it took.
+    async fn finish(
+        &self,
+        id: &RunId,
+        verdict: Verdict,
+        millis: u64,
+        now: Timestamp,
+    ) -> Result<(), LedgerError>;
+    /// Adds to what a run and a day have cost.
+    async fn charge(&self, id: &RunId, day: Date, cost: Cost) -> Result<(), LedgerError>;
+    /// What a day has cost so far.
+    async fn spent(&self, day: Date) -> Result<Cost, LedgerError>;
+    /// At start, when no dispatcher of this root can be alive: gives back every lease, and lets nothing but cron runs
+    /// wait beyond `latest`, so that a machine's clock that was set back delays nobody for long.
+    async fn release_all(&self, now: Timestamp, latest: Timestamp) -> Result<usize, LedgerError>;
+    /// A page of runs.
+    async fn page(&self, query: &RunQuery) -> Result<RunPage, LedgerError>;
+    /// Counts over all scopes; also removes successes older than `keep_since`.
+    async fn stats(&self, keep_since: Timestamp) -> Result<RunStats, LedgerError>;
+}
+
+/// Something that happened to memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// An owner's episode is in the vault and found by search, with its facts.
+    EpisodeWritten {
+        scope: Scope,
+        owner: Owner,
+        session: SessionId,
+        cell: CellId,
+        episode: EntryId,
+    },
+    /// What an agent learnt from a piece of work is in the vault.
+    CaseWritten {
+        scope: Scope,
+        owner: Owner,
+        session: SessionId,
+        case: EntryId,
+    },
+    /// A cluster of an owner's episodes or cases gained or lost one.
+    ClusterChanged {
+        scope: Scope,
+        owner: Owner,
+        cluster: String,
+    },
+    /// A person edited a file of an owner's.
+    HandEdited {
+        scope: Scope,
+        owner: Owner,
+        path: VaultPath,
+    },
+}
+
+impl Event {
+    pub fn scope(&self) -> &Scope {
+        match self {
+            Self::EpisodeWritten { scope, .. }
+            | Self::CaseWritten { scope, .. }
+            | Self::ClusterChanged { scope, .. }
+            | Self::HandEdited { scope, .. } => scope,
+        }
+    }
+
+    /// Whose memory it happened to.
+    pub fn owner(&self) -> &Owner {
+        match self {
+            Self::EpisodeWritten { owner, .. }
+            | Self::CaseWritten { owner, .. }
+            | Self::ClusterChanged { owner, .. }
+            | Self::HandEdited { owner, .. } => owner,
+        }
+    }
+
+    /// The session in which it began, where there is one.
+    pub fn session(&self) -> Option<&SessionId> {
+        match self {
+            Self::EpisodeWritten { session, .. } | Self::CaseWritten { session, .. } => Some(session),
+            Self::ClusterChanged { .. } | Self::HandEdited { .. } => None,
+        }
+    }
+}
+
+/// What happened, for people: one line that quotes no memory.
+impl std::fmt::Display for Event {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::EpisodeWritten { episode, .. } => write!(f, "episode {episode} was written"),
+            Self::CaseWritten { case, .. } => write!(f, "case {case} was written"),
+            Self::ClusterChanged { cluster, .. } => write!(f, "cluster {cluster} changed"),
+            Self::HandEdited { path, .. } => write!(f, "{path} was edited by hand"),
+        }
+    }
+}
+
+/// Who is told what happened.
+#[async_trait]
+pub trait Events: Send + Sync + std::fmt::Debug {
+    /// Takes events; `Ok` means that what they call for is on disk. An event may be told more than once.
+    async fn emit(&self, events: Vec<Event>) -> Result<(), LedgerError>;
+}
+
+/// Nobody is told.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoEvents;
+
+#[async_trait]
+impl Events for NoEvents {
+    async fn emit(&self, _: Vec<Event>) -> Result<(), LedgerError> {
+        Ok(())
+    }
+}
+
+/// What the machine runs on.
+pub trait Power: Send + Sync + std::fmt::Debug {
+    /// Whether it is a battery that is being emptied; false where nobody can tell.
+    fn is_on_battery(&self) -> bool;
+}
