@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use transcript::{Block, Item, ItemId, Role};
 
 use crate::bootstrap::Unit;
-use crate::redact::redact;
+use redact::redact;
 
 /// Every limit of a flush.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -21,7 +21,6 @@ pub mod policy;
 pub mod prompt;
 pub mod ranges;
 pub mod record;
-pub mod redact;
 pub mod session;
 pub mod text;
 pub mod variator;

@@ -10,7 +10,7 @@ use regex::Regex;
 use transcript::{Item, ItemId, Role};
 
 use crate::bootstrap::Unit;
-use crate::redact::redact;
+use redact::redact;
 
 /// What a memory tells. Declared in the order in which a sentence is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

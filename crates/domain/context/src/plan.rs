@@ -64,7 +64,7 @@ impl Effort {
     }
 }
 
-/// What a decision was made from, in tokens of the backend as far as its reports tell.
+/// What a decision was made from, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inputs {
     /// The weight of the view.
@@ -118,12 +118,12 @@ pub struct Plan {
     pub inputs: Inputs,
     /// The pieces of the frontier that leave, ascending; none for masks alone.
     pub leaves: Vec<usize>,
-    /// What the new node may weigh; this and what follows are tokens as the meter counts them.
+    /// What the new node may weigh, in tokens.
     pub node_tokens_max: usize,
     pub masks: Vec<Mask>,
-    /// What it expects to gain.
+    /// What it expects to gain, in tokens.
     pub gain_expected: usize,
-    /// The gain below which it is not recorded.
+    /// The gain below which it is not recorded, in tokens.
     pub gain_required: usize,
 }
 
@@ -153,36 +153,19 @@ impl Session {
         Inputs { threshold, ..inputs }
     }
 
-    /// The same weights as the meter counts: pieces are weighed by it, and not by what a backend says of the whole.
-    fn counted(&self, told: &Inputs) -> Inputs {
-        let counted = self.view_counted();
-        let scaled = |tokens: usize| match told.used {
-            used if used == counted => tokens,
-            used => share_of(tokens, counted as f64 / used as f64),
-        };
-        Inputs {
-            used: counted,
-            limit: scaled(told.limit),
-            threshold: scaled(told.threshold),
-            target: scaled(told.target),
-            gain_min: scaled(told.gain_min),
-        }
-    }
-
     /// Decides at one effort. `Auto` starts at [`Effort::Mask`].
     pub fn decide(&self, budget: &Budget, trigger: Trigger, effort: Effort) -> Decision {
-        let told = self.inputs_of(budget, trigger);
-        let inputs = self.counted(&told);
-        let fits = told.used <= told.limit;
+        let inputs = self.inputs_of(budget, trigger);
+        let fits = inputs.used <= inputs.limit;
         let waits_until_due = matches!(trigger, Trigger::Auto | Trigger::Idle);
-        if waits_until_due && told.used < told.threshold {
-            return Decision::Keep(told, Keep::BelowThreshold);
+        if waits_until_due && inputs.used < inputs.threshold {
+            return Decision::Keep(inputs, Keep::BelowThreshold);
         }
         let refused = self
             .refused_at()
             .is_some_and(|at| inputs.used < at.saturating_add(inputs.gain_min.max(1)));
         if waits_until_due && fits && refused {
-            return Decision::Keep(told, Keep::RefusedBefore);
+            return Decision::Keep(inputs, Keep::RefusedBefore);
         }
         let reason = match trigger {
             Trigger::Manual => Reason::Manual,
@@ -216,7 +199,7 @@ impl Session {
             && mask_gain >= share_of(inputs.limit, self.policy().mask_gain_min);
         let too_little = effort == Effort::Mask && !enough;
         if (leaves.is_empty() && masks.is_empty()) || too_little {
-            return Decision::Keep(told, Keep::NothingToTake);
+            return Decision::Keep(inputs, Keep::NothingToTake);
         }
         let gain_required = if fits && trigger != Trigger::Manual {
             inputs.gain_min.max(1)
@@ -232,7 +215,7 @@ impl Session {
             epoch,
             reason,
             effort,
-            inputs: told,
+            inputs,
             leaves,
             node_tokens_max,
             masks,

@@ -38,11 +38,6 @@ impl Session {
         self.unbounded().tokens
     }
 
-    /// The same as the meter counts it.
-    pub(crate) fn view_counted(&self) -> usize {
-        self.unbounded().counted
-    }
-
     fn unbounded(&self) -> View {
         let items = self.shown();
         let (items, counted) = match repair::for_view(&items, &self.pending()) {

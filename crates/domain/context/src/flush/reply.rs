@@ -5,7 +5,7 @@
 
 use super::sentinel::strip_sentinel;
 use super::{Policy, Rules};
-use crate::redact::redact;
+use redact::redact;
 
 /// The meaning of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]

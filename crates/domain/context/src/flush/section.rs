@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::Policy;
-use crate::redact::redact;
+use redact::redact;
 
 /// The text to append to `existing`: a heading with the day and a bullet for each new fact. Nothing where no fact is new,
 /// where the file has no room for one, or where `date` is not `YYYY-MM-DD`. Facts that no longer fit are left out, the

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::redact;
+use super::{marks, redact};
 
 /// Built from parts, so that no scanner of repositories takes a test for a leak.
 fn secrets() -> Vec<(&'static str, String)> {
@@ -108,6 +108,13 @@ fn what_only_looks_so_stays() {
     ] {
         assert_eq!(redact(text), text);
     }
+}
+
+#[test]
+fn marks_are_told_by_their_kind() {
+    let out = redact("password=hunter22 and 4242 4242 4242 4242; [redacted:] is none");
+    assert_eq!(marks(&out), ["password", "card"]);
+    assert_eq!(marks("plain"), Vec::<&str>::new());
 }
 
 proptest! {

@@ -3,7 +3,7 @@
 //! Owns: what a secret looks like and the mark left in its place. Never: deciding what is written, keeping a secret, or a
 //! promise that none is missed: a password that looks like any other word, with no word near that says so, stays.
 //!
-//! Reading order: [`redact`], then `shapes` (secrets known by their own form), `assign` (values known by the name they are
+//! Reading order: [`redact()`], then `shapes` (secrets known by their own form), `assign` (values known by the name they are
 //! given to), `cards` (numbers that pay).
 
 mod assign;
@@ -36,6 +36,20 @@ pub fn redact(text: &str) -> Cow<'_, str> {
         }
     }
     out
+}
+
+/// The kinds of the marks in a text, in order.
+pub fn marks(text: &str) -> Vec<&str> {
+    let mut kinds = Vec::new();
+    let mut rest = text;
+    loop {
+        let (_, mark, after) = split_at_mark(rest);
+        if mark.is_empty() {
+            return kinds;
+        }
+        kinds.push(&mark[MARK.len()..mark.len() - 1]);
+        rest = after;
+    }
 }
 
 /// One pass over what lies between the marks; nothing if nothing was found.
