@@ -1,0 +1,40 @@
+//! What holds for any input, and the cases that the rules are for.
+
+mod clusters;
+mod dreams;
+mod foresights;
+mod pages;
+mod profiles;
+mod reflections;
+
+use model::{Content, Message, MessageId, Name, Role, Scope, SessionId, SessionKey, Timestamp, Zone};
+
+fn at(text: &str) -> Timestamp {
+    Zone::utc().parse(text).expect("a date of the test")
+}
+
+fn day(days: i64) -> Timestamp {
+    at("2024-05-01T10:00:00Z").plus_millis(days * 86_400_000)
+}
+
+fn name(text: &str) -> Name {
+    Name::parse(text).expect("a name of the test")
+}
+
+/// What `Ann` said on Wednesday, 8 May 2024.
+fn said(text: &str) -> Message {
+    Message {
+        id: MessageId::new("m1"),
+        session: SessionKey {
+            scope: Scope::default(),
+            session: SessionId::new("s1"),
+        },
+        sender: name("ann"),
+        sender_name: Some("Ann".to_owned()),
+        role: Role::User,
+        time: at("2024-05-08T10:00:00Z"),
+        content: Content::Text(text.to_owned()),
+        tool_calls: Vec::new(),
+        tool_call_id: None,
+    }
+}
