@@ -25,7 +25,7 @@ const MONTHS: [&str; 12] = [
 ];
 
 /// `8 May 2023`.
-pub(crate) fn day(date: Date) -> String {
+pub fn day(date: Date) -> String {
     let month = usize::try_from(date.month())
         .ok()
         .and_then(|m| MONTHS.get(m.wrapping_sub(1)));
@@ -35,7 +35,7 @@ pub(crate) fn day(date: Date) -> String {
 /// A text with dates behind its relative expressions ("yesterday" becomes "yesterday (7 May 2023)"), and the start of
 /// the first expression that had begun when it was said. A bare "Friday" or "3 June" stays as it is where the text does
 /// not tell whether it is past or to come.
-pub(crate) fn written_out(text: &str, said_at: Timestamp, zone: &Zone) -> (String, Option<Timestamp>) {
+pub fn written_out(text: &str, said_at: Timestamp, zone: &Zone) -> (String, Option<Timestamp>) {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     let mut since = None;

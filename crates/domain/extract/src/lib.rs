@@ -17,21 +17,25 @@ mod dates;
 pub mod episode;
 pub mod facts;
 pub mod prompt;
-mod repair;
-mod sentence;
+pub mod repair;
+pub mod sentence;
 pub mod slot;
 #[cfg(test)]
 mod tests;
 mod title;
-mod visible;
-mod words;
+pub mod visible;
+pub mod words;
 
 pub use answer::{Answer, AnswerPart, AnswerProblem, parse_answer, retry_hint};
 pub use boundary::{Boundary, Limits, boundaries, boundary_possible, owners};
+pub use dates::{day, written_out};
 pub use episode::{Episode, episode};
 pub use facts::{Fact, facts};
 pub use prompt::{PROMPT_VERSION, Prompt, Tail, memcell_request};
+pub use repair::find as find_json;
+pub use sentence::sentences;
 pub use slot::{KnownFacts, Slot, Standing, Statement, is_duplicate, slot};
+pub use visible::{own_words, speaker};
 
 /// What the rules sign their memories with.
 pub const RULES_VERSION: &str = "rules/1";

@@ -9,7 +9,7 @@ const DEPTH_MAX: usize = 32;
 const STARTS_MAX: usize = 8;
 
 /// The first object with that key in a text, or the text's first value that holds anything.
-pub(crate) fn find(text: &str, key: &str) -> Option<Value> {
+pub fn find(text: &str, key: &str) -> Option<Value> {
     let text = text.rsplit_once("</think>").map_or(text, |(_, answer)| answer);
     if let Ok(value) = serde_json::from_str::<Value>(text.trim()) {
         return Some(value).filter(|value| value.is_object() || value.is_array());

@@ -12,7 +12,7 @@ static ABBREVIATIONS: WordList =
     word_list!("mr mrs ms dr prof st jr sr vs etc e.g i.e approx no inc ltd co dept apt ave mt ft a.m p.m");
 
 /// The sentences of a text, trimmed, without list marks; none is empty.
-pub(crate) fn sentences(text: &str) -> Vec<&str> {
+pub fn sentences(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for line in text.lines() {
         let line = unmarked(line.trim());

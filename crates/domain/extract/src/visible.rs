@@ -11,7 +11,7 @@ const CHARS_READ_MAX: usize = 32_000;
 const NAME_CHARS_MAX: usize = 60;
 
 /// A message's text without guarded spans, code reduced to a mark.
-pub(crate) fn shown(message: &Message) -> String {
+pub fn shown(message: &Message) -> String {
     let text = message.text();
     let end = text
         .char_indices()
@@ -21,7 +21,7 @@ pub(crate) fn shown(message: &Message) -> String {
 }
 
 /// What a person said in their own words: nothing of tools and models, no quoted lines.
-pub(crate) fn own_words(message: &Message) -> String {
+pub fn own_words(message: &Message) -> String {
     if message.role != Role::User {
         return String::new();
     }
@@ -31,7 +31,7 @@ pub(crate) fn own_words(message: &Message) -> String {
 }
 
 /// The speaker's name, fit to stand in a sentence.
-pub(crate) fn speaker(message: &Message) -> String {
+pub fn speaker(message: &Message) -> String {
     let name = one_line(message.speaker());
     let name = if name.is_empty() {
         message.sender.as_str().to_owned()

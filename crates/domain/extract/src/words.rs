@@ -88,7 +88,7 @@ fn inside_number(text: &str, before: usize, after: usize) -> bool {
 }
 
 /// A text cut to at most so many characters, at a word where one ends near, with an ellipsis if anything was cut.
-pub(crate) fn cut(text: &str, chars_max: usize) -> String {
+pub fn cut(text: &str, chars_max: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(chars_max) else {
         return text.to_owned();
     };
@@ -108,7 +108,7 @@ pub(crate) fn cut(text: &str, chars_max: usize) -> String {
 }
 
 /// A text on one line, with single spaces and without control characters.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     let clean: String = text
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
