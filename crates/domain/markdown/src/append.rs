@@ -4,8 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use model::{Entry, EntryId, Zone};
+use model::{Entry, EntryId, EntryKind, Zone};
 
+use crate::front::Broken;
 use crate::lines::END;
 use crate::parse::Parsed;
 use crate::render::render;
@@ -27,8 +28,11 @@ pub struct Plan {
     pub text: String,
 }
 
-/// Plans an append to a file that was read.
-pub fn plan(bytes: &[u8], parsed: &Parsed, entries: &[Entry], zone: &Zone) -> Plan {
+/// Plans an append to a file that was read. One that holds another skill takes none.
+pub fn plan(bytes: &[u8], parsed: &Parsed, entries: &[Entry], zone: &Zone) -> Result<Plan, Broken> {
+    if let Some(skill) = entries.iter().find(|entry| entry.kind == EntryKind::Skill) {
+        return plan_skill(bytes, parsed, skill, entries, zone);
+    }
     let mut taken: BTreeSet<&EntryId> = parsed.ids();
     let missing = entries.iter().filter(|entry| taken.insert(&entry.id));
     let rendered: Vec<String> = missing.map(|entry| render(entry, zone)).collect();
@@ -39,7 +43,26 @@ pub fn plan(bytes: &[u8], parsed: &Parsed, entries: &[Entry], zone: &Zone) -> Pl
     } else {
         format!("{}{}", separator(stays), rendered.join("\n"))
     };
-    Plan { cut, text }
+    Ok(Plan { cut, text })
+}
+
+/// A skill is a file of its own, which comes to be whole or not at all.
+fn plan_skill(
+    bytes: &[u8],
+    parsed: &Parsed,
+    skill: &Entry,
+    entries: &[Entry],
+    zone: &Zone,
+) -> Result<Plan, Broken> {
+    match () {
+        () if entries.iter().any(|entry| entry.id != skill.id) => Err(Broken::Taken),
+        () if bytes.is_empty() => Ok(Plan {
+            cut: None,
+            text: render(skill, zone),
+        }),
+        () if parsed.ids().contains(&skill.id) => Ok(Plan::default()),
+        () => Err(parsed.broken.clone().unwrap_or(Broken::Taken)),
+    }
 }
 
 fn cut(bytes: &[u8], parsed: &Parsed, rendered: &[String]) -> Option<Cut> {

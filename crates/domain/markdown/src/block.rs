@@ -107,7 +107,7 @@ pub(crate) fn read(
     Ok((entry, known.others.into_iter().map(str::to_owned).collect()))
 }
 
-fn read_percent(text: &str) -> Option<u8> {
+pub(crate) fn read_percent(text: &str) -> Option<u8> {
     let number = text.strip_suffix('%').unwrap_or(text).trim_end();
     number.parse().ok().filter(|percent| *percent <= 100)
 }
@@ -191,7 +191,7 @@ fn read_turn(heading: &Line<'_>, lines: &[Line<'_>], entry: &Entry, zone: &Zone)
     })
 }
 
-fn read_parent(text: &str) -> Option<Parent> {
+pub(crate) fn read_parent(text: &str) -> Option<Parent> {
     let (kind, id) = text.trim_matches(is_space).split_once(is_space)?;
     Some(Parent {
         kind: ParentKind::parse(kind)?,

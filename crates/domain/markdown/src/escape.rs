@@ -12,7 +12,7 @@ use crate::lines::{is_blank, is_marker};
 
 /// Whether a character would not survive an editor, or would not be seen: controls but the tab, the line ends that
 /// only some programs know, the byte order mark, and what reorders a line as shown.
-fn is_hidden(c: char) -> bool {
+pub(crate) fn is_hidden(c: char) -> bool {
     (c.is_control() && c != '\t')
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -22,7 +22,7 @@ fn push_code(out: &mut String, c: char) {
 }
 
 /// Appends a text with `\u{…}` for hidden characters and for those that `also` names.
-fn push_chars(out: &mut String, text: &str, also: impl Fn(char) -> bool) {
+pub(crate) fn push_chars(out: &mut String, text: &str, also: impl Fn(char) -> bool) {
     let mut rest = text.chars();
     while let Some(c) = rest.next() {
         if is_hidden(c) || also(c) || (c == '\\' && rest.as_str().starts_with("u{")) {
@@ -138,7 +138,7 @@ pub fn read_block<'a>(lines: &[&'a str], is_opening: impl Fn(&str) -> bool) -> S
     texts.join("\n")
 }
 
-fn split_slashes(line: &str) -> (usize, &str) {
+pub(crate) fn split_slashes(line: &str) -> (usize, &str) {
     let rest = line.trim_start_matches('\\');
     (line.len() - rest.len(), rest)
 }

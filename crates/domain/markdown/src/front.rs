@@ -14,6 +14,10 @@ use crate::{VERSION, VERSION_OLDEST};
 pub enum Broken {
     /// A later version of Quipu wrote it, or one older than all that are read; nothing of it is read or changed.
     Version(String),
+    /// There is none where a skill must have it.
+    NoFront,
+    /// Another skill has the file already.
+    Taken,
     /// The `---` that ends it is missing.
     Unclosed,
     /// Not YAML, or not keys and values.
@@ -36,6 +40,11 @@ impl std::fmt::Display for Broken {
                 f,
                 "the front matter says `quipu: {found}`, and this program reads {VERSION_OLDEST} to {VERSION}"
             ),
+            Self::NoFront => write!(
+                f,
+                "a skill's file begins with `name` and `description` between two lines `---`"
+            ),
+            Self::Taken => write!(f, "it holds another skill"),
             Self::Unclosed => write!(
                 f,
                 "the front matter that starts in line 1 has no line `---` at its end"

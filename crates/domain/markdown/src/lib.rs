@@ -6,7 +6,7 @@
 //! Reading order: [`place`] (which file holds what), [`escape`] (any text as lines of a text file), [`keys`] (the
 //! inline keys), [`render()`] (an entry as text), [`lines`] and [`front`] (what a line is, how a file begins),
 //! [`parse()`] (a file as blocks) and [`block`] (a block as an entry), [`digest()`], [`change`] (edits in place),
-//! [`append`] (what an append writes, and what of a crashed one it takes back), [`sections`] (what changed between two
+//! `skill` (the files of their own), [`append`] (what an append writes, and what of a crashed one it takes back), [`sections`] (what changed between two
 //! states of a file).
 
 pub mod append;
@@ -21,6 +21,7 @@ pub mod parse;
 pub mod place;
 pub mod render;
 pub mod sections;
+mod skill;
 #[cfg(test)]
 mod tests;
 

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Date, EntryId, Zone};
+use model::{Date, EntryId, EntryKind, Zone};
 
 use crate::block::{self, Block, Raw};
 use crate::digest::Fnv;
@@ -14,6 +14,7 @@ use crate::escape::read_chars;
 use crate::front::{Broken, Front};
 use crate::lines::{Line, heading, is_blank, is_end, lines};
 use crate::place::Place;
+use crate::skill;
 
 /// A place in a file that could not be read; its text stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +57,9 @@ impl Parsed {
 
 /// Reads a file.
 pub fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
+    if place.kind == EntryKind::Skill {
+        return skill::parse(bytes, place, zone);
+    }
     let (text, invalid) = as_text(bytes);
     let lines = lines(&text);
     let front = Front::of_lines(&lines);
@@ -109,7 +113,7 @@ impl Parsed {
 }
 
 /// The bytes as text of the same length, and where bytes are that no text has; `?` stands in for each of those.
-fn as_text(bytes: &[u8]) -> (Cow<'_, str>, Vec<usize>) {
+pub(crate) fn as_text(bytes: &[u8]) -> (Cow<'_, str>, Vec<usize>) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return (text.into(), Vec::new());
     }

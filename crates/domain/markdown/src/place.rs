@@ -9,6 +9,9 @@ use std::fmt::Write as _;
 
 use model::{Date, Entry, EntryKind, Name, Owner, OwnerKind, Scope, Zone};
 
+/// The name of every skill's file.
+const SKILL: &str = "SKILL.md";
+
 /// What a path says about the file there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
@@ -124,7 +127,9 @@ impl Place {
             .find(|&each| kinds(each) == kind)
             .ok_or(NoPlace::Foreign)?;
         let stem = file.strip_suffix(".md").ok_or(NoPlace::Foreign)?;
-        if !file.split('/').all(is_plain) {
+        // What stands beside a skill is the skill's, and no memory.
+        let is_other = kind == EntryKind::Skill && file.rsplit('/').next() != Some(SKILL);
+        if is_other || !file.split('/').all(is_plain) {
             return Err(NoPlace::Foreign);
         }
         let id = name(owner)?;

@@ -4,16 +4,19 @@
 
 use std::fmt::Write as _;
 
-use model::{Date, Entry, Message, Origin, Timestamp, Zone};
+use model::{Date, Entry, EntryKind, Message, Origin, Timestamp, Zone};
 
 use crate::escape::{push_block, value};
 use crate::keys::{self, is_opening};
 use crate::lines::END;
-use crate::{VERSION, digest::text_of};
+use crate::{VERSION, digest::text_of, skill};
 
-/// How a file begins; nothing rewrites it afterwards.
-pub fn new_file(date: Date) -> String {
-    format!("---\nquipu: {VERSION}\ndate: {date}\n---\n")
+/// How a file of that kind begins; nothing rewrites it afterwards. A skill brings its own front matter.
+pub fn new_file(kind: EntryKind, date: Date) -> String {
+    match kind {
+        EntryKind::Skill => String::new(),
+        _ => format!("---\nquipu: {VERSION}\ndate: {date}\n---\n"),
+    }
 }
 
 /// An entry from its heading to its end mark, with a line feed after it.
@@ -23,6 +26,9 @@ pub fn render(entry: &Entry, zone: &Zone) -> String {
 
 /// As [`render`], keeping lines of keys that a person added.
 pub fn render_with(entry: &Entry, zone: &Zone, others: &[String]) -> String {
+    if entry.kind == EntryKind::Skill {
+        return skill::render(entry, zone, others);
+    }
     let mut out = String::with_capacity(512 + entry.body.len());
     push_heading(&mut out, entry);
     for (name, text) in keys_of(entry, zone) {
@@ -85,7 +91,7 @@ fn push_key(out: &mut String, name: &str, text: &str) {
 const ZONED_MILLIS_MAX: u64 = 200_000_000_000_000;
 
 /// In the owner's zone; in UTC where the zone's offset of that time has seconds, which the text form rounds away.
-fn time(at: Timestamp, zone: &Zone) -> String {
+pub(crate) fn time(at: Timestamp, zone: &Zone) -> String {
     if at.millis().unsigned_abs() < ZONED_MILLIS_MAX {
         let text = zone.render(at);
         if zone.parse(&text) == Ok(at) {

@@ -134,6 +134,14 @@ fn whose(files: &[(&str, Counts)]) -> String {
     }
 }
 
+/// What a file's state `base` becomes when some entries alone are brought over from `now`, as they stand there; none where
+/// they cannot be told from other changes. Without a base, what stands before the first entry is brought too.
+pub fn with_entries(base: Option<&str>, now: &str, is_brought: impl Fn(&str) -> bool) -> Option<String> {
+    let others = sections(now).into_iter().filter(|((id, _), _)| !is_brought(id));
+    let others: String = others.map(|(_, text)| text).collect();
+    merge(&others, now, base)
+}
+
 /// What `ours` becomes when what changed from `base` to `theirs` is done to it as well, entry by entry; none where both
 /// changed the same entry. Where `theirs` is no file at all, what stands before the first entry stays.
 pub fn merge(base: &str, ours: &str, theirs: Option<&str>) -> Option<String> {

@@ -7,6 +7,7 @@ mod hostile;
 mod names;
 mod round_trip;
 mod sections;
+mod skills;
 mod torn;
 
 use model::{Entry, EntryId, EntryKind, Name, Origin, Owner, Scope, Timestamp, Zone};

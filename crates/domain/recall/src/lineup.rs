@@ -60,7 +60,10 @@ impl Lineup {
             }
             lineup.close(start);
         }
-        let visible = |slot: &&Slot| corpus.row(**slot).time.millis() <= latest;
+        let visible = |slot: &&Slot| {
+            let row = corpus.row(**slot);
+            row.time.millis() <= latest && row.doc.is_findable()
+        };
         lineup.entries = corpus.entries().iter().filter(visible).copied().collect();
         for (place, slot) in (0..).zip(&lineup.turns) {
             lineup.places[*slot as usize] = place;

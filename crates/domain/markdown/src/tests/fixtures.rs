@@ -88,7 +88,7 @@ fn fact() -> Entry {
 #[test]
 fn version_1_is_written_as_ever() {
     let zone = berlin();
-    let front = new_file("2023-05-08".parse().expect("a date"));
+    let front = new_file(model::EntryKind::Episode, "2023-05-08".parse().expect("a date"));
     let text = format!(
         "{front}\n{}\n{}",
         render(&episode(), &zone),

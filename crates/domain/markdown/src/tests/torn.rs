@@ -5,12 +5,15 @@ use crate::{Change, change, ends_cleanly, new_file, parse, plan, render};
 
 fn start() -> String {
     let first = render(&plain("ep_1", "First — ä", "text"), &berlin());
-    format!("{}\n{first}", new_file("2023-05-08".parse().expect("a date")))
+    format!(
+        "{}\n{first}",
+        new_file(model::EntryKind::Episode, "2023-05-08".parse().expect("a date"))
+    )
 }
 
 fn appended(bytes: &[u8], more: &[model::Entry]) -> Vec<u8> {
     let zone = berlin();
-    let plan = plan(bytes, &parse(bytes, &place(), &zone), more, &zone);
+    let plan = plan(bytes, &parse(bytes, &place(), &zone), more, &zone).expect("there is room");
     let mut out = bytes.to_vec();
     if let Some(cut) = plan.cut {
         out.truncate(cut.at);
