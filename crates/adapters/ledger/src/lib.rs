@@ -1,11 +1,12 @@
-//! The ledger in `SQLite`: event logs, buffers, memcells, jobs with leases, the file-change ledger, and conversations.
+//! The ledger in `SQLite`: event logs, buffers, memcells, jobs with leases, the file-change ledger, conversations,
+//! and background runs.
 //!
 //! Owns: the database file, its schema and its durability; the only crate that names `SQLite`. Never: deciding where a
 //! conversation is cut or what a job does. `docs/ledger.md` describes the tables and the invariants they carry.
 //!
 //! Reading order: [`writer`] (one thread, one commit for all who wait), [`readers`], [`schema`], [`row`] (values and
 //! rows), [`transcripts`], [`sweep`] and [`scrub`] (forgetting, in rows and in bytes), [`jobs`], [`changes`],
-//! [`conversations`] and [`packing`].
+//! [`conversations`] and [`packing`], [`runs`].
 
 mod changes;
 mod conversations;
@@ -14,6 +15,7 @@ mod jobs;
 mod packing;
 mod readers;
 mod row;
+mod runs;
 mod schema;
 mod scrub;
 mod sweep;

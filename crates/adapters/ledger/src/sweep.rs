@@ -13,11 +13,12 @@ use rusqlite::{Connection, OptionalExtension, Params};
 
 use crate::failure::Outcome;
 use crate::row::{USER, counted, kind_number, scope_row, session_row};
-use crate::{jobs, transcripts};
+use crate::{jobs, runs, transcripts};
 
 pub(crate) fn sweep(connection: &Connection, sweep: &Sweep) -> Outcome<Forgotten> {
     let changes_before = connection.total_changes();
     delete_conversations(connection, sweep)?;
+    delete_runs(connection, sweep)?;
     let forgotten = delete(connection, sweep)?;
     if connection.total_changes() > changes_before {
         erase_bytes(connection)?;
@@ -62,6 +63,38 @@ fn delete_conversations(connection: &Connection, sweep: &Sweep) -> Outcome<()> {
                 session,
             ))?,
     };
+    Ok(())
+}
+
+/// The background runs that the sweep names, and what was counted towards more. Those of a scope go with it.
+fn delete_runs(connection: &Connection, sweep: &Sweep) -> Outcome<()> {
+    let (scope, session, owner) = match sweep {
+        Sweep::Session(key) => (&key.scope, Some(&key.session), None),
+        Sweep::Owner(scope, owner) => (scope, None, Some(owner)),
+        Sweep::OwnerInSession(key, owner) => (&key.scope, Some(&key.session), Some(owner)),
+        Sweep::Scope(_) | Sweep::Messages(..) => return Ok(()),
+    };
+    let Some(scope) = scope_row(connection, scope)? else {
+        return Ok(());
+    };
+    let session = session.map(SessionId::as_str);
+    let kind = owner.map(|owner| kind_number(owner.kind));
+    let name = owner.map(|owner| owner.id.as_str());
+    let found = match session {
+        Some(_) => "scope = ?1 AND session = ?2 AND (?3 IS NULL OR owner_kind = ?3 AND owner = ?4)",
+        None => "scope = ?1 AND ?2 IS NULL AND owner_kind = ?3 AND owner = ?4",
+    };
+    let deleted = connection
+        .prepare_cached(&format!("DELETE FROM runs WHERE {found}"))?
+        .execute((scope, session, kind, name))?;
+    if session.is_none() {
+        connection
+            .prepare_cached("DELETE FROM run_counters WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3")?
+            .execute((scope, kind, name))?;
+    }
+    if deleted > 0 {
+        runs::set_heads(connection)?;
+    }
     Ok(())
 }
 

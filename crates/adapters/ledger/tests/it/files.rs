@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use ledger::SqliteLedger;
-use model::{CellId, MessageId, Owner};
+use model::{CellId, Date, MessageId, Owner};
+use ports::runs::{Cause, Claim, Cost, NewRun, Run, RunState, Runs, Work};
 use ports::{
     Conversations, FileChanges, FileRecord, JobKind, JobState, Jobs, LedgerError, NewRecord, TaskQuery,
     Transcripts,
@@ -73,9 +74,9 @@ fn a_file_that_is_no_database_is_an_error_with_its_cause() {
 }
 
 /// What this program writes.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
-/// What every fixture holds; a conversation from version 2 on.
+/// What every fixture holds; a conversation from version 2 on, a run from version 3 on.
 async fn fill(ledger: &SqliteLedger) {
     let s = session("a", "s");
     let messages = vec![
@@ -92,17 +93,92 @@ async fn fill(ledger: &SqliteLedger) {
         cell("mc2", &buffer[1..2], &["ann", "bob"]),
     ];
     ledger.cut(cut(cells)).await.expect("cut");
-    let claimed = ledger.claim(1, at(30), at(40)).await.expect("claims");
+    let claimed = Jobs::claim(ledger, 1, at(30), at(40)).await.expect("claims");
     ledger
         .complete(&[claimed[0].id.clone()], at(31))
         .await
         .expect("done");
-    ledger.claim(1, at(32), at(42)).await.expect("claims");
+    Jobs::claim(ledger, 1, at(32), at(42)).await.expect("claims");
     let queued = job("later", JobKind::MemoryFlush, &s);
-    ledger.enqueue(vec![queued], at(33)).await.expect("queued");
+    Jobs::enqueue(ledger, vec![queued], at(33)).await.expect("queued");
     ledger.put(record()).await.expect("recorded");
     let appended = Conversations::append(ledger, &s, &bot(), 0, Some("key"), log()).await;
     assert_eq!(appended.expect("appended"), 3);
+    let queued = Runs::enqueue(ledger, vec![new_run()], at(40)).await;
+    assert_eq!(queued.expect("queued"), [Some("r_1".into())]);
+    let claimed = Runs::claim(ledger, claim(41)).await.expect("claims");
+    assert_eq!(claimed.runs.len(), 1);
+    ledger.charge(&"r_1".into(), DAY, call()).await.expect("kept");
+}
+
+const DAY: Date = Date::constant(2026, 3, 2);
+
+fn new_run() -> NewRun {
+    NewRun {
+        id: "r_1".into(),
+        work: Work {
+            strategy: "profile".to_owned(),
+            scope: scope("a"),
+            owner: Some(Owner::user(name("ann"))),
+            subject: "mc1".to_owned(),
+        },
+        session: Some(session("a", "s").session),
+        cause: Cause::Event,
+        reason: "episode ep_1 was written".to_owned(),
+        run_at: at(41),
+        threshold: None,
+    }
+}
+
+fn claim(now: i64) -> Claim {
+    Claim {
+        limit: 9,
+        strategies: vec!["profile".to_owned()],
+        by_hand: Vec::new(),
+        now: at(now),
+        lease_until: at(now + 10),
+    }
+}
+
+fn call() -> Cost {
+    Cost {
+        calls: 1,
+        prompt_tokens: 200,
+        completion_tokens: 30,
+        millis: 0,
+    }
+}
+
+async fn check_run(ledger: &SqliteLedger) {
+    let released = Runs::release_all(ledger, at(60), at(70)).await;
+    assert_eq!(released.expect("released"), 1);
+    let claimed = Runs::claim(ledger, claim(61)).await.expect("claims").runs;
+    let NewRun {
+        id,
+        work,
+        session,
+        cause,
+        reason,
+        ..
+    } = new_run();
+    let expected = Run {
+        id,
+        work,
+        session,
+        cause,
+        reason,
+        state: RunState::Running,
+        attempt: 2,
+        run_at: at(71),
+        created: at(40),
+        started: Some(at(61)),
+        finished: None,
+        cost: call(),
+        change: String::new(),
+        error: None,
+    };
+    assert_eq!(claimed, [expected]);
+    assert_eq!(ledger.spent(DAY).await.expect("reads"), call());
 }
 
 fn bot() -> Owner {
@@ -160,6 +236,20 @@ async fn check_filled(path: &Path, version: u32) {
         (&outcome.accepted[0].id, outcome.accepted[0].duplicate),
         (&MessageId::new("m1"), true)
     );
+    check_jobs(&ledger).await;
+    assert_eq!(
+        ledger.record(&record().stat.path).await.expect("reads"),
+        Some(record())
+    );
+    if version > 1 {
+        check_conversation(&ledger).await;
+    }
+    if version > 2 {
+        check_run(&ledger).await;
+    }
+}
+
+async fn check_jobs(ledger: &SqliteLedger) {
     let everything = TaskQuery {
         scope: scope("a"),
         session: None,
@@ -170,7 +260,7 @@ async fn check_filled(path: &Path, version: u32) {
         page: 1,
         page_size: 9,
     };
-    let page = ledger.page(&everything).await.expect("reads");
+    let page = Jobs::page(ledger, &everything).await.expect("reads");
     let states: Vec<(&str, JobState)> = page
         .jobs
         .iter()
@@ -184,24 +274,19 @@ async fn check_filled(path: &Path, version: u32) {
             ("job-mc1", JobState::Success)
         ]
     );
-    assert_eq!(ledger.release_all().await.expect("released"), 1);
-    let claimed = ledger.claim(9, at(60), at(70)).await.expect("claims");
+    assert_eq!(Jobs::release_all(ledger).await.expect("released"), 1);
+    let claimed = Jobs::claim(ledger, 9, at(60), at(70)).await.expect("claims");
     assert_eq!((claimed.len(), claimed[0].attempt), (1, 2));
     ledger
         .complete(&[claimed[0].id.clone()], at(61))
         .await
         .expect("done");
     assert_eq!(
-        ledger.claim(9, at(62), at(70)).await.expect("claims")[0].id.0,
+        Jobs::claim(ledger, 9, at(62), at(70)).await.expect("claims")[0]
+            .id
+            .0,
         "later"
     );
-    assert_eq!(
-        ledger.record(&record().stat.path).await.expect("reads"),
-        Some(record())
-    );
-    if version > 1 {
-        check_conversation(&ledger).await;
-    }
 }
 
 #[tokio::test]
@@ -219,6 +304,7 @@ async fn every_old_version_is_read() {
     let dumps = [
         include_str!("../fixtures/v1.sql"),
         include_str!("../fixtures/v2.sql"),
+        include_str!("../fixtures/v3.sql"),
     ];
     for (version, dump) in (1..=VERSION).zip(dumps) {
         let folder = tempfile::tempdir().expect("a folder");

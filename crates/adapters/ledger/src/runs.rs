@@ -1,0 +1,456 @@
+//! Background runs: waiting, leased, over; what they cost.
+//!
+//! Owns: which work is the same, and whose turn it is. Never: doing a run.
+//!
+//! A lane is one strategy for one owner of one scope. `head` marks the run of each lane that runs or is the next to, so
+//! that a claim looks at no other; `due` is when it may be claimed: its time while it waits, the end of its lease while it
+//! runs.
+
+mod lane;
+
+use async_trait::async_trait;
+use model::{Date, Scope, SessionId, Timestamp};
+use ports::runs::{
+    Cause, Claim, Claimed, Cost, NewRun, Run, RunPage, RunQuery, RunState, RunStats, Runs, Threshold,
+    Verdict, Work,
+};
+use ports::{LedgerError, RunId};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql};
+
+use crate::SqliteLedger;
+use crate::failure::{Failure, Outcome};
+use crate::row::{count, counted, make_scope, name_of, owner_of, scope_row};
+
+use lane::Lane;
+pub(crate) use lane::set_heads;
+
+const RUN: &str =
+    "SELECT runs.id, strategy, app, project, owner_kind, owner, subject, session, cause, reason, state,
+      attempt, due, created, started, finished, calls, prompt_tokens, completion_tokens, millis, change, error
+    FROM runs JOIN scopes ON scopes.id = runs.scope";
+
+pub(crate) const DUE: &str = "SELECT seq FROM runs INDEXED BY run_heads WHERE head = 1 AND due <= ?3
+      AND (strategy IN (SELECT value FROM json_each(?1))
+           OR cause = 'manual' AND strategy IN (SELECT value FROM json_each(?2)))
+    ORDER BY due, seq LIMIT ?4";
+
+const NEXT: &str = "SELECT min(due) FROM runs INDEXED BY run_heads WHERE head = 1 AND due > ?3
+      AND (strategy IN (SELECT value FROM json_each(?1))
+           OR cause = 'manual' AND strategy IN (SELECT value FROM json_each(?2)))";
+
+fn unsigned(column: i64) -> u64 {
+    u64::try_from(column).unwrap_or(0)
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn run_of(row: &Row<'_>) -> Outcome<Run> {
+    let text = |at| Ok::<String, Failure>(row.get(at)?);
+    let time = |at| Ok::<_, Failure>(row.get::<_, Option<i64>>(at)?.map(Timestamp::from_millis));
+    let number = |at| Ok::<_, Failure>(unsigned(row.get(at)?));
+    let (cause, state) = (text(8)?, text(10)?);
+    let owner: Option<(i64, String)> = row.get::<_, Option<i64>>(4)?.zip(row.get(5)?);
+    Ok(Run {
+        id: RunId::from(text(0)?),
+        work: Work {
+            strategy: text(1)?,
+            scope: Scope::new(name_of(&text(2)?)?, name_of(&text(3)?)?),
+            owner: owner.map(|(kind, name)| owner_of(kind, &name)).transpose()?,
+            subject: text(6)?,
+        },
+        session: row.get::<_, Option<String>>(7)?.map(SessionId::new),
+        cause: Cause::parse(&cause).ok_or(Failure::Row(cause))?,
+        reason: text(9)?,
+        state: RunState::parse(&state).ok_or(Failure::Row(state))?,
+        attempt: row.get(11)?,
+        run_at: time(12)?.unwrap_or_default(),
+        created: time(13)?.unwrap_or_default(),
+        started: time(14)?,
+        finished: time(15)?,
+        cost: Cost {
+            calls: number(16)?,
+            prompt_tokens: number(17)?,
+            completion_tokens: number(18)?,
+            millis: number(19)?,
+        },
+        change: text(20)?,
+        error: row.get(21)?,
+    })
+}
+
+/// Counts, and gives the time at which the run is due if the number is reached.
+fn counted_due(
+    connection: &Connection,
+    lane: &Lane,
+    subject: &str,
+    threshold: Threshold,
+    run_at: Timestamp,
+) -> Outcome<Option<Timestamp>> {
+    const COUNTER: &str =
+        "scope = ?1 AND strategy = ?2 AND owner_kind IS ?3 AND owner IS ?4 AND subject = ?5";
+    let standing: Option<(u32, Option<i64>)> = connection
+        .prepare_cached(&format!("SELECT count, fired FROM run_counters WHERE {COUNTER}"))?
+        .query_row(&*lane.with(&[&subject]), |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    if standing.is_none() {
+        connection
+            .prepare_cached(
+                "INSERT INTO run_counters (scope, strategy, owner_kind, owner, subject, count)
+                 VALUES (?1, ?2, ?3, ?4, ?5, 0)",
+            )?
+            .execute(&*lane.with(&[&subject]))?;
+    }
+    let (before, fired) = standing.unwrap_or_default();
+    let (number, fired, due) = if before + 1 < threshold.count {
+        (before + 1, fired, None)
+    } else {
+        let cooldown = i64::try_from(threshold.cooldown.as_millis()).unwrap_or(i64::MAX);
+        let rested = fired.map(|fired| Timestamp::from_millis(fired).plus_millis(cooldown));
+        let due = rested.map_or(run_at, |rested| rested.max(run_at));
+        (0, Some(due.millis()), Some(due))
+    };
+    connection
+        .prepare_cached(&format!(
+            "UPDATE run_counters SET count = ?6, fired = ?7 WHERE {COUNTER}"
+        ))?
+        .execute(&*lane.with(&[&subject, &number, &fired]))?;
+    Ok(due)
+}
+
+/// A run that waits for the same work.
+struct Waiting {
+    seq: i64,
+    id: String,
+    state: String,
+    cause: String,
+    due: i64,
+    session: Option<String>,
+}
+
+fn waiting(connection: &Connection, lane: &Lane, subject: &str) -> Outcome<Option<Waiting>> {
+    let found = connection
+        .prepare_cached(
+            "SELECT seq, id, state, cause, due, session FROM runs INDEXED BY waiting_work
+             WHERE scope = ?1 AND strategy = ?2 AND owner_kind IS ?3 AND owner IS ?4 AND subject = ?5
+               AND state <> 'success' AND state IN ('queued', 'failed') ORDER BY seq LIMIT 1",
+        )?
+        .query_row(&*lane.with(&[&subject]), |row| {
+            Ok(Waiting {
+                seq: row.get(0)?,
+                id: row.get(1)?,
+                state: row.get(2)?,
+                cause: row.get(3)?,
+                due: row.get(4)?,
+                session: row.get(5)?,
+            })
+        });
+    Ok(found.optional()?)
+}
+
+/// Work that waits takes a new run in.
+fn absorb(connection: &Connection, waiting: &Waiting, new: &NewRun, due: i64) -> Outcome<()> {
+    let before = Cause::parse(&waiting.cause).ok_or_else(|| Failure::Row(waiting.cause.clone()))?;
+    let is_failed = waiting.state == RunState::Failed.as_str();
+    let (cause, due) = match (before, new.cause) {
+        (_, Cause::Manual) => (Cause::Manual, due.min(waiting.due)),
+        (Cause::Idle, Cause::Idle) if !is_failed => (Cause::Idle, due.max(waiting.due)),
+        (before, Cause::Idle) => (before, waiting.due),
+        (before, _) if is_failed => (before, waiting.due),
+        (Cause::Idle, cause) => (cause, due.min(waiting.due)),
+        (before, _) => (before, due.min(waiting.due)),
+    };
+    let session = new.session.as_ref().map(SessionId::as_str);
+    let session = session.filter(|session| waiting.session.as_deref() == Some(*session));
+    let reason = (before != Cause::Manual || new.cause == Cause::Manual).then_some(&new.reason);
+    connection
+        .prepare_cached(
+            "UPDATE runs SET cause = ?2, due = ?3, session = ?4, reason = coalesce(?5, reason) WHERE seq = ?1",
+        )?
+        .execute((waiting.seq, cause.as_str(), due, session, reason))?;
+    Ok(())
+}
+
+fn enqueue(connection: &Connection, new: &NewRun, now: Timestamp) -> Outcome<Option<RunId>> {
+    let known = connection
+        .prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?
+        .exists([&*new.id])?;
+    if known {
+        return Ok(Some(new.id.clone()));
+    }
+    let scope = make_scope(connection, &new.work.scope)?;
+    let lane = Lane::new(scope, &new.work.strategy, new.work.owner.as_ref());
+    let subject = new.work.subject.as_str();
+    let due = match new.threshold {
+        Some(threshold) => counted_due(connection, &lane, subject, threshold, new.run_at)?,
+        None => Some(new.run_at),
+    };
+    let Some(due) = due.map(Timestamp::millis) else {
+        return Ok(None);
+    };
+    let id = if let Some(waiting) = waiting(connection, &lane, subject)? {
+        absorb(connection, &waiting, new, due)?;
+        RunId::from(waiting.id)
+    } else {
+        let session = new.session.as_ref().map(SessionId::as_str);
+        connection
+            .prepare_cached(
+                "INSERT INTO runs (scope, strategy, owner_kind, owner, subject, id, session, cause, reason, state, due, created)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'queued', ?10, ?11)",
+            )?
+            .execute(&*lane.with(&[
+                &subject,
+                &&*new.id,
+                &session,
+                &new.cause.as_str(),
+                &new.reason,
+                &due,
+                &now.millis(),
+            ]))?;
+        new.id.clone()
+    };
+    lane.set_head(connection)?;
+    Ok(Some(id))
+}
+
+fn claim(connection: &Connection, claim: &Claim) -> Outcome<Claimed> {
+    let (strategies, by_hand) = (
+        serde_json::to_string(&claim.strategies)?,
+        serde_json::to_string(&claim.by_hand)?,
+    );
+    let now = claim.now.millis();
+    let mut due = connection.prepare_cached(DUE)?;
+    let due = due
+        .query_map((&strategies, &by_hand, now, count(claim.limit)), |row| row.get(0))?
+        .collect::<rusqlite::Result<Vec<i64>>>()?;
+    let mut runs = Vec::with_capacity(due.len());
+    for seq in due {
+        connection
+            .prepare_cached(
+                "UPDATE runs SET state = 'running', attempt = attempt + 1, started = ?2, due = ?3 WHERE seq = ?1",
+            )?
+            .execute((seq, now, claim.lease_until.millis()))?;
+        let mut statement = connection.prepare_cached(&format!("{RUN} WHERE runs.seq = ?1"))?;
+        let mut rows = statement.query([seq])?;
+        if let Some(row) = rows.next()? {
+            runs.push(run_of(row)?);
+        }
+    }
+    let next: Option<i64> = connection
+        .prepare_cached(NEXT)?
+        .query_row((&strategies, &by_hand, now), |row| row.get(0))?;
+    Ok(Claimed {
+        runs,
+        next: next.map(Timestamp::from_millis),
+    })
+}
+
+fn finish(connection: &Connection, id: &str, verdict: &Verdict, millis: u64, now: Timestamp) -> Outcome<()> {
+    let (state, due, finished) = match verdict {
+        Verdict::Done { .. } => (RunState::Success, None, Some(now.millis())),
+        Verdict::Retry { at, .. } => (RunState::Failed, Some(at.millis()), None),
+        Verdict::GiveUp { .. } => (RunState::DeadLetter, None, Some(now.millis())),
+        Verdict::HandBack => (RunState::Queued, Some(now.millis()), None),
+    };
+    let (change, error) = match verdict {
+        Verdict::Done { change } => (Some(change), None),
+        Verdict::Retry { error, .. } | Verdict::GiveUp { error } => (None, Some(error)),
+        Verdict::HandBack => (None, None),
+    };
+    let uncounted = u32::from(*verdict == Verdict::HandBack);
+    let ended = connection
+        .prepare_cached(
+            "UPDATE runs SET state = ?2, due = coalesce(?3, due), finished = ?4, change = coalesce(?5, ''), error = ?6,
+               attempt = attempt - ?7, millis = millis + ?8, head = 0
+             WHERE id = ?1 AND state = 'running' RETURNING scope, strategy, owner_kind, owner, subject",
+        )?
+        .query_row(
+            (id, state.as_str(), due, finished, change, error, uncounted, signed(millis)),
+            |row| {
+                let lane = Lane {
+                    scope: row.get(0)?,
+                    strategy: row.get(1)?,
+                    owner_kind: row.get(2)?,
+                    owner: row.get(3)?,
+                };
+                Ok((lane, row.get::<_, String>(4)?))
+            },
+        )
+        .optional()?;
+    let Some((lane, subject)) = ended else {
+        return Ok(());
+    };
+    if state == RunState::Success {
+        connection
+            .prepare_cached(
+                "DELETE FROM runs WHERE scope = ?1 AND strategy = ?2 AND owner_kind IS ?3 AND owner IS ?4
+                   AND subject = ?5 AND state <> 'success' AND state = 'dead_letter'",
+            )?
+            .execute(&*lane.with(&[&subject]))?;
+    }
+    lane.set_head(connection)
+}
+
+fn charge(connection: &Connection, id: &str, day: Date, cost: Cost) -> Outcome<()> {
+    let spent = (
+        signed(cost.calls),
+        signed(cost.prompt_tokens),
+        signed(cost.completion_tokens),
+    );
+    connection
+        .prepare_cached(
+            "UPDATE runs SET calls = calls + ?2, prompt_tokens = prompt_tokens + ?3,
+               completion_tokens = completion_tokens + ?4 WHERE id = ?1",
+        )?
+        .execute((id, spent.0, spent.1, spent.2))?;
+    connection
+        .prepare_cached(
+            "INSERT INTO spending VALUES (?1, ?2, ?3, ?4) ON CONFLICT (day) DO UPDATE SET calls = calls + ?2,
+               prompt_tokens = prompt_tokens + ?3, completion_tokens = completion_tokens + ?4",
+        )?
+        .execute((day.to_string(), spent.0, spent.1, spent.2))?;
+    Ok(())
+}
+
+fn spent(connection: &Connection, day: Date) -> Outcome<Cost> {
+    let spent = connection
+        .prepare_cached("SELECT calls, prompt_tokens, completion_tokens FROM spending WHERE day = ?1")?
+        .query_row([day.to_string()], |row| {
+            Ok(Cost {
+                calls: unsigned(row.get(0)?),
+                prompt_tokens: unsigned(row.get(1)?),
+                completion_tokens: unsigned(row.get(2)?),
+                millis: 0,
+            })
+        });
+    Ok(spent.optional()?.unwrap_or_default())
+}
+
+fn release_all(connection: &Connection, now: Timestamp, latest: Timestamp) -> Outcome<usize> {
+    let released = connection
+        .prepare_cached(
+            "UPDATE runs SET state = 'queued', due = ?1 WHERE state = 'running' AND state <> 'success'",
+        )?
+        .execute([now.millis()])?;
+    connection
+        .prepare_cached("UPDATE runs SET due = ?1 WHERE finished IS NULL AND cause <> 'cron' AND due > ?1")?
+        .execute([latest.millis()])?;
+    set_heads(connection)?;
+    Ok(released)
+}
+
+fn page(connection: &Connection, query: &RunQuery) -> Outcome<RunPage> {
+    let scope = match &query.scope {
+        None => None,
+        Some(scope) => match scope_row(connection, scope)? {
+            None => return Ok(RunPage::default()),
+            row => row,
+        },
+    };
+    // Each parameter is named whether or not it is asked for.
+    let mut condition = "(?1 IS NULL OR ?2 IS NULL OR ?3 IS NULL OR ?4 IS NULL OR 1)".to_owned();
+    let state = query.state.map(RunState::as_str);
+    let ids: Vec<&str> = query.ids.iter().map(|id| &**id).collect();
+    let wanted = [
+        (scope.is_some(), " AND runs.scope = ?1"),
+        (query.strategy.is_some(), " AND strategy = ?2"),
+        (state.is_some(), " AND state = ?3"),
+        (
+            !ids.is_empty(),
+            " AND runs.id IN (SELECT value FROM json_each(?4))",
+        ),
+    ];
+    let wanted = wanted.into_iter().filter(|(is_asked, _)| *is_asked);
+    wanted.for_each(|(_, sql)| condition.push_str(sql));
+    let ids = serde_json::to_string(&ids)?;
+    let asked: [&dyn ToSql; 4] = [&scope, &query.strategy, &state, &ids];
+    let total: i64 = connection
+        .prepare_cached(&format!("SELECT count(*) FROM runs WHERE {condition}"))?
+        .query_row(&asked[..], |row| row.get(0))?;
+    let before = query.page.saturating_sub(1).saturating_mul(query.page_size);
+    let (limit, before) = (count(query.page_size), count(before));
+    let mut statement = connection.prepare_cached(&format!(
+        "{RUN} WHERE {condition} ORDER BY runs.seq DESC LIMIT ?5 OFFSET ?6"
+    ))?;
+    let asked = [&asked[..], &[&limit, &before]].concat();
+    let mut rows = statement.query(&*asked)?;
+    let mut runs = Vec::new();
+    while let Some(row) = rows.next()? {
+        runs.push(run_of(row)?);
+    }
+    Ok(RunPage {
+        total: counted(total),
+        runs,
+    })
+}
+
+fn stats(connection: &Connection, keep_since: Timestamp) -> Outcome<RunStats> {
+    connection
+        .prepare_cached("DELETE FROM runs WHERE state = 'success' AND finished < ?1")?
+        .execute([keep_since.millis()])?;
+    let mut standing = connection
+        .prepare_cached("SELECT count(*), min(created) FROM runs WHERE state = ?1 AND state <> 'success'")?;
+    let mut of = |state: RunState| {
+        standing.query_row([state.as_str()], |row| {
+            Ok((counted(row.get(0)?), row.get::<_, Option<i64>>(1)?))
+        })
+    };
+    let (queued, oldest_queued) = of(RunState::Queued)?;
+    let (failed, oldest_failed) = of(RunState::Failed)?;
+    let oldest = oldest_queued.into_iter().chain(oldest_failed).min();
+    Ok(RunStats {
+        queued,
+        running: of(RunState::Running)?.0,
+        failed,
+        dead_letters: of(RunState::DeadLetter)?.0,
+        oldest_waiting: oldest.map(Timestamp::from_millis),
+    })
+}
+
+#[async_trait]
+impl Runs for SqliteLedger {
+    async fn enqueue(&self, runs: Vec<NewRun>, now: Timestamp) -> Result<Vec<Option<RunId>>, LedgerError> {
+        let work = move |c: &Connection| runs.iter().map(|run| enqueue(c, run, now)).collect();
+        self.writer.write(work).await
+    }
+
+    async fn claim(&self, wanted: Claim) -> Result<Claimed, LedgerError> {
+        self.writer.write(move |c| claim(c, &wanted)).await
+    }
+
+    async fn finish(
+        &self,
+        id: &RunId,
+        verdict: Verdict,
+        millis: u64,
+        now: Timestamp,
+    ) -> Result<(), LedgerError> {
+        let id = id.clone();
+        self.writer
+            .write(move |c| finish(c, &id, &verdict, millis, now))
+            .await
+    }
+
+    async fn charge(&self, id: &RunId, day: Date, cost: Cost) -> Result<(), LedgerError> {
+        let id = id.clone();
+        self.writer.write(move |c| charge(c, &id, day, cost)).await
+    }
+
+    async fn spent(&self, day: Date) -> Result<Cost, LedgerError> {
+        self.readers.read(move |c| spent(c, day)).await
+    }
+
+    async fn release_all(&self, now: Timestamp, latest: Timestamp) -> Result<usize, LedgerError> {
+        self.writer.write(move |c| release_all(c, now, latest)).await
+    }
+
+    async fn page(&self, query: &RunQuery) -> Result<RunPage, LedgerError> {
+        let query = query.clone();
+        self.readers.read(move |c| page(c, &query)).await
+    }
+
+    async fn stats(&self, keep_since: Timestamp) -> Result<RunStats, LedgerError> {
+        self.writer.write(move |c| stats(c, keep_since)).await
+    }
+}

@@ -1,0 +1,69 @@
+//! Lanes of background runs: one strategy for one owner of one scope, in which one run goes at a time.
+//!
+//! Owns: whose turn it is. Never: when a run is due.
+
+use model::Owner;
+use rusqlite::{Connection, ToSql};
+
+use crate::failure::Outcome;
+use crate::row::kind_number;
+
+/// Whose turn it is in a lane: who runs, then what a person asked for, then who is due first.
+const TURN: &str = "state = 'running' DESC, cause = 'manual' AND state = 'queued' DESC, due, seq";
+
+/// A lane's four columns.
+#[derive(Debug)]
+pub(super) struct Lane {
+    pub(super) scope: i64,
+    pub(super) strategy: String,
+    pub(super) owner_kind: Option<i64>,
+    pub(super) owner: Option<String>,
+}
+
+impl Lane {
+    pub(super) fn new(scope: i64, strategy: &str, owner: Option<&Owner>) -> Self {
+        Self {
+            scope,
+            strategy: strategy.to_owned(),
+            owner_kind: owner.map(|owner| kind_number(owner.kind)),
+            owner: owner.map(|owner| owner.id.as_str().to_owned()),
+        }
+    }
+
+    /// The first four parameters of a statement about it, and more.
+    pub(super) fn with<'a>(&'a self, more: &[&'a dyn ToSql]) -> Vec<&'a dyn ToSql> {
+        let lane: [&dyn ToSql; 4] = [&self.scope, &self.strategy, &self.owner_kind, &self.owner];
+        lane.into_iter().chain(more.iter().copied()).collect()
+    }
+
+    pub(super) fn set_head(&self, connection: &Connection) -> Outcome<()> {
+        const LANE: &str = "scope = ?1 AND strategy = ?2 AND owner_kind IS ?3 AND owner IS ?4";
+        connection
+            .prepare_cached(&format!(
+                "UPDATE runs SET head = 0 WHERE head = 1 AND {LANE} AND finished IS NULL"
+            ))?
+            .execute(&*self.with(&[]))?;
+        connection
+            .prepare_cached(&format!(
+                "UPDATE runs SET head = 1 WHERE seq =
+                   (SELECT seq FROM runs WHERE {LANE} AND finished IS NULL ORDER BY {TURN} LIMIT 1)"
+            ))?
+            .execute(&*self.with(&[]))?;
+        Ok(())
+    }
+}
+
+/// Marks the heads of all lanes anew.
+pub(crate) fn set_heads(connection: &Connection) -> Outcome<()> {
+    connection
+        .prepare_cached("UPDATE runs SET head = 0 WHERE head = 1")?
+        .execute([])?;
+    connection
+        .prepare_cached(&format!(
+            "UPDATE runs SET head = 1 WHERE seq IN (SELECT seq FROM (
+               SELECT seq, row_number() OVER (PARTITION BY scope, strategy, owner_kind, owner ORDER BY {TURN}) AS place
+               FROM runs WHERE finished IS NULL) WHERE place = 1)"
+        ))?
+        .execute([])?;
+    Ok(())
+}
