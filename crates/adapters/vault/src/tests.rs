@@ -2,6 +2,7 @@
 
 mod crashes;
 mod links;
+mod pages;
 mod saves;
 mod watching;
 
@@ -144,4 +145,9 @@ impl contract::Fixture for Folder {
 #[tokio::test(flavor = "multi_thread")]
 async fn keeps_the_contract() {
     contract::holds(async || Folder::new()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keeps_the_contract_of_pages() {
+    contract::pages::holds(async || Folder::new(), |folder| &*folder.vault).await;
 }

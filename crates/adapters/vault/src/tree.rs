@@ -149,7 +149,7 @@ impl Tree {
 
 /// Whether memory files can be below a folder: whether some path through it is one's.
 pub(crate) fn may_hold_memory(path: &str) -> bool {
-    let below = ["a", "users", "a", "facts", "a.md"];
+    let below = ["a", "users", "a", "facts", "SKILL.md"];
     let depth = path.matches('/').count();
     let example = [&[path], &below[depth.min(below.len() - 1)..]].concat();
     Place::of(&example.join("/")) != Err(NoPlace::Foreign)

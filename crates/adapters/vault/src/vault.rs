@@ -66,7 +66,7 @@ impl MarkdownVault {
     }
 
     /// Runs work on a file in its turn, where it may block.
-    async fn in_turn<T: Send + 'static>(
+    pub(crate) async fn in_turn<T: Send + 'static>(
         &self,
         path: &VaultPath,
         work: impl FnOnce(&Writer, &VaultPath) -> Result<T, VaultError> + Send + 'static,
@@ -80,7 +80,7 @@ impl MarkdownVault {
         .await
     }
 
-    async fn blocking<T: Send + 'static>(
+    pub(crate) async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Writer) -> Result<T, VaultError> + Send + 'static,
     ) -> Result<T, VaultError> {

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use markdown::{Broken, Change, Cut, Parsed, Place};
-use model::{Entry, EntryId, Zone};
+use model::{Entry, EntryId, EntryKind, Zone};
 use ports::{Edit, FileStat, VaultError, VaultPath, Written};
 
 use crate::disk::Disk;
@@ -77,9 +77,10 @@ impl Writer {
         before: Option<&FileStat>,
         entries: &[Entry],
     ) -> Result<Option<(FileStat, Ids)>, VaultError> {
-        let front = markdown::new_file(self.zone.date(entries[0].time));
+        let front = markdown::new_file(entries[0].kind, self.zone.date(entries[0].time));
         let parsed = markdown::parse(front.as_bytes(), &place_of(path)?, &self.zone);
-        let plan = markdown::plan(front.as_bytes(), &parsed, entries, &self.zone);
+        let plan =
+            markdown::plan(front.as_bytes(), &parsed, entries, &self.zone).map_err(broken_file(path))?;
         let bytes = [front, plan.text].concat();
         let stat = self.replace(spot, path, before, bytes.as_bytes())?;
         Ok(stat.map(|stat| (stat, entries.iter().map(known).collect())))
@@ -121,7 +122,9 @@ impl Writer {
             path,
             front.broken.as_ref().filter(|broken| broken.forbids_writing()),
         )?;
-        if front.broken == Some(Broken::Unclosed) || !markdown::ends_cleanly(&tail) {
+        // A skill is never the end of a file, whatever its text ends with.
+        let is_skill = entries[0].kind == EntryKind::Skill;
+        if is_skill || front.broken == Some(Broken::Unclosed) || !markdown::ends_cleanly(&tail) {
             return Ok(None);
         }
         // Nothing is known of the file but that it ends well.
@@ -130,7 +133,7 @@ impl Writer {
             ..Parsed::default()
         };
         Ok(Some(Addition {
-            plan: markdown::plan(&tail, &unread, entries, &self.zone),
+            plan: markdown::plan(&tail, &unread, entries, &self.zone).map_err(broken_file(path))?,
             torn: Vec::new(),
             ids: entries.iter().map(known).collect(),
         }))
@@ -140,7 +143,7 @@ impl Writer {
         let bytes = std::fs::read(full).map_err(io_error(path))?;
         let parsed = markdown::parse(&bytes, &place_of(path)?, &self.zone);
         refuse(path, parsed.unwritable())?;
-        let plan = markdown::plan(&bytes, &parsed, entries, &self.zone);
+        let plan = markdown::plan(&bytes, &parsed, entries, &self.zone).map_err(broken_file(path))?;
         let torn = match plan.cut {
             Some(Cut {
                 at,
@@ -235,13 +238,30 @@ impl Writer {
                 // What was asked to be forgotten may stand in there too.
                 self.remove_torn(path)?;
             }
+            if stat.bytes == 0 {
+                // A skill's file is nothing but the skill.
+                self.remove(path)?;
+            }
             return Ok(stat);
         }
         Err(busy(path))
     }
 
+    /// Writes a whole file in the place of whatever was there.
+    pub(crate) fn overwrite(&self, path: &str, bytes: &[u8]) -> Result<(), VaultError> {
+        for _ in 0..TRIES {
+            let spot = self.tree.spot(path)?;
+            spot.check_plain(path)?;
+            let before = spot.metadata.as_ref().map(|metadata| Tree::stat(path, metadata));
+            if self.replace(&spot, path, before.as_ref(), bytes)?.is_some() {
+                return Ok(());
+            }
+        }
+        Err(busy(path))
+    }
+
     /// Writes a file beside the one that it takes the place of, then renames it; none when that one is not as it was.
-    fn replace(
+    pub(crate) fn replace(
         &self,
         spot: &Spot,
         path: &str,
@@ -344,12 +364,15 @@ fn busy(path: &str) -> VaultError {
 }
 
 fn refuse(path: &str, broken: Option<&Broken>) -> Result<(), VaultError> {
-    broken.map_or(Ok(()), |broken| {
-        Err(VaultError::Broken {
-            path: path.to_owned(),
-            reason: broken.to_string(),
-        })
-    })
+    broken.cloned().map_or(Ok(()), |why| Err(broken_file(path)(why)))
+}
+
+fn broken_file(path: &str) -> impl FnOnce(Broken) -> VaultError {
+    let path = path.to_owned();
+    move |broken| VaultError::Broken {
+        path,
+        reason: broken.to_string(),
+    }
 }
 
 fn known(entry: &Entry) -> (EntryId, u64) {

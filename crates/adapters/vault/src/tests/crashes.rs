@@ -16,7 +16,7 @@ use crate::disk::Disk;
 
 /// How the n-th change goes wrong. After a crash nothing else is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fault {
+pub(super) enum Fault {
     /// It fails and does nothing; the process lives on.
     Fails,
     /// The process dies before it.
@@ -29,14 +29,14 @@ enum Fault {
 
 /// The disk, with one fault.
 #[derive(Debug)]
-struct FaultyDisk {
+pub(super) struct FaultyDisk {
     fault: Fault,
     at: usize,
     changes: Mutex<Vec<&'static str>>,
 }
 
 impl FaultyDisk {
-    fn new(fault: Fault, at: usize) -> Arc<Self> {
+    pub(super) fn new(fault: Fault, at: usize) -> Arc<Self> {
         Arc::new(Self {
             fault,
             at,
@@ -45,7 +45,7 @@ impl FaultyDisk {
     }
 
     /// What was done or tried, in order.
-    fn changes(&self) -> Vec<&'static str> {
+    pub(super) fn changes(&self) -> Vec<&'static str> {
         std::mem::take(&mut self.changes.lock().expect("no panic"))
     }
 
@@ -101,7 +101,7 @@ impl Disk for FaultyDisk {
     }
 }
 
-const FAULTS: [Fault; 8] = [
+pub(super) const FAULTS: [Fault; 8] = [
     Fault::Fails,
     Fault::DiesBefore,
     Fault::Tears(1),

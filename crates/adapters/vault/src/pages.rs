@@ -1,0 +1,136 @@
+//! The pages of an owner: `users/<name>/MEMORY.md` and its like, beside the folders of memories.
+//!
+//! Owns: the pages, below `.previous/` what stood in each before, and `.made`, a list of ids. Never: what a page says, or a memory file.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use model::{Owner, Page, Scope};
+use ports::{Pages, VaultError, VaultPath};
+
+use crate::MarkdownVault;
+use crate::tree::{Tree, io_error};
+use crate::write::Writer;
+
+/// Where the previous versions are, in the owner's folder.
+const PREVIOUS: &str = ".previous";
+
+/// The list of what was made, in the owner's folder.
+const MADE: &str = ".made";
+
+fn made_of(scope: &Scope, owner: &Owner) -> VaultPath {
+    format!("{}/{MADE}", markdown::place::folder_of(scope, Some(owner))).into()
+}
+
+fn path_of(scope: &Scope, owner: &Owner, page: Page) -> VaultPath {
+    let folder = markdown::place::folder_of(scope, Some(owner));
+    format!("{folder}/{}", page.file_name()).into()
+}
+
+fn previous_of(scope: &Scope, owner: &Owner, page: Page) -> VaultPath {
+    let folder = markdown::place::folder_of(scope, Some(owner));
+    format!("{folder}/{PREVIOUS}/{}", page.file_name()).into()
+}
+
+/// A page's text; none when nothing is there.
+fn read(writer: &Writer, path: &str) -> Result<Option<String>, VaultError> {
+    let spot = writer.tree.spot(path)?;
+    if spot.metadata.is_none() {
+        return Ok(None);
+    }
+    spot.check_plain(path)?;
+    let bytes = std::fs::read(&spot.path).map_err(io_error(path))?;
+    let text = String::from_utf8(bytes).map_err(|_| VaultError::Broken {
+        path: path.to_owned(),
+        reason: "it is not UTF-8".to_owned(),
+    });
+    text.map(Some)
+}
+
+/// Puts a text where a page is, if that is still `before`.
+fn put(writer: &Writer, path: &str, before: Option<&str>, text: &str) -> Result<bool, VaultError> {
+    let spot = writer.tree.spot(path)?;
+    if read(writer, path)?.as_deref() != before {
+        return Ok(false);
+    }
+    let stat = spot.metadata.as_ref().map(|metadata| Tree::stat(path, metadata));
+    let replaced = writer.replace(&spot, path, stat.as_ref(), text.as_bytes())?;
+    Ok(replaced.is_some())
+}
+
+#[async_trait]
+impl Pages for MarkdownVault {
+    async fn page(&self, scope: &Scope, owner: &Owner, page: Page) -> Result<Option<String>, VaultError> {
+        let path = path_of(scope, owner, page);
+        self.blocking(move |writer| read(writer, &path)).await
+    }
+
+    async fn replace(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        page: Page,
+        before: Option<&str>,
+        text: &str,
+    ) -> Result<bool, VaultError> {
+        let previous = previous_of(scope, owner, page);
+        let (before, text) = (before.map(str::to_owned), text.to_owned());
+        self.in_turn(&path_of(scope, owner, page), move |writer, path| {
+            if read(writer, path)? != before {
+                return Ok(false);
+            }
+            if let Some(before) = &before {
+                let kept = read(writer, &previous).or_else(|error| match error {
+                    VaultError::Broken { .. } => Ok(None),
+                    error => Err(error),
+                })?;
+                if kept.as_ref() != Some(before) {
+                    writer.overwrite(&previous, before.as_bytes())?;
+                }
+            }
+            put(writer, path, before.as_deref(), &text)
+        })
+        .await
+    }
+
+    async fn made(&self, scope: &Scope, owner: &Owner) -> Result<BTreeSet<String>, VaultError> {
+        let path = made_of(scope, owner);
+        let text = self.blocking(move |writer| read(writer, &path)).await?;
+        Ok(text.unwrap_or_default().lines().map(str::to_owned).collect())
+    }
+
+    async fn set_made(&self, scope: &Scope, owner: &Owner, ids: &BTreeSet<String>) -> Result<(), VaultError> {
+        let text: String = ids.iter().flat_map(|id| [id.as_str(), "\n"]).collect();
+        self.in_turn(&made_of(scope, owner), move |writer, path| {
+            writer.overwrite(path, text.as_bytes())
+        })
+        .await
+    }
+
+    async fn drop_previous(&self, scope: &Scope, owner: &Owner) -> Result<(), VaultError> {
+        for page in Page::ALL {
+            let previous = previous_of(scope, owner, page);
+            self.in_turn(&path_of(scope, owner, page), move |writer, _| {
+                remove(writer, &previous)
+            })
+            .await?;
+        }
+        Ok(())
+    }
+
+    async fn remove_pages(&self, scope: &Scope, owner: &Owner) -> Result<(), VaultError> {
+        self.drop_previous(scope, owner).await?;
+        self.in_turn(&made_of(scope, owner), remove).await?;
+        for page in Page::ALL {
+            self.in_turn(&path_of(scope, owner, page), remove).await?;
+        }
+        Ok(())
+    }
+}
+
+fn remove(writer: &Writer, path: &VaultPath) -> Result<(), VaultError> {
+    match writer.stat(path)? {
+        Some(_) => writer.remove(path),
+        None => Ok(()),
+    }
+}
