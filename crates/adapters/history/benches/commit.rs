@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use history::GitHistory;
 use model::{Timestamp, Zone};
-use ports::{Author, History as _, Run, Touching};
+use ports::{Author, History as _, Part, Run, Touching};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -65,9 +65,10 @@ fn main() {
         for n in 0..files {
             fs::write(path(n), text(n)).expect("writes");
         }
-        let history = GitHistory::open(folder.path(), Zone::utc()).expect("opens");
-        let commit =
-            |author: &Author| black_box(runtime.block_on(history.commit(author, at))).expect("commits");
+        let history = GitHistory::new(folder.path(), Zone::utc()).expect("opens");
+        let commit = |author: &Author| {
+            black_box(runtime.block_on(history.commit(author, &Part::All, at))).expect("commits")
+        };
         commit(&Author::Person);
         let nothing = median_millis(|_| assert!(commit(&Author::Person).is_none()));
         let one = median_millis(|n| {

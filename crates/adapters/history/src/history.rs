@@ -7,9 +7,9 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use model::{Timestamp, Zone};
-use ports::{Author, History, HistoryError, RecordedChange, Run, Touching};
+use ports::{Author, History, HistoryError, Part, RecordedChange, Run, Touching};
 
-use crate::repository::{Folder, Turn, io_error};
+use crate::repository::{DOT_GIT, Folder, Turn, io_error};
 
 /// The git repository in a vault's folder, as port [`History`].
 #[derive(Debug)]
@@ -18,12 +18,24 @@ pub struct GitHistory {
 }
 
 impl GitHistory {
-    /// Opens the history of the vault in a folder that is there; makes it if need be, and finishes what a crash
-    /// interrupted. Times are written with the offset of `zone`.
-    pub fn open(root: &Path, zone: Zone) -> Result<Self, HistoryError> {
+    /// The history of the vault in a folder that is there. It is made, and what a crash interrupted finished, by the
+    /// first call; until then nothing is touched. Times are written with the offset of `zone`.
+    pub fn new(root: &Path, zone: Zone) -> Result<Self, HistoryError> {
         let folder = Folder::open(root, zone)?;
-        folder.turn().map(drop)?;
         Ok(Self { folder })
+    }
+
+    /// The same, made at once.
+    #[cfg(test)]
+    pub(crate) fn open(root: &Path, zone: Zone) -> Result<Self, HistoryError> {
+        let this = Self::new(root, zone)?;
+        this.folder.turn().map(drop)?;
+        Ok(this)
+    }
+
+    /// Whether a folder has a git repository, whoever made it.
+    pub fn is_in(root: &Path) -> bool {
+        root.join(DOT_GIT).symlink_metadata().is_ok()
     }
 
     /// Runs work in its turn, where it may block.
@@ -42,9 +54,14 @@ impl GitHistory {
 
 #[async_trait]
 impl History for GitHistory {
-    async fn commit(&self, author: &Author, at: Timestamp) -> Result<Option<RecordedChange>, HistoryError> {
-        let author = author.clone();
-        self.in_turn(move |turn| turn.commit(&author, at)).await
+    async fn commit(
+        &self,
+        author: &Author,
+        part: &Part,
+        at: Timestamp,
+    ) -> Result<Option<RecordedChange>, HistoryError> {
+        let (author, part) = (author.clone(), part.clone());
+        self.in_turn(move |turn| turn.commit(&author, &part, at)).await
     }
 
     async fn log(&self, touching: &Touching, limit: usize) -> Result<Vec<RecordedChange>, HistoryError> {

@@ -1,6 +1,6 @@
 //! Beginning anew: what stands on disk as one commit, and nothing else in any file of the repository.
 //!
-//! Owns: the list of what a purge keeps. Never: keeping what it does not know.
+//! Owns: the list of what a purge keeps, and the debt of one that could not be done. Never: keeping what it does not know.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use git2::Oid;
 use model::Timestamp;
-use ports::HistoryError;
+use ports::{HistoryError, Part};
 
 use crate::record::quipu;
 use crate::repository::{NOTE, Step, Turn, create_private, io_error};
@@ -16,9 +16,16 @@ use crate::repository::{NOTE, Step, Turn, create_private, io_error};
 /// What of a repository holds no memory: settings, a person's scripts, and the list of the present files.
 const KEPT: [&str; 6] = ["config", "description", "HEAD", "hooks", "index", "info"];
 
+/// The file in the repository that says since when a purge is owed, in milliseconds. A purge sweeps it away.
+const DEBT: &str = "quipu.purge";
+
 impl Turn {
     pub(crate) fn purge(&self, at: Timestamp) -> Result<(), HistoryError> {
-        let tree = self.noted(|| self.stage(true))?;
+        let debt = self.dot_git.join(DEBT);
+        fs::write(&debt, at.millis().to_string())
+            .and_then(|()| File::open(&debt)?.sync_all())
+            .map_err(io_error(&debt))?;
+        let tree = self.noted(|| self.stage(&Part::All, true))?;
         let message = "the history begins anew";
         let commit = self.git(|| {
             let quipu = quipu(&self.zone, at)?;
@@ -27,6 +34,16 @@ impl Turn {
         self.note(Step::Purge(commit))?;
         self.finish_purge(commit)?;
         self.done()
+    }
+
+    /// Does a purge that is owed, if it can be done now.
+    pub(crate) fn pay_debt(&self) -> Result<(), HistoryError> {
+        match fs::read_to_string(self.dot_git.join(DEBT)) {
+            Ok(at) if self.check_idle().is_ok() => {
+                self.purge(Timestamp::from_millis(at.parse().unwrap_or_default()))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Puts a commit and all it needs in one pack, makes it the newest, and sweeps away everything else.

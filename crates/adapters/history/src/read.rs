@@ -6,7 +6,7 @@ use std::path::Path;
 
 use git2::{Commit, Diff, DiffFormat, DiffOptions, ErrorCode, Oid, Sort};
 use model::Timestamp;
-use ports::{By, HistoryError, RecordedChange, Run, Touching};
+use ports::{By, HistoryError, RecordedChange, Run, Touching, VaultPath};
 
 use crate::record::{QUIPU, paths};
 use crate::repository::Turn;
@@ -17,13 +17,16 @@ impl Turn {
             Touching::All => None,
             Touching::Path(path) => Some(path.trim_end_matches('/').to_owned()),
             Touching::Owner(scope, owner) => Some(markdown::place::folder_of(scope, Some(owner))),
+            Touching::Alone(scope) => Some(markdown::place::folder_of(scope, None)),
         };
         let touches = |change: &RecordedChange| {
             let Some(below) = &below else { return true };
-            change
-                .files
-                .iter()
-                .any(|file| Path::new(&**file).starts_with(below))
+            let mut files = change.files.iter();
+            let is_below = |file: &VaultPath| Path::new(&**file).starts_with(below);
+            match touching {
+                Touching::Alone(_) => files.len() > 0 && files.all(is_below),
+                _ => files.any(is_below),
+            }
         };
         let mut found = Vec::new();
         for id in self.ids()? {

@@ -1,16 +1,17 @@
 //! From the disk to a change: what differs is staged, told in a line, and committed.
 //!
-//! Owns: what is staged, and the form of a commit's message. Never: reading a file that looks as it did when it was
-//! last staged.
+//! Owns: what of the disk is staged, and the form of a commit's message. Never: reading a file that looks as it did when
+//! it was last staged.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use git2::{Delta, Diff, DiffOptions, ErrorCode, Oid, Signature, Time, Tree};
-use markdown::sections::{Counts, headline};
-use model::{Timestamp, Zone};
-use ports::{Author, HistoryError, RecordedChange, Run, RunId};
+use markdown::sections::{Counts, headline, with_entries};
+use model::{EntryId, Timestamp, Zone};
+use ports::{Author, HistoryError, Part, RecordedChange, Run, RunId};
 
 use crate::repository::Turn;
 
@@ -24,16 +25,22 @@ impl Turn {
     pub(crate) fn commit(
         &self,
         author: &Author,
+        part: &Part,
         at: Timestamp,
     ) -> Result<Option<RecordedChange>, HistoryError> {
         if let Author::Run(run) = author {
             check(&run.id)?;
         }
-        self.noted(|| self.commit_noted(author, at))
+        self.noted(|| self.commit_noted(author, part, at))
     }
 
-    fn commit_noted(&self, author: &Author, at: Timestamp) -> Result<Option<RecordedChange>, HistoryError> {
-        let tree = self.stage(false)?;
+    fn commit_noted(
+        &self,
+        author: &Author,
+        part: &Part,
+        at: Timestamp,
+    ) -> Result<Option<RecordedChange>, HistoryError> {
+        let tree = self.stage(part, false)?;
         let head = self.head()?;
         let was = self.git(|| head.map(|head| head.tree()).transpose())?;
         let is_same = was.as_ref().map_or(tree.is_empty(), |was| was.id() == tree.id());
@@ -50,9 +57,14 @@ impl Turn {
         self.recorded(commit).map(Some)
     }
 
-    /// Makes the index what stands on disk, and a tree of it. A file that cannot be read just now stays as it was
-    /// recorded, unless all is recorded `anew`.
-    pub(crate) fn stage(&self, anew: bool) -> Result<Tree<'_>, HistoryError> {
+    /// Makes a part of the index what stands on disk, and a tree of the whole. A file that cannot be read just now stays as
+    /// it was recorded, unless all is recorded `anew`.
+    pub(crate) fn stage(&self, part: &Part, anew: bool) -> Result<Tree<'_>, HistoryError> {
+        let takes = |path: &Path| match part {
+            Part::All => true,
+            Part::Files(files) => path.to_str().is_some_and(|path| files.contains(path)),
+            Part::Entries(entries) => path.to_str().is_some_and(|path| entries.contains_key(path)),
+        };
         self.git(|| {
             let mut index = self.repository.index()?;
             index.read(true)?;
@@ -66,10 +78,21 @@ impl Turn {
                 diff.deltas().partition(|delta| delta.status() == Delta::Deleted);
             // What is gone first: a file may have given its place to a folder.
             for path in gone.iter().filter_map(|delta| delta.old_file().path()) {
-                index.remove_path(path)?;
+                if takes(path) && !matches!(part, Part::Entries(_)) {
+                    index.remove_path(path)?;
+                }
             }
             for path in there.iter().filter_map(|delta| delta.new_file().path()) {
-                if !self.add(&mut index, path)? && anew {
+                if !takes(path) {
+                    continue;
+                }
+                let is_added = match (part, path.to_str()) {
+                    (Part::Entries(entries), Some(name)) => {
+                        self.add_entries(&mut index, path, &entries[name])?
+                    }
+                    _ => self.add(&mut index, path)?,
+                };
+                if !is_added && anew {
                     index.remove_path(path)?;
                 }
             }
@@ -103,6 +126,49 @@ impl Turn {
                 Ok(false)
             }
             added => added.map(|()| true),
+        }
+    }
+
+    /// Whether some entries of a file could be read, and told from what else was changed in it.
+    fn add_entries(
+        &self,
+        index: &mut git2::Index,
+        path: &Path,
+        ids: &BTreeSet<EntryId>,
+    ) -> Result<bool, git2::Error> {
+        let full = self.root.join(path);
+        let Some(now) = fs::read_to_string(&full).ok().filter(|_| !full.is_symlink()) else {
+            return Ok(false);
+        };
+        let was = match index.get_path(path, 0) {
+            Some(entry) => {
+                let blob = self.repository.find_blob(entry.id)?;
+                Some(String::from_utf8_lossy(blob.content()).into_owned())
+            }
+            None => None,
+        };
+        let is_brought = |id: &str| ids.iter().any(|brought| brought.as_str() == id);
+        match with_entries(was.as_deref(), &now, is_brought) {
+            None => Ok(false),
+            Some(text) if text == now => self.add(index, path),
+            Some(text) => {
+                // Its size is none that a file has, so that the rest of the file is seen to differ.
+                let entry = git2::IndexEntry {
+                    ctime: git2::IndexTime::new(0, 0),
+                    mtime: git2::IndexTime::new(0, 0),
+                    dev: 0,
+                    ino: 0,
+                    mode: 0o100_644,
+                    uid: 0,
+                    gid: 0,
+                    file_size: 0,
+                    id: self.repository.blob(text.as_bytes())?,
+                    flags: 0,
+                    flags_extended: 0,
+                    path: path.to_string_lossy().into_owned().into_bytes(),
+                };
+                index.add(&entry).map(|()| true)
+            }
         }
     }
 

@@ -27,6 +27,9 @@ const ATTRIBUTES: &str = "* -text -ident -filter\n";
 pub(crate) const LOCKS: &str = ".locks";
 pub(crate) const LOCK: &str = "history";
 
+/// Where git keeps a repository.
+pub(crate) const DOT_GIT: &str = ".git";
+
 /// The file in the repository that says what is under way.
 pub(crate) const NOTE: &str = "quipu.note";
 
@@ -78,7 +81,7 @@ impl Folder {
             .open(&lock);
         let file = file.map_err(io_error(&lock))?;
         file.lock().map_err(io_error(&lock))?;
-        let git = self.root.join(".git");
+        let git = self.root.join(DOT_GIT);
         match git.symlink_metadata() {
             Ok(there) if there.is_dir() && is_ours(&git) => {}
             Ok(_) => {
@@ -102,6 +105,7 @@ impl Folder {
             _lock: file,
         };
         turn.heal()?;
+        turn.pay_debt()?;
         Ok(turn)
     }
 }
@@ -173,7 +177,7 @@ impl Turn {
     }
 
     /// Refuses to work while a person's git does.
-    fn check_idle(&self) -> Result<(), HistoryError> {
+    pub(crate) fn check_idle(&self) -> Result<(), HistoryError> {
         let busy = |what: &str| {
             Err(HistoryError::Busy {
                 what: what.to_owned(),
