@@ -1,0 +1,114 @@
+//! One attempt at a run, from its claim to its record.
+//!
+//! Owns: the wall limit, back-off, and what a panic, a crash and a stop count for. Never: who is claimed.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use ports::Chat;
+use ports::runs::{Events, Run, Verdict};
+
+use crate::engine::{Core, Round};
+use crate::meter::MeteredChat;
+use crate::strategy::{Failure, RunContext, Strategy};
+use crate::time::later;
+
+const BACKOFF_MIN_MILLIS: u64 = 1_000;
+pub(crate) const BACKOFF_MAX_MILLIS: u64 = 600_000;
+/// After the sign to end, an attempt has so long to reach a safe point.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Makes an attempt and records how it ended.
+pub(crate) async fn attempt(core: Arc<Core>, round: Arc<Round>, strategy: Arc<dyn Strategy>, run: Run) {
+    let begun = core.time.clock.elapsed();
+    let verdict = verdict(&core, &round, &*strategy, &run).await;
+    let took = core.time.clock.elapsed().saturating_sub(begun);
+    let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    if let Verdict::Retry { error, .. } | Verdict::GiveUp { error } = &verdict {
+        let gives_up = matches!(verdict, Verdict::GiveUp { .. });
+        tracing::warn!(run = %run.id, strategy = run.work.strategy, attempt = run.attempt, gives_up, error, "an attempt failed");
+    }
+    // A run whose end cannot be recorded stays leased: whoever waits for its lane waits too, so it is tried until it can.
+    for tried in 0.. {
+        let recorded = core
+            .parts
+            .runs
+            .finish(&run.id, verdict.clone(), millis, core.time.now());
+        let Err(error) = recorded.await else { break };
+        tracing::warn!(run = %run.id, %error, "the end of an attempt could not be recorded");
+        tokio::select! {
+            // The next process finds the lease and begins the run again.
+            () = round.stop.cancelled() => break,
+            () = core.time.clock.sleep(backoff(&core, tried + 1)) => {}
+        }
+    }
+    core.has_ended(&run);
+}
+
+async fn verdict(core: &Arc<Core>, round: &Round, strategy: &dyn Strategy, run: &Run) -> Verdict {
+    let settings = core.settings();
+    if run.attempt > settings.attempts_max {
+        return Verdict::GiveUp {
+            error: "its last attempt ended with the process, and there were enough of them".to_owned(),
+        };
+    }
+    let context = context(core, round, run);
+    let work = AssertUnwindSafe(done(core, strategy, &context)).catch_unwind();
+    let cut_short = async {
+        context.stop.cancelled().await;
+        core.time.clock.sleep(GRACE).await;
+    };
+    let done = tokio::select! {
+        biased;
+        done = work => done.unwrap_or_else(|_| Err(Failure::Retry("the strategy panicked".to_owned()))),
+        () = cut_short => return Verdict::HandBack,
+        () = core.time.clock.sleep(settings.attempt_max) => Err(Failure::Retry(format!(
+            "it took longer than {} s",
+            settings.attempt_max.as_secs()
+        ))),
+    };
+    match done {
+        Ok(change) => Verdict::Done { change },
+        Err(_) if context.is_stopping() => Verdict::HandBack,
+        Err(Failure::Retry(error)) if run.attempt < settings.attempts_max => Verdict::Retry {
+            error,
+            at: later(core.time.now(), backoff(core, run.attempt)),
+        },
+        Err(Failure::Retry(error) | Failure::GiveUp(error)) => Verdict::GiveUp { error },
+    }
+}
+
+/// What a run did, once all who listen were told.
+async fn done(core: &Core, strategy: &dyn Strategy, context: &RunContext) -> Result<String, Failure> {
+    let outcome = strategy.run(context).await?;
+    let told = core.emit(outcome.events).await;
+    told.map_err(|error| Failure::Retry(format!("what it did could not be told: {error}")))?;
+    Ok(outcome.change)
+}
+
+fn context(core: &Arc<Core>, round: &Round, run: &Run) -> RunContext {
+    let metered = |model: &Arc<dyn Chat>| -> Arc<dyn Chat> {
+        Arc::new(MeteredChat {
+            model: model.clone(),
+            core: core.clone(),
+            run: run.id.clone(),
+        })
+    };
+    RunContext {
+        run: run.clone(),
+        chat: core.parts.chat.as_ref().map(metered),
+        clock: core.parts.clock.clone(),
+        ids: core.parts.ids.clone(),
+        stop: round.stop.clone(),
+        superseded: core.superseded(&run.id),
+    }
+}
+
+/// Twice as long each time, and not the same for all: what failed together shall not come back together.
+pub(crate) fn backoff(core: &Core, attempt: u32) -> Duration {
+    let doubled = BACKOFF_MIN_MILLIS << attempt.saturating_sub(1).min(16);
+    let base = doubled.min(BACKOFF_MAX_MILLIS);
+    Duration::from_millis(base + core.parts.ids.next() % (base / 2 + 1))
+}

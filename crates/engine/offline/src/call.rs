@@ -1,0 +1,149 @@
+//! What calls for runs: events, times, people.
+//!
+//! Owns: which run an event, a cron expression or a person makes of which strategy. Never: starting one.
+
+use async_trait::async_trait;
+use ports::runs::{Cause, Event, Events, NewRun, RunState, Work};
+use ports::{LedgerError, RunId};
+
+use crate::cron::Cron;
+use crate::engine::Core;
+use crate::strategy::Strategy;
+use crate::time::later;
+
+#[async_trait]
+impl Events for Core {
+    async fn emit(&self, events: Vec<Event>) -> Result<(), LedgerError> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        let settings = self.settings();
+        let strategies = self.strategies().await;
+        let enabled = strategies
+            .iter()
+            .filter(|one| !settings.disabled.contains(one.name()));
+        let called = enabled.flat_map(|one| events.iter().filter_map(|event| self.called_by(&**one, event)));
+        self.enqueue(called.collect()).await?;
+        Ok(())
+    }
+}
+
+impl Core {
+    /// A new run's id.
+    fn run_id(&self) -> RunId {
+        format!("r_{:016x}", self.parts.ids.next()).into()
+    }
+
+    /// The run that an event calls for.
+    fn called_by(&self, strategy: &dyn Strategy, event: &Event) -> Option<NewRun> {
+        let about = strategy.about(event)?;
+        let triggers = strategy.triggers();
+        let cause = match (triggers.idle, triggers.threshold) {
+            (Some(_), _) => Cause::Idle,
+            (None, Some(_)) => Cause::Counter,
+            (None, None) => Cause::Event,
+        };
+        let reason = match (triggers.idle, triggers.threshold) {
+            (Some(idle), _) => format!("{event}, then nothing for {} s", idle.as_secs()),
+            (None, Some(threshold)) => format!("{event}, the last of {}", threshold.count),
+            (None, None) => event.to_string(),
+        };
+        Some(NewRun {
+            id: self.run_id(),
+            work: Work {
+                strategy: strategy.name().to_owned(),
+                scope: event.scope().clone(),
+                owner: about.owner,
+                subject: about.subject,
+            },
+            session: event.session().cloned(),
+            cause,
+            reason,
+            run_at: later(self.time.now(), triggers.idle.unwrap_or_default()),
+            threshold: triggers.threshold,
+        })
+    }
+
+    /// Queues runs, tells those under way about the same that there is more, and wakes the dispatcher.
+    async fn enqueue(&self, runs: Vec<NewRun>) -> Result<Vec<Option<RunId>>, LedgerError> {
+        if runs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let news = runs.iter().filter(|run| run.cause != Cause::Cron);
+        let works: Vec<Work> = news.map(|run| run.work.clone()).collect();
+        let queued = self.parts.runs.enqueue(runs, self.time.now()).await;
+        // Also when the answer was lost: they may be there.
+        self.supersede(&works);
+        self.bell.notify_one();
+        queued
+    }
+
+    /// Queues each strategy's next time, or finds that it waits already.
+    pub(crate) async fn enqueue_crons(&self) -> Result<(), LedgerError> {
+        let settings = self.settings();
+        let strategies = self.strategies().await;
+        let next = strategies.iter().filter_map(|one| {
+            let expression = one.triggers().cron?;
+            let cron = Cron::parse(expression).inspect_err(|error| {
+                tracing::error!(strategy = one.name(), %error, "a strategy never runs by itself");
+            });
+            let run_at = self.time.next(&cron.ok()?, &settings.zone)?;
+            let reason = format!("the next time of `{expression}`");
+            Some(self.whole(&**one, Cause::Cron, reason, run_at))
+        });
+        let next: Vec<NewRun> = next.collect();
+        self.enqueue(next).await?;
+        Ok(())
+    }
+
+    /// A run about everything there is.
+    fn whole(
+        &self,
+        strategy: &dyn Strategy,
+        cause: Cause,
+        reason: String,
+        run_at: model::Timestamp,
+    ) -> NewRun {
+        NewRun {
+            id: self.run_id(),
+            work: Work {
+                strategy: strategy.name().to_owned(),
+                scope: model::Scope::default(),
+                owner: None,
+                subject: String::new(),
+            },
+            session: None,
+            cause,
+            reason,
+            run_at,
+            threshold: None,
+        }
+    }
+
+    /// Hurries whatever of a strategy waits or was given up, and, where it has times of its own, runs it about everything.
+    pub(crate) async fn call_by_hand(&self, strategy: &dyn Strategy) -> Result<Vec<RunId>, LedgerError> {
+        let now = self.time.now();
+        let reason = || "asked for by hand".to_owned();
+        let mut called = Vec::new();
+        for state in [RunState::Queued, RunState::Failed, RunState::DeadLetter] {
+            let mut standing = self.in_state(state).await?;
+            standing.retain(|run| run.work.strategy == strategy.name());
+            called.extend(standing.into_iter().map(|run| NewRun {
+                id: self.run_id(),
+                work: run.work,
+                session: run.session,
+                cause: Cause::Manual,
+                reason: reason(),
+                run_at: now,
+                threshold: None,
+            }));
+        }
+        if strategy.triggers().cron.is_some() {
+            called.push(self.whole(strategy, Cause::Manual, reason(), now));
+        }
+        let mut ids: Vec<RunId> = self.enqueue(called).await?.into_iter().flatten().collect();
+        ids.sort();
+        ids.dedup();
+        Ok(ids)
+    }
+}

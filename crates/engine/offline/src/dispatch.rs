@@ -1,0 +1,149 @@
+//! The one loop that starts attempts, as places and times allow.
+//!
+//! Owns: when to look, and how many attempts there are. Never: how one ends (`attempt`). Between two looks it sleeps until
+//! the next time there is in the store, or until it is rung for: what waits costs nothing, however much it is.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ports::LedgerError;
+use ports::runs::{Cause, Claim, Claimed, Run, RunQuery, RunState, Verdict};
+use tokio::task::JoinSet;
+
+use crate::attempt::{attempt, backoff};
+use crate::engine::{Core, Round};
+use crate::settings::Quiet;
+use crate::time::later;
+
+/// A lease outlasts the attempt by so much.
+const LEASE_MORE: Duration = Duration::from_mins(10);
+/// How often to see whether the machine runs on a battery still.
+const POWER_LOOK: Duration = Duration::from_mins(1);
+
+/// Starts attempts until the stop signal, then waits for their ends.
+pub(crate) async fn dispatch(core: Arc<Core>, round: Arc<Round>) {
+    let mut attempts = JoinSet::new();
+    let mut failures = 0;
+    let mut is_settled = false;
+    tokio::select! {
+        _ = core.strategies() => {}
+        () = round.stop.cancelled() => return,
+    }
+    while !round.stop.is_cancelled() {
+        let looked = look(&core, &round, &mut attempts, is_settled).await;
+        is_settled = looked.is_ok();
+        let wait = match looked {
+            Ok(next) => {
+                failures = 0;
+                next
+            }
+            Err(error) => {
+                failures += 1;
+                tracing::warn!(%error, "no runs could be claimed; it is tried again");
+                Some(backoff(&core, failures))
+            }
+        };
+        tokio::select! {
+            () = round.stop.cancelled() => {}
+            () = core.bell.notified() => {}
+            Some(_) = attempts.join_next() => {}
+            () = core.time.clock.sleep(wait.unwrap_or_default()), if wait.is_some() => {}
+        }
+    }
+    while attempts.join_next().await.is_some() {}
+}
+
+/// Claims what is due and starts it; how long to wait for more, for ever when none.
+async fn look(
+    core: &Arc<Core>,
+    round: &Arc<Round>,
+    attempts: &mut JoinSet<()>,
+    is_settled: bool,
+) -> Result<Option<Duration>, LedgerError> {
+    if !is_settled {
+        core.hand_back_strays().await?;
+        core.enqueue_crons().await?;
+    }
+    while attempts.try_join_next().is_some() {}
+    let limit = core.settings().concurrency.max(1).saturating_sub(attempts.len());
+    let Claimed { runs, next } = claim(core, limit).await?;
+    let strategies = core.strategies().await;
+    let mut had_its_time = false;
+    for run in runs {
+        let strategy = strategies.iter().find(|one| one.name() == run.work.strategy);
+        let Some(strategy) = strategy.filter(|_| core.has_begun(&run)) else {
+            continue;
+        };
+        had_its_time |= strategy.triggers().cron.is_some();
+        attempts.spawn(attempt(core.clone(), round.clone(), strategy.clone(), run));
+    }
+    if had_its_time {
+        core.enqueue_crons().await?;
+    }
+    let power_look = (core.settings().quiet == Quiet::Battery).then_some(POWER_LOOK);
+    Ok(next
+        .map(|at| core.time.until(at))
+        .into_iter()
+        .chain(power_look)
+        .min())
+}
+
+async fn claim(core: &Core, limit: usize) -> Result<Claimed, LedgerError> {
+    let settings = core.settings();
+    let names = core.strategies().await;
+    let names = names.iter().map(|one| one.name().to_owned());
+    let enabled = names.clone().filter(|name| !settings.disabled.contains(name));
+    let now = core.time.now();
+    let claim = Claim {
+        limit,
+        strategies: if core.is_quiet() {
+            Vec::new()
+        } else {
+            enabled.collect()
+        },
+        by_hand: names.collect(),
+        now,
+        lease_until: later(now, settings.attempt_max + LEASE_MORE),
+    };
+    core.parts.runs.claim(claim).await
+}
+
+impl Core {
+    /// Gives back what was leased by a claim whose answer was lost.
+    async fn hand_back_strays(&self) -> Result<(), LedgerError> {
+        for run in self.in_state(RunState::Running).await? {
+            if !self.is_busy(&run.id) {
+                self.parts
+                    .runs
+                    .finish(&run.id, Verdict::HandBack, 0, self.time.now())
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether nothing runs, and nothing that may run is due.
+    pub(crate) async fn is_idle(&self) -> Result<bool, LedgerError> {
+        let names = self.strategies().await;
+        let settings = self.settings();
+        let may_run = |run: &Run| {
+            let by_hand = run.cause == Cause::Manual;
+            let by_itself = !self.is_quiet() && !settings.disabled.contains(&run.work.strategy);
+            (by_hand || by_itself) && names.iter().any(|one| one.name() == run.work.strategy)
+        };
+        let mut waiting = self.in_state(RunState::Queued).await?;
+        waiting.extend(self.in_state(RunState::Failed).await?);
+        let is_due = |run: &Run| run.run_at <= self.time.now() && may_run(run);
+        Ok(!waiting.iter().any(is_due) && self.in_state(RunState::Running).await?.is_empty())
+    }
+
+    pub(crate) async fn in_state(&self, state: RunState) -> Result<Vec<Run>, LedgerError> {
+        let query = RunQuery {
+            state: Some(state),
+            page: 1,
+            page_size: usize::MAX,
+            ..RunQuery::default()
+        };
+        Ok(self.parts.runs.page(&query).await?.runs)
+    }
+}

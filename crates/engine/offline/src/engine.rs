@@ -1,0 +1,360 @@
+//! The handle to the offline engine: what it stands on, its start and end, what the doors ask.
+//!
+//! Owns: the one dispatcher, and the background tasks of the component. Never: who runs when (`dispatch`).
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use ports::runs::{Cost, Event, Events, Power, Run, RunPage, RunQuery, RunState, RunStats, Runs, Work};
+use ports::{Chat, Clock, Ids, LedgerError, RunId};
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::attempt::BACKOFF_MAX_MILLIS;
+use crate::dispatch;
+use crate::settings::{Quiet, Settings};
+use crate::strategy::Strategy;
+use crate::time::{Time, later};
+
+/// Everything the offline engine stands on.
+#[derive(Debug, Clone)]
+pub struct Parts {
+    pub runs: Arc<dyn Runs>,
+    /// The model, behind the gate of its server.
+    pub chat: Option<Arc<dyn Chat>>,
+    pub clock: Arc<dyn Clock>,
+    pub ids: Arc<dyn Ids>,
+    pub power: Arc<dyn Power>,
+}
+
+/// What a person's request started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Triggered {
+    /// The runs, as they stand when all are over or the time is up; none when nothing was there to run.
+    pub runs: Vec<Run>,
+    pub timed_out: bool,
+}
+
+/// How much was done before background work stopped for good.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Quiesced {
+    /// Runs that waited or ran.
+    pub before: usize,
+    /// Runs that wait still, for their time or for a retry.
+    pub after: usize,
+    pub dead_letters: usize,
+}
+
+/// What happens between one start and the next stop.
+#[derive(Debug, Default)]
+pub(crate) struct Round {
+    pub(crate) stop: CancellationToken,
+}
+
+/// A run under way.
+#[derive(Debug)]
+struct Busy {
+    work: Work,
+    superseded: Arc<AtomicBool>,
+}
+
+/// What may run; none until it is told.
+type Registered = Option<Arc<[Arc<dyn Strategy>]>>;
+
+/// A dispatcher and its task.
+type Dispatching = (Arc<Round>, JoinSet<()>);
+
+/// What every part of the offline engine works with.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) parts: Parts,
+    pub(crate) time: Time,
+    settings: RwLock<Arc<Settings>>,
+    strategies: watch::Sender<Registered>,
+    /// Something is queued, over, or told otherwise.
+    pub(crate) bell: Notify,
+    busy: Mutex<BTreeMap<RunId, Busy>>,
+    /// Counts what is over, so that whoever waits cannot miss one.
+    ended: watch::Sender<u64>,
+    /// Nothing starts any more until the next process.
+    quiesced: AtomicBool,
+}
+
+impl Core {
+    pub(crate) fn settings(&self) -> Arc<Settings> {
+        let settings = self.settings.read().unwrap_or_else(PoisonError::into_inner);
+        settings.clone()
+    }
+
+    /// The strategies, once they are known.
+    pub(crate) async fn strategies(&self) -> Arc<[Arc<dyn Strategy>]> {
+        let mut known = self.strategies.subscribe();
+        let known = known.wait_for(Option::is_some).await;
+        let known = known.expect("the sender lives in self");
+        known.clone().expect("it was waited for")
+    }
+
+    /// Whether only what a person asks for may start.
+    pub(crate) fn is_quiet(&self) -> bool {
+        match self.settings().quiet {
+            Quiet::Never => false,
+            Quiet::Always => true,
+            Quiet::Battery => self.parts.power.is_on_battery(),
+        }
+    }
+
+    pub(crate) fn is_quiesced(&self) -> bool {
+        self.quiesced.load(Ordering::SeqCst)
+    }
+
+    /// Notes that a run is under way; false when it was already, as when its lease ended early.
+    pub(crate) fn has_begun(&self, run: &Run) -> bool {
+        let busy = Busy {
+            work: run.work.clone(),
+            superseded: Arc::default(),
+        };
+        let mut all = self.busy();
+        let is_new = !all.contains_key(&run.id);
+        if is_new {
+            all.insert(run.id.clone(), busy);
+        }
+        is_new
+    }
+
+    pub(crate) fn is_busy(&self, run: &RunId) -> bool {
+        self.busy().contains_key(run)
+    }
+
+    pub(crate) fn has_ended(&self, run: &Run) {
+        self.busy().remove(&run.id);
+        self.ended.send_modify(|count| *count += 1);
+        self.bell.notify_one();
+    }
+
+    /// The sign for a run under way that more has happened to the same.
+    pub(crate) fn superseded(&self, run: &RunId) -> Arc<AtomicBool> {
+        let busy = self.busy();
+        busy.get(run)
+            .map(|busy| busy.superseded.clone())
+            .unwrap_or_default()
+    }
+
+    pub(crate) fn supersede(&self, works: &[Work]) {
+        for busy in self.busy().values().filter(|busy| works.contains(&busy.work)) {
+            busy.superseded.store(true, Ordering::SeqCst);
+        }
+    }
+
+    fn busy(&self) -> MutexGuard<'_, BTreeMap<RunId, Busy>> {
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The doors' handle. Cheap to clone; dropping the last one ends what runs where it stands.
+#[derive(Debug, Clone)]
+pub struct Offline {
+    core: Arc<Core>,
+    /// The dispatcher, while one is there.
+    task: Arc<tokio::sync::Mutex<Option<Dispatching>>>,
+}
+
+impl Offline {
+    /// An engine that keeps nothing running until [`Offline::start`].
+    pub fn new(parts: Parts, settings: Settings) -> Self {
+        let core = Core {
+            time: Time::new(parts.clock.clone()),
+            parts,
+            settings: RwLock::new(Arc::new(settings)),
+            strategies: watch::Sender::new(None),
+            bell: Notify::new(),
+            busy: Mutex::default(),
+            ended: watch::Sender::new(0),
+            quiesced: AtomicBool::new(false),
+        };
+        Self {
+            core: Arc::new(core),
+            task: Arc::default(),
+        }
+    }
+
+    /// Tells which strategies there are. Events wait until then, so that none is lost before.
+    pub fn register(&self, strategies: Vec<Arc<dyn Strategy>>) {
+        self.core.strategies.send_replace(Some(strategies.into()));
+        self.core.bell.notify_one();
+    }
+
+    /// Whom to tell of events.
+    pub fn events(&self) -> Arc<dyn Events> {
+        Arc::new(Emitter(self.core.clone()))
+    }
+
+    /// Starts the dispatcher; a second start changes nothing, nor does one after [`Offline::quiesce`]. Runs that an earlier process left are resumed at once.
+    pub async fn start(&self) -> Result<(), LedgerError> {
+        let mut task = self.task.lock().await;
+        if task.is_some() || self.core.is_quiesced() {
+            return Ok(());
+        }
+        let core = self.core.clone();
+        let now = core.time.now();
+        let strategies = core.strategies.borrow().clone().unwrap_or_else(|| [].into());
+        let idle = strategies.iter().filter_map(|one| one.triggers().idle);
+        let longest = idle.chain([Duration::from_millis(BACKOFF_MAX_MILLIS)]).max();
+        let latest = later(now, longest.unwrap_or_default());
+        let released = core.parts.runs.release_all(now, latest).await?;
+        tracing::debug!(released, "runs of an earlier process are claimed again");
+        let round = Arc::<Round>::default();
+        let mut set = JoinSet::new();
+        set.spawn(dispatch::dispatch(core, round.clone()));
+        *task = Some((round, set));
+        Ok(())
+    }
+
+    /// Gives every attempt the sign to end, and waits until all have ended: what does not within two seconds is cut short
+    /// and begun again at the next start. Without a start it does nothing.
+    pub async fn stop(&self) {
+        let mut task = self.task.lock().await;
+        if let Some((round, mut set)) = task.take() {
+            round.stop.cancel();
+            while set.join_next().await.is_some() {}
+        }
+    }
+
+    /// Whether the dispatcher is there.
+    pub async fn is_running(&self) -> bool {
+        self.task.lock().await.is_some()
+    }
+
+    /// Goes on under other settings.
+    pub fn configure(&self, settings: Settings) {
+        let mut standing = self.core.settings.write().unwrap_or_else(PoisonError::into_inner);
+        *standing = Arc::new(settings);
+        drop(standing);
+        self.core.bell.notify_one();
+    }
+
+    /// The settings it runs with now.
+    pub fn settings(&self) -> Arc<Settings> {
+        self.core.settings()
+    }
+
+    /// Runs a strategy now, quiet or not: whatever of it waits or was given up, and if it has times of its own, about
+    /// everything. Waits for the runs' ends, but not longer than the timeout. None when there is no such strategy; one that is
+    /// disabled runs only if forced.
+    pub async fn trigger(
+        &self,
+        name: &str,
+        timeout: Duration,
+        force: bool,
+    ) -> Result<Option<Triggered>, LedgerError> {
+        let strategies = self.core.strategies().await;
+        let Some(strategy) = strategies.iter().find(|one| one.name() == name) else {
+            return Ok(None);
+        };
+        let is_off = self.core.settings().disabled.contains(name) && !force;
+        let ids = if is_off || self.core.is_quiesced() {
+            Vec::new()
+        } else {
+            self.core.call_by_hand(&**strategy).await?
+        };
+        if ids.is_empty() {
+            return Ok(Some(Triggered {
+                runs: Vec::new(),
+                timed_out: false,
+            }));
+        }
+        tokio::select! {
+            biased;
+            runs = self.ended(&ids) => Ok(Some(Triggered { runs: runs?, timed_out: false })),
+            () = self.core.parts.clock.sleep(timeout) => {
+                let runs = self.standing(&ids).await?;
+                Ok(Some(Triggered { runs, timed_out: true }))
+            }
+        }
+    }
+
+    /// Waits until runs are over, or failed and wait for a retry.
+    async fn ended(&self, ids: &[RunId]) -> Result<Vec<Run>, LedgerError> {
+        let mut ended = self.core.ended.subscribe();
+        loop {
+            ended.borrow_and_update();
+            let runs = self.standing(ids).await?;
+            let now = self.core.time.now();
+            let is_under_way = |run: &Run| match run.state {
+                RunState::Queued | RunState::Running => true,
+                RunState::Failed => run.run_at <= now,
+                RunState::Success | RunState::DeadLetter => false,
+            };
+            if !runs.iter().any(is_under_way) {
+                return Ok(runs);
+            }
+            // The sender lives in self.
+            drop(ended.changed().await);
+        }
+    }
+
+    async fn standing(&self, ids: &[RunId]) -> Result<Vec<Run>, LedgerError> {
+        let query = RunQuery {
+            ids: ids.to_vec(),
+            page: 1,
+            page_size: ids.len(),
+            ..RunQuery::default()
+        };
+        Ok(self.core.parts.runs.page(&query).await?.runs)
+    }
+
+    /// Runs whatever is due, then stops background work until the next process.
+    pub async fn quiesce(&self) -> Result<Quiesced, LedgerError> {
+        let before = self.stats().await?;
+        let mut ended = self.core.ended.subscribe();
+        loop {
+            ended.borrow_and_update();
+            if !self.is_running().await || self.core.is_idle().await? {
+                break;
+            }
+            // The sender lives in self.
+            drop(ended.changed().await);
+        }
+        self.core.quiesced.store(true, Ordering::SeqCst);
+        self.stop().await;
+        let after = self.stats().await?;
+        let unfinished = |stats: RunStats| stats.queued + stats.running + stats.failed;
+        Ok(Quiesced {
+            before: unfinished(before),
+            after: unfinished(after),
+            dead_letters: after.dead_letters,
+        })
+    }
+
+    /// A page of runs.
+    pub async fn page(&self, query: &RunQuery) -> Result<RunPage, LedgerError> {
+        self.core.parts.runs.page(query).await
+    }
+
+    /// How many runs stand where; forgets old successes.
+    pub async fn stats(&self) -> Result<RunStats, LedgerError> {
+        let retention = i64::try_from(self.settings().retention.as_millis()).unwrap_or(i64::MAX);
+        let keep_since = self.core.time.now().plus_millis(-retention);
+        self.core.parts.runs.stats(keep_since).await
+    }
+
+    /// What models have cost today.
+    pub async fn spent_today(&self) -> Result<Cost, LedgerError> {
+        let today = self.core.time.today(&self.settings().zone);
+        self.core.parts.runs.spent(today).await
+    }
+}
+
+/// The way for events into the engine, without its handle: whoever emits keeps nothing running.
+#[derive(Debug)]
+struct Emitter(Arc<Core>);
+
+#[async_trait]
+impl Events for Emitter {
+    async fn emit(&self, events: Vec<Event>) -> Result<(), LedgerError> {
+        self.0.emit(events).await
+    }
+}

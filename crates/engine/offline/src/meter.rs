@@ -1,0 +1,52 @@
+//! A chat model whose every call is counted, for the run and for the day, and refused when the day's tokens are used up.
+//!
+//! Owns: the budget. Never: waiting for a server's turn (the model behind it goes through the gate).
+//!
+//! What a call costs is known after it: calls that are under way when the budget ends are finished, at most one for each
+//! attempt that runs.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use ports::runs::Cost;
+use ports::{Chat, ChatError, ChatReply, ChatRequest, RunId};
+
+use crate::engine::Core;
+
+#[derive(Debug)]
+pub(crate) struct MeteredChat {
+    pub(crate) model: Arc<dyn Chat>,
+    pub(crate) core: Arc<Core>,
+    pub(crate) run: RunId,
+}
+
+#[async_trait]
+impl Chat for MeteredChat {
+    fn model(&self) -> &str {
+        self.model.model()
+    }
+
+    async fn complete(&self, request: ChatRequest) -> Result<ChatReply, ChatError> {
+        let settings = self.core.settings();
+        let runs = &self.core.parts.runs;
+        let uncounted = |error| ChatError::Unavailable {
+            reason: format!("its cost cannot be counted: {error}"),
+        };
+        if let Some(tokens_max) = settings.tokens_per_day_max {
+            let spent = runs.spent(self.core.time.today(&settings.zone)).await;
+            if spent.map_err(uncounted)?.tokens() >= tokens_max {
+                return Err(ChatError::OverBudget { tokens_max });
+            }
+        }
+        let reply = self.model.complete(request).await;
+        let cost = Cost {
+            calls: 1,
+            prompt_tokens: reply.as_ref().map_or(0, |reply| reply.prompt_tokens),
+            completion_tokens: reply.as_ref().map_or(0, |reply| reply.completion_tokens),
+            millis: 0,
+        };
+        let today = self.core.time.today(&settings.zone);
+        runs.charge(&self.run, today, cost).await.map_err(uncounted)?;
+        reply
+    }
+}
