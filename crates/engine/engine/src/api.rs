@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use model::{Entry, EntryId, EntryKind, Filter, Message, Owner, Scope, SessionKey, Timestamp};
+use model::{Entry, EntryId, EntryKind, Filter, Message, Owner, Page, Scope, SessionKey, Timestamp};
 use ports::{
-    Accepted, BrokenFile, EmbedError, IndexError, IndexHealth, IndexStats, JobId, JobStats, LedgerError,
-    NewMessage, VaultError,
+    Accepted, BrokenFile, EmbedError, HistoryError, IndexError, IndexHealth, IndexStats, JobId, JobStats,
+    LedgerError, NewMessage, RunId, VaultError,
 };
 use recall::{Hit, Method};
 
@@ -43,6 +43,8 @@ pub struct Added {
     pub status: MemorizeStatus,
     /// Unfinished adds and flushes of this session, this one included; 0 unless it was queued.
     pub pending: usize,
+    /// Secrets that were taken out of the messages before they were written.
+    pub redacted: usize,
 }
 
 /// Cuts everything a session has in its buffer.
@@ -143,6 +145,13 @@ pub struct Forgot {
     pub missing: Vec<EntryId>,
 }
 
+/// What an audit found, and which run wrote it, if the history knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Audited {
+    pub finding: ::audit::Finding,
+    pub run: Option<RunId>,
+}
+
 /// A change of one entry's text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EditEntry {
@@ -165,6 +174,17 @@ pub struct Curate {
     pub remove: Vec<EntryId>,
 }
 
+/// What an owner's page should become.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplacePage {
+    pub scope: Scope,
+    pub owner: Owner,
+    pub page: Page,
+    /// What was read; none when there was no page.
+    pub before: Option<String>,
+    pub text: String,
+}
+
 /// How the system is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Status {
@@ -185,6 +205,10 @@ pub struct Status {
     pub embedder: String,
     /// The chat model that extracts, if one is configured.
     pub chat_model: Option<String>,
+    /// Secrets that were taken out of messages since the start.
+    pub redacted: usize,
+    /// Why the vault's history cannot be written.
+    pub history_trouble: Option<String>,
     /// A rebuild or re-embedding that is under way: rows done, rows in all.
     pub rebuilding: Option<(usize, usize)>,
 }
@@ -208,6 +232,11 @@ impl Status {
             problems.push(format!(
                 "{} tasks cannot be done now and are tried again by themselves: mend the files below, or free the disk",
                 self.stuck
+            ));
+        }
+        if let Some(trouble) = &self.history_trouble {
+            problems.push(format!(
+                "the vault's history cannot be written, memory goes on without it, and it is tried again: {trouble}"
             ));
         }
         problems.extend(
@@ -264,6 +293,8 @@ pub enum EngineError {
     Ledger(#[from] LedgerError),
     #[error("the vault could not do it")]
     Vault(#[from] VaultError),
+    #[error(transparent)]
+    History(#[from] HistoryError),
     #[error("the index could not do it")]
     Index(#[from] IndexError),
     #[error("the embedding model could not do it")]

@@ -9,7 +9,7 @@ use ports::{Edit, VaultPath};
 
 use crate::api::{Curate, EngineError};
 use crate::world::World;
-use crate::{edit, list};
+use crate::{derived, edit, list};
 
 /// Brings an owner's memories to what was asked for. What stands under an id is replaced where it stands, also after a
 /// person moved it to another file.
@@ -44,6 +44,10 @@ pub(crate) async fn curate(world: &World, curate: Curate) -> Result<(), EngineEr
         }
     }
     for entry in put {
+        if !derived::is_supported(&entry, rows.iter().map(|row| &**row)) {
+            tracing::debug!(id = %entry.id, "what a memory was made of was forgotten meanwhile");
+            continue;
+        }
         match path_of(&entry.id) {
             Some(path) => edits
                 .entry(path)

@@ -1,8 +1,8 @@
-//! A change to one entry's text, in the file that holds it.
+//! A change to one entry, in the file that holds it: its text, or what a person thinks of a skill.
 //!
 //! Owns: finding the file, and what an edit does to provenance. Never: writing Markdown.
 
-use model::{EntryId, Origin, Owner, Scope};
+use model::{Entry, EntryId, EntryKind, Origin, Owner, Scope, SkillStatus};
 use ports::{Edit, VaultError, VaultPath};
 
 use crate::api::{EditEntry, EngineError};
@@ -25,25 +25,68 @@ pub(crate) async fn edit(world: &World, edit: EditEntry) -> Result<(), EngineErr
             "an edit must change the subject, the summary or the body".to_owned(),
         ));
     }
+    changed(world, &scope, &owner, &id, |entry| {
+        if let Some(subject) = subject {
+            entry.subject = subject;
+        }
+        if let Some(summary) = summary {
+            entry.summary = summary;
+        }
+        if let Some(body) = body {
+            entry.body = body;
+        }
+        // What stands there now is neither what was said nor what an extractor made of it.
+        entry.origin = Origin::Hand;
+        entry.author = None;
+        Ok(())
+    })
+    .await
+}
+
+/// Notes what a person thinks of a skill.
+pub(crate) async fn judge(
+    world: &World,
+    scope: &Scope,
+    owner: &Owner,
+    id: &EntryId,
+    status: SkillStatus,
+) -> Result<(), EngineError> {
+    world.accepting()?;
+    changed(world, scope, owner, id, |entry| {
+        if entry.kind != EntryKind::Skill {
+            return Err(EngineError::Invalid(format!("`{id}` is no skill")));
+        }
+        // A skill that was read has a status first.
+        if let Some(first) = entry.labels.first_mut() {
+            status.as_str().clone_into(first);
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Changes an entry where it stands.
+async fn changed(
+    world: &World,
+    scope: &Scope,
+    owner: &Owner,
+    id: &EntryId,
+    change: impl FnOnce(&mut Entry) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
     world.gauge.answering(&*world.parts.clock).await?;
     let not_found = || EngineError::NotFound {
         what: "memory",
         id: id.as_str().to_owned(),
     };
     let _alone = world.gate.write().await;
-    let path = path_of(world, &scope, &owner, &id).await?.ok_or_else(not_found)?;
+    let path = path_of(world, scope, owner, id).await?.ok_or_else(not_found)?;
     let file = world.parts.vault.read(&path).await?.ok_or_else(not_found)?;
     let standing = file.entries.into_iter().map(|read| read.entry);
     let mut entry = standing
         .into_iter()
-        .find(|entry| entry.id == id)
+        .find(|entry| entry.id == *id)
         .ok_or_else(not_found)?;
-    entry.subject = subject.unwrap_or(entry.subject);
-    entry.summary = summary.unwrap_or(entry.summary);
-    entry.body = body.unwrap_or(entry.body);
-    // What stands there now is neither what was said nor what an extractor made of it.
-    entry.origin = Origin::Hand;
-    entry.author = None;
+    change(&mut entry)?;
     let edits = [Edit::Replace(Box::new(entry))];
     world
         .parts

@@ -1,22 +1,27 @@
 //! The engine: the parts it is built of, and the doors' one handle to every use case.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::time::Duration;
 
-use model::{EntryId, Owner, Scope};
+use model::{Cell, CellId, Doc, EntryId, Owner, Page, Scope, SkillStatus};
+use ports::runs::Events;
 use ports::{
-    Chat, Clock, Embedder, FileChanges, Ids, Index, Job, JobId, Jobs, TaskPage, TaskQuery, Transcripts, Vault,
+    Chat, Clock, Embedder, FileChanges, History, Ids, Index, Job, JobId, Jobs, Pages, RecordedChange, Run,
+    TaskPage, TaskQuery, Transcripts, Vault,
 };
 use recall::Hit;
 
 use crate::api::{
-    Add, Added, Curate, EditEntry, EngineError, Flush, Forget, Forgot, Found, List, Listed, OnProgress,
-    Search, Status, Synced,
+    Add, Added, Audited, Curate, EditEntry, EngineError, Flush, Forget, Forgot, Found, List, Listed,
+    OnProgress, ReplacePage, Search, Status, Synced,
 };
 use crate::bell::Bell;
 use crate::corpora::Corpora;
 use crate::dirty::Dirty;
+use crate::history::Chronicle;
+use crate::history::penned::Penned;
 use crate::idle::{self, Idle};
 use crate::locks::KeyedLocks;
 use crate::model_pass::ModelPasses;
@@ -28,7 +33,10 @@ use crate::settings::Settings;
 use crate::tasks::Tasks;
 use crate::world::{self, World};
 use crate::writer::IndexWriter;
-use crate::{curate, edit, forget, keeper, list, memorize, rebuild, search, settle, status, sync, workers};
+use crate::{
+    audit, curate, edit, forget, history, keeper, list, memorize, pages, rebuild, search, settle, status,
+    sync, workers,
+};
 
 /// How long running work may take to reach a safe point when the engine stops.
 const SHUTDOWN: Duration = Duration::from_secs(10);
@@ -40,10 +48,15 @@ pub struct Parts {
     pub jobs: Arc<dyn Jobs>,
     pub file_changes: Arc<dyn FileChanges>,
     pub vault: Arc<dyn Vault>,
+    /// The vault's history; none is kept when none. [`Settings::records_history`] says whether it is written.
+    pub history: Option<Arc<dyn History>>,
+    pub pages: Arc<dyn Pages>,
     pub index: Arc<dyn Index>,
     pub embedder: Arc<dyn Embedder>,
     /// Extraction by a model; the rules alone when none.
     pub chat: Option<Arc<dyn Chat>>,
+    /// Who is told what was written.
+    pub events: Arc<dyn Events>,
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn Ids>,
 }
@@ -71,7 +84,7 @@ impl Drop for Handle {
 
 impl Engine {
     /// Opens the world: gives back stale leases, starts the workers, begins a sync (or a rebuild, if the index needs it).
-    pub async fn start(parts: Parts, settings: Settings) -> Result<Self, EngineError> {
+    pub async fn start(mut parts: Parts, settings: Settings) -> Result<Self, EngineError> {
         let released = parts.jobs.release_all().await?;
         tracing::debug!(released, "jobs of an earlier process are claimed again");
         let service = Tasks::default();
@@ -83,6 +96,12 @@ impl Engine {
             panics.clone(),
             service.token(),
         );
+        let chronicle = Arc::new(Chronicle::new(parts.history.clone(), settings.records_history));
+        parts.vault = Arc::new(Penned {
+            vault: parts.vault,
+            chronicle: chronicle.clone(),
+            clock: parts.clock.clone(),
+        });
         let world = Arc::new(World {
             work: Tasks::default(),
             sessions: KeyedLocks::default(),
@@ -99,6 +118,8 @@ impl Engine {
             passes: ModelPasses::new(),
             idle: Idle::default(),
             panics,
+            chronicle,
+            redacted: AtomicUsize::default(),
             sweeps: AtomicU64::default(),
             turns: world::turns(tokio::runtime::Handle::current().metrics().num_workers()),
             parts,
@@ -112,6 +133,7 @@ impl Engine {
         world.supervise("sync", sync::keep);
         world.supervise("dispatch", workers::dispatch);
         world.supervise("idle", idle::keep);
+        world.supervise("history", history::keep);
         Ok(Self {
             handle: Arc::new(Handle { world, service }),
         })
@@ -147,14 +169,117 @@ impl Engine {
         self.minded(edit::edit(self.world(), edit).await)
     }
 
+    /// Approves or rejects a skill, which changes nothing else of it.
+    pub async fn judge(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        id: &EntryId,
+        status: SkillStatus,
+    ) -> Result<(), EngineError> {
+        self.minded(edit::judge(self.world(), scope, owner, id, status).await)
+    }
+
     /// Writes, replaces and takes out memories that are made of other memories.
     pub async fn curate(&self, curate: Curate) -> Result<(), EngineError> {
         self.minded(curate::curate(self.world(), curate).await)
     }
 
+    /// A memcell with its messages; none once it was forgotten.
+    pub async fn cell(&self, id: &CellId) -> Result<Option<Cell>, EngineError> {
+        self.world().accepting()?;
+        Ok(self.world().parts.transcripts.cell(id).await?)
+    }
+
+    /// Every row of an owner with its vector, as the index has it.
+    pub async fn rows(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, EngineError> {
+        self.minded(list::rows(self.world(), scope, owner).await)
+    }
+
+    /// Everyone of whom the vault holds a memory, of every tenant.
+    pub async fn owners(&self) -> Result<BTreeSet<(Scope, Owner)>, EngineError> {
+        self.world().accepting()?;
+        list::owners(self.world()).await
+    }
+
+    /// A page of an owner; none when there is no page.
+    pub async fn page(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        page: Page,
+    ) -> Result<Option<String>, EngineError> {
+        self.world().accepting()?;
+        Ok(self.world().parts.pages.page(scope, owner, page).await?)
+    }
+
+    /// Puts a page in the place of what was read; false, and nothing done, where something else stands there or a
+    /// memory that a line of ours cites is gone.
+    pub async fn replace_page(&self, replace: ReplacePage) -> Result<bool, EngineError> {
+        self.minded(pages::replace(self.world(), replace).await)
+    }
+
+    /// The ids of what was ever made of an owner's memories.
+    pub async fn made(&self, scope: &Scope, owner: &Owner) -> Result<BTreeSet<String>, EngineError> {
+        self.world().accepting()?;
+        Ok(self.world().parts.pages.made(scope, owner).await?)
+    }
+
+    /// Sets them.
+    pub async fn set_made(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        ids: &BTreeSet<String>,
+    ) -> Result<(), EngineError> {
+        self.world().accepting()?;
+        Ok(self.world().parts.pages.set_made(scope, owner, ids).await?)
+    }
+
     /// Forgets, in the vault, the ledger and the index.
     pub async fn forget(&self, forget: Forget) -> Result<Forgot, EngineError> {
         self.minded(forget::forget(self.world(), forget).await)
+    }
+
+    /// The newest changes of the vault first: of an owner or of all, and of a scope alone if there is one.
+    pub async fn history(
+        &self,
+        within: Option<&Scope>,
+        owner: Option<&(Scope, Owner)>,
+        limit: usize,
+    ) -> Result<Vec<RecordedChange>, EngineError> {
+        history::log(self.world(), within, owner, limit).await
+    }
+
+    /// What a change changed as a unified diff, if it is of a scope alone where there is one; without an id, what is not
+    /// recorded yet.
+    pub async fn diff(&self, within: Option<&Scope>, id: Option<&str>) -> Result<String, EngineError> {
+        history::diff(self.world(), within, id).await
+    }
+
+    /// Takes back a run, if it is of a scope alone where there is one; search sees it when this answers. None if later
+    /// changes had taken back all of it.
+    pub async fn undo(
+        &self,
+        within: Option<&Scope>,
+        run: &str,
+    ) -> Result<Option<RecordedChange>, EngineError> {
+        self.minded(history::undo(self.world(), run, within).await)
+    }
+
+    /// Does a background run's work and records what it wrote as one change of its own, which [`Self::undo`] takes back: what
+    /// others wrote is recorded before, and no two runs overlap. None if it wrote nothing, or no history is kept; a history
+    /// that fails fails no run.
+    ///
+    /// What counts is what `work` itself writes through the engine, not a task that it spawns. It must not call this or
+    /// `undo`. Others wait for it: ask models before it, and only write in it.
+    pub async fn recorded<T>(&self, run: Run, work: impl Future<Output = T>) -> (T, Option<RecordedChange>) {
+        history::recorded(self.world(), run, work).await
+    }
+
+    /// What is wrong with what is remembered, in all or in one scope; it changes nothing.
+    pub async fn audit(&self, within: Option<&Scope>) -> Result<Vec<Audited>, EngineError> {
+        audit::audit(self.world(), within).await
     }
 
     /// A page of tasks.
@@ -201,11 +326,16 @@ impl Engine {
         &self.world().settings
     }
 
-    /// Stops accepting, lets running jobs reach a safe point within ten seconds, ends every task.
+    /// Stops accepting, lets running jobs reach a safe point within ten seconds, ends every task, and records what changed in
+    /// the vault.
     pub async fn shutdown(&self) {
         let clock = &*self.world().parts.clock;
         self.world().work.end(clock, SHUTDOWN).await;
         self.handle.service.end(clock, SHUTDOWN).await;
+        tokio::select! {
+            () = history::record(self.world()) => {}
+            () = clock.sleep(SHUTDOWN) => {}
+        }
     }
 
     fn world(&self) -> &Arc<World> {

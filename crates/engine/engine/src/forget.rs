@@ -1,6 +1,6 @@
-//! Forgetting: gone from the ledger, the vault, the index and every search, and never back.
+//! Forgetting: gone from the ledger, the vault, the index, every search and the vault's history, and never back.
 //!
-//! Owns: the order ledger, vault, index, record, in which nothing can come back: once the ledger is swept no job can
+//! Owns: the order ledger, vault, index, record, history, in which nothing can come back: once the ledger is swept no job can
 //! write it again, and once the gate was held alone no write of it is under way. Never: what a sweep means (`ledger`).
 //!
 //! Every step can be done again, so a forgetting that died half-way is finished by asking again; what it took out of
@@ -9,21 +9,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use futures::future::try_join_all;
 use model::{CellId, Doc, DocKey, DocKind, EntryId, EntryKind, Owner, ParentKind, Scope, SessionKey};
 use ports::{Edit, Forgotten, JobState, Sweep, VaultPath};
 
 use crate::api::{EngineError, Forget, Forgot};
 use crate::world::World;
-use crate::{edit, ids, list, sync};
-
-/// Records read at a time.
-const RECORDS: usize = 64;
+use crate::{derived, edit, history, ids, list, pages, sync};
 
 /// Forgets, in the vault, the ledger and the index.
 pub(crate) async fn forget(world: &World, forget: Forget) -> Result<Forgot, EngineError> {
     world.accepting()?;
     world.gauge.answering(&*world.parts.clock).await?;
+    let is_of_entries = matches!(forget, Forget::Entries(..));
     let (scope, forgot) = match forget {
         Forget::Session(session) => (session.scope.clone(), forget_session(world, &session).await),
         Forget::Owner(scope, owner) => (scope.clone(), forget_owner(world, &scope, &owner).await),
@@ -37,6 +34,10 @@ pub(crate) async fn forget(world: &World, forget: Forget) -> Result<Forgot, Engi
     // Also when it failed half-way: what was swept must not be found.
     world.corpora.let_go(&scope);
     world.bell.forget_stuck();
+    // Of a session or an owner an earlier attempt may have left something; of entries that are not there, nothing.
+    if !is_of_entries || forgot.as_ref().map_or(true, |forgot| forgot.entries > 0) {
+        history::purge(world).await;
+    }
     forgot
 }
 
@@ -71,8 +72,11 @@ async fn told_of_session(
     for owner in owners {
         let rows = world.parts.index.load(&session.scope, &owner).await?;
         let told = rows.iter().filter(|doc| doc.kind != DocKind::Turn);
-        let told = told.filter(|doc| doc.session.as_ref() == Some(&session.session));
-        let (count, changed) = take_out(world, told).await?;
+        let told: Vec<&Doc> = told
+            .filter(|doc| doc.session.as_ref() == Some(&session.session))
+            .collect();
+        let rows: Vec<&Doc> = rows.iter().collect();
+        let (count, changed) = forget_told(world, (&session.scope, &owner), &rows, &told).await?;
         entries += count;
         paths.extend(changed);
     }
@@ -87,6 +91,7 @@ async fn told_of_session(
 async fn forget_owner(world: &World, scope: &Scope, owner: &Owner) -> Result<Forgot, EngineError> {
     let swept = sweep(world, Sweep::Owner(scope.clone(), owner.clone())).await?;
     let _alone = world.gate.write().await;
+    world.parts.pages.remove_pages(scope, owner).await?;
     let paths = world.parts.vault.remove(scope, Some(owner)).await?;
     let rows = world.parts.index.load(scope, owner).await?;
     let entries = rows.iter().filter(|doc| doc.kind != DocKind::Turn).count();
@@ -110,7 +115,14 @@ async fn forget_entries(
         finished_writing(world, scope, &doc).await?;
     }
     let _alone = world.gate.write().await;
-    let rows = asked_for(world, scope, owner, &ids).await?;
+    let all = list::entries(world, scope, owner).await?;
+    let all: Vec<&Doc> = all.iter().map(|doc| &**doc).collect();
+    let asked: BTreeSet<&str> = ids.iter().map(EntryId::as_str).collect();
+    let rows: Vec<&Doc> = all
+        .iter()
+        .copied()
+        .filter(|doc| asked.contains(&*doc.key.id))
+        .collect();
     let mut forgot = Forgot::default();
     for doc in rows
         .iter()
@@ -121,7 +133,7 @@ async fn forget_entries(
             forgot.messages += swept.messages;
         }
     }
-    let (entries, paths) = take_out(world, rows.iter().map(|doc| &**doc)).await?;
+    let (entries, paths) = forget_told(world, (scope, owner), &all, &rows).await?;
     forgot.entries = entries;
     edit::follow(world, paths).await?;
     let found: BTreeSet<&str> = rows.iter().map(|doc| &*doc.key.id).collect();
@@ -130,6 +142,24 @@ async fn forget_entries(
         .filter(|id| !found.contains(id.as_str()))
         .collect();
     Ok(forgot)
+}
+
+/// Takes entries of an owner out of the vault, and what cites them or was made of them before it: done again after a
+/// crash, that is still known. Tells how many of the entries there were, and which files changed.
+async fn forget_told(
+    world: &World,
+    (scope, owner): (&Scope, &Owner),
+    rows: &[&Doc],
+    told: &[&Doc],
+) -> Result<(usize, BTreeSet<VaultPath>), EngineError> {
+    let mut gone: BTreeSet<&str> = told.iter().map(|doc| &*doc.key.id).collect();
+    let going = derived::going_with(rows, &gone);
+    gone.extend(going.iter().map(|doc| &*doc.key.id));
+    pages::forget(world, scope, owner, &gone).await?;
+    let (_, mut paths) = take_out(world, going.into_iter()).await?;
+    let (count, changed) = take_out(world, told.iter().copied()).await?;
+    paths.extend(changed);
+    Ok((count, paths.into_iter().collect()))
 }
 
 async fn sweep(world: &World, sweep: Sweep) -> Result<Forgotten, EngineError> {
@@ -229,14 +259,9 @@ async fn take_out<'a>(
 
 /// Everyone in a scope of whom the vault holds a file.
 async fn owners_of(world: &World, scope: &Scope) -> Result<BTreeSet<Owner>, EngineError> {
-    let mut owners = BTreeSet::new();
-    for some in world.records.stats().await?.chunks(RECORDS) {
-        let records = try_join_all(some.iter().map(|stat| world.records.record(&stat.path))).await?;
-        let of_scope = records
-            .into_iter()
-            .flatten()
-            .filter(|record| record.scope == *scope);
-        owners.extend(of_scope.map(|record| record.owner));
-    }
-    Ok(owners)
+    let all = list::owners(world).await?.into_iter();
+    Ok(all
+        .filter(|(of, _)| of == scope)
+        .map(|(_, owner)| owner)
+        .collect())
 }

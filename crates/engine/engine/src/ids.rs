@@ -1,11 +1,11 @@
 //! The ids that Quipu gives, and how one follows from another.
 //!
-//! Owns: the form of message, memcell, entry and job ids. Never: randomness (a port gives it).
+//! Owns: the form of message, memcell, entry, job and run ids. Never: randomness (a port gives it).
 //!
 //! A memcell's id names its job and its entries, so that work which runs again writes under the same names.
 
 use model::{CellId, EntryId, EntryKind, MessageId, Timestamp, Zone};
-use ports::{Ids, JobId};
+use ports::{Ids, JobId, RunId};
 
 /// Digits and letters without `i`, `l`, `o` and `u`, in the order of their bytes: ids sort as their numbers do.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -18,6 +18,11 @@ pub(crate) fn message_id(ids: &dyn Ids, time: Timestamp) -> MessageId {
 /// A new memcell's id: the date under which its episode is filed, and 64 random bits.
 pub(crate) fn cell_id(ids: &dyn Ids, ended: Timestamp, zone: &Zone) -> CellId {
     CellId::new(format!("mc_{}", dated(ids, ended, zone)))
+}
+
+/// A new run's id: the date on which it ran, and 64 random bits.
+pub(crate) fn run_id(ids: &dyn Ids, at: Timestamp, zone: &Zone) -> RunId {
+    format!("r_{}", dated(ids, at, zone)).into()
 }
 
 /// The job that writes a memcell.

@@ -52,7 +52,7 @@ pub(crate) async fn ask(world: &World, messages: &[Message], tail: Tail) -> Resu
             .complete(request.clone())
             .await
             .map_err(|error| match error {
-                ChatError::Unavailable { .. } => Trouble::Unavailable(error),
+                ChatError::Unavailable { .. } | ChatError::OverBudget { .. } => Trouble::Unavailable(error),
                 ChatError::Refused { .. } => Trouble::Refused(error),
             })?;
         let problem = match extract::parse_answer(&reply.content, messages, zone, tail) {

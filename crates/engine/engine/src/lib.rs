@@ -5,20 +5,24 @@
 //! Reading order: [`api`] (what the doors may ask), [`engine`] (the parts, start and end), [`world`] (what all use
 //! cases share, the locks and their order). Then a message's way: [`memorize`], [`boundaries`] with [`model_pass`] and
 //! [`interview`], [`workers`], [`write_cell`] with [`telling`]. Its way back: [`search`], [`list`], over [`corpora`].
-//! What nobody asks for: [`idle`]. Changes from outside: [`sync`], [`edit`], [`forget`]. The index: [`keeper`], [`rebuild`], [`writer`], [`serving`].
-//! The small ones: [`tasks`], [`locks`], [`bell`], [`dirty`], [`ids`], [`records`], [`rows`], [`settle`], [`status`].
+//! What nobody asks for: [`idle`], [`history`]. Changes from outside: [`sync`], [`edit`], [`curate`], [`pages`], [`forget`] with
+//! [`derived`]. What is wrong: [`audit`]. The index: [`keeper`], [`rebuild`], [`writer`], [`serving`].
+//! The small ones: [`secrets`], [`tasks`], [`locks`], [`bell`], [`dirty`], [`ids`], [`records`], [`rows`], [`settle`], [`status`].
 
 mod api;
+mod audit;
 mod bell;
 mod boundaries;
 mod cause;
 mod corpora;
 mod curate;
+mod derived;
 mod dirty;
 mod due;
 mod edit;
 mod engine;
 mod forget;
+mod history;
 mod idle;
 mod ids;
 mod interview;
@@ -27,11 +31,13 @@ mod list;
 mod locks;
 mod memorize;
 mod model_pass;
+mod pages;
 mod panics;
 mod rebuild;
 mod records;
 mod rows;
 mod search;
+mod secrets;
 mod serving;
 mod settings;
 mod settle;
@@ -44,9 +50,10 @@ mod world;
 mod write_cell;
 mod writer;
 
+pub use ::audit::{Fault, Finding};
 pub use api::{
-    Add, Added, Curate, EditEntry, EngineError, Flush, Forget, Forgot, Found, List, Listed, MemorizeStatus,
-    OnProgress, Progress, Search, SortBy, Status, Synced,
+    Add, Added, Audited, Curate, EditEntry, EngineError, Flush, Forget, Forgot, Found, List, Listed,
+    MemorizeStatus, OnProgress, Progress, ReplacePage, Search, SortBy, Status, Synced,
 };
 pub use due::Due;
 pub use engine::{Engine, Parts};

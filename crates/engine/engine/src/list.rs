@@ -3,15 +3,19 @@
 //! Owns: filter, order, page. Never: ranking.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use futures::future::try_join_all;
 use model::{Doc, DocKind, EntryId, Owner, Scope, Timestamp};
 use recall::{Hit, Why};
 
 use crate::api::{EngineError, List, Listed, SortBy};
 use crate::corpora::View;
 use crate::world::World;
+
+/// Records read at a time.
+const RECORDS: usize = 64;
 
 /// Lists memories.
 pub(crate) async fn list(world: &World, list: List) -> Result<Listed, EngineError> {
@@ -72,6 +76,28 @@ pub(crate) async fn entry(
         facts: Vec::new(),
         doc,
     })
+}
+
+/// Every row of an owner with its vector.
+pub(crate) async fn rows(world: &World, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, EngineError> {
+    world.accepting()?;
+    world.gauge.answering(&*world.parts.clock).await?;
+    Ok(world.parts.index.load(scope, owner).await?)
+}
+
+/// Everyone of whom the vault holds a file.
+pub(crate) async fn owners(world: &World) -> Result<BTreeSet<(Scope, Owner)>, EngineError> {
+    let mut owners = BTreeSet::new();
+    for some in world.records.stats().await?.chunks(RECORDS) {
+        let records = try_join_all(some.iter().map(|stat| world.records.record(&stat.path))).await?;
+        owners.extend(
+            records
+                .into_iter()
+                .flatten()
+                .map(|record| (record.scope, record.owner)),
+        );
+    }
+    Ok(owners)
 }
 
 /// An owner's rows that are entries.

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use model::{Message, Owner, Role, SessionKey};
 use ports::{Accepted, JobId, JobKind, JobState, LedgerError, NewJob, NewMessage, TaskQuery};
@@ -12,6 +13,7 @@ use crate::api::{Add, Added, EngineError, Flush, MemorizeStatus};
 use crate::boundaries;
 use crate::corpora::Said;
 use crate::ids;
+use crate::secrets;
 use crate::settle;
 use crate::world::World;
 
@@ -36,7 +38,7 @@ pub(crate) async fn add(world: &Arc<World>, add: Add) -> Result<Added, EngineErr
     refuse_if_saturated(world, &session, task.as_ref()).await?;
     // Not in the caller's own task: a caller that goes away must not leave a message on disk that nobody at hand has.
     let accepting = accept(world.clone(), session.clone(), messages);
-    let accepted = world.work.run(accepting).await??;
+    let (accepted, redacted) = world.work.run(accepting).await??;
     let status = if let Some(id) = task {
         queue(world, &session, JobKind::MemoryAdd, id).await?;
         MemorizeStatus::Queued
@@ -45,7 +47,8 @@ pub(crate) async fn add(world: &Arc<World>, add: Add) -> Result<Added, EngineErr
     } else {
         boundaries::look(world, &session).await?
     };
-    answer(world, &session, accepted, status, wait).await
+    let added = answer(world, &session, accepted, status, wait).await?;
+    Ok(Added { redacted, ..added })
 }
 
 /// Cuts what a session's buffer holds.
@@ -80,17 +83,26 @@ async fn answer(
         accepted,
         status,
         pending,
+        redacted: 0,
     })
 }
 
-/// Accepts messages: on disk first, then at hand for whoever searches next.
+/// Accepts messages: without their secrets, on disk first, then at hand for whoever searches next.
 async fn accept(
     world: Arc<World>,
     session: SessionKey,
     messages: Vec<NewMessage>,
-) -> Result<Vec<Accepted>, EngineError> {
+) -> Result<(Vec<Accepted>, usize), EngineError> {
     let named = |new| named(&world, &session, new);
-    let messages: Vec<NewMessage> = messages.into_iter().map(named).collect();
+    let mut messages: Vec<NewMessage> = messages.into_iter().map(named).collect();
+    let mut redacted = 0;
+    if world.settings.redacts {
+        redacted = messages
+            .iter_mut()
+            .map(|new| secrets::take_out(&mut new.message))
+            .sum();
+        world.redacted.fetch_add(redacted, Ordering::Relaxed);
+    }
     let copies: Vec<Message> = messages.iter().map(|new| new.message.clone()).collect();
     let ticket = world.corpora.ticket();
     let appended = world.parts.transcripts.append(&session, messages, world.now());
@@ -127,7 +139,7 @@ async fn accept(
         };
         world.corpora.said(ticket, &Arc::new(said));
     }
-    Ok(outcome.accepted)
+    Ok((outcome.accepted, redacted))
 }
 
 fn named(world: &World, session: &SessionKey, new: NewMessage) -> NewMessage {

@@ -29,6 +29,10 @@ pub struct Settings {
     pub idle_after: Duration,
     /// How long finished tasks can be asked for.
     pub task_retention_hours: u32,
+    /// Secrets are taken out of messages before anything is written.
+    pub redacts: bool,
+    /// Changes of the vault are recorded in its history, if it has one. What is forgotten leaves that in any case.
+    pub records_history: bool,
 }
 
 impl Default for Settings {
@@ -45,6 +49,8 @@ impl Default for Settings {
             session_pending_max: 50,
             idle_after: Duration::from_mins(15),
             task_retention_hours: 168,
+            redacts: true,
+            records_history: true,
         }
     }
 }

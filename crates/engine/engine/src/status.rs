@@ -2,6 +2,8 @@
 //!
 //! Owns: gathering. Never: judging (`Status::problems` does).
 
+use std::sync::atomic::Ordering;
+
 use model::{Scope, Timestamp};
 use ports::{IndexError, IndexHealth, IndexStats, Job, JobId, TaskPage, TaskQuery};
 
@@ -28,6 +30,8 @@ pub(crate) async fn status(world: &World) -> Result<Status, EngineError> {
         files: world.records.count().await?,
         embedder: world.parts.embedder.id().model.clone(),
         chat_model: world.parts.chat.as_ref().map(|chat| chat.model().to_owned()),
+        redacted: world.redacted.load(Ordering::Relaxed),
+        history_trouble: world.chronicle.trouble(),
         rebuilding: world
             .gauge
             .progress()

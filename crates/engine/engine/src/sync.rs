@@ -134,6 +134,9 @@ fn whole_vault() -> VaultChange {
 
 async fn carry_over(world: &World, change: VaultChange) -> Result<Pass<'_>, EngineError> {
     let paths = differing(world, change).await?;
+    if !paths.is_empty() {
+        world.chronicle.touch(world.parts.clock.elapsed());
+    }
     let mut pass = Pass::new(world);
     for some in paths.chunks(FILES_AT_A_TIME) {
         let _alone = world.gate.write().await;
@@ -176,13 +179,16 @@ async fn differing(world: &World, change: VaultChange) -> Result<Vec<VaultPath>,
         .map(|stat| (stat.path.clone(), stat))
         .collect();
     let mut paths: BTreeSet<VaultPath> = recorded.keys().cloned().collect();
+    let mut standing = Vec::new();
     for stat in on_disk {
         if recorded.get(&stat.path) == Some(&stat) {
             paths.remove(&stat.path);
+            standing.push(stat);
         } else {
             paths.insert(stat.path);
         }
     }
+    world.chronicle.found_standing(standing.into_iter());
     Ok(paths.into_iter().collect())
 }
 

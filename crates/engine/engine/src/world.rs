@@ -2,12 +2,13 @@
 //!
 //! Owns: the parts, the locks and their order. Never: a use case.
 //!
-//! Locks, in the order in which they may be taken: a session's (cutting its buffer), the gate, an owner's. The gate
+//! Locks, in the order in which they may be taken: a session's (cutting its buffer), the history's turn, the gate, an
+//! owner's. The gate
 //! is held shared while one memcell is written for one owner, and alone by whoever changes the vault in another way
 //! (sync, edit, forget, the end of a rebuild); so those see no half-written memory and need no further lock.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use model::{Owner, Scope, SessionKey, Timestamp};
 use ports::IndexError;
@@ -19,6 +20,7 @@ use crate::cause::chain;
 use crate::corpora::Corpora;
 use crate::dirty::Dirty;
 use crate::engine::Parts;
+use crate::history::Chronicle;
 use crate::idle::Idle;
 use crate::locks::KeyedLocks;
 use crate::model_pass::ModelPasses;
@@ -52,6 +54,9 @@ pub(crate) struct World {
     pub(crate) passes: ModelPasses,
     pub(crate) idle: Idle,
     pub(crate) panics: Arc<Panics>,
+    pub(crate) chronicle: Arc<Chronicle>,
+    /// Secrets taken out of messages.
+    pub(crate) redacted: AtomicUsize,
     /// Counts sweeps of the ledger.
     pub(crate) sweeps: AtomicU64,
     /// Turns for background work that keeps a thread busy: requests find the other threads free.

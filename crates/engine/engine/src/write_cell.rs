@@ -16,11 +16,13 @@ use std::sync::Arc;
 use extract::KnownFacts;
 use futures::future::join_all;
 use model::{Cell, CellId, Doc, Entry, EntryId, EntryKind, Owner};
+use ports::runs::Event;
 use ports::{CandidateQuery, FileAppend, FileMark, FileRecord, LedgerError, VaultError, VaultPath, Written};
 
 use crate::api::EngineError;
 use crate::cause::chain;
 use crate::corpora::{Hot, OnTheirWay, View};
+use crate::ids;
 use crate::interview::Trouble;
 use crate::sync;
 use crate::telling::{self, Telling};
@@ -71,7 +73,17 @@ pub(crate) async fn write(world: &World, id: &CellId, attempt: u32) -> Result<()
         sweeps,
     });
     let written = join_all(writing.map(async |one| one.write(attempt == 1).await)).await;
-    written.into_iter().collect::<Result<(), _>>()?;
+    let told = written.into_iter().collect::<Result<Vec<bool>, _>>()?;
+    let told = cell.owners.iter().zip(told).filter(|(_, is_told)| *is_told);
+    let events = told.map(|(owner, _)| Event::EpisodeWritten {
+        scope: cell.session.scope.clone(),
+        owner: owner.clone(),
+        session: cell.session.session.clone(),
+        cell: id.clone(),
+        episode: ids::episode_id(id),
+    });
+    // The job is not done before they are on disk; one that runs again tells them again.
+    world.parts.events.emit(events.collect()).await?;
     world.corpora.told(&cell.session, &cell.messages);
     world.passes.forget_answer(id);
     Ok(())
@@ -121,15 +133,17 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    async fn write(&self, is_first: bool) -> Result<(), JobError> {
+    /// Writes it, unless the memcell is the owner's no more; whether it was.
+    async fn write(&self, is_first: bool) -> Result<bool, JobError> {
         let _shared = self.world.gate.read().await;
         let owner = (self.cell.session.scope.clone(), self.owner.clone());
         let own = self.world.owners.lock(&owner).await;
         if self.world.sweeps() != self.sweeps && !self.is_still_told().await? {
-            return Ok(());
+            return Ok(false);
         }
         if !is_first && let Some(paths) = self.standing().await? {
-            return self.index_files(paths).await;
+            self.index_files(paths).await?;
+            return Ok(true);
         }
         let known = self.known_facts().await?;
         let turn = self.world.busy().await;
@@ -152,7 +166,8 @@ impl Writing<'_> {
         written.extend(vault.append(std::slice::from_ref(&episode), is_first).await?);
         if !is_first {
             let paths = written.into_iter().map(|written| written.stat.path);
-            return self.index_files(paths.collect()).await;
+            self.index_files(paths.collect()).await?;
+            return Ok(true);
         }
         let entries: BTreeMap<EntryId, Entry> = facts
             .into_iter()
@@ -164,7 +179,8 @@ impl Writing<'_> {
         if known.is_followed() {
             drop(own);
         }
-        Ok(self.indexed(handed).await?)
+        self.indexed(handed).await?;
+        Ok(true)
     }
 
     /// Whether the memcell is the owner's still.

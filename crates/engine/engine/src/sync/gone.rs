@@ -1,10 +1,10 @@
 //! What was taken out of the vault goes out of the index, and what hung on it goes too.
 //!
-//! Owns: the cascade from an episode to its facts. Never: deciding that something is gone.
+//! Owns: the cascade from an episode to its facts, and from a case to its skill. Never: deciding that something is gone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Doc, DocId, DocKey, DocKind, Entry, EntryId, EntryKind, Owner, ParentKind, Scope};
+use model::{Doc, DocId, DocKey, DocKind, Entry, EntryId, EntryKind, Owner, ParentKind, Scope, SkillStatus};
 use ports::{Edit, FileMark, VaultError, VaultPath};
 
 use super::Pass;
@@ -33,8 +33,8 @@ impl Gone {
 }
 
 impl Pass<'_> {
-    /// Removes entries that stand nowhere now. Facts of an episode that is gone are taken out of their files first
-    /// and are gone themselves; facts have nothing that hangs on them, so this ends.
+    /// Removes entries that stand nowhere now. Facts of an episode that is gone, and skills of cases that are, are
+    /// taken out of their files first and are gone themselves; nothing hangs on these, so this ends.
     pub(super) async fn remove_gone(&mut self) -> Result<(), EngineError> {
         loop {
             let mut by_owner: BTreeMap<(Scope, Owner), Vec<(VaultPath, Gone)>> = BTreeMap::new();
@@ -59,8 +59,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Takes out the facts of episodes that are gone. Where a file of facts is broken or a link, the episodes' files keep their
-    /// old records, and so are looked at again until it is repaired.
+    /// Takes out the facts of episodes and the skills of cases that are gone. Where such a file is broken or a link, the
+    /// parents' files keep their old records, and so are looked at again until it is repaired.
     async fn take_out_children(
         &mut self,
         gone: &[(VaultPath, Gone)],
@@ -133,22 +133,36 @@ impl Pass<'_> {
     }
 }
 
-/// The facts of some episodes, by the files in which they stand.
+/// The facts of some episodes and the skills of some cases, by the files in which they stand.
 fn children_of<'a>(parents: &BTreeSet<&str>, rows: &'a [Doc]) -> BTreeMap<VaultPath, BTreeSet<&'a str>> {
     let mut children: BTreeMap<VaultPath, BTreeSet<&str>> = BTreeMap::new();
-    for row in rows
+    let standing: BTreeSet<&str> = rows
         .iter()
-        .filter(|row| row.kind == DocKind::Entry(EntryKind::Fact))
-    {
-        let parent = row
-            .parent
-            .as_ref()
-            .filter(|parent| parent.kind == ParentKind::Episode);
-        if parent.is_some_and(|parent| parents.contains(parent.id.as_str())) {
+        .map(|row| &*row.key.id)
+        .filter(|id| !parents.contains(id))
+        .collect();
+    for row in rows {
+        let hangs = match row.kind {
+            DocKind::Entry(EntryKind::Fact) => row.parent.as_ref().is_some_and(|parent| {
+                parent.kind == ParentKind::Episode && parents.contains(parent.id.as_str())
+            }),
+            DocKind::Entry(EntryKind::Skill) => skill_hangs(row, parents, &standing),
+            _ => false,
+        };
+        if hangs {
             children.entry(row.path.clone()).or_default().insert(&row.key.id);
         }
     }
     children
+}
+
+/// Whether a skill goes with these cases. A draft may tell of any of its cases and is made anew of the others; what a
+/// person judged goes with the last one.
+fn skill_hangs(skill: &Doc, gone: &BTreeSet<&str>, standing: &BTreeSet<&str>) -> bool {
+    let mut cases = skill.sources.iter();
+    let is_made_of_gone = cases.clone().any(|case| gone.contains(case.as_str()));
+    let is_draft = SkillStatus::of(&skill.labels) == SkillStatus::Draft;
+    is_made_of_gone && (is_draft || !cases.any(|case| standing.contains(case.as_str())))
 }
 
 /// Leaves out what an earlier sync already found in another file.

@@ -69,6 +69,7 @@ impl Pass<'_> {
             }
             return Ok(());
         }
+        self.world.chronicle.is_by_hand(path);
         let Some(file) = self.world.parts.vault.read(path).await? else {
             self.note_vanished(path, record);
             return Ok(());
@@ -153,7 +154,10 @@ impl Pass<'_> {
                 continue;
             }
             match before {
-                Some(_) => self.synced.entries_changed += 1,
+                Some(_) => {
+                    self.synced.entries_changed += 1;
+                    self.world.chronicle.is_changed(&file.stat.path, &read.entry.id);
+                }
                 None => self.synced.entries_added += 1,
             }
             let own = |id: &DocId| DocKey {

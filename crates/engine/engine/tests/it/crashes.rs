@@ -340,6 +340,7 @@ impl Run for Forgets {
             }))
             .await;
         stage.rest(&engine).await;
+        crate::pages::made_of(stage, &engine, &session("one")).await;
         engine.shutdown().await;
     }
 
@@ -369,6 +370,7 @@ impl Run for Forgets {
                 .into(),
             "only what ann shares with cid is left, and dan's part"
         );
+        crate::pages::are_forgotten(stage);
         let messages = stage.ledger.everything();
         let texts: Vec<String> = messages
             .iter()

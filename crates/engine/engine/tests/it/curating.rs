@@ -23,15 +23,15 @@ async fn opened() -> (Stage, Engine) {
 #[tokio::test]
 async fn what_is_put_is_found_at_once_and_replaced_under_its_id() {
     let (stage, engine) = opened().await;
-    let trait_of = |body: &str| written("ann", EntryKind::Profile, "pf_1", 0, body);
+    let ahead = |body: &str| written("ann", EntryKind::Foresight, "fs_1", 0, body);
     engine
-        .curate(curate(vec![trait_of("Ann owns a theremin")], &[]))
+        .curate(curate(vec![ahead("Ann owns a theremin")], &[]))
         .await
         .expect("it is put");
     assert!(finds(&engine, "ann", "theremin", "theremin").await);
     for _ in 0..2 {
         engine
-            .curate(curate(vec![trait_of("Ann owns a glockenspiel")], &[]))
+            .curate(curate(vec![ahead("Ann owns a glockenspiel")], &[]))
             .await
             .expect("it is replaced");
     }
@@ -40,7 +40,7 @@ async fn what_is_put_is_found_at_once_and_replaced_under_its_id() {
     stage.check().await;
     for _ in 0..2 {
         engine
-            .curate(curate(Vec::new(), &["pf_1"]))
+            .curate(curate(Vec::new(), &["fs_1"]))
             .await
             .expect("it is taken out");
     }

@@ -2,17 +2,19 @@
 //!
 //! Owns: counting calls over all ports together. A process that dies hangs in its call for ever; the test drops it.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use model::{
-    Cell, CellId, Doc, DocKey, EmbedderId, Entry, Message, MessageId, Owner, Scope, SessionKey, Timestamp,
-    Vector,
+    Cell, CellId, Doc, DocKey, EmbedderId, Entry, Message, MessageId, Owner, Page, Scope, SessionKey,
+    Timestamp, Vector,
 };
+use ports::runs::{Event, Events};
 use ports::{
     AppendOutcome, BrokenFile, Buffered, CandidateQuery, Cut, Edit, EmbedError, EmbedPurpose, Embedder,
     FileAppend, FileChanges, FileRecord, FileStat, Forgotten, Index, IndexError, IndexHealth, IndexStage,
-    IndexStats, Job, JobFailure, JobId, JobStats, Jobs, LedgerError, Maintenance, NewJob, NewMessage,
+    IndexStats, Job, JobFailure, JobId, JobStats, Jobs, LedgerError, Maintenance, NewJob, NewMessage, Pages,
     ParsedFile, Sweep, TaskPage, TaskQuery, Transcripts, Vault, VaultChange, VaultError, VaultPath, Written,
 };
 use tokio::sync::watch;
@@ -175,6 +177,13 @@ fn no_index() -> IndexError {
 }
 
 #[async_trait]
+impl Events for Faulty<dyn Events> {
+    async fn emit(&self, events: Vec<Event>) -> Result<(), LedgerError> {
+        self.faults.call("emit", self.inner.emit(events), no_ledger).await
+    }
+}
+
+#[async_trait]
 impl Transcripts for Faulty<dyn Transcripts> {
     async fn append(
         &self,
@@ -308,6 +317,46 @@ impl FileChanges for Faulty<dyn FileChanges> {
     }
     async fn broken(&self) -> Result<Vec<BrokenFile>, LedgerError> {
         self.faults.call("broken", self.inner.broken(), no_ledger).await
+    }
+}
+
+#[async_trait]
+impl Pages for Faulty<dyn Pages> {
+    async fn page(&self, scope: &Scope, owner: &Owner, page: Page) -> Result<Option<String>, VaultError> {
+        self.faults
+            .call("page", self.inner.page(scope, owner, page), no_vault)
+            .await
+    }
+    async fn replace(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        page: Page,
+        before: Option<&str>,
+        text: &str,
+    ) -> Result<bool, VaultError> {
+        let replace = self.inner.replace(scope, owner, page, before, text);
+        self.faults.call("replace page", replace, no_vault).await
+    }
+    async fn made(&self, scope: &Scope, owner: &Owner) -> Result<BTreeSet<String>, VaultError> {
+        self.faults
+            .call("made", self.inner.made(scope, owner), no_vault)
+            .await
+    }
+    async fn set_made(&self, scope: &Scope, owner: &Owner, ids: &BTreeSet<String>) -> Result<(), VaultError> {
+        self.faults
+            .call("set made", self.inner.set_made(scope, owner, ids), no_vault)
+            .await
+    }
+    async fn drop_previous(&self, scope: &Scope, owner: &Owner) -> Result<(), VaultError> {
+        self.faults
+            .call("drop previous", self.inner.drop_previous(scope, owner), no_vault)
+            .await
+    }
+    async fn remove_pages(&self, scope: &Scope, owner: &Owner) -> Result<(), VaultError> {
+        self.faults
+            .call("remove pages", self.inner.remove_pages(scope, owner), no_vault)
+            .await
     }
 }
 

@@ -3,29 +3,52 @@
 //! Owns: building it, moving its clock, and the checks that must hold whenever it is at rest.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use engine::{Add, Engine, EngineError, Flush, Found, Method, Parts, Search, Settings};
 use model::{
     Content, Doc, DocKey, Entry, EntryKind, Message, MessageId, Name, Owner, Role, Scope, SessionId,
     SessionKey, Timestamp,
 };
-use ports::{Accepted, Chat, FileChanges, NewMessage, Vault};
+use ports::runs::{Event, Events};
+use ports::{Accepted, Chat, FileChanges, LedgerError, NewMessage, Vault};
 use testkit::clock::{CountingIds, ManualClock};
 use testkit::index::MemoryIndex;
 use testkit::ledger::MemoryLedger;
 use testkit::models::{HashEmbedder, ScriptedChat};
+use testkit::vault::MemoryVault;
 use tokio::task::yield_now;
 
 use crate::faults::{Faults, Faulty};
 use crate::paper::{PaperVault, digest};
 use crate::slow::Slow;
 
+/// Keeps what it is told.
+#[derive(Debug, Default)]
+pub(crate) struct Listener(Mutex<Vec<Event>>);
+
+impl Listener {
+    pub(crate) fn heard(&self) -> Vec<Event> {
+        self.0.lock().expect("no panic").clone()
+    }
+}
+
+#[async_trait]
+impl Events for Listener {
+    async fn emit(&self, events: Vec<Event>) -> Result<(), LedgerError> {
+        self.0.lock().expect("no panic").extend(events);
+        Ok(())
+    }
+}
+
 /// The world that an engine is opened on.
 pub(crate) struct Stage {
+    pub(crate) listener: Arc<Listener>,
     pub(crate) ledger: Arc<MemoryLedger>,
     pub(crate) vault: Arc<PaperVault>,
+    pub(crate) pages: MemoryVault,
     pub(crate) index: MemoryIndex,
     pub(crate) embedder: Arc<HashEmbedder>,
     pub(crate) clock: Arc<ManualClock>,
@@ -39,8 +62,10 @@ impl Default for Stage {
     fn default() -> Self {
         let embedder = Arc::new(HashEmbedder::new(64));
         Self {
+            listener: Arc::default(),
             ledger: Arc::default(),
             vault: Arc::default(),
+            pages: MemoryVault::new(model::Zone::utc()),
             index: MemoryIndex::new(ports::Embedder::id(&*embedder).clone()),
             embedder,
             clock: Arc::default(),
@@ -60,9 +85,12 @@ impl Stage {
             jobs: Faulty::<dyn ports::Jobs>::new(self.ledger.clone(), faults),
             file_changes: Faulty::<dyn FileChanges>::new(self.ledger.clone(), faults),
             vault: Faulty::<dyn Vault>::new(self.vault.clone(), faults),
+            history: None,
+            pages: Faulty::<dyn ports::Pages>::new(Arc::new(self.pages.clone()), faults),
             index: Faulty::<dyn ports::Index>::new(Arc::new(self.index.clone()), faults),
             embedder: Faulty::<dyn ports::Embedder>::new(self.embedder.clone(), faults),
             chat: self.chat.clone().map(|chat| chat as Arc<dyn Chat>),
+            events: Faulty::<dyn Events>::new(self.listener.clone(), faults),
             clock: self.clock.clone(),
             ids: self.ids.clone(),
         }
@@ -133,6 +161,7 @@ impl Stage {
             }
         }
         assert!(told.values().all(|count| *count == 1), "a message is told twice");
+        self.check_heard(&entries);
 
         let mut expected: BTreeMap<DocKey, Doc> = BTreeMap::new();
         for (path, entry) in &entries {
@@ -162,6 +191,26 @@ impl Stage {
             );
         }
         self.check_records(&entries).await;
+    }
+
+    /// Whoever listens has heard of every episode that a job wrote.
+    fn check_heard(&self, entries: &[(Arc<str>, Entry)]) {
+        let cells = self.ledger.everything();
+        let cells = cells.iter().filter_map(|(_, cell)| cell.as_ref());
+        let written: BTreeSet<String> = cells
+            .filter_map(|cell| Some(format!("ep_{}", cell.as_str().strip_prefix("mc_")?)))
+            .collect();
+        let heard = self.listener.heard();
+        for (_, entry) in entries
+            .iter()
+            .filter(|(_, entry)| written.contains(entry.id.as_str()))
+        {
+            let is_it = |event: &Event| {
+                matches!(event, Event::EpisodeWritten { owner, episode, .. }
+                    if *owner == entry.owner && *episode == entry.id)
+            };
+            assert!(heard.iter().any(is_it), "nobody was told of {}", entry.id);
+        }
     }
 
     async fn check_records(&self, entries: &[(Arc<str>, Entry)]) {

@@ -1,0 +1,78 @@
+//! Memories that are made of other memories: which of them go when those are forgotten.
+//!
+//! Owns: what supports a profile's statement, a foresight or a merged episode. Never: taking anything out.
+
+use std::collections::BTreeSet;
+
+use model::{Doc, DocKind, Entry, EntryKind, MessageId, Parent, ParentKind};
+
+/// Whether an entry tells nothing that another entry does not tell.
+fn is_derived(kind: EntryKind, parent: Option<&Parent>) -> bool {
+    match kind {
+        EntryKind::Profile | EntryKind::Foresight => true,
+        EntryKind::Episode => is_merged(parent),
+        EntryKind::Fact | EntryKind::Case | EntryKind::Skill | EntryKind::Topic => false,
+    }
+}
+
+fn is_merged(parent: Option<&Parent>) -> bool {
+    parent.is_some_and(|parent| parent.kind == ParentKind::Cluster)
+}
+
+fn row_is_derived(doc: &Doc) -> bool {
+    matches!(doc.kind, DocKind::Entry(kind) if is_derived(kind, doc.parent.as_ref()))
+}
+
+/// What the told ones among an owner's rows take with them: facts of their episodes, and what was made of both and of
+/// nothing else. A merged episode goes with any of its members, because it tells them all.
+pub(crate) fn going_with<'a>(rows: &[&'a Doc], told: &BTreeSet<&str>) -> Vec<&'a Doc> {
+    let goes = |doc: &Doc| {
+        let of_episode =
+            |parent: &Parent| parent.kind == ParentKind::Episode && told.contains(parent.id.as_str());
+        told.contains(&*doc.key.id) || doc.parent.as_ref().is_some_and(of_episode)
+    };
+    let (derived, first): (Vec<&Doc>, Vec<&Doc>) = rows.iter().partition(|doc| row_is_derived(doc));
+    let (gone, left): (Vec<&Doc>, Vec<&Doc>) = first.into_iter().partition(|doc| goes(doc));
+    let (gone_sources, left_sources) = (sources(&gone), sources(&left));
+    let is_unsupported = |doc: &&&Doc| {
+        let is_left = |source: &MessageId| left_sources.contains(source);
+        let is_touched = doc.sources.iter().any(|source| gone_sources.contains(source));
+        let lost = if is_merged(doc.parent.as_ref()) {
+            !doc.sources.iter().all(is_left)
+        } else {
+            !doc.sources.iter().any(is_left)
+        };
+        is_touched && (lost || repeats(doc, &gone) && !repeats(doc, &left))
+    };
+    let mut going: Vec<&Doc> = derived.iter().filter(is_unsupported).copied().collect();
+    let facts = gone.into_iter().filter(|doc| doc.kind != DocKind::Turn);
+    going.extend(facts.filter(|doc| !told.contains(&*doc.key.id)));
+    going
+}
+
+/// Whether what an entry that is to be put was made of is still there; an entry that names no source is a person's.
+pub(crate) fn is_supported<'a>(entry: &Entry, rows: impl Iterator<Item = &'a Doc>) -> bool {
+    if entry.sources.is_empty() || !is_derived(entry.kind, entry.parent.as_ref()) {
+        return true;
+    }
+    let first: Vec<&Doc> = rows.filter(|doc| !row_is_derived(doc)).collect();
+    let left = sources(&first);
+    let mut own = entry.sources.iter();
+    if is_merged(entry.parent.as_ref()) {
+        own.all(|source| left.contains(source))
+    } else {
+        own.any(|source| left.contains(source))
+    }
+}
+
+fn sources<'a>(docs: &[&'a Doc]) -> BTreeSet<&'a MessageId> {
+    docs.iter().flat_map(|doc| &doc.sources).collect()
+}
+
+/// Whether a derived memory says what one of these facts says, or quotes it.
+fn repeats(doc: &Doc, facts: &[&Doc]) -> bool {
+    facts
+        .iter()
+        .filter(|fact| fact.kind == DocKind::Entry(EntryKind::Fact))
+        .any(|fact| extract::is_duplicate(&doc.text, &fact.text) || doc.summary.contains(&fact.text))
+}

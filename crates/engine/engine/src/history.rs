@@ -1,0 +1,327 @@
+//! The vault's history: what is recorded when, and as whose.
+//!
+//! Owns: who wrote what since it was last recorded, the quiet time before that, runs one after the other, and trying
+//! again. Never: git, and failing anything of memory because of it.
+//!
+//! What memcells wrote is known by entry ([`penned`]), what a run wrote by file; all else is a person's. All three are
+//! recorded with the gate held alone, so that nothing is written meanwhile. Whoever takes the turn takes it before the gate.
+
+pub(crate) mod penned;
+mod reading;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use model::{EntryId, Scope};
+use ports::{Author, FileStat, History, HistoryError, Part, RecordedChange, Run, VaultPath};
+use tokio::sync::Notify;
+
+pub(crate) use reading::{diff, log, writers};
+
+use crate::api::EngineError;
+use crate::cause::chain;
+use crate::world::World;
+use crate::{edit, ids};
+
+/// Changes are recorded when the vault was quiet for so long,
+const QUIET: Duration = Duration::from_secs(10);
+/// or the first of them is so old.
+const WAIT_MAX: Duration = Duration::from_mins(5);
+
+tokio::task_local! {
+    /// Set while the work of a run is polled: what it writes is the run's.
+    static IN_RUN: ();
+}
+
+/// What is known of the history, and of what it does not have yet.
+#[derive(Debug)]
+pub(crate) struct Chronicle {
+    history: Option<Arc<dyn History>>,
+    is_recording: bool,
+    /// One run, undo or recording at a time.
+    turn: tokio::sync::Mutex<()>,
+    state: Mutex<State>,
+    begun: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Files that stood as the engine had left them when it started, and how.
+    standing: Option<BTreeMap<VaultPath, FileStat>>,
+    /// What memcells wrote.
+    told: BTreeMap<VaultPath, BTreeSet<EntryId>>,
+    /// Runs and the files that they wrote, the latest last.
+    runs: Vec<(Run, BTreeSet<VaultPath>)>,
+    /// When the first and the last change were seen, by the clock that never goes back.
+    changed: Option<(Duration, Duration)>,
+    owes_purge: bool,
+    trouble: Option<String>,
+}
+
+impl Chronicle {
+    pub(crate) fn new(history: Option<Arc<dyn History>>, is_recording: bool) -> Self {
+        Self {
+            is_recording: is_recording && history.is_some(),
+            history,
+            turn: tokio::sync::Mutex::default(),
+            state: Mutex::default(),
+            begun: Notify::new(),
+        }
+    }
+
+    /// What is wrong with the history, in words.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        self.state().trouble.clone()
+    }
+
+    /// The first look at the whole vault found these files as the engine had left them.
+    pub(crate) fn found_standing(&self, stats: impl Iterator<Item = FileStat>) {
+        if self.is_recording {
+            let stats = stats.map(|stat| (stat.path.clone(), stat));
+            self.state().standing.get_or_insert_with(|| stats.collect());
+        }
+    }
+
+    /// A person changed a file.
+    pub(crate) fn is_by_hand(&self, path: &VaultPath) {
+        if let Some(standing) = &mut self.state().standing {
+            standing.remove(path);
+        }
+    }
+
+    /// Somebody changed an entry: it is theirs, also if a memcell wrote it a moment ago, so that no undo takes their words.
+    pub(crate) fn is_changed(&self, path: &VaultPath, entry: &EntryId) {
+        if let Some(told) = self.state().told.get_mut(path) {
+            told.remove(entry);
+        }
+    }
+
+    /// Something in the vault changed.
+    pub(crate) fn touch(&self, now: Duration) {
+        if self.is_recording {
+            self.mark(now);
+        }
+    }
+
+    fn mark(&self, now: Duration) {
+        let mut state = self.state();
+        let first = state.changed.map_or(now, |(first, _)| first);
+        let is_first = state.changed.replace((first, now)).is_none();
+        drop(state);
+        if is_first {
+            self.begun.notify_one();
+        }
+    }
+
+    /// A memcell's entries are in a file, or those of the run under way.
+    fn is_written(&self, path: &VaultPath, entries: impl Iterator<Item = EntryId>) {
+        let mut state = self.state();
+        match state.runs.last_mut().filter(|_| IN_RUN.try_with(|()| ()).is_ok()) {
+            Some((_, files)) => drop(files.insert(path.clone())),
+            None => state.told.entry(path.clone()).or_default().extend(entries),
+        }
+    }
+
+    /// A file was changed or taken away through the port: the run's, or for a person.
+    fn is_edited(&self, path: &VaultPath) {
+        let mut state = self.state();
+        match state.runs.last_mut().filter(|_| IN_RUN.try_with(|()| ()).is_ok()) {
+            Some((_, files)) => drop(files.insert(path.clone())),
+            None => drop(state.standing.as_mut().map(|standing| standing.remove(path))),
+        }
+    }
+
+    fn due(&self) -> Option<Duration> {
+        let (first, last) = self.state().changed?;
+        Some((last + QUIET).min(first + WAIT_MAX))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Records what changed at quiet moments until the engine stops; with no history there is nothing to do.
+pub(crate) async fn keep(world: Arc<World>) {
+    let clock = &world.parts.clock;
+    loop {
+        let pause = world
+            .chronicle
+            .due()
+            .map(|due| due.saturating_sub(clock.elapsed()));
+        if pause.is_some_and(|pause| pause.is_zero()) {
+            record(&world).await;
+            continue;
+        }
+        tokio::select! {
+            () = world.work.stopping() => return,
+            () = world.chronicle.begun.notified() => {}
+            () = clock.sleep(pause.unwrap_or_default()), if pause.is_some() => {}
+        }
+    }
+}
+
+/// Records what changed since the last time, if anything did.
+pub(crate) async fn record(world: &World) {
+    if let Some(history) = &world.chronicle.history
+        && world.chronicle.due().is_some()
+    {
+        let _turn = world.chronicle.turn.lock().await;
+        settle(world, history).await;
+    }
+}
+
+/// Does a run's work as a change of its own; the caller's future alone counts, not what it spawns.
+pub(crate) async fn recorded<T>(
+    world: &World,
+    run: Run,
+    work: impl Future<Output = T>,
+) -> (T, Option<RecordedChange>) {
+    let chronicle = &world.chronicle;
+    let Some(history) = chronicle.history.as_ref().filter(|_| chronicle.is_recording) else {
+        return (work.await, None);
+    };
+    let _turn = chronicle.turn.lock().await;
+    settle(world, history).await;
+    chronicle.state().runs.push((run.clone(), BTreeSet::new()));
+    let done = IN_RUN.scope((), work).await;
+    let change = settle(world, history).await;
+    (done, change)
+}
+
+/// Records all that is not recorded yet; a failure is told, and tried again after a quiet time. Gives the last run's change.
+async fn settle(world: &World, history: &Arc<dyn History>) -> Option<RecordedChange> {
+    let _alone = world.gate.write().await;
+    let settled = commit_all(world, history).await;
+    note(world, settled)
+}
+
+/// What became of an attempt to record, for `status`.
+fn note<T>(world: &World, outcome: Result<Option<T>, HistoryError>) -> Option<T> {
+    let chronicle = &world.chronicle;
+    match outcome {
+        Ok(done) => {
+            chronicle.state().trouble = None;
+            done
+        }
+        Err(error) => {
+            let trouble = chain(&error);
+            let is_news = chronicle.state().trouble.replace(trouble.clone()).as_ref() != Some(&trouble);
+            if is_news {
+                tracing::warn!(
+                    error = trouble,
+                    "the vault's history could not be written; it is tried again"
+                );
+            }
+            chronicle.mark(world.parts.clock.elapsed());
+            None
+        }
+    }
+}
+
+/// First what memcells wrote, then what runs did, then the rest as a person's. The caller holds the turn, and the gate alone.
+async fn commit_all(
+    world: &World,
+    history: &Arc<dyn History>,
+) -> Result<Option<RecordedChange>, HistoryError> {
+    let chronicle = &world.chronicle;
+    let at = world.now();
+    if chronicle.state().owes_purge {
+        history.purge(at).await?;
+        chronicle.state().owes_purge = false;
+    }
+    let (stood, told, runs) = {
+        let mut state = chronicle.state();
+        state.changed = None;
+        let stood = state.standing.clone().unwrap_or_default();
+        (stood, state.told.clone(), state.runs.clone())
+    };
+    if !chronicle.is_recording {
+        return Ok(None);
+    }
+    let own = Author::Run(Run {
+        id: ids::run_id(&*world.parts.ids, at, &world.settings.zone),
+        strategy: "remember".to_owned(),
+        reason: "what was said became memory".to_owned(),
+    });
+    let mut standing = BTreeSet::new();
+    for (path, stat) in stood {
+        // A person may have changed it a moment ago.
+        let is_as_it_stood = world.parts.vault.stat(&path).await.ok().flatten() == Some(stat);
+        if is_as_it_stood || told.contains_key(&path) {
+            standing.insert(path);
+        }
+    }
+    if !standing.is_empty() {
+        history.commit(&own, &Part::Files(standing), at).await?;
+    }
+    if !told.is_empty() {
+        history.commit(&own, &Part::Entries(told), at).await?;
+    }
+    {
+        let mut state = chronicle.state();
+        state.told.clear();
+        state.standing = state.standing.take().map(|_| BTreeMap::new());
+    }
+    let mut last = None;
+    for (run, files) in runs {
+        last = if files.is_empty() {
+            None
+        } else {
+            history.commit(&Author::Run(run), &Part::Files(files), at).await?
+        };
+        chronicle.state().runs.remove(0);
+    }
+    history.commit(&Author::Person, &Part::All, at).await?;
+    Ok(last)
+}
+
+/// Takes what was forgotten out of the history. When that fails it is owed, here and in the repository.
+pub(crate) async fn purge(world: &World) {
+    let Some(history) = &world.chronicle.history else {
+        return;
+    };
+    let purged = history.purge(world.now()).await;
+    world.chronicle.state().owes_purge = purged.is_err();
+    note(world, purged.map(Some));
+}
+
+/// Takes back a run, one that a scope may see where there is one; search sees it when this answers.
+pub(crate) async fn undo(
+    world: &World,
+    run: &str,
+    within: Option<&Scope>,
+) -> Result<Option<RecordedChange>, EngineError> {
+    world.accepting()?;
+    world.gauge.answering(&*world.parts.clock).await?;
+    let history = world.history()?;
+    let _turn = world.chronicle.turn.lock().await;
+    let _alone = world.gate.write().await;
+    commit_all(world, history)
+        .await
+        .inspect_err(|_| world.chronicle.mark(world.parts.clock.elapsed()))?;
+    if let Some(scope) = within {
+        reading::check_run(&**history, run, scope).await?;
+    }
+    let at = world.now();
+    let by = Run {
+        id: ids::run_id(&*world.parts.ids, at, &world.settings.zone),
+        strategy: "undo".to_owned(),
+        reason: format!("`{run}` was asked to be taken back"),
+    };
+    let undone = history.undo(run, &by, at).await?;
+    if let Some(change) = &undone {
+        edit::follow(world, change.files.iter().cloned()).await?;
+    }
+    Ok(undone)
+}
+
+impl World {
+    /// The history, if one is kept.
+    pub(crate) fn history(&self) -> Result<&Arc<dyn History>, EngineError> {
+        self.chronicle.history.as_ref().ok_or_else(|| {
+            EngineError::Unfit("no history is kept: set `history.enabled` to true and start again".to_owned())
+        })
+    }
+}

@@ -1,0 +1,79 @@
+//! The vault, with a note of who writes what.
+//!
+//! Owns: seeing every write of the engine. Never: a write of its own.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use model::{Entry, Owner, Scope};
+use ports::{Clock, Edit, FileStat, ParsedFile, Vault, VaultChange, VaultError, VaultPath, Written};
+
+use super::Chronicle;
+
+/// A vault whose writes are noted for the history.
+#[derive(Debug)]
+pub(crate) struct Penned {
+    pub(crate) vault: Arc<dyn Vault>,
+    pub(crate) chronicle: Arc<Chronicle>,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl Penned {
+    fn touch(&self) {
+        self.chronicle.touch(self.clock.elapsed());
+    }
+}
+
+#[async_trait]
+impl Vault for Penned {
+    fn path_of(&self, entry: &Entry) -> VaultPath {
+        self.vault.path_of(entry)
+    }
+
+    async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError> {
+        let appended = self.vault.append(entries, fresh).await?;
+        for written in &appended {
+            let ids = written.ids.iter().map(|(id, _)| id.clone());
+            self.chronicle.is_written(&written.stat.path, ids);
+        }
+        self.touch();
+        Ok(appended)
+    }
+
+    async fn read(&self, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError> {
+        self.vault.read(path).await
+    }
+
+    async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError> {
+        self.vault.stat(path).await
+    }
+
+    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<FileStat, VaultError> {
+        let edited = self.vault.edit(path, edits).await?;
+        self.chronicle.is_edited(path);
+        for edit in edits {
+            if let Edit::Replace(entry) = edit {
+                self.chronicle.is_changed(path, &entry.id);
+            }
+        }
+        self.touch();
+        Ok(edited)
+    }
+
+    async fn scan(&self) -> Result<Vec<FileStat>, VaultError> {
+        self.vault.scan().await
+    }
+
+    async fn remove(&self, scope: &Scope, owner: Option<&Owner>) -> Result<Vec<VaultPath>, VaultError> {
+        let removed = self.vault.remove(scope, owner).await?;
+        for path in &removed {
+            self.chronicle.is_edited(path);
+        }
+        self.touch();
+        Ok(removed)
+    }
+
+    async fn changed(&self) -> VaultChange {
+        self.vault.changed().await
+    }
+}
