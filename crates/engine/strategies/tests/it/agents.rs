@@ -1,0 +1,5 @@
+//! The agent's track: cases and skills.
+
+mod faults;
+mod learning;
+mod stage;

@@ -1,0 +1,288 @@
+//! What each strategy makes of what people said, and what it makes nothing of.
+
+use engine::{EditEntry, Forget, Method, Search};
+use model::{EntryId, EntryKind, Origin, Page, Scope, SessionId, SessionKey};
+use ports::runs::RunState;
+use testkit::models::ScriptedChat;
+
+use crate::stage::{Stage, hits, page, put_fact, texts, user};
+
+const PROFILE: &str = "extract_user_profile";
+const FORESIGHT: &str = "extract_foresight";
+
+#[tokio::test]
+async fn a_user_with_one_episode_has_a_profile_after_a_quiet_minute() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    stage
+        .say(&process, "s", "ann", &["I live in Lisbon.", "I'm a nurse."])
+        .await;
+    let waiting = async {
+        while hits(&process.engine, "ann", EntryKind::Profile).await.is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    stage.drive(waiting).await;
+    let profile = texts(&process.engine, "ann", EntryKind::Profile).await;
+    assert_eq!(profile, ["Ann is a nurse.", "Ann lives in Lisbon."]);
+    let one = &hits(&process.engine, "ann", EntryKind::Profile).await[0].doc;
+    assert!(!one.sources.is_empty() && one.key.id.starts_with("pf_"));
+}
+
+#[tokio::test]
+async fn an_episode_that_tells_no_fact_makes_a_profile_too() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    stage
+        .say(
+            &process,
+            "s",
+            "ann",
+            &["Thunder over the northern harbour again!"],
+        )
+        .await;
+    stage.run(&process, PROFILE).await;
+    assert_eq!(hits(&process.engine, "ann", EntryKind::Profile).await.len(), 1);
+}
+
+#[tokio::test]
+async fn only_what_people_said_of_themselves_is_learnt() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    stage.say(&process, "s", "ann", &["I live in Lisbon."]).await;
+    stage.say(&process, "s", "bob", &["I live in Oslo."]).await;
+    stage.say(&process, "s", "bot", &["I live in Rome."]).await;
+    for (id, origin) in [
+        ("af_a", Origin::Assistant),
+        ("af_t", Origin::Tool),
+        ("af_w", Origin::Web),
+        ("af_h", Origin::Hand),
+    ] {
+        put_fact(
+            &process.engine,
+            id,
+            origin,
+            &format!("Ann owns a {origin:?} boat."),
+        )
+        .await;
+    }
+    stage.run(&process, PROFILE).await;
+    stage.run(&process, "dream").await;
+    let profile = texts(&process.engine, "ann", EntryKind::Profile).await;
+    assert_eq!(profile, ["Ann lives in Lisbon.", "Ann owns a Hand boat."]);
+    let pages = page(&process.engine, Page::User).await + &page(&process.engine, Page::Memory).await;
+    for word in ["Oslo", "Rome", "Assistant", "Tool", "Web"] {
+        assert!(!pages.contains(word), "{word}: {pages}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_person_changed_or_took_out_of_a_profile_stays_so() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    stage
+        .say(&process, "s", "ann", &["I live in Lisbon.", "I'm a nurse."])
+        .await;
+    stage.run(&process, PROFILE).await;
+    let profile = hits(&process.engine, "ann", EntryKind::Profile).await;
+    let id = |text: &str| {
+        let hit = profile.iter().find(|hit| hit.doc.text.contains(text));
+        EntryId::new(hit.expect("it is there").doc.key.id.clone())
+    };
+    let edit = EditEntry {
+        scope: Scope::default(),
+        owner: user("ann"),
+        id: id("nurse"),
+        subject: None,
+        summary: None,
+        body: Some("Ann is a head nurse.".to_owned()),
+    };
+    process.engine.edit(edit).await.expect("it is changed");
+    let forget = Forget::Entries(Scope::default(), user("ann"), vec![id("Lisbon")]);
+    process.engine.forget(forget).await.expect("it is taken out");
+    stage.say(&process, "t", "ann", &["I play the cello."]).await;
+    stage.run(&process, PROFILE).await;
+    let after = texts(&process.engine, "ann", EntryKind::Profile).await;
+    assert_eq!(after, ["Ann is a head nurse.", "Ann plays the cello."]);
+}
+
+#[tokio::test]
+async fn an_announcement_is_listed_found_and_ends() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    // 2 March 2026 is a Monday.
+    stage
+        .say(&process, "s", "ann", &["I'm flying to Rome on Friday."])
+        .await;
+    stage.run(&process, FORESIGHT).await;
+    let found = hits(&process.engine, "ann", EntryKind::Foresight).await;
+    assert_eq!(found.len(), 1);
+    let doc = &found[0].doc;
+    assert_eq!(
+        doc.valid_from.expect("it begins").to_string(),
+        "2026-03-06T00:00:00Z"
+    );
+    assert_eq!(
+        doc.valid_until.expect("it ends").to_string(),
+        "2026-03-07T00:00:00Z"
+    );
+    assert!(doc.text.contains("Rome") && doc.summary.contains("Said on 2 March 2026"));
+    let search = Search {
+        scope: Scope::default(),
+        owner: user("ann"),
+        query: "Rome flight".to_owned(),
+        method: Method::Hybrid,
+        memories_max: 10,
+        messages_max: 0,
+        filter: None,
+        as_of: None,
+        asked_at: None,
+        score_min: 0.0,
+        tokens_max: None,
+    };
+    let answer = process.engine.search(search).await.expect("it answers");
+    assert!(answer.memories.iter().any(|hit| hit.doc.key.id == doc.key.id));
+    stage.run(&process, "dream").await;
+    assert!(page(&process.engine, Page::Memory).await.contains(&*doc.key.id));
+}
+
+#[tokio::test]
+async fn a_profile_is_not_found_piece_by_piece() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    stage.say(&process, "s", "ann", &["I live in Lisbon."]).await;
+    stage.run(&process, PROFILE).await;
+    let search = Search {
+        scope: Scope::default(),
+        owner: user("ann"),
+        query: "Lisbon".to_owned(),
+        method: Method::Hybrid,
+        memories_max: 10,
+        messages_max: 10,
+        filter: None,
+        as_of: None,
+        asked_at: None,
+        score_min: 0.0,
+        tokens_max: None,
+    };
+    let answer = process.engine.search(search).await.expect("it answers");
+    assert!(!answer.memories.is_empty());
+    assert!(
+        answer
+            .memories
+            .iter()
+            .all(|hit| !hit.doc.key.id.starts_with("pf_"))
+    );
+}
+
+#[tokio::test]
+async fn episodes_about_the_same_are_told_as_one_and_stay() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    for session in ["a", "b"] {
+        stage
+            .say(&process, session, "ann", &["The boat leaks at the third plank."])
+            .await;
+    }
+    stage.run(&process, "reflect_episodes").await;
+    let episodes = hits(&process.engine, "ann", EntryKind::Episode).await;
+    assert_eq!(episodes.len(), 3);
+    let merged = episodes
+        .iter()
+        .find(|hit| !hit.doc.supersedes.is_empty())
+        .expect("a merged one");
+    let over: Vec<_> = episodes
+        .iter()
+        .filter(|hit| hit.superseded_by.is_some())
+        .collect();
+    assert_eq!(over.len(), 2, "its members stand below it");
+    assert_eq!(merged.doc.sources.len(), 2);
+    stage.run(&process, "reflect_episodes").await;
+    assert_eq!(hits(&process.engine, "ann", EntryKind::Episode).await.len(), 3);
+    stage
+        .say(&process, "c", "ann", &["The boat leaks at the third plank."])
+        .await;
+    stage.run(&process, "reflect_episodes").await;
+    let again = hits(&process.engine, "ann", EntryKind::Episode).await;
+    assert_eq!(again.len(), 4, "a new one in the place of the old");
+    let told: Vec<usize> = again.iter().map(|hit| hit.doc.supersedes.len()).collect();
+    assert!(told.contains(&3) && !told.contains(&2));
+}
+
+#[tokio::test]
+async fn the_pages_follow_what_is_known_and_forgotten() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    stage.say(&process, "s", "ann", &["I live in Lisbon."]).await;
+    stage.say(&process, "t", "ann", &["I'm a nurse."]).await;
+    stage.run(&process, PROFILE).await;
+    stage.run(&process, "dream").await;
+    let before = page(&process.engine, Page::User).await;
+    assert!(
+        before.contains("Ann lives in Lisbon. [pf_") && before.contains("Ann is a nurse. [pf_"),
+        "{before}"
+    );
+    stage.run(&process, "dream").await;
+    assert_eq!(
+        page(&process.engine, Page::User).await,
+        before,
+        "nothing new: the same bytes"
+    );
+    let gone = SessionKey {
+        scope: Scope::default(),
+        session: SessionId::new("s"),
+    };
+    process
+        .engine
+        .forget(Forget::Session(gone))
+        .await
+        .expect("it forgets");
+    let after = page(&process.engine, Page::User).await;
+    assert!(!after.contains("Lisbon") && after.contains("nurse"), "{after}");
+}
+
+#[tokio::test]
+async fn a_model_is_asked_and_the_rules_serve_where_it_fails() {
+    let answer = r#"{"explicit_info":[{"category":"Home","description":"Ann lives in Lisbon by the river.","evidence":[1]}],"implicit_traits":[]}"#;
+    let stage = Stage::asking(ScriptedChat::answering(move |_| Ok(answer.to_owned())));
+    let process = stage.open().await;
+    stage.say(&process, "s", "ann", &["I live in Lisbon."]).await;
+    let runs = stage.run(&process, PROFILE).await;
+    assert_eq!((runs[0].state, runs[0].cost.calls), (RunState::Success, 1));
+    assert_eq!(
+        texts(&process.engine, "ann", EntryKind::Profile).await,
+        ["Ann lives in Lisbon by the river."]
+    );
+    let stage = Stage::asking(ScriptedChat::unreachable());
+    let process = stage.open().await;
+    stage.say(&process, "s", "ann", &["I live in Lisbon."]).await;
+    stage.run(&process, PROFILE).await;
+    assert_eq!(
+        texts(&process.engine, "ann", EntryKind::Profile).await,
+        ["Ann lives in Lisbon."]
+    );
+}
+
+#[tokio::test]
+async fn many_episodes_in_one_busy_time_are_one_call() {
+    let stage = Stage::asking(ScriptedChat::answering(|_| {
+        Ok("{\"explicit_info\":[]}".to_owned())
+    }));
+    let process = stage.open().await;
+    for n in 0..10 {
+        let text = format!("I own the boat number {n}.");
+        stage
+            .say(&process, &format!("s{n}"), "ann", &[text.as_str()])
+            .await;
+    }
+    let runs = stage.run(&process, PROFILE).await;
+    assert_eq!(runs.len(), 1);
+    let asked = stage.chat.as_ref().expect("it was given").requests();
+    assert_eq!(asked.len(), 1, "one profile, no foresight to tell");
+    let chars: usize = asked[0]
+        .messages
+        .iter()
+        .map(|message| message.content.len())
+        .sum();
+    assert!(chars < 8_000, "{chars} characters");
+}

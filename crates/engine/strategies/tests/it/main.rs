@@ -1,0 +1,6 @@
+//! The strategies on a real engine and a real offline engine, over fakes that outlive both.
+
+mod agents;
+mod forms;
+mod kills;
+mod stage;
