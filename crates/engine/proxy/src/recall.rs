@@ -1,11 +1,13 @@
 //! What memory has to say to a turn.
 //!
-//! Owns: the question, the time it may take, what of a hit is told. Never: ranking (`recall`), the wrapper (`prefix`).
+//! Owns: the question, the time it may take, what of a hit and of the pages at hand is told. Never: ranking (`recall`), the wrapper (`prefix`).
 
 use std::time::Duration;
 
+use consolidate::page;
 use engine::{Engine, Hit, Method, Search};
-use model::{Owner, Role, Scope, SessionId, Zone};
+use futures::future::join_all;
+use model::{DocKind, EntryKind, Owner, Page, Role, Scope, SessionId, Zone};
 use ports::Clock;
 
 /// How long a turn waits for memory; later it goes without.
@@ -17,6 +19,9 @@ const QUERY_CHARS_MAX: usize = 600;
 const SCORE_MIN: f32 = 0.35;
 /// Of an episode that has no facts.
 const TEXT_CHARS_MAX: usize = 400;
+
+/// What the ids of pages at hand begin with.
+pub(crate) const PAGES: &str = "pages ";
 
 /// A memory as it is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,10 +70,14 @@ pub(crate) async fn recall(
         Ok(found) => {
             let elsewhere =
                 |hit: &&Hit| hit.doc.session.as_ref() != Some(here) && hit.superseded_by.is_none();
+            // What an agent has learnt is asked for, and never put into a person's turn.
+            let is_agents =
+                |hit: &Hit| matches!(hit.doc.kind, DocKind::Entry(EntryKind::Case | EntryKind::Skill));
             let told = found
                 .memories
                 .iter()
                 .filter(elsewhere)
+                .filter(|hit| !is_agents(hit))
                 .flat_map(|hit| told(hit, zone));
             // What a person said a moment ago in another conversation is no memory yet.
             let is_fresh = |hit: &&Hit| hit.doc.parent.is_none() && hit.doc.role == Some(Role::User);
@@ -82,6 +91,46 @@ pub(crate) async fn recall(
             Vec::new()
         }
     }
+}
+
+/// What stands in the pages at hand, as one memory of at most so many tokens; what is over is left out from the end. Nothing
+/// if it takes too long.
+pub(crate) async fn pages(
+    engine: &Engine,
+    clock: &dyn Clock,
+    scope: &Scope,
+    owner: &Owner,
+    tokens_max: usize,
+    count: &(dyn Fn(&str) -> usize + Sync),
+) -> Option<Recalled> {
+    let read = join_all(Page::ALL.map(|page| engine.page(scope, owner, page)));
+    let read = tokio::select! {
+        read = read => read,
+        () = clock.sleep(WAIT) => return None,
+    };
+    let mut text = String::new();
+    for page in read {
+        let page = page.unwrap_or_else(|error| {
+            tracing::warn!(%error, "a page at hand could not be read");
+            None
+        });
+        let page = page::read_aloud(&page.unwrap_or_default());
+        for line in page.lines().filter(|line| !line.trim().is_empty()) {
+            let before = text.len();
+            if before > 0 {
+                text.push('\n');
+            }
+            text.push_str(line.trim_end());
+            if count(&text) > tokens_max {
+                text.truncate(before);
+                break;
+            }
+        }
+    }
+    (!text.is_empty()).then(|| Recalled {
+        id: format!("{PAGES}{}", owner.id),
+        text,
+    })
 }
 
 /// An episode is told by its facts where it has some.

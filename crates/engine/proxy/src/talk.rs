@@ -289,7 +289,7 @@ impl Talk {
                 Event::Epoch { .. } | Event::Edit(_) => 0,
             })
             .sum();
-        self.session.calibrated(self.session.tokens()) + bytes >= self.session.inputs(budget).threshold
+        self.session.tokens() + bytes >= self.session.inputs(budget).threshold
     }
 
     /// Takes in the messages that these events brought: they wait for an answer.

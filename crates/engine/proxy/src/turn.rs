@@ -29,6 +29,8 @@ use crate::talk::{Logged, Talk};
 
 /// What memory may add to a turn, in tokens.
 const FRAGMENT_TOKENS_MAX: usize = 600;
+/// What the pages at hand may add to the first turn that does not show them, in tokens.
+const PAGES_TOKENS_MAX: usize = 1_000;
 /// What the operator's instructions may take: so many'th of the window, at so many characters to a token.
 const INSTRUCTIONS_PART: usize = 4;
 const INSTRUCTIONS_CHARS_MAX: usize = 20_000;
@@ -228,8 +230,17 @@ impl Proxy {
         let scope = &talk.key.scope;
         let here = &talk.key.session;
         let recalled = recall::recall(&self.engine, &*self.clock, scope, &talk.owner, here, &question).await;
-        let memories: Vec<fragment::Memory<'_>> = recalled
+        let pages = if visible.memories.iter().any(|id| id.starts_with(recall::PAGES)) {
+            None
+        } else {
+            let count = |text: &str| turn.meter.text(text);
+            let max = turn.pages_tokens_max();
+            recall::pages(&self.engine, &*self.clock, scope, &talk.owner, max, &count).await
+        };
+        let tokens_max = turn.fragment_tokens_max() + pages.as_ref().map_or(0, |_| turn.pages_tokens_max());
+        let memories: Vec<fragment::Memory<'_>> = pages
             .iter()
+            .chain(&recalled)
             .map(|memory| fragment::Memory {
                 id: &memory.id,
                 text: &memory.text,
@@ -237,13 +248,7 @@ impl Proxy {
             .collect();
         let today = self.engine.settings().zone.date(self.clock.now()).to_string();
         let count = |text: &str| turn.meter.text(text);
-        fragment::draft(
-            &memories,
-            Some(&today),
-            visible,
-            turn.fragment_tokens_max(),
-            &count,
-        )
+        fragment::draft(&memories, Some(&today), visible, tokens_max, &count)
     }
 }
 
@@ -334,6 +339,10 @@ impl Turn<'_> {
         FRAGMENT_TOKENS_MAX.min(self.window() / 16)
     }
 
+    fn pages_tokens_max(&self) -> usize {
+        PAGES_TOKENS_MAX.min(self.window() / 16)
+    }
+
     fn budget(&self, head_tokens: usize) -> Budget {
         let window = self.window();
         let asked = LENGTHS
@@ -343,7 +352,7 @@ impl Turn<'_> {
             window,
             reserve: asked.unwrap_or(window / RESERVE_PART).min(window / 2),
             tools: head_tokens,
-            injected: self.fragment_tokens_max(),
+            injected: self.fragment_tokens_max() + self.pages_tokens_max(),
             safety: 0,
         }
     }

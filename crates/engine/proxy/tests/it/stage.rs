@@ -201,9 +201,12 @@ impl Kept {
             jobs: self.ledger.clone(),
             file_changes: self.ledger.clone(),
             vault: self.vault.clone(),
+            history: None,
+            pages: self.vault.clone(),
             index: self.index.clone(),
             embedder: Arc::new(HashEmbedder::new(64)),
             chat: self.learns.then(|| self.chat(backend, &gates)),
+            events: Arc::new(ports::runs::NoEvents),
             clock: self.clock.clone(),
             ids: self.ids.clone(),
         };

@@ -129,16 +129,20 @@ async fn the_operators_instructions_stand_behind_the_clients_and_change_with_an_
 async fn instructions_are_bounded_and_count_in_the_window() {
     let stage = Stage::new(strict()).await;
     let set = |text: &str| text.clone_into(&mut stage.sheet.0.lock().expect("unpoisoned"));
-    // The longest question that is sent, in steps of a thousand characters.
+    // The longest question that is sent, in thousands of characters.
     let longest = async || {
-        for thousands in 1..200_usize {
+        let (mut sent, mut refused) = (0, 400_usize);
+        while refused - sent > 4 {
+            let thousands = usize::midpoint(sent, refused);
             let mut client = Client::new();
             client.says(&"goats ".repeat(thousands * 1_000 / 6));
-            if stage.ask(client.request()).await.is_err() {
-                return thousands - 1;
+            if stage.ask(client.request()).await.is_ok() {
+                sent = thousands;
+            } else {
+                refused = thousands;
             }
         }
-        unreachable!("a window has an end")
+        sent
     };
     let without = longest().await;
     set(&"Answer in verse. ".repeat(2_000));
