@@ -79,6 +79,9 @@ pub struct AddData {
     pub message_ids: Vec<String>,
     /// Quipu: how many of them were there already.
     pub duplicates: usize,
+    /// Quipu: how many secrets were taken out of them before they were written.
+    #[serde(default)]
+    pub redacted: usize,
 }
 
 /// Whether an add made memory.
@@ -102,6 +105,9 @@ pub struct QueuedData {
     /// Quipu: how many of them were there already.
     #[serde(default)]
     pub duplicates: usize,
+    /// Quipu: how many secrets were taken out of them before they were written.
+    #[serde(default)]
+    pub redacted: usize,
 }
 
 /// The one word of a 202.

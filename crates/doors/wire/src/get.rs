@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use utoipa::{IntoParams, ToSchema};
 
+use crate::agent::{CaseItem, SkillItem};
 use crate::filter::{self, FilterNode};
 use crate::forget::{DeleteByIdsRequest, IdsParts};
 use crate::items::{EpisodeItem, FactItem};
+use crate::profile::{ForesightItem, ProfileItem};
 use crate::{Invalid, scope};
 
 /// The most memories on a page.
@@ -65,7 +67,7 @@ fn default_page_size() -> i64 {
     20
 }
 
-/// A kind of memory. A user has episodes, facts and a profile, an agent has cases and skills.
+/// A kind of memory. A user has episodes, facts, foresights and a profile, an agent has cases and skills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryType {
@@ -75,6 +77,8 @@ pub enum MemoryType {
     AgentSkill,
     /// Quipu: single statements.
     AtomicFact,
+    /// Quipu: what was announced.
+    Foresight,
 }
 
 impl MemoryType {
@@ -86,12 +90,13 @@ impl MemoryType {
             Self::AgentCase => "agent_case",
             Self::AgentSkill => "agent_skill",
             Self::AtomicFact => "atomic_fact",
+            Self::Foresight => "foresight",
         }
     }
 
     fn owner_kind(self) -> OwnerKind {
         match self {
-            Self::Episode | Self::Profile | Self::AtomicFact => OwnerKind::User,
+            Self::Episode | Self::Profile | Self::AtomicFact | Self::Foresight => OwnerKind::User,
             Self::AgentCase | Self::AgentSkill => OwnerKind::Agent,
         }
     }
@@ -203,18 +208,18 @@ impl OneQuery {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GetData {
     pub episodes: Vec<EpisodeItem>,
-    /// Empty: profiles are not derived yet.
-    #[schema(value_type = Vec<Object>)]
-    pub profiles: Vec<Json>,
-    /// Empty: agent cases are not derived yet.
-    #[schema(value_type = Vec<Object>)]
-    pub agent_cases: Vec<Json>,
-    /// Empty: agent skills are not derived yet.
-    #[schema(value_type = Vec<Object>)]
-    pub agent_skills: Vec<Json>,
+    /// At most one.
+    pub profiles: Vec<ProfileItem>,
+    /// With `agent_id`: how it went about tasks.
+    pub agent_cases: Vec<CaseItem>,
+    /// With `agent_id`: what it has learnt to do, drafts included.
+    pub agent_skills: Vec<SkillItem>,
     /// Quipu: with `memory_type` `atomic_fact`.
     #[serde(default)]
     pub facts: Vec<FactItem>,
+    /// Quipu: with `memory_type` `foresight`.
+    #[serde(default)]
+    pub foresights: Vec<ForesightItem>,
     /// How many match in all.
     pub total_count: usize,
     /// How many are on this page.

@@ -22,6 +22,9 @@ pub struct HealthData {
     pub problems: Vec<String>,
     /// Quipu: unfinished and failed tasks of all tenants, those that write memories included.
     pub tasks: TaskGauge,
+    /// Quipu: background runs of all tenants; none where nothing is run in the background.
+    #[serde(default)]
+    pub runs: Option<RunGauge>,
     /// Quipu: what the index holds now.
     pub index: IndexHealthItem,
     /// Quipu: files that could not be read; all others are served.
@@ -33,6 +36,9 @@ pub struct HealthData {
     pub files: usize,
     pub embedder: String,
     pub chat_model: Option<String>,
+    /// Quipu: secrets that were taken out of messages since the start.
+    #[serde(default)]
+    pub redacted: usize,
     /// Quipu: a rebuild or re-embedding that is under way.
     pub rebuilding: Option<Rebuilding>,
 }
@@ -105,6 +111,17 @@ pub struct TaskGauge {
     pub failed: usize,
     /// Of those queued: they wait for a disk to have room or a file to be mended, and are tried for ever.
     pub stuck: usize,
+}
+
+/// How many background runs stand where.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RunGauge {
+    pub queued: usize,
+    pub running: usize,
+    /// Another attempt will follow.
+    pub failed: usize,
+    /// Given up; see `runs`.
+    pub dead_letters: usize,
 }
 
 /// What the index holds.

@@ -235,19 +235,19 @@ impl UnprocessedMessage {
     }
 }
 
-fn id_of(doc: &Doc) -> String {
+pub(crate) fn id_of(doc: &Doc) -> String {
     ApiId::render(&doc.key.owner.id, &doc.key.id)
 }
 
-fn user_of(owner: &Owner) -> Option<String> {
+pub(crate) fn user_of(owner: &Owner) -> Option<String> {
     (owner.kind == OwnerKind::User).then(|| owner.id.as_str().to_owned())
 }
 
-fn session_of(doc: &Doc) -> Option<String> {
+pub(crate) fn session_of(doc: &Doc) -> Option<String> {
     doc.session.as_ref().map(|session| session.as_str().to_owned())
 }
 
-fn sources_of(doc: &Doc) -> Vec<String> {
+pub(crate) fn sources_of(doc: &Doc) -> Vec<String> {
     doc.sources
         .iter()
         .map(|source| source.as_str().to_owned())

@@ -5,9 +5,10 @@
 //!
 //! Reading order: [`json`] and [`invalid`] (how a body becomes a type, and what is said when it does not),
 //! [`envelope`], [`scope`] (whose memory), [`message`], then one module for each family of routes: [`add`],
-//! [`search`], [`get`], [`forget`], [`update`], [`tasks`], [`upkeep`], [`health`], [`cache`]. [`filter`] reads the filter language, [`api_id`] the ids.
+//! [`search`], [`get`], [`forget`], [`update`], [`tasks`], [`upkeep`], [`health`], [`cache`], [`history`]. [`items`] and [`profile`] are what answers are made of, [`filter`] reads the filter language, [`api_id`] the ids.
 
 pub mod add;
+pub mod agent;
 pub mod api_id;
 pub mod cache;
 pub mod envelope;
@@ -15,10 +16,13 @@ pub mod filter;
 pub mod forget;
 pub mod get;
 pub mod health;
+pub mod history;
 pub mod invalid;
 pub mod items;
 pub mod json;
 pub mod message;
+pub mod profile;
+pub mod runs;
 pub mod scope;
 pub mod search;
 pub mod tasks;
@@ -26,6 +30,7 @@ pub mod update;
 pub mod upkeep;
 
 pub use add::{AddData, AddRequest, FlushData, FlushRequest, MESSAGES_MAX, QueuedData};
+pub use agent::{CaseItem, SkillItem, SkillState};
 pub use api_id::ApiId;
 pub use cache::{CacheData, CacheQuery};
 pub use envelope::{Envelope, ErrorCode, ErrorEnvelope, ErrorInfo};
@@ -35,6 +40,7 @@ pub use health::HealthData;
 pub use invalid::Invalid;
 pub use items::{EpisodeItem, Explain, FactItem, FoundMessage, UnprocessedMessage};
 pub use message::{MessageContent, MessageItem};
+pub use profile::{ExplicitInfo, ForesightItem, ImplicitTrait, ProfileData, ProfileItem};
 pub use search::{SearchData, SearchMethod, SearchRequest};
 pub use tasks::{StatsQuery, TaskItem, TaskPageData, TaskStatsData, TasksQuery};
 pub use update::{UpdateData, UpdateRequest};

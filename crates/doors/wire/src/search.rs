@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use utoipa::ToSchema;
 
+use crate::agent::{CaseItem, SkillItem};
 use crate::filter::{self, FilterNode};
 use crate::items::{EpisodeItem, FactItem, FoundMessage, UnprocessedMessage};
+use crate::profile::{ForesightItem, ProfileItem};
 use crate::{Invalid, scope};
 
 /// The most memories one search gives, and what `top_k` −1 means.
@@ -52,7 +54,7 @@ pub struct SearchRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 1)]
     pub min_score: Option<f64>,
-    /// Accepted; profiles are not derived yet.
+    /// Gives the user's profile too.
     #[serde(default)]
     #[schema(default = false)]
     pub include_profile: bool,
@@ -252,20 +254,20 @@ fn fraction(path: &str, value: Option<f64>) -> Result<f64, Invalid> {
 pub struct SearchData {
     /// Best first, each with its facts that were found.
     pub episodes: Vec<EpisodeItem>,
-    /// Empty: profiles are not derived yet.
-    #[schema(value_type = Vec<Object>)]
-    pub profiles: Vec<Json>,
-    /// Empty: agent cases are not derived yet.
-    #[schema(value_type = Vec<Object>)]
-    pub agent_cases: Vec<Json>,
-    /// Empty: agent skills are not derived yet.
-    #[schema(value_type = Vec<Object>)]
-    pub agent_skills: Vec<Json>,
+    /// With `include_profile`: at most one.
+    pub profiles: Vec<ProfileItem>,
+    /// With `agent_id`: how it went about tasks, best first.
+    pub agent_cases: Vec<CaseItem>,
+    /// With `agent_id`: what it has learnt to do and a person approved, best first.
+    pub agent_skills: Vec<SkillItem>,
     /// With a top-level `session_id` in `filters`: that session's messages that no episode tells yet.
     pub unprocessed_messages: Vec<UnprocessedMessage>,
     /// Quipu: every fact that was found, best first, also those whose episode was not.
     #[serde(default)]
     pub facts: Vec<FactItem>,
+    /// Quipu: what was announced and found, best first.
+    #[serde(default)]
+    pub foresights: Vec<ForesightItem>,
     /// Quipu: verbatim messages, best first, as many as `include_messages` asked for.
     #[serde(default)]
     pub messages: Vec<FoundMessage>,

@@ -488,7 +488,7 @@ fn instants_are_milliseconds_or_iso_in_the_zone() {
 fn a_listing_that_is_wrong_is_told_where() {
     let cases = [
         json!({"memory_type": null}),
-        json!({"memory_type": "foresight"}),
+        json!({"memory_type": "dream"}),
         json!({"memory_type": "agent_case"}),
         json!({"memory_type": "agent_skill"}),
         json!({"user_id": null, "agent_id": "bot"}),
@@ -507,8 +507,8 @@ fn a_listing_that_is_wrong_is_told_where() {
     expect![[r#"
         {"memory_type":null}
             memory_type: must be a string, not null
-        {"memory_type":"foresight"}
-            memory_type: must be one of `episode`, `profile`, `agent_case`, `agent_skill`, `atomic_fact`, not `foresight`
+        {"memory_type":"dream"}
+            memory_type: must be one of `episode`, `profile`, `agent_case`, `agent_skill`, `atomic_fact`, `foresight`, not `dream`
         {"memory_type":"agent_case"}
             memory_type: `agent_case` goes with `agent_id`, not with `user_id`
         {"memory_type":"agent_skill"}

@@ -1,0 +1,177 @@
+//! Background runs, as the wire shows and asks for them.
+//!
+//! Owns: their JSON form, and that of `ome/trigger` and `cascade/quiesce`. Never: running anything.
+
+use std::time::Duration;
+
+use model::Scope;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::get::{PAGE_MAX, PAGE_SIZE_MAX, between};
+use crate::{Invalid, scope};
+
+/// Where a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStatus {
+    Queued,
+    Running,
+    Success,
+    /// Another attempt will follow.
+    Failed,
+    /// Given up.
+    DeadLetter,
+}
+
+/// Which runs to list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct RunsQuery {
+    #[serde(default)]
+    pub strategy: Option<String>,
+    #[serde(default)]
+    pub status: Option<RunStatus>,
+    #[serde(default = "first_page")]
+    #[param(minimum = 1, default = 1, required = false)]
+    pub page: i64,
+    /// 1 to 100; more is read as 100.
+    #[serde(default = "default_page_size")]
+    #[param(minimum = 1, default = 20, required = false)]
+    pub page_size: i64,
+    #[serde(default)]
+    #[param(value_type = String, default = "default", required = false)]
+    pub app_id: Option<String>,
+    #[serde(default)]
+    #[param(value_type = String, default = "default", required = false)]
+    pub project_id: Option<String>,
+}
+
+fn first_page() -> i64 {
+    1
+}
+
+fn default_page_size() -> i64 {
+    20
+}
+
+impl RunsQuery {
+    /// The tenant, the page and its size.
+    pub fn parts(&self, home: &Scope) -> Result<(Scope, usize, usize), Invalid> {
+        Ok((
+            scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?,
+            between("page", self.page, PAGE_MAX)?,
+            between("page_size", self.page_size.min(100), PAGE_SIZE_MAX)?,
+        ))
+    }
+}
+
+/// One page of runs, newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RunPageData {
+    pub total: usize,
+    pub page: usize,
+    pub page_size: usize,
+    pub items: Vec<RunItem>,
+}
+
+/// A background run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RunItem {
+    pub run_id: String,
+    pub strategy: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// What it is about; empty for all there is.
+    pub subject: String,
+    pub status: RunStatus,
+    /// `event`, `idle`, `cron`, `counter` or `manual`.
+    pub cause: String,
+    pub reason: String,
+    pub attempt: u32,
+    /// When the next attempt is due; none unless it waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_at: Option<String>,
+    pub created_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<String>,
+    /// Calls of a model, and their tokens.
+    pub calls: u64,
+    pub prompt_tokens: u64,
+    pub completion_tokens: u64,
+    /// Time that its attempts took.
+    pub millis: u64,
+    /// What it did; empty until it succeeds.
+    pub change: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// Which strategy to run now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct TriggerRequest {
+    pub name: String,
+    /// Seconds to wait for the runs' ends.
+    #[serde(default = "default_timeout")]
+    #[schema(default = 120.0, minimum = 0.0)]
+    pub timeout: f64,
+    /// Also when the strategy is disabled.
+    #[serde(default)]
+    pub force: bool,
+}
+
+fn default_timeout() -> f64 {
+    120.0
+}
+
+impl TriggerRequest {
+    /// How long to wait.
+    pub fn wait(&self) -> Result<Duration, Invalid> {
+        Duration::try_from_secs_f64(self.timeout)
+            .map_err(|_| Invalid::at("timeout", "must be a number of seconds from 0 on"))
+    }
+}
+
+/// What came of a request to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TriggerStatus {
+    Ok,
+    Timeout,
+    /// The strategy is disabled, or nothing waits for it.
+    NotDispatched,
+}
+
+/// What was run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TriggerData {
+    pub status: TriggerStatus,
+    pub name: String,
+    pub dispatched: bool,
+    pub runs: Vec<TriggeredRun>,
+}
+
+/// A run, as it stands when the answer is given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TriggeredRun {
+    pub run_id: String,
+    pub status: RunStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// How background work came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct QuiesceData {
+    pub quiesced: bool,
+    /// Nothing waits any more.
+    pub drained: bool,
+    pub pending_before: usize,
+    /// Runs that wait for their time or for a retry.
+    pub pending_after: usize,
+    pub failed_permanent: usize,
+}
