@@ -74,6 +74,7 @@ pub(crate) async fn add(
         status,
         message_ids: message_ids(&added),
         duplicates: duplicates(&added),
+        redacted: added.redacted,
     }))
 }
 
@@ -135,6 +136,7 @@ fn queued(visit: &Visit, task: Option<JobId>, added: &Added) -> Response {
         pending: added.pending,
         message_ids: message_ids(added),
         duplicates: duplicates(added),
+        redacted: added.redacted,
     };
     let request_id = task.map_or_else(|| visit.request_id.as_ref().to_owned(), |task| task.0);
     (StatusCode::ACCEPTED, Json(Envelope { request_id, data })).into_response()

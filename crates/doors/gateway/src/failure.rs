@@ -8,7 +8,7 @@ use std::error::Error;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use engine::EngineError;
-use ports::{IndexError, VaultError};
+use ports::{HistoryError, IndexError, VaultError};
 use wire::{ErrorCode, Invalid};
 
 /// Why a request failed, in words for the client; travels to the frame inside the response.
@@ -40,6 +40,36 @@ impl Failure {
 
     pub(crate) fn not_found(what: &str, id: &str) -> Self {
         Self::new(ErrorCode::NotFound, format!("{what} `{id}` does not exist"))
+    }
+
+    fn of_history(error: &HistoryError) -> Self {
+        let advice = match error {
+            HistoryError::NoChange { .. } | HistoryError::NoRun { .. } => {
+                return Self::new(
+                    ErrorCode::NotFound,
+                    format!("{error}: `quipu log` names those that there are"),
+                );
+            }
+            HistoryError::BadRun { .. } => return Self::new(ErrorCode::InvalidInput, error.to_string()),
+            HistoryError::NotOurs { .. } => {
+                "the memory folder is a git repository that Quipu did not make: move its `.git` away"
+            }
+            HistoryError::Damaged { .. } => {
+                "the history is damaged: move `.git` out of the memory folder, and it begins anew"
+            }
+            HistoryError::Busy { .. } => {
+                return Self::new(ErrorCode::Conflict, format!("{error}: try again when it is done"));
+            }
+            HistoryError::Undone { .. } | HistoryError::Conflict { .. } => {
+                return Self::new(ErrorCode::Conflict, error.to_string());
+            }
+            HistoryError::Io { .. } => return Self::internal(chain(error)),
+        };
+        Self {
+            code: ErrorCode::Conflict,
+            message: advice.to_owned(),
+            detail: Some(chain(error)),
+        }
     }
 
     pub(crate) fn status(&self) -> StatusCode {
@@ -109,6 +139,7 @@ impl From<EngineError> for Failure {
                 ErrorCode::CapabilityUnavailable,
                 "the index must be rebuilt: run `quipu rebuild`".to_owned(),
             ),
+            EngineError::History(error) => return Self::of_history(error),
             EngineError::Embed(_) => (
                 ErrorCode::ExternalServiceUnavailable,
                 "the embedding model did not answer: try again, or search with `method` `keyword`".to_owned(),

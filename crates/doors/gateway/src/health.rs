@@ -5,19 +5,26 @@
 use engine::Status;
 use model::Timestamp;
 use ports::IndexHealth;
+use ports::runs::RunStats;
 use wire::HealthData;
 use wire::health::{
     BrokenFileItem, Capabilities, CascadeHealth, HealthStatus, IndexHealthItem, QueueHealth, Rebuilding,
-    TaskGauge,
+    RunGauge, TaskGauge,
 };
 
 /// How the system is. Files are named only to those who may see every tenant; `now` ages the queue.
-pub(crate) fn health(status: &Status, now: Timestamp, sees_all: bool) -> HealthData {
-    let problems = if sees_all {
+pub(crate) fn health(status: &Status, runs: Option<RunStats>, now: Timestamp, sees_all: bool) -> HealthData {
+    let mut problems = if sees_all {
         status.problems()
     } else {
         nameless_problems(status)
     };
+    let dead_letters = runs.map_or(0, |runs| runs.dead_letters);
+    if dead_letters > 0 {
+        problems.push(format!(
+            "{dead_letters} background runs were given up: `quipu runs` says why, `quipu trigger NAME` tries them again"
+        ));
+    }
     let files = status.broken_files.iter().filter(|_| sees_all);
     HealthData {
         status: if problems.is_empty() {
@@ -42,6 +49,12 @@ pub(crate) fn health(status: &Status, now: Timestamp, sees_all: bool) -> HealthD
             failed: status.jobs.failed,
             stuck: status.stuck,
         },
+        runs: runs.map(|runs| RunGauge {
+            queued: runs.queued,
+            running: runs.running,
+            failed: runs.failed,
+            dead_letters: runs.dead_letters,
+        }),
         index: index(status),
         broken_files: files
             .map(|file| BrokenFileItem {
@@ -55,6 +68,7 @@ pub(crate) fn health(status: &Status, now: Timestamp, sees_all: bool) -> HealthD
         files: status.files,
         embedder: status.embedder.clone(),
         chat_model: status.chat_model.clone(),
+        redacted: status.redacted,
         rebuilding: status.rebuilding.map(|(done, total)| Rebuilding { done, total }),
     }
 }
@@ -113,11 +127,15 @@ fn nameless_problems(status: &Status) -> Vec<String> {
     let files = status.broken_files.len();
     let mut problems = Status {
         broken_files: Vec::new(),
+        history_trouble: None,
         ..status.clone()
     }
     .problems();
     if files > 0 {
         problems.push(format!("{files} files cannot be read"));
+    }
+    if status.history_trouble.is_some() {
+        problems.push("the vault's history cannot be written; it is tried again".to_owned());
     }
     problems
 }

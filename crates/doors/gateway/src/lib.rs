@@ -5,7 +5,7 @@
 //!
 //! Reading order: [`settings`], then the way of one request: [`serve`] (connections), [`frame`] (id, log, metrics,
 //! errors into envelopes), [`guard`] (who asks), [`routes`], [`body`] (JSON in), [`writes`] (what a client that hangs up
-//! does not end), a handler of [`add`], [`recall`], [`forget`], [`edit`], [`tasks`], [`upkeep`], [`cache`], [`system`] or [`v1`] (the models' own routes), and
+//! does not end), a handler of [`add`], [`recall`], [`forget`], [`edit`], [`tasks`], [`upkeep`], [`cache`], [`history`], [`system`] or [`v1`] (the models' own routes), and
 //! [`present`] (the engine's answer as wire types). [`client`] is the other end: it asks a gateway, near or far.
 
 mod add;
@@ -18,13 +18,16 @@ mod forget;
 mod frame;
 mod guard;
 mod health;
+mod history;
 mod metrics;
 mod openapi;
 mod present;
 mod recall;
 mod routes;
+mod runs;
 mod serve;
 mod settings;
+mod skills;
 mod state;
 mod system;
 mod tasks;

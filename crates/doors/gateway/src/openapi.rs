@@ -14,7 +14,7 @@ use wire::tasks::TaskStatus;
 use wire::{ErrorCode, ErrorEnvelope, ErrorInfo};
 
 use crate::routes::VERSIONS;
-use crate::{add, cache, edit, forget, recall, system, tasks, upkeep};
+use crate::{add, cache, edit, forget, history, recall, runs, skills, system, tasks, upkeep};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -33,6 +33,8 @@ use crate::{add, cache, edit, forget, recall, system, tasks, upkeep};
     tags(
         (name = "memory", description = "Remember, search, list, forget, change"),
         (name = "tasks", description = "What became of queued work"),
+        (name = "background", description = "What is done while nobody waits"),
+        (name = "history", description = "What changed in the Markdown, taken back; and what is wrong in it"),
         (name = "index", description = "The index and the Markdown brought together"),
         (name = "system", description = "Health and metrics"),
     ),
@@ -50,6 +52,8 @@ struct System;
     edit::edit,
     edit::update,
     recall::one,
+    skills::approve,
+    skills::reject,
     tasks::list,
     tasks::stats,
     tasks::one,
@@ -57,6 +61,13 @@ struct System;
     upkeep::sync,
     upkeep::rebuild,
     cache::cache,
+    runs::list,
+    runs::trigger,
+    runs::quiesce,
+    history::log,
+    history::diff,
+    history::undo,
+    history::audit,
 ))]
 struct Versioned;
 
@@ -70,8 +81,8 @@ const ERRORS: [(&str, &str); 11] = [
         "403",
         "The token does not open this tenant; or, without tokens, the request is not from this machine",
     ),
-    ("404", "No such route, memory or task"),
-    ("409", "A file that must be mended first is in the way"),
+    ("404", "No such route, memory, task, change or run"),
+    ("409", "Something that must be mended first is in the way"),
     ("413", "The body is too large"),
     ("415", "The body is not JSON"),
     ("422", "A field is wrong: `message` names it and says what to do"),

@@ -10,31 +10,46 @@ use ports::{Job, JobKind, JobState};
 use wire::search::TimeSpan;
 use wire::tasks::{TaskStatus, TaskType};
 use wire::{
-    ApiId, EpisodeItem, Explain, FactItem, FoundMessage, GetData, SearchData, SearchMethod, TaskItem,
-    UnprocessedMessage,
+    ApiId, CaseItem, EpisodeItem, Explain, FactItem, ForesightItem, FoundMessage, GetData, ProfileItem,
+    SearchData, SearchMethod, SkillItem, TaskItem, UnprocessedMessage,
 };
 
 /// What a search found. A fact stands in `facts`, and under its episode when that was found too.
-pub(crate) fn search(found: &Found, search: &Search, zone: &Zone, explain: bool) -> SearchData {
+pub(crate) fn search(
+    found: &Found,
+    profile: &[Hit],
+    search: &Search,
+    zone: &Zone,
+    explain: bool,
+) -> SearchData {
     let show = Show { zone, explain };
-    let (episodes, lone): (Vec<&Hit>, Vec<&Hit>) = found
-        .memories
-        .iter()
-        .partition(|hit| hit.doc.kind == DocKind::Entry(EntryKind::Episode));
+    let of = |kind| {
+        let hits = found.memories.iter();
+        hits.filter(move |hit| hit.doc.kind == DocKind::Entry(kind))
+            .collect::<Vec<&Hit>>()
+    };
+    let (episodes, lone) = (of(EntryKind::Episode), of(EntryKind::Fact));
     let mut facts: Vec<&Hit> = lone.clone();
     facts.extend(episodes.iter().flat_map(|hit| &hit.facts));
     best_first(&mut facts);
     SearchData {
         episodes: episodes.iter().map(|hit| show.episode(hit, &lone)).collect(),
-        profiles: Vec::new(),
-        agent_cases: Vec::new(),
-        agent_skills: Vec::new(),
+        profiles: profile_of(profile),
+        agent_cases: of(EntryKind::Case).iter().map(|hit| show.case(hit)).collect(),
+        agent_skills: of(EntryKind::Skill).iter().map(|hit| show.skill(hit)).collect(),
         unprocessed_messages: found
             .unprocessed
             .iter()
             .map(|message| UnprocessedMessage::of(message, zone))
             .collect(),
         facts: facts.iter().map(|hit| show.fact(hit)).collect(),
+        foresights: of(EntryKind::Foresight)
+            .into_iter()
+            .map(|hit| ForesightItem {
+                score: Some(hit.score),
+                ..ForesightItem::of(&hit.doc, zone)
+            })
+            .collect(),
         messages: found
             .messages
             .iter()
@@ -51,6 +66,13 @@ pub(crate) fn search(found: &Found, search: &Search, zone: &Zone, explain: bool)
             to: zone.render(to),
         }),
     }
+}
+
+/// The profile that its rows are.
+pub(crate) fn profile_of(rows: &[Hit]) -> Vec<ProfileItem> {
+    ProfileItem::of(rows.iter().map(|hit| &*hit.doc))
+        .into_iter()
+        .collect()
 }
 
 /// Sorts by score and keeps the first of each id; equal scores stay in the engine's order.
@@ -90,6 +112,22 @@ impl Show<'_> {
         }
     }
 
+    fn case(&self, hit: &Hit) -> CaseItem {
+        CaseItem {
+            score: Some(hit.score),
+            explain: self.why(&hit.why),
+            ..CaseItem::of(&hit.doc, self.zone)
+        }
+    }
+
+    fn skill(&self, hit: &Hit) -> SkillItem {
+        SkillItem {
+            score: Some(hit.score),
+            explain: self.why(&hit.why),
+            ..SkillItem::of(&hit.doc)
+        }
+    }
+
     fn message(&self, hit: &Hit) -> FoundMessage {
         FoundMessage {
             score: hit.score,
@@ -123,12 +161,19 @@ pub(crate) fn list(listed: &Listed, list: &List, zone: &Zone) -> GetData {
         count: listed.hits.len(),
         ..GetData::default()
     };
+    if list.kind == EntryKind::Profile {
+        data.profiles = profile_of(&listed.hits);
+        return data;
+    }
     for hit in &listed.hits {
         match list.kind {
+            EntryKind::Foresight => data.foresights.push(ForesightItem::of(&hit.doc, zone)),
             EntryKind::Episode => data.episodes.push(EpisodeItem {
                 superseded_by: successor(hit, &list.owner),
                 ..EpisodeItem::of(&hit.doc, zone)
             }),
+            EntryKind::Case => data.agent_cases.push(CaseItem::of(&hit.doc, zone)),
+            EntryKind::Skill => data.agent_skills.push(SkillItem::of(&hit.doc)),
             _ => data.facts.push(FactItem {
                 superseded_by: successor(hit, &list.owner),
                 ..FactItem::of(&hit.doc, zone)

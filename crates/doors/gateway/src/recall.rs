@@ -5,8 +5,8 @@
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
-use engine::{List, Listed, Method, Search, SortBy};
-use model::{DocKind, EntryKind};
+use engine::{EngineError, Hit, List, Listed, Method, Search, SortBy};
+use model::{DocKind, EntryKind, Filter, Owner, OwnerKind, Scope};
 use wire::{
     Envelope, ErrorCode, GetData, GetRequest, MemoryType, OneQuery, SearchData, SearchMethod, SearchRequest,
     SortField, SortOrder,
@@ -54,8 +54,39 @@ pub(crate) async fn search(
         tokens_max: parts.tokens_max,
     };
     let found = gateway.engine.search(search.clone()).await?;
+    let profile = if value.include_profile && search.owner.kind == OwnerKind::User {
+        profile(&gateway, &search.scope, &search.owner, None).await?
+    } else {
+        Vec::new()
+    };
     gateway.metrics.searched(value.method.as_str());
-    Ok(visit.answer(present::search(&found, &search, gateway.zone(), value.explain)))
+    Ok(visit.answer(present::search(
+        &found,
+        &profile,
+        &search,
+        gateway.zone(),
+        value.explain,
+    )))
+}
+
+/// The rows of a user's profile, the newest first.
+async fn profile(
+    gateway: &Gateway,
+    scope: &Scope,
+    owner: &Owner,
+    filter: Option<Filter>,
+) -> Result<Vec<Hit>, EngineError> {
+    let list = List {
+        scope: scope.clone(),
+        owner: owner.clone(),
+        kind: EntryKind::Profile,
+        filter,
+        sort_by: SortBy::Time,
+        descending: true,
+        page: 1,
+        page_size: usize::MAX,
+    };
+    Ok(gateway.engine.list(list).await?.hits)
 }
 
 fn method(method: SearchMethod) -> Result<Method, Failure> {
@@ -140,9 +171,21 @@ pub(crate) async fn get(
     let kind = match value.memory_type {
         MemoryType::Episode => EntryKind::Episode,
         MemoryType::AtomicFact => EntryKind::Fact,
-        MemoryType::Profile | MemoryType::AgentCase | MemoryType::AgentSkill => {
-            return Ok(visit.answer(GetData::default()));
+        MemoryType::Foresight => EntryKind::Foresight,
+        MemoryType::Profile => {
+            let rows = profile(&gateway, &parts.scope, &parts.owner, parts.filter).await?;
+            let total_count = usize::from(!rows.is_empty());
+            let mut profiles = present::profile_of(&rows);
+            profiles.truncate(usize::from(parts.page == 1));
+            return Ok(visit.answer(GetData {
+                count: profiles.len(),
+                profiles,
+                total_count,
+                ..GetData::default()
+            }));
         }
+        MemoryType::AgentCase => EntryKind::Case,
+        MemoryType::AgentSkill => EntryKind::Skill,
     };
     let list = List {
         scope: parts.scope,

@@ -10,7 +10,7 @@ use wire::ErrorCode;
 
 use crate::failure::Failure;
 use crate::state::Gateway;
-use crate::{add, cache, edit, forget, frame, recall, system, tasks, upkeep, v1};
+use crate::{add, cache, edit, forget, frame, history, recall, runs, skills, system, tasks, upkeep, v1};
 
 /// Both versions are the same.
 pub(crate) const VERSIONS: [&str; 2] = ["/api/v1", "/api/v2"];
@@ -36,11 +36,20 @@ impl Gateway {
                 .route(&path("/memory/edit"), post(edit::edit))
                 .route(&path("/memory/update"), post(edit::update))
                 .route(&path("/memories/{memory_id}"), get(recall::one))
+                .route(&path("/skills/{skill_id}/approve"), post(skills::approve))
+                .route(&path("/skills/{skill_id}/reject"), post(skills::reject))
                 .route(&path("/tasks"), get(tasks::list))
                 .route(&path("/tasks/stats"), get(tasks::stats))
                 .route(&path("/tasks/{task_id}"), get(tasks::one))
                 .route(&path("/tasks/{task_id}/retry"), post(tasks::retry))
+                .route(&path("/runs"), get(runs::list))
+                .route(&path("/ome/trigger"), post(runs::trigger))
+                .route(&path("/cascade/quiesce"), post(runs::quiesce))
                 .route(&path("/cache"), get(cache::cache))
+                .route(&path("/history"), get(history::log))
+                .route(&path("/history/{change_id}"), get(history::diff))
+                .route(&path("/history/undo"), post(history::undo))
+                .route(&path("/audit"), get(history::audit))
                 .route(&path("/index/sync"), post(upkeep::sync))
                 .route(&path("/index/rebuild"), post(upkeep::rebuild));
         }

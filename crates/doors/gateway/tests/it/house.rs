@@ -10,9 +10,12 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use engine::{Engine, Parts};
 use gateway::{Auth, Gateway, Secret, Settings, Token};
 use model::{Name, Scope, Zone};
+use offline::Offline;
 use ports::Embedder;
+use ports::runs::Power;
 use serde_json::{Value, json};
 use testkit::clock::{CountingIds, ManualClock};
+use testkit::history::MemoryHistory;
 use testkit::index::MemoryIndex;
 use testkit::ledger::MemoryLedger;
 use testkit::models::HashEmbedder;
@@ -136,6 +139,18 @@ impl Ask {
     }
 }
 
+/// What a router answers.
+pub(crate) async fn sent(router: &Router, request: Request<Body>) -> Reply {
+    let Ok(response) = router.clone().oneshot(request).await;
+    let (parts, body) = response.into_parts();
+    let body = to_bytes(body, usize::MAX).await.expect("a body");
+    Reply {
+        status: parts.status,
+        headers: parts.headers,
+        text: String::from_utf8(body.to_vec()).expect("text"),
+    }
+}
+
 impl House {
     pub(crate) async fn new() -> Self {
         Self::with(Settings::default(), Zone::utc()).await
@@ -163,9 +178,12 @@ impl House {
             jobs: ledger.clone(),
             file_changes: ledger.clone(),
             vault: vault.clone(),
+            history: Some(Arc::new(MemoryHistory::new((*vault).clone()))),
+            pages: vault.clone(),
             index,
             embedder: embedder.clone(),
             chat: None,
+            events: Arc::new(ports::runs::NoEvents),
             clock: clock.clone(),
             ids: Arc::new(CountingIds::new()),
         };
@@ -175,7 +193,8 @@ impl House {
             settings,
             clock.clone(),
             Arc::new(CountingIds::new()),
-        );
+        )
+        .with_offline(idle_background(&ledger, &clock));
         Self {
             router: gateway.router(),
             gateway,
@@ -193,14 +212,7 @@ impl House {
     }
 
     pub(crate) async fn send(&self, request: Request<Body>) -> Reply {
-        let Ok(response) = self.router.clone().oneshot(request).await;
-        let (parts, body) = response.into_parts();
-        let body = to_bytes(body, usize::MAX).await.expect("a body");
-        Reply {
-            status: parts.status,
-            headers: parts.headers,
-            text: String::from_utf8(body.to_vec()).expect("text"),
-        }
+        sent(&self.router, request).await
     }
 
     pub(crate) async fn post(&self, path: &str, body: &Value) -> Reply {
@@ -217,6 +229,30 @@ impl House {
         self.post("/api/v1/memory/add", &body).await.data();
         let flush = json!({"session_id": session, "wait": true});
         self.post("/api/v1/memory/flush", &flush).await.data()
+    }
+}
+
+/// Background runs with no strategy, not started.
+fn idle_background(ledger: &Arc<MemoryLedger>, clock: &Arc<ManualClock>) -> Offline {
+    let parts = offline::Parts {
+        runs: ledger.clone(),
+        chat: None,
+        clock: clock.clone(),
+        ids: Arc::new(CountingIds::new()),
+        power: Arc::new(Mains),
+    };
+    let offline = Offline::new(parts, offline::Settings::default());
+    offline.register(Vec::new());
+    offline
+}
+
+/// A machine without a battery.
+#[derive(Debug)]
+pub(crate) struct Mains;
+
+impl Power for Mains {
+    fn is_on_battery(&self) -> bool {
+        false
     }
 }
 
@@ -289,6 +325,8 @@ pub(crate) fn every_route() -> Vec<Ask> {
 fn named(path: &str) -> String {
     path.replace("{task_id}", "0123")
         .replace("{memory_id}", "ada_ep_1")
+        .replace("{change_id}", "4567")
+        .replace("{skill_id}", "ada_sk_1")
 }
 
 /// The routes that take a body.
@@ -309,11 +347,18 @@ pub(crate) fn sample(name: &str) -> Value {
         "/memory/search" => json!({"user_id": "ada", "query": "tea", "include_messages": 5}),
         "/memory/get" => json!({"user_id": "ada", "memory_type": "episode"}),
         "/memory/delete_by_ids" => json!({"ids": ["ada_ep_1"]}),
+        "/history/undo" => json!({"run_id": "r_1"}),
         "/memory/edit" => json!({"id": "ada_ep_1", "summary": "changed"}),
         "/memory/update" => {
             json!({"memory_type": "episode", "memory_id": "ada_ep_1", "patch": {"summary": "changed"}})
         }
-        "/tasks/{task_id}/retry" | "/index/sync" | "/index/rebuild" => Value::Null,
+        "/ome/trigger" => json!({"name": "nobody"}),
+        "/skills/{skill_id}/approve"
+        | "/skills/{skill_id}/reject"
+        | "/cascade/quiesce"
+        | "/tasks/{task_id}/retry"
+        | "/index/sync"
+        | "/index/rebuild" => Value::Null,
         other => panic!("no sample for {other}"),
     }
 }

@@ -11,7 +11,7 @@ const SECRET: &str = "marzipan";
 async fn two_tenants() -> House {
     let house = House::with(tokens(), Zone::utc()).await;
     for (tenant, text) in [("a", SECRET), ("b", "porridge")] {
-        let said = format!("The password is {text}, keep it safe.");
+        let said = format!("The dessert is {text}, keep it safe.");
         let mut body = conversation("s", &[("ada", &said), ("bot", "Safe with me.")]);
         house
             .ask(post("/api/v1/memory/add", &body).token(tenant))
@@ -34,7 +34,7 @@ async fn two_tenants() -> House {
 
 /// All that a tenant can see of itself, without what differs from request to request.
 async fn view(house: &House, tenant: &str) -> String {
-    let search = json!({"user_id": "ada", "query": "password safe", "include_messages": 50,
+    let search = json!({"user_id": "ada", "query": "dessert safe", "include_messages": 50,
         "filters": {"session_id": "s"}});
     let list = |kind: &str| json!({"user_id": "ada", "memory_type": kind});
     let asks = [
@@ -62,7 +62,7 @@ fn intrusions(episode: &str, task: &str) -> Vec<Ask> {
             // Not for one tenant's token at all.
             continue;
         }
-        if ask.method == "GET" || path.ends_with("/retry") {
+        if ask.method == "GET" || path.ends_with("/retry") || path.contains("/skills/") {
             for query in ["", "?app_id=a&project_id=p", "?app_id=a", "?project_id=default"] {
                 asks.push(Ask {
                     path: format!("{path}{query}"),
@@ -153,7 +153,7 @@ async fn one_tenant_learns_and_changes_nothing_of_the_other() {
 async fn a_token_for_everything_reaches_each_tenant_by_name_only() {
     let house = two_tenants().await;
     let search = |app: Option<&str>| {
-        let mut body = json!({"user_id": "ada", "query": "password", "include_messages": 5});
+        let mut body = json!({"user_id": "ada", "query": "dessert", "include_messages": 5});
         if let Some(app) = app {
             body["app_id"] = json!(app);
             body["project_id"] = json!("p");
