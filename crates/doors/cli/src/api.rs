@@ -75,7 +75,8 @@ impl Api {
             ..Settings::default()
         };
         let (clock, ids) = (world.clock.clone(), world.ids.clone());
-        let gateway = Gateway::new(world.engine.clone(), settings, clock.clone(), ids);
+        let gateway = Gateway::new(world.engine.clone(), settings, clock.clone(), ids)
+            .with_offline(world.offline.clone());
         Self {
             client: Client::here(&gateway),
             zone: world.zone.clone(),
@@ -99,6 +100,26 @@ impl Api {
         data(self.client.post(&format!("/api/v2{route}"), body).await)
     }
 
+    /// A JSON body's answer from a route without an envelope.
+    pub(crate) async fn post_bare<T: DeserializeOwned>(
+        &self,
+        route: &str,
+        body: &impl Serialize,
+    ) -> Result<T, Failure> {
+        let body = serde_json::to_vec(body).map_err(anyhow::Error::from)?;
+        parsed(&accepted(
+            self.client.post(&format!("/api/v2{route}"), body).await,
+        )?)
+    }
+
+    /// Has background runs done while this process lives; a server does them anyway.
+    pub(crate) async fn run_background(&self) -> Result<(), Failure> {
+        if let Some(world) = &self.world {
+            world.offline.start().await.map_err(engine::EngineError::from)?;
+        }
+        Ok(())
+    }
+
     /// How the system is.
     pub(crate) async fn health(&self) -> Result<HealthData, Failure> {
         parsed(&accepted(self.client.get("/health").await)?)
@@ -107,7 +128,7 @@ impl Api {
     /// Ends what this process opened.
     pub(crate) async fn close(self) {
         if let Some(world) = self.world {
-            world.engine.shutdown().await;
+            world.shutdown().await;
         }
     }
 }

@@ -31,8 +31,18 @@ pub(crate) enum Command {
     Search(SearchArgs),
     /// List memories, or show one
     Get(GetArgs),
+    /// List, show, approve or reject what an agent has learnt to do
+    Skill(SkillArgs),
     /// Forget a session, an owner or single memories, everywhere
     Forget(ForgetArgs),
+    /// Show what changed in the memory files, by whom and why
+    Log(LogArgs),
+    /// Show one change line by line, or what is not recorded yet
+    Diff(DiffArgs),
+    /// Take back a background run, and nothing else
+    Undo(UndoArgs),
+    /// Find duplicates, loops, secrets, and what is stale or unsupported
+    Audit(AuditArgs),
     /// Build the index anew from the Markdown files
     Rebuild,
     /// Bring the index up to date with the Markdown files
@@ -41,6 +51,10 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Try tasks again that failed for good
     Retry(RetryArgs),
+    /// Show what is done in the background: why, at what cost, and what it changed
+    Runs(RunsArgs),
+    /// Run something of the background now
+    Trigger(TriggerArgs),
     /// Show what a transcript looks like to a model within a budget, and why
     Context(ContextArgs),
     /// Serve the HTTP API, and a model server with memory under /v1
@@ -57,17 +71,24 @@ pub(crate) enum Command {
 
 impl Command {
     /// The tenant that it is about, if it is about one.
-    pub(crate) fn scope(&self) -> Option<&ScopeArgs> {
+    pub(crate) fn scope(&self) -> Option<ScopeArgs> {
         match self {
-            Self::Add(args) => Some(&args.scope),
-            Self::Import(args) => Some(&args.scope),
-            Self::Search(args) => Some(&args.whose.scope),
-            Self::Get(args) => Some(&args.whose.scope),
-            Self::Forget(args) => Some(&args.whose.scope),
-            Self::Status(args) => Some(&args.scope),
-            Self::Retry(args) => Some(&args.scope),
+            Self::Add(args) => Some(args.scope.clone()),
+            Self::Import(args) => Some(args.scope.clone()),
+            Self::Search(args) => Some(args.whose.scope.clone()),
+            Self::Get(args) => Some(args.whose.scope.clone()),
+            Self::Skill(args) => Some(args.scope.clone()),
+            Self::Forget(args) => Some(args.whose.scope.clone()),
+            Self::Status(args) => Some(args.scope.clone()),
+            Self::Retry(args) => Some(args.scope.clone()),
+            Self::Runs(args) => Some(args.scope.clone()),
+            Self::Log(args) => args.tenant.scope(),
+            Self::Diff(args) => args.tenant.scope(),
+            Self::Undo(args) => args.tenant.scope(),
+            Self::Audit(args) => args.tenant.scope(),
             Self::Rebuild
             | Self::Sync
+            | Self::Trigger(_)
             | Self::Context(_)
             | Self::Serve(_)
             | Self::Chat(_)
@@ -92,7 +113,7 @@ pub(crate) struct Whose {
 }
 
 /// The tenant.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct ScopeArgs {
     /// The application
     #[arg(long, default_value = "default", value_name = "ID")]
@@ -229,6 +250,38 @@ pub(crate) struct GetArgs {
 pub(crate) enum KindArg {
     Episode,
     Fact,
+    /// With --agent: how it went about a task
+    Case,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SkillArgs {
+    #[command(subcommand)]
+    pub(crate) what: SkillCommand,
+    /// The agent whose skills they are
+    #[arg(long, value_name = "ID", global = true, default_value = "assistant")]
+    pub(crate) agent: String,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SkillCommand {
+    /// List skills, drafts included
+    List,
+    /// Show one whole
+    Show(SkillId),
+    /// Let searches of the agent find it; from now on only people change it
+    Approve(SkillId),
+    /// Keep it from being found and from being made again
+    Reject(SkillId),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SkillId {
+    /// Its name or id, as a list shows them
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
 }
 
 #[derive(Debug, Args)]
@@ -249,6 +302,64 @@ pub(crate) struct ForgetArgs {
     pub(crate) yes: bool,
 }
 
+/// The tenant, or every one.
+#[derive(Debug, Args)]
+pub(crate) struct TenantArgs {
+    /// Only the files of this application [default: of all]
+    #[arg(long, value_name = "ID")]
+    pub(crate) app: Option<String>,
+    /// Only the files of this project
+    #[arg(long, value_name = "ID")]
+    pub(crate) project: Option<String>,
+}
+
+impl TenantArgs {
+    fn scope(&self) -> Option<ScopeArgs> {
+        let part = |named: &Option<String>| named.clone().unwrap_or_else(|| "default".to_owned());
+        (self.app.is_some() || self.project.is_some()).then(|| ScopeArgs {
+            app: part(&self.app),
+            project: part(&self.project),
+        })
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogArgs {
+    /// Only what touches this user's memory
+    #[arg(long, visible_alias = "owner", value_name = "ID", conflicts_with = "agent")]
+    pub(crate) user: Option<String>,
+    /// Only what touches this agent's memory
+    #[arg(long, value_name = "ID")]
+    pub(crate) agent: Option<String>,
+    /// How many changes at most
+    #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) limit: u16,
+    #[command(flatten)]
+    pub(crate) tenant: TenantArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// Which change, as `quipu log` names it [default: what is not recorded yet]
+    pub(crate) id: Option<String>,
+    #[command(flatten)]
+    pub(crate) tenant: TenantArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UndoArgs {
+    /// Which run, as `quipu log` and `quipu audit` name it
+    pub(crate) run: String,
+    #[command(flatten)]
+    pub(crate) tenant: TenantArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AuditArgs {
+    #[command(flatten)]
+    pub(crate) tenant: TenantArgs,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
     /// Name the tasks that failed
@@ -265,6 +376,30 @@ pub(crate) struct RetryArgs {
     pub(crate) tasks: Vec<String>,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunsArgs {
+    /// Only those of this strategy
+    #[arg(long, value_name = "NAME")]
+    pub(crate) strategy: Option<String>,
+    /// How many, the newest first
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TriggerArgs {
+    /// The strategy
+    pub(crate) name: String,
+    /// How many seconds to wait for the runs' ends
+    #[arg(long, value_name = "SECONDS", default_value_t = 120.0)]
+    pub(crate) timeout: f64,
+    /// Also when the strategy is disabled
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]

@@ -6,9 +6,12 @@ mod configuration;
 mod context;
 mod context_bench;
 mod demo;
+mod history;
 mod import;
 mod memory;
+mod runs;
 mod serve;
+mod skill;
 mod upkeep;
 
 use std::io::IsTerminal;
@@ -52,7 +55,7 @@ pub(crate) fn run(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
         watched: !cli.json && !cli.quiet,
         open_index,
     };
-    let scope = cli.command.scope().map(scope).transpose()?;
+    let scope = cli.command.scope().as_ref().map(scope).transpose()?;
     let scope = scope.as_ref();
     match cli.command {
         Command::Config => configuration::show(&desk),
@@ -60,11 +63,18 @@ pub(crate) fn run(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
         Command::Import(args) => desk.with_api(scope, async |api| import::import(&desk, api, args).await),
         Command::Search(args) => desk.with_api(scope, async |api| memory::search(&desk, api, args).await),
         Command::Get(args) => desk.with_api(scope, async |api| memory::get(&desk, api, args).await),
+        Command::Skill(args) => desk.with_api(scope, async |api| skill::skill(&desk, api, args).await),
         Command::Forget(args) => desk.with_api(scope, async |api| memory::forget(&desk, api, args).await),
+        Command::Log(args) => desk.with_api(scope, async |api| history::log(&desk, api, args).await),
+        Command::Diff(args) => desk.with_api(scope, async |api| history::diff(&desk, api, args).await),
+        Command::Undo(args) => desk.with_api(scope, async |api| history::undo(&desk, api, args).await),
+        Command::Audit(args) => desk.with_api(scope, async |api| history::audit(&desk, api, args).await),
         Command::Rebuild => desk.with_api(scope, async |api| upkeep::rebuild(&desk, api).await),
         Command::Sync => desk.with_api(scope, async |api| upkeep::sync(&desk, api).await),
         Command::Status(args) => desk.with_api(scope, async |api| upkeep::status(&desk, api, args).await),
         Command::Retry(args) => desk.with_api(scope, async |api| upkeep::retry(&desk, api, args).await),
+        Command::Runs(args) => desk.with_api(scope, async |api| runs::list(&desk, api, args).await),
+        Command::Trigger(args) => desk.with_api(scope, async |api| runs::trigger(&desk, api, args).await),
         Command::Context(args) if args.bench.is_some() => context_bench::bench(desk.json, desk.watched),
         Command::Context(args) => context::context(&args, desk.json),
         Command::Serve(args) => serve::serve(&desk, &args),

@@ -15,6 +15,7 @@ mod error;
 mod import;
 mod instructions;
 mod output;
+mod power;
 mod progress;
 mod serving;
 mod upstreams;

@@ -56,7 +56,12 @@ pub(crate) fn failure(failure: &Failure, as_json: bool) {
 
 /// The answer to a search, for people.
 pub(crate) fn found(found: &SearchData) -> Result<(), Failure> {
-    if found.episodes.is_empty() && found.facts.is_empty() && found.messages.is_empty() {
+    let is_empty = found.episodes.is_empty()
+        && found.facts.is_empty()
+        && found.agent_cases.is_empty()
+        && found.agent_skills.is_empty()
+        && found.messages.is_empty();
+    if is_empty {
         return line(format_args!("nothing found"));
     }
     if let Some(span) = &found.time_span {
@@ -71,6 +76,21 @@ pub(crate) fn found(found: &SearchData) -> Result<(), Failure> {
             Memory::Episode(episode) => show_episode(rank, episode)?,
             Memory::Fact(fact) => show_fact(rank, fact)?,
         }
+    }
+    for (rank, case) in (1..).zip(&found.agent_cases) {
+        let (score, title) = (case.score.unwrap_or_default(), excerpt(&case.task_intent));
+        line(format_args!(
+            "case {rank}. {score:.2}  {}  {title}",
+            day(&case.timestamp)
+        ))?;
+        line(format_args!("      {}  {}", case.id, case.path))?;
+        why(case.explain.as_ref())?;
+    }
+    for (rank, skill) in (1..).zip(&found.agent_skills) {
+        let (score, title) = (skill.score.unwrap_or_default(), excerpt(&skill.description));
+        line(format_args!("skill {rank}. {score:.2}  {}: {title}", skill.name))?;
+        line(format_args!("      {}  {}", skill.id, skill.path))?;
+        why(skill.explain.as_ref())?;
     }
     for (rank, message) in (1..).zip(&found.messages) {
         let speaker = message.sender_name.as_ref().or(message.sender_id.as_ref());
@@ -192,6 +212,15 @@ pub(crate) fn listed(listed: &GetData, kind: &str, owner: &str) -> Result<(), Fa
         let title = titled(&fact.subject, &fact.content);
         line(format_args!("{}  {}  {title}", day(&fact.timestamp), fact.id))?;
     }
+    for case in &listed.agent_cases {
+        let quality = case.quality_score * 100.0;
+        let title = excerpt(&case.task_intent);
+        line(format_args!(
+            "{}  {}  {quality:.0} %  {title}",
+            day(&case.timestamp),
+            case.id
+        ))?;
+    }
     line(format_args!(
         "{} of {} {kind}s of {owner}",
         listed.count, listed.total_count
@@ -208,7 +237,11 @@ pub(crate) fn memory(found: &GetData) -> Result<(), Failure> {
         .facts
         .iter()
         .map(|f| (&f.subject, &f.timestamp, &f.id, &f.path, &f.content));
-    for (subject, timestamp, id, path, text) in episodes.chain(facts) {
+    let cases = found
+        .agent_cases
+        .iter()
+        .map(|c| (&c.task_intent, &c.timestamp, &c.id, &c.path, &c.approach));
+    for (subject, timestamp, id, path, text) in episodes.chain(facts).chain(cases) {
         line(format_args!("{subject}\n{}  {id}  {path}\n", minute(timestamp)))?;
         line(format_args!("{text}"))?;
     }

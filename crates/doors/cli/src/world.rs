@@ -9,17 +9,20 @@ use std::time::Duration;
 use anyhow::Context;
 use embed::{BertEmbedder, BertSettings, StaticEmbedder};
 use engine::{Engine, Parts, Settings};
+use history::GitHistory;
 use ledger::SqliteLedger;
 use model::{EmbedderId, Zone};
-use ports::{Chat, Clock, Embedder, Ids, Index, IndexError};
+use offline::{Offline, Quiet};
+use ports::{Chat, Clock, Embedder, History, Ids, Index, IndexError};
 use providers::{ApiKey, ChatSettings, EmbedSettings, HttpChat, HttpEmbedder, hub};
 use proxy::GatedChat;
 use proxy::gate::Gates;
 use vault::MarkdownVault;
 
 use crate::clock::{RandomIds, SystemClock};
-use crate::config::{Config, EmbeddingProvider};
+use crate::config::{Config, EmbeddingProvider, QuietWhen};
 use crate::error::Failure;
+use crate::power::Machine;
 use crate::serving;
 use crate::upstreams;
 
@@ -36,10 +39,11 @@ pub(crate) struct World {
     pub(crate) ledger: Arc<SqliteLedger>,
     /// Extraction and conversations share the model servers.
     pub(crate) gates: Arc<Gates>,
+    pub(crate) offline: Offline,
 }
 
 impl World {
-    /// Opens everything; the caller ends it with [`Engine::shutdown`].
+    /// Opens everything; the caller ends it with [`World::shutdown`]. Background runs wait until somebody starts them.
     pub(crate) async fn open(root: &Path, config: &Config, open_index: OpenIndex) -> Result<Self, Failure> {
         std::fs::create_dir_all(root)
             .with_context(|| format!("cannot create `{}`", root.display()))
@@ -52,24 +56,40 @@ impl World {
         let ledger = Arc::new(ledger);
         // The ledger's lock is the root's.
         serving::clear(root);
-        let vault = MarkdownVault::open(root.join("memory"), zone.clone(), clock.clone())
-            .map_err(engine::EngineError::from)?;
+        let memory = root.join("memory");
+        let vault = MarkdownVault::open(memory.clone(), zone.clone(), clock.clone());
+        let vault = Arc::new(vault.map_err(engine::EngineError::from)?);
         let embedder = embedder(root, config, &clock).await?;
         let index =
             open_index(&root.join("index"), embedder.id().clone()).map_err(engine::EngineError::from)?;
         let gates = Arc::new(Gates::new(clock.clone()));
+        let chat = chat(config, &clock, &gates)?;
+        let offline = offline::Parts {
+            runs: ledger.clone(),
+            chat: chat.clone(),
+            clock: clock.clone(),
+            ids: ids.clone(),
+            power: Arc::new(Machine),
+        };
+        let offline = Offline::new(offline, background(config, &zone));
         let parts = Parts {
             transcripts: ledger.clone(),
             jobs: ledger.clone(),
             file_changes: ledger.clone(),
-            vault: Arc::new(vault),
+            vault: vault.clone(),
+            pages: vault,
+            history: history(&memory, config, &zone)?,
             index,
             embedder,
-            chat: chat(config, &clock, &gates)?,
+            chat,
+            events: offline.events(),
             clock: clock.clone(),
             ids: ids.clone(),
         };
         let engine = Engine::start(parts, settings).await?;
+        let of_users = strategies::user_track(&engine, strategies::Settings::default());
+        let of_agents = strategies::agent_track(&engine, ledger.clone());
+        offline.register(of_users.into_iter().chain(of_agents).collect());
         Ok(Self {
             engine,
             clock,
@@ -77,13 +97,48 @@ impl World {
             zone,
             ledger,
             gates,
+            offline,
         })
     }
+
+    /// Ends everything.
+    pub(crate) async fn shutdown(&self) {
+        self.offline.stop().await;
+        // They hold the engine, which holds whom it tells of events.
+        self.offline.register(Vec::new());
+        self.engine.shutdown().await;
+    }
+}
+
+/// The folder's history. One that is there is known also when it is not to be written: what is forgotten leaves it.
+fn history(memory: &Path, config: &Config, zone: &Zone) -> Result<Option<Arc<dyn History>>, Failure> {
+    if !config.history.enabled && !GitHistory::is_in(memory) {
+        return Ok(None);
+    }
+    let history = GitHistory::new(memory, zone.clone()).map_err(engine::EngineError::from)?;
+    Ok(Some(Arc::new(history)))
 }
 
 /// The zone that people see.
 pub(crate) fn zone(config: &Config) -> Result<Zone, Failure> {
     Zone::named(&config.memory.timezone).map_err(|error| Failure::usage(format!("memory.timezone: {error}")))
+}
+
+/// How background runs go.
+pub(crate) fn background(config: &Config, zone: &Zone) -> offline::Settings {
+    let keys = &config.consolidation;
+    offline::Settings {
+        zone: zone.clone(),
+        concurrency: keys.concurrency,
+        tokens_per_day_max: (keys.tokens_per_day_max > 0).then_some(keys.tokens_per_day_max),
+        disabled: keys.disabled.iter().cloned().collect(),
+        quiet: match keys.quiet {
+            QuietWhen::Never => Quiet::Never,
+            QuietWhen::Battery => Quiet::Battery,
+            QuietWhen::Always => Quiet::Always,
+        },
+        ..offline::Settings::default()
+    }
 }
 
 fn settings(config: &Config) -> Result<Settings, Failure> {
@@ -99,6 +154,8 @@ fn settings(config: &Config) -> Result<Settings, Failure> {
         session_pending_max: config.tasks.session_pending_max,
         idle_after: Duration::from_secs(config.consolidation.idle_seconds.into()),
         task_retention_hours: config.tasks.retention_hours,
+        redacts: config.memory.redact,
+        records_history: config.history.enabled,
     })
 }
 

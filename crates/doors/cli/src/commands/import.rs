@@ -30,6 +30,8 @@ pub(super) struct Imported {
     pub(super) conversations: usize,
     pub(super) messages: usize,
     pub(super) new: usize,
+    /// Secrets taken out.
+    pub(super) redacted: usize,
     failed_tasks: usize,
 }
 
@@ -122,6 +124,7 @@ async fn remember(api: &Api, conversation: Conversation, imported: &mut Imported
         let added: AddData = api.post("/memory/add", &add).await?;
         imported.messages += added.message_count;
         imported.new += added.message_count - added.duplicates;
+        imported.redacted += added.redacted;
     }
     flush(api, &session, false).await?;
     imported.sessions.push(session);
@@ -170,18 +173,22 @@ fn report(desk: &Desk, file: &Path, imported: &Imported) -> Result<(), Failure> 
         conversations,
         messages,
         new,
+        redacted,
         failed_tasks,
     } = imported;
     if desk.json {
         return output::json(&json!({
             "file": file, "conversations": conversations, "messages": messages, "new_messages": new,
-            "failed_tasks": failed_tasks,
+            "redacted": redacted, "failed_tasks": failed_tasks,
         }));
     }
     output::line(format_args!(
         "{messages} messages of {conversations} conversations read, {new} of them new; remembered in {}",
         desk.root.display()
     ))?;
+    if *redacted > 0 {
+        output::line(format_args!("{redacted} secrets were taken out of them first"))?;
+    }
     if *failed_tasks > 0 {
         output::line(format_args!(
             "{failed_tasks} tasks failed or cannot be done now: see `quipu status --tasks`"

@@ -71,11 +71,20 @@ pub(super) async fn add(desk: &Desk, api: &Api, args: AddArgs) -> Result<Exit, F
     let id = added.message_ids.first().map_or("", String::as_str);
     let duplicate = added.duplicates > 0;
     if desk.json {
-        output::json(&json!({"message_id": id, "duplicate": duplicate, "status": status}))?;
+        let redacted = added.redacted;
+        output::json(
+            &json!({"message_id": id, "duplicate": duplicate, "status": status, "redacted": redacted}),
+        )?;
     } else if duplicate {
         line(format_args!("already remembered as {id}"))?;
     } else {
         line(format_args!("remembered as {id} ({status})"))?;
+    }
+    if !desk.json && added.redacted > 0 {
+        line(format_args!(
+            "{} secrets were taken out of it first",
+            added.redacted
+        ))?;
     }
     Ok(Exit::Ok)
 }
@@ -174,6 +183,7 @@ pub(super) async fn get(desk: &Desk, api: &Api, args: GetArgs) -> Result<Exit, F
         memory_type: match args.kind {
             KindArg::Episode => MemoryType::Episode,
             KindArg::Fact => MemoryType::AtomicFact,
+            KindArg::Case => MemoryType::AgentCase,
         },
         page: i64::from(args.page),
         page_size: i64::from(args.page_size),
@@ -190,6 +200,7 @@ pub(super) async fn get(desk: &Desk, api: &Api, args: GetArgs) -> Result<Exit, F
     let kind = match args.kind {
         KindArg::Episode => "episode",
         KindArg::Fact => "fact",
+        KindArg::Case => "case",
     };
     output::listed(&listed, kind, owner.id.as_str())?;
     Ok(Exit::Ok)
@@ -217,7 +228,9 @@ async fn one(desk: &Desk, api: &Api, scope: &Scope, owner: &Owner, id: &str) -> 
 
 /// An id as the API knows it; people may leave the owner out, as files do.
 fn whole_id(owner: &Owner, id: &str) -> String {
-    let is_bare = ["ep_", "af_"].iter().any(|kind| id.starts_with(kind));
+    let is_bare = ["ep_", "af_", "ac_", "sk_"]
+        .iter()
+        .any(|kind| id.starts_with(kind));
     if is_bare && !is_of(owner, id) {
         format!("{}_{id}", owner.id)
     } else {

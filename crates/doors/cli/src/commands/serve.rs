@@ -1,5 +1,6 @@
 //! `quipu serve`: the HTTP API until a signal ends it.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -11,12 +12,13 @@ use serde_json::json;
 
 use super::{Desk, name, runtime};
 use crate::args::ServeArgs;
-use crate::config::Config;
+use crate::config::{Config, load};
+use crate::environment;
 use crate::error::{Exit, Failure};
 use crate::output;
 use crate::serving::Notice;
 use crate::upstreams;
-use crate::world::{World, secret};
+use crate::world::{World, background, secret};
 
 /// How long what was said may take to be kept once the server stops.
 const PROXY_SHUTDOWN: Duration = Duration::from_secs(10);
@@ -38,7 +40,7 @@ pub(super) fn serve(desk: &Desk, args: &ServeArgs) -> Result<Exit, Failure> {
         if let Ok(Some(proxy)) = &proxy {
             proxy.shutdown(PROXY_SHUTDOWN).await;
         }
-        world.engine.shutdown().await;
+        world.shutdown().await;
         proxy.and(served).map(|()| Exit::Ok)
     })
 }
@@ -60,6 +62,8 @@ async fn until_signal(
         Some(proxy) => gateway.with_proxy(proxy),
         None => gateway,
     };
+    let gateway = gateway.with_offline(world.offline.clone());
+    world.offline.start().await.map_err(engine::EngineError::from)?;
     let ended = signal();
     let listener = gateway.bind(address).await?;
     let bound = listener.local_addr()?;
@@ -71,7 +75,32 @@ async fn until_signal(
     } else {
         output::line(format_args!("serving {} on http://{bound}", desk.root.display()))?;
     }
-    Ok(gateway.serve(listener, ended).await?)
+    tokio::select! {
+        served = gateway.serve(listener, ended) => Ok(served?),
+        never = follow(desk, world) => match never {},
+    }
+}
+
+/// How often to see whether the configuration changed.
+const CONFIGURATION_LOOK: Duration = Duration::from_secs(5);
+
+/// Takes over what the file says of background runs whenever it changes; all else is read at the start alone.
+async fn follow(desk: &Desk, world: &World) -> Infallible {
+    let file = desk.loaded.file.as_path();
+    let changed = || std::fs::metadata(file).and_then(|about| about.modified()).ok();
+    let mut seen = changed();
+    loop {
+        world.clock.sleep(CONFIGURATION_LOOK).await;
+        let now = changed();
+        if now == seen {
+            continue;
+        }
+        seen = now;
+        match load(&desk.root, environment::variables()) {
+            Ok(loaded) => world.offline.configure(background(&loaded.config, &world.zone)),
+            Err(error) => tracing::warn!(%error, "the configuration stays as it was"),
+        }
+    }
 }
 
 /// Ends with SIGINT or SIGTERM; heard from the call on, so that none between it and the wait ends the process.

@@ -218,6 +218,7 @@ fn as_json(health: &HealthData) -> Value {
         "tasks": health.tasks,
         "open_sessions": health.open_sessions,
         "buffered_messages": health.buffered_messages,
+        "redacted": health.redacted,
         "embedding_model": health.embedder,
         "chat_model": health.chat_model,
         "rebuilding": health.rebuilding,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Config {
     pub(crate) memory: Memory,
+    pub(crate) history: History,
     pub(crate) server: Server,
     pub(crate) proxy: Proxy,
     pub(crate) consolidation: Consolidation,
@@ -25,6 +26,15 @@ pub(crate) struct Memory {
     pub(crate) gap_minutes: u32,
     pub(crate) messages_max: usize,
     pub(crate) tokens_max: usize,
+    /// Secrets are taken out of messages before anything is written.
+    pub(crate) redact: bool,
+}
+
+/// The memory folder's git history.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct History {
+    pub(crate) enabled: bool,
 }
 
 /// The HTTP server.
@@ -124,6 +134,23 @@ pub(crate) struct Search {
 pub(crate) struct Consolidation {
     /// A session is idle after so long without a message.
     pub(crate) idle_seconds: u32,
+    /// Strategies that do not run.
+    pub(crate) disabled: Vec<String>,
+    /// Prompts and answers of background runs together; 0 for no bound.
+    pub(crate) tokens_per_day_max: u64,
+    pub(crate) quiet: QuietWhen,
+    /// Background runs at a time.
+    pub(crate) concurrency: usize,
+}
+
+/// When background runs wait, but for those that a person asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum QuietWhen {
+    #[default]
+    Never,
+    Battery,
+    Always,
 }
 
 /// Background work.
@@ -153,6 +180,15 @@ impl Default for Memory {
             gap_minutes: engine.gap_minutes,
             messages_max: engine.messages_max,
             tokens_max: engine.tokens_max,
+            redact: engine.redacts,
+        }
+    }
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self {
+            enabled: engine::Settings::default().records_history,
         }
     }
 }
@@ -197,6 +233,10 @@ impl Default for Consolidation {
         let idle = engine::Settings::default().idle_after;
         Self {
             idle_seconds: u32::try_from(idle.as_secs()).unwrap_or(u32::MAX),
+            disabled: strategies::OFF_BY_DEFAULT.map(str::to_owned).into(),
+            tokens_per_day_max: 0,
+            quiet: QuietWhen::default(),
+            concurrency: offline::Settings::default().concurrency,
         }
     }
 }

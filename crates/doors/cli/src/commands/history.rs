@@ -1,0 +1,130 @@
+//! `quipu log`, `quipu diff`, `quipu undo`, `quipu audit`.
+
+use serde_json::Value;
+use wire::history::{
+    AuditData, ChangeItem, ChangedBy, DiffData, FindingItem, HistoryData, UNRECORDED, UndoData, UndoRequest,
+};
+
+use super::{Desk, name};
+use crate::api::{Api, Path};
+use crate::args::{AuditArgs, DiffArgs, LogArgs, TenantArgs, UndoArgs};
+use crate::error::{Exit, Failure};
+use crate::output::{self, line};
+
+/// Characters of a change's id that people read.
+const ID_CHARS: usize = 10;
+
+pub(super) async fn log(desk: &Desk, api: &Api, args: LogArgs) -> Result<Exit, Failure> {
+    let mut path = tenant(Path::new("/history", ""), &args.tenant)?.with("limit", args.limit);
+    if let Some(user) = &args.user {
+        path = path.with("user_id", name("--user", user)?);
+    }
+    if let Some(agent) = &args.agent {
+        path = path.with("agent_id", name("--agent", agent)?);
+    }
+    if desk.json {
+        output::json(&api.get::<Value>(path.text()).await?)?;
+        return Ok(Exit::Ok);
+    }
+    let log: HistoryData = api.get(path.text()).await?;
+    for change in &log.changes {
+        show(change)?;
+    }
+    if log.changes.is_empty() {
+        line(format_args!("nothing is recorded yet"))?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn show(change: &ChangeItem) -> Result<(), Failure> {
+    let id = change.id.get(..ID_CHARS).unwrap_or(&change.id);
+    let at = change.at.get(..16).unwrap_or(&change.at).replace('T', " ");
+    line(format_args!("{id}  {at}  {}", change.subject))?;
+    let of_run = |run: &str| {
+        let [strategy, reason] =
+            [&change.strategy, &change.reason].map(|text| text.as_deref().unwrap_or("-"));
+        format!("run {run} ({strategy}): {reason}")
+    };
+    let who = match (change.by, &change.run_id) {
+        (ChangedBy::Run, Some(run)) => of_run(run),
+        (ChangedBy::Purge, _) => "Quipu, after a forgetting".to_owned(),
+        _ => format!("by {}", change.name.as_deref().unwrap_or("a person")),
+    };
+    line(format_args!("            {who}"))
+}
+
+pub(super) async fn diff(desk: &Desk, api: &Api, args: DiffArgs) -> Result<Exit, Failure> {
+    let id = args.id.as_deref().unwrap_or(UNRECORDED);
+    let path = tenant(Path::new("/history/", id), &args.tenant)?;
+    let data: DiffData = api.get(path.text()).await?;
+    if desk.json {
+        output::json(&data)?;
+    } else if data.diff.is_empty() {
+        line(format_args!("nothing differs"))?;
+    } else {
+        line(format_args!("{}", data.diff.trim_end()))?;
+    }
+    Ok(Exit::Ok)
+}
+
+pub(super) async fn undo(desk: &Desk, api: &Api, args: UndoArgs) -> Result<Exit, Failure> {
+    let request = UndoRequest {
+        run_id: args.run,
+        app_id: args.tenant.app,
+        project_id: args.tenant.project,
+    };
+    let data: UndoData = api.post("/history/undo", &request).await?;
+    if desk.json {
+        output::json(&data)?;
+        return Ok(Exit::Ok);
+    }
+    match &data.change {
+        Some(change) => show(change)?,
+        None => line(format_args!("nothing of it was left to take back"))?,
+    }
+    Ok(Exit::Ok)
+}
+
+pub(super) async fn audit(desk: &Desk, api: &Api, args: AuditArgs) -> Result<Exit, Failure> {
+    let path = tenant(Path::new("/audit", ""), &args.tenant)?;
+    let data: AuditData = api.get(path.text()).await?;
+    if desk.json {
+        output::json(&data)?;
+        return Ok(Exit::Ok);
+    }
+    for FindingItem {
+        fault,
+        id,
+        path,
+        why,
+        run_id,
+        ..
+    } in &data.findings
+    {
+        line(format_args!("{fault:<11} {id}: {why}"))?;
+        let run = run_id
+            .as_ref()
+            .map_or_else(String::new, |run| format!("  written by {run}"));
+        line(format_args!("            {path}{run}"))?;
+    }
+    let advice = match data.findings.len() {
+        0 => "nothing is wrong with what is remembered",
+        _ => "`quipu undo RUN` takes back a run, `quipu forget` a memory; or edit the file",
+    };
+    line(format_args!("{advice}"))?;
+    Ok(Exit::Ok)
+}
+
+/// A path with the tenant that was named, if one was.
+fn tenant(mut path: Path, args: &TenantArgs) -> Result<Path, Failure> {
+    if let Some(app) = &args.app {
+        path = path.with("app_id", name("--app", app)?);
+    }
+    if let Some(project) = &args.project {
+        path = path.with("project_id", name("--project", project)?);
+    }
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+//! `quipu runs` and `quipu trigger`: what is done in the background.
+
+use wire::runs::{RunItem, RunPageData, RunStatus, TriggerData, TriggerRequest, TriggerStatus};
+
+use super::Desk;
+use crate::api::{Api, Path};
+use crate::args::{RunsArgs, TriggerArgs};
+use crate::error::{Exit, Failure};
+use crate::output;
+
+pub(super) async fn list(desk: &Desk, api: &Api, args: RunsArgs) -> Result<Exit, Failure> {
+    let mut path = Path::new("/runs", "")
+        .with("app_id", &args.scope.app)
+        .with("project_id", &args.scope.project)
+        .with("page_size", args.limit);
+    if let Some(strategy) = &args.strategy {
+        path = path.with("strategy", strategy);
+    }
+    let page: RunPageData = api.get(path.text()).await?;
+    if desk.json {
+        output::json(&page)?;
+    } else if page.items.is_empty() {
+        output::line(format_args!("nothing was done in the background yet"))?;
+    } else {
+        page.items.iter().try_for_each(show)?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn show(run: &RunItem) -> Result<(), Failure> {
+    let owner = run.user_id.as_ref().or(run.agent_id.as_ref());
+    let owner = owner.map_or("everybody", String::as_str);
+    let when = run.started_at.as_ref().unwrap_or(&run.created_at);
+    output::line(format_args!(
+        "{when}  {} {} for {owner}: {}",
+        run.run_id,
+        run.strategy,
+        word(run.status)
+    ))?;
+    output::line(format_args!("    why: {}", run.reason))?;
+    output::line(format_args!(
+        "    cost: {} calls, {} tokens, {:.1} s",
+        run.calls,
+        run.prompt_tokens + run.completion_tokens,
+        run.millis as f64 / 1_000.0
+    ))?;
+    if let Some(error) = &run.error {
+        output::line(format_args!("    failed: {error}"))?;
+    }
+    if !run.change.is_empty() {
+        output::line(format_args!("    did: {}", run.change))?;
+    }
+    Ok(())
+}
+
+fn word(status: RunStatus) -> &'static str {
+    match status {
+        RunStatus::Queued => "waiting",
+        RunStatus::Running => "running",
+        RunStatus::Success => "done",
+        RunStatus::Failed => "failed, will be tried again",
+        RunStatus::DeadLetter => "given up",
+    }
+}
+
+pub(super) async fn trigger(desk: &Desk, api: &Api, args: TriggerArgs) -> Result<Exit, Failure> {
+    api.run_background().await?;
+    let request = TriggerRequest {
+        name: args.name,
+        timeout: args.timeout,
+        force: args.force,
+    };
+    let told: TriggerData = api.post_bare("/ome/trigger", &request).await?;
+    if desk.json {
+        output::json(&told)?;
+    } else if !told.dispatched {
+        output::line(format_args!(
+            "nothing waits for `{}`, or it is disabled",
+            told.name
+        ))?;
+    }
+    for run in told.runs.iter().filter(|_| !desk.json) {
+        let error = run.error.as_deref().unwrap_or_default();
+        output::line(format_args!("{} {} {error}", run.run_id, word(run.status)))?;
+    }
+    let is_well = |status| {
+        matches!(
+            status,
+            RunStatus::Success | RunStatus::Queued | RunStatus::Running
+        )
+    };
+    let all_well = told.runs.iter().all(|run| is_well(run.status));
+    Ok(if told.status == TriggerStatus::Timeout || !all_well {
+        Exit::Failed
+    } else {
+        Exit::Ok
+    })
+}

@@ -1,0 +1,139 @@
+//! `quipu skill`: what an agent has learnt to do, and a person's word on it.
+//!
+//! Owns: naming a skill as people do. Never: making or changing one.
+
+use model::{Name, Scope};
+use serde_json::json;
+use wire::{GetData, GetRequest, MemoryType, SkillItem, SkillState, SortField, SortOrder};
+
+use super::memory::ids;
+use super::{Desk, name, scope};
+use crate::api::{Api, NOTHING, Path};
+use crate::args::{SkillArgs, SkillCommand};
+use crate::error::{Exit, Failure};
+use crate::output::{self, line};
+
+/// Skills that are asked for at a time.
+const PAGE_SIZE: i64 = 100;
+
+pub(super) async fn skill(desk: &Desk, api: &Api, args: SkillArgs) -> Result<Exit, Failure> {
+    let scope = scope(&args.scope)?;
+    let agent = name("--agent", &args.agent)?;
+    let skills = all(api, &scope, &agent).await?;
+    let (typed, verdict) = match &args.what {
+        SkillCommand::List => return list(desk, &skills, &agent),
+        SkillCommand::Show(typed) => (typed, None),
+        SkillCommand::Approve(typed) => (typed, Some("/approve")),
+        SkillCommand::Reject(typed) => (typed, Some("/reject")),
+    };
+    let is_meant = |skill: &&SkillItem| {
+        let bare = skill
+            .id
+            .strip_prefix(agent.as_str())
+            .and_then(|id| id.strip_prefix('_'));
+        skill.name == typed.name || skill.id == typed.name || bare == Some(&typed.name)
+    };
+    let meant: Vec<&SkillItem> = skills.iter().filter(is_meant).collect();
+    let skill = match meant.as_slice() {
+        [skill] => *skill,
+        [] => {
+            return Err(Failure {
+                exit: Exit::NotFound,
+                error: anyhow::anyhow!("`{agent}` has no skill `{}`", typed.name),
+                hint: Some("`quipu skill list` shows which there are".to_owned()),
+            });
+        }
+        _ => {
+            return Err(
+                Failure::usage(format!("several skills are called `{}`", typed.name))
+                    .hint("name the one that is meant by its id"),
+            );
+        }
+    };
+    match verdict {
+        None => show(desk, skill),
+        Some(verdict) => {
+            let path = Path::new("/skills/", &skill.id)
+                .then(verdict)
+                .with("app_id", &scope.app)
+                .with("project_id", &scope.project)
+                .with("agent_id", &agent);
+            let skill: SkillItem = api.post(path.text(), &NOTHING).await?;
+            if desk.json {
+                output::json(&skill)?;
+            } else {
+                line(format_args!("{} is {}", skill.name, word(skill.status)))?;
+            }
+            Ok(Exit::Ok)
+        }
+    }
+}
+
+/// Every skill of an agent.
+async fn all(api: &Api, scope: &Scope, agent: &Name) -> Result<Vec<SkillItem>, Failure> {
+    let (app_id, project_id) = ids(scope);
+    let mut skills = Vec::new();
+    for page in 1.. {
+        let request = GetRequest {
+            user_id: None,
+            agent_id: Some(agent.to_string()),
+            app_id: app_id.clone(),
+            project_id: project_id.clone(),
+            memory_type: MemoryType::AgentSkill,
+            page,
+            page_size: PAGE_SIZE,
+            sort_by: SortField::UpdatedAt,
+            sort_order: SortOrder::Desc,
+            filters: None,
+            with_readable_episode: false,
+        };
+        let listed: GetData = api.post("/memory/get", &request).await?;
+        skills.extend(listed.agent_skills);
+        if listed.count == 0 || skills.len() >= listed.total_count {
+            break;
+        }
+    }
+    Ok(skills)
+}
+
+fn list(desk: &Desk, skills: &[SkillItem], agent: &Name) -> Result<Exit, Failure> {
+    if desk.json {
+        output::json(&json!({"agent_skills": skills}))?;
+        return Ok(Exit::Ok);
+    }
+    for skill in skills {
+        let sure = skill.confidence * 100.0;
+        line(format_args!(
+            "{:<8}  {sure:>3.0} %  {}",
+            word(skill.status),
+            skill.name
+        ))?;
+        line(format_args!("      {}", skill.description))?;
+    }
+    line(format_args!("{} skills of {agent}", skills.len()))?;
+    Ok(Exit::Ok)
+}
+
+fn show(desk: &Desk, skill: &SkillItem) -> Result<Exit, Failure> {
+    if desk.json {
+        output::json(skill)?;
+        return Ok(Exit::Ok);
+    }
+    line(format_args!(
+        "{} ({})\n{}  {}\n",
+        skill.name,
+        word(skill.status),
+        skill.id,
+        skill.path
+    ))?;
+    line(format_args!("{}\n\n{}", skill.description, skill.content))?;
+    Ok(Exit::Ok)
+}
+
+fn word(state: SkillState) -> &'static str {
+    match state {
+        SkillState::Draft => "draft",
+        SkillState::Approved => "approved",
+        SkillState::Rejected => "rejected",
+    }
+}

@@ -1,0 +1,55 @@
+//! What the machine runs on, as Linux tells it under `/sys/class/power_supply`.
+//!
+//! Owns: reading it. Never: what follows from it. Where nothing tells, as on a server, it is no battery.
+
+use std::path::Path;
+
+use ports::runs::Power;
+
+/// This machine.
+#[derive(Debug)]
+pub(crate) struct Machine;
+
+impl Power for Machine {
+    fn is_on_battery(&self) -> bool {
+        is_discharging(Path::new("/sys/class/power_supply"))
+    }
+}
+
+/// Whether a battery of the machine, not one of a mouse or a headset, is being emptied.
+fn is_discharging(supplies: &Path) -> bool {
+    let Ok(supplies) = std::fs::read_dir(supplies) else {
+        return false;
+    };
+    supplies.flatten().any(|supply| {
+        let says = |file, word| {
+            let text = std::fs::read_to_string(supply.path().join(file));
+            text.is_ok_and(|text| text.trim() == word)
+        };
+        says("type", "Battery") && !says("scope", "Device") && says("status", "Discharging")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_battery_that_is_emptied_counts_and_a_mouse_does_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(!is_discharging(&folder.path().join("none")));
+        let put = |supply: &str, file: &str, text: &str| {
+            let supply = folder.path().join(supply);
+            std::fs::create_dir_all(&supply).expect("made");
+            std::fs::write(supply.join(file), format!("{text}\n")).expect("written");
+        };
+        put("mouse", "type", "Battery");
+        put("mouse", "scope", "Device");
+        put("mouse", "status", "Discharging");
+        put("BAT0", "type", "Battery");
+        put("BAT0", "status", "Charging");
+        assert!(!is_discharging(folder.path()));
+        put("BAT0", "status", "Discharging");
+        assert!(is_discharging(folder.path()));
+    }
+}
