@@ -3,10 +3,11 @@
 //! Owns: protocols and their tables. Never: data, or tuning on the half that is reported.
 //!
 //! Reading order: `cases` (what every data set becomes), `locomo` and `longmemeval` (how), `measure` (what is
-//! counted), `server` (the product through its HTTP API), `offline` (ranking alone, in this process), `speed`, `words`.
+//! counted), `server` (the product through its HTTP API), `offline` (ranking alone, in this process), `changed` (facts that change), `speed`, `words`.
 #![expect(clippy::print_stdout, reason = "a measurement's result is what it prints")]
 
 mod cases;
+mod changed;
 mod locomo;
 mod longmemeval;
 mod measure;
@@ -42,6 +43,8 @@ enum Command {
         #[command(flatten)]
         offline: offline::OfflineArgs,
     },
+    /// Whether the current value of a changed fact comes first, with ranking alone
+    Changed(changed::ChangedArgs),
     /// Start, ingest, acknowledgement, search, growth, rebuild
     Speed(speed::SpeedArgs),
 }
@@ -83,6 +86,7 @@ async fn main() -> anyhow::Result<()> {
         Command::Locomo(args) => server::run(&Set::Locomo.read(&args.data)?, &args.server).await,
         Command::Longmemeval(args) => server::run(&Set::Longmemeval.read(&args.data)?, &args.server).await,
         Command::Offline { set, data, offline } => offline::run(&set.read(&data)?, &offline).await,
+        Command::Changed(args) => changed::run(&args).await,
         Command::Speed(args) => speed::run(args).await,
     }
 }

@@ -62,14 +62,7 @@ pub(crate) async fn run(cases: &[Case], args: &OfflineArgs) -> anyhow::Result<()
         if args.half != Half::All && (args.half == Half::Even) != (number % 2 == 0) {
             continue;
         }
-        let mut corpus = Corpus::default();
-        for mut doc in rows(case, &embedder, args.turns_only).await? {
-            doc.vector = embedder
-                .embed(&[&passage(&doc)], EmbedPurpose::Passage)
-                .await?
-                .pop();
-            corpus.upsert(Arc::new(doc));
-        }
+        let corpus = corpus(case, &embedder, args.turns_only).await?;
         for question in &case.questions {
             measured.add(
                 question,
@@ -81,7 +74,25 @@ pub(crate) async fn run(cases: &[Case], args: &OfflineArgs) -> anyhow::Result<()
     Ok(())
 }
 
-fn weights(changes: &[String]) -> anyhow::Result<Weights> {
+/// What a server would hold of a case.
+pub(crate) async fn corpus(
+    case: &Case,
+    embedder: &StaticEmbedder,
+    turns_only: bool,
+) -> anyhow::Result<Corpus> {
+    let mut corpus = Corpus::default();
+    for mut doc in rows(case, embedder, turns_only).await? {
+        doc.vector = embedder
+            .embed(&[&passage(&doc)], EmbedPurpose::Passage)
+            .await?
+            .pop();
+        corpus.upsert(Arc::new(doc));
+    }
+    Ok(corpus)
+}
+
+/// The tuned weights with changes, each written `NAME=VALUE`.
+pub(crate) fn weights(changes: &[String]) -> anyhow::Result<Weights> {
     let mut weights = Weights::default();
     for change in changes {
         let (name, value) = change
