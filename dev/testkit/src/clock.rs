@@ -2,7 +2,7 @@
 //!
 //! Owns: the only time that tests know. Never: the machine's clock.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -14,6 +14,8 @@ use tokio::sync::watch;
 #[derive(Debug)]
 pub struct ManualClock {
     elapsed: watch::Sender<Duration>,
+    /// How far somebody has set the wall clock forth, in milliseconds.
+    set_forth: AtomicI64,
     /// How many sleeps are under way.
     sleepers: watch::Sender<usize>,
 }
@@ -32,6 +34,7 @@ impl ManualClock {
     pub fn new() -> Self {
         Self {
             elapsed: watch::Sender::new(Duration::ZERO),
+            set_forth: AtomicI64::new(0),
             sleepers: watch::Sender::new(0),
         }
     }
@@ -39,6 +42,11 @@ impl ManualClock {
     /// Moves the clock; every sleep whose time has come ends.
     pub fn advance(&self, duration: Duration) {
         self.elapsed.send_modify(|elapsed| *elapsed += duration);
+    }
+
+    /// Sets the wall clock alone, forth or back: no sleep ends by it.
+    pub fn set_wall(&self, forth_millis: i64) {
+        self.set_forth.fetch_add(forth_millis, Ordering::Relaxed);
     }
 
     /// Waits until at least so many tasks sleep on this clock: the moment to move it.
@@ -71,7 +79,8 @@ impl Drop for Asleep<'_> {
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
         let elapsed = i64::try_from(self.elapsed().as_millis()).unwrap_or(i64::MAX);
-        Timestamp::from_millis(Self::START_MILLIS).plus_millis(elapsed)
+        let set_forth = self.set_forth.load(Ordering::Relaxed);
+        Timestamp::from_millis(Self::START_MILLIS).plus_millis(elapsed.saturating_add(set_forth))
     }
 
     fn elapsed(&self) -> Duration {

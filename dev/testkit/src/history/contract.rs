@@ -2,11 +2,13 @@
 //!
 //! Owns: the port's promises as assertions. Never: speed, git, or what only a disk can do.
 
+mod undo;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use model::{Scope, Timestamp};
-use ports::{Author, By, History, HistoryError, RecordedChange, Run, Touching};
+use model::{EntryId, Scope, Timestamp};
+use ports::{Author, By, History, HistoryError, Part, RecordedChange, Run, Touching};
 
 use crate::vault::samples::user;
 
@@ -29,17 +31,20 @@ const BOB: &str = "default/default/users/bob/facts/2023-05-08.md";
 /// Runs every clause, each on an empty vault that `open` makes.
 pub async fn holds<F: Fixture>(open: impl AsyncFn() -> F) {
     records_only_what_changed(&open().await).await;
+    records_some_files(&open().await).await;
+    tells_entries_from_what_a_person_changed_beside_them(&open().await).await;
+    brings_new_files_and_leaves_what_is_gone(&open().await).await;
     tells_who_when_what_and_why(&open().await).await;
     counts_entries(&open().await).await;
     shows_the_newest_and_what_touches(&open().await).await;
     shows_differences(&open().await).await;
     leaves_out_what_is_no_memory(&open().await).await;
-    takes_back_one_run_and_nothing_else(&open().await).await;
-    takes_back_every_kind_of_change(&open().await).await;
-    takes_back_an_undo(&open().await).await;
-    refuses_what_was_changed_again(&open().await).await;
-    records_the_persons_changes_before_an_undo(&open().await).await;
-    refuses_runs_that_are_none(&open().await).await;
+    undo::takes_back_one_run_and_nothing_else(&open().await).await;
+    undo::takes_back_every_kind_of_change(&open().await).await;
+    undo::takes_back_an_undo(&open().await).await;
+    undo::refuses_what_was_changed_again(&open().await).await;
+    undo::records_the_persons_changes_before_an_undo(&open().await).await;
+    undo::refuses_runs_that_are_none(&open().await).await;
     begins_anew_after_a_purge(&open().await).await;
     takes_concurrent_calls(&open().await).await;
 }
@@ -66,12 +71,18 @@ fn file(entries: &[&str]) -> String {
 }
 
 async fn by_hand(fixture: &impl Fixture, seconds: i64) -> RecordedChange {
-    let made = fixture.history().commit(&Author::Person, at(seconds)).await;
+    let made = fixture
+        .history()
+        .commit(&Author::Person, &Part::All, at(seconds))
+        .await;
     made.expect("commits").expect("something changed")
 }
 
 async fn by_run(fixture: &impl Fixture, id: &str, seconds: i64) -> RecordedChange {
-    let made = fixture.history().commit(&Author::Run(run(id)), at(seconds)).await;
+    let made = fixture
+        .history()
+        .commit(&Author::Run(run(id)), &Part::All, at(seconds))
+        .await;
     made.expect("commits").expect("something changed")
 }
 
@@ -84,7 +95,10 @@ async fn log(fixture: &impl Fixture) -> Vec<RecordedChange> {
 pub async fn records_only_what_changed(fixture: &impl Fixture) {
     let history = fixture.history();
     assert_eq!(
-        history.commit(&Author::Person, at(0)).await.expect("commits"),
+        history
+            .commit(&Author::Person, &Part::All, at(0))
+            .await
+            .expect("commits"),
         None
     );
     assert_eq!(log(fixture).await, []);
@@ -93,13 +107,75 @@ pub async fn records_only_what_changed(fixture: &impl Fixture) {
     let made = by_hand(fixture, 1).await;
     assert_eq!(made.files, [FACTS.into(), PROFILE.into()]);
     assert_eq!(
-        history.commit(&Author::Person, at(2)).await.expect("commits"),
+        history
+            .commit(&Author::Person, &Part::All, at(2))
+            .await
+            .expect("commits"),
         None
     );
     fixture.write(FACTS, &file(&["a"]));
-    let nothing = history.commit(&Author::Run(run("r_1")), at(3)).await;
+    let nothing = history.commit(&Author::Run(run("r_1")), &Part::All, at(3)).await;
     assert_eq!(nothing.expect("commits"), None);
     assert_eq!(log(fixture).await, [made]);
+}
+
+/// And leaves the others to the next change.
+pub async fn records_some_files(fixture: &impl Fixture) {
+    fixture.write(FACTS, &file(&["a"]));
+    fixture.write(PROFILE, &file(&["b"]));
+    let part = Part::Files([PROFILE.into(), BOB.into()].into());
+    let history = fixture.history();
+    let made = history.commit(&Author::Run(run("r_1")), &part, at(1)).await;
+    assert_eq!(made.expect("commits").expect("changed").files, [PROFILE.into()]);
+    assert_eq!(by_hand(fixture, 2).await.files, [FACTS.into()]);
+    fixture.delete(PROFILE);
+    fixture.delete(FACTS);
+    let made = history.commit(&Author::Run(run("r_2")), &part, at(3)).await;
+    assert_eq!(made.expect("commits").expect("changed").files, [PROFILE.into()]);
+}
+
+/// So that taking back the one leaves the other.
+pub async fn tells_entries_from_what_a_person_changed_beside_them(fixture: &impl Fixture) {
+    fixture.write(FACTS, &file(&["a", "b"]));
+    by_hand(fixture, 1).await;
+    let edited = file(&["a", "b"]).replacen("as it was", "as a person has it", 1);
+    fixture.write(FACTS, &format!("{edited}{}", entry("c", "as it was")));
+    let part = Part::Entries([(FACTS.into(), [EntryId::new("c")].into())].into());
+    let history = fixture.history();
+    let made = history.commit(&Author::Run(run("r_1")), &part, at(2)).await;
+    let made = made.expect("commits").expect("changed");
+    let diff = history.diff(Some(&made.id)).await.expect("reads");
+    assert!(
+        diff.contains("About c") && !diff.contains("as a person has it"),
+        "{diff}"
+    );
+    let nothing = history.commit(&Author::Run(run("r_2")), &part, at(3)).await;
+    assert_eq!(nothing.expect("commits"), None);
+    let rest = by_hand(fixture, 4).await;
+    let diff = history.diff(Some(&rest.id)).await.expect("reads");
+    assert!(
+        !diff.contains("+## About c") && diff.contains("as a person has it"),
+        "{diff}"
+    );
+    history.undo("r_1", &run("u_1"), at(5)).await.expect("takes back");
+    assert_eq!(fixture.text(FACTS), Some(edited));
+}
+
+/// What stands before the first entry of a new file comes with its entries.
+pub async fn brings_new_files_and_leaves_what_is_gone(fixture: &impl Fixture) {
+    fixture.write(PROFILE, &file(&["b"]));
+    by_hand(fixture, 1).await;
+    fixture.delete(PROFILE);
+    fixture.write(FACTS, &file(&["a", "by_hand"]));
+    let ids = |id: &str| [EntryId::new(id)].into();
+    let part = Part::Entries([(FACTS.into(), ids("a")), (PROFILE.into(), ids("b"))].into());
+    let history = fixture.history();
+    let made = history.commit(&Author::Run(run("r_1")), &part, at(2)).await;
+    let made = made.expect("commits").expect("changed");
+    assert_eq!(made.files, [FACTS.into()]);
+    let diff = history.diff(Some(&made.id)).await.expect("reads");
+    assert!(diff.contains("+quipu: 1") && !diff.contains("by_hand"), "{diff}");
+    assert_eq!(by_hand(fixture, 3).await.files, [FACTS.into(), PROFILE.into()]);
 }
 
 /// As one line each.
@@ -115,7 +191,7 @@ pub async fn tells_who_when_what_and_why(fixture: &impl Fixture) {
     };
     let made = fixture
         .history()
-        .commit(&Author::Run(told), at(2).plus_millis(7))
+        .commit(&Author::Run(told), &Part::All, at(2).plus_millis(7))
         .await;
     let made = made.expect("commits").expect("something changed");
     let expected = Run {
@@ -229,154 +305,9 @@ pub async fn leaves_out_what_is_no_memory(fixture: &impl Fixture) {
     for path in ["default/default/users/alice/facts/#a.md", "~a.md"] {
         fixture.write(path, "x");
     }
-    let made = fixture.history().commit(&Author::Person, at(1)).await;
+    let made = fixture.history().commit(&Author::Person, &Part::All, at(1)).await;
     assert_eq!(made.expect("commits"), None);
     assert_eq!(fixture.history().diff(None).await.expect("reads"), "");
-}
-
-/// What was appended before and after stays, in the same file too.
-pub async fn takes_back_one_run_and_nothing_else(fixture: &impl Fixture) {
-    fixture.write(FACTS, &file(&["a"]));
-    by_hand(fixture, 1).await;
-    fixture.write(FACTS, &file(&["a", "b"]));
-    fixture.write(PROFILE, &file(&["p"]));
-    by_run(fixture, "r_1", 2).await;
-    fixture.write(FACTS, &file(&["a", "b", "c"]));
-    by_run(fixture, "r_2", 3).await;
-    fixture.write(PROFILE, &file(&["p", "q"]));
-    by_hand(fixture, 4).await;
-    let undone = fixture.history().undo("r_1", &run("u_1"), at(5)).await;
-    let undone = undone.expect("undoes").expect("something changed");
-    assert_eq!(fixture.text(FACTS), Some(file(&["a", "c"])));
-    assert_eq!(fixture.text(PROFILE), Some(file(&["q"])));
-    assert_eq!(undone.subject, "memory of alice: 2 entries removed in 2 files");
-    let by = By::Run {
-        run: run("u_1"),
-        undoes: Some("r_1".into()),
-    };
-    assert_eq!((undone.at, &undone.by), (at(5), &by));
-    assert_eq!(log(fixture).await[0], undone);
-    assert_eq!(fixture.history().diff(None).await.expect("reads"), "");
-}
-
-/// New files, deleted ones, changed entries; of several changes that one run made.
-pub async fn takes_back_every_kind_of_change(fixture: &impl Fixture) {
-    fixture.write(FACTS, &file(&["a", "b"]));
-    fixture.write(BOB, "mine\r\n");
-    by_hand(fixture, 1).await;
-    fixture.write(FACTS, &file(&["a", "b"]).replacen("as it was", "changed", 1));
-    fixture.delete(BOB);
-    by_run(fixture, "r_1", 2).await;
-    fixture.write(PROFILE, &file(&["p"]));
-    fixture.write(FACTS, &file(&["a"]).replacen("as it was", "twice", 1));
-    by_run(fixture, "r_1", 3).await;
-    let undone = fixture.history().undo("r_1", &run("u_1"), at(4)).await;
-    undone.expect("undoes").expect("something changed");
-    assert_eq!(fixture.text(FACTS), Some(file(&["a", "b"])));
-    assert_eq!(fixture.text(BOB).as_deref(), Some("mine\r\n"));
-    assert_eq!(fixture.text(PROFILE), None);
-    assert_eq!(
-        fixture
-            .history()
-            .commit(&Author::Person, at(5))
-            .await
-            .expect("commits"),
-        None
-    );
-}
-
-/// However often.
-pub async fn takes_back_an_undo(fixture: &impl Fixture) {
-    let history = fixture.history();
-    fixture.write(FACTS, &file(&["a"]));
-    by_hand(fixture, 1).await;
-    fixture.write(FACTS, &file(&["a", "b"]));
-    by_run(fixture, "r_1", 2).await;
-    let undo = async |what: &str, by: &str| history.undo(what, &run(by), at(3)).await;
-    undo("r_1", "u_1").await.expect("undoes");
-    assert_eq!(fixture.text(FACTS), Some(file(&["a"])));
-    let twice = undo("r_1", "u_2").await;
-    assert!(matches!(twice, Err(HistoryError::Undone { by, .. }) if *by == *"u_1"));
-    undo("u_1", "u_3").await.expect("undoes the undo");
-    assert_eq!(fixture.text(FACTS), Some(file(&["a", "b"])));
-    let twice = undo("u_1", "u_4").await;
-    assert!(matches!(twice, Err(HistoryError::Undone { by, .. }) if *by == *"u_3"));
-    undo("r_1", "u_5").await.expect("undoes again");
-    assert_eq!(fixture.text(FACTS), Some(file(&["a"])));
-    let by_hand = undo("u_3", "u_6").await;
-    assert_eq!(by_hand.expect("nothing is left of it"), None);
-}
-
-/// Naming the files, and touching none.
-pub async fn refuses_what_was_changed_again(fixture: &impl Fixture) {
-    fixture.write(FACTS, &file(&["a"]));
-    by_hand(fixture, 1).await;
-    fixture.write(FACTS, &file(&["a", "b"]));
-    fixture.write(PROFILE, &file(&["p"]));
-    fixture.write(BOB, &file(&["x"]));
-    by_run(fixture, "r_1", 2).await;
-    let corrected = file(&["a", "b"]).replace(
-        "as it was\n\n<!-- end -->\n\n## About b",
-        "x\n\n<!-- end -->\n\n## About b",
-    );
-    let again = [file(&["a"]), entry("b", "corrected")].concat();
-    fixture.write(FACTS, &again);
-    fixture.write(BOB, &file(&["x"]).replace("as it was", "corrected"));
-    let before = log(fixture).await.len();
-    let refused = fixture.history().undo("r_1", &run("u_1"), at(3)).await;
-    let Err(HistoryError::Conflict { paths, .. }) = refused else {
-        panic!("{refused:?}");
-    };
-    assert_eq!(paths, [FACTS.into(), BOB.into()]);
-    assert_eq!(fixture.text(FACTS), Some(again));
-    assert_eq!(fixture.text(PROFILE), Some(file(&["p"])));
-    assert_eq!(log(fixture).await.len(), before + 1, "only what the person did");
-    // An entry beside it is none of the run's.
-    fixture.write(FACTS, &corrected);
-    fixture.write(BOB, &file(&["x"]));
-    fixture
-        .history()
-        .undo("r_1", &run("u_1"), at(4))
-        .await
-        .expect("undoes");
-    assert_eq!(fixture.text(FACTS), Some(file(&["a"]).replace("as it was", "x")));
-    assert_eq!(fixture.text(BOB), None);
-}
-
-/// So that it is not taken for the run's.
-pub async fn records_the_persons_changes_before_an_undo(fixture: &impl Fixture) {
-    fixture.write(FACTS, &file(&["a"]));
-    by_run(fixture, "r_1", 1).await;
-    fixture.write(BOB, &file(&["b"]));
-    fixture
-        .history()
-        .undo("r_1", &run("u_1"), at(2))
-        .await
-        .expect("undoes");
-    let log = log(fixture).await;
-    assert_eq!(log.len(), 3);
-    assert!(matches!(&log[1].by, By::Person { .. }));
-    assert_eq!(log[1].files, [BOB.into()]);
-    assert_eq!(
-        (fixture.text(FACTS), fixture.text(BOB)),
-        (None, Some(file(&["b"])))
-    );
-}
-
-/// Unknown ones, and what cannot be an id.
-pub async fn refuses_runs_that_are_none(fixture: &impl Fixture) {
-    let history = fixture.history();
-    fixture.write(FACTS, &file(&["a"]));
-    by_run(fixture, "r_1", 1).await;
-    fixture.write(FACTS, &file(&["a", "b"]));
-    let refused = history.undo("r_2", &run("u_1"), at(2)).await;
-    assert!(matches!(refused, Err(HistoryError::NoRun { .. })));
-    for bad in ["", "r 1", "r\n1", "r_1\u{0}"] {
-        let refused = history.commit(&Author::Run(run(bad)), at(3)).await;
-        assert!(matches!(refused, Err(HistoryError::BadRun { .. })), "{bad:?}");
-        let refused = history.undo("r_1", &run(bad), at(3)).await;
-        assert!(matches!(refused, Err(HistoryError::BadRun { .. })), "{bad:?}");
-    }
 }
 
 /// And knows nothing of before.
@@ -402,7 +333,10 @@ pub async fn begins_anew_after_a_purge(fixture: &impl Fixture) {
     let gone = history.undo("r_1", &run("u_1"), at(3)).await;
     assert!(matches!(gone, Err(HistoryError::NoRun { .. })));
     assert_eq!(
-        history.commit(&Author::Person, at(4)).await.expect("commits"),
+        history
+            .commit(&Author::Person, &Part::All, at(4))
+            .await
+            .expect("commits"),
         None
     );
     fixture.write(FACTS, &file(&["a", "b"]));
@@ -421,7 +355,7 @@ pub async fn takes_concurrent_calls(fixture: &impl Fixture) {
     for n in 0..8 {
         fixture.write(&format!("default/default/users/u{n}/profile.md"), &file(&["a"]));
         let history = fixture.history();
-        tasks.spawn(async move { history.commit(&Author::Person, at(n)).await });
+        tasks.spawn(async move { history.commit(&Author::Person, &Part::All, at(n)).await });
     }
     let mut recorded = Vec::new();
     while let Some(done) = tasks.join_next().await {
@@ -430,7 +364,7 @@ pub async fn takes_concurrent_calls(fixture: &impl Fixture) {
     recorded.extend(
         fixture
             .history()
-            .commit(&Author::Person, at(9))
+            .commit(&Author::Person, &Part::All, at(9))
             .await
             .expect("commits"),
     );

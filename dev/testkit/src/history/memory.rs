@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use markdown::sections::{Counts, headline, merge};
+use markdown::sections::{Counts, headline, merge, with_entries};
 use model::Timestamp;
-use ports::{Author, By, History, HistoryError, RecordedChange, Run, RunId, Touching, VaultPath};
+use ports::{Author, By, History, HistoryError, Part, RecordedChange, Run, RunId, Touching, VaultPath};
 
 use crate::vault::MemoryVault;
 
@@ -29,6 +29,8 @@ struct Shared {
     made: usize,
     calls: u64,
     fail_call: Option<u64>,
+    /// A purge that failed.
+    owed: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone)]
@@ -71,6 +73,9 @@ impl MemoryHistory {
                 source: std::io::Error::other("a planned fault"),
             });
         }
+        if let Some(at) = shared.owed.take() {
+            shared.begin_anew(at, self.files());
+        }
         Ok(shared)
     }
 
@@ -89,6 +94,13 @@ impl Shared {
             .last()
             .map(|kept| kept.after.clone())
             .unwrap_or_default()
+    }
+
+    fn begin_anew(&mut self, at: Timestamp, files: Files) {
+        let paths = files.keys().cloned().collect();
+        self.kept.clear();
+        let subject = "the history begins anew".to_owned();
+        self.keep(By::Purge, at, subject, Files::new(), files, paths);
     }
 
     fn record(&mut self, by: By, at: Timestamp, after: Files) -> Option<RecordedChange> {
@@ -153,6 +165,33 @@ impl Shared {
             None => Ok(made),
         }
     }
+}
+
+/// Recorded files with a part of what stands on disk.
+fn taken(mut files: Files, disk: &Files, part: &Part) -> Files {
+    for path in differing(&files, disk) {
+        let now = match part {
+            Part::All => disk.get(&path).cloned(),
+            Part::Files(some) if some.contains(&path) => disk.get(&path).cloned(),
+            Part::Files(_) => continue,
+            Part::Entries(entries) => {
+                let (Some(ids), Some(now)) = (entries.get(&path), disk.get(&path)) else {
+                    continue;
+                };
+                let [was, now] = [files.get(&path), Some(now)]
+                    .map(|bytes| bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()));
+                let is_brought = |id: &str| ids.iter().any(|brought| brought.as_str() == id);
+                let text = with_entries(was.as_deref(), &now.unwrap_or_default(), is_brought);
+                let Some(text) = text else { continue };
+                Some(text.into_bytes())
+            }
+        };
+        match now {
+            Some(bytes) => drop(files.insert(path, bytes)),
+            None => drop(files.remove(&path)),
+        }
+    }
+    files
 }
 
 /// The files without what a change did, or the paths where that was changed again.
@@ -245,7 +284,12 @@ fn person() -> By {
 
 #[async_trait]
 impl History for MemoryHistory {
-    async fn commit(&self, author: &Author, at: Timestamp) -> Result<Option<RecordedChange>, HistoryError> {
+    async fn commit(
+        &self,
+        author: &Author,
+        part: &Part,
+        at: Timestamp,
+    ) -> Result<Option<RecordedChange>, HistoryError> {
         let mut shared = self.serving()?;
         let by = match author {
             Author::Person => person(),
@@ -255,7 +299,8 @@ impl History for MemoryHistory {
                 By::Run { run, undoes: None }
             }
         };
-        Ok(shared.record(by, at, self.files()))
+        let after = taken(shared.now(), &self.files(), part);
+        Ok(shared.record(by, at, after))
     }
 
     async fn log(&self, touching: &Touching, limit: usize) -> Result<Vec<RecordedChange>, HistoryError> {
@@ -264,11 +309,15 @@ impl History for MemoryHistory {
             Touching::All => String::new(),
             Touching::Path(path) => format!("{}/", path.trim_end_matches('/')),
             Touching::Owner(scope, owner) => format!("{}/", markdown::place::folder_of(scope, Some(owner))),
+            Touching::Alone(scope) => format!("{}/", markdown::place::folder_of(scope, None)),
         };
         let touches = |change: &&RecordedChange| {
             let mut files = change.files.iter();
-            files.any(|file| format!("{file}/").starts_with(&below))
-                || (change.files.is_empty() && below.is_empty())
+            let is_below = |file: &VaultPath| format!("{file}/").starts_with(&below);
+            match touching {
+                Touching::Alone(_) => files.len() > 0 && files.all(is_below),
+                _ => files.any(is_below) || (change.files.is_empty() && below.is_empty()),
+            }
         };
         let newest = shared.kept.iter().rev().map(|kept| &kept.change);
         Ok(newest.filter(touches).take(limit).cloned().collect())
@@ -311,12 +360,8 @@ impl History for MemoryHistory {
     }
 
     async fn purge(&self, at: Timestamp) -> Result<(), HistoryError> {
-        let mut shared = self.serving()?;
-        let files = self.files();
-        let paths = files.keys().cloned().collect();
-        shared.kept.clear();
-        let subject = "the history begins anew".to_owned();
-        shared.keep(By::Purge, at, subject, Files::new(), files, paths);
+        let mut shared = self.serving().inspect_err(|_| self.lock().owed = Some(at))?;
+        shared.begin_anew(at, self.files());
         Ok(())
     }
 }

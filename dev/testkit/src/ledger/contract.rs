@@ -1,15 +1,18 @@
 //! What every ledger keeps, as running code: each function takes an empty ledger and panics where it breaks the ports.
 //!
-//! Owns: the meaning of `Transcripts`, `Jobs`, `FileChanges` and `Conversations`. Never: durability across a restart.
+//! Owns: the meaning of `Transcripts`, `Jobs`, `FileChanges`, `Conversations` and `Runs`. Never: durability across a restart.
 //!
-//! Reading order: [`transcripts`], [`sweeps`], [`jobs`], [`changes`], [`conversations`]; [`check_all`] runs all of them.
+//! Reading order: [`transcripts`], [`sweeps`], [`jobs`], [`changes`], [`conversations`], [`runs`]; [`check_all`] runs all of them.
 
 pub mod changes;
 pub mod conversations;
 pub mod jobs;
+mod run_sweeps;
+pub mod runs;
 pub mod sweeps;
 pub mod transcripts;
 
+use ports::runs::Runs;
 use ports::{Conversations, FileChanges, Jobs, Transcripts};
 
 /// The three ports in one store: what is cut in one shows in the others.
@@ -18,7 +21,7 @@ pub trait Ledger: Transcripts + Jobs + FileChanges {}
 impl<T: Transcripts + Jobs + FileChanges> Ledger for T {}
 
 /// Runs the whole contract, each function on a ledger of its own.
-pub async fn check_all<L: Ledger + Conversations>(fresh: impl Fn() -> L) {
+pub async fn check_all<L: Ledger + Conversations + Runs>(fresh: impl Fn() -> L) {
     transcripts::everything_comes_back_in_order(&fresh()).await;
     transcripts::a_client_id_makes_a_retry_harmless(&fresh()).await;
     transcripts::an_append_is_all_or_none(&fresh()).await;
@@ -60,4 +63,14 @@ pub async fn check_all<L: Ledger + Conversations>(fresh: impl Fn() -> L) {
     conversations::tenants_do_not_reach_each_other(&fresh()).await;
     conversations::conversations_are_listed_by_the_beginning_of_their_names(&fresh()).await;
     conversations::sweeps_take_conversations(&fresh()).await;
+    runs::a_run_lives_and_ends(&fresh()).await;
+    runs::equal_work_waits_once(&fresh()).await;
+    runs::a_waiting_run_is_moved(&fresh()).await;
+    runs::a_failed_run_waits_or_is_given_up(&fresh()).await;
+    runs::a_person_goes_first(&fresh()).await;
+    runs::a_run_is_given_back(&fresh()).await;
+    runs::a_threshold_counts(&fresh()).await;
+    runs::costs_add_up(&fresh()).await;
+    runs::runs_are_listed(&fresh()).await;
+    run_sweeps::sweeps_take_runs(&fresh()).await;
 }

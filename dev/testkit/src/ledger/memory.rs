@@ -1,4 +1,4 @@
-//! The ledger in memory: one struct, four ports, no durability.
+//! The ledger in memory: one struct, five ports, no durability.
 //!
 //! Owns: the protocol checks (a caller that breaks a port's promise panics with the reason) and the planned faults.
 //! Never: being clever; every question is a walk over all rows.
@@ -6,6 +6,7 @@
 mod changes;
 mod conversations;
 mod jobs;
+mod runs;
 mod sweep;
 mod transcripts;
 
@@ -55,6 +56,7 @@ struct State {
     jobs: Vec<StoredJob>,
     files: BTreeMap<VaultPath, FileRecord>,
     conversations: BTreeMap<SessionKey, conversations::Stored>,
+    runs: runs::Kept,
 }
 
 /// A message is in the buffer or in one cell because it has one place for the answer.

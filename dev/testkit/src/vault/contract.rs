@@ -2,6 +2,8 @@
 //!
 //! Owns: the port's promises as assertions. Never: speed, links, or what only one implementation does.
 
+pub mod pages;
+
 use std::sync::Arc;
 
 use model::{Entry, EntryId, Name, Scope};

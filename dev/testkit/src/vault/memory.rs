@@ -2,12 +2,14 @@
 //!
 //! Owns: the port's behaviour without a disk, hands that edit files, and planned faults. Never: waiting.
 
+mod pages;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use markdown::{Change, NoPlace, Parsed, Place};
-use model::{Entry, EntryId, Owner, Scope, Zone};
+use model::{Entry, EntryId, EntryKind, Owner, Scope, Zone};
 use ports::{
     Edit, EntryProblem, FileStat, ParsedFile, ReadEntry, Vault, VaultChange, VaultError, VaultPath, Written,
 };
@@ -51,8 +53,8 @@ impl MemoryVault {
 
     /// Makes the n-th call from now fail, counted from 1 over every call that can fail.
     ///
-    /// A failing `append` tears: half of what it would have written to its first file is there. Other calls do
-    /// nothing.
+    /// A failing `append` tears: half of what it would have written to its first file is there, unless that is a
+    /// skill, which is written whole or not at all. Other calls do nothing.
     pub fn fail_call(&self, n: u64) {
         let mut shared = self.lock();
         shared.fail_call = Some(shared.calls + n);
@@ -113,7 +115,7 @@ impl MemoryVault {
         let first = &entries[0];
         let mut bytes = match shared.files.get(path) {
             Some(file) => file.bytes.clone(),
-            None => markdown::new_file(self.zone.date(first.time)).into_bytes(),
+            None => markdown::new_file(first.kind, self.zone.date(first.time)).into_bytes(),
         };
         let parsed = markdown::parse(&bytes, &place, &self.zone);
         if let Some(broken) = parsed.unwritable() {
@@ -122,7 +124,14 @@ impl MemoryVault {
                 reason: broken.to_string(),
             });
         }
-        let plan = markdown::plan(&bytes, &parsed, entries, &self.zone);
+        let plan =
+            markdown::plan(&bytes, &parsed, entries, &self.zone).map_err(|broken| VaultError::Broken {
+                path: path.to_string(),
+                reason: broken.to_string(),
+            })?;
+        if is_torn && first.kind == EntryKind::Skill {
+            return Err(planned_fault(path));
+        }
         bytes.truncate(plan.cut.map_or(bytes.len(), |cut| cut.at));
         let len = if is_torn {
             plan.text.len() / 2
@@ -296,7 +305,11 @@ impl Vault for MemoryVault {
         }
         let bytes =
             markdown::change(&file.bytes, &parsed, &changes, &self.zone).map_err(|id| no_entry(&id))?;
+        let is_left = !bytes.is_empty();
         let stat = shared.put(path, bytes);
+        if !is_left {
+            shared.files.remove(path);
+        }
         drop(shared);
         self.news.notify_one();
         Ok(stat)

@@ -31,6 +31,11 @@ async fn keeps_the_contract() {
 }
 
 #[tokio::test]
+async fn keeps_the_contract_of_pages() {
+    contract::pages::holds(async || MemoryVault::new(zone()), |vault| vault).await;
+}
+
+#[tokio::test]
 async fn a_planned_fault_tears_an_append_once() {
     let vault = MemoryVault::new(zone());
     let [one, two] = ["af_1", "af_2"].map(|id| fact("ann", id, "2023-05-08", id));

@@ -26,6 +26,7 @@ impl State {
             Sweep::Scope(scope) => key.scope != *scope,
             Sweep::Messages(..) => true,
         });
+        self.runs.sweep(&sweep);
         match sweep {
             Sweep::Session(session) => {
                 self.sessions.retain(|key| *key != session);
