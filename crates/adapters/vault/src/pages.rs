@@ -60,6 +60,10 @@ fn put(writer: &Writer, path: &str, before: Option<&str>, text: &str) -> Result<
 
 #[async_trait]
 impl Pages for MarkdownVault {
+    fn path_of(&self, scope: &Scope, owner: &Owner, page: Page) -> VaultPath {
+        path_of(scope, owner, page)
+    }
+
     async fn page(&self, scope: &Scope, owner: &Owner, page: Page) -> Result<Option<String>, VaultError> {
         let path = path_of(scope, owner, page);
         self.blocking(move |writer| read(writer, &path)).await

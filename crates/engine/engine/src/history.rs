@@ -124,7 +124,7 @@ impl Chronicle {
     }
 
     /// A file was changed or taken away through the port: the run's, or for a person.
-    fn is_edited(&self, path: &VaultPath) {
+    pub(crate) fn is_edited(&self, path: &VaultPath) {
         let mut state = self.state();
         match state.runs.last_mut().filter(|_| IN_RUN.try_with(|()| ()).is_ok()) {
             Some((_, files)) => drop(files.insert(path.clone())),

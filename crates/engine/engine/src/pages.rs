@@ -39,9 +39,15 @@ pub(crate) async fn replace(world: &World, replace: ReplacePage) -> Result<bool,
         return Ok(false);
     }
     let pages = &world.parts.pages;
-    Ok(pages
+    let replaced = pages
         .replace(&scope, &owner, page, before.as_deref(), &text)
-        .await?)
+        .await?;
+    if replaced {
+        let path = pages.path_of(&scope, &owner, page);
+        world.chronicle.is_edited(&path);
+        world.chronicle.touch(world.parts.clock.elapsed());
+    }
+    Ok(replaced)
 }
 
 /// Takes the lines out of an owner's pages that cite what is gone, with what stood in the pages before.

@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use model::{Owner, Page, Scope};
 
-use crate::VaultError;
+use crate::{VaultError, VaultPath};
 
 /// Pages beside an owner's memory files.
 #[async_trait]
 pub trait Pages: Send + Sync + std::fmt::Debug {
+    /// The file of a page.
+    fn path_of(&self, scope: &Scope, owner: &Owner, page: Page) -> VaultPath;
     /// A page's text; none when there is no page. A page that is no UTF-8 is [`VaultError::Broken`].
     async fn page(&self, scope: &Scope, owner: &Owner, page: Page) -> Result<Option<String>, VaultError>;
     /// Puts a text in the place of `before`, at once and for good, and keeps `before` as the page's previous version.

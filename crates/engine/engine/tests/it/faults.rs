@@ -322,6 +322,9 @@ impl FileChanges for Faulty<dyn FileChanges> {
 
 #[async_trait]
 impl Pages for Faulty<dyn Pages> {
+    fn path_of(&self, scope: &Scope, owner: &Owner, page: Page) -> VaultPath {
+        Pages::path_of(&*self.inner, scope, owner, page)
+    }
     async fn page(&self, scope: &Scope, owner: &Owner, page: Page) -> Result<Option<String>, VaultError> {
         self.faults
             .call("page", self.inner.page(scope, owner, page), no_vault)

@@ -20,6 +20,10 @@ fn previous_of(scope: &Scope, owner: &Owner, page: Page) -> VaultPath {
 
 #[async_trait]
 impl Pages for MemoryVault {
+    fn path_of(&self, scope: &Scope, owner: &Owner, page: Page) -> VaultPath {
+        path_of(scope, owner, page.file_name())
+    }
+
     async fn page(&self, scope: &Scope, owner: &Owner, page: Page) -> Result<Option<String>, VaultError> {
         let path = path_of(scope, owner, page.file_name());
         let shared = self.serving()?;
