@@ -13,6 +13,7 @@ use ports::runs::Event;
 use practice::{Case, RULES_VERSION, Trajectory, case, case_request, parse_case, trajectories};
 
 use crate::asking::{ask, retry};
+use crate::desk::recorded;
 
 /// Writes a case for each agent that worked with tools.
 #[derive(Debug)]
@@ -46,7 +47,9 @@ impl ExtractAgentCase {
                 let Some((case, author)) = told(context, work).await else {
                     return Ok(None);
                 };
-                self.put(cell, entry(cell, &owner, &id, case, author)).await?;
+                let entry = entry(cell, &owner, &id, case, author);
+                let put = Box::pin(self.put(cell, entry));
+                recorded(&self.engine, context, put).await?;
             }
             Err(error) => return Err(retry(&error)),
         }

@@ -1,6 +1,8 @@
 //! What all strategies share: whose memory a run is about, reading it, asking a model.
 //!
-//! Owns: that a model which does not answer fails no run. Never: a rule of its own.
+//! Owns: that what a run writes is recorded as its own. Never: a rule of its own.
+
+use std::convert::Infallible;
 
 use consolidate::known::{Known, of_row};
 use engine::{Engine, EngineError, Hit, List, SortBy};
@@ -8,7 +10,8 @@ use extract::Prompt;
 use model::{EntryKind, Owner, OwnerKind, Scope, Timestamp};
 use offline::{About, Failure, RunContext};
 use ports::runs::Event;
-use ports::{ChatMessage, ChatRequest, ChatRole};
+
+use crate::asking;
 
 /// What a model answered.
 pub(crate) struct Answer {
@@ -19,26 +22,20 @@ pub(crate) struct Answer {
 
 /// Asks the model, if there is one and the day's budget lasts; none where the rules must serve.
 pub(crate) async fn ask(context: &RunContext, prompt: Prompt) -> Option<Answer> {
-    let chat = context.chat.as_ref()?;
-    let message = |role, content| ChatMessage { role, content };
-    let request = ChatRequest {
-        messages: vec![
-            message(ChatRole::System, prompt.system),
-            message(ChatRole::User, prompt.user),
-        ],
-        schema: Some((prompt.schema_name, prompt.schema_json)),
-        tokens_max: prompt.tokens_max,
+    let whole = |text: &str| Ok::<_, Infallible>(text.to_owned());
+    let (content, author) = asking::ask(context, prompt, whole).await?;
+    Some(Answer { content, author })
+}
+
+/// Writes as the run: what it changes is recorded as the run's, and can be taken back with it. No model is asked in it,
+/// because others wait to write.
+pub(crate) async fn recorded<T>(engine: &Engine, context: &RunContext, write: impl Future<Output = T>) -> T {
+    let run = ports::Run {
+        id: context.run.id.clone(),
+        strategy: context.run.work.strategy.clone(),
+        reason: context.run.reason.clone(),
     };
-    match chat.complete(request).await {
-        Ok(reply) => Some(Answer {
-            content: reply.content,
-            author: chat.model().to_owned(),
-        }),
-        Err(error) => {
-            tracing::info!(%error, run = %context.run.id, "the rules serve instead of the model");
-            None
-        }
-    }
+    Box::pin(engine.recorded(run, Box::pin(write))).await.0
 }
 
 /// Signs what the rules made.

@@ -15,7 +15,7 @@ use model::{EntryKind, Owner, Page, Scope, Timestamp};
 use offline::{About, Failure, Outcome, RunContext, Strategy, Triggers};
 use ports::runs::{Event, Threshold};
 
-use crate::desk::{all, ask, episode_of_user, failed, known, owners};
+use crate::desk::{all, ask, episode_of_user, failed, known, owners, recorded};
 
 /// So many episodes call for a run before the night does.
 const EPISODES: u32 = 8;
@@ -131,7 +131,8 @@ impl Dream {
                 before,
                 text: said.unwrap_or(by_rules),
             };
-            if self.engine.replace_page(replace).await.map_err(failed)? {
+            let replacing = self.engine.replace_page(replace);
+            if recorded(&self.engine, context, replacing).await.map_err(failed)? {
                 return Ok(true);
             }
         }

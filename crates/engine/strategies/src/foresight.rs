@@ -11,7 +11,7 @@ use model::{Cell, CellId, Entry, EntryId, EntryKind, Message, Origin, Owner, Own
 use offline::{About, Failure, Outcome, RunContext, Strategy, Triggers};
 use ports::runs::Event;
 
-use crate::desk::{all, ask, by_rules, failed};
+use crate::desk::{all, ask, by_rules, failed, recorded};
 
 /// The strategy.
 #[derive(Debug)]
@@ -85,7 +85,9 @@ impl Strategy for ExtractForesight {
             remove: Vec::new(),
         };
         if count > 0 {
-            self.engine.curate(curate).await.map_err(failed)?;
+            recorded(&self.engine, context, self.engine.curate(curate))
+                .await
+                .map_err(failed)?;
         }
         Ok(outcome(count))
     }

@@ -12,7 +12,7 @@ use model::{Entry, EntryId, EntryKind, Origin, Owner, ParentKind, Scope};
 use offline::{About, Failure, Outcome, RunContext, Strategy, Triggers};
 use ports::runs::Event;
 
-use crate::desk::{all, ask, by_rules, episode_of_user, failed, known};
+use crate::desk::{all, ask, by_rules, episode_of_user, failed, known, recorded};
 
 /// So long nothing is written before a profile is looked at.
 const QUIET: Duration = Duration::from_mins(1);
@@ -86,7 +86,9 @@ impl Strategy for ExtractUserProfile {
             remove: remove.into_iter().map(EntryId::new).collect(),
         };
         if !curate.put.is_empty() || !curate.remove.is_empty() {
-            engine.curate(curate).await.map_err(failed)?;
+            recorded(engine, context, engine.curate(curate))
+                .await
+                .map_err(failed)?;
         }
         if update.made != made {
             engine

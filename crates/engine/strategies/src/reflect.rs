@@ -11,7 +11,7 @@ use model::{Doc, DocKind, Entry, EntryId, EntryKind, Origin, Owner, Parent, Pare
 use offline::{About, Failure, Outcome, RunContext, Strategy, Triggers};
 use ports::runs::Event;
 
-use crate::desk::{ask, by_rules, failed, owners};
+use crate::desk::{ask, by_rules, failed, owners, recorded};
 
 /// The strategy's name.
 pub const NAME: &str = "reflect_episodes";
@@ -84,7 +84,9 @@ impl ReflectEpisodes {
                 put: vec![entry(one, scope, owner, author)],
                 remove: plan.replaces.iter().map(|id| EntryId::new(id.as_str())).collect(),
             };
-            self.engine.curate(curate).await.map_err(failed)?;
+            recorded(&self.engine, context, self.engine.curate(curate))
+                .await
+                .map_err(failed)?;
         }
         Ok(planned.len())
     }

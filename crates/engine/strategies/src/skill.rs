@@ -18,6 +18,7 @@ use practice::{
 };
 
 use crate::asking::{ask, retry};
+use crate::desk::recorded;
 
 /// After an agent's last case: it may be at work still.
 const QUIET: Duration = Duration::from_mins(5);
@@ -73,7 +74,12 @@ impl ExtractAgentSkill {
         let remove = unsupported(&cases, &standing);
         let mut changes = remove.len();
         standing.retain(|standing| !remove.contains(&standing.id));
-        self.curate(scope, owner, Vec::new(), remove).await?;
+        recorded(
+            &self.engine,
+            context,
+            self.curate(scope, owner, Vec::new(), remove),
+        )
+        .await?;
         for cluster in clusters(&cases) {
             if context.superseded() {
                 // A run that knows of more waits already.
@@ -90,7 +96,12 @@ impl ExtractAgentSkill {
             let entry = entry(scope, owner, &cluster, id, (skill, author), times);
             standing.retain(|standing| standing.id != entry.id);
             standing.push(standing_of(&entry));
-            self.curate(scope, owner, vec![entry], Vec::new()).await?;
+            recorded(
+                &self.engine,
+                context,
+                self.curate(scope, owner, vec![entry], Vec::new()),
+            )
+            .await?;
             changes += 1;
         }
         Ok(changes)

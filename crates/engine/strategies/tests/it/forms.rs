@@ -3,6 +3,7 @@
 use engine::{EditEntry, Forget, Method, Search};
 use model::{EntryId, EntryKind, Origin, Page, Scope, SessionId, SessionKey};
 use ports::runs::RunState;
+use ports::{By, History, RecordedChange, Touching};
 use testkit::models::ScriptedChat;
 
 use crate::stage::{Stage, hits, page, put_fact, texts, user};
@@ -27,6 +28,37 @@ async fn a_user_with_one_episode_has_a_profile_after_a_quiet_minute() {
     assert_eq!(profile, ["Ann is a nurse.", "Ann lives in Lisbon."]);
     let one = &hits(&process.engine, "ann", EntryKind::Profile).await[0].doc;
     assert!(!one.sources.is_empty() && one.key.id.starts_with("pf_"));
+}
+
+#[tokio::test]
+async fn what_a_run_wrote_is_recorded_as_its_own_and_taken_back_with_it() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    stage
+        .say(&process, "s", "ann", &["I live in Lisbon.", "I'm a nurse."])
+        .await;
+    let profiled = stage.run(&process, PROFILE).await;
+    let dreamt = stage.run(&process, "dream").await;
+    let made = page(&process.engine, Page::User).await + &page(&process.engine, Page::Memory).await;
+    assert!(made.contains("nurse"), "{made}");
+    process.engine.shutdown().await;
+    let log = stage.history.log(&Touching::All, 100).await.expect("it reads");
+    let by = |id: &ports::RunId| {
+        let is_ours = |change: &&RecordedChange| matches!(&change.by, By::Run { run, .. } if run.id == *id);
+        log.iter().filter(is_ours).count()
+    };
+    assert!(by(&profiled[0].id) > 0, "{log:#?}");
+    assert!(by(&dreamt[0].id) > 0, "{log:#?}");
+    let is_persons = |change: &RecordedChange| matches!(change.by, By::Person { .. });
+    assert!(!log.iter().any(is_persons), "{log:#?}");
+    let process = stage.open().await;
+    process
+        .engine
+        .undo(None, &dreamt[0].id)
+        .await
+        .expect("it is taken back");
+    let left = page(&process.engine, Page::User).await + &page(&process.engine, Page::Memory).await;
+    assert!(!left.contains("nurse"), "{left}");
 }
 
 #[tokio::test]

@@ -17,6 +17,7 @@ use ports::{Chat, Embedder as _, NewMessage, Pages, VaultError};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use testkit::clock::{CountingIds, ManualClock};
+use testkit::history::MemoryHistory;
 use testkit::index::MemoryIndex;
 use testkit::ledger::MemoryLedger;
 use testkit::models::{HashEmbedder, ScriptedChat};
@@ -55,6 +56,9 @@ impl Fragile {
 
 #[async_trait]
 impl Pages for Fragile {
+    fn path_of(&self, scope: &Scope, owner: &Owner, page: Page) -> ports::VaultPath {
+        Pages::path_of(&self.inner, scope, owner, page)
+    }
     async fn page(&self, scope: &Scope, owner: &Owner, page: Page) -> Result<Option<String>, VaultError> {
         self.check()?;
         self.inner.page(scope, owner, page).await
@@ -95,6 +99,7 @@ pub(crate) struct Stage {
     ledger: Arc<MemoryLedger>,
     pub(crate) vault: MemoryVault,
     pub(crate) pages: Arc<Fragile>,
+    pub(crate) history: Arc<MemoryHistory>,
     index: MemoryIndex,
     embedder: Arc<HashEmbedder>,
     clock: Arc<ManualClock>,
@@ -119,6 +124,7 @@ impl Default for Stage {
                 made: AtomicUsize::new(0),
                 fails_at: AtomicUsize::new(0),
             }),
+            history: Arc::new(MemoryHistory::new(vault.clone())),
             vault,
             index: MemoryIndex::new(embedder.id().clone()),
             embedder,
@@ -145,7 +151,7 @@ impl Stage {
             file_changes: self.ledger.clone(),
             vault: Arc::new(self.vault.clone()),
             pages: self.pages.clone(),
-            history: None,
+            history: Some(self.history.clone()),
             index: Arc::new(self.index.clone()),
             embedder: self.embedder.clone(),
             chat: None,
