@@ -56,7 +56,7 @@ impl Core {
                 owner: about.owner,
                 subject: about.subject,
             },
-            session: event.session().cloned(),
+            session: Some(event.session().clone()),
             cause,
             reason,
             run_at: later(self.time.now(), triggers.idle.unwrap_or_default()),

@@ -11,7 +11,6 @@ use model::{CellId, Date, EntryId, Owner, Scope, SessionId, Timestamp};
 
 use crate::history::RunId;
 use crate::ledger::LedgerError;
-use crate::vault::VaultPath;
 
 /// What a run is about. Equal work is the same work: one run that waits does for all who asked.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -297,45 +296,26 @@ pub enum Event {
         session: SessionId,
         case: EntryId,
     },
-    /// A cluster of an owner's episodes or cases gained or lost one.
-    ClusterChanged {
-        scope: Scope,
-        owner: Owner,
-        cluster: String,
-    },
-    /// A person edited a file of an owner's.
-    HandEdited {
-        scope: Scope,
-        owner: Owner,
-        path: VaultPath,
-    },
 }
 
 impl Event {
     pub fn scope(&self) -> &Scope {
         match self {
-            Self::EpisodeWritten { scope, .. }
-            | Self::CaseWritten { scope, .. }
-            | Self::ClusterChanged { scope, .. }
-            | Self::HandEdited { scope, .. } => scope,
+            Self::EpisodeWritten { scope, .. } | Self::CaseWritten { scope, .. } => scope,
         }
     }
 
     /// Whose memory it happened to.
     pub fn owner(&self) -> &Owner {
         match self {
-            Self::EpisodeWritten { owner, .. }
-            | Self::CaseWritten { owner, .. }
-            | Self::ClusterChanged { owner, .. }
-            | Self::HandEdited { owner, .. } => owner,
+            Self::EpisodeWritten { owner, .. } | Self::CaseWritten { owner, .. } => owner,
         }
     }
 
-    /// The session in which it began, where there is one.
-    pub fn session(&self) -> Option<&SessionId> {
+    /// The session in which it began.
+    pub fn session(&self) -> &SessionId {
         match self {
-            Self::EpisodeWritten { session, .. } | Self::CaseWritten { session, .. } => Some(session),
-            Self::ClusterChanged { .. } | Self::HandEdited { .. } => None,
+            Self::EpisodeWritten { session, .. } | Self::CaseWritten { session, .. } => session,
         }
     }
 }
@@ -346,8 +326,6 @@ impl std::fmt::Display for Event {
         match self {
             Self::EpisodeWritten { episode, .. } => write!(f, "episode {episode} was written"),
             Self::CaseWritten { case, .. } => write!(f, "case {case} was written"),
-            Self::ClusterChanged { cluster, .. } => write!(f, "cluster {cluster} changed"),
-            Self::HandEdited { path, .. } => write!(f, "{path} was edited by hand"),
         }
     }
 }
