@@ -152,6 +152,9 @@ fn a_file_that_grows_meanwhile_fails_no_commit() {
                 file.write_all(b"more\n").expect("writes");
             }
         });
+        while folder.at(FACTS).metadata().is_ok_and(|file| file.len() == 0) {
+            std::thread::yield_now();
+        }
         for n in 0..20 {
             folder.put(PROFILE, format!("## {n}\n"));
             let made = runtime.block_on(folder.history.commit(&Author::Person, &Part::All, at(1)));
