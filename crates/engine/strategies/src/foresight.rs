@@ -52,6 +52,17 @@ impl Strategy for ExtractForesight {
         let (Some(owner), Some(cell)) = (&work.owner, self.engine.cell(&cell).await.map_err(failed)?) else {
             return Ok(outcome(0));
         };
+        let own: Vec<Message> = cell
+            .messages
+            .iter()
+            .filter(|message| message.sender == owner.id)
+            .cloned()
+            .collect();
+        // Most memcells announce nothing: then nothing is read of an owner who may have very much.
+        let by_rules = foresights(&own, &self.engine.settings().zone);
+        if by_rules.is_empty() {
+            return Ok(outcome(0));
+        }
         let standing = all(&self.engine, &work.scope, owner, EntryKind::Foresight).await?;
         let is_told = |parent: &Parent| parent.id == cell.id.as_str();
         if standing
@@ -60,13 +71,7 @@ impl Strategy for ExtractForesight {
         {
             return Ok(outcome(0));
         }
-        let own: Vec<Message> = cell
-            .messages
-            .iter()
-            .filter(|message| message.sender == owner.id)
-            .cloned()
-            .collect();
-        let (found, author) = self.found(context, &own).await;
+        let (found, author) = self.found(context, &own, by_rules).await;
         let is_known = |new: &Foresight| {
             standing.iter().any(|hit| {
                 hit.doc.valid_from == Some(new.from) && extract::is_duplicate(&hit.doc.text, &new.content)
@@ -94,11 +99,15 @@ impl Strategy for ExtractForesight {
 }
 
 impl ExtractForesight {
-    async fn found(&self, context: &RunContext, own: &[Message]) -> (Vec<Foresight>, String) {
+    /// As a model tells it, where there is one to ask.
+    async fn found(
+        &self,
+        context: &RunContext,
+        own: &[Message],
+        found: Vec<Foresight>,
+    ) -> (Vec<Foresight>, String) {
         let zone = &self.engine.settings().zone;
-        let found = foresights(own, zone);
-        if !found.is_empty()
-            && let Some(answer) = ask(context, request(own, zone)).await
+        if let Some(answer) = ask(context, request(own, zone)).await
             && let Some(said) = parse_answer(&answer.content, own, zone)
         {
             return (said, answer.author);
