@@ -229,14 +229,17 @@ impl Proxy {
         let question = dialect::read_message(turn.speech.dialect(), last).ok()?.prose();
         let scope = &talk.key.scope;
         let here = &talk.key.session;
-        let recalled = recall::recall(&self.engine, &*self.clock, scope, &talk.owner, here, &question).await;
-        let pages = if visible.memories.iter().any(|id| id.starts_with(recall::PAGES)) {
-            None
-        } else {
+        let (engine, clock) = (&self.engine, &*self.clock);
+        let pages = async {
+            if visible.memories.iter().any(|id| id.starts_with(recall::PAGES)) {
+                return None;
+            }
             let count = |text: &str| turn.meter.text(text);
-            let max = turn.pages_tokens_max();
-            recall::pages(&self.engine, &*self.clock, scope, &talk.owner, max, &count).await
+            recall::pages(engine, clock, scope, &talk.owner, turn.pages_tokens_max(), &count).await
         };
+        // Both at once: the turn waits for memory no longer than for one of them.
+        let recalled = recall::recall(engine, clock, scope, &talk.owner, here, &question);
+        let (recalled, pages) = tokio::join!(recalled, pages);
         let tokens_max = turn.fragment_tokens_max() + pages.as_ref().map_or(0, |_| turn.pages_tokens_max());
         let memories: Vec<fragment::Memory<'_>> = pages
             .iter()
