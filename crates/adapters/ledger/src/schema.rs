@@ -8,10 +8,11 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::failure::Failure;
 
 /// Step `n` makes version `n + 1` of version `n`.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("schema/v1.sql"),
     include_str!("schema/v2.sql"),
     include_str!("schema/v3.sql"),
+    include_str!("schema/v4.sql"),
 ];
 
 /// Brings the file to this program's version; a file of a newer program is left as it is.

@@ -11,6 +11,8 @@ use crate::row::kind_number;
 /// Whose turn it is in a lane: who runs, then what a person asked for, then who is due first.
 const TURN: &str = "state = 'running' DESC, cause = 'manual' AND state = 'queued' DESC, due, seq";
 
+const LANE: &str = "scope = ?1 AND strategy = ?2 AND owner_kind IS ?3 AND owner IS ?4";
+
 /// A lane's four columns.
 #[derive(Debug)]
 pub(super) struct Lane {
@@ -37,20 +39,21 @@ impl Lane {
     }
 
     pub(super) fn set_head(&self, connection: &Connection) -> Outcome<()> {
-        const LANE: &str = "scope = ?1 AND strategy = ?2 AND owner_kind IS ?3 AND owner IS ?4";
+        connection.prepare_cached(&unset_head())?.execute(&*self.with(&[]))?;
         connection
-            .prepare_cached(&format!(
-                "UPDATE runs SET head = 0 WHERE head = 1 AND {LANE} AND finished IS NULL"
-            ))?
-            .execute(&*self.with(&[]))?;
-        connection
-            .prepare_cached(&format!(
-                "UPDATE runs SET head = 1 WHERE seq =
-                   (SELECT seq FROM runs WHERE {LANE} AND finished IS NULL ORDER BY {TURN} LIMIT 1)"
-            ))?
+            .prepare_cached(&format!("UPDATE runs SET head = 1 WHERE seq = ({})", next()))?
             .execute(&*self.with(&[]))?;
         Ok(())
     }
+}
+
+fn unset_head() -> String {
+    format!("UPDATE runs INDEXED BY lane_heads SET head = 0 WHERE head = 1 AND {LANE}")
+}
+
+/// Who has the turn of a lane.
+fn next() -> String {
+    format!("SELECT seq FROM runs INDEXED BY lanes WHERE {LANE} AND finished IS NULL ORDER BY {TURN} LIMIT 1")
 }
 
 /// Marks the heads of all lanes anew.
@@ -66,4 +69,30 @@ pub(crate) fn set_heads(connection: &Connection) -> Outcome<()> {
         ))?
         .execute([])?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    /// How SQLite finds what a statement is about, a line for each step.
+    fn plan(sql: &str) -> Vec<String> {
+        let mut connection = Connection::open_in_memory().expect("opens");
+        crate::writer::prepare(&connection).expect("settings");
+        crate::schema::migrate(&mut connection).expect("migrates");
+        let mut statement = connection
+            .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+            .expect("a statement");
+        let lines = statement.query_map([1, 1, 1, 1], |row| row.get(3)).expect("plans");
+        lines.map(|line| line.expect("a line")).collect()
+    }
+
+    #[test]
+    fn a_turn_is_found_without_looking_at_those_that_wait() {
+        let lane = "scope=? AND strategy=? AND owner_kind=? AND owner=?";
+        let look = |index| [format!("SEARCH runs USING {index} ({lane})")];
+        // No sorting: the first entry of the index is who is next.
+        assert_eq!(plan(&super::next()), look("INDEX lanes"));
+        assert_eq!(plan(&super::unset_head()), look("INDEX lane_heads"));
+    }
 }

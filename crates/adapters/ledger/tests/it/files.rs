@@ -74,7 +74,7 @@ fn a_file_that_is_no_database_is_an_error_with_its_cause() {
 }
 
 /// What this program writes.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// What every fixture holds; a conversation from version 2 on, a run from version 3 on.
 async fn fill(ledger: &SqliteLedger) {
@@ -305,6 +305,7 @@ async fn every_old_version_is_read() {
         include_str!("../fixtures/v1.sql"),
         include_str!("../fixtures/v2.sql"),
         include_str!("../fixtures/v3.sql"),
+        include_str!("../fixtures/v4.sql"),
     ];
     for (version, dump) in (1..=VERSION).zip(dumps) {
         let folder = tempfile::tempdir().expect("a folder");
