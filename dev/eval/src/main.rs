@@ -3,11 +3,14 @@
 //! Owns: protocols and their tables. Never: data, or tuning on the half that is reported.
 //!
 //! Reading order: `cases` (what every data set becomes), `locomo` and `longmemeval` (how), `measure` (what is
-//! counted), `server` (the product through its HTTP API), `offline` (ranking alone, in this process), `changed` (facts that change), `speed`, `words`.
+//! counted), `server` (the product through its HTTP API), `offline` (ranking alone, in this process), `changed` (facts that change),
+//! `built` (the binary as a process), `speed`, `idle`, `words`.
 #![expect(clippy::print_stdout, reason = "a measurement's result is what it prints")]
 
+mod built;
 mod cases;
 mod changed;
+mod idle;
 mod locomo;
 mod longmemeval;
 mod measure;
@@ -47,6 +50,8 @@ enum Command {
     Changed(changed::ChangedArgs),
     /// Start, ingest, acknowledgement, search, growth, rebuild
     Speed(speed::SpeedArgs),
+    /// What waiting sessions cost
+    Idle(idle::IdleArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -88,6 +93,7 @@ async fn main() -> anyhow::Result<()> {
         Command::Offline { set, data, offline } => offline::run(&set.read(&data)?, &offline).await,
         Command::Changed(args) => changed::run(&args).await,
         Command::Speed(args) => speed::run(args).await,
+        Command::Idle(args) => idle::run(args).await,
     }
 }
 

@@ -39,7 +39,9 @@ impl Lane {
     }
 
     pub(super) fn set_head(&self, connection: &Connection) -> Outcome<()> {
-        connection.prepare_cached(&unset_head())?.execute(&*self.with(&[]))?;
+        connection
+            .prepare_cached(&unset_head())?
+            .execute(&*self.with(&[]))?;
         connection
             .prepare_cached(&format!("UPDATE runs SET head = 1 WHERE seq = ({})", next()))?
             .execute(&*self.with(&[]))?;
@@ -83,7 +85,9 @@ mod tests {
         let mut statement = connection
             .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
             .expect("a statement");
-        let lines = statement.query_map([1, 1, 1, 1], |row| row.get(3)).expect("plans");
+        let lines = statement
+            .query_map([1, 1, 1, 1], |row| row.get(3))
+            .expect("plans");
         lines.map(|line| line.expect("a line")).collect()
     }
 

@@ -1,0 +1,144 @@
+//! The built binary as a process of its own, spoken to over HTTP.
+//!
+//! Owns: starting and ending it, and what the system says of it. Never: what is measured.
+
+#![expect(clippy::disallowed_methods, reason = "measuring reads the real clock")]
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use serde_json::Value;
+
+/// Clients of a measurement that has many.
+pub(crate) const CLIENTS: usize = 8;
+
+/// A server of the binary under test.
+pub(crate) struct Server {
+    child: Child,
+    url: String,
+    client: reqwest::Client,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+impl Server {
+    pub(crate) async fn start(binary: &Path, root: &Path) -> anyhow::Result<Self> {
+        let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let child = Command::new(binary)
+            .args(["serve", "--listen", &format!("127.0.0.1:{port}"), "--root"])
+            .arg(root)
+            .stdout(Stdio::null())
+            .spawn()
+            .with_context(|| format!("cannot run `{}`", binary.display()))?;
+        let client = reqwest::Client::builder()
+            .pool_max_idle_per_host(CLIENTS * 2)
+            .build()?;
+        let server = Self {
+            child,
+            url: format!("http://127.0.0.1:{port}"),
+            client,
+        };
+        for _ in 0..5_000 {
+            if let Ok(answer) = server.client.get(format!("{}/health", server.url)).send().await
+                && answer.status().is_success()
+            {
+                return Ok(server);
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        bail!("the server did not become healthy")
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
+        let answer = self
+            .client
+            .post(format!("{}/api/v2/memory/{path}", self.url))
+            .json(body)
+            .send()
+            .await?;
+        let status = answer.status();
+        let value: Value = answer.json().await?;
+        ensure!(status.is_success(), "{path}: {status}: {value}");
+        Ok(value)
+    }
+
+    /// Waits until no task is left and gives how long that took.
+    pub(crate) async fn settled(&self) -> anyhow::Result<Duration> {
+        let started = Instant::now();
+        loop {
+            let text = self
+                .client
+                .get(format!("{}/health", self.url))
+                .send()
+                .await?
+                .text()
+                .await?;
+            let health: Value = serde_json::from_str(&text)?;
+            if health["memorize_queue"]["pending"] == 0 {
+                return Ok(started.elapsed());
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    pub(crate) fn resident_mib(&self) -> anyhow::Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib: u64 = line
+            .and_then(|l| l.split_whitespace().next())
+            .context("no VmRSS")?
+            .parse()?;
+        Ok(kib / 1024)
+    }
+
+    /// Processor time that the server has used so far.
+    pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        let fields: Vec<&str> = stat
+            .rsplit_once(')')
+            .context("no stat")?
+            .1
+            .split_whitespace()
+            .collect();
+        let ticks: u64 = fields[11].parse::<u64>()? + fields[12].parse::<u64>()?;
+        Ok(Duration::from_millis(ticks * 10))
+    }
+}
+
+/// Sends requests from so many clients at once and gives each one's latency, sorted.
+pub(crate) async fn send(
+    server: &Server,
+    path: &'static str,
+    requests: Vec<Value>,
+    clients: usize,
+) -> anyhow::Result<Vec<Duration>> {
+    let queue = Arc::new(std::sync::Mutex::new(requests.into_iter()));
+    let work = (0..clients).map(|_| {
+        let queue = queue.clone();
+        async move {
+            let mut latencies = Vec::new();
+            loop {
+                let Some(body) = queue.lock().expect("no client panics").next() else {
+                    return anyhow::Ok(latencies);
+                };
+                let started = Instant::now();
+                server.post(path, &body).await?;
+                latencies.push(started.elapsed());
+            }
+        }
+    });
+    let mut all: Vec<Duration> = Vec::new();
+    for latencies in futures::future::join_all(work).await {
+        all.extend(latencies?);
+    }
+    all.sort();
+    Ok(all)
+}
