@@ -3,15 +3,9 @@
 //! Owns: which sentences announce, and from when to when it holds. Never: a habit, a wish without a time, or what a
 //! model said.
 
-use std::collections::BTreeSet;
-
-use extract::Prompt;
+use crate::text::{hash, plain};
 use model::{Cell, CellId, CutReason, Message, MessageId, SenderId, Timestamp, Zone};
 use recall::time::{Expression, Tense, expressions};
-use serde_json::Value;
-
-use crate::answer::{DATA_RULE, numbered, numbers, objects, overlap, text};
-use crate::text::{hash, plain};
 
 /// The most foresights of a memcell.
 pub const FORESIGHTS_MAX: usize = 10;
@@ -21,9 +15,6 @@ const DAY_MILLIS: i64 = 86_400_000;
 /// What lies further ahead, or takes longer, is no appointment.
 const AHEAD_DAYS_MAX: i64 = 800;
 const LENGTH_DAYS_MAX: i64 = 120;
-const MESSAGES_MAX: usize = 60;
-const TOKENS_MAX: u32 = 1_000;
-const OVERLAP_MIN: f64 = 0.34;
 
 /// Something that was announced.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +35,19 @@ impl Foresight {
     /// Its id: `fs_` and 16 hexadecimal digits, which follow from what it says and from which message.
     pub fn id(&self) -> String {
         format!("fs_{}", hash(&[self.source.as_str(), &self.content], 16))
+    }
+
+    /// The same in the words of a fact of the same message, if that names the same time: where a model told the message,
+    /// it has told the announcement too, and need not be asked again.
+    pub fn in_words_of(&self, fact: &str, zone: &Zone) -> Option<Self> {
+        let is_same = |expression: &Expression| {
+            expression.span.from == self.from && is_ahead(expression, self.said_at, zone)
+        };
+        let mut times = expressions(fact, self.said_at, zone).into_iter();
+        times.any(|expression| is_same(&expression)).then(|| Self {
+            content: plain(fact, CONTENT_CHARS_MAX),
+            ..self.clone()
+        })
     }
 }
 
@@ -145,94 +149,4 @@ fn told(sentence: &str, message: &Message, zone: &Zone) -> String {
     let (written, _) = extract::written_out(sentence, message.time, zone);
     let name = extract::speaker(message);
     format!("{name} said: “{}”", written.trim_end_matches(['.', '!']))
-}
-
-const SYSTEM: &str = "\
-You read what people say and note what is to come: trips, appointments, deadlines, moves, visits, with a time. Habits and \
-wishes without a time are none. Give at most ten:
-{\"foresights\":[{\"content\":\"Ada flies to Rome on 10 May 2024.\",\"evidence\":[2],\"start_time\":\"2024-05-10\",\
-\"end_time\":\"2024-05-11\",\"duration_days\":1}]}
-`content` is one sentence in the third person with names and full dates, `evidence` the numbers of the messages that say \
-so. An empty list is a good answer.";
-
-fn shown(messages: &[Message]) -> Vec<(&Message, String)> {
-    let said = messages
-        .iter()
-        .map(|message| (message, extract::own_words(message)));
-    said.filter(|(_, text)| !text.trim().is_empty())
-        .take(MESSAGES_MAX)
-        .collect()
-}
-
-/// The one request for the foresights of a memcell.
-pub fn request(messages: &[Message], zone: &Zone) -> Prompt {
-    let lines: Vec<String> = shown(messages)
-        .into_iter()
-        .map(|(message, text)| {
-            let (time, name) = (zone.render_short(message.time), extract::speaker(message));
-            format!("({time}) {name}: {text}")
-        })
-        .collect();
-    Prompt {
-        system: format!("{SYSTEM}\n{DATA_RULE}"),
-        user: numbered("messages", lines.iter().map(String::as_str), 600),
-        schema_name: "foresights".to_owned(),
-        schema_json: r#"{"type":"object","required":["foresights"],"properties":{"foresights":{"type":"array","items":{"type":"object"}}}}"#.to_owned(),
-        tokens_max: TOKENS_MAX,
-    }
-}
-
-/// What an answer to [`request`] with the same messages announces, as far as the messages bear it out; none where it is
-/// no answer.
-pub fn parse_answer(answer: &str, messages: &[Message], zone: &Zone) -> Option<Vec<Foresight>> {
-    let value = extract::find_json(answer, "foresights").filter(|value| value.get("foresights").is_some())?;
-    let shown = shown(messages);
-    let mut ids = BTreeSet::new();
-    let found = objects(&value, &["foresights"])
-        .into_iter()
-        .filter_map(|data| of_answer(data, &shown, zone))
-        .filter(|foresight| ids.insert(foresight.id()));
-    Some(found.take(FORESIGHTS_MAX).collect())
-}
-
-fn of_answer(data: &Value, shown: &[(&Message, String)], zone: &Zone) -> Option<Foresight> {
-    let content = plain(text(data, &["content", "foresight"])?, CONTENT_CHARS_MAX);
-    let cited = numbers(data.get("evidence"));
-    let cited = cited.iter().find_map(|number| shown.get(number.checked_sub(1)?));
-    let share = |(message, text): &(&Message, String)| {
-        let (written, _) = extract::written_out(text, message.time, zone);
-        overlap(&content, &format!("{} {written}", extract::speaker(message)))
-    };
-    let (message, said) = cited.filter(|said| share(said) >= OVERLAP_MIN).or_else(|| {
-        shown
-            .iter()
-            .max_by(|a, b| share(a).total_cmp(&share(b)))
-            .filter(|said| share(said) >= OVERLAP_MIN)
-    })?;
-    let day = |key: &str| text(data, &[key]).and_then(|text| zone.parse(text).ok());
-    let from = day("start_time")?;
-    let days = data
-        .get("duration_days")
-        .and_then(Value::as_u64)
-        .unwrap_or(1)
-        .clamp(1, 120);
-    let length = i64::try_from(days).unwrap_or(1) * DAY_MILLIS;
-    let until = day("end_time")
-        .filter(|until| from < *until)
-        .unwrap_or(from.plus_millis(length));
-    let span = recall::time::Span { from, to: until };
-    let expression = Expression {
-        range: 0..0,
-        span,
-        tense: Some(Tense::Future),
-    };
-    is_ahead(&expression, message.time, zone).then(|| Foresight {
-        evidence: evidence(said, message, zone),
-        content,
-        from,
-        until,
-        source: message.id.clone(),
-        sender: message.sender.clone(),
-        said_at: message.time,
-    })
 }

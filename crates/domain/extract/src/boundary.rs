@@ -57,7 +57,7 @@ const ALIKE_MIN: f32 = 0.9;
 /// Talk that hardly varies has no dips.
 const DEVIATION_FLOOR: f32 = 0.1;
 /// How many more messages make it worth asking a model again.
-const ASK_MESSAGES_MIN: usize = 20;
+const ASK_MESSAGES_MIN: usize = 25;
 
 /// The cuts of a buffer, in order; what follows the last one stays in the buffer. `vectors` has one for each message;
 /// without them there are no cuts by topic.

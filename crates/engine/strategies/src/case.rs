@@ -102,10 +102,11 @@ impl Strategy for ExtractAgentCase {
         let Event::EpisodeWritten { cell, .. } = event else {
             return None;
         };
+        let is_worth = trajectories(cell).iter().any(|work| case(work).is_some());
         // Whoever else remembers the memcell, an agent's work in it is told once.
-        Some(About {
+        is_worth.then(|| About {
             owner: None,
-            subject: cell.as_str().to_owned(),
+            subject: cell.id.as_str().to_owned(),
         })
     }
 

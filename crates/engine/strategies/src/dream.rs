@@ -2,13 +2,14 @@
 //!
 //! Owns: which memories may stand on a page. Never: what a page may lose (`consolidate::dream` decides).
 //!
-//! The rules tell whether there is anything to change; only then is a model asked.
+//! The rules tell whether there is anything to change, and whether there is room for all of it; a model is asked only where something
+//! has to be chosen.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use consolidate::dream::{Candidate, Limits, apply, curated, page_of, parse_answer, request};
+use consolidate::dream::{Candidate, Limits, apply, curated, has_room, page_of, parse_answer, request};
 use consolidate::profile::Category;
 use engine::{Engine, Hit, ReplacePage};
 use model::{EntryKind, Owner, Page, Scope, Timestamp};
@@ -19,7 +20,7 @@ use crate::desk::{all, ask, episode_of_user, failed, known, owners, recorded};
 
 /// So many episodes call for a run before the night does.
 const EPISODES: u32 = 8;
-const COOLDOWN: Duration = Duration::from_hours(1);
+const COOLDOWN: Duration = Duration::from_hours(6);
 /// The newest facts that the profile does not tell.
 const FACTS_MAX: usize = 40;
 /// What is announced stands before every fact; of announcements the next.
@@ -119,7 +120,11 @@ impl Dream {
             if by_rules == standing {
                 return Ok(false);
             }
-            let answer = ask(context, request(&standing, candidates)).await;
+            let answer = if has_room(&standing, candidates, chars_max) {
+                None
+            } else {
+                ask(context, request(&standing, candidates)).await
+            };
             let proposed = answer.and_then(|answer| parse_answer(&answer.content, &standing, candidates));
             let said = proposed
                 .filter(|operations| !operations.is_empty())

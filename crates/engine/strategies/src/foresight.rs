@@ -1,17 +1,18 @@
 //! `extract_foresight`: what a memcell announces, with the time for which it holds.
 //!
-//! Owns: one run for each memcell of a user. Never: what others said, or announcing the same twice.
+//! Owns: one run for each memcell in which a user announces something. Never: what others said, or announcing the same twice.
 //!
-//! The rules decide whether a memcell announces anything; only then is a model asked how to say it.
+//! The rules decide what is announced and when; the memcell's facts, which a model may have told, lend it their words. So it
+//! costs no call.
 
 use async_trait::async_trait;
-use consolidate::foresight::{Foresight, foresights, parse_answer, request};
-use engine::{Curate, Engine};
+use consolidate::foresight::{Foresight, foresights};
+use engine::{Curate, Engine, Hit};
 use model::{Cell, CellId, Entry, EntryId, EntryKind, Message, Origin, Owner, OwnerKind, Parent, ParentKind};
 use offline::{About, Failure, Outcome, RunContext, Strategy, Triggers};
 use ports::runs::Event;
 
-use crate::desk::{all, ask, by_rules, failed, recorded};
+use crate::desk::{all, by_rules, failed, recorded};
 
 /// The strategy.
 #[derive(Debug)]
@@ -36,12 +37,15 @@ impl Strategy for ExtractForesight {
         Triggers::default()
     }
 
+    /// Most memcells announce nothing: they make no run.
     fn about(&self, event: &Event) -> Option<About> {
         match event {
-            Event::EpisodeWritten { owner, cell, .. } if owner.kind == OwnerKind::User => Some(About {
-                owner: Some(owner.clone()),
-                subject: cell.as_str().to_owned(),
-            }),
+            Event::EpisodeWritten { owner, cell, .. } if !self.announced(cell, owner).is_empty() => {
+                Some(About {
+                    owner: Some(owner.clone()),
+                    subject: cell.id.as_str().to_owned(),
+                })
+            }
             _ => None,
         }
     }
@@ -49,20 +53,10 @@ impl Strategy for ExtractForesight {
     async fn run(&self, context: &RunContext) -> Result<Outcome, Failure> {
         let work = &context.run.work;
         let cell = CellId::new(work.subject.as_str());
-        let (Some(owner), Some(cell)) = (&work.owner, self.engine.cell(&cell).await.map_err(failed)?) else {
+        let cell = self.engine.cell(&cell).await.map_err(failed)?;
+        let (Some(owner), Some(cell)) = (&work.owner, cell) else {
             return Ok(outcome(0));
         };
-        let own: Vec<Message> = cell
-            .messages
-            .iter()
-            .filter(|message| message.sender == owner.id)
-            .cloned()
-            .collect();
-        // Most memcells announce nothing: then nothing is read of an owner who may have very much.
-        let by_rules = foresights(&own, &self.engine.settings().zone);
-        if by_rules.is_empty() {
-            return Ok(outcome(0));
-        }
         let standing = all(&self.engine, &work.scope, owner, EntryKind::Foresight).await?;
         let is_told = |parent: &Parent| parent.id == cell.id.as_str();
         if standing
@@ -71,16 +65,18 @@ impl Strategy for ExtractForesight {
         {
             return Ok(outcome(0));
         }
-        let (found, author) = self.found(context, &own, by_rules).await;
+        let facts = all(&self.engine, &work.scope, owner, EntryKind::Fact).await?;
         let is_known = |new: &Foresight| {
             standing.iter().any(|hit| {
                 hit.doc.valid_from == Some(new.from) && extract::is_duplicate(&hit.doc.text, &new.content)
             })
         };
-        let put: Vec<Entry> = found
-            .iter()
+        let put: Vec<Entry> = self
+            .announced(&cell, owner)
+            .into_iter()
+            .map(|new| self.worded(new, &facts))
             .filter(|new| !is_known(new))
-            .map(|new| entry(new, &cell, owner, &author))
+            .map(|new| entry(&new, &cell, owner))
             .collect();
         let count = put.len();
         let curate = Curate {
@@ -99,20 +95,24 @@ impl Strategy for ExtractForesight {
 }
 
 impl ExtractForesight {
-    /// As a model tells it, where there is one to ask.
-    async fn found(
-        &self,
-        context: &RunContext,
-        own: &[Message],
-        found: Vec<Foresight>,
-    ) -> (Vec<Foresight>, String) {
-        let zone = &self.engine.settings().zone;
-        if let Some(answer) = ask(context, request(own, zone)).await
-            && let Some(said) = parse_answer(&answer.content, own, zone)
-        {
-            return (said, answer.author);
+    /// What a user says of the time to come.
+    fn announced(&self, cell: &Cell, owner: &Owner) -> Vec<Foresight> {
+        if owner.kind != OwnerKind::User {
+            return Vec::new();
         }
-        (found, by_rules())
+        let own = cell.messages.iter().filter(|message| message.sender == owner.id);
+        let own: Vec<Message> = own.cloned().collect();
+        foresights(&own, &self.engine.settings().zone)
+    }
+
+    /// In the words of the fact that tells it, which a model may have written.
+    fn worded(&self, new: Foresight, facts: &[Hit]) -> Foresight {
+        let zone = &self.engine.settings().zone;
+        let of_message = facts.iter().filter(|hit| hit.doc.sources.contains(&new.source));
+        let worded = of_message
+            .filter_map(|hit| new.in_words_of(&hit.doc.text, zone))
+            .next();
+        worded.unwrap_or(new)
     }
 }
 
@@ -123,7 +123,7 @@ fn outcome(count: usize) -> Outcome {
     }
 }
 
-fn entry(new: &Foresight, cell: &Cell, owner: &Owner, author: &str) -> Entry {
+fn entry(new: &Foresight, cell: &Cell, owner: &Owner) -> Entry {
     Entry {
         id: EntryId::new(new.id()),
         kind: EntryKind::Foresight,
@@ -135,7 +135,7 @@ fn entry(new: &Foresight, cell: &Cell, owner: &Owner, author: &str) -> Entry {
         valid_until: Some(new.until),
         supersedes: Vec::new(),
         origin: Origin::User,
-        author: Some(author.to_owned()),
+        author: Some(by_rules()),
         parent: Some(Parent {
             kind: ParentKind::Memcell,
             id: cell.id.as_str().to_owned(),

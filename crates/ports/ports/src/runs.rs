@@ -4,10 +4,11 @@
 //!
 //! Times that say when something is due are the dispatcher's own: they follow its clock that never goes back.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use model::{CellId, Date, EntryId, Owner, Scope, SessionId, Timestamp};
+use model::{Cell, Date, EntryId, Owner, Scope, SessionId, Timestamp};
 
 use crate::history::RunId;
 use crate::ledger::LedgerError;
@@ -286,7 +287,8 @@ pub enum Event {
         scope: Scope,
         owner: Owner,
         session: SessionId,
-        cell: CellId,
+        /// What it tells, so that whoever listens can decide at once whether there is anything to do.
+        cell: Arc<Cell>,
         episode: EntryId,
     },
     /// What an agent learnt from a piece of work is in the vault.

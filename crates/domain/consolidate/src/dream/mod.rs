@@ -16,7 +16,6 @@ pub use ask::{parse_answer, request};
 
 use crate::page::{Line, Own, lines};
 use crate::profile::Category;
-use crate::text::hash;
 
 /// What a page may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,6 +129,20 @@ pub fn curated(
     let limits = Bounds::of(&read, &is_there, chars_max);
     let operations = chosen(&read, &limits, least, added);
     apply(page, &operations, is_there, chars_max).unwrap_or_else(|| page.to_owned())
+}
+
+/// Whether nothing has to be chosen: there is room for all that stands on a page and for all that may come to it.
+pub fn has_room(page: &str, candidates: &[Candidate], chars_max: usize) -> bool {
+    let read = lines(page);
+    let told: BTreeSet<&str> = ours(&read)
+        .flat_map(|(_, own)| own.cites.iter().map(String::as_str))
+        .collect();
+    let new = candidates
+        .iter()
+        .filter(|candidate| !told.contains(candidate.id.as_str()))
+        .filter_map(|candidate| Own::new(&candidate.text, [candidate.id.as_str()]));
+    let new: Vec<usize> = new.map(|own| chars_of(&own.line())).collect();
+    chars_of(page) + new.iter().sum::<usize>() < chars_max && ours(&read).count() + new.len() <= OWN_LINES_MAX
 }
 
 /// Lines without a candidate go first; then a line goes for a new one that is worth more and finds no room.
@@ -286,13 +299,4 @@ fn end_line(out: &mut String) {
     if !out.is_empty() && !out.ends_with('\n') {
         out.push('\n');
     }
-}
-
-/// What tells whether a run has anything new to look at: it changes with the page and with any candidate.
-pub fn fingerprint(page: &str, candidates: &[Candidate]) -> String {
-    let mut parts: Vec<&str> = vec![page];
-    for candidate in candidates {
-        parts.extend([candidate.id.as_str(), candidate.text.as_str()]);
-    }
-    hash(&parts, 16)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use model::Page;
 use proptest::prelude::*;
 
-use crate::dream::{Candidate, Limits, Operation, apply, curated, page_of, parse_answer, request};
+use crate::dream::{Candidate, Limits, Operation, apply, curated, has_room, page_of, parse_answer, request};
 use crate::page::{Own, lines};
 use crate::profile::Category;
 
@@ -122,6 +122,22 @@ fn the_worthiest_find_room_and_a_full_page_gives_way_to_what_is_worth_more() {
     let has = ours(&after).contains(&"Ann lives in Porto.".to_owned());
     assert_eq!(has, ours(&page).len() >= 4, "{after}");
     assert!(after.chars().count() <= 350);
+}
+
+#[test]
+fn only_a_page_without_room_for_all_leaves_something_to_choose() {
+    let page = format!("{BY_HAND}{}", own(1, "Ann lives in Porto.").line());
+    let all = [
+        candidate(1, "Ann lives in Porto."),
+        candidate(2, "Ann is a nurse."),
+    ];
+    let chars_min = page.chars().count() + own(2, "Ann is a nurse.").line().chars().count() + 1;
+    assert!(has_room(&page, &all, chars_min), "what is told needs none");
+    assert!(!has_room(&page, &all, chars_min - 1));
+    let many: Vec<Candidate> = (0..61)
+        .map(|n| candidate(n, &format!("Ann owns boat {n}.")))
+        .collect();
+    assert!(!has_room("", &many, 100_000) && has_room("", &many[1..], 100_000));
 }
 
 #[test]

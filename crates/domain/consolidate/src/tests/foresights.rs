@@ -3,8 +3,8 @@
 use model::{Message, Role, Zone};
 use proptest::prelude::*;
 
-use super::{at, said};
-use crate::foresight::{FORESIGHTS_MAX, foresights, parse_answer, request};
+use super::said;
+use crate::foresight::{FORESIGHTS_MAX, foresights};
 
 fn found(text: &str) -> Vec<(String, String, String)> {
     let zone = Zone::utc();
@@ -82,49 +82,23 @@ fn no_memcell_announces_more_than_ten() {
 }
 
 #[test]
-fn an_answer_is_believed_as_far_as_the_messages_bear_it_out() {
+fn a_fact_of_the_same_time_words_it() {
     let zone = Zone::utc();
-    let messages = [said("I'm flying to Rome on Friday."), said("Thanks!")];
-    let answer = r#"Sure! ```json
-{"foresights": [
- {"content": "Ann flies to Rome on 10 May 2024.", "evidence": ["1"], "start_time": "2024-05-10", "end_time": "2024-05-11", "duration_days": 1},
- {"content": "Ann flies to Rome in spring.", "evidence": "message 1", "start_time": "2024-05-10",},
- {"content": "Ann adopts a giraffe.", "evidence": [1], "start_time": "2024-05-10"},
- {"content": "Ann flies to Rome.", "evidence": [9], "start_time": "2021-05-10"},
- {"content": "Ann flies to Rome.", "start_time": "soon"}
-]}```"#;
-    let found = parse_answer(answer, &messages, &zone).expect("an answer");
-    let contents: Vec<&str> = found.iter().map(|one| one.content.as_str()).collect();
-    assert_eq!(
-        contents,
-        [
-            "Ann flies to Rome on 10 May 2024.",
-            "Ann flies to Rome in spring."
-        ]
-    );
-    assert_eq!(found[0].until, at("2024-05-11"));
-    assert_eq!(parse_answer("I cannot do that.", &messages, &zone), None);
-    assert_eq!(
-        parse_answer("{\"foresights\": []}", &messages, &zone),
-        Some(Vec::new())
-    );
+    let announced = &foresights(&[said("I'm flying to Rome on Friday.")], &zone)[0];
+    let worded = announced.in_words_of("Ann has a flight to Rome on 10 May 2024.", &zone);
+    let worded = worded.expect("it is the same day");
+    assert_eq!(worded.content, "Ann has a flight to Rome on 10 May 2024.");
+    assert_eq!((worded.from, worded.until), (announced.from, announced.until));
+    for fact in ["Ann has a flight to Rome on 11 May 2024.", "Ann flies to Rome."] {
+        assert_eq!(announced.in_words_of(fact, &zone), None, "{fact}");
+    }
 }
 
 proptest! {
     #[test]
-    fn no_message_leaves_its_line_in_the_request(texts in prop::collection::vec(super::pages::hostile(), 0..6)) {
+    fn whatever_is_said_a_foresight_is_one_harmless_line(texts in prop::collection::vec(super::pages::hostile(), 0..6)) {
         let messages: Vec<Message> = texts.iter().map(|text| said(text)).collect();
-        let user = request(&messages, &Zone::utc()).user;
-        let spoken = messages.iter().filter(|message| !extract::own_words(message).trim().is_empty()).count();
-        prop_assert_eq!(user.matches('\n').count(), spoken + 2);
-        prop_assert_eq!(user.matches(['<', '>']).count(), 4);
         let found = foresights(&messages, &Zone::utc());
         prop_assert!(found.iter().all(|one| one.from < one.until && !one.content.contains(['\n', '<', '['])));
-    }
-
-    #[test]
-    fn any_answer_is_read(answer in "\\PC{0,200}|\\{\"foresights\":\\[\\{\"content\":\"[a-z ]{0,20}\",\"start_time\":\"[0-9-]{0,10}\"\\}\\]\\}") {
-        let messages = [said("I'm flying to Rome on Friday.")];
-        drop(parse_answer(&answer, &messages, &Zone::utc()));
     }
 }

@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use model::{CellId, EntryId, Name, Owner, Scope, SessionId};
+use model::{EntryId, Name, Owner, Scope, SessionId};
 use offline::{About, Failure, Offline, Outcome, Parts, RunContext, Settings, Strategy, Triggers};
 use ports::Chat;
 use ports::runs::{Event, Power, Run, RunQuery, Runs};
 use testkit::clock::{CountingIds, ManualClock};
-use testkit::ledger::MemoryLedger;
+use testkit::ledger::{MemoryLedger, samples};
 use tokio::sync::watch;
 use tokio::task::yield_now;
 
@@ -90,7 +90,7 @@ impl Strategy for Puppet {
         };
         Some(About {
             owner: Some(owner.clone()),
-            subject: cell.to_string(),
+            subject: cell.id.to_string(),
         })
     }
 
@@ -190,11 +190,12 @@ pub(crate) fn user(name: &str) -> Owner {
 }
 
 pub(crate) fn written(owner: &str, cell: &str) -> Event {
+    let said = samples::says(&samples::session("app", "talk"), owner, "m", 0);
     Event::EpisodeWritten {
         scope: Scope::default(),
         owner: user(owner),
         session: SessionId::new("talk"),
-        cell: CellId::new(cell),
+        cell: Arc::new(samples::cell(cell, &[said], &[owner])),
         episode: EntryId::new(format!("ep_{cell}")),
     }
 }

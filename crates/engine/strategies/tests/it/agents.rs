@@ -2,4 +2,4 @@
 
 mod faults;
 mod learning;
-mod stage;
+pub(crate) mod stage;

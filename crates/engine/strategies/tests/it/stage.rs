@@ -25,7 +25,7 @@ use testkit::vault::MemoryVault;
 use tokio::task::yield_now;
 
 #[derive(Debug)]
-struct Mains;
+pub(crate) struct Mains;
 
 impl Power for Mains {
     fn is_on_battery(&self) -> bool {
@@ -231,14 +231,18 @@ impl Stage {
         let written = episodes
             .iter()
             .filter(|hit| hit.doc.session.as_ref() == Some(&key.session));
-        let events = written.map(|hit| Event::EpisodeWritten {
-            scope: Scope::default(),
-            owner: user("ann"),
-            session: key.session.clone(),
-            cell: model::CellId::new(hit.doc.parent.clone().expect("a memcell").id),
-            episode: EntryId::new(hit.doc.key.id.clone()),
-        });
-        let events: Vec<Event> = events.collect();
+        let mut events = Vec::new();
+        for hit in written {
+            let id = model::CellId::new(hit.doc.parent.clone().expect("a memcell").id);
+            let cell = process.engine.cell(&id).await.expect("it reads");
+            events.push(Event::EpisodeWritten {
+                scope: Scope::default(),
+                owner: user("ann"),
+                session: key.session.clone(),
+                cell: Arc::new(cell.expect("it is there")),
+                episode: EntryId::new(hit.doc.key.id.clone()),
+            });
+        }
         process.offline.events().emit(events).await.expect("it is told");
     }
 

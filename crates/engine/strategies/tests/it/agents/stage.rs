@@ -119,14 +119,18 @@ impl Stage {
             .filter_map(|(_, cell)| cell)
             .collect();
         cells.dedup();
-        let event = |cell: model::CellId| Event::EpisodeWritten {
-            scope: Scope::default(),
-            owner: Owner::user(Name::parse("ann").expect("a name")),
-            session: SessionId::new(session),
-            episode: model::EntryId::new(cell.as_str().replacen("mc_", "ep_", 1)),
-            cell,
-        };
-        cells.into_iter().map(event).collect()
+        let mut events = Vec::new();
+        for id in cells {
+            let cell = self.engine.cell(&id).await.expect("it reads");
+            events.push(Event::EpisodeWritten {
+                scope: Scope::default(),
+                owner: Owner::user(Name::parse("ann").expect("a name")),
+                session: SessionId::new(session),
+                episode: model::EntryId::new(id.as_str().replacen("mc_", "ep_", 1)),
+                cell: Arc::new(cell.expect("it is there")),
+            });
+        }
+        events
     }
 
     /// Tells of events, and lets time pass until nothing is left to be done.
