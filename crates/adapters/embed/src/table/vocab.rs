@@ -14,6 +14,7 @@ use tokenizers::{
 
 /// A longer word is one unknown piece, as in the reference.
 const WORD_CHARS_MAX: usize = 100;
+const PIECE_BYTES_MAX: usize = 64;
 const SLOTS: usize = 1 << 16;
 const EMPTY: u16 = u16::MAX;
 
@@ -52,14 +53,15 @@ impl Vocab {
             if line == "[UNK]" {
                 vocab.unknown = id;
             }
-            let mut slot = first_slot(continued, piece);
+            let mut slot = first_slot(piece.bytes().fold(seed(continued), mixed));
             while vocab.slots[slot] != EMPTY {
                 slot = (slot + 1) % SLOTS;
             }
             vocab.slots[slot] = id;
         }
         vocab.starts.push(start);
-        (vocab.starts.len() == count + 1 && vocab.unknown != 0).then_some(vocab)
+        let is_whole = vocab.starts.len() == count + 1 && vocab.unknown != 0;
+        (is_whole && vocab.longest_bytes <= PIECE_BYTES_MAX).then_some(vocab)
     }
 
     /// Every piece, in the order of the ids.
@@ -136,18 +138,20 @@ impl Vocab {
     }
 
     fn longest(&self, rest: &str, continued: bool) -> Option<(u16, usize)> {
-        let mut end = rest.floor_char_boundary(self.longest_bytes);
-        while end > 0 {
-            if let Some(id) = self.id(continued, &rest[..end]) {
-                return Some((id, end));
-            }
-            end = rest.floor_char_boundary(end - 1);
+        let end = rest.floor_char_boundary(self.longest_bytes);
+        // The hash of each beginning, from that of the one before it.
+        let mut hashes = [0; PIECE_BYTES_MAX];
+        let mut hash = seed(continued);
+        for (byte, kept) in rest[..end].bytes().zip(&mut hashes) {
+            hash = mixed(hash, byte);
+            *kept = hash;
         }
-        None
+        let mut ends = (1..=end).rev().filter(|end| rest.is_char_boundary(*end));
+        ends.find_map(|end| Some((self.id(hashes[end - 1], continued, &rest[..end])?, end)))
     }
 
-    fn id(&self, continued: bool, piece: &str) -> Option<u16> {
-        let mut slot = first_slot(continued, piece);
+    fn id(&self, hash: u32, continued: bool, piece: &str) -> Option<u16> {
+        let mut slot = first_slot(hash);
         while self.slots[slot] != EMPTY {
             let id = self.slots[slot];
             if parts(self.line(id)) == (continued, piece) {
@@ -172,12 +176,16 @@ fn parts(line: &str) -> (bool, &str) {
     }
 }
 
-/// FNV-1a, folded to the size of the table.
-fn first_slot(continued: bool, piece: &str) -> usize {
-    let hash = piece
-        .bytes()
-        .fold(0x811c_9dc5 ^ u32::from(continued), |hash, byte| {
-            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
-        });
+/// Where FNV-1a begins.
+fn seed(continued: bool) -> u32 {
+    0x811c_9dc5 ^ u32::from(continued)
+}
+
+fn mixed(hash: u32, byte: u8) -> u32 {
+    (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+}
+
+/// A hash, folded to the size of the table.
+fn first_slot(hash: u32) -> usize {
     usize::from(u16::try_from((hash >> 16) ^ (hash & 0xffff)).expect("both halves have 16 bits"))
 }
