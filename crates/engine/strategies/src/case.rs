@@ -12,8 +12,7 @@ use ports::Transcripts;
 use ports::runs::Event;
 use practice::{Case, RULES_VERSION, Trajectory, case, case_request, parse_case, trajectories};
 
-use crate::asking::{ask, retry};
-use crate::desk::recorded;
+use crate::desk::{ask, failed, recorded};
 
 /// Writes a case for each agent that worked with tools.
 #[derive(Debug)]
@@ -51,7 +50,7 @@ impl ExtractAgentCase {
                 let put = Box::pin(self.put(cell, entry));
                 recorded(&self.engine, context, put).await?;
             }
-            Err(error) => return Err(retry(&error)),
+            Err(error) => return Err(failed(error)),
         }
         Ok(Some(Event::CaseWritten {
             scope: scope.clone(),
@@ -73,15 +72,11 @@ impl ExtractAgentCase {
             put: Vec::new(),
             ..curate.clone()
         };
-        self.engine.curate(curate).await.map_err(|error| retry(&error))?;
+        self.engine.curate(curate).await.map_err(failed)?;
         // What was forgotten meanwhile was swept before its files were looked at: the case may have come after that.
-        let there = self
-            .transcripts
-            .cell(&cell.id)
-            .await
-            .map_err(|error| retry(&error))?;
+        let there = self.transcripts.cell(&cell.id).await.map_err(failed)?;
         if there.is_none_or(|there| there.messages != cell.messages) {
-            self.engine.curate(undo).await.map_err(|error| retry(&error))?;
+            self.engine.curate(undo).await.map_err(failed)?;
             return Err(Failure::Retry("the memcell changed meanwhile".to_owned()));
         }
         Ok(())
@@ -112,7 +107,7 @@ impl Strategy for ExtractAgentCase {
 
     async fn run(&self, context: &RunContext) -> Result<Outcome, Failure> {
         let id = CellId::new(context.run.work.subject.as_str());
-        let cell = self.transcripts.cell(&id).await.map_err(|error| retry(&error))?;
+        let cell = self.transcripts.cell(&id).await.map_err(failed)?;
         let mut events = Vec::new();
         if let Some(cell) = cell {
             for work in trajectories(&cell) {

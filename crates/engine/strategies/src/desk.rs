@@ -1,8 +1,10 @@
 //! What all strategies share: whose memory a run is about, reading it, asking a model.
 //!
-//! Owns: that what a run writes is recorded as its own. Never: a rule of its own.
+//! Owns: that what a run writes is recorded as its own, and that whatever goes wrong with a model leaves the work to the rules.
+//! Never: a rule of its own, a prompt, or reading an answer.
 
-use std::convert::Infallible;
+use std::error::Error as _;
+use std::fmt::Display;
 
 use consolidate::known::{Known, of_row};
 use engine::{Engine, EngineError, Hit, List, SortBy};
@@ -10,21 +12,37 @@ use extract::Prompt;
 use model::{EntryKind, Owner, OwnerKind, Scope, Timestamp};
 use offline::{About, Failure, RunContext};
 use ports::runs::Event;
+use ports::{ChatMessage, ChatRequest, ChatRole};
 
-use crate::asking;
+/// Why an answer is left aside that could not be read.
+pub(crate) const NO_ANSWER: &str = "it is no answer to what was asked";
 
-/// What a model answered.
-pub(crate) struct Answer {
-    pub(crate) content: String,
-    /// What signs it.
-    pub(crate) author: String,
-}
-
-/// Asks the model, if there is one and the day's budget lasts; none where the rules must serve.
-pub(crate) async fn ask(context: &RunContext, prompt: Prompt) -> Option<Answer> {
-    let whole = |text: &str| Ok::<_, Infallible>(text.to_owned());
-    let (content, author) = asking::ask(context, prompt, whole).await?;
-    Some(Answer { content, author })
+/// Asks the model once, if there is one and the day's budget lasts: what was made of its answer, and what signs it. None where
+/// the rules must serve.
+pub(crate) async fn ask<T, E: Display>(
+    context: &RunContext,
+    prompt: Prompt,
+    read: impl Fn(&str) -> Result<T, E>,
+) -> Option<(T, String)> {
+    let chat = context.chat.as_ref()?;
+    let message = |role, content| ChatMessage { role, content };
+    let request = ChatRequest {
+        messages: vec![
+            message(ChatRole::System, prompt.system),
+            message(ChatRole::User, prompt.user),
+        ],
+        schema: Some((prompt.schema_name, prompt.schema_json)),
+        tokens_max: prompt.tokens_max,
+    };
+    let strategy = &context.run.work.strategy;
+    let reply = chat.complete(request).await;
+    let reply = reply
+        .inspect_err(|error| tracing::debug!(%strategy, %error, "the rules do what no model can be asked"));
+    let told = read(&reply.ok()?.content);
+    let told = told.inspect_err(
+        |problem| tracing::warn!(%strategy, %problem, "the rules do what the model's answer does not"),
+    );
+    Some((told.ok()?, chat.model().to_owned()))
 }
 
 /// Writes as the run: what it changes is recorded as the run's, and can be taken back with it. No model is asked in it,
@@ -43,10 +61,18 @@ pub(crate) fn by_rules() -> String {
     extract::RULES_VERSION.to_owned()
 }
 
-pub(crate) fn failed(error: EngineError) -> Failure {
+/// What a store could not do now may be done later; what was asked for wrongly is wrong then too.
+pub(crate) fn failed(error: impl Into<EngineError>) -> Failure {
+    let error = error.into();
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
     match error {
-        EngineError::Invalid(_) => Failure::GiveUp(error.to_string()),
-        error => Failure::Retry(error.to_string()),
+        EngineError::Invalid(_) => Failure::GiveUp(text),
+        _ => Failure::Retry(text),
     }
 }
 

@@ -16,7 +16,7 @@ use model::{EntryKind, Owner, Page, Scope, Timestamp};
 use offline::{About, Failure, Outcome, RunContext, Strategy, Triggers};
 use ports::runs::{Event, Threshold};
 
-use crate::desk::{all, ask, episode_of_user, failed, known, owners, recorded};
+use crate::desk::{NO_ANSWER, all, ask, episode_of_user, failed, known, owners, recorded};
 
 /// So many episodes call for a run before the night does.
 const EPISODES: u32 = 8;
@@ -120,21 +120,22 @@ impl Dream {
             if by_rules == standing {
                 return Ok(false);
             }
-            let answer = if has_room(&standing, candidates, chars_max) {
+            let read = |answer: &str| {
+                let proposed = parse_answer(answer, &standing, candidates).filter(|said| !said.is_empty());
+                let after = proposed.and_then(|said| apply(&standing, &said, is_there, chars_max));
+                after.ok_or(NO_ANSWER)
+            };
+            let said = if has_room(&standing, candidates, chars_max) {
                 None
             } else {
-                ask(context, request(&standing, candidates)).await
+                ask(context, request(&standing, candidates), read).await
             };
-            let proposed = answer.and_then(|answer| parse_answer(&answer.content, &standing, candidates));
-            let said = proposed
-                .filter(|operations| !operations.is_empty())
-                .and_then(|operations| apply(&standing, &operations, is_there, chars_max));
             let replace = ReplacePage {
                 scope: scope.clone(),
                 owner: owner.clone(),
                 page,
                 before,
-                text: said.unwrap_or(by_rules),
+                text: said.map_or(by_rules, |(said, _)| said),
             };
             let replacing = self.engine.replace_page(replace);
             if recorded(&self.engine, context, replacing).await.map_err(failed)? {

@@ -109,10 +109,8 @@ impl ExtractForesight {
     fn worded(&self, new: Foresight, facts: &[Hit]) -> Foresight {
         let zone = &self.engine.settings().zone;
         let of_message = facts.iter().filter(|hit| hit.doc.sources.contains(&new.source));
-        let worded = of_message
-            .filter_map(|hit| new.in_words_of(&hit.doc.text, zone))
-            .next();
-        worded.unwrap_or(new)
+        let worded = of_message.filter_map(|hit| new.in_words_of(&hit.doc.text, zone));
+        worded.into_iter().next().unwrap_or(new)
     }
 }
 

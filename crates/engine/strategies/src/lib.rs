@@ -5,10 +5,9 @@
 //!
 //! Every strategy works by rules; a model that is configured and may be asked tells it better, and never more.
 //!
-//! Reading order: `desk` and `asking` (what several share); of people's words [`foresight`], [`profile`], [`reflect`], [`dream`];
+//! Reading order: `desk` (what several share); of people's words [`foresight`], [`profile`], [`reflect`], [`dream`];
 //! of agents' work [`case`], [`skill`].
 
-mod asking;
 pub mod case;
 mod desk;
 pub mod dream;
@@ -19,13 +18,13 @@ pub mod skill;
 
 use std::sync::Arc;
 
-use consolidate::cluster::Nearness;
-use consolidate::dream::Limits;
 use engine::Engine;
 use offline::Strategy;
 use ports::Transcripts;
 
 pub use case::ExtractAgentCase;
+pub use consolidate::cluster::Nearness;
+pub use consolidate::dream::Limits;
 pub use skill::ExtractAgentSkill;
 
 /// Strategies that do not run unless they are asked for.

@@ -12,7 +12,7 @@ use model::{Entry, EntryId, EntryKind, Origin, Owner, ParentKind, Scope};
 use offline::{About, Failure, Outcome, RunContext, Strategy, Triggers};
 use ports::runs::Event;
 
-use crate::desk::{all, ask, by_rules, episode_of_user, failed, known, recorded};
+use crate::desk::{NO_ANSWER, all, ask, by_rules, episode_of_user, failed, known, recorded};
 
 /// So long nothing is written before a profile is looked at.
 const QUIET: Duration = Duration::from_mins(1);
@@ -60,13 +60,12 @@ impl Strategy for ExtractUserProfile {
         let facts = known(&facts, owner, context.clock.now());
         let standing: Vec<Standing<'_>> = entries.iter().map(standing).collect();
         let made = engine.made(scope, owner).await.map_err(failed)?;
-        let asked = if facts.is_empty() {
+        let said = if facts.is_empty() {
             None
         } else {
-            ask(context, request(&facts, &standing)).await
+            let read = |answer: &str| parse_answer(answer, &facts, &standing).ok_or(NO_ANSWER);
+            ask(context, request(&facts, &standing), read).await
         };
-        let said =
-            asked.and_then(|answer| Some((parse_answer(&answer.content, &facts, &standing)?, answer.author)));
         let (wanted, given_up, author) = match said {
             Some((said, author)) => (said.items, said.remove, author),
             None => (self.by_rules(scope, owner, &facts).await?, Vec::new(), by_rules()),

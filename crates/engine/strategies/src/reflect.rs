@@ -11,7 +11,7 @@ use model::{Doc, DocKind, Entry, EntryId, EntryKind, Origin, Owner, Parent, Pare
 use offline::{About, Failure, Outcome, RunContext, Strategy, Triggers};
 use ports::runs::Event;
 
-use crate::desk::{ask, by_rules, failed, owners, recorded};
+use crate::desk::{NO_ANSWER, ask, by_rules, failed, owners, recorded};
 
 /// The strategy's name.
 pub const NAME: &str = "reflect_episodes";
@@ -93,9 +93,8 @@ impl ReflectEpisodes {
 
     async fn tell(&self, context: &RunContext, plan: &Plan<'_>) -> Option<(Merged, String)> {
         let zone = &self.engine.settings().zone;
-        let answer = ask(context, request(&plan.members, zone)).await;
-        let said = answer
-            .and_then(|answer| Some((parse_answer(&answer.content, &plan.members, zone)?, answer.author)));
+        let read = |answer: &str| parse_answer(answer, &plan.members, zone).ok_or(NO_ANSWER);
+        let said = ask(context, request(&plan.members, zone), read).await;
         said.or_else(|| Some((merged(&plan.members, zone)?, by_rules())))
     }
 }

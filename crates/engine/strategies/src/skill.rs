@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use engine::{Curate, Engine, List, SortBy};
+use engine::{Curate, Engine};
 use model::{
     Doc, Entry, EntryId, EntryKind, MessageId, Origin, Owner, Parent, ParentKind, Scope, SkillStatus,
     Timestamp,
@@ -17,13 +17,10 @@ use practice::{
     skill_request, unsupported,
 };
 
-use crate::asking::{ask, retry};
-use crate::desk::recorded;
+use crate::desk::{all, ask, failed, recorded};
 
 /// After an agent's last case: it may be at work still.
 const QUIET: Duration = Duration::from_mins(5);
-/// Memories read at a time.
-const PAGE_SIZE: usize = 500;
 
 /// Sorts an agent's cases by kind and keeps a draft for each kind.
 #[derive(Debug)]
@@ -37,35 +34,11 @@ impl ExtractAgentSkill {
         Self { engine }
     }
 
-    /// Every memory of a kind.
-    async fn all(&self, scope: &Scope, owner: &Owner, kind: EntryKind) -> Result<Vec<engine::Hit>, Failure> {
-        let mut hits = Vec::new();
-        for page in 1.. {
-            let list = List {
-                scope: scope.clone(),
-                owner: owner.clone(),
-                kind,
-                filter: None,
-                sort_by: SortBy::Time,
-                descending: false,
-                page,
-                page_size: PAGE_SIZE,
-            };
-            let listed = self.engine.list(list).await.map_err(|error| retry(&error))?;
-            let is_last = listed.hits.len() < PAGE_SIZE;
-            hits.extend(listed.hits);
-            if is_last {
-                break;
-            }
-        }
-        Ok(hits)
-    }
-
     async fn learn(&self, context: &RunContext, owner: &Owner) -> Result<usize, Failure> {
         let scope = &context.run.work.scope;
-        let cases = self.all(scope, owner, EntryKind::Case).await?;
+        let cases = all(&self.engine, scope, owner, EntryKind::Case).await?;
         let cases: Vec<KnownCase> = cases.iter().map(|hit| known(&hit.doc)).collect();
-        let skills = self.all(scope, owner, EntryKind::Skill).await?;
+        let skills = all(&self.engine, scope, owner, EntryKind::Skill).await?;
         let mut standing: Vec<Standing> = skills.iter().map(|hit| stands(&hit.doc)).collect();
         let created = |id: &EntryId| {
             let hit = skills.iter().find(|hit| *hit.doc.key.id == *id.as_str());
@@ -123,7 +96,7 @@ impl ExtractAgentSkill {
             put,
             remove,
         };
-        self.engine.curate(curate).await.map_err(|error| retry(&error))
+        self.engine.curate(curate).await.map_err(failed)
     }
 }
 

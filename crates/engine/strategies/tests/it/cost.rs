@@ -290,6 +290,7 @@ fn work(product: &Product, key: &SessionKey, first: usize) -> Vec<NewMessage> {
 }
 
 /// Calls and prompt tokens of 500 messages in 10 sessions, ten at a time, and of all that follows in a day.
+#[expect(clippy::print_stdout, reason = "docs/measurements.md shows what it prints")]
 async fn cost(pace: Duration) -> (usize, usize) {
     let chat_model = Arc::new(Weighed {
         chat: ScriptedChat::answering(|request| Ok(answer(request))),
