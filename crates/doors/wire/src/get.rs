@@ -38,10 +38,10 @@ pub struct GetRequest {
     pub project_id: Option<String>,
     #[serde(deserialize_with = "crate::json::word")]
     pub memory_type: MemoryType,
-    #[serde(default = "first_page", deserialize_with = "crate::json::integer")]
+    #[serde(default = "crate::page::first", deserialize_with = "crate::json::integer")]
     #[schema(minimum = 1, default = 1)]
     pub page: i64,
-    #[serde(default = "default_page_size", deserialize_with = "crate::json::integer")]
+    #[serde(default = "crate::page::size", deserialize_with = "crate::json::integer")]
     #[schema(minimum = 1, maximum = 100, default = 20)]
     pub page_size: i64,
     #[serde(default, deserialize_with = "crate::json::word")]
@@ -57,14 +57,6 @@ pub struct GetRequest {
     #[serde(default)]
     #[schema(default = false)]
     pub with_readable_episode: bool,
-}
-
-fn first_page() -> i64 {
-    1
-}
-
-fn default_page_size() -> i64 {
-    20
 }
 
 /// A kind of memory. A user has episodes, facts, foresights and a profile, an agent has cases and skills.

@@ -21,6 +21,7 @@ pub mod invalid;
 pub mod items;
 pub mod json;
 pub mod message;
+mod page;
 pub mod profile;
 pub mod runs;
 pub mod scope;

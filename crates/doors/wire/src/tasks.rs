@@ -17,11 +17,11 @@ pub struct TasksQuery {
     pub session_id: Option<String>,
     #[serde(default)]
     pub status: Option<TaskStatus>,
-    #[serde(default = "first_page")]
+    #[serde(default = "crate::page::first")]
     #[param(minimum = 1, default = 1, required = false)]
     pub page: i64,
     /// 1 to 100; more is read as 100.
-    #[serde(default = "default_page_size")]
+    #[serde(default = "crate::page::size")]
     #[param(minimum = 1, default = 20, required = false)]
     pub page_size: i64,
     #[serde(default)]
@@ -40,14 +40,6 @@ pub struct TasksQuery {
     #[serde(default)]
     #[param(required = false)]
     pub all: bool,
-}
-
-fn first_page() -> i64 {
-    1
-}
-
-fn default_page_size() -> i64 {
-    20
 }
 
 /// A checked listing, in the nouns of the model.
