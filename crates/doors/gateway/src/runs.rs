@@ -103,7 +103,8 @@ pub(crate) async fn trigger(
 
 /// Let background runs come to their end
 ///
-/// Waits for tasks and for runs that are due; after that no run starts until the server does. Needs a token for all tenants.
+/// Waits for tasks, takes up edits of the Markdown files, and waits for runs that are due; after that no run starts until the server
+/// does. Needs a token for all tenants.
 #[utoipa::path(
     post,
     path = "/cascade/quiesce",
@@ -116,19 +117,21 @@ pub(crate) async fn quiesce(State(gateway): State<Gateway>, visit: Visit) -> Res
     let offline = offline(&gateway)?.clone();
     let engine = gateway.engine.clone();
     let work = async move {
+        let before = engine.status().await?.jobs;
         engine.settle(None).await?;
         engine.sync().await?;
-        offline.quiesce().await.map_err(failed)
+        let runs = offline.quiesce().await.map_err(failed)?;
+        let after = engine.status().await?.jobs;
+        let pending_after = after.queued + after.processing + runs.after;
+        Ok(QuiesceData {
+            quiesced: true,
+            drained: pending_after == 0,
+            pending_before: before.queued + before.processing + runs.before,
+            pending_after,
+            failed_permanent: after.failed + runs.dead_letters,
+        })
     };
-    let quiesced = gateway.see_through(work).await?;
-    let answer = QuiesceData {
-        quiesced: true,
-        drained: quiesced.after == 0,
-        pending_before: quiesced.before,
-        pending_after: quiesced.after,
-        failed_permanent: quiesced.dead_letters,
-    };
-    Ok(Json(answer).into_response())
+    Ok(Json(gateway.see_through(work).await?).into_response())
 }
 
 fn offline(gateway: &Gateway) -> Result<&Offline, Failure> {

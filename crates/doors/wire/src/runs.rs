@@ -32,11 +32,11 @@ pub struct RunsQuery {
     pub strategy: Option<String>,
     #[serde(default)]
     pub status: Option<RunStatus>,
-    #[serde(default = "first_page")]
+    #[serde(default = "crate::page::first")]
     #[param(minimum = 1, default = 1, required = false)]
     pub page: i64,
     /// 1 to 100; more is read as 100.
-    #[serde(default = "default_page_size")]
+    #[serde(default = "crate::page::size")]
     #[param(minimum = 1, default = 20, required = false)]
     pub page_size: i64,
     #[serde(default)]
@@ -45,14 +45,6 @@ pub struct RunsQuery {
     #[serde(default)]
     #[param(value_type = String, default = "default", required = false)]
     pub project_id: Option<String>,
-}
-
-fn first_page() -> i64 {
-    1
-}
-
-fn default_page_size() -> i64 {
-    20
 }
 
 impl RunsQuery {
@@ -170,8 +162,10 @@ pub struct QuiesceData {
     pub quiesced: bool,
     /// Nothing waits any more.
     pub drained: bool,
+    /// Tasks and runs that waited or were under way.
     pub pending_before: usize,
-    /// Runs that wait for their time or for a retry.
+    /// Runs that wait for their time or for a retry, and tasks that wait for a disk or a file to be repaired.
     pub pending_after: usize,
+    /// Tasks and runs that were given up.
     pub failed_permanent: usize,
 }

@@ -10,7 +10,8 @@ use ports::runs::Event;
 use serde_json::{Value, json};
 use testkit::clock::CountingIds;
 
-use crate::house::{House, Mains, get, post, tokens};
+use crate::gate::Plan;
+use crate::house::{House, Mains, TEA, conversation, get, post, tokens};
 
 /// Fails, or not, about everything.
 #[derive(Debug)]
@@ -89,7 +90,8 @@ async fn a_strategy_is_run_when_it_is_asked_for() {
     assert_eq!(page["items"][0]["reason"], "asked for by hand");
     assert_eq!(page["items"][0]["run_id"], told["runs"][0]["run_id"]);
     let health = house.get("/health").await.json();
-    assert_eq!(health["runs"]["dead_letters"], 1);
+    let runs = json!({"queued": 2, "running": 0, "failed": 0, "dead_letters": 1});
+    assert_eq!(health["runs"], runs, "two wait for the night");
     assert_eq!(health["status"], "degraded");
 }
 
@@ -102,6 +104,43 @@ async fn quiesce_ends_background_work_for_good() {
     assert!(!offline.is_running().await);
     let asked = house.post("/api/v1/ome/trigger", &json!({"name": "merge"})).await;
     assert_eq!(asked.json()["status"], "not_dispatched");
+}
+
+#[tokio::test]
+async fn quiesce_waits_for_tasks_takes_up_edits_and_does_what_is_due() {
+    let (house, offline) = open(Settings::default()).await;
+    house.remember("s", &TEA).await;
+    let is_facts = |path: &Arc<str>| path.contains("/facts/");
+    let path = house.vault.paths().into_iter().find(is_facts).expect("a file");
+    let mut bytes = house.vault.bytes(&path).expect("bytes");
+    bytes.extend_from_slice(b"\n## Ada owns a theremin\n");
+    house.vault.write(&path, bytes);
+    house.gated.set(Plan::Hold("cell"));
+    let body = conversation("t", &[("ada", "I keep a heron in the garden.")]);
+    house.post("/api/v1/memory/add", &body).await.data();
+    let flush = json!({"session_id": "t"});
+    house.post("/api/v1/memory/flush", &flush).await.data();
+    house.gated.reached().await;
+
+    let mut quiescing = Box::pin(house.post("/api/v1/cascade/quiesce", &Value::Null));
+    let is_early = tokio::select! {
+        _ = &mut quiescing => true,
+        () = async { for _ in 0..300 { tokio::task::yield_now().await } } => false,
+    };
+    assert!(!is_early, "a memcell is being told");
+    assert!(offline.is_running().await);
+    house.gated.set(Plan::Open);
+    let told = quiescing.await.json();
+    assert_eq!(told["drained"], false, "two runs wait for the night");
+    assert!(told["pending_before"].as_u64().expect("a number") >= 3, "{told}");
+    assert_eq!(told["pending_after"], 2);
+    let search = async |query: &str| {
+        let ask = json!({"user_id": "ada", "query": query});
+        house.post("/api/v1/memory/search", &ask).await.data().to_string()
+    };
+    assert!(search("theremin").await.contains("theremin"));
+    assert!(search("heron").await.contains("ep_"), "it is an episode");
+    assert_eq!(house.get("/health").await.json()["tasks"]["processing"], 0);
 }
 
 #[tokio::test]
