@@ -8,7 +8,7 @@
 mod ask;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use model::Page;
 
@@ -145,42 +145,73 @@ pub fn has_room(page: &str, candidates: &[Candidate], chars_max: usize) -> bool 
     chars_of(page) + new.iter().sum::<usize>() < chars_max && ours(&read).count() + new.len() <= OWN_LINES_MAX
 }
 
-/// Lines without a candidate go first; then a line goes for a new one that is worth more and finds no room.
+/// Lines without a candidate go first; then lines go for a new one that is worth more than each of them, if it finds room so.
 fn chosen(
     read: &[Line<'_>],
     limits: &Bounds,
     least: Vec<(Option<i64>, Reverse<usize>)>,
     added: Vec<(i64, Own)>,
 ) -> Vec<Operation> {
-    let mut chars = limits.chars;
-    let mut count = limits.own;
-    let mut drops = limits.drops_max;
-    let mut least = least.into_iter().peekable();
-    let mut operations = Vec::new();
-    let mut drop_next =
-        |chars: &mut usize, count: &mut usize, below: Option<i64>, operations: &mut Vec<Operation>| {
-            let next = least.next_if(|(worth, _)| drops > 0 && *worth < below);
-            next.is_some_and(|(_, Reverse(at))| {
-                drops -= 1;
-                *chars -= chars_of(read[at].raw);
-                *count -= 1;
-                operations.push(Operation::Drop(at));
-                true
-            })
-        };
-    while drop_next(&mut chars, &mut count, Some(i64::MIN), &mut operations) {}
+    let mut room = Room {
+        least: least.into_iter().take(limits.drops_max).collect(),
+        chars: limits.chars,
+        count: limits.own,
+        operations: Vec::new(),
+    };
+    while room.least.front().is_some_and(|(worth, _)| worth.is_none()) {
+        room.drop_least(read);
+    }
     for (worth, own) in added {
         let needs = chars_of(&own.line());
-        let fits = |chars: usize, count: usize| chars + needs <= limits.chars_max && count < OWN_LINES_MAX;
-        while !fits(chars, count) && drop_next(&mut chars, &mut count, Some(worth), &mut operations) {}
-        if fits(chars, count) {
-            chars += needs;
-            count += 1;
-            operations.push(Operation::Add(own));
+        if let Some(drops) = room.drops_for(read, worth, needs, limits.chars_max) {
+            (0..drops).for_each(|_| room.drop_least(read));
+            room.chars += needs;
+            room.count += 1;
+            room.operations.push(Operation::Add(own));
         }
     }
-    while chars > limits.chars_max && drop_next(&mut chars, &mut count, Some(i64::MAX), &mut operations) {}
-    operations
+    while room.chars > limits.chars_max && !room.least.is_empty() {
+        room.drop_least(read);
+    }
+    room.operations
+}
+
+/// A page while it is chosen what stands on it.
+struct Room {
+    /// Lines that may be dropped, those of least worth first.
+    least: VecDeque<(Option<i64>, Reverse<usize>)>,
+    chars: usize,
+    count: usize,
+    operations: Vec<Operation>,
+}
+
+impl Room {
+    fn drop_least(&mut self, read: &[Line<'_>]) {
+        if let Some((_, Reverse(at))) = self.least.pop_front() {
+            self.chars -= chars_of(read[at].raw);
+            self.count -= 1;
+            self.operations.push(Operation::Drop(at));
+        }
+    }
+
+    /// How many of the least lines make room for one that needs so much and is worth more than each; none where they do not:
+    /// what is dropped for nothing would come back with the next run, and go again.
+    fn drops_for(&self, read: &[Line<'_>], worth: i64, needs: usize, chars_max: usize) -> Option<usize> {
+        let below = self.least.iter().take_while(|(least, _)| *least < Some(worth));
+        let weights = below.map(|(_, Reverse(at))| chars_of(read[*at].raw));
+        let left = weights.scan(self.chars, |chars, weight| {
+            *chars -= weight;
+            Some(*chars)
+        });
+        let fits = |(drops, chars): &(usize, usize)| {
+            chars + needs <= chars_max && self.count - drops < OWN_LINES_MAX
+        };
+        std::iter::once(self.chars)
+            .chain(left)
+            .enumerate()
+            .find(fits)
+            .map(|(drops, _)| drops)
+    }
 }
 
 /// What a page has room for, once the lines are gone whose sources are.
