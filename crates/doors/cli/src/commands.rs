@@ -159,3 +159,6 @@ pub(crate) fn time(option: &str, text: &str, zone: &Zone) -> Result<Timestamp, F
             .map_err(|error| Failure::usage(format!("{option}: {error}"))),
     }
 }
+
+#[cfg(test)]
+mod tests;

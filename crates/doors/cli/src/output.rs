@@ -15,6 +15,8 @@ const EXCERPT_CHARS_MAX: usize = 160;
 
 /// One line on standard output.
 pub(crate) fn line(text: fmt::Arguments<'_>) -> Result<(), Failure> {
+    #[cfg(test)]
+    tests::SAID.with_borrow_mut(|said| said.extend([&text.to_string(), "\n"]));
     written(writeln!(std::io::stdout(), "{text}"))
 }
 
@@ -271,5 +273,15 @@ fn excerpt(text: &str) -> String {
     match flat.char_indices().nth(EXCERPT_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &flat[..end]),
         None => flat,
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::cell::RefCell;
+
+    thread_local! {
+        /// What was printed, for tests of commands.
+        pub(crate) static SAID: RefCell<String> = const { RefCell::new(String::new()) };
     }
 }

@@ -17,6 +17,7 @@ use ports::{Chat, Clock, Embedder, History, Ids, Index, IndexError};
 use providers::{ApiKey, ChatSettings, EmbedSettings, HttpChat, HttpEmbedder, hub};
 use proxy::GatedChat;
 use proxy::gate::Gates;
+use strategies::{Limits, Nearness};
 use vault::MarkdownVault;
 
 use crate::clock::{RandomIds, SystemClock};
@@ -87,10 +88,7 @@ impl World {
             ids: ids.clone(),
         };
         let engine = Engine::start(parts, settings).await?;
-        let of_users = strategies::user_track(&engine, strategies::Settings::default());
-        let of_agents = strategies::agent_track(&engine, ledger.clone());
-        offline.register(of_users.into_iter().chain(of_agents).collect());
-        Ok(Self {
+        let world = Self {
             engine,
             clock,
             ids,
@@ -98,7 +96,28 @@ impl World {
             ledger,
             gates,
             offline,
-        })
+        };
+        world.configure(config);
+        Ok(world)
+    }
+
+    /// Takes over what a configuration says of background runs; all else is read at the start alone.
+    pub(crate) fn configure(&self, config: &Config) {
+        let keys = &config.consolidation;
+        let settings = strategies::Settings {
+            nearness: Nearness {
+                cosine_min: f32::from(keys.alike_percent_min) / 100.0,
+                days_max: keys.alike_days_max,
+            },
+            limits: Limits {
+                chars_max: keys.pages_chars_max,
+            },
+        };
+        let of_users = strategies::user_track(&self.engine, settings);
+        let of_agents = strategies::agent_track(&self.engine, self.ledger.clone());
+        self.offline.configure(background(config, &self.zone));
+        self.offline
+            .register(of_users.into_iter().chain(of_agents).collect());
     }
 
     /// Ends everything.
@@ -125,7 +144,7 @@ pub(crate) fn zone(config: &Config) -> Result<Zone, Failure> {
 }
 
 /// How background runs go.
-pub(crate) fn background(config: &Config, zone: &Zone) -> offline::Settings {
+fn background(config: &Config, zone: &Zone) -> offline::Settings {
     let keys = &config.consolidation;
     offline::Settings {
         zone: zone.clone(),

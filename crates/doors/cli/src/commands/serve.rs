@@ -18,7 +18,7 @@ use crate::error::{Exit, Failure};
 use crate::output;
 use crate::serving::Notice;
 use crate::upstreams;
-use crate::world::{World, background, secret};
+use crate::world::{World, secret};
 
 /// How long what was said may take to be kept once the server stops.
 const PROXY_SHUTDOWN: Duration = Duration::from_secs(10);
@@ -84,20 +84,24 @@ async fn until_signal(
 /// How often to see whether the configuration changed.
 const CONFIGURATION_LOOK: Duration = Duration::from_secs(5);
 
-/// Takes over what the file says of background runs whenever it changes; all else is read at the start alone.
+/// Takes over what the file says of background runs whenever it changes.
 async fn follow(desk: &Desk, world: &World) -> Infallible {
     let file = desk.loaded.file.as_path();
-    let changed = || std::fs::metadata(file).and_then(|about| about.modified()).ok();
-    let mut seen = changed();
+    let state = || {
+        std::fs::metadata(file)
+            .and_then(|about| Ok((about.modified()?, about.len())))
+            .ok()
+    };
+    let mut seen = state();
     loop {
         world.clock.sleep(CONFIGURATION_LOOK).await;
-        let now = changed();
+        let now = state();
         if now == seen {
             continue;
         }
         seen = now;
         match load(&desk.root, environment::variables()) {
-            Ok(loaded) => world.offline.configure(background(&loaded.config, &world.zone)),
+            Ok(loaded) => world.configure(&loaded.config),
             Err(error) => tracing::warn!(%error, "the configuration stays as it was"),
         }
     }
@@ -171,3 +175,6 @@ impl From<ServeError> for Failure {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -216,6 +216,7 @@ fn as_json(health: &HealthData) -> Value {
             "generation": index.generation,
         },
         "tasks": health.tasks,
+        "runs": health.runs,
         "open_sessions": health.open_sessions,
         "buffered_messages": health.buffered_messages,
         "redacted": health.redacted,
@@ -228,7 +229,8 @@ fn as_json(health: &HealthData) -> Value {
 fn as_text(desk: &Desk, health: &HealthData) -> Result<(), Failure> {
     let index = &health.index;
     let tasks = &health.tasks;
-    let rows: [(&str, String); 8] = [
+    let runs = health.runs.unwrap_or_default();
+    let rows: [(&str, String); 9] = [
         ("root", desk.root.display().to_string()),
         (
             "memory",
@@ -260,6 +262,13 @@ fn as_text(desk: &Desk, health: &HealthData) -> Result<(), Failure> {
             format!(
                 "{} waiting, {} running, {} failed",
                 tasks.queued, tasks.processing, tasks.failed
+            ),
+        ),
+        (
+            "background",
+            format!(
+                "{} runs waiting, {} running, {} to be tried again, {} given up",
+                runs.queued, runs.running, runs.failed, runs.dead_letters
             ),
         ),
         ("embedding", health.embedder.clone()),

@@ -141,6 +141,11 @@ pub(crate) struct Consolidation {
     pub(crate) quiet: QuietWhen,
     /// Background runs at a time.
     pub(crate) concurrency: usize,
+    /// Episodes whose cosine is at least so much are about the same, if not more days than so lie between them.
+    pub(crate) alike_percent_min: u8,
+    pub(crate) alike_days_max: u32,
+    /// What `MEMORY.md`, `USER.md` and `SOUL.md` may hold together.
+    pub(crate) pages_chars_max: usize,
 }
 
 /// When background runs wait, but for those that a person asks for.
@@ -237,6 +242,9 @@ impl Default for Consolidation {
             tokens_per_day_max: 0,
             quiet: QuietWhen::default(),
             concurrency: offline::Settings::default().concurrency,
+            alike_percent_min: 65,
+            alike_days_max: strategies::Nearness::default().days_max,
+            pages_chars_max: strategies::Limits::default().chars_max,
         }
     }
 }

@@ -1,58 +1,13 @@
-//! The commands on a root with a real vault and its real git history; the index is in memory.
+//! Log, diff, undo and audit on a root with a real vault and its real git history; the index is in memory.
 
 use std::path::Path as FilePath;
-use std::sync::Arc;
 
-use clap::Parser;
-use model::{EmbedderId, Zone};
-use ports::{By, History, Index, IndexError, Touching};
+use model::Zone;
+use ports::{By, History, Touching};
 use tempfile::TempDir;
-use testkit::index::MemoryIndex;
 
-use super::*;
-use crate::args::{Cli, Command};
-use crate::commands::memory;
-use crate::config::load;
-use crate::world::World;
-
-#[expect(clippy::unnecessary_wraps, reason = "the form that the binary's has")]
-fn open_index(_: &FilePath, embedder: EmbedderId) -> Result<Arc<dyn Index>, IndexError> {
-    Ok(Arc::new(MemoryIndex::new(embedder)))
-}
-
-fn desk(root: &FilePath, variables: &[(&str, &str)]) -> Desk {
-    let variables = variables
-        .iter()
-        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-    Desk {
-        root: root.to_owned(),
-        loaded: load(root, variables).expect("it is configured"),
-        json: false,
-        watched: false,
-        open_index,
-    }
-}
-
-/// Runs commands one after the other in one process; the exit code of the last.
-async fn typed(desk: &Desk, lines: &[&str]) -> Result<Exit, Failure> {
-    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index).await?;
-    let api = Api::here(world);
-    let mut exit = Ok(Exit::Ok);
-    for line in lines {
-        let words = std::iter::once("quipu").chain(line.split_whitespace());
-        exit = match Cli::parse_from(words).command {
-            Command::Add(args) => memory::add(desk, &api, args).await,
-            Command::Forget(args) => memory::forget(desk, &api, args).await,
-            Command::Log(args) => log(desk, &api, args).await,
-            Command::Diff(args) => diff(desk, &api, args).await,
-            Command::Undo(args) => undo(desk, &api, args).await,
-            Command::Audit(args) => audit(desk, &api, args).await,
-            other => panic!("{other:?}"),
-        };
-    }
-    api.close().await;
-    exit
-}
+use crate::commands::tests::{desk, typed};
+use crate::error::Exit;
 
 async fn changes(root: &FilePath) -> Vec<ports::RecordedChange> {
     let history = history::GitHistory::new(&root.join("memory"), Zone::utc()).expect("it is there");
@@ -91,7 +46,7 @@ async fn a_batch_is_recorded_shown_and_taken_back() {
     assert!(has(root.path(), "a-violin"));
     let [shown, undo] = [format!("diff {}", &change.id[..8]), format!("undo {}", run.id)];
     let lines = ["log --owner me --limit 3", &shown, "diff", "audit", &undo];
-    assert_eq!(typed(&desk, &lines).await.expect("they work"), Exit::Ok);
+    assert_eq!(typed(&desk, &lines).await.expect("they work").exit, Exit::Ok);
     assert!(!has(root.path(), "a-violin"));
     let again = typed(&desk, &[&undo])
         .await
@@ -134,4 +89,35 @@ async fn what_is_forgotten_leaves_a_history_that_is_no_longer_written() {
         .expect("it is forgotten");
     let made = changes(root.path()).await;
     assert_eq!((made.len(), &made[0].by), (1, &By::Purge));
+}
+
+#[tokio::test]
+async fn what_programs_read_of_a_history_is_json() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    typed(&desk, &["add --flush a-violin"])
+        .await
+        .expect("it is remembered");
+    let log = typed(&desk, &["--json log"]).await.expect("it is told").json();
+    let change = &log["changes"][0];
+    assert_eq!(change["by"], "run", "{log}");
+    let id = change["id"].as_str().expect("an id");
+    let diff = typed(&desk, &[&format!("--json diff {id}")])
+        .await
+        .expect("it is shown");
+    assert!(
+        diff.json()["diff"].as_str().expect("text").contains("+a-violin"),
+        "{diff:?}"
+    );
+    let audit = typed(&desk, &["--json audit"]).await.expect("it looks").json();
+    assert_eq!(audit["findings"], serde_json::json!([]));
+    let run = change["run_id"].as_str().expect("a run");
+    let undone = typed(&desk, &[&format!("--json undo {run}")])
+        .await
+        .expect("it is taken back");
+    assert!(undone.json()["change"]["id"].is_string(), "{undone:?}");
+    for unknown in ["--json diff 0123456789", "--json undo r_none"] {
+        let failure = typed(&desk, &[unknown]).await.expect_err("there is none");
+        assert_eq!(failure.exit, Exit::NotFound, "{unknown}");
+    }
 }
