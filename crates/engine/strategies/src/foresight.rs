@@ -108,9 +108,9 @@ impl ExtractForesight {
     /// In the words of the fact that tells it, which a model may have written.
     fn worded(&self, new: Foresight, facts: &[Hit]) -> Foresight {
         let zone = &self.engine.settings().zone;
-        let of_message = facts.iter().filter(|hit| hit.doc.sources.contains(&new.source));
-        let worded = of_message.filter_map(|hit| new.in_words_of(&hit.doc.text, zone));
-        worded.into_iter().next().unwrap_or(new)
+        let mut of_message = facts.iter().filter(|hit| hit.doc.sources.contains(&new.source));
+        let worded = of_message.find_map(|hit| new.in_words_of(&hit.doc.text, zone));
+        worded.unwrap_or(new)
     }
 }
 
