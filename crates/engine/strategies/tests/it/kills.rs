@@ -1,7 +1,12 @@
 //! A store that fails at the n-th call, and a process that ends: nothing is lost, nothing is there twice.
 
-use model::{EntryKind, Page};
-use ports::runs::RunState;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ledger::SqliteLedger;
+use model::{EntryKind, Page, Timestamp};
+use ports::runs::{RunState, Runs};
+use testkit::ledger::Fault;
 
 use crate::stage::{Process, Stage, page, texts};
 
@@ -14,14 +19,18 @@ const ALL: [&str; 4] = [
 
 async fn told(stage: &Stage) -> Process {
     let process = stage.open().await;
+    talk(stage, &process).await;
+    process
+}
+
+async fn talk(stage: &Stage, process: &Process) {
     for (session, text) in [
         ("a", "I live in Lisbon. I'm flying to Rome on Friday."),
         ("b", "The boat leaks at the third plank."),
         ("c", "The boat leaks at the third plank."),
     ] {
-        stage.say(&process, session, "ann", &[text]).await;
+        stage.say(process, session, "ann", &[text]).await;
     }
-    process
 }
 
 /// Everything that the strategies made.
@@ -98,6 +107,125 @@ async fn what_is_made_does_not_depend_on_which_call_failed() {
             without_ids(&expected),
             "page call {n}"
         );
+    }
+}
+
+/// What the strategies make where nothing fails, and how many calls of the ledger and of the index that takes.
+async fn undisturbed() -> (Vec<String>, usize, u64, u64) {
+    let stage = Stage::default();
+    let process = told(&stage).await;
+    let before = (stage.ledger.calls(), stage.index.calls(), stage.vault.calls());
+    run_all(&stage, &process).await;
+    let ledger = stage.ledger.calls() - before.0;
+    let (index, vault) = (stage.index.calls() - before.1, stage.vault.calls() - before.2);
+    (without_ids(&made(&process).await), ledger, index, vault)
+}
+
+/// Everything is there once, and nobody holds a run any more.
+async fn check(stage: &Stage, process: &Process, runs: &impl Runs, expected: &[String], what: &str) {
+    run_all(stage, process).await;
+    assert_eq!(without_ids(&made(process).await), expected, "{what}");
+    let stats = runs.stats(Timestamp::default()).await.expect("it counts");
+    assert_eq!(
+        (stats.running, stats.failed, stats.dead_letters),
+        (0, 0, 0),
+        "{what}"
+    );
+}
+
+#[tokio::test]
+async fn whichever_call_of_the_ledger_fails_the_same_is_made_once() {
+    let (expected, calls, ..) = undisturbed().await;
+    assert!(calls > 20, "{calls}");
+    for fault in [Fault::Refused, Fault::AnswerLost] {
+        for n in 1..=calls {
+            let stage = Stage::default();
+            let process = told(&stage).await;
+            stage.ledger.fail_call(n, fault);
+            run_all(&stage, &process).await;
+            stage.ledger.repair();
+            check(
+                &stage,
+                &process,
+                &*stage.ledger,
+                &expected,
+                &format!("{fault:?} {n}"),
+            )
+            .await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn whichever_call_of_the_index_fails_the_same_is_made_once() {
+    let (expected, _, calls, _) = undisturbed().await;
+    assert!(calls >= 3, "{calls}");
+    for n in 1..=calls {
+        let stage = Stage::default();
+        let process = told(&stage).await;
+        stage.index.fail_call(n);
+        run_all(&stage, &process).await;
+        stage.index.fail_call(0);
+        check(&stage, &process, &*stage.ledger, &expected, &format!("call {n}")).await;
+    }
+}
+
+#[tokio::test]
+async fn whatever_a_process_dies_at_the_next_one_ends_at_once() {
+    let (expected, calls, ..) = undisturbed().await;
+    for n in 1..=calls {
+        let stage = Stage::default();
+        let process = told(&stage).await;
+        stage.ledger.fail_call(n, Fault::Down);
+        for name in ALL {
+            let triggered = process.offline.trigger(name, Duration::from_secs(9), true);
+            drop(stage.drive(triggered).await);
+        }
+        drop(process);
+        stage.ledger.repair();
+        let process = stage.open().await;
+        for _ in 0..1_000 {
+            tokio::task::yield_now().await;
+        }
+        let stats = stage.ledger.stats(Timestamp::default()).await.expect("it counts");
+        assert_eq!(stats.running, 0, "call {n}: no time has passed");
+        check(&stage, &process, &*stage.ledger, &expected, &format!("call {n}")).await;
+    }
+}
+
+#[tokio::test]
+async fn on_the_real_ledger_a_killed_process_leaves_nothing_undone_and_nothing_twice() {
+    let (expected, .., calls) = undisturbed().await;
+    for n in 1..=calls {
+        let stage = Stage::default();
+        let folder = tempfile::tempdir().expect("a folder");
+        let open = || Arc::new(SqliteLedger::open(&folder.path().join("ledger.db")).expect("it opens"));
+        let ledger = open();
+        let process = stage.open_on(ledger.clone()).await;
+        talk(&stage, &process).await;
+        let last = stage.vault.calls() + n;
+        let dies = async {
+            while stage.vault.calls() < last {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            biased;
+            () = dies => {}
+            () = run_all(&stage, &process) => {}
+        }
+        drop(process);
+        while Arc::strong_count(&ledger) > 1 {
+            tokio::task::yield_now().await;
+        }
+        drop(ledger);
+        let ledger = open();
+        let process = stage.open_on(ledger.clone()).await;
+        stage
+            .drive(process.engine.settle(None))
+            .await
+            .expect("it settles");
+        check(&stage, &process, &*ledger, &expected, &format!("vault call {n}")).await;
     }
 }
 

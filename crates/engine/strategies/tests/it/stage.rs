@@ -12,8 +12,8 @@ use model::{
     SessionKey, Timestamp,
 };
 use offline::{Offline, Settings};
-use ports::runs::{Event, Power};
-use ports::{Chat, Embedder as _, NewMessage, Pages, VaultError};
+use ports::runs::{Event, Power, Runs};
+use ports::{Chat, Embedder as _, FileChanges, Jobs, NewMessage, Pages, Transcripts, VaultError};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use testkit::clock::{CountingIds, ManualClock};
@@ -96,11 +96,11 @@ impl Pages for Fragile {
 
 /// What outlives a process.
 pub(crate) struct Stage {
-    ledger: Arc<MemoryLedger>,
+    pub(crate) ledger: Arc<MemoryLedger>,
     pub(crate) vault: MemoryVault,
     pub(crate) pages: Arc<Fragile>,
     pub(crate) history: Arc<MemoryHistory>,
-    index: MemoryIndex,
+    pub(crate) index: MemoryIndex,
     embedder: Arc<HashEmbedder>,
     clock: Arc<ManualClock>,
     ids: Arc<CountingIds>,
@@ -145,10 +145,18 @@ impl Stage {
     }
 
     pub(crate) async fn open(&self) -> Process {
+        self.open_on(self.ledger.clone()).await
+    }
+
+    /// A process on another ledger.
+    pub(crate) async fn open_on(
+        &self,
+        ledger: Arc<impl Transcripts + Jobs + FileChanges + Runs + 'static>,
+    ) -> Process {
         let engine = engine::Parts {
-            transcripts: self.ledger.clone(),
-            jobs: self.ledger.clone(),
-            file_changes: self.ledger.clone(),
+            transcripts: ledger.clone(),
+            jobs: ledger.clone(),
+            file_changes: ledger.clone(),
             vault: Arc::new(self.vault.clone()),
             pages: self.pages.clone(),
             history: Some(self.history.clone()),
@@ -163,7 +171,7 @@ impl Stage {
             .await
             .expect("it starts");
         let parts = offline::Parts {
-            runs: self.ledger.clone(),
+            runs: ledger,
             chat: self.chat.clone().map(|chat| chat as Arc<dyn Chat>),
             clock: self.clock.clone(),
             ids: self.ids.clone(),
@@ -246,11 +254,14 @@ impl Stage {
         process.offline.events().emit(events).await.expect("it is told");
     }
 
-    /// Runs a strategy by hand until its runs are over.
+    /// Runs a strategy by hand until its runs are over, however often the store fails.
     pub(crate) async fn run(&self, process: &Process, name: &str) -> Vec<ports::runs::Run> {
-        let triggered = process.offline.trigger(name, Duration::from_hours(1), true);
-        let triggered = self.drive(triggered).await.expect("the store works");
-        triggered.expect("it is a strategy").runs
+        loop {
+            let triggered = process.offline.trigger(name, Duration::from_hours(1), true);
+            if let Ok(triggered) = self.drive(triggered).await {
+                return triggered.expect("it is a strategy").runs;
+            }
+        }
     }
 }
 
