@@ -26,13 +26,21 @@ async fn n1_n11_a_start_starts_what_waits() {
 #[tokio::test]
 async fn n2_n12_a_stop_is_awaited_and_nothing_runs_after_it() {
     let stage = Stage::default();
-    let puppet = at_once("look");
+    let puppet = Arc::new(Puppet {
+        is_polite: true,
+        ..Puppet::new("look", Triggers::default())
+    });
+    puppet.held.send_replace(true);
     let offline = stage.open(&[&puppet]).await;
-    offline.stop().await;
-    assert!(!offline.is_running().await);
     stage.emit(&offline, "ann", "mc1").await;
+    assert_eq!(stage.states().await, "running");
+    offline.stop().await;
+    assert_eq!(stage.states().await, "queued", "its end was awaited");
+    assert!(!offline.is_running().await);
+    puppet.held.send_replace(false);
+    stage.emit(&offline, "ann", "mc2").await;
     stage.pass(IDLE).await;
-    assert_eq!(puppet.begun(), [] as [&str; 0]);
+    assert_eq!(puppet.begun(), ["mc1"]);
 }
 
 #[tokio::test]
