@@ -123,9 +123,9 @@ impl World {
     /// Ends everything.
     pub(crate) async fn shutdown(&self) {
         self.offline.stop().await;
-        // They hold the engine, which holds whom it tells of events.
-        self.offline.register(Vec::new());
         self.engine.shutdown().await;
+        // They hold the engine, which holds whom it tells of events: until it has ended, what it writes calls for runs.
+        self.offline.register(Vec::new());
     }
 }
 
