@@ -2,7 +2,11 @@
 //!
 //! Owns: the only time that tests know. Never: the machine's clock.
 
+use std::collections::BTreeMap;
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -10,14 +14,23 @@ use model::Timestamp;
 use ports::{Clock, Ids};
 use tokio::sync::watch;
 
-/// A clock that starts at [`ManualClock::START`] and moves only when the test moves it.
+/// A clock that starts at [`ManualClock::START_MILLIS`] and moves only when the test moves it. Who sleeps is woken in the
+/// order of the times, then of the sleeps, so that a run can be repeated.
 #[derive(Debug)]
 pub struct ManualClock {
-    elapsed: watch::Sender<Duration>,
+    time: Mutex<Time>,
     /// How far somebody has set the wall clock forth, in milliseconds.
     set_forth: AtomicI64,
     /// How many sleeps are under way.
     sleepers: watch::Sender<usize>,
+}
+
+#[derive(Debug, Default)]
+struct Time {
+    elapsed: Duration,
+    slept: u64,
+    /// By the time at which each ends, and its number.
+    asleep: BTreeMap<(Duration, u64), Waker>,
 }
 
 impl Default for ManualClock {
@@ -33,7 +46,7 @@ impl ManualClock {
     /// A clock at its start.
     pub fn new() -> Self {
         Self {
-            elapsed: watch::Sender::new(Duration::ZERO),
+            time: Mutex::default(),
             set_forth: AtomicI64::new(0),
             sleepers: watch::Sender::new(0),
         }
@@ -41,7 +54,20 @@ impl ManualClock {
 
     /// Moves the clock; every sleep whose time has come ends.
     pub fn advance(&self, duration: Duration) {
-        self.elapsed.send_modify(|elapsed| *elapsed += duration);
+        let mut time = self.time();
+        time.elapsed += duration;
+        let later = (time.elapsed + Duration::from_nanos(1), 0);
+        let asleep = time.asleep.split_off(&later);
+        let due = std::mem::replace(&mut time.asleep, asleep);
+        drop(time);
+        due.into_values().for_each(Waker::wake);
+    }
+
+    /// How long until the first sleep ends; none when nobody sleeps.
+    pub fn next(&self) -> Option<Duration> {
+        let time = self.time();
+        let ((due, _), _) = time.asleep.first_key_value()?;
+        Some(due.saturating_sub(time.elapsed))
     }
 
     /// Sets the wall clock alone, forth or back: no sleep ends by it.
@@ -57,21 +83,33 @@ impl ManualClock {
             .await
             .expect("the sender lives in self");
     }
+
+    fn time(&self) -> MutexGuard<'_, Time> {
+        self.time.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Counts a sleep for as long as it lasts, also when it is dropped half-way.
-struct Asleep<'a>(&'a watch::Sender<usize>);
+struct Asleep<'a> {
+    clock: &'a ManualClock,
+    key: (Duration, u64),
+}
 
 impl<'a> Asleep<'a> {
-    fn new(sleepers: &'a watch::Sender<usize>) -> Self {
-        sleepers.send_modify(|count| *count += 1);
-        Self(sleepers)
+    fn new(clock: &'a ManualClock, due: Duration) -> Self {
+        let mut time = clock.time();
+        time.slept += 1;
+        let key = (due, time.slept);
+        drop(time);
+        clock.sleepers.send_modify(|count| *count += 1);
+        Self { clock, key }
     }
 }
 
 impl Drop for Asleep<'_> {
     fn drop(&mut self) {
-        self.0.send_modify(|count| *count -= 1);
+        self.clock.time().asleep.remove(&self.key);
+        self.clock.sleepers.send_modify(|count| *count -= 1);
     }
 }
 
@@ -84,20 +122,24 @@ impl Clock for ManualClock {
     }
 
     fn elapsed(&self) -> Duration {
-        *self.elapsed.borrow()
+        self.time().elapsed
     }
 
     async fn sleep(&self, duration: Duration) {
-        let mut elapsed = self.elapsed.subscribe();
         let due = self.elapsed().saturating_add(duration);
-        if *elapsed.borrow() >= due {
+        if duration.is_zero() {
             return;
         }
-        let _asleep = Asleep::new(&self.sleepers);
-        elapsed
-            .wait_for(|elapsed| *elapsed >= due)
-            .await
-            .expect("the sender lives in self");
+        let asleep = Asleep::new(self, due);
+        poll_fn(|context| {
+            let mut time = self.time();
+            if time.elapsed >= due {
+                return Poll::Ready(());
+            }
+            time.asleep.insert(asleep.key, context.waker().clone());
+            Poll::Pending
+        })
+        .await;
     }
 }
 

@@ -4,6 +4,7 @@
 
 pub mod backend;
 pub mod clock;
+pub mod faults;
 pub mod history;
 pub mod index;
 pub mod ledger;

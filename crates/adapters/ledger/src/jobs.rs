@@ -182,10 +182,14 @@ fn retry(connection: &Connection, scope: &Scope, id: &JobId, now: Timestamp) -> 
 }
 
 /// A lease was claimed when it was due, so it is due again at once.
-fn release_all(connection: &Connection) -> Outcome<usize> {
+fn release_all(connection: &Connection, latest: Timestamp) -> Outcome<usize> {
+    let (leased, queued) = (JobState::Processing.as_str(), JobState::Queued.as_str());
     let released = connection
         .prepare_cached("UPDATE jobs SET state = ?2, due = created WHERE state = ?1 AND state <> 'success'")?
-        .execute((JobState::Processing.as_str(), JobState::Queued.as_str()))?;
+        .execute((leased, queued))?;
+    connection
+        .prepare_cached("UPDATE jobs SET due = ?2 WHERE state = ?1 AND due > ?2")?
+        .execute((queued, latest.millis()))?;
     Ok(released)
 }
 
@@ -308,8 +312,8 @@ impl Jobs for SqliteLedger {
         self.writer.write(move |c| retry(c, &scope, &id, now)).await
     }
 
-    async fn release_all(&self) -> Result<usize, LedgerError> {
-        self.writer.write(release_all).await
+    async fn release_all(&self, latest: Timestamp) -> Result<usize, LedgerError> {
+        self.writer.write(move |c| release_all(c, latest)).await
     }
 
     async fn page(&self, query: &TaskQuery) -> Result<TaskPage, LedgerError> {

@@ -105,7 +105,7 @@ pub(crate) async fn commit(
             reason: end.reason,
         });
     }
-    let now = world.now();
+    let now = world.work_time();
     let jobs = cells.iter().map(|cell| NewJob {
         id: ids::job_of(&cell.id),
         kind: JobKind::WriteCell,

@@ -50,6 +50,24 @@ pub(crate) fn going_with<'a>(rows: &[&'a Doc], told: &BTreeSet<&str>) -> Vec<&'a
     going
 }
 
+/// What was made of memories that stand in no file any more, as of an episode that a person took out, and the messages of
+/// these; a merged episode with any of its members, anything else with all that it was made of.
+pub(crate) fn orphans<'a>(rows: &[&'a Doc]) -> Vec<(&'a Doc, Vec<MessageId>)> {
+    let (derived, first): (Vec<&Doc>, Vec<&Doc>) = rows.iter().partition(|doc| row_is_derived(doc));
+    let left = sources(&first);
+    let orphans = derived.into_iter().filter_map(|doc| {
+        let missing: Vec<MessageId> = doc
+            .sources
+            .iter()
+            .filter(|source| !left.contains(source))
+            .cloned()
+            .collect();
+        let is_orphan = missing.len() == doc.sources.len() || is_merged(doc.parent.as_ref());
+        (is_orphan && !missing.is_empty()).then_some((doc, missing))
+    });
+    orphans.collect()
+}
+
 /// Whether what an entry that is to be put was made of is still there; an entry that names no source is a person's.
 pub(crate) fn is_supported<'a>(entry: &Entry, rows: impl Iterator<Item = &'a Doc>) -> bool {
     if entry.sources.is_empty() || !is_derived(entry.kind, entry.parent.as_ref()) {

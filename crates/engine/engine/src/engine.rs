@@ -85,7 +85,8 @@ impl Drop for Handle {
 impl Engine {
     /// Opens the world: gives back stale leases, starts the workers, begins a sync (or a rebuild, if the index needs it).
     pub async fn start(mut parts: Parts, settings: Settings) -> Result<Self, EngineError> {
-        let released = parts.jobs.release_all().await?;
+        let (wall, elapsed) = (parts.clock.now(), parts.clock.elapsed());
+        let released = parts.jobs.release_all(workers::latest(wall)).await?;
         tracing::debug!(released, "jobs of an earlier process are claimed again");
         let service = Tasks::default();
         let panics = Arc::<Panics>::default();
@@ -122,6 +123,7 @@ impl Engine {
             redacted: AtomicUsize::default(),
             sweeps: AtomicU64::default(),
             turns: world::turns(tokio::runtime::Handle::current().metrics().num_workers()),
+            began: (wall, elapsed),
             parts,
             settings,
         });
@@ -333,6 +335,7 @@ impl Engine {
         self.world().work.end(clock, SHUTDOWN).await;
         self.handle.service.end(clock, SHUTDOWN).await;
         tokio::select! {
+            biased;
             () = history::record(self.world()) => {}
             () = clock.sleep(SHUTDOWN) => {}
         }

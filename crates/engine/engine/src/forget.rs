@@ -72,10 +72,20 @@ async fn told_of_session(
     for owner in owners {
         let rows = world.parts.index.load(&session.scope, &owner).await?;
         let told = rows.iter().filter(|doc| doc.kind != DocKind::Turn);
-        let told: Vec<&Doc> = told
+        let mut told: Vec<&Doc> = told
             .filter(|doc| doc.session.as_ref() == Some(&session.session))
             .collect();
         let rows: Vec<&Doc> = rows.iter().collect();
+        for (doc, messages) in derived::orphans(&rows) {
+            let kept = world
+                .parts
+                .transcripts
+                .messages(&session.scope, &messages)
+                .await?;
+            if kept.len() < messages.len() && !told.iter().any(|one| one.key == doc.key) {
+                told.push(doc);
+            }
+        }
         let (count, changed) = forget_told(world, (&session.scope, &owner), &rows, &told).await?;
         entries += count;
         paths.extend(changed);
@@ -207,6 +217,7 @@ async fn finished_writing(world: &World, scope: &Scope, doc: &Doc) -> Result<(),
             )));
         }
         tokio::select! {
+            biased;
             () = world.work.stopping() => return Err(EngineError::Stopping),
             _ = finished.changed() => {}
         }

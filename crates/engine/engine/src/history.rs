@@ -155,6 +155,7 @@ pub(crate) async fn keep(world: Arc<World>) {
             continue;
         }
         tokio::select! {
+            biased;
             () = world.work.stopping() => return,
             () = world.chronicle.begun.notified() => {}
             () = clock.sleep(pause.unwrap_or_default()), if pause.is_some() => {}

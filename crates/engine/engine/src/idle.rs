@@ -56,6 +56,7 @@ pub(crate) async fn keep(world: Arc<World>) {
             "open sessions could not be read; it is tried again"
         );
         tokio::select! {
+            biased;
             () = world.work.stopping() => return,
             () = clock.sleep(AGAIN) => {}
         }
@@ -82,6 +83,7 @@ pub(crate) async fn keep(world: Arc<World>) {
         }
         let pause = first.map(|at| at.saturating_sub(now));
         tokio::select! {
+            biased;
             () = world.work.stopping() => return,
             () = world.idle.begun.notified() => {}
             () = clock.sleep(pause.unwrap_or_default()), if pause.is_some() => {}

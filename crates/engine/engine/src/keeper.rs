@@ -39,6 +39,7 @@ pub(crate) async fn keep(world: Arc<World>, gate: Option<OwnedRwLockWriteGuard<(
     }
     loop {
         tokio::select! {
+            biased;
             () = world.work.stopping() => return,
             () = world.gauge.building() => build(&world).await,
         }
@@ -110,6 +111,7 @@ async fn build(world: &Arc<World>) {
             world.gauge.give_up(&chain(&error));
         }
         tokio::select! {
+            biased;
             () = world.work.stopping() => return,
             () = world.parts.clock.sleep(if is_late { BETWEEN_LATER } else { BETWEEN }) => {}
         }

@@ -156,7 +156,7 @@ fn named(world: &World, session: &SessionKey, new: NewMessage) -> NewMessage {
 }
 
 async fn queue(world: &World, session: &SessionKey, kind: JobKind, id: JobId) -> Result<(), LedgerError> {
-    let now = world.now();
+    let now = world.work_time();
     let job = NewJob {
         id,
         kind,

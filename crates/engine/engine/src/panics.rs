@@ -82,6 +82,7 @@ pub(crate) async fn supervised<F: Future<Output = ()>>(
             return;
         }
         tokio::select! {
+            biased;
             () = tasks.stopping() => return,
             () = clock.sleep(wait(count)) => {}
         }

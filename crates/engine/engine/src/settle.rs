@@ -57,6 +57,7 @@ pub(crate) async fn session(world: &World, session: &SessionKey) -> Result<(), E
 
 async fn next(world: &World, finished: &mut tokio::sync::watch::Receiver<u64>) -> Result<(), EngineError> {
     tokio::select! {
+        biased;
         () = world.work.stopping() => Err(EngineError::Stopping),
         // The sender lives in the world.
         _ = finished.changed() => Ok(()),

@@ -82,7 +82,7 @@ pub(crate) async fn task(world: &World, scope: &Scope, id: &JobId) -> Result<Job
 /// Tries a task again that was given up.
 pub(crate) async fn retry(world: &World, scope: &Scope, id: &JobId) -> Result<Job, EngineError> {
     world.accepting()?;
-    if world.parts.jobs.retry(scope, id, world.now()).await? {
+    if world.parts.jobs.retry(scope, id, world.work_time()).await? {
         world.bell.ring();
         return task(world, scope, id).await;
     }

@@ -85,6 +85,7 @@ pub(crate) async fn one_file(world: &World, path: &VaultPath) -> Result<(), Engi
 pub(crate) async fn keep(world: Arc<World>) {
     loop {
         let change = tokio::select! {
+            biased;
             () = world.work.stopping() => return,
             change = world.dirty.take() => change,
         };
@@ -108,6 +109,7 @@ pub(crate) async fn keep(world: Arc<World>) {
         };
         if again.all || !again.paths.is_empty() {
             tokio::select! {
+                biased;
                 () = world.work.stopping() => return,
                 () = world.parts.clock.sleep(AGAIN) => world.dirty.add_all(again),
             }
@@ -119,6 +121,7 @@ pub(crate) async fn keep(world: Arc<World>) {
 pub(crate) async fn watch(world: Arc<World>) {
     loop {
         tokio::select! {
+            biased;
             () = world.work.stopping() => return,
             change = world.parts.vault.changed() => world.dirty.add_all(change),
         }

@@ -68,6 +68,7 @@ impl Tasks {
         self.stop.cancel();
         let mut set = std::mem::take(&mut *self.set());
         tokio::select! {
+            biased;
             () = async { while set.join_next().await.is_some() {} } => {}
             () = clock.sleep(bound) => set.shutdown().await,
         }

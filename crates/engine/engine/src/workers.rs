@@ -45,12 +45,13 @@ pub(crate) async fn dispatch(world: Arc<World>) {
                     .spawn(work(world.clone(), job, permit, running.clone()));
             }
         }
-        let now = world.now();
+        let now = world.work_time();
         let due = world
             .bell
             .next_retry(now)
             .map_or(IDLE, |at| until(now, at).min(IDLE));
         tokio::select! {
+            biased;
             () = world.work.stopping() => {}
             () = world.bell.rung() => {}
             () = world.parts.clock.sleep(due) => {}
@@ -62,7 +63,7 @@ async fn claim(world: &World, limit: usize) -> Vec<Job> {
     if limit == 0 {
         return Vec::new();
     }
-    let now = world.now();
+    let now = world.work_time();
     let claimed = world.parts.jobs.claim(limit, now, later(now, LEASE)).await;
     claimed.unwrap_or_else(|error| {
         tracing::warn!(
@@ -90,7 +91,7 @@ async fn work(
             world
                 .parts
                 .jobs
-                .complete(ids, world.now())
+                .complete(ids, world.work_time())
                 .await
                 .map_err(JobError::from)
         }
@@ -132,7 +133,7 @@ async fn fail(world: &World, job: &Job, error: &JobError) {
     if let JobError::Engine(error) = error {
         world.mind(error);
     }
-    let now = world.now();
+    let now = world.work_time();
     let retry_at = later(now, backoff(world, job.attempt));
     let is_last = job.attempt >= world.settings.attempts_max;
     let gives_up = is_last && is_own_fault(error);
@@ -169,6 +170,11 @@ fn is_own_fault(error: &JobError) -> bool {
     }
 }
 
+/// What waits when a process starts waits no longer than this.
+pub(crate) fn latest(now: Timestamp) -> Timestamp {
+    now.plus_millis(i64::try_from(BACKOFF_MAX_MILLIS).unwrap_or(i64::MAX))
+}
+
 /// Longer each time, and not the same for all: what failed together shall not come back together.
 fn backoff(world: &World, attempt: u32) -> Duration {
     let doubled = BACKOFF_MIN_MILLIS
@@ -178,7 +184,8 @@ fn backoff(world: &World, attempt: u32) -> Duration {
     Duration::from_millis(base + world.parts.ids.next() % (base / 2 + 1))
 }
 
-fn later(now: Timestamp, by: Duration) -> Timestamp {
+/// So much after.
+pub(crate) fn later(now: Timestamp, by: Duration) -> Timestamp {
     now.plus_millis(i64::try_from(by.as_millis()).unwrap_or(i64::MAX))
 }
 

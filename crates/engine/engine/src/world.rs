@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use model::{Owner, Scope, SessionKey, Timestamp};
 use ports::IndexError;
@@ -30,6 +31,7 @@ use crate::rows::Rows;
 use crate::serving::Gauge;
 use crate::settings::Settings;
 use crate::tasks::Tasks;
+use crate::workers;
 use crate::writer::IndexWriter;
 
 /// Everything the use cases work with.
@@ -37,6 +39,8 @@ use crate::writer::IndexWriter;
 pub(crate) struct World {
     pub(crate) parts: Parts,
     pub(crate) settings: Settings,
+    /// The two clocks at the start.
+    pub(crate) began: (Timestamp, Duration),
     /// Jobs, passes, syncs, rebuilds: what must reach a safe point before the end.
     pub(crate) work: Tasks,
     pub(crate) sessions: KeyedLocks<SessionKey>,
@@ -86,6 +90,13 @@ impl World {
 
     pub(crate) fn now(&self) -> Timestamp {
         self.parts.clock.now()
+    }
+
+    /// The time by which jobs are due: the wall clock at the start, and what the clock that never goes back has counted
+    /// since. A machine's clock that is set delays nothing.
+    pub(crate) fn work_time(&self) -> Timestamp {
+        let (wall, elapsed) = self.began;
+        workers::later(wall, self.parts.clock.elapsed().saturating_sub(elapsed))
     }
 
     /// How often the ledger was swept: what was read before may not be told after.

@@ -138,6 +138,7 @@ impl Writing {
                 return;
             }
             tokio::select! {
+                biased;
                 () = self.stop.cancelled() => {}
                 () = clock.sleep(panics::wait(count)) => {}
             }

@@ -39,6 +39,7 @@ pub(crate) async fn attempt(core: Arc<Core>, round: Arc<Round>, strategy: Arc<dy
         let Err(error) = recorded.await else { break };
         tracing::warn!(run = %run.id, %error, "the end of an attempt could not be recorded");
         tokio::select! {
+            biased;
             // The next process finds the lease and begins the run again.
             () = round.stop.cancelled() => break,
             () = core.time.clock.sleep(backoff(&core, tried + 1)) => {}

@@ -26,6 +26,7 @@ pub(crate) async fn dispatch(core: Arc<Core>, round: Arc<Round>) {
     let mut failures = 0;
     let mut is_settled = false;
     tokio::select! {
+        biased;
         _ = core.strategies() => {}
         () = round.stop.cancelled() => return,
     }
@@ -44,6 +45,7 @@ pub(crate) async fn dispatch(core: Arc<Core>, round: Arc<Round>) {
             }
         };
         tokio::select! {
+            biased;
             () = round.stop.cancelled() => {}
             () = core.bell.notified() => {}
             Some(_) = attempts.join_next() => {}

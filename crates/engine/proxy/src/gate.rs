@@ -178,6 +178,7 @@ impl Gates {
             gate.0.changed.notify_one();
         }
         tokio::select! {
+            biased;
             () = async { while workers.join_next().await.is_some() {} } => {}
             () = self.clock.sleep(bound) => workers.shutdown().await,
         }
@@ -304,6 +305,7 @@ async fn work(gate: Arc<Inner>) {
             }
             Next::Change => gate.changed.notified().await,
             Next::Within(pause) => tokio::select! {
+                biased;
                 () = gate.changed.notified() => {}
                 () = gate.clock.sleep(pause) => {}
             },

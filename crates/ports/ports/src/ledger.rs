@@ -260,7 +260,8 @@ pub struct JobStats {
     pub oldest_queued: Option<Timestamp>,
 }
 
-/// Durable work. A claim leases a job; a lease that runs out, or that a dead process held, is claimed again.
+/// Durable work. A claim leases a job; a lease that runs out, or that a dead process held, is claimed again. Times are the
+/// worker's own: they follow its clock that never goes back.
 #[async_trait]
 pub trait Jobs: Send + Sync + std::fmt::Debug {
     /// Queues jobs; one whose id exists is left as it is.
@@ -279,8 +280,9 @@ pub trait Jobs: Send + Sync + std::fmt::Debug {
     /// Queues a job of a scope that was given up, behind what its session has waiting and with its attempts counted
     /// anew; its last error stays until it runs. False when there is no such job, or it was not given up.
     async fn retry(&self, scope: &Scope, id: &JobId, now: Timestamp) -> Result<bool, LedgerError>;
-    /// Gives back every lease at once: at start, when no worker of this root can be alive.
-    async fn release_all(&self) -> Result<usize, LedgerError>;
+    /// Gives back every lease at once: at start, when no worker of this root can be alive. Nothing waits beyond `latest`
+    /// then, so that a machine's clock that was set back delays nothing for long.
+    async fn release_all(&self, latest: Timestamp) -> Result<usize, LedgerError>;
     /// A page of jobs of one scope.
     async fn page(&self, query: &TaskQuery) -> Result<TaskPage, LedgerError>;
     /// One job of one scope.

@@ -41,6 +41,7 @@ pub async fn check_all<L: Ledger + Conversations + Runs>(fresh: impl Fn() -> L) 
     jobs::a_job_is_queued_once(&fresh()).await;
     jobs::a_session_has_one_job_at_a_time(&fresh()).await;
     jobs::a_lease_ends(&fresh()).await;
+    jobs::nothing_waits_beyond_a_start(&fresh()).await;
     jobs::a_failed_attempt_waits_or_gives_up(&fresh()).await;
     jobs::a_job_that_was_given_up_is_tried_again(&fresh()).await;
     jobs::what_was_not_leased_does_not_end(&fresh()).await;

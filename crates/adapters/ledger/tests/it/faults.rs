@@ -186,7 +186,7 @@ async fn operate(ledger: &SqliteLedger, operation: &str) -> Result<(), LedgerErr
             assert!(retried, "it was given up");
             Ok(())
         }
-        "release" => ledger.release_all().await.map(drop),
+        "release" => Jobs::release_all(ledger, at(1_000)).await.map(drop),
         log if log.starts_with("log") => converse(ledger, log, &s).await,
         sweep if sweep.starts_with("forget") => forget(ledger, sweep, s).await,
         "put" => ledger.put(file("f1", 2, &[("ep_3", 3)])).await,

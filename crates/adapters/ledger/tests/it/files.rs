@@ -274,7 +274,7 @@ async fn check_jobs(ledger: &SqliteLedger) {
             ("job-mc1", JobState::Success)
         ]
     );
-    assert_eq!(Jobs::release_all(ledger).await.expect("released"), 1);
+    assert_eq!(Jobs::release_all(ledger, at(1_000)).await.expect("released"), 1);
     let claimed = Jobs::claim(ledger, 9, at(60), at(70)).await.expect("claims");
     assert_eq!((claimed.len(), claimed[0].attempt), (1, 2));
     ledger

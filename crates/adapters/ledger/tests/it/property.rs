@@ -188,7 +188,7 @@ impl Script {
                 None => String::new(),
             },
             Step::Retry(app, job) => self.retry(ledger, *app, *job, now).await,
-            Step::Release => format!("{:?}", ledger.release_all().await),
+            Step::Release => format!("{:?}", ledger.release_all(now.plus_millis(60_000)).await),
             Step::KeepJobs(since) => {
                 self.forget_reused_ids();
                 format!("{:?}", Jobs::stats(ledger, now.plus_millis(-since)).await)

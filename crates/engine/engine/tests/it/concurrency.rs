@@ -9,10 +9,10 @@ use model::{EntryKind, Message, MessageId, SessionKey};
 use ports::{NewMessage, Sweep, Transcripts};
 use tokio::task::yield_now;
 
-use crate::faults::Mode;
 use crate::held::{Call, Held};
 use crate::slow::At;
 use crate::stage::{Stage, add, flush, minute, said, say, session, turns};
+use testkit::faults::Mode;
 
 /// Every message of a session is in its buffer or in exactly one memcell, and none of them was lost.
 async fn check_accounted(stage: &Stage, key: &SessionKey, expected: usize) {
@@ -248,7 +248,7 @@ async fn shutdown_does_not_wait_longer_than_its_bound() {
     let engine = stage.open().await;
     let key = session("s");
     say(&engine, &key, "ann", 0, "hello").await;
-    stage.faults.plan(2, crate::faults::Mode::DieBefore);
+    stage.faults.plan(2, testkit::faults::Mode::DieBefore);
     // Either the flush or the job it made hangs for ever.
     let flushing = {
         let (engine, flush) = (engine.clone(), flush(&key));

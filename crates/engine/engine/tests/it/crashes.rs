@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use engine::{Engine, Forget};
 use model::{EntryKind, Message, Scope};
 
-use crate::faults::{MODES, Mode};
 use crate::stage::{Stage, add, ask, flush, persist, said, session, turns, user, written};
+use testkit::faults::{MODES, Mode};
 
 /// What a client does in the run; it may be asked to do it again after a crash, and does not repeat what was
 /// acknowledged.

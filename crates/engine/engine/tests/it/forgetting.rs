@@ -5,10 +5,10 @@ use std::sync::Arc;
 use engine::{Engine, EngineError, Forget};
 use model::{EntryId, EntryKind, Scope, SessionKey};
 
-use crate::faults::Mode;
 use crate::held::{Call, Held};
 use crate::slow::At;
 use crate::stage::{Stage, add, finds, flush, said, say, session, turns, user};
+use testkit::faults::Mode;
 
 fn texts(stage: &Stage) -> Vec<String> {
     stage

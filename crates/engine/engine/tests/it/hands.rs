@@ -5,8 +5,8 @@ use model::{Comparison, Field, Value};
 use model::{EntryKind, Filter, Origin, Parent, ParentKind, Scope, SessionId};
 use ports::VaultError;
 
-use crate::faults::Mode;
 use crate::stage::{Stage, finds, flush, question, say, session, turns, user, written};
+use testkit::faults::Mode;
 
 const FACTS: &str = "default/default/users/ann/fact/2024-05-08.md";
 const EPISODES: &str = "default/default/users/ann/episode/2024-05-08.md";

@@ -5,8 +5,8 @@ use std::time::Duration;
 use engine::Engine;
 use tokio::task::yield_now;
 
-use crate::faults::Mode;
 use crate::stage::{Stage, add, said, say, session};
+use testkit::faults::Mode;
 
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -8,9 +8,9 @@ use ports::{Embedder, IndexError, IndexHealth};
 use testkit::index::MemoryIndex;
 use testkit::models::HashEmbedder;
 
-use crate::faults::Mode;
 use crate::slow::At;
 use crate::stage::{Stage, ask, finds, flush, question, say, session, turns, written};
+use testkit::faults::Mode;
 
 async fn remember(stage: &Stage, engine: &Engine) {
     for n in 0..6 {

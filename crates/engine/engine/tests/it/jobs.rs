@@ -2,7 +2,7 @@
 
 use engine::{EngineError, Flush, MemorizeStatus};
 use model::Scope;
-use ports::{Clock, JobId, JobKind, JobState, NewJob, TaskQuery};
+use ports::{Clock as _, JobId, JobKind, JobState, NewJob, TaskQuery};
 
 use crate::stage::{Stage, add, flush, said, say, session, turns};
 
@@ -281,4 +281,28 @@ impl Stage {
         let page = ports::Jobs::page(&*self.ledger, &query).await.expect("it reads");
         page.jobs.first().map_or(0, |job| job.attempt)
     }
+}
+
+#[tokio::test]
+async fn a_clock_that_is_set_back_delays_no_job() {
+    const DAY_MILLIS: i64 = 86_400_000;
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let key = session("s");
+    say(&engine, &key, "ann", 0, "The violin").await;
+    stage.clock.set_wall(-DAY_MILLIS);
+    engine.flush(flush(&key)).await.expect("it cuts");
+    stage.rest(&engine).await;
+    stage.check_told(&["The violin".to_owned()], &["ann"]);
+    say(&engine, &key, "ann", 0, "The viola").await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    drop(engine);
+    stage.clock.set_wall(-DAY_MILLIS);
+    let engine = stage.open().await;
+    stage.rest(&engine).await;
+    stage.check_told(&["The viola".to_owned()], &["ann"]);
+    assert!(
+        stage.clock.elapsed() < std::time::Duration::from_mins(5),
+        "nothing waited for a day"
+    );
 }

@@ -5,7 +5,6 @@
 mod concurrency;
 mod crashes;
 mod curating;
-mod faults;
 mod forgetting;
 mod hands;
 mod held;

@@ -221,3 +221,35 @@ async fn an_owners_pages_go_with_the_owner() {
     assert_eq!(stage.pages.paths(), []);
     assert_eq!(read(&engine, Page::Memory).await, None);
 }
+
+#[tokio::test]
+async fn what_was_made_of_an_episode_that_a_person_took_out_goes_with_its_session() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let key = session("s");
+    say(&engine, &key, "ann", 0, "I live in Lisbon").await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    stage.rest(&engine).await;
+    made_of(&stage, &engine, &key).await;
+    let paths = stage.vault.paths();
+    for path in paths.iter().filter(|path| path.contains("ann/episode")) {
+        stage.vault.delete(path);
+    }
+    stage.rest(&engine).await;
+    assert_eq!(
+        entries(&stage, EntryKind::Profile).len(),
+        1,
+        "nobody asked for that"
+    );
+    let other = session("other");
+    engine.forget(Forget::Session(other)).await.expect("it forgets");
+    assert_eq!(entries(&stage, EntryKind::Profile).len(), 1, "nor for that");
+    engine.forget(Forget::Session(key)).await.expect("it forgets");
+    assert!(entries(&stage, EntryKind::Profile).is_empty());
+    assert!(
+        !read(&engine, Page::Memory)
+            .await
+            .expect("a page")
+            .contains("kind")
+    );
+}

@@ -4,8 +4,8 @@ use engine::Engine;
 use model::EntryKind;
 use tokio::task::yield_now;
 
-use crate::faults::Mode;
 use crate::stage::{Stage, flush, say, session, written};
+use testkit::faults::Mode;
 
 const BY_HAND: &str = "default/default/users/ann/episode/a.md";
 

@@ -21,9 +21,9 @@ use testkit::models::{HashEmbedder, ScriptedChat};
 use testkit::vault::MemoryVault;
 use tokio::task::yield_now;
 
-use crate::faults::{Faults, Faulty};
 use crate::paper::{PaperVault, digest};
 use crate::slow::Slow;
+use testkit::faults::{Faults, Faulty};
 
 /// Keeps what it is told.
 #[derive(Debug, Default)]

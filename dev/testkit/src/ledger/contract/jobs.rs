@@ -104,17 +104,17 @@ pub async fn a_lease_ends(ledger: &impl Ledger) {
         job("j2", JobKind::MemoryAdd, &s),
     ];
     ledger.enqueue(jobs, at(1)).await.expect("queued");
-    assert_eq!(ledger.release_all().await.expect("released"), 0);
+    assert_eq!(ledger.release_all(at(1_000)).await.expect("released"), 0);
     let claim = async |now, until| ledger.claim(9, at(now), at(until)).await.expect("claims");
     assert_eq!(claim(10, 20).await[0].attempt, 1);
     assert!(claim(19, 40).await.is_empty());
     let again = claim(20, 40).await;
     assert_eq!((listed(&again).as_str(), again[0].attempt), ("j1", 2));
-    assert_eq!(ledger.release_all().await.expect("released"), 1);
+    assert_eq!(ledger.release_all(at(1_000)).await.expect("released"), 1);
     let third = claim(21, 40).await;
     assert_eq!((listed(&third).as_str(), third[0].attempt), ("j1", 3));
     ledger.complete(&[id("j1")], at(22)).await.expect("done");
-    assert_eq!(ledger.release_all().await.expect("released"), 0);
+    assert_eq!(ledger.release_all(at(1_000)).await.expect("released"), 0);
     assert_eq!(listed(&claim(23, 40).await), "j2");
 }
 
@@ -160,6 +160,25 @@ pub async fn a_failed_attempt_waits_or_gives_up(ledger: &impl Ledger) {
     assert_eq!(listed(&claim(62).await), "j2");
 }
 
+/// What waits for a time that is far off when a process starts, because the machine's clock was set back, does not.
+pub async fn nothing_waits_beyond_a_start(ledger: &impl Ledger) {
+    let (s, t) = (session("a", "s"), session("a", "t"));
+    let jobs = vec![
+        job("j1", JobKind::MemoryAdd, &s),
+        job("j2", JobKind::MemoryAdd, &t),
+    ];
+    let late = jobs.into_iter().map(|job| NewJob {
+        run_at: at(90_000),
+        ..job
+    });
+    ledger.enqueue(late.collect(), at(90_000)).await.expect("queued");
+    ledger.claim(1, at(90_000), at(99_000)).await.expect("claims");
+    assert_eq!(ledger.release_all(at(50)).await.expect("released"), 1);
+    let claim = async |now| ledger.claim(9, at(now), at(now + 9)).await.expect("claims");
+    assert!(claim(49).await.is_empty());
+    assert_eq!(claim(50).await.len(), 2);
+}
+
 /// A worker that comes too late changes nothing.
 pub async fn what_was_not_leased_does_not_end(ledger: &impl Ledger) {
     let s = session("a", "s");
@@ -168,7 +187,7 @@ pub async fn what_was_not_leased_does_not_end(ledger: &impl Ledger) {
         .await
         .expect("queued");
     ledger.claim(1, at(2), at(3)).await.expect("claims");
-    ledger.release_all().await.expect("released");
+    ledger.release_all(at(1_000)).await.expect("released");
     ledger
         .complete(&[id("j1"), id("none")], at(4))
         .await

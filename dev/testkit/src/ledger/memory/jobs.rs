@@ -119,7 +119,10 @@ impl State {
         true
     }
 
-    fn release_all(&mut self) -> usize {
+    fn release_all(&mut self, latest: Timestamp) -> usize {
+        for stored in &mut self.jobs {
+            stored.run_at = stored.run_at.min(latest);
+        }
         let leased = self
             .jobs
             .iter_mut()
@@ -204,8 +207,8 @@ impl Jobs for MemoryLedger {
         self.call(|state| Ok(state.retry(scope, id, now)))
     }
 
-    async fn release_all(&self) -> Result<usize, LedgerError> {
-        self.call(|state| Ok(state.release_all()))
+    async fn release_all(&self, latest: Timestamp) -> Result<usize, LedgerError> {
+        self.call(|state| Ok(state.release_all(latest)))
     }
 
     async fn page(&self, query: &TaskQuery) -> Result<TaskPage, LedgerError> {

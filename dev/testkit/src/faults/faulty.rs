@@ -1,159 +1,36 @@
-//! Ports that fail, or die, at a call that the test chooses.
+//! Every port behind a count of its calls.
 //!
-//! Owns: counting calls over all ports together. A process that dies hangs in its call for ever; the test drops it.
+//! Owns: the wrappers. Never: what happens at a call (`Faults` says).
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use model::{
-    Cell, CellId, Doc, DocKey, EmbedderId, Entry, Message, MessageId, Owner, Page, Scope, SessionKey,
+    Cell, CellId, Date, Doc, DocKey, EmbedderId, Entry, Message, MessageId, Owner, Page, Scope, SessionKey,
     Timestamp, Vector,
 };
-use ports::runs::{Event, Events};
+use ports::runs::{Claim, Claimed, Cost, Event, Events, NewRun, RunPage, RunQuery, RunStats, Runs, Verdict};
 use ports::{
     AppendOutcome, BrokenFile, Buffered, CandidateQuery, Cut, Edit, EmbedError, EmbedPurpose, Embedder,
     FileAppend, FileChanges, FileRecord, FileStat, Forgotten, Index, IndexError, IndexHealth, IndexStage,
     IndexStats, Job, JobFailure, JobId, JobStats, Jobs, LedgerError, Maintenance, NewJob, NewMessage, Pages,
-    ParsedFile, Sweep, TaskPage, TaskQuery, Transcripts, Vault, VaultChange, VaultError, VaultPath, Written,
+    ParsedFile, RunId, Sweep, TaskPage, TaskQuery, Transcripts, Vault, VaultChange, VaultError, VaultPath,
+    Written,
 };
-use tokio::sync::watch;
 
-/// What happens at the chosen call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// It fails and did nothing.
-    Refuse,
-    /// It fails although it did everything.
-    LoseAnswer,
-    /// It panics and did nothing.
-    Panic,
-    /// The process dies before it.
-    DieBefore,
-    /// The process dies right after it.
-    DieAfter,
-}
-
-pub(crate) const MODES: [Mode; 4] = [Mode::Refuse, Mode::LoseAnswer, Mode::DieBefore, Mode::DieAfter];
-
-#[derive(Debug)]
-pub(crate) struct Faults {
-    state: Mutex<State>,
-    dead: watch::Sender<bool>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    made: usize,
-    plan: Option<(usize, Mode)>,
-    /// The next call of that name.
-    named: Option<(&'static str, Mode)>,
-    /// The call that was hit.
-    hit: Option<&'static str>,
-}
-
-impl Default for Faults {
-    fn default() -> Self {
-        Self {
-            state: Mutex::default(),
-            dead: watch::Sender::new(false),
-        }
-    }
-}
-
-impl Faults {
-    /// Chooses the n-th call from now, counted from 1.
-    pub(crate) fn plan(&self, n: usize, mode: Mode) {
-        let mut state = self.state();
-        state.plan = Some((state.made + n, mode));
-        state.hit = None;
-    }
-
-    /// Chooses the next call of a name.
-    pub(crate) fn plan_next(&self, name: &'static str, mode: Mode) {
-        self.state().named = Some((name, mode));
-    }
-
-    /// No fault any more, and the dead may live.
-    pub(crate) fn lift(&self) {
-        self.state().plan = None;
-        self.dead.send_replace(false);
-    }
-
-    pub(crate) fn made(&self) -> usize {
-        self.state().made
-    }
-
-    pub(crate) fn hit(&self) -> Option<&'static str> {
-        self.state().hit
-    }
-
-    /// Waits until the process dies.
-    pub(crate) async fn death(&self) {
-        self.dead
-            .subscribe()
-            .wait_for(|dead| *dead)
-            .await
-            .expect("the sender lives in self");
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("nothing panics while counting")
-    }
-
-    async fn call<T, E>(
-        &self,
-        name: &'static str,
-        real: impl Future<Output = Result<T, E>>,
-        error: impl FnOnce() -> E,
-    ) -> Result<T, E> {
-        let mode = {
-            let mut state = self.state();
-            state.made += 1;
-            let counted = state.plan.filter(|(at, _)| *at == state.made);
-            let named = state.named.filter(|(of, _)| *of == name);
-            let mode = counted.map(|(_, mode)| mode).or(named.map(|(_, mode)| mode));
-            if mode.is_some() {
-                state.hit = Some(name);
-                state.plan = None;
-                state.named = None;
-            }
-            mode
-        };
-        if *self.dead.borrow() {
-            return std::future::pending().await;
-        }
-        match mode {
-            None => real.await,
-            Some(Mode::Refuse) => Err(error()),
-            Some(Mode::Panic) => panic!("planned panic in `{name}`"),
-            Some(Mode::LoseAnswer) => {
-                real.await?;
-                Err(error())
-            }
-            Some(Mode::DieBefore) => self.die().await,
-            Some(Mode::DieAfter) => {
-                real.await?;
-                self.die().await
-            }
-        }
-    }
-
-    async fn die<T>(&self) -> T {
-        self.dead.send_replace(true);
-        std::future::pending().await
-    }
-}
+use super::Faults;
 
 /// A port with faults.
 #[derive(Debug)]
-pub(crate) struct Faulty<T: ?Sized> {
+pub struct Faulty<T: ?Sized> {
     inner: Arc<T>,
     faults: Arc<Faults>,
 }
 
 impl<T: ?Sized> Faulty<T> {
-    pub(crate) fn new(inner: Arc<T>, faults: &Arc<Faults>) -> Arc<Self> {
+    /// That port, whose calls count among all.
+    pub fn new(inner: Arc<T>, faults: &Arc<Faults>) -> Arc<Self> {
         Arc::new(Self {
             inner,
             faults: faults.clone(),
@@ -260,9 +137,9 @@ impl Jobs for Faulty<dyn Jobs> {
             .call("retry", self.inner.retry(scope, id, now), no_ledger)
             .await
     }
-    async fn release_all(&self) -> Result<usize, LedgerError> {
+    async fn release_all(&self, latest: Timestamp) -> Result<usize, LedgerError> {
         self.faults
-            .call("release_all", self.inner.release_all(), no_ledger)
+            .call("release_all", self.inner.release_all(latest), no_ledger)
             .await
     }
     async fn page(&self, query: &TaskQuery) -> Result<TaskPage, LedgerError> {
@@ -476,6 +353,53 @@ impl Embedder for Faulty<dyn Embedder> {
         };
         self.faults
             .call("embed", self.inner.embed(texts, purpose), error)
+            .await
+    }
+}
+
+#[async_trait]
+impl Runs for Faulty<dyn Runs> {
+    async fn enqueue(&self, runs: Vec<NewRun>, now: Timestamp) -> Result<Vec<Option<RunId>>, LedgerError> {
+        self.faults
+            .call("enqueue runs", self.inner.enqueue(runs, now), no_ledger)
+            .await
+    }
+    async fn claim(&self, claim: Claim) -> Result<Claimed, LedgerError> {
+        self.faults
+            .call("claim runs", self.inner.claim(claim), no_ledger)
+            .await
+    }
+    async fn finish(
+        &self,
+        id: &RunId,
+        verdict: Verdict,
+        millis: u64,
+        now: Timestamp,
+    ) -> Result<(), LedgerError> {
+        let finish = self.inner.finish(id, verdict, millis, now);
+        self.faults.call("finish run", finish, no_ledger).await
+    }
+    async fn charge(&self, id: &RunId, day: Date, cost: Cost) -> Result<(), LedgerError> {
+        self.faults
+            .call("charge", self.inner.charge(id, day, cost), no_ledger)
+            .await
+    }
+    async fn spent(&self, day: Date) -> Result<Cost, LedgerError> {
+        self.faults.call("spent", self.inner.spent(day), no_ledger).await
+    }
+    async fn release_all(&self, now: Timestamp, latest: Timestamp) -> Result<usize, LedgerError> {
+        self.faults
+            .call("release runs", self.inner.release_all(now, latest), no_ledger)
+            .await
+    }
+    async fn page(&self, query: &RunQuery) -> Result<RunPage, LedgerError> {
+        self.faults
+            .call("run page", self.inner.page(query), no_ledger)
+            .await
+    }
+    async fn stats(&self, keep_since: Timestamp) -> Result<RunStats, LedgerError> {
+        self.faults
+            .call("run stats", self.inner.stats(keep_since), no_ledger)
             .await
     }
 }
