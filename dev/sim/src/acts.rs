@@ -1,0 +1,598 @@
+//! What clients and people do.
+//!
+//! Owns: the requests, what is said, the hands on files; what an answer must hold at once. Never: which of them comes next.
+
+use std::collections::BTreeSet;
+
+use engine::{Add, Engine, Flush, Forget, Found, Method, Search};
+use model::{
+    Content, Entry, EntryKind, Message, MessageId, Owner, Page, ParentKind, Role, Scope, SessionId,
+    SessionKey, Timestamp,
+};
+use ports::{Clock as _, Ids as _, JobId, NewMessage, Pages, Vault as _, VaultPath};
+
+use testkit::clock::ManualClock;
+
+use crate::book::{Fate, Forgetting, Place, Said, Talk, Word, Written, name, word, words};
+use crate::steps::{Promise, Run, Step, TURNS_MAX};
+use crate::world::Held;
+
+/// Sessions that people come back to.
+const RECENT: usize = 8;
+/// Sessions after which other people come: nobody's memory grows without end.
+const GENERATION: usize = 24;
+const USERS: usize = 4;
+/// Of each kind, in an answer.
+pub(crate) const HITS_MAX: usize = 20;
+const MINUTE_MILLIS: i64 = 60_000;
+
+impl Run {
+    /// Does one step, and lets others work for a while, so that work is at any stage when the next thing happens.
+    pub(crate) async fn act(&mut self, step: Step) -> Held {
+        self.do_it(step).await?;
+        let turns = self.dice.below(TURNS_MAX);
+        self.world.breathe(turns).await;
+        Ok(())
+    }
+
+    async fn do_it(&mut self, step: Step) -> Held {
+        match step {
+            Step::Say => {
+                let promise = self.saying();
+                self.promise(promise).await
+            }
+            Step::Burst => self.burst().await,
+            Step::Retry => self.retry().await,
+            Step::Flush => self.flush().await,
+            Step::Ask => self.ask().await,
+            Step::Spy => self.spy().await,
+            Step::ForgetSession | Step::ForgetOwner | Step::ForgetPart | Step::ForgetEntry => {
+                match self.forgetting(step).await? {
+                    Some(what) => self.promise(Promise::Forget(what)).await,
+                    None => Ok(()),
+                }
+            }
+            Step::WriteFile | Step::WriteHeading | Step::WritePage | Step::TakeOut => self.hand(step).await,
+            Step::Sync => {
+                let engine = self.engine();
+                let synced = self.world.drive(engine.sync()).await?;
+                self.heard(synced).map(drop)
+            }
+            Step::Rebuild => {
+                let engine = self.engine();
+                let rebuilt = self.world.drive(engine.rebuild(None)).await?;
+                self.heard(rebuilt).map(drop)
+            }
+            Step::Trigger => self.trigger().await,
+            Step::TalkBegins => self.talk_begins().await,
+            Step::TalkEnds => {
+                self.world.process_mut().talk = None;
+                Ok(())
+            }
+            Step::Mood => {
+                self.change_mood();
+                Ok(())
+            }
+            Step::Pass => {
+                self.pass().await;
+                Ok(())
+            }
+            Step::SetWall => {
+                let minutes = i64::try_from(self.dice.below(2 * 24 * 60)).expect("it is small") - 24 * 60;
+                self.note(format_args!("the clock is set by {minutes} min"));
+                self.world.clock.set_wall(minutes * MINUTE_MILLIS);
+                Ok(())
+            }
+            Step::Fault => {
+                self.plan_fault();
+                Ok(())
+            }
+            Step::Restart => {
+                if self.world.stop().await? {
+                    self.note("stopped");
+                }
+                Ok(())
+            }
+            Step::Rest => self.rest().await,
+        }
+    }
+
+    pub(crate) fn engine(&self) -> Engine {
+        self.world.process().engine.clone()
+    }
+
+    fn session(&mut self) -> SessionKey {
+        let known = self.book.sessions.len();
+        if known == 0 || self.dice.percent(70) {
+            let scope = if self.dice.percent(30) {
+                Scope::new(name("acme"), name("one"))
+            } else {
+                Scope::default()
+            };
+            let session = SessionId::new(format!("s{known}"));
+            return SessionKey { scope, session };
+        }
+        let number = known - 1 - self.dice.below(RECENT.min(known));
+        let is_it = |key: &&SessionKey| key.session.as_str() == format!("s{number}");
+        let found = self.book.sessions.keys().find(is_it).cloned();
+        found.expect("they are numbered")
+    }
+
+    /// Somebody, a few messages, perhaps an answer; in a session of one or two.
+    fn saying(&mut self) -> Promise {
+        let key = self.session();
+        let standing = self.book.sessions.get(&key).map(|session| session.users.clone());
+        let mut users: Vec<Owner> = standing.unwrap_or_default().into_iter().collect();
+        if users.is_empty() || users.len() == 1 && self.dice.percent(5) {
+            let number = self.book.sessions.len() / GENERATION * USERS + self.dice.below(USERS);
+            users.push(Owner::user(name(&format!("u{number}"))));
+        }
+        let has_ids = self.dice.percent(70);
+        let mut time = self.world.clock.now();
+        let mut messages = Vec::new();
+        let mut said = Vec::new();
+        for _ in 0..=self.dice.below(5) {
+            let user = if said.is_empty() || self.dice.percent(60) {
+                self.dice.pick(&users)
+            } else {
+                None
+            };
+            let step = self
+                .dice
+                .weighed(&[(3, 0), (6, MINUTE_MILLIS / 3), (1, 120 * MINUTE_MILLIS)]);
+            time = time.plus_millis(step);
+            let (one, text) = self.one_said(&key, user.clone());
+            let number = self.book.sends(one);
+            said.push(number);
+            messages.push(NewMessage {
+                message: Message {
+                    id: MessageId::new(""),
+                    session: key.clone(),
+                    sender: user.as_ref().map_or_else(|| name("bot"), |user| user.id.clone()),
+                    sender_name: None,
+                    role: if user.is_some() {
+                        Role::User
+                    } else {
+                        Role::Assistant
+                    },
+                    time,
+                    content: Content::Text(text),
+                    tool_calls: Vec::new(),
+                    tool_call_id: None,
+                },
+                client_id: has_ids.then(|| format!("c{number}")),
+            });
+        }
+        let add = Add {
+            session: key,
+            messages,
+            defer_extraction: self.dice.percent(15),
+            task: self.task(),
+            wait: self.dice.percent(8),
+        };
+        Promise::Add(add, said)
+    }
+
+    fn task(&self) -> Option<JobId> {
+        let is_task = self.dice.percent(15);
+        is_task.then(|| JobId(format!("{:016x}{:016x}", self.dice.next(), self.dice.next())))
+    }
+
+    /// What is said, sometimes once more what was said last.
+    fn one_said(&mut self, key: &SessionKey, user: Option<Owner>) -> (Said, String) {
+        let last = self.book.said.last();
+        let again = last
+            .filter(|last| last.session == *key && last.user == user)
+            .cloned();
+        let (word_of, talk) = match again.filter(|_| self.dice.percent(10)) {
+            Some(last) => (last.word, last.talk),
+            None => {
+                let talk = self
+                    .dice
+                    .weighed(&[(5, Talk::Small), (3, Talk::Fact), (2, Talk::Plan)]);
+                (self.book.new_word(), talk)
+            }
+        };
+        let it = word(word_of);
+        let text = match (talk, word_of % 3) {
+            (Talk::Small, _) => format!("The {it} leaks at the third plank"),
+            (Talk::Fact, 0) => format!("I live in {it}."),
+            (Talk::Fact, 1) => format!("I work at {it}."),
+            (Talk::Fact, _) => format!("I am allergic to {it}."),
+            (Talk::Plan, _) => format!("I'm flying to {it} on Friday."),
+        };
+        let said = Said {
+            session: key.clone(),
+            word: word_of,
+            talk,
+            user,
+            fate: Fate::Unsure,
+            untold: false,
+        };
+        (said, text)
+    }
+
+    /// Asks, and asks again later where no answer came; a message without a client's id is sent once.
+    async fn promise(&mut self, promise: Promise) -> Held {
+        if let Promise::Forget(what) = &promise {
+            self.note(format_args!("{what:?}"));
+        }
+        let is_kept = match &promise {
+            Promise::Add(add, _) => add.messages.iter().all(|new| new.client_id.is_some()),
+            Promise::Forget(_) => true,
+        };
+        if is_kept {
+            self.promises.push(promise.clone());
+        }
+        if self.keep(promise).await? && is_kept {
+            self.promises.pop();
+        }
+        Ok(())
+    }
+
+    /// Whether it was answered.
+    async fn keep(&mut self, promise: Promise) -> Held<bool> {
+        let engine = self.engine();
+        match promise {
+            Promise::Add(add, said) => {
+                let added = self.world.drive(engine.add(add)).await?;
+                let Some(added) = self.heard(added)? else {
+                    return Ok(false);
+                };
+                for (number, accepted) in said.into_iter().zip(added.accepted) {
+                    self.book.is_acknowledged(number, accepted.id);
+                }
+            }
+            Promise::Forget(what) => {
+                self.book.is_forgetting(&what);
+                let forgot = self.world.drive(engine.forget(asked(&what))).await?;
+                if self.heard(forgot)?.is_none() {
+                    return Ok(false);
+                }
+                self.book.is_forgotten(&what);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Asks the oldest thing once more to which no answer came.
+    pub(crate) async fn retry(&mut self) -> Held {
+        let Some(promise) = self.promises.first().cloned() else {
+            return Ok(());
+        };
+        if self.keep(promise).await? {
+            self.promises.remove(0);
+        }
+        Ok(())
+    }
+
+    /// Several clients at a time.
+    async fn burst(&mut self) -> Held {
+        let engine = self.engine();
+        let mut works = tokio::task::JoinSet::new();
+        let mut saids = Vec::new();
+        for number in 0..2 + self.dice.below(4) {
+            let Promise::Add(add, said) = self.saying() else {
+                continue;
+            };
+            let (engine, flushes) = (engine.clone(), self.dice.percent(40));
+            saids.push(said);
+            works.spawn(async move {
+                let session = add.session.clone();
+                let added = engine.add(add).await;
+                if flushes {
+                    // Whether it is cut now or later is all the same.
+                    drop(engine.flush(flush(session, None, false)).await);
+                }
+                (number, added)
+            });
+        }
+        drop(engine);
+        let mut answers = Vec::new();
+        let all = async {
+            while let Some(answer) = works.join_next().await {
+                answers.push(answer);
+            }
+        };
+        self.world.drive(all).await?;
+        for answer in answers {
+            let (number, added) = answer.map_err(|error| format!("a client panicked: {error}"))?;
+            if let Some(added) = self.heard(added)? {
+                for (said, accepted) in saids[number].iter().zip(added.accepted) {
+                    self.book.is_acknowledged(*said, accepted.id);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn flush(&mut self) -> Held {
+        if self.book.sessions.is_empty() {
+            return Ok(());
+        }
+        let key = self.session();
+        let engine = self.engine();
+        let flush = flush(key, self.task(), self.dice.percent(20));
+        let flushed = self.world.drive(engine.flush(flush)).await?;
+        self.heard(flushed).map(drop)
+    }
+
+    /// Who said something finds it at once.
+    async fn ask(&mut self) -> Held {
+        match self.own_word() {
+            Some((scope, owner, word)) => self.find(&scope, &owner, word).await,
+            None => Ok(()),
+        }
+    }
+
+    /// A word that was acknowledged, and who said it.
+    pub(crate) fn own_word(&self) -> Option<(Scope, Owner, Word)> {
+        let own = self.book.said.iter().filter(|said| {
+            matches!(said.fate, Fate::Kept(_)) && !said.untold && !self.book.sessions[&said.session].parted
+        });
+        let own: Vec<(Scope, Owner, Word)> = own
+            .filter_map(|said| Some((said.session.scope.clone(), said.user.clone()?, said.word)))
+            .collect();
+        self.dice.pick(&own)
+    }
+
+    /// An owner finds a word, unless the search is refused.
+    pub(crate) async fn find(&mut self, scope: &Scope, owner: &Owner, of: Word) -> Held {
+        if let Some(found) = self.search(scope, owner, word(of)).await?
+            && !words(format!("{found:?}").as_bytes()).contains(&of)
+        {
+            let said = self.book.said.iter().find(|said| said.word == of);
+            return Err(format!(
+                "invariant 1: {owner:?} does not find what is acknowledged: {said:?}"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Nobody else does.
+    async fn spy(&mut self) -> Held {
+        let owners: Vec<_> = self.book.owners().into_iter().collect();
+        let Some((scope, owner)) = self.dice.pick(&owners) else {
+            return Ok(());
+        };
+        let query = if self.dice.percent(50) {
+            word(1 + self.dice.below(self.book.said.len()))
+        } else {
+            "Where do I live, and what leaks?".to_owned()
+        };
+        self.search(&scope, &owner, query).await.map(drop)
+    }
+
+    /// What an owner finds, in which there is nothing that is somebody else's or forgotten.
+    pub(crate) async fn search(
+        &mut self,
+        scope: &Scope,
+        owner: &Owner,
+        query: String,
+    ) -> Held<Option<Found>> {
+        let engine = self.engine();
+        let found = self
+            .world
+            .drive(engine.search(question(scope, owner, query)))
+            .await?;
+        let Some(found) = self.heard(found)? else {
+            return Ok(None);
+        };
+        let open = self.book.open_to(scope, owner);
+        let seen = words(format!("{found:?}").as_bytes());
+        if let Some(wrong) = seen.difference(&open).next() {
+            let said = self.book.said.iter().find(|said| said.word == *wrong);
+            let hits = found.memories.iter().chain(&found.messages);
+            let hit = hits
+                .map(|hit| &hit.doc)
+                .find(|doc| words(format!("{doc:?}").as_bytes()).contains(wrong));
+            return Err(format!(
+                "{owner:?} finds what is another's or forgotten: {said:?} in {hit:?}"
+            ));
+        }
+        Ok(Some(found))
+    }
+
+    async fn forgetting(&mut self, step: Step) -> Held<Option<Forgetting>> {
+        if self.book.sessions.is_empty() {
+            return Ok(None);
+        }
+        let sessions: Vec<SessionKey> = self.book.sessions.keys().cloned().collect();
+        let key = match step {
+            Step::ForgetOwner => self.session(),
+            _ => self.dice.pick(&sessions).unwrap_or_else(|| self.session()),
+        };
+        let users = self.book.sessions.get(&key).map(|session| session.users.clone());
+        let users: Vec<Owner> = users.unwrap_or_default().into_iter().collect();
+        let Some(owner) = self.dice.pick(&users) else {
+            return Ok(None);
+        };
+        Ok(match step {
+            Step::ForgetSession => Some(Forgetting::Session(key)),
+            Step::ForgetOwner => Some(Forgetting::Owner(key.scope, owner)),
+            Step::ForgetPart => Some(Forgetting::Part(key, owner)),
+            _ => self.episode().await?.map(|(_, entry)| {
+                let messages = entry.turns.iter().map(|turn| turn.id.clone()).collect();
+                Forgetting::Entry(session_of(&entry), entry.owner, entry.id, messages)
+            }),
+        })
+    }
+
+    /// An episode that tells a memcell, with its file.
+    async fn episode(&mut self) -> Held<Option<(VaultPath, Entry)>> {
+        let entries = self.entries().await?.into_iter();
+        let episodes: Vec<_> = entries.filter(|(_, entry)| is_of_memcell(entry)).collect();
+        Ok(self.dice.pick(&episodes))
+    }
+
+    /// Every entry of the vault, with its file.
+    pub(crate) async fn entries(&mut self) -> Held<Vec<(VaultPath, Entry)>> {
+        let mut entries = Vec::new();
+        let vault = &self.world.vault;
+        for stat in vault.scan().await.map_err(|error| error.to_string())? {
+            let file = vault.read(&stat.path).await.map_err(|error| error.to_string())?;
+            let read = file.into_iter().flat_map(|file| file.entries);
+            entries.extend(read.map(|read| (stat.path.clone(), read.entry)));
+        }
+        Ok(entries)
+    }
+
+    /// A person edits files.
+    async fn hand(&mut self, step: Step) -> Held {
+        let owners: Vec<_> = self.book.owners().into_iter().collect();
+        let Some((scope, owner)) = self.dice.pick(&owners) else {
+            return Ok(());
+        };
+        match step {
+            Step::WriteFile => {
+                let word_of = self.book.new_word();
+                let page = Pages::path_of(&self.world.vault, &scope, &owner, Page::Memory);
+                let folder = page.trim_end_matches(Page::Memory.file_name());
+                let path: VaultPath = format!("{folder}facts/own-{word_of}.md").into();
+                let text = format!("## About the {0}\n\nThe {0} is mine.\n", word(word_of));
+                self.world.vault.write(&path, text.clone());
+                self.wrote((scope, owner), path, Place::File, text, word_of);
+            }
+            Step::WritePage => {
+                let word_of = self.book.new_word();
+                let page = self.dice.pick(&Page::ALL).expect("there are some");
+                let path = Pages::path_of(&self.world.vault, &scope, &owner, page);
+                let mut text = String::from_utf8(self.world.vault.bytes(&path).unwrap_or_default())
+                    .map_err(|error| format!("{path} is no text: {error}"))?;
+                if !text.is_empty() && !text.ends_with('\n') {
+                    text.push('\n');
+                }
+                let line = format!("Never mention the {}.\n", word(word_of));
+                self.world.vault.write(&path, text + &line);
+                self.wrote((scope, owner), path, Place::Page, line, word_of);
+            }
+            _ => self.hand_on_entry(step).await?,
+        }
+        Ok(())
+    }
+
+    /// A person adds to an episode's heading, or takes the episode out.
+    async fn hand_on_entry(&mut self, step: Step) -> Held {
+        let Some((path, entry)) = self.episode().await? else {
+            return Ok(());
+        };
+        let text = String::from_utf8(self.world.vault.bytes(&path).unwrap_or_default());
+        let text = text.map_err(|error| format!("{path} is no text: {error}"))?;
+        let mark = format!(" {{#{}}}", entry.id);
+        let at = text
+            .find(&mark)
+            .ok_or_else(|| format!("{path} does not name {}", entry.id))?;
+        let begin = text[..at]
+            .rfind("## ")
+            .ok_or_else(|| format!("{path} has no heading"))?;
+        let owner = (entry.scope.clone(), entry.owner.clone());
+        if step == Step::TakeOut {
+            let end = "<!-- end -->\n";
+            let until = text[at..]
+                .find(end)
+                .map_or(text.len(), |found| at + found + end.len());
+            self.note(format_args!("a person takes out {} of {path}", entry.id));
+            self.world
+                .vault
+                .write(&path, format!("{}{}", &text[..begin], &text[until..]));
+            let turns: BTreeSet<MessageId> = entry.turns.iter().map(|turn| turn.id.clone()).collect();
+            self.book.is_taken_out(&entry.id, &turns);
+        } else if !text[begin..at].contains("(mine: ") {
+            let word_of = self.book.new_word();
+            let heading = format!("{} (mine: {}){mark}", &text[begin..at], word(word_of));
+            self.world.vault.write(
+                &path,
+                format!("{}{heading}{}", &text[..begin], &text[at + mark.len()..]),
+            );
+            let place = Place::Heading(entry.id.clone(), session_of(&entry).session);
+            self.wrote(owner, path, place, heading, word_of);
+        }
+        Ok(())
+    }
+
+    fn wrote(&mut self, owner: (Scope, Owner), path: VaultPath, place: Place, text: String, word: usize) {
+        self.note(format_args!("a person writes {text:?} in {path}"));
+        self.book.written.push(Written {
+            owner,
+            path,
+            place,
+            text,
+            word,
+            fate: Fate::Kept(()),
+        });
+    }
+
+    async fn trigger(&mut self) -> Held {
+        let names = [
+            "extract_foresight",
+            "extract_user_profile",
+            "reflect_episodes",
+            "dream",
+        ];
+        let name = self.dice.pick(&names).expect("there are some");
+        let offline = self.world.process().offline.clone();
+        let timeout = std::time::Duration::from_mins(10);
+        let triggered = self.world.drive(offline.trigger(name, timeout, true)).await?;
+        match triggered {
+            Ok(Some(triggered)) => self.note(format_args!("{name}: {} runs", triggered.runs.len())),
+            other => self.note(format_args!("{name}: {other:?}")),
+        }
+        Ok(())
+    }
+
+    /// Somebody talks to the model's server: what runs there for us is cut off before any time passes.
+    async fn talk_begins(&mut self) -> Held {
+        if !self.world.talk() {
+            return Ok(());
+        }
+        self.world.breathe(20).await;
+        if self.world.backend.running() > 0 {
+            return Err("invariant 9: a background call goes on while somebody talks".to_owned());
+        }
+        Ok(())
+    }
+}
+
+fn flush(session: SessionKey, task: Option<JobId>, wait: bool) -> Flush {
+    Flush { session, task, wait }
+}
+
+fn asked(what: &Forgetting) -> Forget {
+    match what.clone() {
+        Forgetting::Session(key) => Forget::Session(key),
+        Forgetting::Owner(scope, owner) => Forget::Owner(scope, owner),
+        Forgetting::Part(key, owner) => Forget::OwnerInSession(key, owner),
+        Forgetting::Entry(key, owner, id, _) => Forget::Entries(key.scope, owner, vec![id]),
+    }
+}
+
+fn question(scope: &Scope, owner: &Owner, query: String) -> Search {
+    Search {
+        scope: scope.clone(),
+        owner: owner.clone(),
+        query,
+        method: Method::Hybrid,
+        memories_max: HITS_MAX,
+        messages_max: HITS_MAX,
+        filter: None,
+        as_of: None,
+        // The same for every question: what is fresh does not change between two.
+        asked_at: Some(Timestamp::from_millis(ManualClock::START_MILLIS)),
+        score_min: 0.0,
+        tokens_max: None,
+    }
+}
+
+/// Whether an entry tells a memcell.
+pub(crate) fn is_of_memcell(entry: &Entry) -> bool {
+    let parent = entry.parent.as_ref();
+    entry.kind == EntryKind::Episode && parent.is_some_and(|parent| parent.kind == ParentKind::Memcell)
+}
+
+/// The session that an episode tells of.
+pub(crate) fn session_of(entry: &Entry) -> SessionKey {
+    SessionKey {
+        scope: entry.scope.clone(),
+        session: entry.session.clone().unwrap_or_else(|| SessionId::new("")),
+    }
+}

@@ -1,0 +1,177 @@
+//! The model server: well, slow, silent, refusing, used up, or talking nonsense; and whoever talks to it.
+//!
+//! Owns: its moods, and that no background call begins or goes on while somebody talks (invariant 9). Never: a useful answer.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use ports::{Chat, ChatError, ChatReply, ChatRequest, Clock, Ids as _};
+use proxy::gate::{Gate, Lease};
+
+use crate::dice::Dice;
+
+/// How the server answers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Mood {
+    #[default]
+    Well,
+    /// Well, after minutes.
+    Slow,
+    Silent,
+    Refusing,
+    /// The day's tokens are used up.
+    Spent,
+    Nonsense,
+}
+
+impl Mood {
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Well,
+        Self::Slow,
+        Self::Silent,
+        Self::Refusing,
+        Self::Spent,
+        Self::Nonsense,
+    ];
+}
+
+/// The server, which outlives the process.
+#[derive(Debug)]
+pub(crate) struct Backend {
+    dice: Arc<Dice>,
+    clock: Arc<dyn Clock>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    mood: Mood,
+    talks: bool,
+    calls: usize,
+    running: usize,
+    broken: Option<&'static str>,
+}
+
+impl Backend {
+    pub(crate) fn new(dice: Arc<Dice>, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            dice,
+            clock,
+            state: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn set(&self, mood: Mood) {
+        self.state().mood = mood;
+    }
+
+    /// How many calls there were.
+    pub(crate) fn calls(&self) -> usize {
+        self.state().calls
+    }
+
+    /// What was done that must not be.
+    pub(crate) fn broken(&self) -> Option<&'static str> {
+        self.state().broken
+    }
+
+    /// How many calls run.
+    pub(crate) fn running(&self) -> usize {
+        self.state().running
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Somebody talks to the server, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Talk {
+    backend: Arc<Backend>,
+    _lease: Lease,
+}
+
+impl Talk {
+    pub(crate) fn begin(backend: &Arc<Backend>, gate: &Gate) -> Self {
+        let _lease = gate.foreground();
+        backend.state().talks = true;
+        Self {
+            backend: backend.clone(),
+            _lease,
+        }
+    }
+}
+
+impl Drop for Talk {
+    fn drop(&mut self) {
+        self.backend.state().talks = false;
+    }
+}
+
+struct Call<'a>(&'a Backend);
+
+impl<'a> Call<'a> {
+    fn begin(backend: &'a Backend) -> Self {
+        let mut state = backend.state();
+        state.calls += 1;
+        state.running += 1;
+        if state.talks {
+            state.broken = Some("a background call began while somebody talked");
+        }
+        Self(backend)
+    }
+}
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        self.0.state().running -= 1;
+    }
+}
+
+#[async_trait]
+impl Chat for Backend {
+    fn model(&self) -> &str {
+        "sim/model"
+    }
+
+    async fn complete(&self, request: ChatRequest) -> Result<ChatReply, ChatError> {
+        let _call = Call::begin(self);
+        let mood = self.state().mood;
+        let millis = match mood {
+            Mood::Slow => 60_000 + self.dice.next() % 200_000,
+            _ => self.dice.next() % 3_000,
+        };
+        self.clock.sleep(Duration::from_millis(millis)).await;
+        let content = match mood {
+            Mood::Well | Mood::Slow => well(&request).ok_or(ChatError::OverBudget { tokens_max: 0 })?,
+            Mood::Silent => {
+                let reason = "it is silent".to_owned();
+                return Err(ChatError::Unavailable { reason });
+            }
+            Mood::Refusing => {
+                let reason = "it refuses".to_owned();
+                return Err(ChatError::Refused { reason });
+            }
+            Mood::Spent => return Err(ChatError::OverBudget { tokens_max: 0 }),
+            Mood::Nonsense => "certainly {\"parts\": [{\"last\": 999}".to_owned(),
+        };
+        Ok(ChatReply {
+            content,
+            model: "sim/model".to_owned(),
+            prompt_tokens: 100,
+            completion_tokens: 10,
+        })
+    }
+}
+
+/// What a model says to who asks for the parts of a talk: it is one. Other questions it leaves to the rules.
+fn well(request: &ChatRequest) -> Option<String> {
+    let user = &request.messages.get(1)?.content;
+    let (_, count) = user.rsplit_once("\"last\": ")?;
+    let count: String = count.chars().take_while(char::is_ascii_digit).collect();
+    Some(format!(
+        r#"{{"parts":[{{"last":{count},"title":"A talk","summary":"","facts":[]}}]}}"#
+    ))
+}

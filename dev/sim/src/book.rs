@@ -1,0 +1,286 @@
+//! What clients, people and their requests make true, kept beside Quipu: who said what and was told that it is kept, what was
+//! forgotten, what a person wrote.
+//!
+//! Owns: the fate of every word. Never: asking Quipu. Everything said or written holds a word that nothing else holds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{EntryId, MessageId, Name, Owner, Scope, SessionId, SessionKey};
+use ports::VaultPath;
+
+/// A number that stands in one text, as [`word`].
+pub(crate) type Word = usize;
+
+/// The word of that number: nobody's language has it.
+pub(crate) fn word(number: Word) -> String {
+    format!("zq{number}zq")
+}
+
+/// The words in some bytes.
+pub(crate) fn words(bytes: &[u8]) -> BTreeSet<Word> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut words = BTreeSet::new();
+    let mut rest = &*text;
+    while let Some(at) = rest.find("zq") {
+        rest = &rest[at + 2..];
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        if rest[digits..].starts_with("zq") {
+            words.extend(rest[..digits].parse::<Word>());
+        }
+    }
+    words
+}
+
+/// What became of something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fate<T = ()> {
+    /// It was acknowledged, and nobody asked to forget it.
+    Kept(T),
+    /// It may be there or not: no answer came.
+    Unsure,
+    /// Somebody had it forgotten, or never said it again.
+    Gone,
+}
+
+/// What a message is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Talk {
+    Small,
+    Fact,
+    /// Something to come, which makes a foresight.
+    Plan,
+}
+
+/// A message that a client sent.
+#[derive(Debug, Clone)]
+pub(crate) struct Said {
+    pub(crate) session: SessionKey,
+    pub(crate) word: Word,
+    pub(crate) talk: Talk,
+    /// None when an assistant said it.
+    pub(crate) user: Option<Owner>,
+    pub(crate) fate: Fate<MessageId>,
+    /// A person took it out of the vault: nothing has to tell it.
+    pub(crate) untold: bool,
+}
+
+/// A conversation.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Session {
+    pub(crate) users: BTreeSet<Owner>,
+    /// One of several had a part forgotten: what the others keep is theirs to say.
+    pub(crate) parted: bool,
+}
+
+/// Where a person wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A file of their own, whole.
+    File,
+    /// In the heading of an entry.
+    Heading(EntryId, SessionId),
+    /// A line of a page.
+    Page,
+}
+
+/// What a person wrote.
+#[derive(Debug, Clone)]
+pub(crate) struct Written {
+    pub(crate) owner: (Scope, Owner),
+    pub(crate) path: VaultPath,
+    pub(crate) place: Place,
+    pub(crate) text: String,
+    pub(crate) word: Word,
+    pub(crate) fate: Fate,
+}
+
+/// What somebody asks to forget.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Forgetting {
+    Session(SessionKey),
+    Owner(Scope, Owner),
+    Part(SessionKey, Owner),
+    /// An episode, with the messages that it tells.
+    Entry(SessionKey, Owner, EntryId, BTreeSet<MessageId>),
+}
+
+/// Everything that must be true.
+#[derive(Debug, Default)]
+pub(crate) struct Book {
+    pub(crate) said: Vec<Said>,
+    pub(crate) sessions: BTreeMap<SessionKey, Session>,
+    pub(crate) written: Vec<Written>,
+    /// Entries that are never there again.
+    pub(crate) gone: BTreeSet<(Scope, Owner, EntryId)>,
+    /// Episodes that a person took out of their files.
+    pub(crate) taken: BTreeSet<EntryId>,
+    /// Who shall not find what was said in a session before.
+    revoked: BTreeSet<(Owner, SessionKey)>,
+    words: Word,
+}
+
+impl Book {
+    pub(crate) fn new_word(&mut self) -> Word {
+        self.words += 1;
+        self.words
+    }
+
+    /// A message is on its way.
+    pub(crate) fn sends(&mut self, said: Said) -> usize {
+        let session = self.sessions.entry(said.session.clone()).or_default();
+        if let Some(user) = &said.user {
+            session.users.insert(user.clone());
+            self.revoked.remove(&(user.clone(), said.session.clone()));
+        }
+        self.said.push(said);
+        self.said.len() - 1
+    }
+
+    pub(crate) fn is_acknowledged(&mut self, said: usize, id: MessageId) {
+        let said = &mut self.said[said];
+        said.fate = Fate::Kept(id);
+        if let Some(user) = &said.user {
+            self.revoked.remove(&(user.clone(), said.session.clone()));
+        }
+    }
+
+    /// Somebody asked to forget; until that is answered nobody knows how far it went.
+    pub(crate) fn is_forgetting(&mut self, what: &Forgetting) {
+        self.forget(what, &Fate::Unsure);
+        for written in &mut self.written {
+            if is_taken(written, what) && written.fate != Fate::Gone {
+                written.fate = Fate::Unsure;
+            }
+        }
+    }
+
+    /// It is forgotten.
+    pub(crate) fn is_forgotten(&mut self, what: &Forgetting) {
+        self.forget(what, &Fate::Gone);
+        for written in &mut self.written {
+            if is_taken(written, what) {
+                written.fate = Fate::Gone;
+            }
+        }
+        if let Forgetting::Entry(session, owner, id, _) = what {
+            self.gone
+                .insert((session.scope.clone(), owner.clone(), id.clone()));
+        }
+    }
+
+    fn forget(&mut self, what: &Forgetting, fate: &Fate<MessageId>) {
+        let mut concerned = Vec::new();
+        for (key, session) in &mut self.sessions {
+            let by = match what {
+                Forgetting::Session(of) if of == key => None,
+                Forgetting::Part(of, owner) | Forgetting::Entry(of, owner, ..) if of == key => Some(owner),
+                Forgetting::Owner(scope, owner) if key.scope == *scope && session.users.contains(owner) => {
+                    Some(owner)
+                }
+                _ => continue,
+            };
+            session.parted |= by.is_some() && session.users.len() > 1;
+            if let Some(owner) = by
+                && !matches!(what, Forgetting::Entry(..))
+            {
+                self.revoked.insert((owner.clone(), key.clone()));
+            }
+            concerned.push((key.clone(), session.parted));
+        }
+        for (key, parted) in concerned {
+            for said in self.said.iter_mut().filter(|said| said.session == key) {
+                let is_named = match (what, &said.fate) {
+                    (Forgetting::Entry(.., messages), Fate::Kept(id)) => messages.contains(id),
+                    (Forgetting::Entry(..), _) => false,
+                    _ => true,
+                };
+                let whole = matches!(what, Forgetting::Session(_));
+                if is_named && said.fate != Fate::Gone {
+                    said.fate = if parted && !whole {
+                        Fate::Unsure
+                    } else {
+                        fate.clone()
+                    };
+                }
+            }
+        }
+    }
+
+    /// A person took an entry out of its file.
+    pub(crate) fn is_taken_out(&mut self, id: &EntryId, messages: &BTreeSet<MessageId>) {
+        for said in &mut self.said {
+            said.untold |= matches!(&said.fate, Fate::Kept(id) if messages.contains(id));
+        }
+        self.taken.insert(id.clone());
+        for written in &mut self.written {
+            if matches!(&written.place, Place::Heading(of, _) if of == id) {
+                written.fate = Fate::Gone;
+            }
+        }
+    }
+
+    /// How often each word must and may be in the ledger.
+    pub(crate) fn counts(&self) -> BTreeMap<Word, (usize, usize)> {
+        let mut counts: BTreeMap<Word, (usize, usize)> = BTreeMap::new();
+        for said in &self.said {
+            let (least, most) = counts.entry(said.word).or_default();
+            match said.fate {
+                Fate::Kept(_) => (*least, *most) = (*least + 1, *most + 1),
+                Fate::Unsure => *most += 1,
+                Fate::Gone => {}
+            }
+        }
+        counts
+    }
+
+    /// The words that may stand anywhere.
+    pub(crate) fn alive(&self) -> BTreeSet<Word> {
+        let counts = self.counts().into_iter();
+        let said = counts.filter(|(_, (_, most))| *most > 0).map(|(word, _)| word);
+        let written = self.written.iter().filter(|one| one.fate != Fate::Gone);
+        said.chain(written.map(|one| one.word)).collect()
+    }
+
+    /// The words that an owner may find.
+    pub(crate) fn open_to(&self, scope: &Scope, owner: &Owner) -> BTreeSet<Word> {
+        let is_theirs = |key: &SessionKey| {
+            key.scope == *scope
+                && self.sessions[key].users.contains(owner)
+                && !self.revoked.contains(&(owner.clone(), key.clone()))
+        };
+        let said = self.said.iter().filter(|said| said.fate != Fate::Gone);
+        let said = said.filter(|said| is_theirs(&said.session)).map(|said| said.word);
+        let written = self.written.iter().filter(|one| one.fate != Fate::Gone);
+        let written = written.filter(|one| one.owner == (scope.clone(), owner.clone()));
+        said.chain(written.map(|one| one.word)).collect()
+    }
+
+    /// Everyone who spoke, with the tenant.
+    pub(crate) fn owners(&self) -> BTreeSet<(Scope, Owner)> {
+        let sessions = self.sessions.iter();
+        sessions
+            .flat_map(|(key, session)| session.users.iter().map(|user| (key.scope.clone(), user.clone())))
+            .collect()
+    }
+}
+
+/// Whether what a person wrote goes with what is forgotten.
+fn is_taken(written: &Written, what: &Forgetting) -> bool {
+    match (what, &written.place) {
+        (Forgetting::Owner(scope, owner), _) => written.owner == (scope.clone(), owner.clone()),
+        (Forgetting::Session(key), Place::Heading(_, session)) => {
+            written.owner.0 == key.scope && *session == key.session
+        }
+        (Forgetting::Part(key, owner), Place::Heading(_, session)) => {
+            written.owner == (key.scope.clone(), owner.clone()) && *session == key.session
+        }
+        (Forgetting::Entry(key, owner, id, _), Place::Heading(of, _)) => {
+            written.owner == (key.scope.clone(), owner.clone()) && of == id
+        }
+        _ => false,
+    }
+}
+
+pub(crate) fn name(text: &str) -> Name {
+    Name::parse(text).expect("a proper name")
+}

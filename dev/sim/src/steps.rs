@@ -1,0 +1,257 @@
+//! The run: what happens next, as the seed says, what is written down of it, and dying.
+//!
+//! Owns: the order of things. Never: how something is done (`acts`), or what must be true (`book`).
+
+use std::time::Duration;
+
+use engine::{Add, EngineError};
+use ports::Clock as _;
+use std::sync::Arc;
+use testkit::faults::Mode;
+
+use crate::backend::Mood;
+use crate::book::{Book, Forgetting};
+use crate::dice::Dice;
+use crate::world::{Held, World};
+use crate::{Plan, Report};
+
+/// A store fails or dies within so many calls of being told to.
+const FAULT_WITHIN: usize = 80;
+/// Others get up to so many turns between two steps, so that work is at any stage when something happens to it.
+pub(crate) const TURNS_MAX: usize = 60;
+
+/// What can happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Say,
+    Burst,
+    Retry,
+    Flush,
+    Ask,
+    Spy,
+    ForgetSession,
+    ForgetOwner,
+    ForgetPart,
+    ForgetEntry,
+    WriteFile,
+    WriteHeading,
+    WritePage,
+    TakeOut,
+    Sync,
+    Rebuild,
+    Trigger,
+    TalkBegins,
+    TalkEnds,
+    Mood,
+    Pass,
+    SetWall,
+    Fault,
+    Restart,
+    Rest,
+}
+
+/// How often each happens.
+const STEPS: [(usize, Step); 25] = [
+    (300, Step::Say),
+    (50, Step::Burst),
+    (60, Step::Retry),
+    (70, Step::Flush),
+    (70, Step::Ask),
+    (30, Step::Spy),
+    (14, Step::ForgetSession),
+    (5, Step::ForgetOwner),
+    (8, Step::ForgetPart),
+    (14, Step::ForgetEntry),
+    (10, Step::WriteFile),
+    (12, Step::WriteHeading),
+    (10, Step::WritePage),
+    (8, Step::TakeOut),
+    (10, Step::Sync),
+    (6, Step::Rebuild),
+    (20, Step::Trigger),
+    (20, Step::TalkBegins),
+    (40, Step::TalkEnds),
+    (25, Step::Mood),
+    (70, Step::Pass),
+    (10, Step::SetWall),
+    (130, Step::Fault),
+    (8, Step::Restart),
+    (12, Step::Rest),
+];
+
+/// What a client asks again until it is answered.
+#[derive(Debug, Clone)]
+pub(crate) enum Promise {
+    /// With the numbers of what it says in the book.
+    Add(Add, Vec<usize>),
+    Forget(Forgetting),
+}
+
+/// A run under way.
+#[derive(Debug)]
+pub(crate) struct Run {
+    plan: Plan,
+    pub(crate) dice: Arc<Dice>,
+    pub(crate) world: World,
+    pub(crate) book: Book,
+    pub(crate) promises: Vec<Promise>,
+    trace: Vec<String>,
+    deaths: usize,
+}
+
+impl Run {
+    pub(crate) fn new(plan: Plan) -> Self {
+        let dice = Arc::new(Dice::new(plan.seed));
+        Self {
+            plan,
+            world: World::new(&dice),
+            dice,
+            book: Book::default(),
+            promises: Vec::new(),
+            trace: Vec::new(),
+            deaths: 0,
+        }
+    }
+
+    /// Everything that happened.
+    pub(crate) fn trace(&self) -> &[String] {
+        &self.trace
+    }
+
+    pub(crate) fn counts(&self) -> Report {
+        Report {
+            hash: 0,
+            sessions: self.book.sessions.len(),
+            messages: self.book.said.len(),
+            deaths: self.deaths,
+            model_calls: self.world.backend.calls(),
+            store_calls: self.world.faults.made(),
+        }
+    }
+
+    /// Writes down what happened.
+    pub(crate) fn note(&mut self, what: impl std::fmt::Display) {
+        let millis = self.world.clock.elapsed().as_millis();
+        let calls = self.world.faults.made();
+        self.trace
+            .push(format!("{millis:>12} ms {calls:>7} calls  {what}"));
+    }
+
+    /// The whole run.
+    pub(crate) fn all(&mut self) -> Held {
+        self.open()?;
+        for number in 0..self.plan.steps {
+            let step = self.dice.weighed(&STEPS);
+            self.note(format_args!("{number} {step:?}"));
+            self.mortal(step)?;
+            if let Some(broken) = self.world.backend.broken() {
+                return Err(format!("invariant 9: {broken}"));
+            }
+        }
+        [Step::Rest, Step::Restart, Step::Rest]
+            .into_iter()
+            .try_for_each(|step| self.mortal(step))
+    }
+
+    /// Does it, unless the process dies of it; then, and where it was stopped, another one is started.
+    fn mortal(&mut self, step: Step) -> Held {
+        let faults = self.world.faults.clone();
+        let runtime = self.world.runtime();
+        let done = runtime.block_on(async {
+            tokio::select! {
+                biased;
+                () = faults.death() => None,
+                done = self.act(step) => Some(done),
+            }
+        });
+        drop(runtime);
+        match done {
+            Some(done) => done?,
+            None => self.bury()?,
+        }
+        if self.world.is_running() {
+            Ok(())
+        } else {
+            self.open()
+        }
+    }
+
+    /// The process died; whatever the stores hold is left.
+    fn bury(&mut self) -> Held {
+        self.deaths += 1;
+        let hit = self.world.faults.hit();
+        self.note(format_args!("died at {hit:?}"));
+        self.world.kill()?;
+        match self.dice.below(20) {
+            0 => self.world.index.wipe(),
+            1 => self.world.index.damage("a disk that lies"),
+            _ => {}
+        }
+        if self.dice.percent(25) {
+            self.plan_fault();
+        }
+        Ok(())
+    }
+
+    /// Starts a process, again if it dies of that, and looks at once whether everything acknowledged is there.
+    fn open(&mut self) -> Held {
+        loop {
+            let runtime = self.world.runtime();
+            if runtime.block_on(self.world.start())? {
+                self.note("started");
+                return runtime.block_on(self.check_places()).map(drop);
+            }
+            drop(runtime);
+            let hit = self.world.faults.hit();
+            self.note(format_args!("did not start: {hit:?}"));
+            self.world.kill()?;
+        }
+    }
+
+    pub(crate) fn plan_fault(&self) {
+        let mode = self.dice.weighed(&[
+            (2, Mode::DieBefore),
+            (2, Mode::DieAfter),
+            (1, Mode::Refuse),
+            (1, Mode::LoseAnswer),
+        ]);
+        self.world.faults.plan(1 + self.dice.below(FAULT_WITHIN), mode);
+    }
+
+    pub(crate) fn change_mood(&mut self) {
+        let mood = self.dice.pick(&Mood::ALL).unwrap_or_default();
+        self.note(format_args!("{mood:?}"));
+        self.world.backend.set(mood);
+    }
+
+    /// Time goes on, at once or in pieces, as on a machine that slept.
+    pub(crate) async fn pass(&mut self) {
+        let seconds = self.dice.weighed(&[
+            (6, 3),
+            (6, 70),
+            (4, 6 * 60),
+            (4, 20 * 60),
+            (2, 3 * 3_600),
+            (1, 26 * 3_600),
+        ]);
+        let pieces = 1 + u32::try_from(self.dice.below(6)).expect("it is below six");
+        self.note(format_args!("{seconds} s in {pieces}"));
+        for _ in 0..pieces {
+            self.world.clock.advance(Duration::from_secs(seconds) / pieces);
+            let turns = self.dice.below(3 * TURNS_MAX);
+            self.world.breathe(turns).await;
+        }
+    }
+
+    /// What was answered; none for what may be asked again.
+    pub(crate) fn heard<T>(&mut self, answer: Result<T, EngineError>) -> Held<Option<T>> {
+        match answer {
+            Ok(answer) => Ok(Some(answer)),
+            Err(EngineError::Panicked(what)) => Err(format!("it panicked: {what}")),
+            Err(error) => {
+                self.note(format_args!("refused: {error}"));
+                Ok(None)
+            }
+        }
+    }
+}

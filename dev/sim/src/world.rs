@@ -1,0 +1,346 @@
+//! What outlives a process, and the process on it.
+//!
+//! Owns: the stores, time, starting, ending and dying. Never: what is done with a process, or a check beyond invariant 11.
+
+use std::path::PathBuf;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::Engine;
+use ledger::SqliteLedger;
+use model::Zone;
+use offline::Offline;
+use ports::runs::{Power, Runs};
+use ports::{Chat, Clock, Embedder, FileChanges, Index, Jobs, Pages, Transcripts, Vault};
+use proxy::GatedChat;
+use proxy::gate::Gates;
+use tempfile::TempDir;
+use testkit::clock::ManualClock;
+use testkit::faults::{Faults, Faulty};
+use testkit::index::MemoryIndex;
+use testkit::ledger::MemoryLedger;
+use testkit::models::HashEmbedder;
+use testkit::vault::MemoryVault;
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::yield_now;
+
+use crate::backend::{Backend, Talk};
+use crate::dice::Dice;
+
+/// Whether a promise was kept, or which one was not.
+pub(crate) type Held<T = ()> = Result<T, String>;
+
+/// Whoever is waited for has this often nothing to do before time goes on.
+const TURNS: usize = 40;
+/// So many times may pass before what is waited for counts as stuck.
+const TIMES_MAX: usize = 30_000;
+/// What a process may take to end: the engine's work and its writer, the history, the runs and the gate, each with its bound.
+const END_MAX: Duration = Duration::from_secs(42);
+/// No memcell of so few messages is told on another thread, whose time is nobody's.
+const MESSAGES_MAX: usize = 8;
+
+#[derive(Debug)]
+struct Mains;
+
+impl Power for Mains {
+    fn is_on_battery(&self) -> bool {
+        false
+    }
+}
+
+/// The ledger: in memory, or `SQLite` in a file that a dead process leaves behind.
+#[derive(Debug)]
+enum Store {
+    Memory(Arc<MemoryLedger>),
+    File {
+        _folder: TempDir,
+        path: PathBuf,
+        open: Option<Arc<SqliteLedger>>,
+    },
+}
+
+/// A ledger as its ports.
+#[derive(Debug, Clone)]
+pub(crate) struct Ledger {
+    pub(crate) transcripts: Arc<dyn Transcripts>,
+    pub(crate) jobs: Arc<dyn Jobs>,
+    pub(crate) files: Arc<dyn FileChanges>,
+    pub(crate) runs: Arc<dyn Runs>,
+}
+
+impl Ledger {
+    fn of<L: Transcripts + Jobs + FileChanges + Runs + 'static>(
+        ledger: &Arc<L>,
+        faults: &Arc<Faults>,
+    ) -> Self {
+        Self {
+            transcripts: Faulty::<dyn Transcripts>::new(ledger.clone(), faults),
+            jobs: Faulty::<dyn Jobs>::new(ledger.clone(), faults),
+            files: Faulty::<dyn FileChanges>::new(ledger.clone(), faults),
+            runs: Faulty::<dyn Runs>::new(ledger.clone(), faults),
+        }
+    }
+}
+
+/// A process.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pub(crate) engine: Engine,
+    pub(crate) offline: Offline,
+    gates: Gates,
+    pub(crate) talk: Option<Talk>,
+}
+
+/// What outlives it, and where it runs.
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) dice: Arc<Dice>,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) faults: Arc<Faults>,
+    pub(crate) vault: MemoryVault,
+    pub(crate) index: MemoryIndex,
+    pub(crate) backend: Arc<Backend>,
+    embedder: Arc<HashEmbedder>,
+    store: Store,
+    /// Whether a chat model is configured.
+    has_model: bool,
+    process: Option<Process>,
+    /// Where its tasks are; they go with it.
+    runtime: Rc<Runtime>,
+}
+
+fn runtime() -> Rc<Runtime> {
+    let built = Builder::new_current_thread().build();
+    Rc::new(built.expect("a runtime without drivers needs nothing"))
+}
+
+impl World {
+    pub(crate) fn new(dice: &Arc<Dice>) -> Self {
+        let clock = Arc::new(ManualClock::new());
+        let embedder = Arc::new(HashEmbedder::new(64));
+        let store = if dice.percent(30) {
+            let folder = tempfile::tempdir().expect("there is a place for temporary files");
+            Store::File {
+                path: folder.path().join("ledger.sqlite"),
+                _folder: folder,
+                open: None,
+            }
+        } else {
+            Store::Memory(Arc::default())
+        };
+        Self {
+            dice: dice.clone(),
+            faults: Arc::new(Faults::default().at_once()),
+            vault: MemoryVault::new(Zone::utc()),
+            index: MemoryIndex::new(embedder.id().clone()),
+            backend: Arc::new(Backend::new(dice.clone(), clock.clone())),
+            embedder,
+            clock,
+            store,
+            has_model: dice.percent(60),
+            process: None,
+            runtime: runtime(),
+        }
+    }
+
+    /// Where everything runs until the process dies.
+    pub(crate) fn runtime(&self) -> Rc<Runtime> {
+        self.runtime.clone()
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        self.process.is_some()
+    }
+
+    pub(crate) fn process(&self) -> &Process {
+        self.process.as_ref().expect("one is started before it is used")
+    }
+
+    pub(crate) fn process_mut(&mut self) -> &mut Process {
+        self.process.as_mut().expect("one is started before it is used")
+    }
+
+    /// The ledger without faults, for whoever looks at it from outside.
+    pub(crate) fn ledger(&mut self) -> Held<Ledger> {
+        self.ledger_behind(&Arc::new(Faults::default().at_once()))
+    }
+
+    fn ledger_behind(&mut self, faults: &Arc<Faults>) -> Held<Ledger> {
+        match &mut self.store {
+            Store::Memory(ledger) => Ok(Ledger::of(ledger, faults)),
+            Store::File { path, open, .. } => {
+                let ledger = match open {
+                    Some(ledger) => ledger,
+                    None => open.insert(Arc::new(
+                        SqliteLedger::open(path)
+                            .map_err(|error| format!("the ledger does not open: {error:?}"))?,
+                    )),
+                };
+                Ok(Ledger::of(ledger, faults))
+            }
+        }
+    }
+
+    /// The bytes of the ledger's files, none when it has none.
+    pub(crate) fn ledger_files(&self) -> Vec<Vec<u8>> {
+        let Store::File { path, .. } = &self.store else {
+            return Vec::new();
+        };
+        let files = ["sqlite", "sqlite-wal"].map(|end| std::fs::read(path.with_extension(end)).ok());
+        files.into_iter().flatten().collect()
+    }
+
+    /// Starts a process; false when it died or could not start.
+    pub(crate) async fn start(&mut self) -> Held<bool> {
+        let ledger = self.ledger_behind(&self.faults.clone())?;
+        let gates = Gates::new(self.clock.clone());
+        let chat: Option<Arc<dyn Chat>> = self
+            .has_model
+            .then(|| Arc::new(GatedChat::new(self.backend.clone(), gates.of("model"))) as Arc<dyn Chat>);
+        let offline = offline::Parts {
+            runs: ledger.runs,
+            chat: chat.clone(),
+            clock: self.clock.clone(),
+            ids: self.dice.clone(),
+            power: Arc::new(Mains),
+        };
+        let offline = Offline::new(offline, offline::Settings::default());
+        let faults = &self.faults;
+        let parts = engine::Parts {
+            transcripts: ledger.transcripts,
+            jobs: ledger.jobs,
+            file_changes: ledger.files,
+            vault: Faulty::<dyn Vault>::new(Arc::new(self.vault.clone()), faults),
+            pages: Faulty::<dyn Pages>::new(Arc::new(self.vault.clone()), faults),
+            history: None,
+            index: Faulty::<dyn Index>::new(Arc::new(self.index.clone()), faults),
+            embedder: Faulty::<dyn Embedder>::new(self.embedder.clone(), faults),
+            chat,
+            events: offline.events(),
+            clock: self.clock.clone(),
+            ids: self.dice.clone(),
+        };
+        let settings = engine::Settings {
+            messages_max: MESSAGES_MAX,
+            // So that the ledger still names every memcell by its job.
+            task_retention_hours: 1_000_000,
+            ..engine::Settings::default()
+        };
+        let starting = async {
+            let engine = Engine::start(parts, settings).await.ok()?;
+            offline.register(strategies::user_track(&engine, strategies::Settings::default()));
+            offline.start().await.ok()?;
+            Some(engine)
+        };
+        let started = tokio::select! {
+            biased;
+            () = self.faults.death() => None,
+            started = self.drive(starting) => started?,
+        };
+        let Some(engine) = started else {
+            return Ok(false);
+        };
+        self.process = Some(Process {
+            engine,
+            offline,
+            gates,
+            talk: None,
+        });
+        Ok(true)
+    }
+
+    /// The process ends where it stands, with everything of it.
+    pub(crate) fn kill(&mut self) -> Held {
+        if let Some(process) = self.process.take() {
+            // They hold the engine, which holds whom it tells of events.
+            process.offline.register(Vec::new());
+        }
+        self.runtime = runtime();
+        self.has_ended()
+    }
+
+    /// The process is asked to end, and does within its bounds; false when it died of it.
+    pub(crate) async fn stop(&mut self) -> Held<bool> {
+        self.process_mut().talk = None;
+        let process = self.process();
+        let began = self.clock.elapsed();
+        let ending = async {
+            process.offline.stop().await;
+            process.engine.shutdown().await;
+            // Not before: what the engine still writes calls for runs.
+            process.offline.register(Vec::new());
+            process.gates.shutdown(Duration::from_secs(10)).await;
+        };
+        let ended = tokio::select! {
+            biased;
+            () = self.faults.death() => false,
+            ended = self.drive(ending) => { ended?; true },
+        };
+        let took = self.clock.elapsed().saturating_sub(began);
+        let left = self.runtime.metrics().num_alive_tasks();
+        if took > END_MAX || ended && left > 0 {
+            return Err(format!(
+                "invariant 11: after a shutdown of {took:?} {left} tasks go on"
+            ));
+        }
+        if ended {
+            self.process = None;
+            self.has_ended()?;
+        }
+        Ok(ended)
+    }
+
+    /// Nobody holds what was a process's own.
+    fn has_ended(&mut self) -> Held {
+        if self.backend.running() > 0 {
+            return Err("invariant 11: a call of the model outlives its process".to_owned());
+        }
+        self.faults.lift();
+        if let Store::File { open, .. } = &mut self.store
+            && let Some(ledger) = open.take()
+            && Arc::into_inner(ledger).is_none()
+        {
+            return Err("invariant 11: somebody holds the ledger of a process that ended".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Does something while time passes; it is stuck when it takes for ever.
+    pub(crate) async fn drive<T>(&self, work: impl Future<Output = T>) -> Held<T> {
+        let mut work = pin!(work);
+        tokio::select! {
+            biased;
+            done = &mut work => Ok(done),
+            () = self.times() => Err("what was waited for never came".to_owned()),
+        }
+    }
+
+    async fn times(&self) {
+        for _ in 0..TIMES_MAX {
+            self.breathe(TURNS).await;
+            self.clock
+                .advance(self.clock.next().unwrap_or(Duration::from_secs(1)));
+        }
+    }
+
+    /// Somebody begins to talk to the model's server; false where there is none, or somebody talks already.
+    pub(crate) fn talk(&mut self) -> bool {
+        let backend = self.backend.clone();
+        let has_model = self.has_model;
+        let process = self.process_mut();
+        if !has_model || process.talk.is_some() {
+            return false;
+        }
+        process.talk = Some(Talk::begin(&backend, &process.gates.of("model")));
+        true
+    }
+
+    /// Lets others work for so many turns.
+    pub(crate) async fn breathe(&self, turns: usize) {
+        for _ in 0..turns {
+            yield_now().await;
+        }
+    }
+}

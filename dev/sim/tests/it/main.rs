@@ -1,0 +1,31 @@
+//! Twenty seeds, and that a seed is all there is to a run.
+
+use sim::{Plan, Report};
+
+const STEPS: usize = 400;
+
+fn run(seed: u64, steps: usize) -> Report {
+    sim::run(Plan { seed, steps }).unwrap_or_else(|broken| panic!("{broken}"))
+}
+
+macro_rules! seeds {
+    ($($name:ident = $seed:literal)*) => {$(
+        #[test]
+        fn $name() {
+            run($seed, STEPS);
+        }
+    )*};
+}
+
+seeds! {
+    seed_01 = 1 seed_02 = 2 seed_03 = 3 seed_04 = 4 seed_05 = 5
+    seed_06 = 6 seed_07 = 7 seed_08 = 8 seed_09 = 9 seed_10 = 10
+    seed_11 = 11 seed_12 = 12 seed_13 = 13 seed_14 = 14 seed_15 = 15
+    seed_16 = 16 seed_17 = 17 seed_18 = 18 seed_19 = 19 seed_20 = 20
+}
+
+#[test]
+fn the_same_seed_does_the_same() {
+    assert_eq!(run(21, 200), run(21, 200));
+    assert_ne!(run(22, 50).hash, run(23, 50).hash);
+}
