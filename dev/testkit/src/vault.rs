@@ -8,6 +8,7 @@
 pub mod contract;
 mod memory;
 pub mod samples;
+mod shelf;
 #[cfg(test)]
 mod tests;
 

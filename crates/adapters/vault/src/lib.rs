@@ -6,12 +6,13 @@
 //! A writer holds a lock of the process and of the machine for the file. An append is one write and one sync. What
 //! replaces a file is written beside it and renamed. Below `.torn/` stands what a crash left and nothing repeated.
 //!
-//! Reading order: [`MarkdownVault`], `pages` (what is kept at hand), [`write`] (append, edit, remove), [`tree`] (paths, links, listing), [`disk`] (the
-//! seam that tests break), [`locks`], [`watch`].
+//! Reading order: [`MarkdownVault`], `pages` (what is kept at hand), [`write`] (append, edit, remove), [`tree`] (paths, links, listing),
+//! [`disk`] (the seam that tests break), [`locks`], [`watch`], [`shelf`] (what libraries keep beside their memory).
 
 mod disk;
 mod locks;
 mod pages;
+mod shelf;
 mod tree;
 mod vault;
 mod watch;

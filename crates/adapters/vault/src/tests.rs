@@ -145,6 +145,8 @@ impl contract::Fixture for Folder {
 #[tokio::test(flavor = "multi_thread")]
 async fn keeps_the_contract() {
     contract::holds(async || Folder::new()).await;
+    let folder = Folder::new();
+    contract::keeps_a_shelf(&folder, &*folder.vault).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

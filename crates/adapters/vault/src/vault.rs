@@ -142,7 +142,7 @@ impl Vault for MarkdownVault {
         .await
     }
 
-    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<FileStat, VaultError> {
+    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError> {
         let edits = edits.to_vec();
         self.in_turn(path, move |writer, path| writer.edit(path, &edits))
             .await
@@ -161,7 +161,11 @@ impl Vault for MarkdownVault {
             self.in_turn(&stat.path, Writer::remove).await?;
             removed.push(stat.path);
         }
-        self.blocking(move |writer| writer.remove_torn(&folder)).await?;
+        self.blocking(move |writer| {
+            writer.remove_torn(&folder)?;
+            writer.clear_shelves(&folder)
+        })
+        .await?;
         Ok(removed)
     }
 

@@ -206,7 +206,7 @@ impl Writer {
     }
 
     /// Rewrites a file with edits.
-    pub(crate) fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<FileStat, VaultError> {
+    pub(crate) fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError> {
         let changes: Vec<Change<'_>> = edits.iter().map(change_of).collect();
         let no_entry = |id: &EntryId| VaultError::NoEntry {
             path: path.to_string(),
@@ -226,21 +226,27 @@ impl Writer {
             refuse(path, parsed.unwritable())?;
             let edited = markdown::change(&bytes, &parsed, &changes, &self.zone)
                 .map_err(|missing| no_entry(&missing))?;
+            let (edited, torn) =
+                markdown::extended(edited, &place, &put(edits), &self.zone).map_err(broken_file(path))?;
+            if let Some(torn) = torn {
+                self.keep_torn(path, &torn).map_err(io_error(path))?;
+            }
             let stat = if edited == bytes {
                 // An earlier call may have renamed it and failed before that was durable.
                 self.sync_folders(&spot.path).map_err(io_error(path))?;
-                Some(before)
+                Some(Some(before))
+            } else if !markdown::is_bare(&edited) {
+                self.replace(&spot, path, Some(&before), &edited)?.map(Some)
+            } else if self.stat(path)?.as_ref() == Some(&before) {
+                self.remove_with_folders(&spot.path).map_err(io_error(path))?;
+                Some(None)
             } else {
-                self.replace(&spot, path, Some(&before), &edited)?
+                None
             };
             let Some(stat) = stat else { continue };
             if edits.iter().any(|edit| matches!(edit, Edit::Remove(_))) {
                 // What was asked to be forgotten may stand in there too.
                 self.remove_torn(path)?;
-            }
-            if stat.bytes == 0 {
-                // A skill's file is nothing but the skill.
-                self.remove(path)?;
             }
             return Ok(stat);
         }
@@ -288,7 +294,7 @@ impl Writer {
     }
 
     /// Creates the folders of a file that are not there yet.
-    fn create_folders(&self, full: &Path) -> io::Result<()> {
+    pub(crate) fn create_folders(&self, full: &Path) -> io::Result<()> {
         let missing: Vec<&Path> = full
             .ancestors()
             .skip(1)
@@ -302,7 +308,7 @@ impl Writer {
 
     /// Makes a file's place durable. Every folder up to the root is synced: one that an earlier call created may have
     /// been left without it.
-    fn sync_folders(&self, full: &Path) -> io::Result<()> {
+    pub(crate) fn sync_folders(&self, full: &Path) -> io::Result<()> {
         let mut folders = full
             .ancestors()
             .skip(1)
@@ -326,7 +332,7 @@ impl Writer {
         }
     }
 
-    fn remove_with_folders(&self, full: &Path) -> io::Result<()> {
+    pub(crate) fn remove_with_folders(&self, full: &Path) -> io::Result<()> {
         self.disk.remove(full)?;
         for folder in full
             .ancestors()
@@ -355,8 +361,18 @@ pub(crate) fn place_of(path: &str) -> Result<Place, VaultError> {
 fn change_of(edit: &Edit) -> Change<'_> {
     match edit {
         Edit::Replace(entry) => Change::Replace(entry),
+        Edit::Put(entry) => Change::Put(entry),
         Edit::Remove(id) => Change::Remove(id),
     }
+}
+
+/// The entries that go to the end of a file which does not have them.
+fn put(edits: &[Edit]) -> Vec<Entry> {
+    let put = edits.iter().filter_map(|edit| match edit {
+        Edit::Put(entry) => Some((**entry).clone()),
+        Edit::Replace(_) | Edit::Remove(_) => None,
+    });
+    put.collect()
 }
 
 fn busy(path: &str) -> VaultError {

@@ -7,7 +7,10 @@ use std::ops::Range;
 
 use model::{Entry, EntryId, Zone};
 
-use crate::parse::Parsed;
+use crate::front::Broken;
+use crate::parse::{Parsed, parse};
+use crate::place::Place;
+use crate::plan;
 use crate::render::render_with;
 
 /// A change to one entry.
@@ -15,6 +18,8 @@ use crate::render::render_with;
 pub enum Change<'a> {
     /// Puts this entry in the place of the one with its id.
     Replace(&'a Entry),
+    /// The same, where there is one; [`extended`] writes the others.
+    Put(&'a Entry),
     /// Takes the entry out, every copy of it.
     Remove(&'a EntryId),
 }
@@ -23,7 +28,7 @@ impl<'a> Change<'a> {
     /// Which entry it changes.
     pub fn id(&self) -> &'a EntryId {
         match self {
-            Self::Replace(entry) => &entry.id,
+            Self::Replace(entry) | Self::Put(entry) => &entry.id,
             Self::Remove(id) => id,
         }
     }
@@ -41,6 +46,9 @@ pub fn change(
         let id = change.id();
         let mut blocks = parsed.blocks.iter().filter(|block| block.id == *id).peekable();
         if blocks.peek().is_none() {
+            if matches!(change, Change::Put(_)) {
+                continue;
+            }
             return Err(id.clone());
         }
         match change {
@@ -50,7 +58,7 @@ pub fn change(
                     edits.insert(span.start, (span, Vec::new()));
                 }
             }
-            Change::Replace(entry) => {
+            Change::Replace(entry) | Change::Put(entry) => {
                 // The one that is read, else the first of those that are not.
                 let first = blocks.peek().copied();
                 let Some(block) = blocks.find(|block| block.entry.is_some()).or(first) else {
@@ -73,6 +81,31 @@ pub fn change(
     }
     out.extend_from_slice(&bytes[at..]);
     Ok(out)
+}
+
+/// A file with those of the entries at its end that it does not have, and what a crash left there if it is worth keeping.
+pub fn extended(
+    mut bytes: Vec<u8>,
+    place: &Place,
+    entries: &[Entry],
+    zone: &Zone,
+) -> Result<(Vec<u8>, Option<Vec<u8>>), Broken> {
+    let parsed = parse(&bytes, place, zone);
+    let plan = plan(&bytes, &parsed, entries, zone)?;
+    let tail = plan.cut.map(|cut| (bytes.split_off(cut.at), cut.is_rewritten));
+    bytes.extend_from_slice(plan.text.as_bytes());
+    let torn = tail.and_then(|(tail, is_rewritten)| (!is_rewritten).then_some(tail));
+    Ok((bytes, torn))
+}
+
+/// Whether nothing is left of a file but what Quipu began it with.
+pub fn is_bare(bytes: &[u8]) -> bool {
+    let ours = |line: &[u8]| {
+        line.is_empty() || line == b"---" || line.starts_with(b"quipu:") || line.starts_with(b"date:")
+    };
+    bytes
+        .split(|byte| *byte == b'\n')
+        .all(|line| ours(line.trim_ascii()))
 }
 
 /// The blank line that keeps an entry apart goes with it.

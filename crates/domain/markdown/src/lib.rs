@@ -27,7 +27,7 @@ mod tests;
 
 pub use append::{Cut, Plan, ends_cleanly, plan, separator};
 pub use block::Block;
-pub use change::{Change, change};
+pub use change::{Change, change, extended, is_bare};
 pub use digest::digest;
 pub use front::Broken;
 pub use parse::{Parsed, Problem, parse};

@@ -1,6 +1,7 @@
 //! Memories that are made of other memories: put where they belong, replaced and taken out, in one go.
 //!
-//! Owns: that the index shows them once it is done, and that doing it again changes nothing. Never: what they say.
+//! Owns: that the index shows them once it is done, that doing it again changes nothing, and that one file changes at once or
+//! not at all. Never: what they say.
 
 use std::collections::BTreeMap;
 
@@ -48,12 +49,18 @@ pub(crate) async fn curate(world: &World, curate: Curate) -> Result<(), EngineEr
             tracing::debug!(id = %entry.id, "what a memory was made of was forgotten meanwhile");
             continue;
         }
-        match path_of(&entry.id) {
-            Some(path) => edits
+        if let Some(path) = path_of(&entry.id) {
+            edits
                 .entry(path)
                 .or_default()
-                .push(Edit::Replace(Box::new(entry))),
-            None => fresh.push(entry),
+                .push(Edit::Replace(Box::new(entry)));
+            continue;
+        }
+        let path = world.parts.vault.path_of(&entry);
+        if world.parts.vault.stat(&path).await?.is_some() {
+            edits.entry(path).or_default().push(Edit::Put(Box::new(entry)));
+        } else {
+            fresh.push(entry);
         }
     }
     let mut paths = Vec::new();

@@ -279,6 +279,12 @@ impl Engine {
         history::recorded(self.world(), run, work).await
     }
 
+    /// Begins the vault's history anew with what stands in the folder, so that nothing is in it that a caller of [`Self::curate`]
+    /// took out for good; a history that fails is tried again and fails nothing.
+    pub async fn purge_history(&self) {
+        history::purge(self.world()).await;
+    }
+
     /// What is wrong with what is remembered, in all or in one scope; it changes nothing.
     pub async fn audit(&self, within: Option<&Scope>) -> Result<Vec<Audited>, EngineError> {
         audit::audit(self.world(), within).await

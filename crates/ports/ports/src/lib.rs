@@ -11,6 +11,7 @@ mod ledger;
 mod models;
 mod pages;
 pub mod runs;
+mod shelf;
 mod upstream;
 mod vault;
 
@@ -27,6 +28,7 @@ pub use models::{
     Chat, ChatError, ChatMessage, ChatReply, ChatRequest, ChatRole, EmbedError, EmbedPurpose, Embedder,
 };
 pub use pages::Pages;
+pub use shelf::{ORIGINALS, Shelf, TAXONOMY};
 pub use upstream::{Probed, Upstream, UpstreamAnswer, UpstreamError, UpstreamRequest};
 pub use vault::{
     Edit, EntryProblem, FileStat, ParsedFile, ReadEntry, Vault, VaultChange, VaultError, VaultPath, Written,

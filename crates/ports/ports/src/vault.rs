@@ -83,6 +83,8 @@ pub struct Written {
 pub enum Edit {
     /// Puts this entry in the place of the one with its id.
     Replace(Box<Entry>),
+    /// The same; at the end of the file where it has none of that id.
+    Put(Box<Entry>),
     /// Takes the entry out.
     Remove(EntryId),
 }
@@ -110,12 +112,13 @@ pub trait Vault: Send + Sync + std::fmt::Debug {
     async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError> {
         Ok(self.read(path).await?.map(|file| file.stat))
     }
-    /// Rewrites a file with these changes, everything else byte for byte as it was. A file of which nothing is left
-    /// goes.
-    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<FileStat, VaultError>;
+    /// Rewrites a file with these changes at once, everything else byte for byte as it was. A file of which nothing is left
+    /// but what Quipu began it with is removed; then there is no stat.
+    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError>;
     /// Every memory file there is, sorted by path.
     async fn scan(&self) -> Result<Vec<FileStat>, VaultError>;
-    /// Removes all files of an owner, or of a whole scope when no owner is given; returns their paths.
+    /// Removes all files of an owner, or of a whole scope when no owner is given, with what libraries keep beside them
+    /// ([`crate::Shelf`]); returns the paths of memory files.
     async fn remove(&self, scope: &Scope, owner: Option<&Owner>) -> Result<Vec<VaultPath>, VaultError>;
     /// Waits until files may have changed, together with everything else that changed in the same moment.
     async fn changed(&self) -> VaultChange;

@@ -256,7 +256,7 @@ impl Vault for Faulty<dyn Vault> {
     async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError> {
         self.faults.call("stat", self.inner.stat(path), no_vault).await
     }
-    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<FileStat, VaultError> {
+    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError> {
         self.faults
             .call("edit", self.inner.edit(path, edits), no_vault)
             .await

@@ -2,6 +2,7 @@
 //!
 //! Owns: the port's promises as assertions. Never: speed, links, or what only one implementation does.
 
+mod library;
 pub mod pages;
 
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use model::{Entry, EntryId, Name, Scope};
 use ports::{Edit, ParsedFile, Vault, VaultChange, VaultError, VaultPath};
 
 use super::samples::{episode, fact, user};
+pub use library::{keeps_a_shelf, puts_and_takes_the_last};
 
 /// A vault of its own for one clause, whose zone is [`super::samples::zone`], and hands that edit its files.
 pub trait Fixture {
@@ -37,6 +39,7 @@ pub async fn holds<F: Fixture>(open: impl AsyncFn() -> F) {
     reads_around_what_is_broken(&open().await).await;
     leaves_files_of_a_later_version_alone(&open().await).await;
     edits_one_entry_and_nothing_else(&open().await).await;
+    puts_and_takes_the_last(&open().await).await;
     refuses_edits_of_what_is_not_there(&open().await).await;
     refuses_paths_that_are_no_places(&open().await).await;
     lists_memory_files_in_order(&open().await).await;
@@ -303,7 +306,7 @@ pub async fn edits_one_entry_and_nothing_else(fixture: &impl Fixture) {
         .await
         .expect("edits");
     let file = read(&vault, ANN).await;
-    assert_eq!(file.stat, stat);
+    assert_eq!(Some(file.stat.clone()), stat);
     assert_eq!(entries(&file)[..2], [new, two.clone()]);
     let by_hand = file.entries[2].entry.clone();
     let after = String::from_utf8(fixture.bytes(ANN).expect("is there")).expect("text");

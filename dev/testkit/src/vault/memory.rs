@@ -24,8 +24,8 @@ pub struct MemoryVault {
 }
 
 #[derive(Debug, Default)]
-struct Shared {
-    files: BTreeMap<VaultPath, File>,
+pub(super) struct Shared {
+    pub(super) files: BTreeMap<VaultPath, File>,
     /// Counts writes; a file's modification time.
     writes: u32,
     change: VaultChange,
@@ -34,7 +34,7 @@ struct Shared {
 }
 
 #[derive(Debug, Clone)]
-struct File {
+pub(super) struct File {
     bytes: Vec<u8>,
     modified: u32,
 }
@@ -95,7 +95,7 @@ impl MemoryVault {
             .expect("no call panics while it holds the lock")
     }
 
-    fn serving(&self) -> Result<MutexGuard<'_, Shared>, VaultError> {
+    pub(super) fn serving(&self) -> Result<MutexGuard<'_, Shared>, VaultError> {
         let mut shared = self.lock();
         if shared.fails_now() {
             return Err(planned_fault(""));
@@ -166,7 +166,7 @@ impl Shared {
         self.fail_call == Some(self.calls)
     }
 
-    fn put(&mut self, path: &VaultPath, bytes: Vec<u8>) -> FileStat {
+    pub(super) fn put(&mut self, path: &VaultPath, bytes: Vec<u8>) -> FileStat {
         if self.files.get(path).is_none_or(|file| file.bytes != bytes) {
             self.writes += 1;
             let modified = self.writes;
@@ -283,7 +283,7 @@ impl Vault for MemoryVault {
         Ok(shared.stat(path))
     }
 
-    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<FileStat, VaultError> {
+    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError> {
         let mut shared = self.serving()?;
         let place = place_of(path)?;
         let no_entry = |id: &EntryId| VaultError::NoEntry {
@@ -305,11 +305,25 @@ impl Vault for MemoryVault {
         }
         let bytes =
             markdown::change(&file.bytes, &parsed, &changes, &self.zone).map_err(|id| no_entry(&id))?;
-        let is_left = !bytes.is_empty();
-        let stat = shared.put(path, bytes);
-        if !is_left {
+        let put: Vec<Entry> = edits
+            .iter()
+            .filter_map(|edit| match edit {
+                Edit::Put(entry) => Some((**entry).clone()),
+                Edit::Replace(_) | Edit::Remove(_) => None,
+            })
+            .collect();
+        let (bytes, _) =
+            markdown::extended(bytes, &place, &put, &self.zone).map_err(|broken| VaultError::Broken {
+                path: path.to_string(),
+                reason: broken.to_string(),
+            })?;
+        let stat = if markdown::is_bare(&bytes) {
             shared.files.remove(path);
-        }
+            shared.change.paths.insert(path.clone());
+            None
+        } else {
+            Some(shared.put(path, bytes))
+        };
         drop(shared);
         self.news.notify_one();
         Ok(stat)
@@ -336,6 +350,9 @@ impl Vault for MemoryVault {
             .filter(|path| is_theirs(path))
             .cloned()
             .collect();
+        let folder = format!("{}/", markdown::place::folder_of(scope, owner));
+        let is_beside = |path: &VaultPath| path.starts_with(&folder) && path.contains("/libraries/");
+        shared.files.retain(|path, _| !is_beside(path) || is_theirs(path));
         for path in &paths {
             shared.files.remove(path);
             shared.change.paths.insert(path.clone());
@@ -359,6 +376,7 @@ impl Vault for MemoryVault {
 fn as_change(edit: &Edit) -> Change<'_> {
     match edit {
         Edit::Replace(entry) => Change::Replace(entry),
+        Edit::Put(entry) => Change::Put(entry),
         Edit::Remove(id) => Change::Remove(id),
     }
 }

@@ -28,6 +28,8 @@ impl contract::Fixture for MemoryVault {
 #[tokio::test]
 async fn keeps_the_contract() {
     contract::holds(async || MemoryVault::new(zone())).await;
+    let vault = MemoryVault::new(zone());
+    contract::keeps_a_shelf(&vault, &vault).await;
 }
 
 #[tokio::test]

@@ -153,7 +153,9 @@ impl Story {
             match vault.edit(&path, std::slice::from_ref(edit)).await {
                 // An earlier try has taken it out.
                 Err(ports::VaultError::NoEntry { .. }) if matches!(edit, Edit::Remove(_)) => {}
-                done => drop(done?),
+                done => {
+                    done?;
+                }
             }
         }
         Ok(())

@@ -139,11 +139,8 @@ async fn what_is_no_file_is_broken_and_stops_nothing() {
 #[tokio::test]
 async fn an_edit_keeps_who_may_read_a_file() {
     let folder = Folder::new();
-    folder
-        .vault
-        .append(&[fact("ann", "af_1", "2023-05-08", "x")], true)
-        .await
-        .expect("appends");
+    let both = ["af_1", "af_2"].map(|id| fact("ann", id, "2023-05-08", "x"));
+    folder.vault.append(&both, true).await.expect("appends");
     let mode = || {
         std::fs::metadata(folder.at(ANN))
             .expect("stats")

@@ -101,10 +101,14 @@ async fn a_save_in_the_middle_of_a_write_loses_nothing() {
             ),
             _ => (
                 vault
-                    .edit(&path, &[Edit::Remove(one.id.clone())])
+                    .edit(
+                        &path,
+                        &[Edit::Put(Box::new(two.clone())), Edit::Remove(one.id.clone())],
+                    )
                     .await
-                    .expect("edits"),
-                vec![],
+                    .expect("edits")
+                    .expect("one is left"),
+                vec!["af_2"],
             ),
         };
         let file = vault.read(&path).await.expect("reads").expect("is there");

@@ -48,12 +48,14 @@ impl Vault for Penned {
         self.vault.stat(path).await
     }
 
-    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<FileStat, VaultError> {
+    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError> {
         let edited = self.vault.edit(path, edits).await?;
         self.chronicle.is_edited(path);
         for edit in edits {
-            if let Edit::Replace(entry) = edit {
-                self.chronicle.is_changed(path, &entry.id);
+            match edit {
+                Edit::Replace(entry) => self.chronicle.is_changed(path, &entry.id),
+                Edit::Put(entry) => self.chronicle.is_written(path, std::iter::once(entry.id.clone())),
+                Edit::Remove(_) => {}
             }
         }
         self.touch();

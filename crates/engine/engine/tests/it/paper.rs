@@ -327,7 +327,7 @@ impl Vault for PaperVault {
         Ok(desk.files.get(path).map(|file| file.stat(path)))
     }
 
-    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<FileStat, VaultError> {
+    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError> {
         let mut desk = self.desk();
         desk.check_no_link(path)?;
         let missing = |id: &EntryId| VaultError::NoEntry {
@@ -336,10 +336,13 @@ impl Vault for PaperVault {
         };
         for edit in edits {
             let id = match edit {
-                Edit::Replace(entry) => &entry.id,
+                Edit::Replace(entry) | Edit::Put(entry) => &entry.id,
                 Edit::Remove(id) => id,
             };
             let file = desk.files.get(path).ok_or_else(|| missing(id))?;
+            if matches!(edit, Edit::Put(_)) {
+                continue;
+            }
             file.entries
                 .iter()
                 .find(|entry| entry.id == *id)
@@ -358,10 +361,17 @@ impl Vault for PaperVault {
                     let old = file.entries.iter_mut().find(|entry| entry.id == new.id);
                     *old.expect("checked above") = (**new).clone();
                 }
+                Edit::Put(new) => match file.entries.iter_mut().find(|entry| entry.id == new.id) {
+                    Some(old) => *old = (**new).clone(),
+                    None => file.entries.push((**new).clone()),
+                },
                 Edit::Remove(id) => file.entries.retain(|entry| entry.id != *id),
             }
         }
-        let stat = file.stat(path);
+        let stat = (!file.entries.is_empty()).then(|| file.stat(path));
+        if stat.is_none() {
+            desk.files.remove(path);
+        }
         desk.change.paths.insert(path.clone());
         self.changed.notify_one();
         Ok(stat)

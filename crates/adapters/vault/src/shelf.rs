@@ -1,0 +1,153 @@
+//! What libraries keep beside their memory.
+//!
+//! Owns: `originals/` and `.taxonomy.md` in a library's folder, as port [`Shelf`]. Never: memory, or a name that leads out.
+
+use std::fs;
+use std::io;
+
+use async_trait::async_trait;
+use markdown::place::{Place, folder_of};
+use model::{Owner, OwnerKind, Scope};
+use ports::{ORIGINALS, Shelf, TAXONOMY, VaultError, VaultPath};
+
+use crate::tree::{io_error, outside};
+use crate::vault::MarkdownVault;
+use crate::write::Writer;
+
+/// Where a file of a library is, if it is one that a library keeps.
+fn path_of(scope: &Scope, library: &Owner, name: &str) -> Result<String, VaultError> {
+    let is_kept = name == TAXONOMY || name == ORIGINALS || name.starts_with(&format!("{ORIGINALS}/"));
+    if library.kind != OwnerKind::Library || !is_kept {
+        return Err(outside(name));
+    }
+    Ok(format!("{}/{name}", folder_of(scope, Some(library))))
+}
+
+impl Writer {
+    fn put(&self, path: &str, bytes: &[u8]) -> Result<(), VaultError> {
+        let spot = self.tree.spot(path)?;
+        spot.check_plain(path)?;
+        let name = spot.path.file_name().unwrap_or_default().to_string_lossy();
+        let beside = spot.path.with_file_name(format!(".{name}.tmp"));
+        let written = self
+            .create_folders(&spot.path)
+            .and_then(|()| self.disk.write(&beside, bytes))
+            .and_then(|()| self.disk.rename(&beside, &spot.path))
+            .and_then(|()| self.sync_folders(&spot.path));
+        written.map_err(io_error(path))
+    }
+
+    fn discard(&self, path: &str) -> Result<(), VaultError> {
+        let spot = self.tree.spot(path)?;
+        match spot.metadata {
+            None => Ok(()),
+            Some(found) if found.is_dir() => fs::remove_dir_all(&spot.path)
+                .and_then(|()| self.remove_with_folders(&spot.path))
+                .map_err(io_error(path)),
+            Some(_) => self.remove_with_folders(&spot.path).map_err(io_error(path)),
+        }
+    }
+
+    /// Discards all that the libraries in a folder, or the one that the folder is of, keep beside their memory.
+    pub(crate) fn clear_shelves(&self, folder: &str) -> Result<(), VaultError> {
+        let libraries = format!("{folder}/libraries");
+        let mut folders = vec![folder.to_owned()];
+        folders.extend(
+            self.names(&libraries)?
+                .into_iter()
+                .map(|name| format!("{libraries}/{name}")),
+        );
+        for folder in folders {
+            if folder.split('/').nth(2) == Some("libraries") {
+                self.discard(&format!("{folder}/{ORIGINALS}"))?;
+                self.discard(&format!("{folder}/{TAXONOMY}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The libraries that keep originals; what is behind a link is none.
+    fn libraries(&self) -> Vec<(Scope, Owner)> {
+        let within = |folder: &str| self.names(folder).unwrap_or_default().into_iter();
+        let mut found = Vec::new();
+        for app in within("") {
+            for project in within(&app) {
+                let libraries = format!("{app}/{project}/libraries");
+                for library in within(&libraries) {
+                    let folder = format!("{libraries}/{library}");
+                    if let Ok(place) = Place::of(&format!("{folder}/topics/any.md"))
+                        && within(&format!("{folder}/{ORIGINALS}")).next().is_some()
+                    {
+                        found.push((place.scope, place.owner));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// What is in a folder, in order; the vault's own when the path is empty.
+    fn names(&self, path: &str) -> Result<Vec<String>, VaultError> {
+        let folder = if path.is_empty() {
+            self.tree.root().to_owned()
+        } else {
+            self.tree.spot(path)?.path
+        };
+        if !folder.is_dir() {
+            return Ok(Vec::new());
+        }
+        let found = fs::read_dir(&folder).map_err(io_error(path))?;
+        let mut names: Vec<String> = found
+            .flatten()
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect();
+        names.sort();
+        Ok(names)
+    }
+}
+
+#[async_trait]
+impl Shelf for MarkdownVault {
+    async fn libraries(&self) -> Result<Vec<(Scope, Owner)>, VaultError> {
+        self.blocking(|writer| Ok(writer.libraries())).await
+    }
+
+    async fn put(
+        &self,
+        scope: &Scope,
+        library: &Owner,
+        name: &str,
+        bytes: Vec<u8>,
+    ) -> Result<VaultPath, VaultError> {
+        let path: VaultPath = path_of(scope, library, name)?.into();
+        self.in_turn(&path, move |writer, path| {
+            writer.put(path, &bytes)?;
+            Ok(path.clone())
+        })
+        .await
+    }
+
+    async fn get(&self, scope: &Scope, library: &Owner, name: &str) -> Result<Option<Vec<u8>>, VaultError> {
+        let path = path_of(scope, library, name)?;
+        self.blocking(move |writer| {
+            let spot = writer.tree.spot(&path)?;
+            spot.check_plain(&path)?;
+            match fs::read(&spot.path) {
+                Ok(bytes) => Ok(Some(bytes)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+                Err(error) => Err(io_error(&path)(error)),
+            }
+        })
+        .await
+    }
+
+    async fn names(&self, scope: &Scope, library: &Owner, folder: &str) -> Result<Vec<String>, VaultError> {
+        let path = path_of(scope, library, folder)?;
+        self.blocking(move |writer| writer.names(&path)).await
+    }
+
+    async fn discard(&self, scope: &Scope, library: &Owner, name: &str) -> Result<(), VaultError> {
+        let path: VaultPath = path_of(scope, library, name)?.into();
+        self.in_turn(&path, |writer, path| writer.discard(path)).await
+    }
+}
