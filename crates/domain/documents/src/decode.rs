@@ -1,0 +1,88 @@
+//! Bytes to characters.
+//!
+//! Owns: which encoding a text is in, one form of line end, dropping characters that nobody sees. Never: markup.
+
+use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+
+use crate::Unreadable;
+
+/// How far into a page its `<meta charset>` is looked for, in bytes; the standard's bound.
+const META_WITHIN_BYTES: usize = 1024;
+
+/// The text of a file: a byte order mark decides, then the declared or the page's own charset, then UTF-8 where the bytes are
+/// that but for a few, then Latin-1 as the web means it.
+pub(crate) fn text(bytes: &[u8], media_type: &str) -> Result<String, Unreadable> {
+    let (encoding, bytes) = match Encoding::for_bom(bytes) {
+        Some((encoding, length)) => (encoding, bytes.get(length..).unwrap_or_default()),
+        None => (without_mark(bytes, media_type), bytes),
+    };
+    let (text, _) = encoding.decode_without_bom_handling(bytes);
+    // A NUL is in no text and in nearly every other format.
+    if text.contains('\0') {
+        return Err(Unreadable::Unsupported);
+    }
+    Ok(clean(&text))
+}
+
+fn without_mark(bytes: &[u8], media_type: &str) -> &'static Encoding {
+    let head = bytes.get(..META_WITHIN_BYTES).unwrap_or(bytes);
+    let head = String::from_utf8_lossy(head).to_ascii_lowercase();
+    let meta = head.match_indices("<meta").find_map(|(at, _)| {
+        let tag = head.get(at..)?;
+        charset(tag.get(..tag.find('>')?)?)
+    });
+    let declared = charset(media_type).or(meta);
+    let is_utf8 = std::str::from_utf8(bytes).is_ok();
+    match declared {
+        // Any bytes are Latin-1, so a page that says so and is UTF-8 is mistaken.
+        Some(encoding) if !(is_utf8 && encoding == WINDOWS_1252) => {
+            let fits = encoding
+                .decode_without_bom_handling_and_without_replacement(bytes)
+                .is_some();
+            if fits || !is_utf8 { encoding } else { UTF_8 }
+        }
+        _ if is_utf8 || is_broken_utf8(bytes) => UTF_8,
+        _ => WINDOWS_1252,
+    }
+}
+
+/// Whether more characters are whole than broken: so it is with a text that was cut or joined in the middle of one.
+fn is_broken_utf8(bytes: &[u8]) -> bool {
+    let (mut whole, mut broken) = (0, 0);
+    for chunk in bytes.utf8_chunks() {
+        whole += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        broken += usize::from(!chunk.invalid().is_empty());
+    }
+    whole > broken
+}
+
+fn charset(declaration: &str) -> Option<&'static Encoding> {
+    let (_, label) = declaration.split_once("charset=")?;
+    let label = label.trim_start_matches(['"', '\'']);
+    let label = label
+        .split(|c: char| !(c.is_ascii_alphanumeric() || "-_:.".contains(c)))
+        .next()?;
+    // A meta tag that can be read is not in UTF-16, whatever it says.
+    Encoding::for_label(label.as_bytes()).filter(|encoding| encoding.is_ascii_compatible())
+}
+
+/// Lines end in `\n`, and control characters are gone. So are tag characters, which nothing shows and a model reads.
+pub(crate) fn clean(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\r' => {
+                chars.next_if_eq(&'\n');
+                clean.push('\n');
+            }
+            '\x0b' | '\x0c' | '\u{85}' | '\u{2028}' => clean.push('\n'),
+            '\u{2029}' => clean.push_str("\n\n"),
+            '\n' | '\t' => clean.push(c),
+            '\u{e0000}'..='\u{e007f}' | '\u{feff}' => {}
+            c if c.is_control() => {}
+            c => clean.push(c),
+        }
+    }
+    clean
+}

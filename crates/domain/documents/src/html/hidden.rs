@@ -1,0 +1,86 @@
+//! What a reader of a page does not see.
+//!
+//! Owns: elements that are never text, and elements that say of themselves that they are not shown; hidden text is a way to
+//! speak to a model behind its user's back. Never: rules in style sheets, colours.
+
+use html5gum::StartTag;
+
+pub(super) fn is_hidden(tag: &StartTag<()>) -> bool {
+    is_no_text(&tag.name)
+        || tag.attributes.contains_key(&b"hidden"[..])
+        || tag.name[..] == *b"dialog" && !tag.attributes.contains_key(&b"open"[..])
+        || tag
+            .attributes
+            .get(&b"role"[..])
+            .is_some_and(|role| role.eq_ignore_ascii_case(b"navigation"))
+        || tag
+            .attributes
+            .get(&b"style"[..])
+            .is_some_and(|style| hides(&String::from_utf8_lossy(style)))
+}
+
+fn is_no_text(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"script"
+            | b"style"
+            | b"nav"
+            | b"template"
+            | b"noscript"
+            | b"iframe"
+            | b"object"
+            | b"applet"
+            | b"svg"
+            | b"canvas"
+            | b"audio"
+            | b"video"
+            | b"select"
+            | b"datalist"
+            | b"textarea"
+            | b"button"
+            | b"noembed"
+            | b"noframes"
+    )
+}
+
+/// Whether a `style` attribute takes its element out of sight.
+fn hides(style: &str) -> bool {
+    let style = without_comments(&style.to_ascii_lowercase());
+    let style = style.replace("!important", "");
+    let declared = || {
+        style
+            .split(';')
+            .filter_map(|declaration| declaration.split_once(':'))
+    };
+    let clips = declared().any(|(property, value)| {
+        property.trim().starts_with("overflow") && matches!(value.trim(), "hidden" | "clip")
+    });
+    declared().any(|(property, value)| {
+        let value = value.trim();
+        let nothing = || value.split([' ', '/']).next().is_some_and(is_nothing);
+        match property.trim() {
+            "display" => value == "none",
+            "visibility" => matches!(value, "hidden" | "collapse"),
+            "content-visibility" => value == "hidden",
+            "font-size" | "font" | "opacity" => nothing(),
+            "width" | "height" | "max-width" | "max-height" => clips && nothing(),
+            _ => false,
+        }
+    })
+}
+
+/// `0`, `0px`, `.00em`: a number that is zero, whatever its unit.
+fn is_nothing(value: &str) -> bool {
+    let number = value.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '%');
+    number.parse::<f64>().is_ok_and(|number| number.abs() < 0.01)
+}
+
+fn without_comments(style: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = style;
+    while let Some((before, comment)) = rest.split_once("/*") {
+        kept.push_str(before);
+        rest = comment.split_once("*/").map_or("", |(_, after)| after);
+    }
+    kept + rest
+}

@@ -1,0 +1,57 @@
+//! From the bytes of a file that somebody uploads to a tree of topics, by rules.
+//!
+//! Owns: telling text, Markdown, HTML and PDF apart, reading each into one Markdown text, cutting that text into topics, and
+//! what each topic is called, says in short and is about, and the categories of documents. Never: I/O, a clock, randomness, a model, ids, where anything is kept.
+//!
+//! The file is not trusted. Every limit below is checked while the work is done, not after it; what a reader of the file
+//! would not see is not read; and no input makes this crate panic.
+//!
+//! Reading order: [`read`] and [`Source`]; `decode` (bytes to characters), `html`, `pdf` (each to Markdown); [`topics`],
+//! which stands on `blocks`; `summary` and `labels`; [`taxonomy`].
+
+mod blocks;
+mod decode;
+mod html;
+mod labels;
+mod pdf;
+mod source;
+mod summary;
+pub mod taxonomy;
+mod topics;
+
+pub use source::{Kind, Source, Unreadable, read};
+pub use topics::{PATH_SEPARATOR, Topic, topics};
+
+/// The largest file that is read, in bytes.
+pub const INPUT_MAX_BYTES: usize = 50 << 20;
+/// The longest Markdown that a file may become, in bytes: what is small as a file may be large as text.
+pub const TEXT_MAX_BYTES: usize = 10 << 20;
+/// The most pages of a PDF.
+pub const PAGES_MAX: usize = 5_000;
+/// How deep elements of HTML may stand in each other.
+pub const NESTING_MAX: usize = 512;
+/// What all compressed parts of one PDF may become, in bytes.
+pub const INFLATED_MAX_BYTES: usize = 128 << 20;
+/// The most values that the objects of one PDF are made of; all of them are kept while it is read.
+pub const PDF_VALUES_MAX: usize = 5_000_000;
+/// The most operators, operands and entries of tables that are read to draw the pages of one PDF.
+pub const PDF_STEPS_MAX: usize = 40_000_000;
+
+/// A topic smaller than this is joined with its neighbours, in tokens of four characters.
+pub const TOPIC_TINY_TOKENS: usize = 40;
+/// What the parts of a text without headings hold at least, in tokens of four characters.
+pub const TOPIC_MIN_TOKENS: usize = 300;
+/// What a topic holds at most, in tokens of four characters, unless a code block, list or table would be cut.
+pub const TOPIC_MAX_TOKENS: usize = 1_200;
+/// Where a code block, list or table is cut nonetheless, in tokens of four characters.
+pub const BLOCK_MAX_TOKENS: usize = 4_800;
+/// A text with more headings than this is cut by size alone.
+pub const HEADINGS_MAX: usize = 20_000;
+/// The longest summary of a topic, in characters.
+pub const TOPIC_SUMMARY_MAX_CHARS: usize = 200;
+/// The longest summary of a document, in characters.
+pub const DOCUMENT_SUMMARY_MAX_CHARS: usize = 300;
+/// The longest title or name of a topic, in characters.
+pub const NAME_MAX_CHARS: usize = 120;
+/// The most labels of a topic.
+pub const LABELS_MAX: usize = 6;

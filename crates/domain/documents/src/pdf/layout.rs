@@ -1,0 +1,218 @@
+//! Stretches of text to lines, paragraphs and headings.
+//!
+//! Owns: which stretches are one word, line or paragraph, by where they stand; what is a heading, by its size. Never: changing
+//! their order, which in files made by programs is the order of reading, columns included.
+
+use std::collections::BTreeMap;
+
+use super::page::Run;
+
+/// All lengths are in parts of the text's size. A gap wider than this stands for a space.
+const SPACE_GAP: f64 = 0.15;
+/// A step back on the line, of more than this, begins a new one.
+const BACK_MAX: f64 = 1.0;
+/// Superscripts stay on their line.
+const LINE_SHIFT_MAX: f64 = 0.45;
+/// Lines of one paragraph are not further apart.
+const LEADING_MAX: f64 = 1.7;
+/// A line that begins further right than the one before begins a paragraph.
+const INDENT: f64 = 0.9;
+/// Text larger than most by this factor is a heading, if it is short.
+const HEADING_FACTOR: f64 = 1.15;
+const HEADING_MAX_CHARS: usize = 160;
+const HEADING_LEVELS: usize = 3;
+
+#[derive(Debug)]
+struct Line {
+    text: String,
+    /// In characters; counted anew for every stretch, a long line would take for ever.
+    length: usize,
+    start_along: f64,
+    end_along: f64,
+    across: f64,
+    size: f64,
+    turn: u8,
+}
+
+#[derive(Debug)]
+struct Paragraph {
+    text: String,
+    size: f64,
+}
+
+/// The Markdown of the pages.
+pub(super) fn markdown(pages: Vec<Vec<Run>>) -> String {
+    let mut paragraphs: Vec<Paragraph> = Vec::new();
+    for runs in pages {
+        let mut lines = lines(runs);
+        // The page's number.
+        if lines.last().is_some_and(is_number) {
+            lines.pop();
+        }
+        let mut before: Option<Line> = None;
+        for line in lines {
+            match paragraphs.last_mut() {
+                Some(paragraph) if continues(before.as_ref(), &line, paragraph) => {
+                    append(&mut paragraph.text, &line.text);
+                }
+                _ => paragraphs.push(Paragraph {
+                    text: line.text.clone(),
+                    size: line.size,
+                }),
+            }
+            before = Some(line);
+        }
+    }
+    let body = body_size(&paragraphs);
+    let is_heading = |paragraph: &Paragraph| {
+        let length = paragraph.text.chars().count();
+        let letters = paragraph
+            .text
+            .chars()
+            .filter(|letter| letter.is_alphabetic())
+            .count();
+        paragraph.size >= body * HEADING_FACTOR && length <= HEADING_MAX_CHARS && letters >= 2
+    };
+    let mut sizes: Vec<i64> = paragraphs
+        .iter()
+        .filter(|p| is_heading(p))
+        .map(|p| half_points(p.size))
+        .collect();
+    sizes.sort_unstable_by_key(|size| -size);
+    sizes.dedup();
+    sizes.truncate(HEADING_LEVELS);
+    let blocks = paragraphs.iter().map(|paragraph| {
+        if !is_heading(paragraph) {
+            return body_text(&paragraph.text);
+        }
+        let rank = sizes.iter().position(|size| *size == half_points(paragraph.size));
+        format!(
+            "{} {}",
+            "#".repeat(rank.map_or(HEADING_LEVELS, |rank| rank + 1)),
+            paragraph.text
+        )
+    });
+    blocks.collect::<Vec<_>>().join("\n\n")
+}
+
+fn lines(runs: Vec<Run>) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    for run in runs {
+        let gap = lines
+            .last()
+            .filter(|line| is_on(line, &run))
+            .map(|line| run.start_along - line.end_along);
+        match (gap, lines.last_mut()) {
+            (Some(gap), Some(line)) => {
+                let is_apart = gap > SPACE_GAP * run.size.min(line.size);
+                if is_apart && !line.text.ends_with(' ') && !run.text.starts_with(' ') {
+                    line.text.push(' ');
+                }
+                let length = run.text.chars().count();
+                // The size of a line is the one in which most of it is written, so superscripts do not change it.
+                if length > line.length {
+                    line.size = run.size;
+                }
+                line.length += length;
+                line.text.push_str(&run.text);
+                line.end_along = run.end_along;
+            }
+            _ => lines.push(Line {
+                length: run.text.chars().count(),
+                text: run.text,
+                start_along: run.start_along,
+                end_along: run.end_along,
+                across: run.across,
+                size: run.size,
+                turn: run.turn,
+            }),
+        }
+    }
+    for line in &mut lines {
+        line.text = line.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    }
+    lines.retain(|line| !line.text.is_empty());
+    lines
+}
+
+fn is_on(line: &Line, run: &Run) -> bool {
+    let size = line.size.max(run.size);
+    line.turn == run.turn
+        && (line.across - run.across).abs() <= LINE_SHIFT_MAX * size
+        && run.start_along > line.end_along - BACK_MAX * size
+}
+
+fn is_number(line: &Line) -> bool {
+    line.text.len() <= 4 && line.text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a line goes on with the paragraph that the line before ended.
+fn continues(before: Option<&Line>, line: &Line, paragraph: &Paragraph) -> bool {
+    if half_points(paragraph.size) != half_points(line.size) || bullet(&line.text).is_some() {
+        return false;
+    }
+    let down = before.map_or(-1.0, |before| {
+        if before.turn == line.turn {
+            before.across - line.across
+        } else {
+            -1.0
+        }
+    });
+    if down <= 0.0 {
+        // In the next column or on the next page: only in the middle of a sentence.
+        let is_open = !paragraph
+            .text
+            .ends_with(['.', '!', '?', ':', '"', '”', '。', '！', '？']);
+        return is_open && line.text.starts_with(char::is_lowercase);
+    }
+    let right = before.map_or(0.0, |before| line.start_along - before.start_along);
+    down <= LEADING_MAX * line.size && right <= INDENT * line.size
+}
+
+fn append(text: &mut String, line: &str) {
+    let mut ends = text.chars().rev();
+    let (last, second) = (ends.next(), ends.next());
+    let is_hyphenated =
+        last == Some('-') && second.is_some_and(char::is_alphabetic) && line.starts_with(char::is_lowercase);
+    let sets_no_spaces = |letter: Option<char>| {
+        letter.is_some_and(|letter| matches!(letter, '\u{3000}'..='\u{9fff}' | '\u{ff00}'..='\u{ffef}'))
+    };
+    if is_hyphenated {
+        text.pop();
+    } else if !(sets_no_spaces(last) && sets_no_spaces(line.chars().next())) {
+        text.push(' ');
+    }
+    text.push_str(line);
+}
+
+/// The size in which most of the text is written, in points.
+fn body_size(paragraphs: &[Paragraph]) -> f64 {
+    let mut written: BTreeMap<i64, usize> = BTreeMap::new();
+    for paragraph in paragraphs {
+        *written.entry(half_points(paragraph.size)).or_default() += paragraph.text.len();
+    }
+    let most = written.into_iter().max_by_key(|(size, length)| (*length, -size));
+    most.map_or(0.0, |(size, _)| size as f64 / 2.0)
+}
+
+fn half_points(size: f64) -> i64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "saturates, and no letter is that large"
+    )]
+    let halves = (size * 2.0).round() as i64;
+    halves
+}
+
+fn bullet(text: &str) -> Option<&str> {
+    text.strip_prefix(['•', '▪', '◦', '‣', '●']).map(str::trim_start)
+}
+
+/// A paragraph as Markdown that says nothing but its words.
+fn body_text(text: &str) -> String {
+    match bullet(text) {
+        Some(item) => format!("- {item}"),
+        None if text.starts_with(['#', '>', '`', '~', '=']) => format!("\\{text}"),
+        None => text.to_owned(),
+    }
+}

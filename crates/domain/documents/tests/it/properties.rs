@@ -1,0 +1,166 @@
+//! What holds for any file.
+
+use documents::{
+    BLOCK_MAX_TOKENS, DOCUMENT_SUMMARY_MAX_CHARS, LABELS_MAX, Source, TOPIC_MAX_TOKENS,
+    TOPIC_SUMMARY_MAX_CHARS, Topic, topics,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+use crate::{page, pdfs, read, squeezed};
+
+fn check(source: &Source) -> Vec<Topic> {
+    let topics = topics(source);
+    let contents: String = topics.iter().map(|topic| topic.content.as_str()).collect();
+    assert_eq!(
+        squeezed(&contents),
+        squeezed(&source.markdown),
+        "no word is lost or said twice"
+    );
+    assert_eq!(topics, documents::topics(source), "equal text, equal topics");
+    assert!(source.summary.chars().count() <= DOCUMENT_SUMMARY_MAX_CHARS);
+    for (topic, number) in topics.iter().zip(1..) {
+        assert_eq!(topic.number, number);
+        assert!(!topic.name.is_empty() && !topic.content.trim().is_empty());
+        assert!(topic.summary.chars().count() <= TOPIC_SUMMARY_MAX_CHARS);
+        assert!(topic.labels.len() <= LABELS_MAX);
+        assert!(topic.content.chars().count() <= (BLOCK_MAX_TOKENS + TOPIC_MAX_TOKENS) * 4);
+        match topic.parent.map(|parent| &topics[parent - 1]) {
+            Some(parent) => {
+                assert!(parent.number < number);
+                assert_eq!(topic.depth, parent.depth + 1);
+                assert_eq!(topic.path, format!("{} > {}", parent.path, topic.name));
+            }
+            None => assert_eq!((topic.depth, &topic.path), (1, &topic.name)),
+        }
+    }
+    topics
+}
+
+/// Lines as people and machines write them, in the shapes that Markdown reads something into.
+fn lines() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        4 => "[a-zé漢👍 .,]{0,60}",
+        2 => "#{1,6} [a-z ]{0,12}",
+        1 => "( {0,5}|> |- |\\* |1\\. |```|~~~|\\||\t|<!--|<div>|\\[a\\]: )[a-z| ]{0,20}",
+        1 => select(vec!["---", "===", "", "", "| - | - |", "```", "<script>", "&amp;"]).prop_map(str::to_owned),
+    ];
+    vec(line, 0..80).prop_map(|lines| lines.join("\n"))
+}
+
+/// Elements around words that tell where they stood.
+fn elements() -> impl Strategy<Value = Vec<(Vec<&'static str>, bool)>> {
+    let names = vec![
+        "p",
+        "div",
+        "b",
+        "ul",
+        "li",
+        "td",
+        "table",
+        "tr",
+        "a href=/x",
+        "code",
+        "h2",
+        "pre",
+        "blockquote",
+        "span",
+        "dd",
+        "br",
+    ];
+    vec((vec(select(names), 0..4), any::<bool>()), 1..40)
+}
+
+proptest! {
+    #[test]
+    fn of_markdown(text in lines(), times in 1_usize..12) {
+        let text = format!("x{}", text.repeat(times));
+        check(&read(&text, "a.md"));
+        prop_assert_eq!(read(&text, "a.md").markdown, text);
+    }
+
+    #[test]
+    fn of_text(text in lines(), times in 1_usize..12) {
+        let text = format!("x{}", text.repeat(times));
+        for topic in check(&read(&text, "a.txt")) {
+            prop_assert!(topic.content.chars().count() <= TOPIC_MAX_TOKENS * 4);
+        }
+        prop_assert_eq!(read(&text, "a.txt").markdown, text);
+    }
+
+    #[test]
+    fn of_pages(elements in elements()) {
+        let mut html = String::new();
+        let mut words = Vec::new();
+        for (nth, (names, ends)) in elements.iter().enumerate() {
+            for name in names {
+                html.extend(["<", name, ">"]);
+            }
+            html.extend([format!(" w{nth}w ")]);
+            words.push(format!("w{nth}w"));
+            for name in names.iter().rev().filter(|_| *ends) {
+                html.extend(["</", name.split(' ').next().unwrap(), ">"]);
+            }
+        }
+        let markdown = page(&html);
+        let mut shown: Vec<_> = markdown.split(|c: char| !c.is_alphanumeric()).filter(|word| word.starts_with('w')).collect();
+        // Text between the cells of a table stands before it, as in a browser.
+        shown.sort_unstable();
+        words.sort_unstable();
+        prop_assert_eq!(shown, words, "{}\n{}", html, markdown);
+    }
+
+    #[test]
+    fn of_any_bytes(bytes in vec(any::<u8>(), 0..2_000), name in "[a-z]{0,3}\\.(md|txt|html|pdf)") {
+        if let Ok(source) = documents::read(&bytes, &name, "") {
+            check(&source);
+        }
+        let html = [b"<html>", bytes.as_slice()].concat();
+        drop(documents::read(&html, "", ""));
+        drop(documents::read(&[b"%PDF-1.4 ", bytes.as_slice()].concat(), "", ""));
+    }
+
+    #[test]
+    fn of_damaged_pdfs(
+        places in vec((any::<Index>(), select(PIECES.to_vec())), 1..12),
+        cut in proptest::option::of(any::<Index>()),
+    ) {
+        let form = pdfs::stream("/Subtype /Form /Matrix [1 0 0 1 0 0]", b"BT /F1 9 Tf [(in)-400(side)] TJ ET");
+        let mut bytes = pdfs::pages(&["BT /F1 9 Tf 9 9 Td (words) Tj ET /X Do", "q Q"], pdfs::HELVETICA, "/XObject << /X 4 0 R >>", &[form]);
+        for (place, piece) in places {
+            let at = place.index(bytes.len());
+            let end = (at + piece.len()).min(bytes.len());
+            bytes.splice(at..end, piece.iter().copied());
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        if let Ok(source) = documents::read(&bytes, "a.pdf", "") {
+            check(&source);
+        }
+    }
+}
+
+const PIECES: [&[u8]; 20] = [
+    b"\0",
+    b"\xff",
+    b"<<",
+    b">>",
+    b"[",
+    b"]",
+    b"(",
+    b")",
+    b"<",
+    b"-1",
+    b"99999999999999999999",
+    b"1 0 R",
+    b"obj",
+    b"stream\n",
+    b"endobj ",
+    b"/Kids",
+    b"/Length 9",
+    b"1e308",
+    b"/Filter /LZWDecode",
+    b"/ObjStm",
+];
