@@ -85,7 +85,8 @@ fn is_json(headers: &HeaderMap) -> bool {
     })
 }
 
-fn announced(headers: &HeaderMap) -> Option<usize> {
+/// The length that a request announces.
+pub(crate) fn announced(headers: &HeaderMap) -> Option<usize> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 

@@ -16,6 +16,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tower::ServiceExt;
 
+use crate::form::Form;
 use crate::frame::Detail;
 use crate::settings::Secret;
 use crate::state::Gateway;
@@ -113,6 +114,19 @@ impl Client {
         self.ask(Method::POST, path, json.into()).await
     }
 
+    /// Asks with DELETE.
+    pub async fn delete(&self, path: &str) -> Result<Reply, AskError> {
+        self.ask(Method::DELETE, path, Body::empty()).await
+    }
+
+    /// Asks with POST and a form.
+    pub async fn upload(&self, path: &str, form: Form) -> Result<Reply, AskError> {
+        let mut request = self.request(Method::POST, path, form.body.into());
+        let media_type = HeaderValue::from_str(&form.media_type).expect("visible ASCII");
+        request.headers_mut().insert(CONTENT_TYPE, media_type);
+        self.answered(request).await
+    }
+
     /// Asks with POST, a JSON body and headers of visible ASCII, and gives the answer when its head is there.
     pub async fn stream(
         &self,
@@ -149,7 +163,10 @@ impl Client {
     }
 
     async fn ask(&self, method: Method, path: &str, body: Body) -> Result<Reply, AskError> {
-        let request = self.request(method, path, body);
+        self.answered(self.request(method, path, body)).await
+    }
+
+    async fn answered(&self, request: Request<Body>) -> Result<Reply, AskError> {
         match &self.0 {
             Way::Here(router) => {
                 let Ok(response) = router.clone().oneshot(request).await;

@@ -8,6 +8,7 @@ use std::error::Error;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use engine::EngineError;
+use knowledge::{KnowledgeError, Unreadable};
 use ports::{HistoryError, IndexError, VaultError};
 use wire::{ErrorCode, Invalid};
 
@@ -82,7 +83,9 @@ impl Failure {
             ErrorCode::Conflict => StatusCode::CONFLICT,
             ErrorCode::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             ErrorCode::UnsupportedFormat => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            ErrorCode::InvalidInput | ErrorCode::ProviderNotConfigured => StatusCode::UNPROCESSABLE_ENTITY,
+            ErrorCode::InvalidInput | ErrorCode::ExtractionEmpty | ErrorCode::ProviderNotConfigured => {
+                StatusCode::UNPROCESSABLE_ENTITY
+            }
             ErrorCode::QueueSaturated => StatusCode::TOO_MANY_REQUESTS,
             ErrorCode::InternalError | ErrorCode::ConfigurationError => StatusCode::INTERNAL_SERVER_ERROR,
             ErrorCode::ExternalServiceUnavailable | ErrorCode::CapabilityUnavailable => {
@@ -156,6 +159,27 @@ impl From<EngineError> for Failure {
             message,
             detail: error.source().is_some().then(|| chain(&error)),
         }
+    }
+}
+
+impl From<KnowledgeError> for Failure {
+    fn from(error: KnowledgeError) -> Self {
+        let message = error.to_string();
+        let code = match error {
+            KnowledgeError::Engine(error) => return error.into(),
+            KnowledgeError::Duplicate { .. } => ErrorCode::Conflict,
+            KnowledgeError::Unreadable(unreadable) => match unreadable {
+                Unreadable::Empty | Unreadable::Scanned => ErrorCode::ExtractionEmpty,
+                Unreadable::TooLarge { .. } | Unreadable::TooMuchText | Unreadable::TooManyPages => {
+                    ErrorCode::PayloadTooLarge
+                }
+                Unreadable::Unsupported => ErrorCode::UnsupportedFormat,
+                Unreadable::TooComplex | Unreadable::Encrypted | Unreadable::Damaged => {
+                    ErrorCode::InvalidInput
+                }
+            },
+        };
+        Self::new(code, message)
     }
 }
 

@@ -5,8 +5,9 @@
 //!
 //! Reading order: [`settings`], then the way of one request: [`serve`] (connections), [`frame`] (id, log, metrics,
 //! errors into envelopes), [`guard`] (who asks), [`routes`], [`body`] (JSON in), [`writes`] (what a client that hangs up
-//! does not end), a handler of [`add`], [`recall`], [`forget`], [`edit`], [`tasks`], [`upkeep`], [`cache`], [`history`], [`system`] or [`v1`] (the models' own routes), and
-//! [`present`] (the engine's answer as wire types). [`client`] is the other end: it asks a gateway, near or far.
+//! does not end), a handler of [`add`], [`recall`], [`forget`], [`edit`], [`tasks`], [`upkeep`], [`cache`], [`history`], [`knowledge`] with
+//! [`upload`] (a form in), [`system`] or [`v1`] (the models' own routes), and [`present`] (the engine's answer as wire types). [`client`] is the
+//! other end: it asks a gateway, near or far, and [`form`] is what it uploads.
 
 mod add;
 mod body;
@@ -15,10 +16,12 @@ mod client;
 mod edit;
 mod failure;
 mod forget;
+mod form;
 mod frame;
 mod guard;
 mod health;
 mod history;
+mod knowledge;
 mod metrics;
 mod openapi;
 mod present;
@@ -32,10 +35,12 @@ mod state;
 mod system;
 mod tasks;
 mod upkeep;
+mod upload;
 mod v1;
 mod writes;
 
 pub use client::{Arriving, AskError, Client, Reply};
+pub use form::Form;
 pub use openapi::openapi_json;
 pub use serve::ServeError;
 pub use settings::{Auth, Secret, Settings, Token};

@@ -14,7 +14,7 @@ use wire::tasks::TaskStatus;
 use wire::{ErrorCode, ErrorEnvelope, ErrorInfo};
 
 use crate::routes::VERSIONS;
-use crate::{add, cache, edit, forget, history, recall, runs, skills, system, tasks, upkeep};
+use crate::{add, cache, edit, forget, history, knowledge, recall, runs, skills, system, tasks, upkeep};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -32,6 +32,7 @@ use crate::{add, cache, edit, forget, history, recall, runs, skills, system, tas
     ),
     tags(
         (name = "memory", description = "Remember, search, list, forget, change"),
+        (name = "knowledge", description = "Documents: uploaded, cut into topics, found"),
         (name = "tasks", description = "What became of queued work"),
         (name = "background", description = "What is done while nobody waits"),
         (name = "history", description = "What changed in the Markdown, taken back; and what is wrong in it"),
@@ -68,6 +69,15 @@ struct System;
     history::diff,
     history::undo,
     history::audit,
+    knowledge::create,
+    knowledge::list,
+    knowledge::document,
+    knowledge::replace,
+    knowledge::patch,
+    knowledge::delete,
+    knowledge::topic,
+    knowledge::search,
+    knowledge::categories,
 ))]
 struct Versioned;
 
@@ -81,10 +91,19 @@ const ERRORS: [(&str, &str); 11] = [
         "403",
         "The token does not open this tenant; or, without tokens, the request is not from this machine",
     ),
-    ("404", "No such route, memory, task, change or run"),
-    ("409", "Something that must be mended first is in the way"),
+    (
+        "404",
+        "No such route, memory, task, change, run, document or topic",
+    ),
+    (
+        "409",
+        "Something that must be mended first is in the way; or the same document is there already",
+    ),
     ("413", "The body is too large"),
-    ("415", "The body is not JSON"),
+    (
+        "415",
+        "The body is not JSON or no form, or the file is of no kind that is read",
+    ),
     ("422", "A field is wrong: `message` names it and says what to do"),
     ("429", "Too much is waiting already"),
     ("500", "Something went wrong here"),
@@ -140,7 +159,14 @@ fn document() -> utoipa::openapi::OpenApi {
 
 /// An operation's id must be unique, and the two versions share their handlers.
 fn name_operations(item: &mut PathItem, suffix: &str) {
-    for operation in [&mut item.get, &mut item.post].into_iter().flatten() {
+    let operations = [
+        &mut item.get,
+        &mut item.post,
+        &mut item.put,
+        &mut item.patch,
+        &mut item.delete,
+    ];
+    for operation in operations.into_iter().flatten() {
         if let Some(id) = &mut operation.operation_id {
             *id = format!("{id}_{suffix}");
         }

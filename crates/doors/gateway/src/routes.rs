@@ -5,12 +5,15 @@
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::from_fn_with_state;
-use axum::routing::{get, post};
+use axum::routing::{get, post, put};
 use wire::ErrorCode;
 
 use crate::failure::Failure;
 use crate::state::Gateway;
-use crate::{add, cache, edit, forget, frame, history, recall, runs, skills, system, tasks, upkeep, v1};
+use crate::upload::FORM_BYTES_MAX;
+use crate::{
+    add, cache, edit, forget, frame, history, knowledge, recall, runs, skills, system, tasks, upkeep, v1,
+};
 
 /// Both versions are the same.
 pub(crate) const VERSIONS: [&str; 2] = ["/api/v1", "/api/v2"];
@@ -51,7 +54,8 @@ impl Gateway {
                 .route(&path("/history/undo"), post(history::undo))
                 .route(&path("/audit"), get(history::audit))
                 .route(&path("/index/sync"), post(upkeep::sync))
-                .route(&path("/index/rebuild"), post(upkeep::rebuild));
+                .route(&path("/index/rebuild"), post(upkeep::rebuild))
+                .merge(self.library(version));
         }
         router = router
             .route("/v1/chat/completions", post(v1::chat))
@@ -68,6 +72,26 @@ impl Gateway {
             .layer(DefaultBodyLimit::max(self.settings.body_bytes_max))
             .layer(from_fn_with_state(self.clone(), frame::frame))
             .with_state(self.clone())
+    }
+
+    /// The routes of documents; a form may be larger than other bodies.
+    fn library(&self, version: &str) -> Router<Self> {
+        let path = |path: &str| format!("{version}/knowledge{path}");
+        let form_max = self.settings.upload_bytes_max.saturating_add(FORM_BYTES_MAX);
+        let documents = post(knowledge::create).layer(DefaultBodyLimit::max(form_max));
+        let document = put(knowledge::replace).layer(DefaultBodyLimit::max(form_max));
+        Router::new()
+            .route(&path("/documents"), documents.get(knowledge::list))
+            .route(
+                &path("/documents/{doc_id}"),
+                document
+                    .get(knowledge::document)
+                    .patch(knowledge::patch)
+                    .delete(knowledge::delete),
+            )
+            .route(&path("/topics/{topic_id}"), get(knowledge::topic))
+            .route(&path("/search"), post(knowledge::search))
+            .route(&path("/categories"), get(knowledge::categories))
     }
 }
 

@@ -14,6 +14,8 @@ pub struct Settings {
     pub body_bytes_max: usize,
     /// A larger body is refused when the add shall be asynchronous.
     pub async_body_bytes_max: usize,
+    /// A larger file is refused where documents are uploaded.
+    pub upload_bytes_max: usize,
     /// How long requests that are under way may take once the server shall stop.
     pub shutdown_seconds: u32,
 }
@@ -24,6 +26,7 @@ impl Default for Settings {
             auth: Auth::default(),
             body_bytes_max: 32 << 20,
             async_body_bytes_max: 4 << 20,
+            upload_bytes_max: 50 << 20,
             shutdown_seconds: 10,
         }
     }

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use engine::Engine;
+use knowledge::Knowledge;
 use model::Zone;
 use offline::Offline;
 use ports::{Clock, Ids};
@@ -26,6 +27,7 @@ pub struct Gateway {
     pub(crate) writes: Arc<Writes>,
     pub(crate) proxy: Option<Proxy>,
     pub(crate) offline: Option<Offline>,
+    pub(crate) knowledge: Option<Knowledge>,
 }
 
 impl Gateway {
@@ -40,6 +42,7 @@ impl Gateway {
             writes: Arc::default(),
             proxy: None,
             offline: None,
+            knowledge: None,
         }
     }
 
@@ -54,6 +57,13 @@ impl Gateway {
     #[must_use]
     pub fn with_offline(mut self, offline: Offline) -> Self {
         self.offline = Some(offline);
+        self
+    }
+
+    /// The same, with libraries of documents.
+    #[must_use]
+    pub fn with_knowledge(mut self, knowledge: Knowledge) -> Self {
+        self.knowledge = Some(knowledge);
         self
     }
 

@@ -46,6 +46,7 @@ pub enum ErrorCode {
     PayloadTooLarge,
     UnsupportedFormat,
     InvalidInput,
+    ExtractionEmpty,
     ProviderNotConfigured,
     QueueSaturated,
     InternalError,

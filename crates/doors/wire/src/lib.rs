@@ -5,7 +5,7 @@
 //!
 //! Reading order: [`json`] and [`invalid`] (how a body becomes a type, and what is said when it does not),
 //! [`envelope`], [`scope`] (whose memory), [`message`], then one module for each family of routes: [`add`],
-//! [`search`], [`get`], [`forget`], [`update`], [`tasks`], [`upkeep`], [`health`], [`cache`], [`history`]. [`items`] and [`profile`] are what answers are made of, [`filter`] reads the filter language, [`api_id`] the ids.
+//! [`search`], [`get`], [`forget`], [`update`], [`tasks`], [`upkeep`], [`health`], [`cache`], [`history`], [`knowledge`]. [`items`] and [`profile`] are what answers are made of, [`filter`] reads the filter language, [`api_id`] the ids.
 
 pub mod add;
 pub mod agent;
@@ -20,6 +20,7 @@ pub mod history;
 pub mod invalid;
 pub mod items;
 pub mod json;
+pub mod knowledge;
 pub mod message;
 mod page;
 pub mod profile;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use engine::{EditEntry, Engine, Parts};
 use gateway::{Gateway, Settings};
 use history::GitHistory;
+use knowledge::Knowledge;
 use model::{EntryId, Name, Owner, Scope, Zone};
 use ports::{Embedder, Run};
 use serde_json::{Value, json};
@@ -16,6 +17,7 @@ use testkit::models::HashEmbedder;
 use vault::MarkdownVault;
 
 use crate::house::{House, Reply, conversation, get, post, tokens};
+use crate::library::{DOCUMENTS, at, delete, form, text};
 
 /// A server of one real folder; the rest of its world is in memory.
 struct Real {
@@ -39,10 +41,10 @@ impl Real {
             jobs: ledger.clone(),
             file_changes: ledger,
             vault: vault.clone(),
-            pages: vault,
+            pages: vault.clone(),
             history: Some(Arc::new(history)),
             index: Arc::new(MemoryIndex::new(embedder.id().clone())),
-            embedder,
+            embedder: embedder.clone(),
             chat: None,
             events: Arc::new(ports::runs::NoEvents),
             clock: clock.clone(),
@@ -51,7 +53,17 @@ impl Real {
         let engine = Engine::start(parts, engine::Settings::default())
             .await
             .expect("starts");
-        let router = Gateway::new(engine.clone(), Settings::default(), clock, ids).router();
+        let library = Knowledge::new(knowledge::Parts {
+            engine: engine.clone(),
+            vault: vault.clone(),
+            shelf: vault,
+            embedder,
+            chat: None,
+            clock: clock.clone(),
+            ids: ids.clone(),
+        });
+        let gateway = Gateway::new(engine.clone(), Settings::default(), clock, ids);
+        let router = gateway.with_knowledge(library).router();
         Self {
             folder,
             engine,
@@ -191,6 +203,42 @@ async fn what_is_forgotten_is_in_no_file_of_the_folder_when_it_is_answered() {
         diff.text
     );
     assert_eq!(git_objects(&real), 0, "an object is left beside the pack");
+}
+
+#[tokio::test]
+async fn a_document_that_is_deleted_is_in_no_file_of_the_folder() {
+    let real = Real::open().await;
+    let body = b"# Guide\n\nThe samovar hums.";
+    let stored = real.ask(form("POST", DOCUMENTS, "guide.md", body)).await.data();
+    let run = Run {
+        id: "r_1".into(),
+        strategy: "profile".to_owned(),
+        reason: "nightly".to_owned(),
+    };
+    // What was written before a run is recorded first.
+    real.engine.recorded(run, async {}).await;
+    let log = real.ask(get("/api/v1/history")).await;
+    let path = text(&stored, "md_path");
+    assert!(log.text.contains(path), "{}", log.text);
+    assert!(git_objects(&real) > 0);
+    let gone = delete(&at(text(&stored, "doc_id")));
+    assert_eq!(real.ask(gone.clone()).await.data()["deleted_topics"], 1);
+    let log = real.log().await;
+    assert_eq!((log.len(), &log[0]["by"]), (1, &json!("purge")), "{log:?}");
+    assert_eq!(git_objects(&real), 0);
+    assert!(!real.folder.path().join(path).exists());
+    assert!(
+        !real
+            .folder
+            .path()
+            .join(text(&stored, "original_file_path"))
+            .exists()
+    );
+    // What is not there takes no history away.
+    real.remember("s", "The violin is out of tune.").await;
+    assert_eq!(real.ask(gone).await.status, 204);
+    real.engine.shutdown().await;
+    assert!(git_objects(&real) > 0);
 }
 
 /// Loose objects in the repository.

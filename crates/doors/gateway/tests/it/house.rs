@@ -9,6 +9,7 @@ use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
 use engine::{Engine, Parts};
 use gateway::{Auth, Gateway, Secret, Settings, Token};
+use knowledge::Knowledge;
 use model::{Name, Scope, Zone};
 use offline::Offline;
 use ports::Embedder;
@@ -23,6 +24,7 @@ use testkit::vault::MemoryVault;
 use tower::ServiceExt;
 
 use crate::gate::GatedLedger;
+use crate::library::form;
 
 /// When the first message of every test was said: 2024-05-08T13:56:00Z.
 pub(crate) const SAID: i64 = 1_715_176_560_000;
@@ -188,13 +190,19 @@ impl House {
             ids: Arc::new(CountingIds::new()),
         };
         let engine = Engine::start(parts, rules).await.expect("the engine starts");
-        let gateway = Gateway::new(
-            engine.clone(),
-            settings,
-            clock.clone(),
-            Arc::new(CountingIds::new()),
-        )
-        .with_offline(idle_background(&ledger, &clock));
+        let ids = Arc::new(CountingIds::new());
+        let knowledge = Knowledge::new(knowledge::Parts {
+            engine: engine.clone(),
+            vault: vault.clone(),
+            shelf: vault.clone(),
+            embedder: embedder.clone(),
+            chat: None,
+            clock: clock.clone(),
+            ids: ids.clone(),
+        });
+        let gateway = Gateway::new(engine.clone(), settings, clock.clone(), ids)
+            .with_offline(idle_background(&ledger, &clock))
+            .with_knowledge(knowledge);
         Self {
             router: gateway.router(),
             gateway,
@@ -312,7 +320,18 @@ pub(crate) fn every_route() -> Vec<Ask> {
             let name = path.trim_start_matches("/api/v1").trim_start_matches("/api/v2");
             let ask = match (method.as_str(), name) {
                 ("get", _) => get(&named(path)),
+                ("post" | "put", _) if name.starts_with("/knowledge/documents") => {
+                    form(&method.to_uppercase(), &named(path), "tea.md", path.as_bytes())
+                }
                 ("post", _) => post(&named(path), &sample(name)),
+                ("patch", _) => Ask {
+                    method: "PATCH",
+                    ..post(&named(path), &json!({"title": "Tea"}))
+                },
+                ("delete", _) => Ask {
+                    method: "DELETE",
+                    ..get(&named(path))
+                },
                 other => panic!("no sample for {other:?}"),
             };
             asks.push(ask);
@@ -327,6 +346,8 @@ fn named(path: &str) -> String {
         .replace("{memory_id}", "ada_ep_1")
         .replace("{change_id}", "4567")
         .replace("{skill_id}", "ada_sk_1")
+        .replace("{doc_id}", "d_000000000000")
+        .replace("{topic_id}", "d_000000000000_1")
 }
 
 /// The routes that take a body.
@@ -335,7 +356,7 @@ pub(crate) fn bodies() -> Vec<String> {
     let paths = document["paths"].as_object().expect("an object");
     let with_body = paths
         .iter()
-        .filter(|(_, item)| item["post"]["requestBody"].is_object());
+        .filter(|(_, item)| item["post"]["requestBody"]["content"]["application/json"].is_object());
     with_body.map(|(path, _)| named(path)).collect()
 }
 
@@ -352,6 +373,7 @@ pub(crate) fn sample(name: &str) -> Value {
         "/memory/update" => {
             json!({"memory_type": "episode", "memory_id": "ada_ep_1", "patch": {"summary": "changed"}})
         }
+        "/knowledge/search" => json!({"query": "tea"}),
         "/ome/trigger" => json!({"name": "nobody"}),
         "/skills/{skill_id}/approve"
         | "/skills/{skill_id}/reject"

@@ -55,7 +55,8 @@ fn intrusions(episode: &str, task: &str) -> Vec<Ask> {
     let mut asks = Vec::new();
     for ask in every_route()
         .into_iter()
-        .filter(|ask| ask.path.starts_with("/api/"))
+        // Documents have a test of their own.
+        .filter(|ask| ask.path.starts_with("/api/") && !ask.path.contains("/knowledge/"))
     {
         let path = ask.path.replace("0123", task).replace("ada_ep_1", episode);
         if path.contains("/index/") {

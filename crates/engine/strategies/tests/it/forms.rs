@@ -1,12 +1,12 @@
 //! What each strategy makes of what people said, and what it makes nothing of.
 
 use engine::{EditEntry, Forget, Method, Search};
-use model::{EntryId, EntryKind, Origin, Page, Scope, SessionId, SessionKey};
+use model::{EntryId, EntryKind, Origin, Owner, Page, Scope, SessionId, SessionKey};
 use ports::runs::RunState;
 use ports::{By, History, RecordedChange, Touching};
 use testkit::models::ScriptedChat;
 
-use crate::stage::{Stage, hits, page, put_fact, texts, user};
+use crate::stage::{Stage, hits, name, page, put, put_fact, texts, user};
 
 const PROFILE: &str = "extract_user_profile";
 const FORESIGHT: &str = "extract_foresight";
@@ -106,6 +106,36 @@ async fn only_what_people_said_of_themselves_is_learnt() {
     for word in ["Oslo", "Rome", "Assistant", "Tool", "Web"] {
         assert!(!pages.contains(word), "{word}: {pages}");
     }
+}
+
+/// A library may have a person's name, and its documents speak as people do.
+#[tokio::test]
+async fn a_library_teaches_nothing() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    let library = Owner::library(name("ann"));
+    for (kind, id) in [(EntryKind::Topic, "kt_1"), (EntryKind::Fact, "af_1")] {
+        let body = "I live in Rome. Ann owns a boat.";
+        put(&process.engine, library.clone(), kind, id, Origin::User, body).await;
+    }
+    stage.say(&process, "s", "ann", &["I live in Lisbon."]).await;
+    for strategy in [PROFILE, FORESIGHT, "dream"] {
+        stage.run(&process, strategy).await;
+    }
+    let profile = texts(&process.engine, "ann", EntryKind::Profile).await;
+    assert_eq!(profile, ["Ann lives in Lisbon."]);
+    let pages = page(&process.engine, Page::User).await + &page(&process.engine, Page::Memory).await;
+    assert!(
+        pages.contains("Lisbon") && !pages.contains("Rome") && !pages.contains("boat"),
+        "{pages}"
+    );
+    let all = stage.vault.paths().into_iter().map(|path| path.to_string());
+    let made = all.filter(|path| path.contains("/libraries/"));
+    let kinds = ["/topics/", "/facts/"];
+    let made: Vec<String> = made
+        .filter(|path| kinds.iter().all(|kind| !path.contains(kind)))
+        .collect();
+    assert_eq!(made, Vec::<String>::new());
 }
 
 #[tokio::test]

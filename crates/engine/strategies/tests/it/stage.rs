@@ -328,11 +328,23 @@ pub(crate) async fn page(engine: &Engine, page: Page) -> String {
 
 /// Puts a fact of ann's as somebody might have got it there.
 pub(crate) async fn put_fact(engine: &Engine, id: &str, origin: model::Origin, body: &str) {
+    put(engine, user("ann"), EntryKind::Fact, id, origin, body).await;
+}
+
+/// Puts a memory of anybody's.
+pub(crate) async fn put(
+    engine: &Engine,
+    owner: Owner,
+    kind: EntryKind,
+    id: &str,
+    origin: model::Origin,
+    body: &str,
+) {
     let entry = Entry {
         id: EntryId::new(id),
-        kind: EntryKind::Fact,
+        kind,
         scope: Scope::default(),
-        owner: user("ann"),
+        owner: owner.clone(),
         session: None,
         time: Timestamp::from_millis(ManualClock::START_MILLIS),
         valid_from: None,
@@ -352,7 +364,7 @@ pub(crate) async fn put_fact(engine: &Engine, id: &str, origin: model::Origin, b
     };
     let curate = Curate {
         scope: Scope::default(),
-        owner: user("ann"),
+        owner,
         put: vec![entry],
         remove: Vec::new(),
     };

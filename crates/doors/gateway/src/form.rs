@@ -1,0 +1,53 @@
+//! A form with a file, as a client sends it: `multipart/form-data`.
+//!
+//! Owns: its bytes. Never: what the fields mean.
+
+/// A form that is being written.
+#[derive(Debug, Clone)]
+pub struct Form {
+    pub(crate) media_type: String,
+    pub(crate) body: Vec<u8>,
+    boundary: String,
+}
+
+impl Form {
+    /// A form with a file. The parts are kept apart by a line that stands nowhere in it.
+    pub fn new(field: &str, name: &str, bytes: &[u8]) -> Self {
+        let boundary = (0..u64::MAX)
+            .map(|n| format!("quipu-form-{n:016x}"))
+            .find(|line| !bytes.windows(line.len()).any(|window| window == line.as_bytes()))
+            .expect("a file has fewer lines than there are numbers");
+        let mut form = Self {
+            media_type: format!("multipart/form-data; boundary={boundary}"),
+            body: format!("--{boundary}--\r\n").into_bytes(),
+            boundary,
+        };
+        let name = format!("; filename=\"{}\"", quoted(name));
+        form.push(field, &name, bytes);
+        form
+    }
+
+    /// The same with one more field.
+    #[must_use]
+    pub fn with(mut self, field: &str, text: &str) -> Self {
+        self.push(field, "", text.as_bytes());
+        self
+    }
+
+    fn push(&mut self, field: &str, more: &str, bytes: &[u8]) {
+        let end = format!("--{}--\r\n", self.boundary);
+        self.body.truncate(self.body.len() - end.len());
+        let head = format!(
+            "--{}\r\nContent-Disposition: form-data; name=\"{field}\"{more}\r\n\r\n",
+            self.boundary
+        );
+        for part in [head.as_bytes(), bytes, b"\r\n", end.as_bytes()] {
+            self.body.extend_from_slice(part);
+        }
+    }
+}
+
+/// As browsers write a file's name between quotes.
+fn quoted(name: &str) -> String {
+    name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
+}

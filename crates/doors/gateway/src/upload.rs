@@ -1,0 +1,119 @@
+//! A document's form, `multipart/form-data`.
+//!
+//! Owns: its type, size and time to arrive. Never: what is in the file, bounds of the other fields (`wire` checks them).
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::multipart::{Field, MultipartError};
+use axum::extract::{FromRequest, Multipart, Request};
+use axum::http::StatusCode;
+use wire::knowledge::DocumentForm;
+use wire::{ErrorCode, Invalid};
+
+use crate::body::announced;
+use crate::failure::Failure;
+use crate::state::Gateway;
+
+/// A form that takes longer to arrive is given up.
+const ARRIVAL: Duration = Duration::from_mins(5);
+/// The longest field beside the file, in bytes.
+const FIELD_BYTES_MAX: usize = 8 << 10;
+/// What a form may have beside its file, in bytes.
+pub(crate) const FORM_BYTES_MAX: usize = 64 << 10;
+
+/// A form with its file.
+#[derive(Debug)]
+pub(crate) struct Uploaded {
+    pub(crate) form: DocumentForm,
+    pub(crate) name: String,
+    pub(crate) media_type: String,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl FromRequest<Gateway> for Uploaded {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request<Body>, gateway: &Gateway) -> Result<Self, Failure> {
+        let max = gateway.settings.upload_bytes_max;
+        if announced(request.headers()).is_some_and(|bytes| bytes > max.saturating_add(FORM_BYTES_MAX)) {
+            return Err(too_large(max));
+        }
+        let parts = Multipart::from_request(request, gateway).await.map_err(|_| {
+            Failure::new(
+                ErrorCode::UnsupportedFormat,
+                "send the file as a form, with `Content-Type: multipart/form-data`",
+            )
+        })?;
+        tokio::select! {
+            read = read(parts, max) => read,
+            () = gateway.clock.sleep(ARRIVAL) => {
+                Err(Failure::new(ErrorCode::BadRequest, "the form did not arrive in time"))
+            }
+        }
+    }
+}
+
+async fn read(mut parts: Multipart, max: usize) -> Result<Uploaded, Failure> {
+    let mut form = DocumentForm::default();
+    let mut file = None;
+    while let Some(mut field) = parts.next_field().await.map_err(|error| broken(&error, max))? {
+        let name = field.name().unwrap_or_default().to_owned();
+        let place = match name.as_str() {
+            "file" => {
+                let name = field.file_name().unwrap_or_default().to_owned();
+                let media_type = field.content_type().unwrap_or_default().to_owned();
+                let bytes = bytes(&mut field, max, || too_large(max), max).await?;
+                file = Some((name, media_type, bytes));
+                continue;
+            }
+            "title" => &mut form.title,
+            "source_type" => &mut form.source_type,
+            "category_id" => &mut form.category_id,
+            "app_id" => &mut form.app_id,
+            "project_id" => &mut form.project_id,
+            _ => continue,
+        };
+        let too_long = || Invalid::at(name.as_str(), "is too long").into();
+        let text = bytes(&mut field, FIELD_BYTES_MAX, too_long, max).await?;
+        let text = String::from_utf8(text).map_err(|_| Invalid::at(name.as_str(), "must be UTF-8"))?;
+        *place = Some(text);
+    }
+    let (name, media_type, bytes) = file.ok_or_else(|| Invalid::at("file", "this field is required"))?;
+    Ok(Uploaded {
+        form,
+        name,
+        media_type,
+        bytes,
+    })
+}
+
+/// A field's bytes, of which no more are kept than it may have.
+async fn bytes(
+    field: &mut Field<'_>,
+    bytes_max: usize,
+    too_many: impl FnOnce() -> Failure,
+    file_max: usize,
+) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = field.chunk().await.map_err(|error| broken(&error, file_max))? {
+        if bytes.len() + chunk.len() > bytes_max {
+            return Err(too_many());
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes)
+}
+
+fn broken(error: &MultipartError, max: usize) -> Failure {
+    if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
+        too_large(max)
+    } else {
+        Failure::new(ErrorCode::BadRequest, "the form broke off or is none")
+    }
+}
+
+fn too_large(bytes_max: usize) -> Failure {
+    let message = format!("the file has more than {} MiB: split it", bytes_max >> 20);
+    Failure::new(ErrorCode::PayloadTooLarge, message)
+}

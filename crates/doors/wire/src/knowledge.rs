@@ -1,0 +1,447 @@
+//! `knowledge`: documents, their topics and categories.
+//!
+//! Owns: the JSON form, names and bounds of these routes. Never: multipart (the gateway reads it), what a topic is.
+
+use model::Scope;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::get::{PAGE_MAX, PAGE_SIZE_MAX, between};
+use crate::{Invalid, SortOrder, scope};
+
+/// The longest title, in characters.
+const TITLE_CHARS_MAX: usize = 300;
+/// The longest word for a source or category, in characters.
+const WORD_CHARS_MAX: usize = 64;
+/// The longest id of a topic, in characters: people write their own.
+const TOPIC_ID_CHARS_MAX: usize = 256;
+/// The longest query, in characters.
+const QUERY_CHARS_MAX: usize = 2_000;
+/// The most topics that a search gives.
+const TOP_K_MAX: usize = 100;
+
+/// The form of an upload, `multipart/form-data`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, ToSchema)]
+pub struct DocumentForm {
+    /// Text, Markdown, HTML or PDF; told apart by what is in it.
+    #[schema(format = Binary, content_media_type = "application/octet-stream")]
+    pub file: String,
+    /// Must have a letter or digit. Quipu: the document's own when left out.
+    #[schema(required = true, min_length = 1, pattern = r"\w")]
+    pub title: Option<String>,
+    pub source_type: Option<String>,
+    /// One of `GET /knowledge/categories`; chosen for the document when left out.
+    pub category_id: Option<String>,
+    #[schema(value_type = String, default = "default", required = false)]
+    pub app_id: Option<String>,
+    #[schema(value_type = String, default = "default", required = false)]
+    pub project_id: Option<String>,
+}
+
+impl DocumentForm {
+    /// Checks it, white space at the ends of its words taken off; what is empty counts as left out, but for a title.
+    pub fn parts(&mut self, home: &Scope) -> Result<Scope, Invalid> {
+        self.title = self.title.take().map(|title| self::title(&title)).transpose()?;
+        for (path, word) in [
+            ("source_type", &mut self.source_type),
+            ("category_id", &mut self.category_id),
+        ] {
+            *word = word
+                .take()
+                .map(|word| one_line(&word))
+                .filter(|word| !word.is_empty());
+            bounded(path, word.as_deref().unwrap_or("-"), WORD_CHARS_MAX)?;
+        }
+        scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn title(text: &str) -> Result<String, Invalid> {
+    let title = one_line(text);
+    if !title.chars().any(char::is_alphanumeric) {
+        return Err(Invalid::at("title", "must have a letter or a digit"));
+    }
+    bounded("title", &title, TITLE_CHARS_MAX)?;
+    Ok(title)
+}
+
+fn bounded(path: &str, text: &str, max: usize) -> Result<(), Invalid> {
+    match text.chars().count() {
+        count if (1..=max).contains(&count) => Ok(()),
+        count => Err(Invalid::at(
+            path,
+            format!("must have 1 to {max} characters, not {count}"),
+        )),
+    }
+}
+
+/// A document's id: `d_` and 12 to 32 hexadecimal digits.
+pub fn document_id(id: &str) -> Result<&str, Invalid> {
+    let digits = id.strip_prefix("d_").unwrap_or_default();
+    let is_hex = digits
+        .bytes()
+        .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    if is_hex && (12..=32).contains(&digits.len()) {
+        Ok(id)
+    } else {
+        Err(Invalid::at(
+            "doc_id",
+            "must be `d_` and 12 to 32 hexadecimal digits",
+        ))
+    }
+}
+
+/// A topic's id: one that a document tells.
+pub fn topic_id(id: &str) -> Result<&str, Invalid> {
+    bounded("topic_id", id, TOPIC_ID_CHARS_MAX).map(|()| id)
+}
+
+/// The tenant of a request without a body.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ScopeQuery {
+    #[serde(default)]
+    #[param(value_type = String, default = "default", required = false)]
+    pub app_id: Option<String>,
+    #[serde(default)]
+    #[param(value_type = String, default = "default", required = false)]
+    pub project_id: Option<String>,
+}
+
+impl ScopeQuery {
+    /// Checks it.
+    pub fn scope(&self, home: &Scope) -> Result<Scope, Invalid> {
+        scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)
+    }
+}
+
+/// What documents are sorted by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DocumentSort {
+    #[default]
+    CreatedAt,
+    UpdatedAt,
+    Title,
+}
+
+/// Which documents to list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct DocumentsQuery {
+    #[serde(default)]
+    #[param(value_type = String, default = "default", required = false)]
+    pub app_id: Option<String>,
+    #[serde(default)]
+    #[param(value_type = String, default = "default", required = false)]
+    pub project_id: Option<String>,
+    #[serde(default)]
+    pub category_id: Option<String>,
+    #[serde(default = "first_page")]
+    #[param(minimum = 1, default = 1, required = false)]
+    pub page: i64,
+    #[serde(default = "default_page_size")]
+    #[param(minimum = 1, maximum = 100, default = 20, required = false)]
+    pub page_size: i64,
+    #[serde(default)]
+    #[param(inline, default = "created_at", required = false)]
+    pub sort_by: DocumentSort,
+    #[serde(default = "newest_first")]
+    #[param(inline, default = "desc", required = false)]
+    pub sort_order: SortOrder,
+}
+
+fn first_page() -> i64 {
+    1
+}
+
+fn default_page_size() -> i64 {
+    20
+}
+
+fn newest_first() -> SortOrder {
+    SortOrder::Desc
+}
+
+/// A checked listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentsParts {
+    pub scope: Scope,
+    /// From 1.
+    pub page: usize,
+    pub page_size: usize,
+}
+
+impl DocumentsQuery {
+    /// Checks it.
+    pub fn parts(&self, home: &Scope) -> Result<DocumentsParts, Invalid> {
+        Ok(DocumentsParts {
+            scope: scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?,
+            page: between("page", self.page, PAGE_MAX)?,
+            page_size: between("page_size", self.page_size, PAGE_SIZE_MAX)?,
+        })
+    }
+}
+
+/// What to change of a document.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DocumentPatchRequest {
+    #[serde(default)]
+    #[schema(min_length = 1, pattern = r"\w")]
+    pub title: Option<String>,
+    #[serde(default)]
+    #[schema(min_length = 1)]
+    pub category_id: Option<String>,
+    #[serde(default)]
+    #[schema(value_type = String, default = "default", required = false)]
+    pub app_id: Option<String>,
+    #[serde(default)]
+    #[schema(value_type = String, default = "default", required = false)]
+    pub project_id: Option<String>,
+}
+
+impl DocumentPatchRequest {
+    /// Checks it, white space at the ends of its words taken off.
+    pub fn parts(&mut self, home: &Scope) -> Result<Scope, Invalid> {
+        self.title = self.title.take().map(|title| self::title(&title)).transpose()?;
+        self.category_id = self.category_id.take().map(|word| one_line(&word));
+        if let Some(category) = &self.category_id {
+            bounded("category_id", category, WORD_CHARS_MAX)?;
+        }
+        if self.title.is_none() && self.category_id.is_none() {
+            return Err(Invalid::whole("give a `title` or a `category_id` to change"));
+        }
+        scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)
+    }
+}
+
+/// How a library is searched.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum KnowledgeMethod {
+    Keyword,
+    Vector,
+    #[default]
+    Hybrid,
+}
+
+/// A question to a library.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct KnowledgeSearchRequest {
+    #[schema(min_length = 1, max_length = 2000)]
+    pub query: String,
+    #[serde(default, deserialize_with = "crate::json::word")]
+    #[schema(required = false)]
+    pub method: KnowledgeMethod,
+    #[serde(default = "default_top_k", deserialize_with = "crate::json::integer")]
+    #[schema(minimum = 1, maximum = 100, default = 10, required = false)]
+    pub top_k: i64,
+    /// Topics below it are left out; scores are between 0 and 1.
+    #[serde(default)]
+    pub score_threshold: Option<f64>,
+    #[serde(default)]
+    #[schema(required = false)]
+    pub include_content: bool,
+    #[serde(default)]
+    #[schema(value_type = String, default = "default", required = false)]
+    pub app_id: Option<String>,
+    #[serde(default)]
+    #[schema(value_type = String, default = "default", required = false)]
+    pub project_id: Option<String>,
+}
+
+fn default_top_k() -> i64 {
+    10
+}
+
+/// A checked question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KnowledgeSearchParts {
+    pub scope: Scope,
+    pub topics_max: usize,
+    /// 0 to 1.
+    pub score_min: f64,
+}
+
+impl KnowledgeSearchRequest {
+    /// Checks it.
+    pub fn parts(&self, home: &Scope) -> Result<KnowledgeSearchParts, Invalid> {
+        bounded("query", &self.query, QUERY_CHARS_MAX)?;
+        if self.query.trim().is_empty() {
+            return Err(Invalid::at("query", "must have more than white space"));
+        }
+        let score_min = self.score_threshold.unwrap_or_default();
+        if !score_min.is_finite() {
+            return Err(Invalid::at("score_threshold", "must be a number"));
+        }
+        Ok(KnowledgeSearchParts {
+            scope: scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?,
+            topics_max: between("top_k", self.top_k, TOP_K_MAX)?,
+            score_min: score_min.max(0.0),
+        })
+    }
+}
+
+/// A document that was stored; it is found from now on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DocumentCreateData {
+    pub doc_id: String,
+    pub category_id: String,
+    pub topic_count: usize,
+    #[schema(required = true)]
+    pub source_name: Option<String>,
+    /// The Markdown file, in the folder that memory is kept in.
+    pub md_path: String,
+    /// The file as it was uploaded, in the same folder.
+    #[schema(required = true)]
+    pub original_file_path: Option<String>,
+}
+
+/// What was changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DocumentPatchData {
+    pub doc_id: String,
+    /// Empty when it stood like that already.
+    pub updated_fields: Vec<String>,
+    #[schema(format = DateTime)]
+    pub updated_at: String,
+}
+
+/// What was deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DocumentDeleteData {
+    pub doc_id: String,
+    pub deleted_topics: usize,
+}
+
+/// A page of documents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DocumentListData {
+    pub documents: Vec<DocumentItem>,
+    pub total: usize,
+    pub page: usize,
+    pub page_size: usize,
+}
+
+/// A document of a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DocumentItem {
+    pub doc_id: String,
+    pub category_id: String,
+    pub title: String,
+    pub topic_count: usize,
+    #[schema(format = DateTime)]
+    pub created_at: String,
+}
+
+/// A document with its topics.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DocumentData {
+    pub doc_id: String,
+    pub category_id: String,
+    pub title: String,
+    pub summary: String,
+    #[schema(required = true)]
+    pub source_name: Option<String>,
+    #[schema(required = true)]
+    pub source_type: Option<String>,
+    /// In the folder that memory is kept in.
+    #[schema(required = true)]
+    pub original_file_path: Option<String>,
+    pub topics: Vec<TopicItem>,
+    #[schema(format = DateTime)]
+    pub created_at: String,
+    #[schema(format = DateTime)]
+    pub updated_at: String,
+}
+
+/// A topic of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TopicItem {
+    pub topic_id: String,
+    pub topic_name: String,
+    /// From the document's title down, with ` > ` between the names.
+    pub topic_path: String,
+    /// From 1.
+    pub depth: usize,
+    pub summary: String,
+}
+
+/// A topic with its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TopicData {
+    pub topic_id: String,
+    pub doc_id: String,
+    pub category_id: String,
+    pub topic_name: String,
+    pub topic_path: String,
+    pub depth: usize,
+    pub summary: String,
+    /// Markdown.
+    pub content: String,
+    pub content_labels: Vec<String>,
+    #[schema(required = true)]
+    pub parent_topic_id: Option<String>,
+    pub children_topic_ids: Vec<String>,
+    #[schema(format = DateTime)]
+    pub created_at: String,
+    #[schema(format = DateTime)]
+    pub updated_at: String,
+}
+
+/// What a library answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct KnowledgeSearchData {
+    /// Best first.
+    pub hits: Vec<KnowledgeHit>,
+    pub total: usize,
+    pub took_ms: f64,
+}
+
+/// A topic that was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct KnowledgeHit {
+    pub topic_id: String,
+    pub category_id: String,
+    pub topic_name: String,
+    pub topic_path: String,
+    pub depth: usize,
+    pub summary: String,
+    /// With `include_content`.
+    #[schema(required = true)]
+    pub content: Option<String>,
+    /// 0 to 1.
+    pub score: f64,
+    /// The method that was used: `keyword` where vectors were asked for and the embedding model did not answer.
+    pub retrieval_method: KnowledgeMethod,
+    /// The name of the file that it is from.
+    #[schema(required = true)]
+    pub source: Option<String>,
+    pub document: DocumentContext,
+}
+
+/// The document that a hit is in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DocumentContext {
+    pub doc_id: String,
+    pub title: String,
+    pub summary: String,
+}
+
+/// Every category.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CategoryListData {
+    pub categories: Vec<CategoryItem>,
+}
+
+/// A category.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CategoryItem {
+    pub category_id: String,
+    pub description: String,
+    pub document_count: usize,
+}
