@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateway::{AskError, Client, Gateway, Reply, Settings};
+use gateway::{AskError, Client, Form, Gateway, Reply, Settings};
 use model::{Scope, Zone};
 use ports::Clock;
 use serde::Serialize;
@@ -72,11 +72,13 @@ impl Api {
     pub(crate) fn here(world: World) -> Self {
         let settings = Settings {
             body_bytes_max: usize::MAX,
+            upload_bytes_max: usize::MAX,
             ..Settings::default()
         };
         let (clock, ids) = (world.clock.clone(), world.ids.clone());
         let gateway = Gateway::new(world.engine.clone(), settings, clock.clone(), ids)
-            .with_offline(world.offline.clone());
+            .with_offline(world.offline.clone())
+            .with_knowledge(world.knowledge.clone());
         Self {
             client: Client::here(&gateway),
             zone: world.zone.clone(),
@@ -120,6 +122,20 @@ impl Api {
         Ok(())
     }
 
+    /// Asks a route below `/api/v2` with DELETE; none where nothing was there.
+    pub(crate) async fn delete<T: DeserializeOwned>(&self, route: &str) -> Result<Option<T>, Failure> {
+        let reply = self.client.delete(&format!("/api/v2{route}")).await;
+        match reply {
+            Ok(Reply { status: 204, .. }) => Ok(None),
+            reply => data(reply).map(Some),
+        }
+    }
+
+    /// Sends a form to a route below `/api/v2`.
+    pub(crate) async fn upload<T: DeserializeOwned>(&self, route: &str, form: Form) -> Result<T, Failure> {
+        data(self.client.upload(&format!("/api/v2{route}"), form).await)
+    }
+
     /// How the system is.
     pub(crate) async fn health(&self) -> Result<HealthData, Failure> {
         parsed(&accepted(self.client.get("/health").await)?)
@@ -161,6 +177,8 @@ fn accepted(reply: Result<Reply, AskError>) -> Result<Vec<u8>, Failure> {
         ErrorCode::BadRequest
         | ErrorCode::InvalidInput
         | ErrorCode::PayloadTooLarge
+        | ErrorCode::ExtractionEmpty
+        | ErrorCode::UnsupportedFormat
         | ErrorCode::ProviderNotConfigured => (Exit::Usage, None),
         ErrorCode::Unauthorized => (
             Exit::Failed,

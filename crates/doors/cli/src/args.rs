@@ -1,8 +1,12 @@
 //! What can be typed: commands, options, and their help.
 
+mod knowledge;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use knowledge::{KnowledgeArgs, KnowledgeCommand};
 
 /// Memory you can read, for LLM agents.
 #[derive(Debug, Parser)]
@@ -43,6 +47,8 @@ pub(crate) enum Command {
     Undo(UndoArgs),
     /// Find duplicates, loops, secrets, and what is stale or unsupported
     Audit(AuditArgs),
+    /// Keep documents and find what is in them
+    Knowledge(KnowledgeArgs),
     /// Build the index anew from the Markdown files
     Rebuild,
     /// Bring the index up to date with the Markdown files
@@ -82,6 +88,7 @@ impl Command {
             Self::Status(args) => Some(args.scope.clone()),
             Self::Retry(args) => Some(args.scope.clone()),
             Self::Runs(args) => Some(args.scope.clone()),
+            Self::Knowledge(args) => Some(args.scope.clone()),
             Self::Log(args) => args.tenant.scope(),
             Self::Diff(args) => args.tenant.scope(),
             Self::Undo(args) => args.tenant.scope(),
@@ -116,10 +123,10 @@ pub(crate) struct Whose {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ScopeArgs {
     /// The application
-    #[arg(long, default_value = "default", value_name = "ID")]
+    #[arg(long, default_value = "default", value_name = "ID", global = true)]
     pub(crate) app: String,
     /// The project inside it
-    #[arg(long, default_value = "default", value_name = "ID")]
+    #[arg(long, default_value = "default", value_name = "ID", global = true)]
     pub(crate) project: String,
 }
 

@@ -8,6 +8,7 @@ mod context_bench;
 mod demo;
 mod history;
 mod import;
+mod knowledge;
 mod memory;
 mod runs;
 mod serve;
@@ -69,6 +70,9 @@ pub(crate) fn run(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
         Command::Diff(args) => desk.with_api(scope, async |api| history::diff(&desk, api, args).await),
         Command::Undo(args) => desk.with_api(scope, async |api| history::undo(&desk, api, args).await),
         Command::Audit(args) => desk.with_api(scope, async |api| history::audit(&desk, api, args).await),
+        Command::Knowledge(args) => {
+            desk.with_api(scope, async |api| knowledge::knowledge(&desk, api, args).await)
+        }
         Command::Rebuild => desk.with_api(scope, async |api| upkeep::rebuild(&desk, api).await),
         Command::Sync => desk.with_api(scope, async |api| upkeep::sync(&desk, api).await),
         Command::Status(args) => desk.with_api(scope, async |api| upkeep::status(&desk, api, args).await),

@@ -10,6 +10,7 @@ use anyhow::Context;
 use embed::{BertEmbedder, BertSettings, StaticEmbedder};
 use engine::{Engine, Parts, Settings};
 use history::GitHistory;
+use knowledge::Knowledge;
 use ledger::SqliteLedger;
 use model::{EmbedderId, Zone};
 use offline::{Offline, Quiet};
@@ -34,6 +35,7 @@ pub type OpenIndex = fn(&Path, EmbedderId) -> Result<Arc<dyn Index>, IndexError>
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) engine: Engine,
+    pub(crate) knowledge: Knowledge,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) zone: Zone,
@@ -78,7 +80,7 @@ impl World {
             jobs: ledger.clone(),
             file_changes: ledger.clone(),
             vault: vault.clone(),
-            pages: vault,
+            pages: vault.clone(),
             history: history(&memory, config, &zone)?,
             index,
             embedder,
@@ -87,9 +89,23 @@ impl World {
             clock: clock.clone(),
             ids: ids.clone(),
         };
+        let (embedder, chat) = (parts.embedder.clone(), parts.chat.clone());
         let engine = Engine::start(parts, settings).await?;
+        let knowledge = Knowledge::new(knowledge::Parts {
+            engine: engine.clone(),
+            vault: vault.clone(),
+            shelf: vault,
+            embedder,
+            chat,
+            clock: clock.clone(),
+            ids: ids.clone(),
+        });
+        if let Err(error) = knowledge.sweep().await {
+            tracing::warn!(%error, "what unfinished uploads left behind is not removed");
+        }
         let world = Self {
             engine,
+            knowledge,
             clock,
             ids,
             zone,

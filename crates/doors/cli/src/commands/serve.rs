@@ -57,7 +57,8 @@ async fn until_signal(
         settings,
         world.clock.clone(),
         world.ids.clone(),
-    );
+    )
+    .with_knowledge(world.knowledge.clone());
     let gateway = match proxy {
         Some(proxy) => gateway.with_proxy(proxy),
         None => gateway,
@@ -154,6 +155,7 @@ fn settings(config: &Config) -> Result<Settings, Failure> {
             tokens: tokens(config)?,
         },
         body_bytes_max: config.server.body_mebibytes_max << 20,
+        upload_bytes_max: config.knowledge.upload_mebibytes_max << 20,
         shutdown_seconds: config.server.shutdown_seconds,
         ..Settings::default()
     })

@@ -14,6 +14,7 @@ pub(crate) struct Config {
     pub(crate) embedding: Embedding,
     pub(crate) chat: Chat,
     pub(crate) search: Search,
+    pub(crate) knowledge: Knowledge,
     pub(crate) tasks: Tasks,
     pub(crate) log: Log,
 }
@@ -126,6 +127,14 @@ pub(crate) struct Chat {
 pub(crate) struct Search {
     pub(crate) hot_mebibytes_max: usize,
     pub(crate) hot_rows_max: usize,
+}
+
+/// Documents.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Knowledge {
+    /// The largest file that is uploaded.
+    pub(crate) upload_mebibytes_max: usize,
 }
 
 /// What is done while nobody waits.
@@ -255,6 +264,14 @@ impl Default for Search {
         Self {
             hot_mebibytes_max: engine.hot_bytes_max >> 20,
             hot_rows_max: engine.hot_rows_max,
+        }
+    }
+}
+
+impl Default for Knowledge {
+    fn default() -> Self {
+        Self {
+            upload_mebibytes_max: gateway::Settings::default().upload_bytes_max >> 20,
         }
     }
 }

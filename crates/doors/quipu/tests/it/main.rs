@@ -5,4 +5,5 @@ mod commands;
 mod context;
 mod crash;
 mod harness;
+mod knowledge;
 mod proxy;

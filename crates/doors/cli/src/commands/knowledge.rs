@@ -1,0 +1,241 @@
+//! `quipu knowledge`: documents, kept and found.
+
+use std::path::{Path as FilePath, PathBuf};
+
+use gateway::Form;
+use serde_json::json;
+use wire::knowledge::{
+    DocumentCreateData, DocumentData, DocumentDeleteData, DocumentListData, KnowledgeMethod,
+    KnowledgeSearchData, KnowledgeSearchRequest, TopicData, document_id,
+};
+
+use super::memory::ids;
+use super::{Desk, scope};
+use crate::api::{Api, Path};
+use crate::args::{KnowledgeArgs, KnowledgeCommand, MethodArg, ScopeArgs};
+use crate::error::{Exit, Failure};
+use crate::output::{self, line};
+
+/// How many documents a page lists.
+const PAGE_SIZE: u32 = 50;
+
+pub(super) async fn knowledge(desk: &Desk, api: &Api, args: KnowledgeArgs) -> Result<Exit, Failure> {
+    let at = &args.scope;
+    match args.command {
+        KnowledgeCommand::Add {
+            files,
+            title,
+            category,
+        } => {
+            if title.is_some() && files.len() > 1 {
+                return Err(Failure::usage("--title: give it with one file"));
+            }
+            let fields = [("title", title), ("category_id", category)];
+            add(desk, api, at, &files, &fields).await
+        }
+        KnowledgeCommand::List { category, page } => list(desk, api, at, category, page).await,
+        KnowledgeCommand::Show { id } => show(desk, api, at, &id).await,
+        KnowledgeCommand::Search { query, method, limit } => {
+            search(desk, api, at, query, method, limit).await
+        }
+        KnowledgeCommand::Delete { ids } => delete(desk, api, at, &ids).await,
+    }
+}
+
+fn within(path: Path, scope: &ScopeArgs) -> Path {
+    path.with("app_id", &scope.app).with("project_id", &scope.project)
+}
+
+async fn add(
+    desk: &Desk,
+    api: &Api,
+    at: &ScopeArgs,
+    files: &[PathBuf],
+    fields: &[(&str, Option<String>)],
+) -> Result<Exit, Failure> {
+    let mut all = Vec::new();
+    for file in files {
+        let form = form(desk, at, file, fields)?;
+        let stored: Result<DocumentCreateData, Failure> = api.upload("/knowledge/documents", form).await;
+        let stored = stored.map_err(|failure| Failure {
+            error: failure.error.context(format!("`{}`", file.display())),
+            ..failure
+        })?;
+        if !desk.json {
+            let (id, topics, category) = (&stored.doc_id, stored.topic_count, &stored.category_id);
+            line(format_args!(
+                "{id}  {}: {topics} topics in {category}",
+                file.display()
+            ))?;
+        }
+        all.push(stored);
+    }
+    if desk.json {
+        output::json(&json!({"documents": all}))?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// A file as it is uploaded; one that is too large is not read.
+fn form(
+    desk: &Desk,
+    at: &ScopeArgs,
+    file: &FilePath,
+    fields: &[(&str, Option<String>)],
+) -> Result<Form, Failure> {
+    let shown = file.display();
+    let unread = |error| Failure::usage(format!("cannot read `{shown}`: {error}"));
+    let max = desk.loaded.config.knowledge.upload_mebibytes_max;
+    if std::fs::metadata(file).map_err(unread)?.len() > (max as u64) << 20 {
+        return Err(Failure::usage(format!(
+            "`{shown}` has more than {max} MiB: split it"
+        )));
+    }
+    let bytes = std::fs::read(file).map_err(unread)?;
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let form = Form::new("file", &name, &bytes)
+        .with("app_id", &at.app)
+        .with("project_id", &at.project);
+    let given = fields
+        .iter()
+        .filter_map(|(field, value)| Some((field, value.as_deref()?)));
+    Ok(given.fold(form, |form, (field, value)| form.with(field, value)))
+}
+
+async fn list(
+    desk: &Desk,
+    api: &Api,
+    at: &ScopeArgs,
+    category: Option<String>,
+    page: u32,
+) -> Result<Exit, Failure> {
+    let mut path = within(Path::new("/knowledge/documents", ""), at)
+        .with("page", page)
+        .with("page_size", PAGE_SIZE);
+    if let Some(category) = category {
+        path = path.with("category_id", category);
+    }
+    let listed: DocumentListData = api.get(path.text()).await?;
+    if desk.json {
+        output::json(&listed)?;
+        return Ok(Exit::Ok);
+    }
+    for document in &listed.documents {
+        let (id, title, topics) = (&document.doc_id, &document.title, document.topic_count);
+        line(format_args!(
+            "{id}  {title} ({topics} topics, {})",
+            document.category_id
+        ))?;
+    }
+    line(format_args!(
+        "{} of {} documents",
+        listed.documents.len(),
+        listed.total
+    ))?;
+    Ok(Exit::Ok)
+}
+
+async fn show(desk: &Desk, api: &Api, at: &ScopeArgs, id: &str) -> Result<Exit, Failure> {
+    if document_id(id).is_err() {
+        let topic: TopicData = api
+            .get(within(Path::new("/knowledge/topics/", id), at).text())
+            .await?;
+        if desk.json {
+            output::json(&topic)?;
+        } else {
+            line(format_args!("{}\n\n{}", topic.topic_path, topic.content))?;
+        }
+        return Ok(Exit::Ok);
+    }
+    let document: DocumentData = api
+        .get(within(Path::new("/knowledge/documents/", id), at).text())
+        .await?;
+    if desk.json {
+        output::json(&document)?;
+        return Ok(Exit::Ok);
+    }
+    line(format_args!(
+        "{} ({})\n{}",
+        document.title, document.category_id, document.summary
+    ))?;
+    for topic in &document.topics {
+        let indent = "  ".repeat(topic.depth);
+        line(format_args!("{}  {indent}{}", topic.topic_id, topic.topic_name))?;
+    }
+    Ok(Exit::Ok)
+}
+
+async fn search(
+    desk: &Desk,
+    api: &Api,
+    at: &ScopeArgs,
+    query: String,
+    method: MethodArg,
+    limit: u32,
+) -> Result<Exit, Failure> {
+    let (app_id, project_id) = ids(&scope(at)?);
+    let request = KnowledgeSearchRequest {
+        query,
+        method: match method {
+            MethodArg::Keyword => KnowledgeMethod::Keyword,
+            MethodArg::Vector => KnowledgeMethod::Vector,
+            MethodArg::Hybrid => KnowledgeMethod::Hybrid,
+        },
+        top_k: limit.into(),
+        score_threshold: None,
+        include_content: false,
+        app_id,
+        project_id,
+    };
+    let found: KnowledgeSearchData = api.post("/knowledge/search", &request).await?;
+    if desk.json {
+        output::json(&found)?;
+        return Ok(Exit::Ok);
+    }
+    if found.hits.is_empty() {
+        line(format_args!("nothing found"))?;
+    }
+    for hit in &found.hits {
+        line(format_args!(
+            "{:.2}  {}  {}",
+            hit.score, hit.topic_id, hit.topic_path
+        ))?;
+        if !hit.summary.is_empty() {
+            line(format_args!("      {}", hit.summary))?;
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+async fn delete(desk: &Desk, api: &Api, at: &ScopeArgs, ids: &[String]) -> Result<Exit, Failure> {
+    let mut deleted = Vec::new();
+    let mut missing = Vec::new();
+    for id in ids {
+        let path = within(Path::new("/knowledge/documents/", id), at);
+        match api.delete::<DocumentDeleteData>(path.text()).await? {
+            Some(gone) => deleted.push(gone),
+            None => missing.push(id),
+        }
+    }
+    if desk.json {
+        output::json(&json!({"deleted": deleted, "missing": missing}))?;
+    } else {
+        for gone in &deleted {
+            line(format_args!(
+                "deleted {} with {} topics",
+                gone.doc_id, gone.deleted_topics
+            ))?;
+        }
+        for id in &missing {
+            line(format_args!("there is no `{id}`"))?;
+        }
+    }
+    Ok(if missing.is_empty() {
+        Exit::Ok
+    } else {
+        Exit::NotFound
+    })
+}
+
+#[cfg(test)]
+mod tests;
