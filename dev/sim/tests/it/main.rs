@@ -2,7 +2,7 @@
 
 use sim::{Plan, Report};
 
-const STEPS: usize = 400;
+const STEPS: usize = 200;
 
 fn run(seed: u64, steps: usize) -> Report {
     sim::run(Plan { seed, steps }).unwrap_or_else(|broken| panic!("{broken}"))
