@@ -95,11 +95,11 @@ pub(crate) struct Talk {
 
 impl Talk {
     pub(crate) fn begin(backend: &Arc<Backend>, gate: &Gate) -> Self {
-        let _lease = gate.foreground();
+        let lease = gate.foreground();
         backend.state().talks = true;
         Self {
             backend: backend.clone(),
-            _lease,
+            _lease: lease,
         }
     }
 }
@@ -132,7 +132,7 @@ impl Drop for Call<'_> {
 
 #[async_trait]
 impl Chat for Backend {
-    fn model(&self) -> &str {
+    fn model(&self) -> &'static str {
         "sim/model"
     }
 

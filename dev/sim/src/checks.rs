@@ -11,9 +11,9 @@ use model::{
 use ports::runs::{Cause, Run as BackgroundRun, RunQuery, RunState};
 use ports::{JobKind, TaskQuery, VaultPath};
 
-use crate::acts::{is_of_memcell, session_of};
 use crate::backend::Mood;
 use crate::book::{Fate, Place, Talk, Word, word, words};
+use crate::hands::{is_of_memcell, session_of};
 use crate::steps::Run;
 use crate::world::{Held, Ledger};
 
@@ -64,12 +64,8 @@ impl Run {
                 return Err(format!("{} background loops panicked", status.loop_panics));
             }
             let open = self.runs().await?;
-            let open: Vec<&BackgroundRun> = open
-                .iter()
-                .filter(|run| !run.state.is_over() && run.cause != Cause::Cron)
-                .collect();
-            let lost = open.iter().filter(|run| run.state == RunState::DeadLetter);
-            if open.is_empty() && lost.count() == 0 && status.jobs.queued + status.jobs.processing == 0 {
+            let is_open = |run: &BackgroundRun| !run.state.is_over() && run.cause != Cause::Cron;
+            if !open.iter().any(is_open) && status.jobs.queued + status.jobs.processing == 0 {
                 return self.revive().await;
             }
             self.world.breathe(100).await;
@@ -119,34 +115,7 @@ impl Run {
         self.check_index(&entries)?;
         self.check_gone(&entries)?;
         self.check_written()?;
-        let f = self.check_foresights(&entries);
-        if f.is_err() {
-            for run in self.runs().await? {
-                eprintln!(
-                    "RUN {} {:?} {:?} {:?} a{} {} {:?} {:?}",
-                    run.work.strategy,
-                    run.work.owner,
-                    run.work.subject,
-                    run.state,
-                    run.attempt,
-                    run.change,
-                    run.error,
-                    run.cause
-                );
-            }
-            for (path, e) in &entries {
-                eprintln!(
-                    "ENTRY {path} {} {:?} {:?}",
-                    e.id,
-                    e.sources,
-                    e.turns
-                        .iter()
-                        .map(|t| format!("{} {} {}", t.id, t.time, t.text()))
-                        .collect::<Vec<_>>()
-                );
-            }
-        }
-        f
+        self.check_foresights(&entries)
     }
 
     /// Invariant 1: what was acknowledged is in the buffer or in exactly one memcell, once; what was forgotten is in neither.

@@ -2,11 +2,11 @@
 //!
 //! Owns: the order of things. Never: how something is done (`acts`), or what must be true (`book`).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Add, EngineError};
 use ports::Clock as _;
-use std::sync::Arc;
 use testkit::faults::Mode;
 
 use crate::backend::Mood;
