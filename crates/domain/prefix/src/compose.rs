@@ -335,6 +335,12 @@ impl Plan<'_> {
         &self.events
     }
 
+    /// Whether what stands behind the client's system text is taken anew.
+    pub fn renews_head(&self) -> bool {
+        let renews = |event: &Event| matches!(event, Event::Epoch { head: Some(_), .. });
+        self.events.iter().any(renews)
+    }
+
     /// Whether this request has a place for a fragment: a person's turn that was not sent before.
     pub fn takes_fragment(&self) -> bool {
         self.target.is_some()

@@ -12,7 +12,7 @@ use ports::{NewRecord, Probed};
 use prefix::backend;
 use prefix::compose::{self, Composed, Replay, System, Wanted};
 use prefix::fragment;
-use prefix::shadow::{Edit, Event, OwnHead, Reason};
+use prefix::shadow::{Edit, Event, Reason};
 use tokens::Meter;
 use transcript::dialect;
 
@@ -155,13 +155,8 @@ impl Proxy {
             messages: turn.messages,
             front: turn.front,
         };
-        let own = OwnHead {
-            text: self.instructions(turn).await,
-            memories: Vec::new(),
-        };
-        let head_tokens = turn.head_tokens(talk, &own.text);
         let mut wanted = Wanted {
-            head: own,
+            head: talk.shadow.head().own.clone(),
             edits: turn.held.map_or_else(|| talk.edits(), |_| Vec::new()),
             replay: if turn.kind.profile().markers_move() {
                 Replay::Latest
@@ -170,8 +165,7 @@ impl Proxy {
             },
             ..Wanted::default()
         };
-        let budget = turn.budget(head_tokens);
-        let mut plan = compose::plan(&talk.shadow, request, &wanted);
+        let (mut plan, head_tokens, budget) = self.planned(turn, talk, request, &mut wanted).await;
         let mut compacted = Vec::new();
         // What the server holds is the server's to shorten.
         if turn.held.is_none() && talk.may_exceed(&budget, plan.events()) {
@@ -206,6 +200,28 @@ impl Proxy {
             head_tokens,
             budget,
         })
+    }
+
+    /// The plan of a request, what its head weighs, and what it may weigh. The files of instructions are read only where they may
+    /// take the place of what the conversation has: when an epoch begins, or is about to.
+    async fn planned<'a>(
+        &self,
+        turn: &Turn<'a>,
+        talk: &mut Talk,
+        request: compose::Request<'a>,
+        wanted: &mut Wanted,
+    ) -> (compose::Plan<'a>, usize, Budget) {
+        let head_tokens = turn.head_tokens(talk, &wanted.head.text);
+        let budget = turn.budget(head_tokens);
+        let plan = compose::plan(&talk.shadow, request, wanted);
+        let is_full = turn.held.is_none() && talk.may_exceed(&budget, plan.events());
+        if !plan.renews_head() && !is_full {
+            return (plan, head_tokens, budget);
+        }
+        wanted.head.text = self.instructions(turn).await;
+        let head_tokens = turn.head_tokens(talk, &wanted.head.text);
+        let plan = compose::plan(&talk.shadow, request, wanted);
+        (plan, head_tokens, turn.budget(head_tokens))
     }
 
     /// What stands behind the client's system text if an epoch begins now.

@@ -2,6 +2,7 @@
 //!
 //! Owns: building it, restarting it, what the client remembers. Never: what is expected.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -38,12 +39,13 @@ pub(crate) struct Stage {
     kept: Kept,
 }
 
-/// Instructions that a test changes.
+/// Instructions that a test changes, and how often they were read.
 #[derive(Debug, Default)]
-pub(crate) struct Sheet(pub(crate) Mutex<String>);
+pub(crate) struct Sheet(pub(crate) Mutex<String>, pub(crate) AtomicUsize);
 
 impl proxy::Instructions for Sheet {
     fn read(&self, chars_max: usize) -> String {
+        self.1.fetch_add(1, Ordering::SeqCst);
         self.0
             .lock()
             .expect("unpoisoned")

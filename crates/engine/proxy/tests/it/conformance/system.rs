@@ -1,5 +1,6 @@
 //! O-1 to O-5: what stands in system messages, and where the time stands.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::json;
@@ -119,8 +120,11 @@ async fn the_operators_instructions_stand_behind_the_clients_and_change_with_an_
         assert!(last.is_empty() || extends(&last, &sent));
         last = sent;
     }
+    let reads = || stage.sheet.1.load(Ordering::SeqCst);
+    assert_eq!(reads(), 1, "files are read when an epoch begins");
     client.history[0]["content"] = json!("Be long.");
     client.turn(&stage, "Still?").await;
+    assert_eq!(reads(), 2);
     let expected = "The project is about goats.\n\nAnswer in prose.";
     assert_eq!(of_role(&stage.last(), "system"), ["Be long.", expected]);
 }
