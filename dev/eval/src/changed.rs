@@ -1,7 +1,7 @@
 //! Changed facts: whether a question finds the current value before the old one, and the old one as of its time.
 //!
-//! Owns: the pairs written for it (`changed/*.txt`), their corpora and the table. Never: making rows (`offline`). Each
-//! pair is asked of a corpus of its own, among the talk of other pairs of its half about other matters.
+//! Owns: the pairs written for it (`changed/*.txt`), their corpora and the tables. Never: making rows (`offline`). Each
+//! pair is asked of a corpus of its own, among the talk of other pairs of its set and half about other matters.
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
@@ -21,6 +21,9 @@ const ASKED_ON: &str = "2026-03-01";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChangedArgs {
+    /// Changes told plainly, or so that a listener has to conclude them
+    #[arg(long, value_enum, default_value = "both")]
+    set: Set,
     /// Which pairs: rules and weights are made looking at the odd ones
     #[arg(long, value_enum, default_value = "both")]
     half: Half,
@@ -28,8 +31,15 @@ pub(crate) struct ChangedArgs {
     #[arg(long)]
     veiled: bool,
     /// A weight other than the default, as in `near_words=60`; may be repeated
-    #[arg(long = "set", value_name = "NAME=VALUE")]
+    #[arg(long = "weight", value_name = "NAME=VALUE")]
     weights: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Set {
+    Natural,
+    Veiled,
+    Both,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -83,21 +93,42 @@ impl std::fmt::Display for Places {
     }
 }
 
-/// Asks every pair and prints the table.
+/// Each set: its name, changes, and pairs that are both true.
+const SETS: [(Set, &str, &str, &str); 2] = [
+    (
+        Set::Natural,
+        "natural",
+        include_str!("changed/natural_changes.txt"),
+        include_str!("changed/natural_both_true.txt"),
+    ),
+    (
+        Set::Veiled,
+        "veiled",
+        include_str!("changed/veiled_changes.txt"),
+        include_str!("changed/veiled_both_true.txt"),
+    ),
+];
+
+/// Asks every pair and prints a table for each half of each set.
 pub(crate) async fn run(args: &ChangedArgs) -> anyhow::Result<()> {
     let weights = offline::weights(&args.weights)?;
-    let mut pairs = read(include_str!("changed/changes.txt"))?;
-    pairs.extend(read(include_str!("changed/both_true.txt"))?);
-    let (odd, even): (Vec<Pair>, Vec<Pair>) = pairs.into_iter().partition(Pair::is_odd);
-    for (half, name, pairs) in [(Half::Odd, "odd", odd), (Half::Even, "even", even)] {
-        if args.half != Half::Both && args.half != half {
+    for (set, name, changes, both_true) in SETS {
+        if args.set != Set::Both && args.set != set {
             continue;
         }
-        let mut counts = Counts::default();
-        for at in 0..pairs.len() {
-            counts.add(&pairs[at], &Asked::of(&pairs, at, &weights).await?);
+        let mut pairs = read(changes)?;
+        pairs.extend(read(both_true)?);
+        let (odd, even): (Vec<Pair>, Vec<Pair>) = pairs.into_iter().partition(Pair::is_odd);
+        for (half, which, pairs) in [(Half::Odd, "odd", odd), (Half::Even, "even", even)] {
+            if args.half != Half::Both && args.half != half {
+                continue;
+            }
+            let mut counts = Counts::default();
+            for at in 0..pairs.len() {
+                counts.add(&pairs[at], &Asked::of(&pairs, at, &weights).await?);
+            }
+            counts.print(&format!("{name}, {which}"), half == Half::Even && args.veiled);
         }
-        counts.print(name, half == Half::Even && args.veiled);
     }
     Ok(())
 }
@@ -358,24 +389,26 @@ impl Counts {
 
 #[cfg(test)]
 mod tests {
-    use super::{Pair, Wanted, read};
+    use super::{Pair, SETS, Wanted, read};
 
     #[test]
     fn each_half_has_as_many_pairs_and_every_value_is_told() {
-        let changes = read(include_str!("changed/changes.txt")).expect("changes");
-        let both_true = read(include_str!("changed/both_true.txt")).expect("pairs");
-        let odd = |pairs: &[Pair]| pairs.iter().filter(|pair| pair.is_odd()).count();
-        assert_eq!((changes.len(), odd(&changes)), (100, 50));
-        assert_eq!((both_true.len(), odd(&both_true)), (40, 20));
-        for pair in &changes {
-            let Wanted::Newer { as_of } = pair.wanted else {
-                panic!("{} says when it is asked", pair.id);
-            };
-            assert!(
-                pair.older.start < as_of && as_of < pair.newer.start,
-                "{}",
-                pair.id
-            );
+        for (_, name, changes, both_true) in SETS {
+            let changes = read(changes).expect("changes");
+            let both_true = read(both_true).expect("pairs");
+            let odd = |pairs: &[Pair]| pairs.iter().filter(|pair| pair.is_odd()).count();
+            assert_eq!((changes.len(), odd(&changes)), (100, 50), "{name}");
+            assert_eq!((both_true.len(), odd(&both_true)), (40, 20), "{name}");
+            for pair in &changes {
+                let Wanted::Newer { as_of } = pair.wanted else {
+                    panic!("{} says when it is asked", pair.id);
+                };
+                assert!(
+                    pair.older.start < as_of && as_of < pair.newer.start,
+                    "{}",
+                    pair.id
+                );
+            }
         }
     }
 }
