@@ -51,6 +51,13 @@ impl Fusion<'_> {
                 - self.weights.question * row.traits.asks;
         }
         self.lend(&facts, &mut strengths);
+        let updates = match &self.question.state {
+            Some(state) => self.updates(state, &mut strengths),
+            None => Vec::new(),
+        };
+        for update in &updates {
+            go_before(&mut strengths, update.new, update.old);
+        }
         for slot in self
             .lineup
             .entries
@@ -60,6 +67,14 @@ impl Fusion<'_> {
             strengths[*slot as usize] = self.episode(*slot, &strengths);
         }
         self.succeed(Kind::Episode, &mut strengths);
+        let episode = |turn: Slot| Some(self.corpus.find(self.corpus.row(turn).episode()?)?.0);
+        for update in &updates {
+            if let (Some(old), Some(new)) = (episode(update.old), episode(update.new))
+                && self.lineup.is_visible(new)
+            {
+                go_before(&mut strengths, new, old);
+            }
+        }
         strengths
     }
 
@@ -246,6 +261,11 @@ impl Fusion<'_> {
             }
         }
     }
+}
+
+/// Makes what was told later at least as strong as what was told earlier: of equals the later comes first.
+fn go_before(strengths: &mut [f32], new: Slot, old: Slot) {
+    strengths[new as usize] = strengths[new as usize].max(strengths[old as usize]);
 }
 
 /// How much a row says, whatever it is about: 0 to 1. A question says little, and so does one who was only asked.

@@ -5,13 +5,15 @@
 //!
 //! Reading order: [`hit`](Query) (what is asked and answered), [`text`] and [`time`] (what words mean), `corpus` with
 //! `row`, `lexicon`, `postings` and `vectors` (what is kept of the rows), then one search in its order: `rank` (the
-//! steps), `lineup` (what may be seen), `question` with `asking`, `evidence` with `near`, `validity`, `fuse` with [`Weights`], `score`.
+//! steps), `lineup` (what may be seen), `question` with `asking`, `evidence` with `near`,
+//! `validity`, `fuse` with [`Weights`], `state` with `statement` and `kinds` (how something is now), `score`.
 
 mod asking;
 mod corpus;
 mod evidence;
 mod fuse;
 mod hit;
+mod kinds;
 mod lexicon;
 mod lineup;
 mod near;
@@ -20,6 +22,8 @@ mod question;
 mod rank;
 mod row;
 mod score;
+mod state;
+mod statement;
 #[cfg(test)]
 mod tests;
 pub mod text;

@@ -10,6 +10,7 @@ use crate::corpus::Corpus;
 use crate::hit::Query;
 use crate::lexicon::Term;
 use crate::row::{Kind, Row};
+use crate::state::State;
 use crate::text;
 use crate::time::{self, Expression, Span};
 use crate::weights::Weights;
@@ -41,6 +42,8 @@ pub(crate) struct Question {
     pub(crate) is_open: bool,
     /// It asks how things are now.
     pub(crate) about_now: bool,
+    /// How something is that it asks for, if it does.
+    pub(crate) state: Option<State>,
     /// It speaks of the one who asks.
     about_me: bool,
     /// By speaker's number, whether it names them.
@@ -54,6 +57,18 @@ const ROWS_IMAGINED: usize = 50;
 
 /// Where the time is all that a question tells, what lies outside it fits this much at best.
 const OUTSIDE: f32 = 0.5;
+
+/// Words of questions about how things are now.
+const NOW: [&str; 8] = [
+    "now",
+    "current",
+    "currently",
+    "latest",
+    "recent",
+    "recently",
+    "still",
+    "nowadays",
+];
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -100,27 +115,22 @@ impl Question {
             });
         });
         let is_open = is_open(&told, &times);
-        let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.as_str()));
+        let named: Vec<bool> = names
+            .iter()
+            .map(|name| name.iter().any(|part| words.contains(part)))
+            .collect();
+        let about_me = has_any(&words, &["i", "my", "mine", "myself"]) || of_me(&words);
+        let whose = (about_me, named.contains(&true));
+        let state = State::of(corpus, query.text, &words, &told, whose).filter(|_| !is_open);
         Self {
             wanted: wanted(told, is_open, weights),
             span: time::narrowest(&times),
             spans: times.into_iter().map(|time| time.span).collect(),
             is_open,
-            about_now: has(&[
-                "now",
-                "current",
-                "currently",
-                "latest",
-                "recent",
-                "recently",
-                "still",
-                "nowadays",
-            ]),
-            about_me: has(&["i", "my", "mine", "myself"]) || of_me(&words),
-            named: names
-                .iter()
-                .map(|name| name.iter().any(|part| words.contains(part)))
-                .collect(),
+            about_now: has_any(&words, &NOW),
+            state,
+            about_me,
+            named,
             sought: sought(&words),
         }
     }
@@ -173,9 +183,9 @@ impl Question {
 }
 
 /// A word that the question has, before it is weighed.
-struct Told {
-    stem: String,
-    term: Option<Term>,
+pub(crate) struct Told {
+    pub(crate) stem: String,
+    pub(crate) term: Option<Term>,
     class: Class,
     rarity: f32,
     place: Range<usize>,
@@ -219,6 +229,10 @@ fn wanted(mut told: Vec<Told>, is_open: bool, weights: &Weights) -> Vec<Wanted> 
         .collect()
 }
 
+pub(crate) fn has_any(words: &[String], any: &[&str]) -> bool {
+    words.iter().any(|word| any.contains(&word.as_str()))
+}
+
 /// The words of a name.
 fn parts(name: &str) -> Vec<String> {
     let mut parts = Vec::new();
@@ -231,7 +245,7 @@ fn parts(name: &str) -> Vec<String> {
 }
 
 /// How telling a term is, from how few rows have it.
-fn rarity(corpus: &Corpus, term: Option<Term>) -> f32 {
+pub(crate) fn rarity(corpus: &Corpus, term: Option<Term>) -> f32 {
     // Facts and episodes retell turns; the kind that tells most counts.
     let of = |kind: Kind| {
         let postings = corpus.postings(kind);

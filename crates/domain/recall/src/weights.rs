@@ -48,6 +48,14 @@ pub struct Weights {
     pub substance: f32,
     /// What a memory tells about the messages it was made from.
     pub memory: f32,
+    /// A thing of the kind that a question about a state asks for.
+    pub kind: f32,
+    /// The same thing of the asker's as in that question: "my boss".
+    pub head: f32,
+    /// Taken off for what tells of somebody whom that question is not about.
+    pub other: f32,
+    /// How sure it must be that a later statement overtakes an earlier one.
+    pub overtake: f32,
     /// How recent a row is; five times as much where the question asks how things are now.
     pub fresh: f32,
 }
@@ -74,6 +82,10 @@ impl Default for Weights {
             moment: 4.0,
             substance: 0.5,
             memory: 0.25,
+            kind: 0.5,
+            head: 0.15,
+            other: 0.2,
+            overtake: -0.5,
             fresh: 0.01,
         }
     }
@@ -81,7 +93,7 @@ impl Default for Weights {
 
 impl Weights {
     /// Each weight with its name.
-    pub fn named(&mut self) -> [(&'static str, &mut f32); 20] {
+    pub fn named(&mut self) -> [(&'static str, &mut f32); 24] {
         [
             ("k1", &mut self.k1),
             ("b", &mut self.b),
@@ -102,6 +114,10 @@ impl Weights {
             ("moment", &mut self.moment),
             ("substance", &mut self.substance),
             ("memory", &mut self.memory),
+            ("kind", &mut self.kind),
+            ("head", &mut self.head),
+            ("other", &mut self.other),
+            ("overtake", &mut self.overtake),
             ("fresh", &mut self.fresh),
         ]
     }

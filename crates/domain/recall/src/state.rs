@@ -1,0 +1,275 @@
+//! How something of the asker's is: which questions ask for that, what answers them, and which later statement tells what
+//! became of what an earlier one told.
+//!
+//! Owns: telling such questions, and pairing statements when one is asked, for changes that no rule read when they were
+//! told. Never: saying that something is over: what was told earlier only comes after what was told later.
+
+use std::collections::BTreeMap;
+
+use model::Role;
+
+use crate::corpus::Corpus;
+use crate::fuse::Fusion;
+use crate::kinds;
+use crate::lexicon::Term;
+use crate::postings::Slot;
+use crate::question::{Told, has_any, rarity};
+use crate::row::Kind;
+use crate::statement::{OTHERS, Statement};
+
+/// Only so many of the best statements are compared, so that nothing is brought up from farther down.
+const COMPARED_MAX: usize = 40;
+/// So many of them may have been overtaken.
+const OVERTAKEN_MAX: usize = 5;
+/// What is told within a day is told together.
+const APART_MS: i64 = 24 * 60 * 60 * 1000;
+/// A word that is rarer than this share of an unknown one's rarity tells what a statement is about.
+const RARE: f32 = 0.45;
+/// Stronger than this an answer is no more convincing.
+const STRENGTH_MAX: f32 = 1.2;
+
+// What makes it likely that a later statement overtakes an earlier one. Found by logistic regression on the odd pairs of
+// `eval changed`, so that 0 is as likely as not; `OF_OTHER` is set by hand, as the pairs have few of these.
+const BIAS: f32 = -4.5;
+/// It is a strong answer by itself …
+const STRENGTH: f32 = 2.7;
+/// … and stronger than other later ones.
+const BEHIND: f32 = -2.6;
+/// It is near to the question in meaning, and to the earlier statement.
+const MEANT: f32 = 1.3;
+const NEAR: f32 = 1.3;
+/// It shares rare words with the earlier one.
+const SHARED: f32 = 1.7;
+/// It tells of a change.
+const CHANGE: f32 = 1.0;
+/// Both name things of the kind that is asked for.
+const SAME_KIND: f32 = 1.0;
+/// Both tell a number or a time, which is asked for.
+const MEASURED: f32 = 0.8;
+/// It asks.
+const ASKS: f32 = -0.9;
+/// It is about somebody else.
+const OF_OTHER: f32 = -3.0;
+
+/// Words of questions about another time than now.
+const NOT_NOW: [&str; 26] = [
+    "ago",
+    "antes",
+    "avant",
+    "before",
+    "did",
+    "earlier",
+    "ever",
+    "first",
+    "former",
+    "formerly",
+    "fruher",
+    "had",
+    "hatte",
+    "last",
+    "originally",
+    "previous",
+    "previously",
+    "used",
+    "vorher",
+    "war",
+    "waren",
+    "was",
+    "were",
+    "will",
+    "wohnte",
+    "would",
+];
+/// Stems of questions for advice, for which nothing of the asker's is the answer.
+const ADVICE: [&str; 7] = ["advic", "advis", "help", "idea", "recommend", "suggest", "tip"];
+/// First persons of other languages, and "we".
+const OURS: [&str; 11] = [
+    "we", "our", "ours", "ich", "mein", "meine", "mi", "mio", "mia", "mon", "ma",
+];
+/// Words of questions whose answer is a number or a time.
+const MEASURES: [&str; 13] = [
+    "many", "much", "far", "often", "old", "long", "size", "number", "when", "day", "days", "time", "date",
+];
+
+/// What a question about how something is looks for, beside its words.
+#[derive(Debug)]
+pub(crate) struct State {
+    /// Terms of things of the kinds that it asks for, each with a number of its kind; in order.
+    kinds: Vec<(Term, u32)>,
+    /// What stands behind a "my": "boss" in "who is my boss".
+    pub(crate) heads: Vec<String>,
+    /// It is about somebody else than the asker.
+    pub(crate) is_of_other: bool,
+    /// An answer is a number or a time.
+    pub(crate) seeks_measure: bool,
+}
+
+impl State {
+    /// None where a question asks for something else, or about somebody who speaks and is not the asker.
+    pub(crate) fn of(
+        corpus: &Corpus,
+        text: &str,
+        words: &[String],
+        told: &[Told],
+        (is_own, is_named): (bool, bool),
+    ) -> Option<Self> {
+        let contracted = ["'s ", "’s "].iter().any(|is| text.contains(is));
+        let is_present = contracted || has_any(words, &["is", "are", "do", "does"]);
+        let is_own = is_own || has_any(words, &OURS);
+        let for_advice = told.iter().any(|word| ADVICE.contains(&word.stem.as_str()));
+        if has_any(words, &NOT_NOW) || for_advice || !(is_own || is_present && !is_named) {
+            return None;
+        }
+        let stems: Vec<&str> = told.iter().map(|word| word.stem.as_str()).collect();
+        let mut kinds: Vec<(Term, u32)> = Vec::new();
+        for (kind, things) in (0..u64::BITS).zip(kinds::told(&stems)) {
+            let terms = things.iter().filter_map(|word| corpus.lexicon.find(word));
+            let unasked = terms.filter(|term| told.iter().all(|word| word.term != Some(*term)));
+            kinds.extend(unasked.map(|term| (term, kind)));
+        }
+        kinds.sort_unstable();
+        kinds.dedup();
+        let owned = words
+            .windows(2)
+            .filter(|pair| matches!(pair[0].as_str(), "my" | "our"));
+        Some(Self {
+            kinds,
+            heads: owned.map(|pair| pair[1].clone()).collect(),
+            is_of_other: has_any(words, &OTHERS),
+            seeks_measure: has_any(words, &MEASURES),
+        })
+    }
+
+    /// The kinds that a term is a thing of, one bit each.
+    pub(crate) fn kinds_of(&self, term: Term) -> u64 {
+        let first = self.kinds.partition_point(|(known, _)| *known < term);
+        let of_term = self.kinds[first..].iter().take_while(|(known, _)| *known == term);
+        of_term.map(|(_, kind)| 1 << kind).sum()
+    }
+}
+
+/// An earlier turn and the later one that most likely tells how it is now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Update {
+    pub(crate) old: Slot,
+    pub(crate) new: Slot,
+}
+
+impl Fusion<'_> {
+    /// Weighs turns by what they tell of a state, and says which of the best are overtaken by later ones, oldest first.
+    pub(crate) fn updates(&self, state: &State, strengths: &mut [f32]) -> Vec<Update> {
+        self.add_kinds(state, strengths);
+        let mut best: Vec<Statement> = self
+            .best_told(strengths)
+            .iter()
+            .map(|slot| self.statement(state, *slot))
+            .collect();
+        for told in &best {
+            strengths[told.slot as usize] +=
+                self.weights.head * yes(told.has_head) - self.weights.other * yes(told.is_of_other);
+        }
+        let strength = |told: &Statement| strengths[told.slot as usize];
+        best.sort_by(|a, b| strength(b).total_cmp(&strength(a)));
+        let mut updates: Vec<Update> = Vec::new();
+        for (at, old) in best.iter().enumerate().take(OVERTAKEN_MAX) {
+            // What has just overtaken something stays.
+            if updates.iter().any(|update| update.new == old.slot) {
+                continue;
+            }
+            // Behind the best answer, only what is ahead already overtakes: its episode may not be.
+            let others = if at == 0 { &best[..] } else { &best[..at] };
+            let new = self.overtaking(old, others, strengths);
+            updates.extend(new.map(|new| Update { old: old.slot, new }));
+        }
+        updates.sort_by_key(|update| self.corpus.row(update.old).order());
+        updates
+    }
+
+    /// A thing of the kind that is asked for tells as much as its name is rare.
+    fn add_kinds(&self, state: &State, strengths: &mut [f32]) {
+        let mut told: BTreeMap<Slot, f32> = BTreeMap::new();
+        for (term, _) in &state.kinds {
+            let share = self.share(*term);
+            for posting in self.corpus.postings(Kind::Turn).of(*term) {
+                let most = told.entry(posting.slot).or_default();
+                *most = most.max(share);
+            }
+        }
+        for (slot, share) in told {
+            strengths[slot as usize] += self.weights.kind * share;
+        }
+    }
+
+    /// How rare a term is: 1 where no row has it.
+    pub(crate) fn share(&self, term: Term) -> f32 {
+        rarity(self.corpus, Some(term)) / rarity(self.corpus, None)
+    }
+
+    /// The best turns that the asker said, best first.
+    fn best_told(&self, strengths: &[f32]) -> Vec<Slot> {
+        let mut best: Vec<Slot> = Vec::with_capacity(COMPARED_MAX + 1);
+        for slot in &self.lineup.turns {
+            let strength = strengths[*slot as usize];
+            let is_weaker =
+                best.len() == COMPARED_MAX && strength <= strengths[best[COMPARED_MAX - 1] as usize];
+            let row = self.corpus.row(*slot);
+            if is_weaker || !row.traits.own || row.doc.role != Some(Role::User) {
+                continue;
+            }
+            let at = best.partition_point(|other| strengths[*other as usize] >= strength);
+            best.insert(at, *slot);
+            best.truncate(COMPARED_MAX);
+        }
+        best
+    }
+
+    /// Of later statements the one that most likely tells what became of what an earlier one told, if it is likely.
+    fn overtaking(&self, old: &Statement, best: &[Statement], strengths: &[f32]) -> Option<Slot> {
+        let time = |told: &Statement| self.corpus.row(told.slot).time.millis();
+        let later = best.iter().filter(|new| time(new) > time(old) + APART_MS);
+        let strongest = strengths[later.clone().next()?.slot as usize];
+        let meaning = self.corpus.vectors.get(old.slot);
+        let scored = later.map(|new| {
+            let strength = strengths[new.slot as usize];
+            let near = meaning
+                .as_ref()
+                .and_then(|meaning| self.corpus.vectors.cosine(new.slot, meaning));
+            let score = BIAS
+                + STRENGTH * strength.min(STRENGTH_MAX)
+                + BEHIND * (strongest - strength)
+                + MEANT * self.evidence.vector[new.slot as usize]
+                + NEAR * near.unwrap_or(0.0)
+                + SHARED * self.shared(old, new)
+                + CHANGE * yes(new.tells_change)
+                + SAME_KIND * yes(new.kinds & old.kinds != 0)
+                + MEASURED * yes(new.has_measure && old.has_measure)
+                + ASKS * yes(new.asks)
+                + OF_OTHER * yes(new.is_of_other && !old.is_of_other);
+            (score, new.slot)
+        });
+        // Of equals the first, which is the stronger answer.
+        let (score, new) = scored.reduce(|most, next| if next.0 > most.0 { next } else { most })?;
+        (score > self.weights.overtake).then_some(new)
+    }
+
+    /// How many rare words two statements have in common that the question has not, by their rarity; at most 2.
+    fn shared(&self, old: &Statement, new: &Statement) -> f32 {
+        let asked = |term: &Term| {
+            let mut wanted = self.question.wanted.iter();
+            wanted.any(|wanted| wanted.term == Some(*term))
+        };
+        let both = old
+            .terms
+            .iter()
+            .filter(|term| new.terms.binary_search(term).is_ok() && !asked(term));
+        let rare = both.map(|term| self.share(*term)).filter(|share| *share > RARE);
+        rare.sum::<f32>().min(2.0)
+    }
+}
+
+fn yes(holds: bool) -> f32 {
+    f32::from(u8::from(holds))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,216 @@
+//! Questions about how something of the asker's is.
+
+use model::Timestamp;
+
+use super::super::tests::{Ask, ask, corpus, day, episode, ids, row, turn};
+use crate::{Corpus, kinds, statement};
+
+/// A question, what was told first, and what was told later: everyday wordings that no rule was made from.
+const CHANGED: [(&str, &str, &str); 16] = [
+    (
+        "Who's my manager?",
+        "My manager Harriet wants a status report every Friday. Can you give me a template?",
+        "I report to Ollie since the reorg and he hates long mails. Shorten this please.",
+    ),
+    (
+        "Which database are we using?",
+        "We're using MySQL 5.7 for the shop. How do I add an index without locking?",
+        "Our migration to Postgres is done, the shop has been on it for two weeks. How do I find slow queries?",
+    ),
+    (
+        "Which school does my daughter go to?",
+        "My daughter is at St Anne's and gets too much homework, how do I raise that politely?",
+        "Write a thank you card for the teacher at Riverside, my daughter has been so happy there since she changed schools.",
+    ),
+    (
+        "How much do I weigh at the moment?",
+        "I weigh 92 kg and want to lose ten, is 1800 calories okay?",
+        "Down to 84 kg this morning!! Should I eat more now?",
+    ),
+    (
+        "How much rent do we pay?",
+        "Our rent is 950 a month, is that normal for two rooms?",
+        "Got the letter, the rent goes up to 1,080 from next month. Can he just do that?",
+    ),
+    (
+        "When do we have our standup?",
+        "Our standup is at 9:30. Can you make a short agenda?",
+        "Since half the team is in Lisbon now, standup is at 10:15. Please update the agenda header.",
+    ),
+    (
+        "When is my thesis due?",
+        "My thesis is due on 30 April, help me plan backwards.",
+        "They gave me an extension! 15 June. Redo the plan please.",
+    ),
+    (
+        "Which team do I work in?",
+        "I'm in the payments team and on call this week, any tips?",
+        "I transferred to the search team in January. What should I read about ranking?",
+    ),
+    (
+        "When do we fly?",
+        "We fly on 3 May, what should I do the week before?",
+        "Airline cancelled on us and rebooked everyone for 10 May. Write to the cat sitter.",
+    ),
+    (
+        "Who's our vet?",
+        "Our vet is Dr Okafor, write her a thank you note for saving Pip",
+        "Dr Lund has taken over the practice from our old vet. How do I ask her for Pip's file?",
+    ),
+    (
+        "How old is my daughter?",
+        "My daughter is four and refuses to sleep. Tips?",
+        "Party games for a princess party? My daughter turned five on Sunday.",
+    ),
+    (
+        "What do I do in my free time?",
+        "I do pottery in my free time, how do I stop my mugs cracking?",
+        "Pottery's on hold, I'm bouldering three times a week and my fingers hurt.",
+    ),
+    (
+        "Which degree am I doing?",
+        "I'm doing economics, second year. What's a good internship?",
+        "I changed my degree to computer science. Which maths do I need to catch up on?",
+    ),
+    (
+        "What do I drink in the morning?",
+        "I always have black tea in the morning. Does it stop iron absorption?",
+        "Mornings start with yerba mate for me now. How hot should the water be?",
+    ),
+    (
+        "What's my dog called?",
+        "My dog Bella ate chocolate, what do I do?",
+        "My dog's called Monty and he pulls on the lead. Any training tips?",
+    ),
+    (
+        "What number can people reach me on?",
+        "Put my number on the poster: 0151 555 010",
+        "The number on the poster is wrong, you can reach me on 0161 555 020",
+    ),
+];
+
+/// Every pair's statements in one corpus, each in a sitting of its own, and what rows are called.
+fn told() -> Corpus {
+    let rows = (0..).zip(CHANGED).flat_map(|(at, (_, old, new))| {
+        let row = |age: &str, time: Timestamp, text: &str| {
+            let id = format!("{age}{at}");
+            turn(&id, &id, time, "Ann", text)
+        };
+        [row("old", day(at), old), row("new", day(120 + at), new)]
+    });
+    corpus(rows)
+}
+
+#[test]
+fn of_everyday_changes_the_later_statement_comes_first() {
+    let told = told();
+    let place = |question: &str, id: &str| {
+        let found = ask(question).of(&told).messages;
+        found.iter().position(|hit| *hit.doc.key.id == *id)
+    };
+    let wrong = (0..).zip(CHANGED).filter(|(at, (question, ..))| {
+        let (old, new) = (format!("old{at}"), format!("new{at}"));
+        place(question, &new) > place(question, &old) || place(question, &new).is_none()
+    });
+    let wrong: Vec<&str> = wrong.map(|(_, (question, ..))| question).collect();
+    assert_eq!(wrong, Vec::<&str>::new());
+}
+
+const OLD: &str = "I have a ThinkPad laptop from work and its fan is loud.";
+const NEW: &str = "My laptop is a MacBook Air now, I switched last week.";
+
+fn found(question: &str, as_of: Option<Timestamp>, rows: [(&str, i64, &str); 2]) -> String {
+    let rows = rows.map(|(id, at, text)| turn(id, id, day(at), "Ann", text));
+    let found = Ask {
+        as_of,
+        ..ask(question)
+    }
+    .of(&corpus(rows));
+    ids(&found.messages).join(" ")
+}
+
+#[test]
+fn only_a_question_about_now_prefers_what_was_told_later() {
+    let told = [
+        ("old", 1, "My laptop is a ThinkPad, and its fan is loud."),
+        (
+            "new",
+            150,
+            "I traded in that ThinkPad and bought a MacBook, which took a queue and a long morning.",
+        ),
+    ];
+    assert_eq!(found("Which laptop do I use?", None, told), "new old");
+    assert_eq!(found("What laptop is it that Ann uses?", None, told), "old new");
+    assert_eq!(found("Which laptop did I use?", None, told), "old new");
+    assert_eq!(
+        found("Can you recommend a case for my laptop?", None, told),
+        "old new"
+    );
+    assert_eq!(found("Which laptop do I use?", Some(day(100)), told), "old");
+}
+
+#[test]
+fn what_is_somebody_elses_or_told_the_same_day_overtakes_nothing() {
+    let old = ("old", 1, "My laptop is a ThinkPad, and its fan is loud.");
+    let others = "My sister bought a new laptop, a MacBook, and now she cannot find the ThinkPad.";
+    assert_eq!(
+        found("Which laptop do I use?", None, [old, ("new", 150, others)]),
+        "old new"
+    );
+    let old = ("old", 1, "My laptop is a ThinkPad, and its fan is loud.");
+    let new = "I traded in that ThinkPad and bought a MacBook, which took a queue and a long morning.";
+    assert_eq!(
+        found("Which laptop do I use?", None, [old, ("new", 1, new)]),
+        "old new"
+    );
+}
+
+#[test]
+fn a_thing_of_the_asked_kind_is_found_without_a_word_in_common() {
+    let rows = [
+        ("pet", 1, "Our labrador is thirteen and his back legs are weak."),
+        (
+            "other",
+            2,
+            "Our neighbours are thirteen at table and have weak coffee.",
+        ),
+    ];
+    assert_eq!(found("What pet do we have?", None, rows), "pet other");
+}
+
+#[test]
+fn an_episode_comes_after_the_one_that_tells_how_it_is_now() {
+    let of = |id: &str, at: i64, text: &str| {
+        let parent = format!("e-{id}");
+        let entry = model::DocKind::Entry(model::EntryKind::Episode);
+        let said = model::Doc {
+            parent: Some(episode(&parent)),
+            ..turn(id, id, day(at), "Ann", text)
+        };
+        [said, row(&parent, entry, day(at), text)]
+    };
+    let rows = [of("old", 1, OLD), of("new", 150, NEW)];
+    let found = ask("What laptop from work do I have?").of(&corpus(rows.into_iter().flatten()));
+    assert_eq!(ids(&found.memories), ["e-new", "e-old"]);
+}
+
+#[test]
+fn words_are_in_order_and_every_kind_is_asked_for_and_told() {
+    for list in statement::LISTS {
+        assert!(list.is_sorted(), "{list:?}");
+    }
+    assert!(kinds::told(&["pet"]).any(|things| things.contains(&"labrador")));
+    let lines = include_str!("../kinds.txt")
+        .lines()
+        .filter(|line| !line.starts_with('#'));
+    for line in lines {
+        let (asked, told) = line.split_once(" > ").expect(line);
+        let words = asked.split(' ').chain(told.split(' '));
+        assert!(
+            words
+                .clone()
+                .all(|word| !word.is_empty() && word == word.to_lowercase()),
+            "{line}"
+        );
+    }
+}
