@@ -5,9 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use model::{
-    Cell, CellId, Doc, DocKey, Entry, EntryId, EntryKind, MessageId, Owner, Page, Scope, SessionKey,
-};
+use model::{Cell, CellId, Doc, DocKey, Entry, EntryId, EntryKind, MessageId, Owner, Scope, SessionKey};
 use ports::runs::{Cause, Run as BackgroundRun, RunQuery, RunState};
 use ports::{JobKind, TaskQuery, VaultPath};
 
@@ -276,19 +274,10 @@ impl Run {
             Some(gone) => Err(self.forgotten(*gone, bytes, place)),
             None => Ok(()),
         };
-        for path in self
-            .world
-            .vault
-            .paths()
-            .into_iter()
-            .filter(|path| !rests_on_several(path))
-        {
+        for path in self.world.vault.paths() {
             check(&self.world.vault.bytes(&path).unwrap_or_default(), &path)?;
         }
         for row in self.world.index.rows() {
-            if rests_on_several(&row.path) {
-                continue;
-            }
             let text = format!("{} {} {}", row.subject, row.summary, row.text);
             check(text.as_bytes(), &format!("the index, {:?}", row.key))?;
         }
@@ -379,12 +368,6 @@ impl Run {
         }
         Ok(())
     }
-}
-
-/// Whether a file holds what is made of several memories, and may quote one of them for as long as another is left.
-fn rests_on_several(path: &str) -> bool {
-    let pages = Page::ALL.map(Page::file_name);
-    path.ends_with("/profile/profile.md") || pages.iter().any(|page| path.ends_with(page))
 }
 
 /// The id of what was acknowledged.

@@ -117,13 +117,13 @@ pub fn lines(page: &str) -> Vec<Line<'_>> {
     read
 }
 
-/// A page without the lines of ours that cite what is gone, pinned or not; none where there is no such line.
-pub fn without(page: &str, gone: &BTreeSet<&str>) -> Option<String> {
+/// A page without the lines of ours that cite what is gone, pinned or not, and without those that cite what was gone
+/// before and that nobody pinned: they may say the same. None where there is no such line.
+pub fn without(page: &str, gone: &BTreeSet<&str>, is_there: impl Fn(&str) -> bool) -> Option<String> {
     let lines = lines(page);
     let stays = |line: &&Line<'_>| {
-        line.own
-            .as_ref()
-            .is_none_or(|own| !own.cites.iter().any(|id| gone.contains(id.as_str())))
+        let goes = |id: &String| gone.contains(id.as_str()) || !line.is_pinned && !is_there(id);
+        line.own.as_ref().is_none_or(|own| !own.cites.iter().any(goes))
     };
     let left: String = lines.iter().filter(stays).map(|line| line.raw).collect();
     (left.len() < page.len()).then_some(left)

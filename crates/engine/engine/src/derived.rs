@@ -23,8 +23,8 @@ fn row_is_derived(doc: &Doc) -> bool {
     matches!(doc.kind, DocKind::Entry(kind) if is_derived(kind, doc.parent.as_ref()))
 }
 
-/// What the told ones among an owner's rows take with them: facts of their episodes, and what was made of both and of
-/// nothing else. A merged episode goes with any of its members, because it tells them all.
+/// What the told ones among an owner's rows take with them: facts of their episodes, and whatever was made of any of these,
+/// because it may quote it. What it told of memories that stay is made anew by the next run.
 pub(crate) fn going_with<'a>(rows: &[&'a Doc], told: &BTreeSet<&str>) -> Vec<&'a Doc> {
     let goes = |doc: &Doc| {
         let of_episode =
@@ -37,12 +37,8 @@ pub(crate) fn going_with<'a>(rows: &[&'a Doc], told: &BTreeSet<&str>) -> Vec<&'a
     let is_unsupported = |doc: &&&Doc| {
         let is_left = |source: &MessageId| left_sources.contains(source);
         let is_touched = doc.sources.iter().any(|source| gone_sources.contains(source));
-        let lost = if is_merged(doc.parent.as_ref()) {
-            !doc.sources.iter().all(is_left)
-        } else {
-            !doc.sources.iter().any(is_left)
-        };
-        is_touched && (lost || repeats(doc, &gone) && !repeats(doc, &left))
+        let is_whole = doc.sources.iter().all(is_left);
+        is_touched && (!is_whole || repeats(doc, &gone) && !repeats(doc, &left))
     };
     let mut going: Vec<&Doc> = derived.iter().filter(is_unsupported).copied().collect();
     let facts = gone.into_iter().filter(|doc| doc.kind != DocKind::Turn);
@@ -50,37 +46,27 @@ pub(crate) fn going_with<'a>(rows: &[&'a Doc], told: &BTreeSet<&str>) -> Vec<&'a
     going
 }
 
-/// What was made of memories that stand in no file any more, as of an episode that a person took out, and the messages of
-/// these; a merged episode with any of its members, anything else with all that it was made of.
+/// What was made of memories of which one stands in no file any more, as of an episode that a person took out, and the
+/// messages of these.
 pub(crate) fn orphans<'a>(rows: &[&'a Doc]) -> Vec<(&'a Doc, Vec<MessageId>)> {
     let (derived, first): (Vec<&Doc>, Vec<&Doc>) = rows.iter().partition(|doc| row_is_derived(doc));
     let left = sources(&first);
     let orphans = derived.into_iter().filter_map(|doc| {
-        let missing: Vec<MessageId> = doc
-            .sources
-            .iter()
-            .filter(|source| !left.contains(source))
-            .cloned()
-            .collect();
-        let is_orphan = missing.len() == doc.sources.len() || is_merged(doc.parent.as_ref());
-        (is_orphan && !missing.is_empty()).then_some((doc, missing))
+        let missing = doc.sources.iter().filter(|source| !left.contains(source));
+        let missing: Vec<MessageId> = missing.cloned().collect();
+        (!missing.is_empty()).then_some((doc, missing))
     });
     orphans.collect()
 }
 
-/// Whether what an entry that is to be put was made of is still there; an entry that names no source is a person's.
+/// Whether all that an entry that is to be put was made of is still there; an entry that names no source is a person's.
 pub(crate) fn is_supported<'a>(entry: &Entry, rows: impl Iterator<Item = &'a Doc>) -> bool {
     if entry.sources.is_empty() || !is_derived(entry.kind, entry.parent.as_ref()) {
         return true;
     }
     let first: Vec<&Doc> = rows.filter(|doc| !row_is_derived(doc)).collect();
     let left = sources(&first);
-    let mut own = entry.sources.iter();
-    if is_merged(entry.parent.as_ref()) {
-        own.all(|source| left.contains(source))
-    } else {
-        own.any(|source| left.contains(source))
-    }
+    entry.sources.iter().all(|source| left.contains(source))
 }
 
 fn sources<'a>(docs: &[&'a Doc]) -> BTreeSet<&'a MessageId> {

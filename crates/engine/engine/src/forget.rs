@@ -165,7 +165,8 @@ async fn forget_told(
     let mut gone: BTreeSet<&str> = told.iter().map(|doc| &*doc.key.id).collect();
     let going = derived::going_with(rows, &gone);
     gone.extend(going.iter().map(|doc| &*doc.key.id));
-    pages::forget(world, scope, owner, &gone).await?;
+    pages::forget(world, (scope, owner), rows, &gone).await?;
+    pages::let_be_made(world, scope, owner, &going).await?;
     let (_, mut paths) = take_out(world, going.into_iter()).await?;
     let (count, changed) = take_out(world, told.iter().copied()).await?;
     paths.extend(changed);

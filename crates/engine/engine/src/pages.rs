@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use consolidate::page;
-use model::{Owner, Page, Scope};
+use model::{Doc, Owner, Page, Scope};
 
 use crate::api::{EngineError, ReplacePage};
 use crate::list;
@@ -50,35 +50,55 @@ pub(crate) async fn replace(world: &World, replace: ReplacePage) -> Result<bool,
     Ok(replaced)
 }
 
-/// Takes the lines out of an owner's pages that cite what is gone, with what stood in the pages before.
+/// Takes the lines out of an owner's pages that cite what is gone of the owner's rows, with what stood in the pages before.
 pub(crate) async fn forget(
     world: &World,
-    scope: &Scope,
-    owner: &Owner,
+    (scope, owner): (&Scope, &Owner),
+    rows: &[&Doc],
     gone: &BTreeSet<&str>,
 ) -> Result<(), EngineError> {
     if gone.is_empty() {
         return Ok(());
     }
+    let there: BTreeSet<&str> = rows.iter().map(|doc| &*doc.key.id).collect();
     for page in Page::ALL {
-        forget_in(world, scope, owner, page, gone).await?;
+        let left = |text: &str| page::without(text, gone, |id| there.contains(id));
+        forget_in(world, (scope, owner), page, left).await?;
     }
     Ok(world.parts.pages.drop_previous(scope, owner).await?)
 }
 
-async fn forget_in(
+/// What goes with what it was made of, and not because a person wants it gone, may be made again: of what stays, or when it
+/// is told anew.
+pub(crate) async fn let_be_made(
     world: &World,
     scope: &Scope,
     owner: &Owner,
+    going: &[&Doc],
+) -> Result<(), EngineError> {
+    let before = world.parts.pages.made(scope, owner).await?;
+    let mut made = before.clone();
+    for doc in going {
+        made.remove(&*doc.key.id);
+    }
+    if made != before {
+        world.parts.pages.set_made(scope, owner, &made).await?;
+    }
+    Ok(())
+}
+
+async fn forget_in(
+    world: &World,
+    (scope, owner): (&Scope, &Owner),
     page: Page,
-    gone: &BTreeSet<&str>,
+    left: impl Fn(&str) -> Option<String>,
 ) -> Result<(), EngineError> {
     let pages = &world.parts.pages;
     for _ in 0..TRIES {
         let Some(text) = pages.page(scope, owner, page).await? else {
             return Ok(());
         };
-        let Some(left) = page::without(&text, gone) else {
+        let Some(left) = left(&text) else {
             return Ok(());
         };
         if pages.replace(scope, owner, page, Some(&text), &left).await? {

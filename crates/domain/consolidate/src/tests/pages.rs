@@ -95,11 +95,17 @@ fn what_is_gone_takes_our_lines_with_it_and_no_others() {
         own("Two.", &["af_2"])
     );
     let gone: BTreeSet<&str> = ["af_1"].into();
-    let left = without(&page, &gone).expect("something goes");
+    let is_there = |id: &str| id == "af_2";
+    let left = without(&page, &gone, is_there).expect("something goes");
     assert_eq!(
         left,
         format!("# Ann\r\nby hand [af_1]\n{}tail", own("Two.", &["af_2"]))
     );
-    assert_eq!(without(&left, &gone), None);
+    assert_eq!(without(&left, &gone, is_there), None);
     assert_eq!(read_aloud(&left), "# Ann\r\nby hand [af_1]\n- Two.\ntail");
+    let stale = own("Stale.", &["pf_1"]);
+    let pinned = format!("{} pinned\n", stale.trim_end());
+    let page = format!("{stale}{pinned}");
+    let left = without(&page, &gone, is_there).expect("what cites nothing that is there goes");
+    assert_eq!(left, pinned, "a person wants it");
 }

@@ -133,6 +133,9 @@ async fn with_derived(stage: &Stage, engine: &Engine) -> String {
         line("Home.", &[facts[0].id.as_str()]),
         line("Music.", &["pf_2"]),
     );
+    let made = ["pf_1", "pf_2", "pf_3"].map(str::to_owned).into();
+    let set = engine.set_made(&Scope::default(), &user("ann"), &made).await;
+    set.expect("it is noted");
     assert!(put(engine, Page::Memory, None, "older, with the coast").await);
     assert!(put(engine, Page::Memory, Some("older, with the coast"), &page).await);
     page
@@ -144,7 +147,12 @@ fn ids(stage: &Stage, kind: EntryKind) -> Vec<String> {
 }
 
 async fn only_the_second_is_left(stage: &Stage, engine: &Engine) {
-    assert_eq!(ids(stage, EntryKind::Profile), ["pf_2", "pf_3"]);
+    assert_eq!(ids(stage, EntryKind::Profile), ["pf_2"]);
+    let may_be_made_again = engine.made(&Scope::default(), &user("ann")).await;
+    assert_eq!(
+        may_be_made_again.expect("they are read"),
+        ["pf_2".to_owned()].into()
+    );
     assert_eq!(ids(stage, EntryKind::Foresight), [""; 0]);
     assert!(!ids(stage, EntryKind::Episode).contains(&"ep_merged".to_owned()));
     let page = read(engine, Page::Memory).await.expect("a page");
@@ -160,7 +168,7 @@ async fn only_the_second_is_left(stage: &Stage, engine: &Engine) {
 }
 
 #[tokio::test]
-async fn what_was_made_of_a_session_alone_is_forgotten_everywhere_with_it() {
+async fn what_was_made_of_a_session_is_forgotten_everywhere_with_it() {
     let (stage, engine, keys) = told().await;
     with_derived(&stage, &engine).await;
     let [one, _] = keys;
@@ -169,7 +177,7 @@ async fn what_was_made_of_a_session_alone_is_forgotten_everywhere_with_it() {
 }
 
 #[tokio::test]
-async fn what_was_made_of_an_episode_alone_goes_with_it() {
+async fn what_was_made_of_an_episode_goes_with_it() {
     let (stage, engine, _) = told().await;
     with_derived(&stage, &engine).await;
     let episode = entries(&stage, EntryKind::Episode)
