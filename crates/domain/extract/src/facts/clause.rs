@@ -1,14 +1,14 @@
 //! Sentences cut into clauses, each with one subject of its own.
 //!
-//! Owns: where "and I", "but we" and comma splices divide, and what an "it" behind a comma means. Never: judging a
-//! clause.
+//! Owns: where "and I", "but we" and comma splices divide, what is stated before a question, and what an "it" behind a
+//! comma means. Never: judging a clause.
 
 use std::borrow::Cow;
 
 use super::lexicon::{ADVERBS, Form, HYPOTHETICAL, NOT_OWN, TIME_UNITS, participle, verb};
 use super::statement::{LEADS, SUBORDINATE, is_preposition};
 use crate::dates::names_a_day;
-use crate::words::{Word, words};
+use crate::words::{Word, WordList, word_list, words};
 
 /// Longer clauses tell too much at once to be a fact.
 const CLAUSE_CHARS_MAX: usize = 260;
@@ -41,12 +41,27 @@ pub(super) fn is_own_subject(word: &str) -> bool {
     )
 }
 
-/// The clauses of a sentence that is no question; none when it is one.
+/// Words that open a question behind a comma.
+static ASKS: WordList = word_list!(
+    "do does did is are was were can could will would should shall have has may isn't aren't don't doesn't what what's \
+     which who who's where where's when how how's why any anything anyone"
+);
+
+/// What is stated before the question of a sentence that asks: "I'm a size 10, do these come up small?"
+fn stated(sentence: &str) -> Option<&str> {
+    let words = words(sentence);
+    let opens = words.iter().find(|word| !LEADS.contains(&word.text))?;
+    let asks = (2..words.len()).find(|at| words[*at].breaks && ASKS.contains(&words[*at].text))?;
+    is_own_subject(&opens.text).then(|| &sentence[..words[asks - 1].range.end])
+}
+
+/// The clauses of a sentence, without what it asks.
 pub(super) fn clauses(sentence: &str) -> Vec<Cow<'_, str>> {
     let bare = sentence.trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '?' | '？'));
-    if bare.ends_with(['?', '？']) {
+    let asks = bare.ends_with(['?', '？']);
+    let Some(bare) = (if asks { stated(bare) } else { Some(bare) }) else {
         return Vec::new();
-    }
+    };
     let words = words(bare);
     let sentence = Sentence {
         text: bare,

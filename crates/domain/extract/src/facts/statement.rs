@@ -122,7 +122,8 @@ fn is_place(lead: &[Word]) -> bool {
         && lead.iter().skip(1).any(|word| word.capital)
 }
 
-/// A clause's words without what is said to somebody at its end: "I moved to Oslo, and you must visit me".
+/// A clause's words without what is said to somebody at its end: "I moved to Oslo, and you must visit me", and without
+/// what somebody else says there or why it is told: "…, she says that it hurts", "… if they need to know".
 fn without_address(mut words: Vec<Word>) -> Vec<Word> {
     let to_you = words
         .iter()
@@ -133,6 +134,15 @@ fn without_address(mut words: Vec<Word>) -> Vec<Word> {
         words[*at].breaks || to_you && matches!(words[*at].text.as_str(), "and" | "but" | "so")
     };
     if let Some(at) = to_you.and_then(|you| (3..you).rev().find(joint)) {
+        words.truncate(at);
+    }
+    let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
+    let aside = |at: &usize| match text(*at) {
+        "he" | "she" | "they" => words[*at].breaks && matches!(text(at + 1), "says" | "said"),
+        "if" => text(at + 1) == "they" && matches!(text(at + 2), "need" | "want" | "ask"),
+        _ => false,
+    };
+    if let Some(at) = (3..words.len()).find(aside) {
         words.truncate(at);
     }
     words

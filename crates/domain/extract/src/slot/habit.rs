@@ -1,12 +1,13 @@
 //! "Alice browses with Firefox now": what somebody does in one way at a time, told as new.
 //!
-//! Owns: frames of a verb with its preposition that only one thing fills, where a word says that it is so now. Never:
+//! Owns: frames of a verb with its preposition that only one thing fills, where a word says that it is so now, or that
+//! holds all that one has of the kind; and how much of something is done each time. Never:
 //! attributes that have one value whatever is said (`rules`).
 
 use super::Slot;
 use super::pattern::value_end;
 use super::rules::{Reading, is_calendar, is_number, joined, value_of};
-use crate::facts::lexicon::{Form, verb};
+use crate::facts::lexicon::{Form, TIME_UNITS, verb};
 use crate::words::{Word, WordList, word_list};
 
 /// Verbs whose object is one of many, and those that tell of single occasions.
@@ -18,6 +19,10 @@ static LOOSE: WordList = word_list!(
 /// Verbs with one object at a time.
 static SINGLE: WordList = word_list!("support teach study follow manage run wear ride coach date");
 
+/// Verbs of making and keeping: all that is one's own is made or kept in one place.
+static MAKING: WordList =
+    word_list!("draw write keep edit record store track manage host deploy design build");
+
 static PREPOSITIONS: WordList = word_list!("in at on with by from off under every");
 
 /// How far behind the verb its preposition stands.
@@ -28,6 +33,9 @@ pub(super) fn read(words: &[Word], start: usize) -> Option<Reading> {
     let (base, form) = verb(&words.get(start)?.text)?;
     if !matches!(form, Form::Third | Form::Base) || base == "be" {
         return None;
+    }
+    if let Some(amount) = amount(words, start, base) {
+        return Some(amount);
     }
     let rest = start + 1;
     let is_joint = |at: &usize| PREPOSITIONS.contains(&words[*at].text);
@@ -48,10 +56,43 @@ pub(super) fn read(words: &[Word], start: usize) -> Option<Reading> {
         attribute: format!("{base} {} {kind}", without_articles(&frame)),
         value: value_of(value),
     };
+    let made_in = MAKING.contains(base) && frame.starts_with("their ") && kind == "name";
     Some(Reading {
         slot,
         event: false,
-        only_news: true,
+        only_news: !made_in,
+    })
+}
+
+/// "Alice runs 5 km every morning": how much of it in each such time, which is one amount.
+fn amount(words: &[Word], start: usize, base: &str) -> Option<Reading> {
+    let each = |at: &usize| matches!(words[*at].text.as_str(), "a" | "per" | "every" | "each");
+    let until = words.len().min(start + 2 + OBJECT_WORDS_MAX);
+    let clear = |at: &usize| !words[*at].breaks;
+    let each = (start + 3..until).take_while(clear).find(each)?;
+    let end = (each + 1..words.len())
+        .find(|at| words[*at].breaks)
+        .unwrap_or(words.len());
+    let is_time = words
+        .get(each + 1)
+        .is_some_and(|word| TIME_UNITS.contains(&word.text));
+    if !is_time || !is_number(&words[each - 2]) {
+        return None;
+    }
+    let what = joined(&words[start + 1..each - 2]);
+    let slot = Slot {
+        subject: joined(&words[..start]),
+        attribute: format!(
+            "{base} {what} {} each {}",
+            words[each - 1].text,
+            joined(&words[each + 1..end])
+        ),
+        value: words[each - 2].text.clone(),
+    };
+    Some(Reading {
+        slot,
+        event: false,
+        only_news: false,
     })
 }
 

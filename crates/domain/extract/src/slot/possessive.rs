@@ -5,6 +5,7 @@
 use super::Slot;
 use super::dated;
 use super::rules::{Reading, SUBJECT_WORDS_MAX, is_calendar, is_number, joined, value_of};
+use crate::facts::lexicon::is_kin;
 use crate::words::{Word, WordList, word_list};
 
 /// Things that a person has one of, as nouns behind "Alice's".
@@ -76,6 +77,13 @@ static FILLERS: WordList = word_list!(
 /// Words at which a value ends.
 static ENDS: WordList = word_list!("since because but so which who as instead not and until if though");
 
+/// Things that one has several of even where one is told of in the singular.
+static SEVERAL: WordList = word_list!(
+    "book film movie song game hobby language plant trip talk exam class course idea dream recommendation"
+);
+
+/// Longer values are told, not named.
+const RESTATED_WORDS_MAX: usize = 3;
 const VALUE_WORDS_MAX: usize = 5;
 const NOUN_WORDS_MAX: usize = 6;
 
@@ -307,12 +315,34 @@ impl<'a> Owned<'a> {
         if PLACES.contains(head) && self.is_followed_by("in") && self.value.iter().any(|word| word.capital) {
             return Some(self.reading(self.thing(), "residence".to_owned(), value_of(self.value)));
         }
+        if !NOUNS.contains(head) {
+            return self.restated(head);
+        }
         let needs_place = matches!(head, "job" | "home" | "house" | "flat" | "apartment");
-        if !NOUNS.contains(head) || (needs_place && !self.is_followed_by("in at with near")) {
+        if needs_place && !self.is_followed_by("in at with near") {
             return None;
         }
         let name = attribute(&self.noun.join(" "), head);
         Some(self.reading(self.owner.clone(), name, value_of(self.value)))
+    }
+
+    /// "Alice's barber is Enzo", "Alice's frontend is in Angular", "Alice's ferritin is 79": a thing that nothing is known
+    /// of has one value of a kind, a name or a number, if it is said in the singular and is nobody of whom one has several.
+    fn restated(&self, head: &str) -> Option<Reading> {
+        let first = self.value.first()?;
+        let kind = if is_number(first) {
+            "number"
+        } else if first.capital && !is_calendar(first) {
+            "name"
+        } else {
+            return None;
+        };
+        let said = self.start == 0 || self.is_followed_by("in") && kind == "name";
+        let several = head.ends_with('s') && !head.ends_with("ss") || is_kin(head) || SEVERAL.contains(head);
+        (self.be == "is" && said && !several && self.value.len() <= RESTATED_WORDS_MAX).then(|| {
+            let attribute = format!("{} ({kind})", self.noun.join(" "));
+            self.reading(self.owner.clone(), attribute, value_of(self.value))
+        })
     }
 }
 
