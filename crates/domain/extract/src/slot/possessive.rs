@@ -79,7 +79,8 @@ static ENDS: WordList = word_list!("since because but so which who as instead no
 
 /// Things that one has several of even where one is told of in the singular.
 static SEVERAL: WordList = word_list!(
-    "book film movie song game hobby language plant trip talk exam class course idea dream recommendation"
+    "book film movie song game hobby language plant trip talk exam class course idea dream recommendation teammate client \
+     customer patient tenant employee intern candidate supplier"
 );
 
 /// Longer values are told, not named.
