@@ -389,22 +389,15 @@ fn stats(connection: &Connection, keep_since: Timestamp) -> Outcome<RunStats> {
     connection
         .prepare_cached("DELETE FROM runs WHERE state = 'success' AND finished < ?1")?
         .execute([keep_since.millis()])?;
-    let mut standing = connection
-        .prepare_cached("SELECT count(*), min(created) FROM runs WHERE state = ?1 AND state <> 'success'")?;
-    let mut of = |state: RunState| {
-        standing.query_row([state.as_str()], |row| {
-            Ok((counted(row.get(0)?), row.get::<_, Option<i64>>(1)?))
-        })
-    };
-    let (queued, oldest_queued) = of(RunState::Queued)?;
-    let (failed, oldest_failed) = of(RunState::Failed)?;
-    let oldest = oldest_queued.into_iter().chain(oldest_failed).min();
+    let mut standing = connection.prepare_cached(
+        "SELECT count(*) FROM runs WHERE state = ?1 AND state <> 'success' AND (state <> 'queued' OR cause <> 'cron')",
+    )?;
+    let mut of = |state: RunState| standing.query_row([state.as_str()], |row| Ok(counted(row.get(0)?)));
     Ok(RunStats {
-        queued,
-        running: of(RunState::Running)?.0,
-        failed,
-        dead_letters: of(RunState::DeadLetter)?.0,
-        oldest_waiting: oldest.map(Timestamp::from_millis),
+        queued: of(RunState::Queued)?,
+        running: of(RunState::Running)?,
+        failed: of(RunState::Failed)?,
+        dead_letters: of(RunState::DeadLetter)?,
     })
 }
 

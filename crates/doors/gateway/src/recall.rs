@@ -77,14 +77,8 @@ async fn profile(
     filter: Option<Filter>,
 ) -> Result<Vec<Hit>, EngineError> {
     let list = List {
-        scope: scope.clone(),
-        owner: owner.clone(),
-        kind: EntryKind::Profile,
         filter,
-        sort_by: SortBy::Time,
-        descending: true,
-        page: 1,
-        page_size: usize::MAX,
+        ..List::all(scope.clone(), owner.clone(), EntryKind::Profile)
     };
     Ok(gateway.engine.list(list).await?.hits)
 }

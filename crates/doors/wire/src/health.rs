@@ -116,6 +116,7 @@ pub struct TaskGauge {
 /// How many background runs stand where.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RunGauge {
+    /// Without those that a schedule will call for.
     pub queued: usize,
     pub running: usize,
     /// Another attempt will follow.

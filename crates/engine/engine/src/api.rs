@@ -116,6 +116,22 @@ pub struct List {
     pub page_size: usize,
 }
 
+impl List {
+    /// Every memory of a kind, the newest first.
+    pub fn all(scope: Scope, owner: Owner, kind: EntryKind) -> Self {
+        Self {
+            scope,
+            owner,
+            kind,
+            filter: None,
+            sort_by: SortBy::Time,
+            descending: true,
+            page: 1,
+            page_size: usize::MAX,
+        }
+    }
+}
+
 /// A page of memories; hits without a query have score 0.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listed {
@@ -132,7 +148,7 @@ pub enum Forget {
     Owner(Scope, Owner),
     /// An owner's part of one session; the others' memory of it stays.
     OwnerInSession(SessionKey, Owner),
-    /// Single entries of an owner, and what they alone support.
+    /// Single entries of an owner, the messages that nothing else tells, and whatever was made of both.
     Entries(Scope, Owner, Vec<EntryId>),
 }
 

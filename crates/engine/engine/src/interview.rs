@@ -36,16 +36,11 @@ pub(crate) async fn ask(world: &World, messages: &[Message], tail: Tail) -> Resu
     let _turn = world.passes.turn().await;
     let zone = &world.settings.zone;
     let prompt = extract::memcell_request(messages, zone, tail);
-    let say = |role, content| ChatMessage { role, content };
-    let asked = vec![
-        say(ChatRole::System, prompt.system),
-        say(ChatRole::User, prompt.user),
-    ];
     let mut request = ChatRequest {
-        messages: asked.clone(),
         schema: Some((prompt.schema_name, prompt.schema_json)),
-        tokens_max: prompt.tokens_max,
+        ..ChatRequest::new(prompt.system, prompt.user, prompt.tokens_max)
     };
+    let asked = request.messages.clone();
     let mut answers = 0;
     loop {
         let reply = chat
@@ -66,10 +61,11 @@ pub(crate) async fn ask(world: &World, messages: &[Message], tail: Tail) -> Resu
         request.messages.clone_from(&asked);
         // An endpoint takes no empty message, so an empty answer is not shown to the model.
         if !reply.content.trim().is_empty() {
-            request.messages.push(say(ChatRole::Assistant, reply.content));
-            request
-                .messages
-                .push(say(ChatRole::User, extract::retry_hint(&problem)));
+            let say = |role, content| ChatMessage { role, content };
+            request.messages.extend([
+                say(ChatRole::Assistant, reply.content),
+                say(ChatRole::User, extract::retry_hint(&problem)),
+            ]);
         }
     }
 }

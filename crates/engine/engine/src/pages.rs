@@ -76,6 +76,9 @@ pub(crate) async fn let_be_made(
     owner: &Owner,
     going: &[&Doc],
 ) -> Result<(), EngineError> {
+    if going.is_empty() {
+        return Ok(());
+    }
     let before = world.parts.pages.made(scope, owner).await?;
     let mut made = before.clone();
     for doc in going {

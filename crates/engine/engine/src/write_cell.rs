@@ -64,6 +64,7 @@ pub(crate) async fn write(world: &World, id: &CellId, attempt: u32) -> Result<()
     let Some(cell) = world.parts.transcripts.cell(id).await? else {
         return Ok(());
     };
+    let cell = Arc::new(cell);
     let telling = telling::tell(world, &cell, attempt).await?;
     let writing = cell.owners.iter().map(|owner| Writing {
         world,
@@ -75,12 +76,11 @@ pub(crate) async fn write(world: &World, id: &CellId, attempt: u32) -> Result<()
     let written = join_all(writing.map(async |one| one.write(attempt == 1).await)).await;
     let told = written.into_iter().collect::<Result<Vec<bool>, _>>()?;
     let told = cell.owners.iter().zip(told).filter(|(_, is_told)| *is_told);
-    let shared = Arc::new(cell.clone());
     let events = told.map(|(owner, _)| Event::EpisodeWritten {
         scope: cell.session.scope.clone(),
         owner: owner.clone(),
         session: cell.session.session.clone(),
-        cell: shared.clone(),
+        cell: cell.clone(),
         episode: ids::episode_id(id),
     });
     // The job is not done before they are on disk; one that runs again tells them again.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use context::flush::{Answer, Destination, FlushReport, FlushWork, Policy, finish};
 use context::memories;
 use model::{Timestamp, Zone};
-use ports::{Chat, ChatMessage, ChatRequest, ChatRole};
+use ports::{Chat, ChatRequest};
 use transcript::{Item, ItemId};
 
 /// What an answer may weigh, in tokens.
@@ -82,19 +82,7 @@ impl Work {
 }
 
 async fn ask(chat: &dyn Chat, work: &FlushWork) -> Option<String> {
-    let say = |role, content: &str| ChatMessage {
-        role,
-        content: content.to_owned(),
-    };
-    let messages = vec![
-        say(ChatRole::System, work.system),
-        say(ChatRole::User, &work.user),
-    ];
-    let request = ChatRequest {
-        messages,
-        schema: None,
-        tokens_max: ANSWER_TOKENS_MAX,
-    };
+    let request = ChatRequest::new(work.system, work.user.as_str(), ANSWER_TOKENS_MAX);
     match chat.complete(request).await {
         Ok(reply) => Some(reply.content),
         Err(error) => {

@@ -4,7 +4,7 @@
 
 use condense::chunk;
 use context::prompt;
-use ports::{Chat, ChatMessage, ChatRequest, ChatRole};
+use ports::{Chat, ChatRequest};
 use tokens::Meter;
 use transcript::Item;
 
@@ -23,15 +23,8 @@ pub(crate) async fn by_model(
     for piece in chunk::split(items, &weights, 1, &chunk::Rules::quipu(PIECE_TOKENS_MAX)) {
         let piece: Vec<&Item> = items[piece.items].iter().collect();
         let asked = prompt::summary(&piece, &carried, tokens_max, meter);
-        let say = |role, content| ChatMessage { role, content };
-        let request = ChatRequest {
-            messages: vec![
-                say(ChatRole::System, asked.system),
-                say(ChatRole::User, asked.user),
-            ],
-            schema: None,
-            tokens_max: u32::try_from(asked.tokens_max).unwrap_or(u32::MAX),
-        };
+        let tokens_max = u32::try_from(asked.tokens_max).unwrap_or(u32::MAX);
+        let request = ChatRequest::new(asked.system, asked.user, tokens_max);
         match chat.complete(request).await {
             Ok(reply) => carried = prompt::read_summary(&reply.content).unwrap_or(carried),
             Err(error) => {

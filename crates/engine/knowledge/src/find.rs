@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::{EngineError, List, SortBy};
+use engine::{EngineError, List};
 use model::{Doc, EntryKind, Scope};
 
 use crate::api::{Category, Document, Found, FoundTopic, KnowledgeError, Search, TopicAt};
@@ -105,14 +105,8 @@ impl Knowledge {
     /// The rows of a scope's library.
     async fn rows(&self, scope: &Scope) -> Result<Vec<Arc<Doc>>, EngineError> {
         let list = List {
-            scope: scope.clone(),
-            owner: self.library.clone(),
-            kind: EntryKind::Topic,
-            filter: None,
-            sort_by: SortBy::Time,
             descending: false,
-            page: 1,
-            page_size: usize::MAX,
+            ..List::all(scope.clone(), self.library.clone(), EntryKind::Topic)
         };
         let listed = self.parts.engine.list(list).await?;
         Ok(listed.hits.into_iter().map(|hit| hit.doc).collect())

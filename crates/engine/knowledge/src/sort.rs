@@ -6,7 +6,7 @@
 use documents::Source;
 use documents::taxonomy::{self, Category, OTHERS};
 use model::{Scope, Vector};
-use ports::{ChatMessage, ChatRequest, ChatRole, EmbedError, EmbedPurpose, TAXONOMY};
+use ports::{ChatRequest, EmbedError, EmbedPurpose, TAXONOMY};
 
 use crate::api::KnowledgeError;
 use crate::knowledge::Knowledge;
@@ -59,14 +59,9 @@ impl Knowledge {
     ) -> Option<&'a Category> {
         let chat = self.parts.chat.as_ref()?;
         let prompt = taxonomy::prompt(source, title, categories);
-        let message = |role, content| ChatMessage { role, content };
         let request = ChatRequest {
-            messages: vec![
-                message(ChatRole::System, prompt.system),
-                message(ChatRole::User, prompt.user),
-            ],
             schema: Some(("category".to_owned(), prompt.schema)),
-            tokens_max: prompt.tokens_max,
+            ..ChatRequest::new(prompt.system, prompt.user, prompt.tokens_max)
         };
         match chat.complete(request).await {
             Ok(reply) => taxonomy::answer(&reply.content, categories),

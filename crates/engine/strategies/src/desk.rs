@@ -7,12 +7,12 @@ use std::error::Error as _;
 use std::fmt::Display;
 
 use consolidate::known::{Known, of_row};
-use engine::{Engine, EngineError, Hit, List, SortBy};
+use engine::{Engine, EngineError, Hit, List};
 use extract::Prompt;
 use model::{EntryKind, Owner, OwnerKind, Scope, Timestamp};
 use offline::{About, Failure, RunContext};
+use ports::ChatRequest;
 use ports::runs::Event;
-use ports::{ChatMessage, ChatRequest, ChatRole};
 
 /// Why an answer is left aside that could not be read.
 pub(crate) const NO_ANSWER: &str = "it is no answer to what was asked";
@@ -25,14 +25,9 @@ pub(crate) async fn ask<T, E: Display>(
     read: impl Fn(&str) -> Result<T, E>,
 ) -> Option<(T, String)> {
     let chat = context.chat.as_ref()?;
-    let message = |role, content| ChatMessage { role, content };
     let request = ChatRequest {
-        messages: vec![
-            message(ChatRole::System, prompt.system),
-            message(ChatRole::User, prompt.user),
-        ],
         schema: Some((prompt.schema_name, prompt.schema_json)),
-        tokens_max: prompt.tokens_max,
+        ..ChatRequest::new(prompt.system, prompt.user, prompt.tokens_max)
     };
     let strategy = &context.run.work.strategy;
     let reply = chat.complete(request).await;
@@ -107,16 +102,7 @@ pub(crate) async fn all(
     owner: &Owner,
     kind: EntryKind,
 ) -> Result<Vec<Hit>, Failure> {
-    let list = List {
-        scope: scope.clone(),
-        owner: owner.clone(),
-        kind,
-        filter: None,
-        sort_by: SortBy::Time,
-        descending: true,
-        page: 1,
-        page_size: usize::MAX,
-    };
+    let list = List::all(scope.clone(), owner.clone(), kind);
     Ok(engine.list(list).await.map_err(failed)?.hits)
 }
 

@@ -65,7 +65,12 @@ impl Strategy for ExtractForesight {
         {
             return Ok(outcome(0));
         }
-        let facts = all(&self.engine, &work.scope, owner, EntryKind::Fact).await?;
+        // Without a model nobody but the rules has told the facts.
+        let teller = context.chat.as_ref().map(|chat| chat.model());
+        let facts = match teller {
+            Some(_) => all(&self.engine, &work.scope, owner, EntryKind::Fact).await?,
+            None => Vec::new(),
+        };
         let is_known = |new: &Foresight| {
             standing.iter().any(|hit| {
                 hit.doc.valid_from == Some(new.from) && extract::is_duplicate(&hit.doc.text, &new.content)
@@ -74,9 +79,12 @@ impl Strategy for ExtractForesight {
         let put: Vec<Entry> = self
             .announced(&cell, owner)
             .into_iter()
-            .map(|new| self.worded(new, &facts))
-            .filter(|new| !is_known(new))
-            .map(|new| entry(&new, &cell, owner))
+            .map(|new| self.worded(&new, &facts).unwrap_or((new, false)))
+            .filter(|(new, _)| !is_known(new))
+            .map(|(new, by_model)| {
+                let author = teller.filter(|_| by_model).map_or_else(by_rules, str::to_owned);
+                entry(&new, &cell, owner, author)
+            })
             .collect();
         let count = put.len();
         let curate = Curate {
@@ -105,12 +113,13 @@ impl ExtractForesight {
         foresights(&own, &self.engine.settings().zone)
     }
 
-    /// In the words of the fact that tells it, which a model may have written.
-    fn worded(&self, new: Foresight, facts: &[Hit]) -> Foresight {
+    /// In the words of the fact that tells it, and whether these are other than the rules' own: then a model wrote them.
+    fn worded(&self, new: &Foresight, facts: &[Hit]) -> Option<(Foresight, bool)> {
         let zone = &self.engine.settings().zone;
         let mut of_message = facts.iter().filter(|hit| hit.doc.sources.contains(&new.source));
-        let worded = of_message.find_map(|hit| new.in_words_of(&hit.doc.text, zone));
-        worded.unwrap_or(new)
+        let worded = of_message.find_map(|hit| new.in_words_of(&hit.doc.text, zone))?;
+        let by_model = worded.content != new.content;
+        Some((worded, by_model))
     }
 }
 
@@ -121,7 +130,7 @@ fn outcome(count: usize) -> Outcome {
     }
 }
 
-fn entry(new: &Foresight, cell: &Cell, owner: &Owner) -> Entry {
+fn entry(new: &Foresight, cell: &Cell, owner: &Owner, author: String) -> Entry {
     Entry {
         id: EntryId::new(new.id()),
         kind: EntryKind::Foresight,
@@ -133,7 +142,7 @@ fn entry(new: &Foresight, cell: &Cell, owner: &Owner) -> Entry {
         valid_until: Some(new.until),
         supersedes: Vec::new(),
         origin: Origin::User,
-        author: Some(by_rules()),
+        author: Some(author),
         parent: Some(Parent {
             kind: ParentKind::Memcell,
             id: cell.id.as_str().to_owned(),

@@ -69,6 +69,21 @@ pub struct ChatRequest {
     pub tokens_max: u32,
 }
 
+impl ChatRequest {
+    /// What to do, and what to do it with; any text may answer.
+    pub fn new(system: impl Into<String>, user: impl Into<String>, tokens_max: u32) -> Self {
+        let say = |role, content| ChatMessage { role, content };
+        Self {
+            messages: vec![
+                say(ChatRole::System, system.into()),
+                say(ChatRole::User, user.into()),
+            ],
+            schema: None,
+            tokens_max,
+        }
+    }
+}
+
 /// A model's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatReply {

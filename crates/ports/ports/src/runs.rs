@@ -235,13 +235,12 @@ pub struct RunPage {
 /// How many runs stand where.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunStats {
+    /// Waiting for their first attempt; the next time of a schedule is no work that waits.
     pub queued: usize,
     pub running: usize,
     /// Waiting for another attempt.
     pub failed: usize,
     pub dead_letters: usize,
-    /// When the oldest waiting run was queued.
-    pub oldest_waiting: Option<Timestamp>,
 }
 
 /// Durable background runs. A claim leases a run; of one strategy and owner, one runs at a time. A lease that a dead

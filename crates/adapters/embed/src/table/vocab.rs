@@ -14,6 +14,7 @@ use tokenizers::{
 
 /// A longer word is one unknown piece, as in the reference.
 const WORD_CHARS_MAX: usize = 100;
+/// No piece is longer.
 const PIECE_BYTES_MAX: usize = 64;
 const SLOTS: usize = 1 << 16;
 const EMPTY: u16 = u16::MAX;
@@ -31,7 +32,7 @@ pub(super) struct Vocab {
 }
 
 impl Vocab {
-    /// The vocabulary of that text, if it has that many lines and one of them is `[UNK]`.
+    /// The vocabulary of that text, if it has that many lines, none too long, and one of them is `[UNK]`.
     pub(super) fn new(text: &'static str, count: usize) -> Option<Self> {
         // The table stays at most half full, and no id is the mark of an empty slot.
         if count > SLOTS / 2 || !text.ends_with('\n') {

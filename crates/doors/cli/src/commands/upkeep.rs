@@ -267,7 +267,7 @@ fn as_text(desk: &Desk, health: &HealthData) -> Result<(), Failure> {
         (
             "background",
             format!(
-                "{} runs waiting, {} running, {} to be tried again, {} given up",
+                "{} waiting, {} running, {} to be tried again, {} given up",
                 runs.queued, runs.running, runs.failed, runs.dead_letters
             ),
         ),

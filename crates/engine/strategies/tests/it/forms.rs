@@ -1,9 +1,11 @@
 //! What each strategy makes of what people said, and what it makes nothing of.
 
+use std::sync::Arc;
+
 use engine::{EditEntry, Forget, Method, Search};
 use model::{EntryId, EntryKind, Origin, Owner, Page, Scope, SessionId, SessionKey};
 use ports::runs::RunState;
-use ports::{By, History, RecordedChange, Touching};
+use ports::{By, History, RecordedChange, Touching, Vault as _};
 use testkit::models::ScriptedChat;
 
 use crate::stage::{Stage, hits, name, page, put, put_fact, texts, user};
@@ -206,6 +208,33 @@ async fn an_announcement_is_listed_found_and_ends() {
     assert!(answer.memories.iter().any(|hit| hit.doc.key.id == doc.key.id));
     stage.run(&process, "dream").await;
     assert!(page(&process.engine, Page::Memory).await.contains(&*doc.key.id));
+}
+
+#[tokio::test]
+async fn an_announcement_in_a_models_words_is_signed_by_it() {
+    let told = r#"{"parts":[{"last":1,"title":"A flight","summary":"Ann flies to Rome.","facts":[
+        {"text":"Ann is taking a plane to Rome on 6 March 2026.","messages":[1],"date":""}]}]}"#;
+    let model = || Some(Arc::new(ScriptedChat::answering(move |_| Ok(told.to_owned()))));
+    let mut stage = Stage::default();
+    (stage.teller, stage.chat) = (model(), model());
+    let process = stage.open().await;
+    stage
+        .say(&process, "s", "ann", &["I'm flying to Rome on Friday."])
+        .await;
+    stage.run(&process, FORESIGHT).await;
+    let found = hits(&process.engine, "ann", EntryKind::Foresight).await;
+    assert_eq!(
+        found[0].doc.text,
+        "Ann is taking a plane to Rome on 6 March 2026."
+    );
+    let path = found[0].doc.path.as_ref().into();
+    let file = stage
+        .vault
+        .read(&path)
+        .await
+        .expect("it reads")
+        .expect("it is there");
+    assert_eq!(file.entries[0].entry.author.as_deref(), Some("fake/scripted"));
 }
 
 #[tokio::test]

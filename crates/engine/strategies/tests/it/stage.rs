@@ -105,6 +105,8 @@ pub(crate) struct Stage {
     clock: Arc<ManualClock>,
     ids: Arc<CountingIds>,
     pub(crate) chat: Option<Arc<ScriptedChat>>,
+    /// Tells memcells; the rules do where there is none.
+    pub(crate) teller: Option<Arc<ScriptedChat>>,
 }
 
 /// A process.
@@ -131,6 +133,7 @@ impl Default for Stage {
             clock: Arc::default(),
             ids: Arc::default(),
             chat: None,
+            teller: None,
         }
     }
 }
@@ -162,7 +165,7 @@ impl Stage {
             history: Some(self.history.clone()),
             index: Arc::new(self.index.clone()),
             embedder: self.embedder.clone(),
-            chat: None,
+            chat: self.teller.clone().map(|chat| chat as Arc<dyn Chat>),
             events: Arc::new(ports::runs::NoEvents),
             clock: self.clock.clone(),
             ids: self.ids.clone(),

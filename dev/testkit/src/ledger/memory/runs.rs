@@ -238,13 +238,12 @@ impl Kept {
             run.state != RunState::Success || run.finished.is_none_or(|finished| finished >= keep_since)
         });
         let count = |state| self.runs.iter().filter(|run| run.state == state).count();
-        let waiting = self.runs.iter().filter(|run| run.state.is_waiting());
+        let scheduled = |run: &&Run| run.state == RunState::Queued && run.cause == Cause::Cron;
         RunStats {
-            queued: count(RunState::Queued),
+            queued: count(RunState::Queued) - self.runs.iter().filter(scheduled).count(),
             running: count(RunState::Running),
             failed: count(RunState::Failed),
             dead_letters: count(RunState::DeadLetter),
-            oldest_waiting: waiting.map(|run| run.created).min(),
         }
     }
 }
