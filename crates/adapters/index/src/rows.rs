@@ -86,9 +86,10 @@ fn vectors(docs: &[Doc], schema: &Schema) -> ArrayRef {
     let mut vectors = FixedSizeListBuilder::new(PrimitiveBuilder::<Float16Type>::new(), dims);
     for doc in docs {
         match &doc.vector {
-            Some(vector) => vector
-                .iter()
-                .for_each(|x| vectors.values().append_value(Half::from_f32(*x))),
+            Some(vector) => {
+                let halves: Vec<Half> = vector.iter().copied().map(Half::from_f32).collect();
+                vectors.values().append_slice(&halves);
+            }
             None => vectors.values().append_nulls(usize::try_from(dims).unwrap_or(0)),
         }
         vectors.append(doc.vector.is_some());

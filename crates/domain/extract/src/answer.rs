@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::boundary::holds;
 use crate::facts::lexicon::SECRETS;
 use crate::prompt::Tail;
-use crate::slot::{is_duplicate, slot};
+use crate::slot::is_duplicate;
 use crate::visible::{own_words, shown, speaker};
 use crate::words::{cut, one_line, words};
 use crate::{Episode, Fact, dates, episode, repair};
@@ -277,7 +277,6 @@ fn read_fact(fact: &Value, messages: &[Message], part: std::ops::Range<usize>, z
         return None;
     }
     Some(Fact {
-        slot: slot(&text),
         sources: places.iter().map(|place| messages[*place].id.clone()).collect(),
         sender: first.sender.clone(),
         said_at: first.time,

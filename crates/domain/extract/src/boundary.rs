@@ -180,17 +180,19 @@ impl Part {
             return None;
         }
         let near = &self.across[here - NEIGHBOURS..=here + NEIGHBOURS];
-        let lowest = near
+        let is_lowest = near
             .iter()
             .enumerate()
             .all(|(i, there)| i == NEIGHBOURS || self.across[here] < *there);
-        let alike = cosine(
-            &mean(&vectors[end - WINDOW..end]),
-            &mean(&vectors[end..end + WINDOW]),
-        );
-        let lowest = lowest && alike < ALIKE_MIN;
+        let is_deep = || deviations(usual, self.across[here]) >= DEVIATIONS_MIN;
+        let alike = || {
+            cosine(
+                &mean(&vectors[end - WINDOW..end]),
+                &mean(&vectors[end..end + WINDOW]),
+            )
+        };
         let reason = CutReason::Topic;
-        (lowest && deviations(usual, self.across[here]) >= DEVIATIONS_MIN).then_some(Boundary { end, reason })
+        (is_lowest && is_deep() && alike() < ALIKE_MIN).then_some(Boundary { end, reason })
     }
 }
 
@@ -230,10 +232,13 @@ fn across(vectors: &[Vector], start: usize, place: usize) -> f32 {
 
 fn mean(vectors: &[Vector]) -> Vec<f32> {
     let dims = vectors.iter().map(|v| v.len()).min().unwrap_or(0);
+    let mut sums = vec![0.0_f32; dims];
+    for vector in vectors {
+        sums.iter_mut().zip(vector.iter()).for_each(|(sum, x)| *sum += x);
+    }
     let count = vectors.len() as f32;
-    (0..dims)
-        .map(|i| vectors.iter().map(|v| v[i]).sum::<f32>() / count)
-        .collect()
+    sums.iter_mut().for_each(|sum| *sum /= count);
+    sums
 }
 
 fn cosine(a: &[f32], b: &[f32]) -> f32 {

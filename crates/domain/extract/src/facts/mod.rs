@@ -20,7 +20,7 @@ use model::{Cell, Message, MessageId, Role, SenderId, Timestamp, Zone};
 use recall::text::terms;
 
 use crate::sentence::sentences;
-use crate::slot::{Slot, is_duplicate, slot};
+use crate::slot::is_duplicate;
 use crate::{dates, visible};
 
 /// One self-contained statement.
@@ -33,8 +33,6 @@ pub struct Fact {
     pub said_at: Timestamp,
     /// Since when it holds, where the text gives a date other than when it was said.
     pub valid_from: Option<Timestamp>,
-    /// What the fact is the current value of, if only one value can be current.
-    pub slot: Option<Slot>,
 }
 
 /// What one message may add: who says more in a breath is telling a story, which the episode keeps.
@@ -86,7 +84,6 @@ fn of_message(message: &Message, zone: &Zone) -> Vec<Fact> {
             let (predicate, since) = dates::written_out(&said.predicate, message.time, zone);
             let text = format!("{} {predicate}.", said.subject);
             facts.push(Fact {
-                slot: slot(&text),
                 text,
                 sources: vec![message.id.clone()],
                 sender: message.sender.clone(),

@@ -25,7 +25,7 @@ use model::Timestamp;
 
 pub use known::{KnownFacts, Standing, Statement};
 use rules::Reading;
-use wording::{Wording, word_set};
+use wording::word_set;
 
 /// An attribute that has one current value, and that value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -75,5 +75,5 @@ fn is_same_value(a: &str, b: &str) -> bool {
 
 /// Whether two facts say the same in nearly the same words; every number and every negation must agree.
 pub fn is_duplicate(a: &str, b: &str) -> bool {
-    a == b || Wording::of(a).says(&Wording::of(b))
+    wording::says_same(a, b)
 }

@@ -42,7 +42,7 @@ impl Wording {
 
     /// Whether both say the same in nearly the same words; every number and every negation must agree.
     pub(super) fn says(&self, other: &Self) -> bool {
-        if (self.traces ^ other.traces).count_ones() > TRACES_DIFFER_MAX
+        if differ(self.traces, other.traces)
             || self.numbers != other.numbers
             || self.is_negated != other.is_negated
         {
@@ -62,6 +62,15 @@ impl Wording {
         let common_min = (self.terms.len() * SAME_SHARE.0).div_ceil(SAME_SHARE.1);
         self.terms.len() - common_min + 1
     }
+}
+
+/// Whether two texts say the same, without reading the words of those that differ at a glance.
+pub(super) fn says_same(a: &str, b: &str) -> bool {
+    a == b || (!differ(traces(a), traces(b)) && Wording::of(a).says(&Wording::of(b)))
+}
+
+fn differ(traces: u64, others: u64) -> bool {
+    (traces ^ others).count_ones() > TRACES_DIFFER_MAX
 }
 
 /// The number of a word without its ending.
