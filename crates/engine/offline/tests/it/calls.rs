@@ -53,12 +53,16 @@ async fn n8_n9_to_ask_returns_at_once_and_the_run_really_runs() {
     let puppet = at_once("look");
     puppet.held.send_replace(true);
     let offline = stage.open(&[&puppet]).await;
-    // Comes back although the run is held.
     stage.emit(&offline, "ann", "mc1").await;
-    assert_eq!(stage.states().await, "running");
+    assert_eq!(
+        stage.states().await,
+        "running",
+        "it came back although the run is held"
+    );
     puppet.held.send_replace(false);
     stage.pass(Duration::ZERO).await;
     assert_eq!(stage.states().await, "success");
+    assert_eq!(puppet.begun(), ["mc1"]);
 }
 
 #[tokio::test]

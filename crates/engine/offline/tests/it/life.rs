@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use offline::Triggers;
+use offline::{Settings, Triggers};
 
 use crate::stage::{IDLE, Puppet, Stage, at_once, outcome, when_idle};
 
@@ -81,14 +81,15 @@ async fn n3_an_attempt_that_does_not_listen_is_cut_short() {
     puppet.held.send_replace(true);
     let offline = stage.open(&[&puppet]).await;
     stage.emit(&offline, "ann", "mc1").await;
-    let ((), ()) = tokio::join!(offline.stop(), async {
+    let stopped = async {
+        offline.stop().await;
+        (stage.states().await, stage.runs().await[0].attempt)
+    };
+    let (stopped, ()) = tokio::join!(stopped, async {
         stage.pass(Duration::ZERO).await;
         stage.pass(Duration::from_secs(2)).await;
     });
-    assert_eq!(
-        (stage.states().await.as_str(), stage.runs().await[0].attempt),
-        ("queued", 0)
-    );
+    assert_eq!(stopped, ("queued".to_owned(), 0), "its end was awaited");
 }
 
 #[tokio::test]
@@ -124,6 +125,46 @@ async fn n14_starts_and_stops_may_come_twice() {
     assert_eq!(puppet.begun(), ["mc1", "mc1", "mc2"]);
 }
 
+/// What was begun, and how often the store was asked, where one was started so many times.
+async fn begun_after(starts: usize) -> (Vec<String>, usize) {
+    let stage = Stage {
+        settings: Settings {
+            concurrency: 1,
+            ..Settings::default()
+        },
+        ..Stage::default()
+    };
+    let (now, idle) = (at_once("now"), when_idle("idle"));
+    now.held.send_replace(true);
+    let offline = stage.open(&[&now, &idle]).await;
+    stage.emit(&offline, "ann", "mc1").await;
+    for _ in 1..starts {
+        offline.start().await.expect("starts");
+        stage.pass(Duration::ZERO).await;
+    }
+    stage.emit(&offline, "bob", "mc2").await;
+    assert_eq!(
+        now.begun(),
+        ["mc1"],
+        "there is one place, and nobody was sent from it"
+    );
+    now.held.send_replace(false);
+    stage.pass(Duration::ZERO).await;
+    stage.pass(IDLE).await;
+    assert_eq!(stage.states().await, "success success success success");
+    offline.stop().await;
+    let begun = now.begun.lock().expect("no panic");
+    let begun = begun
+        .iter()
+        .map(|run| format!("{} {}", run.work.subject, run.attempt));
+    (begun.collect(), stage.ledger.calls())
+}
+
+#[tokio::test]
+async fn n14_a_second_start_makes_no_second_dispatcher() {
+    assert_eq!(begun_after(3).await, begun_after(1).await);
+}
+
 #[tokio::test]
 async fn n15_equal_work_is_done_once_and_in_turn() {
     let stage = Stage::default();
@@ -141,6 +182,20 @@ async fn n15_equal_work_is_done_once_and_in_turn() {
     stage.pass(Duration::ZERO).await;
     assert_eq!(puppet.begun().len(), 4, "{:?}", puppet.begun());
     assert_eq!(stage.states().await, "success success success success");
+}
+
+#[tokio::test]
+async fn n15_what_runs_ends_with_the_engine() {
+    let stage = Stage::default();
+    let puppet = at_once("look");
+    puppet.held.send_replace(true);
+    let offline = stage.open(&[&puppet]).await;
+    stage.emit(&offline, "ann", "mc1").await;
+    drop(offline);
+    puppet.held.send_replace(false);
+    stage.pass(Duration::ZERO).await;
+    assert_eq!(stage.states().await, "running", "nobody is left to end it");
+    assert_eq!(Arc::strong_count(&puppet), 1, "nor holds what it ran");
 }
 
 #[tokio::test]

@@ -69,7 +69,7 @@ async fn what_would_fail_again_is_given_up_at_once() {
 }
 
 #[tokio::test]
-async fn n10_a_panic_is_a_failure() {
+async fn n10_a_panic_is_a_failure_and_stops_nobody() {
     let stage = Stage::default();
     let puppet = failing(|| panic!("planted"));
     let offline = stage.open(&[&puppet]).await;
@@ -79,6 +79,11 @@ async fn n10_a_panic_is_a_failure() {
         stage.runs().await[0].error.as_deref(),
         Some("the strategy panicked")
     );
+    stage.emit(&offline, "ann", "good").await;
+    stage.emit(&offline, "bob", "good").await;
+    assert_eq!(stage.states().await, "failed success success");
+    stage.pass(Duration::from_millis(1_500)).await;
+    assert_eq!(stage.runs().await[2].attempt, 2, "and it is tried again");
 }
 
 #[tokio::test]
