@@ -11,8 +11,8 @@ use model::{Scope, Zone};
 use wire::knowledge::{
     CategoryItem, CategoryListData, DocumentContext, DocumentCreateData, DocumentData, DocumentDeleteData,
     DocumentForm, DocumentItem, DocumentListData, DocumentPatchData, DocumentPatchRequest, DocumentSort,
-    DocumentsQuery, KnowledgeHit, KnowledgeMethod, KnowledgeSearchData, KnowledgeSearchRequest, ScopeQuery,
-    TopicData, TopicItem, document_id, topic_id,
+    DocumentsQuery, KnowledgeHit, KnowledgeMethod, KnowledgeSearchData, KnowledgeSearchRequest,
+    LibraryDeleteData, ScopeQuery, TopicData, TopicItem, document_id, topic_id,
 };
 use wire::{Envelope, ErrorCode, SortOrder};
 
@@ -137,6 +137,39 @@ pub(crate) async fn delete(
         }),
         None => StatusCode::NO_CONTENT.into_response(),
     })
+}
+
+/// Delete every document
+///
+/// With the categories and whatever else the library keeps. 204 when there is no document.
+#[utoipa::path(
+    delete,
+    path = "/knowledge/documents",
+    operation_id = "delete_documents",
+    tag = "knowledge",
+    params(ScopeQuery),
+    responses(
+        (status = 200, description = "Deleted", body = Envelope<LibraryDeleteData>),
+        (status = 204, description = "There was none"),
+        Errors,
+    ),
+)]
+pub(crate) async fn delete_all(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<ScopeQuery>,
+) -> Result<Response, Failure> {
+    let scope = entered(&visit, &query)?;
+    let library = library(&gateway)?;
+    let write = async move { Ok(library.delete_all(&scope).await?) };
+    let gone = gateway.see_through(write).await?;
+    if gone.documents == 0 {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    Ok(visit.answer(LibraryDeleteData {
+        deleted_documents: gone.documents,
+        deleted_topics: gone.topics,
+    }))
 }
 
 /// List documents

@@ -75,6 +75,7 @@ struct System;
     knowledge::replace,
     knowledge::patch,
     knowledge::delete,
+    knowledge::delete_all,
     knowledge::topic,
     knowledge::search,
     knowledge::categories,

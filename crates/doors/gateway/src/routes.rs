@@ -81,7 +81,10 @@ impl Gateway {
         let documents = post(knowledge::create).layer(DefaultBodyLimit::max(form_max));
         let document = put(knowledge::replace).layer(DefaultBodyLimit::max(form_max));
         Router::new()
-            .route(&path("/documents"), documents.get(knowledge::list))
+            .route(
+                &path("/documents"),
+                documents.get(knowledge::list).delete(knowledge::delete_all),
+            )
             .route(
                 &path("/documents/{doc_id}"),
                 document

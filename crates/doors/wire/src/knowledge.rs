@@ -318,6 +318,13 @@ pub struct DocumentDeleteData {
     pub deleted_topics: usize,
 }
 
+/// What was deleted with a library.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LibraryDeleteData {
+    pub deleted_documents: usize,
+    pub deleted_topics: usize,
+}
+
 /// A page of documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DocumentListData {

@@ -88,6 +88,13 @@ pub struct Patch {
     pub category: Option<String>,
 }
 
+/// What was deleted with a library.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Emptied {
+    pub documents: usize,
+    pub topics: usize,
+}
+
 /// A question to a library.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {

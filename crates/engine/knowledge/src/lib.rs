@@ -15,7 +15,8 @@ mod sort;
 mod sweep;
 
 pub use api::{
-    Category, Document, Found, FoundTopic, KnowledgeError, Patch, Search, Stored, Topic, TopicAt, Upload,
+    Category, Document, Emptied, Found, FoundTopic, KnowledgeError, Patch, Search, Stored, Topic, TopicAt,
+    Upload,
 };
 pub use documents::Unreadable;
 pub use engine::Method;

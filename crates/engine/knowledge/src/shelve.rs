@@ -6,12 +6,12 @@
 use std::fmt::Write as _;
 
 use documents::{Source, topics};
-use engine::{Curate, EngineError};
+use engine::{Curate, EngineError, Forget};
 use model::{Entry, EntryId, Scope, Timestamp};
 use ports::{ORIGINALS, VaultError, VaultPath};
 use sha2::{Digest as _, Sha256};
 
-use crate::api::{Document, KnowledgeError, Patch, Stored, Upload};
+use crate::api::{Document, Emptied, KnowledgeError, Patch, Stored, Upload};
 use crate::knowledge::Knowledge;
 use crate::shape::{self, Facts, Place, touched};
 
@@ -127,7 +127,20 @@ impl Knowledge {
         Ok(topics)
     }
 
-    /// The same, but for the history.
+    /// Removes a whole library: every document, the categories, and what a person put beside them, from the vault's history too.
+    /// One that fails half-way is finished by the next.
+    pub async fn delete_all(&self, scope: &Scope) -> Result<Emptied, KnowledgeError> {
+        let _alone = self.changing.lock().await;
+        let documents = self.documents(scope).await?;
+        let all = Forget::Owner(scope.clone(), self.library.clone());
+        self.parts.engine.forget(all).await?;
+        Ok(Emptied {
+            documents: documents.len(),
+            topics: documents.iter().map(|document| document.topics.len()).sum(),
+        })
+    }
+
+    /// What [`Self::delete`] does, but for the history.
     async fn remove(&self, scope: &Scope, id: &str) -> Result<Option<usize>, KnowledgeError> {
         let rows = self.rows_of(scope, id).await?;
         let topics = rows.iter().filter(|row| !shape::is_head(row)).count();

@@ -1,6 +1,6 @@
 //! Documents: stored, found, changed, deleted; by one tenant alone.
 
-use model::{Name, Owner, Scope, Zone};
+use model::Zone;
 use serde_json::{Value, json};
 
 use crate::house::{House, Reply, get, post, tokens};
@@ -154,7 +154,9 @@ async fn one_tenant_sees_and_changes_no_document_of_the_other() {
         assert_eq!(reply.error().0, 404, "{what}");
         assert!(!reply.text.contains("samovar"));
     }
-    assert_eq!(house.ask(delete(&at(&id)).token("b")).await.status, 204);
+    for path in [&*at(&id), DOCUMENTS] {
+        assert_eq!(house.ask(delete(path).token("b")).await.status, 204);
+    }
     for ask in [
         get(DOCUMENTS),
         get("/api/v2/knowledge/categories"),
@@ -175,6 +177,7 @@ async fn one_tenant_sees_and_changes_no_document_of_the_other() {
         get(&named(&at(&id))),
         get(&named(&topic)),
         delete(&named(&at(&id))),
+        delete(&named(DOCUMENTS)),
     ];
     asks.extend([
         get(&named(DOCUMENTS)),
@@ -209,6 +212,11 @@ async fn one_tenant_sees_and_changes_no_document_of_the_other() {
             .text
             .contains("samovar")
     );
+    // Each empties its own.
+    assert_eq!(house.ask(delete(DOCUMENTS).token("b")).await.status, 200);
+    assert_eq!(house.ask(get(DOCUMENTS).token("b")).await.data()["total"], 0);
+    let all = house.ask(get(DOCUMENTS).token("a")).await.data();
+    assert_eq!(all["total"], 1);
 }
 
 fn id_of_b(stored: &Reply) -> String {
@@ -242,11 +250,42 @@ async fn a_document_is_nobodys_words() {
     let forget = json!({"user_id": "ada"});
     house.post("/api/v1/memory/delete", &forget).await.data();
     assert_eq!(house.get(DOCUMENTS).await.data()["total"], 1);
-    let library = Owner::library(Name::parse("default").expect("a name"));
-    let forget = engine::Forget::Owner(Scope::default(), library);
-    house.engine.forget(forget).await.expect("it is forgotten");
+    let gone = house.ask(delete(DOCUMENTS)).await.data();
+    assert_eq!(gone, json!({"deleted_documents": 1, "deleted_topics": 3}));
     assert_eq!(house.get(DOCUMENTS).await.data()["total"], 0);
     assert_eq!(house.shelved(), Vec::<String>::new());
+    assert!(search(&house, "samovar", json!({"top_k": 100})).await.is_empty());
+    assert_eq!(house.ask(delete(DOCUMENTS)).await.status, 204);
+    let kept = json!({"user_id": "bob", "query": "kettle"});
+    house.remember("t", &[("bob", "My kettle is old.")]).await;
+    house.ask(delete(DOCUMENTS)).await;
+    let found = house.post("/api/v2/memory/search", &kept).await;
+    assert!(found.text.contains("old"), "{}", found.text);
+    house.store("guide.md", GUIDE.as_bytes(), &[]).await;
+    // An id that was left out names no library.
+    let unnamed = house.ask(delete(&at(""))).await;
+    assert_eq!((unnamed.error().0, house.originals().len()), (404, 1));
+}
+
+#[tokio::test]
+async fn a_library_that_is_deleted_in_part_is_deleted_by_the_next() {
+    let mut failed = 0;
+    for n in 1..20 {
+        let house = House::new().await;
+        house.store("guide.md", GUIDE.as_bytes(), &[]).await;
+        house.store("kept.md", b"# Kept\n\nA samovar is kept.", &[]).await;
+        house.vault.fail_call(n);
+        let reply = house.ask(delete(DOCUMENTS)).await;
+        house.vault.fail_call(u64::MAX / 2);
+        if reply.status != 200 {
+            failed += 1;
+            let again = house.ask(delete(DOCUMENTS)).await.status;
+            assert!(again == 200 || again == 204, "call {n}: {again}");
+        }
+        assert_eq!(house.shelved(), Vec::<String>::new(), "call {n}");
+        assert_eq!(house.get(DOCUMENTS).await.data()["total"], 0, "call {n}");
+    }
+    assert!(failed >= 2, "{failed}");
 }
 
 #[tokio::test]
