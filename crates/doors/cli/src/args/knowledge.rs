@@ -58,7 +58,13 @@ pub(crate) enum KnowledgeCommand {
     /// Delete documents and the files that they were made of, from the history too
     Delete {
         /// As lists show them
-        #[arg(required = true, value_name = "ID")]
+        #[arg(required_unless_present = "all", value_name = "ID")]
         ids: Vec<String>,
+        /// Every document of the tenant, with the library's categories
+        #[arg(long, conflicts_with = "ids")]
+        all: bool,
+        /// Do not ask; only --all asks
+        #[arg(long, short)]
+        yes: bool,
     },
 }

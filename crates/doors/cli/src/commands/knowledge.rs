@@ -6,10 +6,10 @@ use gateway::Form;
 use serde_json::json;
 use wire::knowledge::{
     DocumentCreateData, DocumentData, DocumentDeleteData, DocumentListData, KnowledgeMethod,
-    KnowledgeSearchData, KnowledgeSearchRequest, TopicData, document_id,
+    KnowledgeSearchData, KnowledgeSearchRequest, LibraryDeleteData, TopicData, document_id,
 };
 
-use super::memory::ids;
+use super::memory::{confirmed, ids};
 use super::{Desk, scope};
 use crate::api::{Api, Path};
 use crate::args::{KnowledgeArgs, KnowledgeCommand, MethodArg, ScopeArgs};
@@ -38,7 +38,8 @@ pub(super) async fn knowledge(desk: &Desk, api: &Api, args: KnowledgeArgs) -> Re
         KnowledgeCommand::Search { query, method, limit } => {
             search(desk, api, at, query, method, limit).await
         }
-        KnowledgeCommand::Delete { ids } => delete(desk, api, at, &ids).await,
+        KnowledgeCommand::Delete { all: true, yes, .. } => delete_all(desk, api, at, yes).await,
+        KnowledgeCommand::Delete { ids, .. } => delete(desk, api, at, &ids).await,
     }
 }
 
@@ -235,6 +236,28 @@ async fn delete(desk: &Desk, api: &Api, at: &ScopeArgs, ids: &[String]) -> Resul
     } else {
         Exit::NotFound
     })
+}
+
+async fn delete_all(desk: &Desk, api: &Api, at: &ScopeArgs, yes: bool) -> Result<Exit, Failure> {
+    let described = format!("every document of `{}/{}`", at.app, at.project);
+    if !yes && !confirmed(&described)? {
+        return Err(Failure::usage("nothing was deleted"));
+    }
+    let path = within(Path::new("/knowledge/documents", ""), at);
+    let none = LibraryDeleteData {
+        deleted_documents: 0,
+        deleted_topics: 0,
+    };
+    let gone = api.delete(path.text()).await?.unwrap_or(none);
+    if desk.json {
+        output::json(&gone)?;
+    } else {
+        line(format_args!(
+            "deleted {} documents with {} topics",
+            gone.deleted_documents, gone.deleted_topics
+        ))?;
+    }
+    Ok(Exit::Ok)
 }
 
 #[cfg(test)]

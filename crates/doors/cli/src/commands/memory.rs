@@ -355,7 +355,7 @@ fn target(args: &ForgetArgs) -> Result<Target, Failure> {
 }
 
 /// Asks a person; without a terminal nobody can answer, so the answer is no.
-fn confirmed(what: &str) -> Result<bool, Failure> {
+pub(super) fn confirmed(what: &str) -> Result<bool, Failure> {
     if !std::io::stdin().is_terminal() {
         return Err(Failure::usage(format!("this would forget {what}"))
             .hint("say --yes to do it without being asked"));

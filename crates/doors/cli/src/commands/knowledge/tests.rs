@@ -115,6 +115,21 @@ async fn documents_are_kept_shown_found_and_deleted() {
         assert_eq!(failure.exit, Exit::NotFound, "{failure:?}");
     }
     assert_eq!(shop.listed("default").await.len(), 2);
+    let unasked = shop.refused(&["delete", "--all"]).await;
+    assert!(
+        unasked.contains("every document of `default/default`"),
+        "{unasked}"
+    );
+    assert_eq!(shop.listed("default").await.len(), 2);
+    for _ in 0..2 {
+        assert_eq!(
+            shop.typed(&["delete", "--all", "--yes"]).await.expect("gone"),
+            Exit::Ok
+        );
+    }
+    let library = shop.root.path().join("memory/default/default/libraries/default");
+    assert_eq!(shop.listed("default").await.len(), 0);
+    assert!(!library.join(".taxonomy.md").exists() && !library.join("originals").exists());
 }
 
 #[tokio::test]
@@ -129,7 +144,14 @@ async fn a_tenant_is_named_before_or_after_the_command() {
     // Another tenant's id opens nothing.
     let ids = ["--app", "pots", "delete", &tea[0].doc_id];
     assert_eq!(shop.typed(&ids).await.expect("it is told"), Exit::NotFound);
-    assert_eq!(shop.listed("tea").await.len(), 1);
+    for app in ["pots", "pans"] {
+        let all = shop.typed(&["--app", app, "delete", "--all", "--yes"]).await;
+        assert_eq!(all.expect("gone"), Exit::Ok);
+    }
+    assert_eq!(
+        (shop.listed("tea").await.len(), shop.listed("pots").await.len()),
+        (1, 0)
+    );
     let args = Cli::parse_from(["quipu", "knowledge", "list", "--app", "tea"]);
     let scope = args.command.scope().map(|args| scope(&args).expect("names"));
     let tea = Scope::new(
