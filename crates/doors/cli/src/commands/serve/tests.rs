@@ -1,4 +1,4 @@
-//! A configuration that changes while a server runs.
+//! A configuration that changes while a server runs, and what is under way when it stops.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -8,6 +8,7 @@ use model::{Content, Message, MessageId, Name, Owner, Page, Role, Scope, Session
 use offline::Quiet;
 use ports::NewMessage;
 use tempfile::TempDir;
+use testkit::backend::{Backend, Config, Fault};
 use testkit::clock::ManualClock;
 use tokio::task::yield_now;
 
@@ -47,10 +48,10 @@ async fn look(clock: &ManualClock) {
     }
 }
 
-/// A world that has heard one sentence of Ann's, with a clock for the one who looks at the configuration.
-async fn world(desk: &Desk) -> (World, Arc<ManualClock>) {
+/// A world that has heard one sentence of Ann's; `wait` until it is written.
+async fn told(desk: &Desk, wait: bool) -> World {
     let world = World::open(&desk.root, &desk.loaded.config, desk.open_index).await;
-    let mut world = world.expect("it opens");
+    let world = world.expect("it opens");
     let session = SessionKey {
         scope: Scope::default(),
         session: SessionId::new("s"),
@@ -80,9 +81,15 @@ async fn world(desk: &Desk) -> (World, Arc<ManualClock>) {
     let flush = Flush {
         session,
         task: None,
-        wait: true,
+        wait,
     };
-    world.engine.flush(flush).await.expect("it is written");
+    world.engine.flush(flush).await.expect("it is cut");
+    world
+}
+
+/// The same with a clock for the one who looks at the configuration.
+async fn world(desk: &Desk) -> (World, Arc<ManualClock>) {
+    let mut world = told(desk, true).await;
     world.offline.start().await.expect("it starts");
     let clock = Arc::<ManualClock>::default();
     world.clock = clock.clone();
@@ -146,4 +153,28 @@ async fn what_changes_takes_effect_and_what_is_broken_changes_nothing_and_is_sai
     assert!(dreamt(&world).await.contains("Lisbon"));
     drop(following);
     world.shutdown().await;
+}
+
+/// A memcell is being told when the end begins: its episode stands, so its event must still call for the runs. Planted: the
+/// strategies let go before the engine has ended.
+#[tokio::test]
+async fn what_is_written_while_it_stops_calls_for_its_runs() {
+    let model = Backend::start(Config {
+        faults: vec![Fault::Hang],
+        ..Config::default()
+    })
+    .await;
+    let root = TempDir::new().expect("a folder");
+    let variables = [
+        ("QUIPU_CHAT__BASE_URL", model.base_url()),
+        ("QUIPU_CHAT__MODEL", "tiny"),
+    ];
+    let world = told(&desk(root.path(), &variables), false).await;
+    model.arrived(1).await;
+    assert_eq!(world.offline.stats().await.expect("it counts").queued, 0);
+    tokio::join!(world.shutdown(), async { model.release() });
+    let pages = world.engine.owners().await;
+    assert!(pages.is_err(), "it has ended");
+    let waiting = world.offline.stats().await.expect("it counts").queued;
+    assert!(waiting > 0, "what was written was told");
 }
