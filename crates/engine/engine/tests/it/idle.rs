@@ -82,6 +82,23 @@ async fn quiet_time_goes_on_over_a_restart() {
 }
 
 #[tokio::test]
+async fn a_wall_clock_that_jumps_moves_no_quiet_time() {
+    const HOUR_MILLIS: i64 = 3_600_000;
+    for jump in [HOUR_MILLIS, -HOUR_MILLIS] {
+        let stage = Stage::default();
+        let engine = stage.open().await;
+        say(&engine, &session("one"), "ann", 0, "I live in Lisbon.").await;
+        stage.clock.set_wall(jump);
+        say(&engine, &session("two"), "bob", 0, "I keep goats.").await;
+        pass(&stage, before_idle(&stage, 1)).await;
+        assert_eq!(buffered(&stage), 2, "{jump}");
+        pass(&stage, SECOND).await;
+        assert_eq!(buffered(&stage), 0, "{jump}");
+        end(&stage, engine).await;
+    }
+}
+
+#[tokio::test]
 async fn a_failure_in_one_session_delays_no_other_and_is_tried_again() {
     let stage = Stage::default();
     let engine = stage.open().await;
