@@ -8,5 +8,6 @@ mod idle;
 mod marks;
 mod measure;
 mod responses;
+mod slots;
 mod stage;
 mod turns;
