@@ -115,9 +115,9 @@ impl Question {
             });
         });
         let is_open = is_open(&told, &times);
-        let named: Vec<bool> = names
-            .iter()
-            .map(|name| name.iter().any(|part| words.contains(part)))
+        let named: Vec<bool> = (0..)
+            .zip(&names)
+            .map(|(number, name)| name.iter().any(|part| words.contains(part)) && speaks(number))
             .collect();
         let about_me = has_any(&words, &["i", "my", "mine", "myself"]) || of_me(&words);
         let whose = (about_me, named.contains(&true));

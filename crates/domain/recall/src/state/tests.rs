@@ -150,6 +150,35 @@ fn only_a_question_about_now_prefers_what_was_told_later() {
 }
 
 #[test]
+fn who_spoke_once_and_is_forgotten_is_nobodys_name() {
+    let said = [
+        turn(
+            "old",
+            "old",
+            day(1),
+            "Ann",
+            "My laptop is a ThinkPad, and its fan is loud.",
+        ),
+        turn(
+            "new",
+            "new",
+            day(150),
+            "Ann",
+            "I traded in that ThinkPad and bought a MacBook, which took a queue and a long morning.",
+        ),
+    ];
+    let question = ask("What laptop is it that Lou uses?");
+    let fresh = corpus(said.clone());
+    let mut lived = corpus(
+        said.into_iter()
+            .chain([turn("lou", "lou", day(2), "Lou", "Hello.")]),
+    );
+    assert_ne!(question.of(&lived).messages, question.of(&fresh).messages);
+    lived.remove("lou");
+    assert_eq!(question.of(&lived), question.of(&fresh));
+}
+
+#[test]
 fn what_is_somebody_elses_or_told_the_same_day_overtakes_nothing() {
     let old = ("old", 1, "My laptop is a ThinkPad, and its fan is loud.");
     let others = "My sister bought a new laptop, a MacBook, and now she cannot find the ThinkPad.";
