@@ -59,8 +59,13 @@ pub(crate) fn orphans<'a>(rows: &[&'a Doc]) -> Vec<(&'a Doc, Vec<MessageId>)> {
     orphans.collect()
 }
 
-/// Whether all that an entry that is to be put was made of is still there; an entry that names no source is a person's.
+/// Whether all that an entry that is to be put was made of is still there, the cases of a skill too; an entry that names no
+/// source is a person's.
 pub(crate) fn is_supported<'a>(entry: &Entry, rows: impl Iterator<Item = &'a Doc>) -> bool {
+    if entry.kind == EntryKind::Skill {
+        let there: BTreeSet<&str> = rows.map(|row| &*row.key.id).collect();
+        return entry.sources.iter().all(|case| there.contains(case.as_str()));
+    }
     if entry.sources.is_empty() || !is_derived(entry.kind, entry.parent.as_ref()) {
         return true;
     }

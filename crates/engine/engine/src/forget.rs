@@ -9,7 +9,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::{CellId, Doc, DocKey, DocKind, EntryId, EntryKind, Owner, ParentKind, Scope, SessionKey};
+use model::{
+    CellId, Doc, DocKey, DocKind, EntryId, EntryKind, Owner, OwnerKind, ParentKind, Scope, SessionKey,
+};
 use ports::{Edit, Forgotten, JobState, Sweep, VaultPath};
 
 use crate::api::{EngineError, Forget, Forgot};
@@ -57,7 +59,37 @@ async fn forget_part(world: &World, session: &SessionKey, owner: &Owner) -> Resu
     let swept = sweep(world, Sweep::OwnerInSession(session.clone(), owner.clone())).await?;
     let _alone = world.gate.write().await;
     sync::everything_alone(world).await?;
-    told_of_session(world, session, [owner.clone()].into(), swept).await
+    let cases = forget_cases(world, &session.scope).await?;
+    let forgot = told_of_session(world, session, [owner.clone()].into(), swept).await?;
+    Ok(Forgot {
+        entries: forgot.entries + cases,
+        ..forgot
+    })
+}
+
+/// Takes out what agents learnt of work of which messages are in the ledger no more: it quotes those who asked for it. Tells
+/// how many cases there were; their skills follow them. The caller holds the gate alone.
+async fn forget_cases(world: &World, scope: &Scope) -> Result<usize, EngineError> {
+    let owners = owners_of(world, scope).await?.into_iter();
+    let mut count = 0;
+    for agent in owners.filter(|owner| owner.kind == OwnerKind::Agent) {
+        let rows = list::entries(world, scope, &agent).await?;
+        let rows: Vec<&Doc> = rows.iter().map(|doc| &**doc).collect();
+        let mut told = Vec::new();
+        for doc in rows
+            .iter()
+            .filter(|doc| doc.kind == DocKind::Entry(EntryKind::Case))
+        {
+            let kept = world.parts.transcripts.messages(scope, &doc.sources).await?;
+            if kept.len() < doc.sources.len() {
+                told.push(*doc);
+            }
+        }
+        let (cases, paths) = forget_told(world, (scope, &agent), &rows, &told).await?;
+        edit::follow(world, paths).await?;
+        count += cases;
+    }
+    Ok(count)
 }
 
 /// Takes out of the vault what it tells some owners of a session that was swept.
@@ -101,10 +133,11 @@ async fn told_of_session(
 async fn forget_owner(world: &World, scope: &Scope, owner: &Owner) -> Result<Forgot, EngineError> {
     let swept = sweep(world, Sweep::Owner(scope.clone(), owner.clone())).await?;
     let _alone = world.gate.write().await;
+    let cases = forget_cases(world, scope).await?;
     world.parts.pages.remove_pages(scope, owner).await?;
     let paths = world.parts.vault.remove(scope, Some(owner)).await?;
     let rows = world.parts.index.load(scope, owner).await?;
-    let entries = rows.iter().filter(|doc| doc.kind != DocKind::Turn).count();
+    let entries = cases + rows.iter().filter(|doc| doc.kind != DocKind::Turn).count();
     let keys: Vec<DocKey> = rows.into_iter().map(|doc| doc.key).collect();
     world.writer.apply(Vec::new(), keys).await?;
     world.records.drop_paths(&paths).await?;
@@ -134,6 +167,7 @@ async fn forget_entries(
         .filter(|doc| asked.contains(&*doc.key.id))
         .collect();
     let mut forgot = Forgot::default();
+    let mut has_swept = false;
     for doc in rows
         .iter()
         .filter(|doc| doc.kind == DocKind::Entry(EntryKind::Episode))
@@ -141,7 +175,11 @@ async fn forget_entries(
         if is_alone_with(world, scope, owner, doc).await? {
             let swept = sweep(world, Sweep::Messages(scope.clone(), doc.sources.clone())).await?;
             forgot.messages += swept.messages;
+            has_swept = true;
         }
+    }
+    if has_swept {
+        forget_cases(world, scope).await?;
     }
     let (entries, paths) = forget_told(world, (scope, owner), &all, &rows).await?;
     forgot.entries = entries;

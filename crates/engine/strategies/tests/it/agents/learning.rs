@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
-use engine::{Forget, Method, Search};
+use engine::{Curate, Forget, Method, Search};
 use futures::FutureExt;
-use model::{EntryId, EntryKind, Scope, SkillStatus};
+use model::{EntryId, EntryKind, Name, Owner, Scope, SkillStatus};
 use ports::runs::Event;
-use ports::{Chat, ChatError, Sweep, Transcripts};
+use ports::{Chat, ChatError, Sweep, Transcripts, Vault as _};
 use serde_json::json;
 use testkit::ledger::MemoryLedger;
 use testkit::models::ScriptedChat;
@@ -87,6 +87,62 @@ async fn a_draft_grows_with_its_cases_and_goes_with_them() {
     }
     assert_eq!(stage.learnt(EntryKind::Case).await.len(), 0);
     assert_eq!(stage.learnt(EntryKind::Skill).await, [], "nothing supports it");
+    stage.close().await;
+}
+
+#[tokio::test]
+async fn what_an_agent_learnt_of_who_is_forgotten_is_forgotten_too() {
+    let ann = Owner::user(Name::parse("ann").expect("a name"));
+    let episode = |events: &[Event]| match &events[0] {
+        Event::EpisodeWritten { episode, .. } => episode.clone(),
+        other => panic!("{other:?}"),
+    };
+    for way in 0..3 {
+        let stage = Stage::open(None).await;
+        let events = deployed(&stage).await;
+        let of_first = match way {
+            0 => Forget::Owner(Scope::default(), ann.clone()),
+            1 => Forget::OwnerInSession(key("s1"), ann.clone()),
+            _ => Forget::Entries(Scope::default(), ann.clone(), vec![episode(&events)]),
+        };
+        stage.engine.forget(of_first).await.expect("forgotten");
+        let left = if way == 0 { 0 } else { 1 };
+        assert_eq!(stage.learnt(EntryKind::Case).await.len(), left, "{way}");
+        let files = stage.files().join("");
+        assert!(!files.contains("billing"), "{way}: {files}");
+        assert_eq!(stage.learnt(EntryKind::Skill).await, [], "a draft of both");
+        stage.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_skill_of_cases_that_are_gone_is_not_put() {
+    let stage = Stage::open(None).await;
+    deployed(&stage).await;
+    let skill = stage.learnt(EntryKind::Skill).await.remove(0);
+    let id = EntryId::new(skill.key.id.clone());
+    let path = skill.path.clone();
+    let file = stage
+        .vault
+        .read(&path)
+        .await
+        .expect("it reads")
+        .expect("it is there");
+    let entry = file.entries.into_iter().find(|read| read.entry.id == id);
+    let entry = entry.expect("it is in its file").entry;
+    stage
+        .engine
+        .forget(Forget::Session(key("s1")))
+        .await
+        .expect("forgotten");
+    let curate = Curate {
+        scope: Scope::default(),
+        owner: coder(),
+        put: vec![entry],
+        remove: Vec::new(),
+    };
+    stage.engine.curate(curate).await.expect("it is asked for");
+    assert_eq!(stage.learnt(EntryKind::Skill).await, []);
     stage.close().await;
 }
 
