@@ -12,11 +12,11 @@ use model::{
 };
 use ports::runs::{Claim, Claimed, Cost, Event, Events, NewRun, RunPage, RunQuery, RunStats, Runs, Verdict};
 use ports::{
-    AppendOutcome, BrokenFile, Buffered, CandidateQuery, Cut, Edit, EmbedError, EmbedPurpose, Embedder,
-    FileAppend, FileChanges, FileRecord, FileStat, Forgotten, Index, IndexError, IndexHealth, IndexStage,
-    IndexStats, Job, JobFailure, JobId, JobStats, Jobs, LedgerError, Maintenance, NewJob, NewMessage, Pages,
-    ParsedFile, RunId, Sweep, TaskPage, TaskQuery, Transcripts, Vault, VaultChange, VaultError, VaultPath,
-    Written,
+    AppendOutcome, Author, BrokenFile, Buffered, CandidateQuery, Cut, Edit, EmbedError, EmbedPurpose,
+    Embedder, FileAppend, FileChanges, FileRecord, FileStat, Forgotten, History, HistoryError, Index,
+    IndexError, IndexHealth, IndexStage, IndexStats, Job, JobFailure, JobId, JobStats, Jobs, LedgerError,
+    Maintenance, NewJob, NewMessage, Pages, ParsedFile, Part, RecordedChange, Run, RunId, Sweep, TaskPage,
+    TaskQuery, Touching, Transcripts, Vault, VaultChange, VaultError, VaultPath, Written,
 };
 
 use super::Faults;
@@ -51,6 +51,48 @@ fn no_vault() -> VaultError {
 
 fn no_index() -> IndexError {
     IndexError::Store("planned fault".into())
+}
+
+fn no_history() -> HistoryError {
+    HistoryError::Io {
+        path: "planned".to_owned(),
+        source: std::io::Error::other("planned fault"),
+    }
+}
+
+#[async_trait]
+impl History for Faulty<dyn History> {
+    async fn commit(
+        &self,
+        author: &Author,
+        part: &Part,
+        at: Timestamp,
+    ) -> Result<Option<RecordedChange>, HistoryError> {
+        self.faults
+            .call("commit", self.inner.commit(author, part, at), no_history)
+            .await
+    }
+    async fn log(&self, touching: &Touching, limit: usize) -> Result<Vec<RecordedChange>, HistoryError> {
+        self.faults
+            .call("log", self.inner.log(touching, limit), no_history)
+            .await
+    }
+    async fn diff(&self, id: Option<&str>) -> Result<String, HistoryError> {
+        self.faults.call("diff", self.inner.diff(id), no_history).await
+    }
+    async fn undo(&self, run: &str, by: &Run, at: Timestamp) -> Result<Option<RecordedChange>, HistoryError> {
+        self.faults
+            .call("undo", self.inner.undo(run, by, at), no_history)
+            .await
+    }
+    async fn purge(&self, at: Timestamp) -> Result<(), HistoryError> {
+        let purged = self.faults.call("purge", self.inner.purge(at), no_history).await;
+        if purged.is_err() {
+            // One that fails is owed, and the next call of anything does it.
+            self.inner.purge(at).await?;
+        }
+        purged
+    }
 }
 
 #[async_trait]
