@@ -2,24 +2,19 @@
 //!
 //! Owns: the requests, what is said; what an answer must hold at once. Never: which of them comes next.
 
-use engine::{Add, Engine, Flush, Forget, Found, Method, Search};
-use model::{Content, Message, MessageId, Owner, Role, Scope, SessionId, SessionKey, Timestamp};
-use ports::{Clock as _, Ids as _, JobId, NewMessage};
+use engine::{Engine, Flush, Forget, Found, Method, Search};
+use model::{DocKind, EntryKind, Owner, Scope, SessionKey, SkillStatus, Timestamp};
+use ports::JobId;
 use testkit::clock::ManualClock;
 
-use crate::book::{Fate, Forgetting, Said, Talk, Word, name, word, words};
+use crate::book::{Fate, Forgetting, Word, word, words};
 use crate::hands::session_of;
+use crate::says::MINUTE_MILLIS;
 use crate::steps::{Promise, Run, Step, TURNS_MAX};
 use crate::world::Held;
 
-/// Sessions that people come back to.
-const RECENT: usize = 8;
-/// Sessions after which other people come: nobody's memory grows without end.
-const GENERATION: usize = 24;
-const USERS: usize = 4;
 /// Of each kind, in an answer.
 pub(crate) const HITS_MAX: usize = 20;
-const MINUTE_MILLIS: i64 = 60_000;
 
 impl Run {
     /// Does one step, and lets others work for a while, so that work is at any stage when the next thing happens.
@@ -34,6 +29,10 @@ impl Run {
         match step {
             Step::Say => {
                 let promise = self.saying();
+                self.promise(promise).await
+            }
+            Step::Work => {
+                let promise = self.working();
                 self.promise(promise).await
             }
             Step::Burst => self.burst().await,
@@ -58,6 +57,8 @@ impl Run {
                 let rebuilt = self.world.drive(engine.rebuild(None)).await?;
                 self.heard(rebuilt).map(drop)
             }
+            Step::Judge | Step::Teach => self.judge(step).await,
+            Step::Undo => self.undo().await,
             Step::Trigger => self.trigger().await,
             Step::TalkBegins => self.talk_begins().await,
             Step::TalkEnds => {
@@ -94,116 +95,6 @@ impl Run {
 
     pub(crate) fn engine(&self) -> Engine {
         self.world.process().engine.clone()
-    }
-
-    fn session(&mut self) -> SessionKey {
-        let known = self.book.sessions.len();
-        if known == 0 || self.dice.percent(70) {
-            let scope = if self.dice.percent(30) {
-                Scope::new(name("acme"), name("one"))
-            } else {
-                Scope::default()
-            };
-            let session = SessionId::new(format!("s{known}"));
-            return SessionKey { scope, session };
-        }
-        let number = known - 1 - self.dice.below(RECENT.min(known));
-        let is_it = |key: &&SessionKey| key.session.as_str() == format!("s{number}");
-        let found = self.book.sessions.keys().find(is_it).cloned();
-        found.expect("they are numbered")
-    }
-
-    /// Somebody, a few messages, perhaps an answer; in a session of one or two.
-    fn saying(&mut self) -> Promise {
-        let key = self.session();
-        let standing = self.book.sessions.get(&key).map(|session| session.users.clone());
-        let mut users: Vec<Owner> = standing.unwrap_or_default().into_iter().collect();
-        if users.is_empty() || users.len() == 1 && self.dice.percent(5) {
-            let number = self.book.sessions.len() / GENERATION * USERS + self.dice.below(USERS);
-            users.push(Owner::user(name(&format!("u{number}"))));
-        }
-        let has_ids = self.dice.percent(70);
-        let mut time = self.world.clock.now();
-        let mut messages = Vec::new();
-        let mut said = Vec::new();
-        for _ in 0..=self.dice.below(5) {
-            let user = if said.is_empty() || self.dice.percent(60) {
-                self.dice.pick(&users)
-            } else {
-                None
-            };
-            let step = self
-                .dice
-                .weighed(&[(3, 0), (6, MINUTE_MILLIS / 3), (1, 120 * MINUTE_MILLIS)]);
-            time = time.plus_millis(step);
-            let (one, text) = self.one_said(&key, user.clone());
-            let number = self.book.sends(one);
-            said.push(number);
-            messages.push(NewMessage {
-                message: Message {
-                    id: MessageId::new(""),
-                    session: key.clone(),
-                    sender: user.as_ref().map_or_else(|| name("bot"), |user| user.id.clone()),
-                    sender_name: None,
-                    role: if user.is_some() {
-                        Role::User
-                    } else {
-                        Role::Assistant
-                    },
-                    time,
-                    content: Content::Text(text),
-                    tool_calls: Vec::new(),
-                    tool_call_id: None,
-                },
-                client_id: has_ids.then(|| format!("c{number}")),
-            });
-        }
-        let add = Add {
-            session: key,
-            messages,
-            defer_extraction: self.dice.percent(15),
-            task: self.task(),
-            wait: self.dice.percent(8),
-        };
-        Promise::Add(add, said)
-    }
-
-    fn task(&self) -> Option<JobId> {
-        let is_task = self.dice.percent(15);
-        is_task.then(|| JobId(format!("{:016x}{:016x}", self.dice.next(), self.dice.next())))
-    }
-
-    /// What is said, sometimes once more what was said last.
-    fn one_said(&mut self, key: &SessionKey, user: Option<Owner>) -> (Said, String) {
-        let last = self.book.said.last();
-        let again = last
-            .filter(|last| last.session == *key && last.user == user)
-            .cloned();
-        let (word_of, talk) = if let Some(last) = again.filter(|_| self.dice.percent(10)) {
-            (last.word, last.talk)
-        } else {
-            let talk = self
-                .dice
-                .weighed(&[(5, Talk::Small), (3, Talk::Fact), (2, Talk::Plan)]);
-            (self.book.new_word(), talk)
-        };
-        let it = word(word_of);
-        let text = match (talk, word_of % 3) {
-            (Talk::Small, _) => format!("The {it} leaks at the third plank"),
-            (Talk::Fact, 0) => format!("I live in {it}."),
-            (Talk::Fact, 1) => format!("I work at {it}."),
-            (Talk::Fact, _) => format!("I am allergic to {it}."),
-            (Talk::Plan, _) => format!("I'm flying to {it} on Friday."),
-        };
-        let said = Said {
-            session: key.clone(),
-            word: word_of,
-            talk,
-            user,
-            fate: Fate::Unsure,
-            untold: false,
-        };
-        (said, text)
     }
 
     /// Asks, and asks again later where no answer came; a message without a client's id is sent once.
@@ -265,7 +156,7 @@ impl Run {
         let engine = self.engine();
         let mut works = tokio::task::JoinSet::new();
         let mut saids = Vec::new();
-        for number in 0..2 + self.dice.below(4) {
+        for number in 0..2 + self.dice.below(12) {
             let Promise::Add(add, said) = self.saying() else {
                 continue;
             };
@@ -314,7 +205,7 @@ impl Run {
     /// Who said something finds it at once.
     async fn ask(&mut self) -> Held {
         match self.own_word() {
-            Some((scope, owner, word)) => self.find(&scope, &owner, word).await,
+            Some((scope, owner, word)) => self.find(&scope, &owner, word).await.map(drop),
             None => Ok(()),
         }
     }
@@ -331,8 +222,9 @@ impl Run {
     }
 
     /// An owner finds a word, unless the search is refused.
-    pub(crate) async fn find(&mut self, scope: &Scope, owner: &Owner, of: Word) -> Held {
-        if let Some(found) = self.search(scope, owner, word(of)).await?
+    pub(crate) async fn find(&mut self, scope: &Scope, owner: &Owner, of: Word) -> Held<Option<Found>> {
+        let found = self.search(scope, owner, word(of)).await?;
+        if let Some(found) = &found
             && !words(format!("{found:?}").as_bytes()).contains(&of)
         {
             let said = self.book.said.iter().find(|said| said.word == of);
@@ -340,19 +232,20 @@ impl Run {
                 "invariant 1: {owner:?} does not find what is acknowledged: {said:?}"
             ));
         }
-        Ok(())
+        Ok(found)
     }
 
     /// Nobody else does.
     async fn spy(&mut self) -> Held {
-        let owners: Vec<_> = self.book.owners().into_iter().collect();
+        let owners = self.book.owners().into_iter().chain(self.book.agents());
+        let owners: Vec<_> = owners.collect();
         let Some((scope, owner)) = self.dice.pick(&owners) else {
             return Ok(());
         };
         let query = if self.dice.percent(50) {
             word(1 + self.dice.below(self.book.said.len()))
         } else {
-            "Where do I live, and what leaks?".to_owned()
+            "Where do I live, and what was deployed to staging?".to_owned()
         };
         self.search(&scope, &owner, query).await.map(drop)
     }
@@ -372,6 +265,13 @@ impl Run {
         let Some(found) = self.heard(found)? else {
             return Ok(None);
         };
+        let is_draft = |doc: &model::Doc| {
+            doc.kind == DocKind::Entry(EntryKind::Skill)
+                && SkillStatus::of(&doc.labels) != SkillStatus::Approved
+        };
+        if let Some(draft) = found.memories.iter().find(|hit| is_draft(&hit.doc)) {
+            return Err(format!("{owner:?} finds what nobody approved: {draft:?}"));
+        }
         let open = self.book.open_to(scope, owner);
         let seen = words(format!("{found:?}").as_bytes());
         if let Some(wrong) = seen.difference(&open).next() {
@@ -396,9 +296,7 @@ impl Run {
             Step::ForgetOwner => self.session(),
             _ => self.dice.pick(&sessions).unwrap_or_else(|| self.session()),
         };
-        let users = self.book.sessions.get(&key).map(|session| session.users.clone());
-        let users: Vec<Owner> = users.unwrap_or_default().into_iter().collect();
-        let Some(owner) = self.dice.pick(&users) else {
+        let Some(owner) = self.dice.pick(&self.users(&key)) else {
             return Ok(None);
         };
         Ok(match step {
@@ -418,6 +316,8 @@ impl Run {
             "extract_user_profile",
             "reflect_episodes",
             "dream",
+            "extract_agent_case",
+            "extract_agent_skill",
         ];
         let name = self.dice.pick(&names).expect("there are some");
         let offline = self.world.process().offline.clone();

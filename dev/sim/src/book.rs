@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{EntryId, MessageId, Name, Owner, Scope, SessionId, SessionKey};
+use model::{Entry, EntryId, MessageId, Name, Owner, Scope, SessionId, SessionKey, SkillStatus};
 use ports::VaultPath;
 
 /// A number that stands in one text, as [`word`].
@@ -68,6 +68,8 @@ pub(crate) struct Said {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Session {
     pub(crate) users: BTreeSet<Owner>,
+    /// Who worked in it with tools.
+    agents: BTreeSet<Owner>,
     /// One of several had a part forgotten: what the others keep is theirs to say.
     pub(crate) parted: bool,
 }
@@ -81,6 +83,8 @@ pub(crate) enum Place {
     Heading(EntryId, SessionId),
     /// A line of a page.
     Page,
+    /// A line of a skill, which goes with cases of the skill.
+    Skill,
 }
 
 /// What a person wrote.
@@ -92,6 +96,18 @@ pub(crate) struct Written {
     pub(crate) text: String,
     pub(crate) word: Word,
     pub(crate) fate: Fate,
+    /// Which process ran when they did.
+    pub(crate) process: usize,
+}
+
+/// Where an entry belongs, and its id.
+pub(crate) type Key = (Scope, Owner, EntryId);
+
+/// A skill of which a person said what they think, as it stood then.
+#[derive(Debug, Clone)]
+pub(crate) struct Judged {
+    pub(crate) status: SkillStatus,
+    pub(crate) skill: Entry,
 }
 
 /// What somebody asks to forget.
@@ -111,8 +127,11 @@ pub(crate) struct Book {
     pub(crate) sessions: BTreeMap<SessionKey, Session>,
     pub(crate) written: Vec<Written>,
     /// Entries that are never there again.
-    pub(crate) gone: BTreeSet<(Scope, Owner, EntryId)>,
-    /// Episodes that a person took out of their files.
+    pub(crate) gone: BTreeSet<Key>,
+    pub(crate) judged: BTreeMap<Key, Judged>,
+    /// What stood in a skill that a person judged or changed is theirs now, whatever it was made of.
+    adopted: BTreeSet<(Scope, Owner, Word)>,
+    /// Entries that a person took out of their files, or may have by taking back a run.
     pub(crate) taken: BTreeSet<EntryId>,
     /// Who shall not find what was said in a session before.
     revoked: BTreeSet<(Owner, SessionKey)>,
@@ -136,6 +155,20 @@ impl Book {
         self.said.len() - 1
     }
 
+    /// An agent works in a session.
+    pub(crate) fn works(&mut self, session: &SessionKey, agent: Owner) {
+        let session = self.sessions.entry(session.clone()).or_default();
+        session.agents.insert(agent);
+    }
+
+    /// A person makes a skill theirs.
+    pub(crate) fn adopts(&mut self, skill: &Entry) {
+        for word in words(format!("{} {} {}", skill.subject, skill.summary, skill.body).as_bytes()) {
+            self.adopted
+                .insert((skill.scope.clone(), skill.owner.clone(), word));
+        }
+    }
+
     pub(crate) fn is_acknowledged(&mut self, said: usize, id: MessageId) {
         let said = &mut self.said[said];
         said.fate = Fate::Kept(id);
@@ -148,7 +181,8 @@ impl Book {
     pub(crate) fn is_forgetting(&mut self, what: &Forgetting) {
         self.forget(what, &Fate::Unsure);
         for written in &mut self.written {
-            if is_taken(written, what) && written.fate != Fate::Gone {
+            let may_go = written.place == Place::Skill || is_taken(written, what);
+            if may_go && written.fate != Fate::Gone {
                 written.fate = Fate::Unsure;
             }
         }
@@ -219,6 +253,16 @@ impl Book {
         }
     }
 
+    /// A person takes back the run that wrote an entry: whether it stands is theirs to say.
+    pub(crate) fn is_doubtful(&mut self, entry: &Entry) {
+        let turns = entry.turns.iter().map(|turn| &turn.id);
+        let messages: BTreeSet<MessageId> = turns.chain(&entry.sources).cloned().collect();
+        for said in &mut self.said {
+            said.untold |= matches!(&said.fate, Fate::Kept(id) if messages.contains(id));
+        }
+        self.taken.insert(entry.id.clone());
+    }
+
     /// How often each word must and may be in the ledger.
     pub(crate) fn counts(&self) -> BTreeMap<Word, (usize, usize)> {
         let mut counts: BTreeMap<Word, (usize, usize)> = BTreeMap::new();
@@ -238,21 +282,25 @@ impl Book {
         let counts = self.counts().into_iter();
         let said = counts.filter(|(_, (_, most))| *most > 0).map(|(word, _)| word);
         let written = self.written.iter().filter(|one| one.fate != Fate::Gone);
-        said.chain(written.map(|one| one.word)).collect()
+        let adopted = self.adopted.iter().map(|(_, _, word)| *word);
+        said.chain(written.map(|one| one.word)).chain(adopted).collect()
     }
 
     /// The words that an owner may find.
     pub(crate) fn open_to(&self, scope: &Scope, owner: &Owner) -> BTreeSet<Word> {
         let is_theirs = |key: &SessionKey| {
             key.scope == *scope
-                && self.sessions[key].users.contains(owner)
+                && (self.sessions[key].users.contains(owner) || self.sessions[key].agents.contains(owner))
                 && !self.revoked.contains(&(owner.clone(), key.clone()))
         };
         let said = self.said.iter().filter(|said| said.fate != Fate::Gone);
         let said = said.filter(|said| is_theirs(&said.session)).map(|said| said.word);
         let written = self.written.iter().filter(|one| one.fate != Fate::Gone);
         let written = written.filter(|one| one.owner == (scope.clone(), owner.clone()));
-        said.chain(written.map(|one| one.word)).collect()
+        let adopted = self.adopted.iter();
+        let adopted = adopted.filter(|(of, by, _)| (of, by) == (scope, owner));
+        let adopted = adopted.map(|(_, _, word)| *word);
+        said.chain(written.map(|one| one.word)).chain(adopted).collect()
     }
 
     /// Everyone who spoke, with the tenant.
@@ -260,6 +308,19 @@ impl Book {
         let sessions = self.sessions.iter();
         sessions
             .flat_map(|(key, session)| session.users.iter().map(|user| (key.scope.clone(), user.clone())))
+            .collect()
+    }
+
+    /// Every agent that worked, with the tenant.
+    pub(crate) fn agents(&self) -> BTreeSet<(Scope, Owner)> {
+        let sessions = self.sessions.iter();
+        sessions
+            .flat_map(|(key, session)| {
+                session
+                    .agents
+                    .iter()
+                    .map(|agent| (key.scope.clone(), agent.clone()))
+            })
             .collect()
     }
 }

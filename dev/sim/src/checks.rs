@@ -5,7 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use model::{Cell, CellId, Doc, DocKey, Entry, EntryId, EntryKind, MessageId, Owner, Scope, SessionKey};
+use engine::{Found, Hit};
+use model::{
+    Cell, CellId, Doc, DocKey, Entry, EntryId, EntryKind, Message, MessageId, Owner, Scope, SessionKey,
+};
 use ports::runs::{Cause, Run as BackgroundRun, RunQuery, RunState};
 use ports::{JobKind, TaskQuery, VaultPath};
 
@@ -17,6 +20,9 @@ use crate::world::{Held, Ledger};
 
 /// How often something that is refused is asked again, and how often runs are looked at, before they count as stuck.
 const TRIES: usize = 200;
+
+/// Scores that differ by less are the same.
+const SCORE_APART: f32 = 1e-6;
 
 /// Questions that are asked before a rebuild and after it.
 const ASKED: usize = 8;
@@ -48,6 +54,7 @@ impl Run {
 
     /// Waits until the jobs are done and every run is over.
     async fn settle(&mut self) -> Held {
+        let mut has_revived = false;
         for tried in 1..TRIES {
             let engine = self.engine();
             let settled = self.world.drive(engine.settle(None)).await?;
@@ -64,7 +71,13 @@ impl Run {
             let open = self.runs().await?;
             let is_open = |run: &BackgroundRun| !run.state.is_over() && run.cause != Cause::Cron;
             if !open.iter().any(is_open) && status.jobs.queued + status.jobs.processing == 0 {
-                return self.revive().await;
+                if has_revived {
+                    return Ok(());
+                }
+                // Time passes meanwhile, and buffers are cut.
+                self.revive().await?;
+                has_revived = true;
+                continue;
             }
             self.world.breathe(100).await;
             // Some wait for a quiet hour, or for tomorrow.
@@ -96,7 +109,7 @@ impl Run {
         Ok(())
     }
 
-    async fn runs(&mut self) -> Held<Vec<BackgroundRun>> {
+    pub(crate) async fn runs(&mut self) -> Held<Vec<BackgroundRun>> {
         let query = RunQuery {
             page: 1,
             page_size: 1_000_000,
@@ -113,7 +126,9 @@ impl Run {
         self.check_index(&entries)?;
         self.check_gone(&entries)?;
         self.check_written()?;
-        self.check_foresights(&entries)
+        self.check_foresights(&entries)?;
+        self.check_agents(&cells, &entries)?;
+        self.check_history().await
     }
 
     /// Invariant 1: what was acknowledged is in the buffer or in exactly one memcell, once; what was forgotten is in neither.
@@ -241,7 +256,7 @@ impl Run {
         Ok(())
     }
 
-    fn is_parted(&self, session: &SessionKey) -> bool {
+    pub(crate) fn is_parted(&self, session: &SessionKey) -> bool {
         self.book
             .sessions
             .get(session)
@@ -295,7 +310,7 @@ impl Run {
         }
     }
 
-    fn forgotten(&self, number: Word, bytes: &[u8], place: &str) -> String {
+    pub(crate) fn forgotten(&self, number: Word, bytes: &[u8], place: &str) -> String {
         let text = String::from_utf8_lossy(bytes);
         let line = text.lines().find(|line| line.contains(&word(number)));
         let said = self.book.said.iter().find(|said| said.word == number);
@@ -310,7 +325,7 @@ impl Run {
             let text = String::from_utf8_lossy(&bytes);
             let stands = match written.place {
                 Place::File => text == written.text,
-                Place::Heading(..) | Place::Page => text.contains(&written.text),
+                Place::Heading(..) | Place::Page | Place::Skill => text.contains(&written.text),
             };
             if !stands {
                 return Err(format!(
@@ -349,25 +364,85 @@ impl Run {
         Ok(())
     }
 
-    /// Invariant 3: what was found is found after a rebuild.
+    /// Invariant 3: an index that is made anew gives the same answers.
     async fn check_rebuild(&mut self) -> Held {
         let engine = self.engine();
+        let state = self.state().await?;
         let mut asked = Vec::new();
         for _ in 0..ASKED {
             let Some((scope, owner, word)) = self.own_word() else {
                 return Ok(());
             };
-            self.find(&scope, &owner, word).await?;
-            asked.push((scope, owner, word));
+            let found = self.find(&scope, &owner, word).await?;
+            asked.push((scope, owner, word, found));
         }
         let rebuilt = self.world.drive(engine.rebuild(None)).await?;
         rebuilt.map_err(|error| format!("it cannot be rebuilt: {error}"))?;
-        for (scope, owner, word) in asked {
+        for (scope, owner, word, before) in asked {
             let found = self.find(&scope, &owner, word).await;
-            found.map_err(|error| format!("invariant 3, after a rebuild: {error}"))?;
+            let after = found.map_err(|error| format!("invariant 3, after a rebuild: {error}"))?;
+            if self.state().await? != state || self.is_bare() {
+                // A run wrote meanwhile, or what was bare has its vectors again.
+                return Ok(());
+            }
+            if let Some(differs) = before
+                .zip(after)
+                .and_then(|(before, after)| difference(&before, &after))
+            {
+                return Err(format!(
+                    "invariant 3: a rebuild changes what {owner:?} finds for `{}`: {differs}",
+                    self::word(word)
+                ));
+            }
         }
         Ok(())
     }
+}
+
+impl Run {
+    /// What answers are made of: the vault, and what is buffered.
+    async fn state(&mut self) -> Held<(Vec<Option<Vec<u8>>>, Vec<Message>)> {
+        let vault = &self.world.vault;
+        let files = vault.paths().iter().map(|path| vault.bytes(path)).collect();
+        let ledger = self.world.ledger()?;
+        let mut buffered = Vec::new();
+        for key in self.book.sessions.keys() {
+            let buffer = ledger.transcripts.buffer(key).await;
+            buffered.extend(buffer.map_err(|error| error.to_string())?);
+        }
+        Ok((files, buffered))
+    }
+}
+
+/// Where two answers differ, if they do.
+fn difference(before: &Found, after: &Found) -> Option<String> {
+    let mut all = Vec::new();
+    let lists = [
+        (&before.memories, &after.memories),
+        (&before.messages, &after.messages),
+    ];
+    for (before, after) in lists {
+        let at = before.iter().zip(after).position(|(before, after)| {
+            (before.score - after.score).abs() > SCORE_APART
+                || (&before.doc, &before.superseded_by) != (&after.doc, &after.superseded_by)
+        });
+        let end = before.len().min(after.len());
+        if let Some(at) = at.or((before.len() != after.len()).then_some(end)) {
+            let brief = |hits: &[Hit]| {
+                let hit = |hit: &Hit| {
+                    (
+                        hit.doc.key.id.clone(),
+                        hit.score,
+                        hit.superseded_by.clone(),
+                        hit.why.clone(),
+                    )
+                };
+                hits.iter().skip(at).take(2).map(hit).collect::<Vec<_>>()
+            };
+            all.push(format!("from {at} on {:?} was {:?}", brief(after), brief(before)));
+        }
+    }
+    (!all.is_empty()).then(|| all.join(" AND "))
 }
 
 /// The id of what was acknowledged.

@@ -85,7 +85,14 @@ impl Run {
         Ok(())
     }
 
-    fn wrote(&mut self, owner: (Scope, Owner), path: VaultPath, place: Place, text: String, word: usize) {
+    pub(crate) fn wrote(
+        &mut self,
+        owner: (Scope, Owner),
+        path: VaultPath,
+        place: Place,
+        text: String,
+        word: usize,
+    ) {
         self.note(format_args!("a person writes {text:?} in {path}"));
         self.book.written.push(Written {
             owner,
@@ -94,6 +101,7 @@ impl Run {
             text,
             word,
             fate: Fate::Kept(()),
+            process: self.processes,
         });
     }
 

@@ -4,15 +4,18 @@
 //! Owns: the run and its trace. Never: a decision that the seed does not make, or a rule of what Quipu should do beyond
 //! its promises.
 //!
-//! Reading order: [`world`] (what outlives a process, and the process), [`backend`] (the model server), [`steps`], [`acts`] and [`hands`]
-//! (what happens), [`book`] (what must be true), [`checks`] (whether it is).
+//! Reading order: [`world`] (what outlives a process, and the process), [`backend`] (the model server), [`steps`], [`acts`],
+//! [`says`], [`agents`], [`hands`] and [`past`] (what happens), [`book`] (what must be true), [`checks`] (whether it is).
 
 mod acts;
+mod agents;
 mod backend;
 mod book;
 mod checks;
 mod dice;
 mod hands;
+mod past;
+mod says;
 mod steps;
 mod world;
 

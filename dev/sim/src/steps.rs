@@ -24,6 +24,7 @@ pub(crate) const TURNS_MAX: usize = 60;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     Say,
+    Work,
     Burst,
     Retry,
     Flush,
@@ -39,6 +40,9 @@ pub(crate) enum Step {
     TakeOut,
     Sync,
     Rebuild,
+    Judge,
+    Teach,
+    Undo,
     Trigger,
     TalkBegins,
     TalkEnds,
@@ -51,9 +55,10 @@ pub(crate) enum Step {
 }
 
 /// How often each happens.
-const STEPS: [(usize, Step); 25] = [
-    (300, Step::Say),
-    (50, Step::Burst),
+const STEPS: [(usize, Step); 29] = [
+    (240, Step::Say),
+    (60, Step::Work),
+    (120, Step::Burst),
     (60, Step::Retry),
     (70, Step::Flush),
     (70, Step::Ask),
@@ -68,6 +73,9 @@ const STEPS: [(usize, Step); 25] = [
     (8, Step::TakeOut),
     (10, Step::Sync),
     (6, Step::Rebuild),
+    (12, Step::Judge),
+    (4, Step::Teach),
+    (10, Step::Undo),
     (20, Step::Trigger),
     (20, Step::TalkBegins),
     (40, Step::TalkEnds),
@@ -97,6 +105,10 @@ pub(crate) struct Run {
     pub(crate) promises: Vec<Promise>,
     trace: Vec<String>,
     deaths: usize,
+    /// Processes that were started.
+    pub(crate) processes: usize,
+    /// The last one in which the embedder refused: what it had buffered then is found by its words alone.
+    bare: usize,
 }
 
 impl Run {
@@ -110,6 +122,8 @@ impl Run {
             promises: Vec::new(),
             trace: Vec::new(),
             deaths: 0,
+            processes: 0,
+            bare: 0,
         }
     }
 
@@ -197,6 +211,7 @@ impl Run {
     fn open(&mut self) -> Held {
         loop {
             let runtime = self.world.runtime();
+            self.processes += 1;
             if runtime.block_on(self.world.start())? {
                 self.note("started");
                 return runtime.block_on(self.check_places()).map(drop);
@@ -208,7 +223,17 @@ impl Run {
         }
     }
 
-    pub(crate) fn plan_fault(&self) {
+    /// Whether the embedder refused in this process.
+    pub(crate) fn is_bare(&mut self) -> bool {
+        if self.world.faults.hit() == Some("embed") {
+            self.bare = self.processes;
+        }
+        self.bare == self.processes
+    }
+
+    pub(crate) fn plan_fault(&mut self) {
+        // It is noted before the next fault takes its place.
+        self.is_bare();
         let mode = self.dice.weighed(&[
             (2, Mode::DieBefore),
             (2, Mode::DieAfter),

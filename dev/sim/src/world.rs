@@ -13,12 +13,13 @@ use ledger::SqliteLedger;
 use model::Zone;
 use offline::Offline;
 use ports::runs::{Power, Runs};
-use ports::{Chat, Clock, Embedder, FileChanges, Index, Jobs, Pages, Transcripts, Vault};
+use ports::{Chat, Clock, Embedder, FileChanges, History, Index, Jobs, Pages, Transcripts, Vault};
 use proxy::GatedChat;
 use proxy::gate::Gates;
 use tempfile::TempDir;
 use testkit::clock::ManualClock;
 use testkit::faults::{Faults, Faulty};
+use testkit::history::MemoryHistory;
 use testkit::index::MemoryIndex;
 use testkit::ledger::MemoryLedger;
 use testkit::models::HashEmbedder;
@@ -100,6 +101,7 @@ pub(crate) struct World {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) faults: Arc<Faults>,
     pub(crate) vault: MemoryVault,
+    pub(crate) history: MemoryHistory,
     pub(crate) index: MemoryIndex,
     pub(crate) backend: Arc<Backend>,
     embedder: Arc<HashEmbedder>,
@@ -130,10 +132,12 @@ impl World {
         } else {
             Store::Memory(Arc::default())
         };
+        let vault = MemoryVault::new(Zone::utc());
         Self {
             dice: dice.clone(),
             faults: Arc::new(Faults::default().at_once()),
-            vault: MemoryVault::new(Zone::utc()),
+            history: MemoryHistory::new(vault.clone()),
+            vault,
             index: MemoryIndex::new(embedder.id().clone()),
             backend: Arc::new(Backend::new(dice.clone(), clock.clone())),
             embedder,
@@ -209,12 +213,12 @@ impl World {
         let offline = Offline::new(offline, offline::Settings::default());
         let faults = &self.faults;
         let parts = engine::Parts {
-            transcripts: ledger.transcripts,
+            transcripts: ledger.transcripts.clone(),
             jobs: ledger.jobs,
             file_changes: ledger.files,
             vault: Faulty::<dyn Vault>::new(Arc::new(self.vault.clone()), faults),
             pages: Faulty::<dyn Pages>::new(Arc::new(self.vault.clone()), faults),
-            history: None,
+            history: Some(Faulty::<dyn History>::new(Arc::new(self.history.clone()), faults)),
             index: Faulty::<dyn Index>::new(Arc::new(self.index.clone()), faults),
             embedder: Faulty::<dyn Embedder>::new(self.embedder.clone(), faults),
             chat,
@@ -230,7 +234,9 @@ impl World {
         };
         let starting = async {
             let engine = Engine::start(parts, settings).await.ok()?;
-            offline.register(strategies::user_track(&engine, strategies::Settings::default()));
+            let mut tracks = strategies::user_track(&engine, strategies::Settings::default());
+            tracks.extend(strategies::agent_track(&engine, ledger.transcripts));
+            offline.register(tracks);
             offline.start().await.ok()?;
             Some(engine)
         };

@@ -1,0 +1,163 @@
+//! The vault's own history: taking back what a run wrote, and what it must tell and not tell.
+//!
+//! Owns: undoing, and the look at every recorded change. Never: what a run writes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use model::Entry;
+use ports::{By, History as _, RecordedChange, Touching};
+
+use crate::book::{Fate, Place, words};
+use crate::steps::Run;
+use crate::world::Held;
+
+/// Runs that are taken back are among so many that changed something last.
+const UNDONE: usize = 12;
+/// How often the history is waited for.
+const TRIES: usize = 50;
+
+/// What the run of each strategy may touch, as a part of a path.
+const TOUCHES: [(&str, &[&str]); 6] = [
+    ("extract_foresight", &["/foresights/"]),
+    ("extract_user_profile", &["/profile"]),
+    ("reflect_episodes", &["/episodes/"]),
+    ("extract_agent_case", &["/cases/", "/skills/"]),
+    ("extract_agent_skill", &["/skills/"]),
+    ("dream", &["/users/"]),
+];
+
+impl Run {
+    /// A person takes back a run.
+    pub(crate) async fn undo(&mut self) -> Held {
+        let changes = self.log().await?;
+        let runs: Vec<&ports::Run> = changes.iter().filter_map(run_of).take(UNDONE).collect();
+        let Some(run) = self.dice.pick(&runs).cloned() else {
+            return Ok(());
+        };
+        self.note(format_args!("undo {} of {}", run.id, run.strategy));
+        let (mut touched, mut added, mut removed) = (String::new(), String::new(), String::new());
+        for change in changes.iter().filter(|change| run_of(change) == Some(&run)) {
+            let diff = self.diff(change).await?;
+            let headings = |sign: &str| {
+                diff.lines()
+                    .filter(|line| line.starts_with(sign))
+                    .collect::<String>()
+            };
+            added += &headings("+## ");
+            removed += &headings("-## ");
+            touched += &diff;
+        }
+        let names = |text: &str, entry: &Entry| text.contains(&format!("{{#{}}}", entry.id));
+        for (_, entry) in self.entries().await? {
+            if names(&touched, &entry) {
+                self.book.is_doubtful(&entry);
+            }
+        }
+        let quoted = words(touched.as_bytes());
+        for written in &mut self.book.written {
+            let may_go = quoted.contains(&written.word) || written.place == Place::Skill;
+            if may_go && written.fate == Fate::Kept(()) {
+                written.fate = Fate::Unsure;
+            }
+        }
+        let engine = self.engine();
+        let undone = self.world.drive(engine.undo(None, &run.id)).await?;
+        let Some(Some(change)) = self.heard(undone)? else {
+            return Ok(());
+        };
+        let is_told = matches!(&change.by, By::Run { undoes: Some(of), .. } if *of == run.id);
+        let entries = self.entries().await?;
+        let is_its = |entry: &Entry| names(&added, entry) && !names(&removed, entry);
+        let stands = entries.iter().find(|(_, entry)| is_its(entry));
+        match stands {
+            _ if !is_told => Err(format!("{change:?} does not say that it takes back {run:?}")),
+            Some((path, entry)) => Err(format!(
+                "{} in {path} was written by {run:?}, which was taken back",
+                entry.id
+            )),
+            None => Ok(()),
+        }
+    }
+
+    async fn log(&self) -> Held<Vec<RecordedChange>> {
+        let log = self.world.history.log(&Touching::All, usize::MAX).await;
+        log.map_err(|error| error.to_string())
+    }
+
+    async fn diff(&self, change: &RecordedChange) -> Held<String> {
+        let diff = self.world.history.diff(Some(&change.id)).await;
+        diff.map_err(|error| error.to_string())
+    }
+
+    /// All is recorded; what was forgotten is in no change; each change of a run names it and touches only what the run may
+    /// write; what a person wrote is recorded as theirs.
+    pub(crate) async fn check_history(&mut self) -> Held {
+        self.record_all().await?;
+        let known = self.runs().await?.into_iter();
+        let known: BTreeMap<String, String> =
+            known.map(|run| (run.id.to_string(), run.work.strategy)).collect();
+        let alive = self.book.alive();
+        let mut changes = self.log().await?;
+        changes.reverse();
+        let mut first_told = BTreeSet::new();
+        for change in &changes {
+            let diff = self.diff(change).await?;
+            if let Some(gone) = words(diff.as_bytes()).difference(&alive).next() {
+                return Err(self.forgotten(*gone, diff.as_bytes(), &format!("the history, {change:?}")));
+            }
+            let added: Vec<&str> = diff.lines().filter(|line| line.starts_with('+')).collect();
+            let added = words(added.concat().as_bytes());
+            let fresh: BTreeSet<_> = added.difference(&first_told).copied().collect();
+            first_told.extend(added);
+            let Some(run) = run_of(change) else { continue };
+            let may_touch = TOUCHES.iter().find(|(strategy, _)| *strategy == run.strategy);
+            let is_right = match may_touch {
+                Some((strategy, parts)) => {
+                    // A run of whom the store knows nothing any more was about somebody who was forgotten.
+                    let is_of = known.get(&*run.id).is_none_or(|of| of == strategy);
+                    let mut files = change.files.iter();
+                    is_of && files.all(|path| parts.iter().any(|part| path.contains(part)))
+                }
+                None => run.strategy == "remember" || run.strategy == "undo",
+            };
+            if !is_right {
+                return Err(format!("{change:?} is of no run that could write it"));
+            }
+            let mut own = self
+                .book
+                .written
+                .iter()
+                .filter(|one| one.process == self.processes);
+            let is_own = |place: &Place| matches!(place, Place::File | Place::Heading(..));
+            if let Some(own) = own.find(|one| is_own(&one.place) && fresh.contains(&one.word)) {
+                return Err(format!("{own:?} is recorded as of {run:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until what changed is recorded, as it is when the vault was quiet for a while.
+    async fn record_all(&mut self) -> Held {
+        for _ in 0..TRIES {
+            let left = self.world.history.diff(None).await;
+            if left.map_err(|error| error.to_string())?.is_empty() {
+                return Ok(());
+            }
+            self.world.clock.advance(Duration::from_secs(11));
+            self.world.breathe(100).await;
+        }
+        Err(format!(
+            "the history never follows: {:?}",
+            self.world.history.diff(None).await
+        ))
+    }
+}
+
+/// The run that made a change.
+fn run_of(change: &RecordedChange) -> Option<&ports::Run> {
+    match &change.by {
+        By::Run { run, .. } => Some(run),
+        _ => None,
+    }
+}
