@@ -234,10 +234,14 @@ fn mean(vectors: &[Vector]) -> Vec<f32> {
     let dims = vectors.iter().map(|v| v.len()).min().unwrap_or(0);
     let mut sums = vec![0.0_f32; dims];
     for vector in vectors {
-        sums.iter_mut().zip(vector.iter()).for_each(|(sum, x)| *sum += x);
+        for (sum, x) in sums.iter_mut().zip(vector.iter()) {
+            *sum += x;
+        }
     }
     let count = vectors.len() as f32;
-    sums.iter_mut().for_each(|sum| *sum /= count);
+    for sum in &mut sums {
+        *sum /= count;
+    }
     sums
 }
 

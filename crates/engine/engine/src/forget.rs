@@ -179,10 +179,10 @@ async fn forget_entries(
         }
     }
     if has_swept {
-        forget_cases(world, scope).await?;
+        forgot.entries = forget_cases(world, scope).await?;
     }
     let (entries, paths) = forget_told(world, (scope, owner), &all, &rows).await?;
-    forgot.entries = entries;
+    forgot.entries += entries;
     edit::follow(world, paths).await?;
     let found: BTreeSet<&str> = rows.iter().map(|doc| &*doc.key.id).collect();
     forgot.missing = ids
