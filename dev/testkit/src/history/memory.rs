@@ -19,7 +19,8 @@ pub struct MemoryHistory {
     shared: Arc<Mutex<Shared>>,
 }
 
-type Files = BTreeMap<VaultPath, Vec<u8>>;
+/// States share what is the same in them.
+type Files = BTreeMap<VaultPath, Arc<[u8]>>;
 
 #[derive(Debug, Default)]
 struct Shared {
@@ -74,16 +75,23 @@ impl MemoryHistory {
             });
         }
         if let Some(at) = shared.owed.take() {
-            shared.begin_anew(at, self.files());
+            let files = self.files(&shared);
+            shared.begin_anew(at, files);
         }
         Ok(shared)
     }
 
-    /// What stands in the vault and is memory by its name.
-    fn files(&self) -> Files {
+    /// What stands in the vault and is memory by its name, shared with what was recorded last.
+    fn files(&self, shared: &Shared) -> Files {
         let is_kept = |path: &VaultPath| !path.split('/').any(|part| part.starts_with(['.', '#', '~']));
         let paths = self.vault.paths().into_iter().filter(is_kept);
-        let read = |path: VaultPath| Some((path.clone(), self.vault.bytes(&path)?));
+        let last = shared.kept.last().map(|kept| &kept.after);
+        let read = |path: VaultPath| {
+            let bytes = self.vault.bytes(&path)?;
+            let recorded = last.and_then(|files| files.get(&path));
+            let recorded = recorded.filter(|recorded| ***recorded == *bytes).cloned();
+            Some((path, recorded.unwrap_or_else(|| bytes.into())))
+        };
         paths.filter_map(read).collect()
     }
 }
@@ -183,7 +191,7 @@ fn taken(mut files: Files, disk: &Files, part: &Part) -> Files {
                 let is_brought = |id: &str| ids.iter().any(|brought| brought.as_str() == id);
                 let text = with_entries(was.as_deref(), &now.unwrap_or_default(), is_brought);
                 let Some(text) = text else { continue };
-                Some(text.into_bytes())
+                Some(text.into_bytes().into())
             }
         };
         match now {
@@ -200,7 +208,7 @@ fn without(files: &Files, kept: &Kept) -> Result<Files, Vec<VaultPath>> {
     let mut conflicts = Vec::new();
     for path in differing(&kept.before, &kept.after) {
         let [was, now, then] = [&kept.after, files, &kept.before].map(|files| files.get(&path));
-        let text = |bytes: &Vec<u8>| String::from_utf8(bytes.clone()).ok();
+        let text = |bytes: &Arc<[u8]>| String::from_utf8(bytes.to_vec()).ok();
         let result = if now == was {
             then.cloned()
         } else if now == then {
@@ -208,7 +216,7 @@ fn without(files: &Files, kept: &Kept) -> Result<Files, Vec<VaultPath>> {
         } else if let (Some(was), Some(now)) = (was.and_then(text), now.and_then(text))
             && let Some(text) = merge(&was, &now, then.and_then(text).as_deref())
         {
-            Some(text.into_bytes())
+            Some(text.into_bytes().into())
         } else {
             conflicts.push(path);
             continue;
@@ -236,7 +244,7 @@ fn unified(before: &Files, after: &Files) -> String {
     let mut out = String::new();
     for path in differing(before, after) {
         let [old, new] = [before, after].map(|files| {
-            let bytes = files.get(&path).map(Vec::as_slice).unwrap_or_default();
+            let bytes = files.get(&path).map(AsRef::as_ref).unwrap_or_default();
             String::from_utf8_lossy(bytes).into_owned()
         });
         let [old, new]: [Vec<&str>; 2] = [&old, &new].map(|text| text.lines().collect());
@@ -299,7 +307,7 @@ impl History for MemoryHistory {
                 By::Run { run, undoes: None }
             }
         };
-        let after = taken(shared.now(), &self.files(), part);
+        let after = taken(shared.now(), &self.files(&shared), part);
         Ok(shared.record(by, at, after))
     }
 
@@ -326,7 +334,7 @@ impl History for MemoryHistory {
     async fn diff(&self, id: Option<&str>) -> Result<String, HistoryError> {
         let shared = self.serving()?;
         let Some(id) = id else {
-            return Ok(unified(&shared.now(), &self.files()));
+            return Ok(unified(&shared.now(), &self.files(&shared)));
         };
         let kept = shared.kept.iter().find(|kept| *kept.change.id == *id);
         let unknown = || HistoryError::NoChange { id: id.to_owned() };
@@ -338,7 +346,8 @@ impl History for MemoryHistory {
         let mut shared = self.serving()?;
         let run: RunId = run.into();
         check(&by.id)?;
-        shared.record(person(), at, self.files());
+        let disk = self.files(&shared);
+        shared.record(person(), at, disk);
         let mut files = shared.now();
         for kept in shared.made_by(&run)? {
             files = without(&files, &kept).map_err(|paths| HistoryError::Conflict {
@@ -348,7 +357,7 @@ impl History for MemoryHistory {
         }
         for path in differing(&shared.now(), &files) {
             match files.get(&path) {
-                Some(bytes) => self.vault.write(&path, bytes.clone()),
+                Some(bytes) => self.vault.write(&path, bytes.to_vec()),
                 None => self.vault.delete(&path),
             }
         }
@@ -361,7 +370,8 @@ impl History for MemoryHistory {
 
     async fn purge(&self, at: Timestamp) -> Result<(), HistoryError> {
         let mut shared = self.serving().inspect_err(|_| self.lock().owed = Some(at))?;
-        shared.begin_anew(at, self.files());
+        let files = self.files(&shared);
+        shared.begin_anew(at, files);
         Ok(())
     }
 }
