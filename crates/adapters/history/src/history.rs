@@ -82,4 +82,8 @@ impl History for GitHistory {
     async fn purge(&self, at: Timestamp) -> Result<(), HistoryError> {
         self.in_turn(move |turn| turn.purge(at)).await
     }
+
+    async fn owe_purge(&self, at: Timestamp) -> Result<(), HistoryError> {
+        self.in_turn(move |turn| turn.owe_purge(at)).await
+    }
 }

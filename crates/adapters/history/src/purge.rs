@@ -20,11 +20,18 @@ const KEPT: [&str; 6] = ["config", "description", "HEAD", "hooks", "index", "inf
 const DEBT: &str = "quipu.purge";
 
 impl Turn {
-    pub(crate) fn purge(&self, at: Timestamp) -> Result<(), HistoryError> {
+    pub(crate) fn owe_purge(&self, at: Timestamp) -> Result<(), HistoryError> {
         let debt = self.dot_git.join(DEBT);
         fs::write(&debt, at.millis().to_string())
             .and_then(|()| File::open(&debt)?.sync_all())
-            .map_err(io_error(&debt))?;
+            .map_err(io_error(&debt))
+    }
+
+    pub(crate) fn purge(&self, at: Timestamp) -> Result<(), HistoryError> {
+        if self.has_paid {
+            return Ok(());
+        }
+        self.owe_purge(at)?;
         let tree = self.noted(|| self.stage(&Part::All, true))?;
         let message = "the history begins anew";
         let commit = self.git(|| {
@@ -36,13 +43,14 @@ impl Turn {
         self.done()
     }
 
-    /// Does a purge that is owed, if it can be done now.
-    pub(crate) fn pay_debt(&self) -> Result<(), HistoryError> {
+    /// Does a purge that is owed, if it can be done now; whether it was.
+    pub(crate) fn pay_debt(&self) -> Result<bool, HistoryError> {
         match fs::read_to_string(self.dot_git.join(DEBT)) {
             Ok(at) if self.check_idle().is_ok() => {
-                self.purge(Timestamp::from_millis(at.parse().unwrap_or_default()))
+                self.purge(Timestamp::from_millis(at.parse().unwrap_or_default()))?;
+                Ok(true)
             }
-            _ => Ok(()),
+            _ => Ok(false),
         }
     }
 

@@ -47,6 +47,8 @@ pub(crate) struct Turn {
     pub(crate) dot_git: PathBuf,
     pub(crate) zone: Zone,
     pub(crate) repository: Repository,
+    /// Whether an owed purge was done in this turn.
+    pub(crate) has_paid: bool,
     /// The system takes the lock back when this is closed.
     _lock: File,
 }
@@ -97,15 +99,16 @@ impl Folder {
         repository
             .set_workdir(&self.root, false)
             .map_err(git_error(&git))?;
-        let turn = Turn {
+        let mut turn = Turn {
             root: self.root.clone(),
             dot_git: git,
             zone: self.zone.clone(),
             repository,
+            has_paid: false,
             _lock: file,
         };
         turn.heal()?;
-        turn.pay_debt()?;
+        turn.has_paid = turn.pay_debt()?;
         Ok(turn)
     }
 }

@@ -166,6 +166,10 @@ async fn forget_entries(
         .copied()
         .filter(|doc| asked.contains(&*doc.key.id))
         .collect();
+    if !rows.is_empty() {
+        // Asked again, they are not there: only the history itself can know what it owes.
+        history::owe_purge(world).await;
+    }
     let mut forgot = Forgot::default();
     let mut has_swept = false;
     for doc in rows

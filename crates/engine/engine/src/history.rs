@@ -278,6 +278,14 @@ async fn commit_all(
     Ok(last)
 }
 
+/// To be done before something is forgotten that nobody may ask for again.
+pub(crate) async fn owe_purge(world: &World) {
+    if let Some(history) = &world.chronicle.history {
+        let owed = history.owe_purge(world.now()).await;
+        note(world, owed.map(Some));
+    }
+}
+
 /// Takes what was forgotten out of the history. When that fails it is owed, here and in the repository.
 pub(crate) async fn purge(world: &World) {
     let Some(history) = &world.chronicle.history else {

@@ -164,4 +164,9 @@ pub trait History: Send + Sync + std::fmt::Debug {
     ///
     /// Errors: [`HistoryError::Busy`].
     async fn purge(&self, at: Timestamp) -> Result<(), HistoryError>;
+    /// Writes down that a purge is owed, before something is forgotten: also a process that dies before its own purge leaves
+    /// nothing behind.
+    ///
+    /// Errors: [`HistoryError::Busy`].
+    async fn owe_purge(&self, at: Timestamp) -> Result<(), HistoryError>;
 }

@@ -93,6 +93,11 @@ impl History for Faulty<dyn History> {
         }
         purged
     }
+    async fn owe_purge(&self, at: Timestamp) -> Result<(), HistoryError> {
+        self.faults
+            .call("owe purge", self.inner.owe_purge(at), no_history)
+            .await
+    }
 }
 
 #[async_trait]

@@ -45,6 +45,7 @@ pub async fn holds<F: Fixture>(open: impl AsyncFn() -> F) {
     undo::refuses_what_was_changed_again(&open().await).await;
     undo::records_the_persons_changes_before_an_undo(&open().await).await;
     undo::refuses_runs_that_are_none(&open().await).await;
+    does_a_purge_that_is_owed(&open().await).await;
     begins_anew_after_a_purge(&open().await).await;
     takes_concurrent_calls(&open().await).await;
 }
@@ -308,6 +309,24 @@ pub async fn leaves_out_what_is_no_memory(fixture: &impl Fixture) {
     let made = fixture.history().commit(&Author::Person, &Part::All, at(1)).await;
     assert_eq!(made.expect("commits"), None);
     assert_eq!(fixture.history().diff(None).await.expect("reads"), "");
+}
+
+/// Whoever owed it, and whatever is called next.
+pub async fn does_a_purge_that_is_owed(fixture: &impl Fixture) {
+    for next in 0..2 {
+        fixture.write(FACTS, &file(&["secret"]));
+        by_run(fixture, "r_1", 1).await;
+        fixture.history().owe_purge(at(2)).await.expect("is written down");
+        fixture.write(FACTS, &file(&["a"]));
+        if next == 0 {
+            fixture.history().purge(at(3)).await.expect("purges");
+        }
+        let anew = log(fixture).await;
+        assert_eq!(anew.len(), 1, "{anew:?}");
+        assert_eq!(anew[0].by, By::Purge);
+        let diff = fixture.history().diff(Some(&anew[0].id)).await.expect("reads");
+        assert!(!diff.contains("secret"), "{diff}");
+    }
 }
 
 /// And knows nothing of before.

@@ -374,4 +374,9 @@ impl History for MemoryHistory {
         shared.begin_anew(at, files);
         Ok(())
     }
+
+    async fn owe_purge(&self, at: Timestamp) -> Result<(), HistoryError> {
+        self.serving()?.owed = Some(at);
+        Ok(())
+    }
 }

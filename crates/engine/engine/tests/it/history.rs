@@ -6,6 +6,7 @@ use std::time::Duration;
 use engine::{EditEntry, Engine, EngineError, Forget, Parts};
 use model::{EntryId, Scope};
 use ports::{By, History, HistoryError, RecordedChange, Run, Touching};
+use testkit::faults::{Faulty, Mode};
 use testkit::history::MemoryHistory;
 use testkit::vault::MemoryVault;
 use tokio::task::yield_now;
@@ -31,9 +32,13 @@ impl Recorded {
     }
 
     async fn open(&self) -> Engine {
+        self.open_on(Arc::new(self.history.clone())).await
+    }
+
+    async fn open_on(&self, history: Arc<dyn History>) -> Engine {
         let parts = Parts {
             vault: Arc::new(self.vault.clone()),
-            history: Some(Arc::new(self.history.clone())),
+            history: Some(history),
             ..self.stage.parts()
         };
         let engine = Engine::start(parts, self.stage.settings.clone()).await;
@@ -273,6 +278,34 @@ async fn what_is_forgotten_leaves_the_history_before_the_answer() {
         assert_eq!(log.len(), 1, "{log:?}");
         assert_eq!(log[0].by, By::Purge);
         assert!(!world.diff(&log[0]).await.contains("violin"));
+    }
+}
+
+#[tokio::test]
+async fn what_was_forgotten_before_a_death_leaves_the_history_with_the_next_process() {
+    let world = Recorded::new();
+    let faults = &world.stage.faults;
+    let fragile: Arc<dyn History> = Arc::new(world.history.clone());
+    let engine = world.open_on(Faulty::new(fragile, faults)).await;
+    world.remember(&engine, "one", "The violin is out of tune").await;
+    world.until_recorded(1).await;
+    let id = world.entry(&engine, "violin").await;
+    let forget = Forget::Entries(Scope::default(), user("ann"), vec![id]);
+    faults.plan_next("purge", Mode::DieBefore);
+    tokio::select! {
+        biased;
+        forgot = engine.forget(forget.clone()) => panic!("it died: {forgot:?}"),
+        () = faults.death() => {}
+    }
+    drop(engine);
+    faults.lift();
+    let engine = world.open().await;
+    let forgot = engine.forget(forget).await.expect("there is nothing to do");
+    assert_eq!(forgot.entries, 0);
+    let log = world.log().await;
+    assert_eq!(log.last().expect("it began anew").by, By::Purge, "{log:?}");
+    for change in &log {
+        assert!(!world.diff(change).await.contains("violin"));
     }
 }
 

@@ -95,7 +95,7 @@ async fn what_an_agent_learnt_of_who_is_forgotten_is_forgotten_too() {
     let ann = Owner::user(Name::parse("ann").expect("a name"));
     let episode = |events: &[Event]| match &events[0] {
         Event::EpisodeWritten { episode, .. } => episode.clone(),
-        other => panic!("{other:?}"),
+        other @ Event::CaseWritten { .. } => panic!("{other:?}"),
     };
     for way in 0..3 {
         let stage = Stage::open(None).await;
@@ -106,7 +106,7 @@ async fn what_an_agent_learnt_of_who_is_forgotten_is_forgotten_too() {
             _ => Forget::Entries(Scope::default(), ann.clone(), vec![episode(&events)]),
         };
         stage.engine.forget(of_first).await.expect("forgotten");
-        let left = if way == 0 { 0 } else { 1 };
+        let left = usize::from(way != 0);
         assert_eq!(stage.learnt(EntryKind::Case).await.len(), left, "{way}");
         let files = stage.files().join("");
         assert!(!files.contains("billing"), "{way}: {files}");
