@@ -21,8 +21,8 @@ const ASKED_ON: &str = "2026-03-01";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChangedArgs {
-    /// Changes told plainly, or so that a listener has to conclude them
-    #[arg(long, value_enum, default_value = "both")]
+    /// Changes told plainly, so that a listener has to conclude them, or by a stranger to both
+    #[arg(long, value_enum, default_value = "all")]
     set: Set,
     /// Which pairs: rules and weights are made looking at the odd ones
     #[arg(long, value_enum, default_value = "both")]
@@ -39,7 +39,8 @@ pub(crate) struct ChangedArgs {
 enum Set {
     Natural,
     Veiled,
-    Both,
+    Plain,
+    All,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -94,7 +95,7 @@ impl std::fmt::Display for Places {
 }
 
 /// Each set: its name, changes, and pairs that are both true.
-const SETS: [(Set, &str, &str, &str); 2] = [
+const SETS: [(Set, &str, &str, &str); 3] = [
     (
         Set::Natural,
         "natural",
@@ -107,13 +108,19 @@ const SETS: [(Set, &str, &str, &str); 2] = [
         include_str!("changed/veiled_changes.txt"),
         include_str!("changed/veiled_both_true.txt"),
     ),
+    (
+        Set::Plain,
+        "plain",
+        include_str!("changed/plain_changes.txt"),
+        include_str!("changed/plain_both_true.txt"),
+    ),
 ];
 
 /// Asks every pair and prints a table for each half of each set.
 pub(crate) async fn run(args: &ChangedArgs) -> anyhow::Result<()> {
     let weights = offline::weights(&args.weights)?;
     for (set, name, changes, both_true) in SETS {
-        if args.set != Set::Both && args.set != set {
+        if args.set != Set::All && args.set != set {
             continue;
         }
         let mut pairs = read(changes)?;
