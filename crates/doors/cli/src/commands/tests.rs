@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Parser;
 use engine::Curate;
-use model::{EmbedderId, Entry, EntryId, EntryKind, MessageId, Name, Origin, Owner, Scope, Timestamp};
+use model::{EmbedderId, Entry, EntryId, EntryKind, Name, Origin, Owner, Scope, Timestamp};
 use ports::{Index, IndexError};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -186,7 +186,7 @@ async fn with_skill(desk: &Desk, drafts: &[(&str, &str)]) -> World {
         origin: Origin::Assistant,
         author: None,
         parent: None,
-        sources: vec![MessageId::new("ac_1")],
+        sources: Vec::new(),
         senders: Vec::new(),
         labels: vec!["draft".to_owned()],
         confidence_percent: Some(75),

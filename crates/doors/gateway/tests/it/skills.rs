@@ -36,18 +36,16 @@ fn entry(kind: EntryKind, id: &str, subject: &str) -> Entry {
 async fn learnt(house: &House, scope: &Scope) {
     let case = entry(EntryKind::Case, "ac_1", "Deploy the billing service to staging.");
     let skill = entry(EntryKind::Skill, "sk_1", "deploy");
-    let put = [case, skill].map(|entry| Entry {
-        scope: scope.clone(),
-        ..entry
-    });
-    let owner = put[0].owner.clone();
-    let curate = engine::Curate {
-        scope: scope.clone(),
-        owner,
-        put: put.to_vec(),
-        remove: Vec::new(),
-    };
-    house.engine.curate(curate).await.expect("it is put");
+    for mut entry in [case, skill] {
+        entry.scope = scope.clone();
+        let curate = engine::Curate {
+            scope: scope.clone(),
+            owner: entry.owner.clone(),
+            put: vec![entry],
+            remove: Vec::new(),
+        };
+        house.engine.curate(curate).await.expect("it is put");
+    }
 }
 
 async fn search(house: &House) -> Value {
