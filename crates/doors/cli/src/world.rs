@@ -28,6 +28,9 @@ use crate::power::Machine;
 use crate::serving;
 use crate::upstreams;
 
+/// A person reads so long before the next turn: a call that began sooner would be cut off, and be in the way until the server notices.
+const READING_TIME: Duration = Duration::from_secs(15);
+
 /// Opens the index in a folder for vectors of a model; the binary gives it, so that only the binary links LanceDB.
 pub type OpenIndex = fn(&Path, EmbedderId) -> Result<Arc<dyn Index>, IndexError>;
 
@@ -65,7 +68,7 @@ impl World {
         let embedder = embedder(root, config, &clock).await?;
         let index =
             open_index(&root.join("index"), embedder.id().clone()).map_err(engine::EngineError::from)?;
-        let gates = Arc::new(Gates::new(clock.clone()));
+        let gates = Arc::new(Gates::new(clock.clone()).idle_after(READING_TIME));
         let chat = chat(config, &clock, &gates)?;
         let offline = offline::Parts {
             runs: ledger.clone(),
