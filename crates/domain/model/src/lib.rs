@@ -19,8 +19,8 @@ pub use doc::{Doc, DocId, DocKey, DocKind, EmbedderId, Vector};
 pub use entry::{Entry, EntryKind, Origin, Parent, ParentKind, SkillStatus};
 pub use filter::{Comparison, Field, Filter, Value};
 pub use id::{
-    AppId, CellId, EntryId, InvalidId, MessageId, Name, Owner, OwnerKind, ProjectId, Scope, SenderId,
-    SessionId, SessionKey,
+    AppId, CellId, EntryId, ID_CHARS_MAX, InvalidId, MessageId, Name, Owner, OwnerKind, ProjectId, Scope,
+    SenderId, SessionId, SessionKey,
 };
 pub use message::{Content, Message, Part, PartKind, Role, ToolCall};
 pub use page::Page;

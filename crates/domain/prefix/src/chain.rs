@@ -319,6 +319,41 @@ fn lead(places: &mut Places, own: &mut BTreeSet<Digest>, digest: Digest, place: 
     held.push(place);
 }
 
+/// The index, asked by somebody who knows which of several conversations with a common beginning is meant.
+struct Preferring<'a> {
+    index: &'a Conversations,
+    likes: &'a dyn Fn(&ConversationId) -> bool,
+}
+
+impl Conversations {
+    /// The same index, where those that are liked come before the latest.
+    pub fn preferring<'a>(&'a self, likes: &'a dyn Fn(&ConversationId) -> bool) -> impl Known + use<'a> {
+        Preferring { index: self, likes }
+    }
+}
+
+impl Preferring<'_> {
+    fn one_of(&self, places: Option<&Vec<Place>>) -> Option<Place> {
+        let places = places?;
+        let liked = places.iter().rfind(|place| (self.likes)(&place.conversation));
+        liked.or(places.last()).cloned()
+    }
+}
+
+impl Known for Preferring<'_> {
+    fn by_hash(&self, hash: &Digest) -> Option<Place> {
+        self.one_of(self.index.hashes.get(hash))
+    }
+
+    fn by_pair(&self, pair: &Digest) -> Option<Place> {
+        self.one_of(self.index.pairs.get(pair))
+    }
+
+    fn meanings(&self, conversation: &ConversationId) -> Vec<Meaning> {
+        self.index.meanings(conversation)
+    }
+}
+
 impl Known for Conversations {
     fn by_hash(&self, hash: &Digest) -> Option<Place> {
         self.hashes.get(hash)?.last().cloned()

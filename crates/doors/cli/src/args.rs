@@ -8,6 +8,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use knowledge::{KnowledgeArgs, KnowledgeCommand};
 
+/// Whose memory it is where nobody is named: the one person's who runs Quipu.
+pub(crate) const DEFAULT_USER: &str = "me";
+
 /// Memory you can read, for LLM agents.
 #[derive(Debug, Parser)]
 #[command(name = "quipu", version, max_term_width = 110, arg_required_else_help = true)]
@@ -135,7 +138,7 @@ pub(crate) struct AddArgs {
     /// What was said; `-` or nothing reads it from standard input
     pub(crate) text: Option<String>,
     /// Who said it
-    #[arg(long, default_value = "me", value_name = "ID")]
+    #[arg(long, default_value = DEFAULT_USER, value_name = "ID")]
     pub(crate) user: String,
     /// In which conversation
     #[arg(long, default_value = "notes", value_name = "ID")]
@@ -174,7 +177,7 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_enum, default_value_t = FormatArg::Auto)]
     pub(crate) format: FormatArg,
     /// Who the file's user is, where it does not say
-    #[arg(long, default_value = "me", value_name = "ID")]
+    #[arg(long, default_value = DEFAULT_USER, value_name = "ID")]
     pub(crate) user: String,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,

@@ -22,7 +22,7 @@ use anyhow::Context;
 use model::{Name, Owner, Scope, Timestamp, Zone};
 
 use crate::api::Api;
-use crate::args::{Cli, Command, ScopeArgs, Whose};
+use crate::args::{Cli, Command, DEFAULT_USER, ScopeArgs, Whose};
 use crate::config::{Loaded, load};
 use crate::environment;
 use crate::error::{Exit, Failure};
@@ -146,8 +146,12 @@ pub(crate) fn scope(args: &ScopeArgs) -> Result<Scope, Failure> {
 pub(crate) fn owner(whose: &Whose) -> Result<Owner, Failure> {
     match (&whose.user, &whose.agent) {
         (_, Some(agent)) => Ok(Owner::agent(name("--agent", agent)?)),
-        (Some(user), None) => Ok(Owner::user(name("--user", user)?)),
-        (None, None) => Ok(Owner::user(name("--user", "me")?)),
+        (user, None) => {
+            let user = proxy::name_of(user.as_deref().unwrap_or(DEFAULT_USER));
+            Ok(Owner::user(user.ok_or_else(|| {
+                Failure::usage("--user: an id must not be empty")
+            })?))
+        }
     }
 }
 

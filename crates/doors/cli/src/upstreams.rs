@@ -12,6 +12,7 @@ use prefix::backend::Kind;
 use providers::{ApiKey, HttpUpstream};
 use proxy::{Parts, Proxy, Route};
 
+use crate::args::DEFAULT_USER;
 use crate::config::{Config, Upstream as Keys};
 use crate::error::Failure;
 use crate::instructions::InstructionFiles;
@@ -32,9 +33,14 @@ pub(crate) fn proxy(
     if keys.is_empty() {
         return Ok(None);
     }
-    let owner = &config.proxy.owner;
-    let owner = (!owner.is_empty()).then(|| Name::parse(owner)).transpose();
-    let owner = owner.map_err(|error| Failure::usage(format!("proxy.owner: {error}")))?;
+    // Without tokens only the person at this machine is served: whose the command line's memory is, too.
+    let owner = proxy::name_of(&config.proxy.owner).or_else(|| {
+        config
+            .server
+            .tokens
+            .is_empty()
+            .then(|| Name::parse(DEFAULT_USER).ok())?
+    });
     let routes = keys
         .iter()
         .map(|keys| route(keys, world))

@@ -36,9 +36,18 @@ pub(crate) async fn delete(
     let scope = parts.scope().clone();
     let engine = gateway.engine.clone();
     let what = match parts {
-        DeleteParts::Session(session) => Forget::Session(session),
-        DeleteParts::Owner(scope, owner) => Forget::Owner(scope, owner),
-        DeleteParts::OwnerInSession(session, owner) => Forget::OwnerInSession(session, owner),
+        DeleteParts::Session(session) => {
+            visit.caller.enter_everybodys()?;
+            Forget::Session(session)
+        }
+        DeleteParts::Owner(scope, owner) => {
+            visit.caller.enter_owner(&owner)?;
+            Forget::Owner(scope, owner)
+        }
+        DeleteParts::OwnerInSession(session, owner) => {
+            visit.caller.enter_owner(&owner)?;
+            Forget::OwnerInSession(session, owner)
+        }
     };
     let proxy = gateway.proxy.clone();
     let forgot = gateway

@@ -1,19 +1,24 @@
 //! Who asks, and whether they may.
 //!
-//! Owns: bearer tokens, the border between tenants, the defence against foreign web pages. Never: what they ask.
+//! Owns: bearer tokens, the borders between tenants and between users, the defence against foreign web pages. Never: what they ask.
 
 use std::net::IpAddr;
 
 use axum::http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
 use axum::http::{HeaderValue, Uri};
-use model::Scope;
+use model::{Name, Owner, OwnerKind, Scope};
 use wire::ErrorCode;
 
 use crate::failure::Failure;
+use crate::routes::VERSIONS;
 use crate::settings::Auth;
 
 /// Answers to anyone: it says nothing but that the process runs.
 pub(crate) const OPEN_PATH: &str = "/health/live";
+/// Where some clients carry a token instead of `Authorization`: the Anthropic SDKs.
+const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+/// What a token of one user opens, behind the version: everything else concerns others too.
+const OF_ONE_USER: [&str; 3] = ["/memory/search", "/memory/get", "/memory/delete"];
 
 /// Who asks.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +27,10 @@ pub(crate) struct Caller {
     pub(crate) home: Scope,
     /// No other tenant is open to them.
     bound: bool,
+    /// No other user's memory is open to them.
+    user: Option<Name>,
+    /// The header that held the token.
+    carrier: Option<HeaderName>,
 }
 
 impl Caller {
@@ -34,6 +43,46 @@ impl Caller {
             ));
         }
         Ok(())
+    }
+
+    /// Whose memory a request uses that names this owner, or none.
+    pub(crate) fn as_user(&self, named: Option<Name>) -> Result<Option<Name>, Failure> {
+        match (&self.user, named) {
+            (Some(user), Some(named)) if *user != named => Err(not_theirs(user)),
+            (Some(user), _) => Ok(Some(user.clone())),
+            (None, named) => Ok(named),
+        }
+    }
+
+    /// Lets a request to an owner's memory, or not.
+    pub(crate) fn enter_owner(&self, owner: &Owner) -> Result<(), Failure> {
+        match &self.user {
+            Some(user) if owner.kind != OwnerKind::User || owner.id != *user => Err(not_theirs(user)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Lets a request to what several users share, or not.
+    pub(crate) fn enter_everybodys(&self) -> Result<(), Failure> {
+        self.user.as_ref().map_or(Ok(()), |user| Err(not_theirs(user)))
+    }
+
+    /// Lets a request to a path, or not.
+    fn enter_path(&self, path: &str) -> Result<(), Failure> {
+        let Some(user) = &self.user else {
+            return Ok(());
+        };
+        let route = VERSIONS.iter().find_map(|version| path.strip_prefix(version));
+        if path.starts_with("/v1/") || route.is_some_and(|route| OF_ONE_USER.contains(&route)) {
+            Ok(())
+        } else {
+            Err(not_theirs(user))
+        }
+    }
+
+    /// Whether a header is for this door and no other.
+    pub(crate) fn keeps(&self, header: &str) -> bool {
+        self.carrier.as_ref().is_some_and(|carrier| carrier == header)
     }
 
     /// Whether they may see what belongs to no single tenant.
@@ -60,19 +109,40 @@ pub(crate) fn identify(auth: &Auth, uri: &Uri, headers: &HeaderMap) -> Result<Ca
     if auth.tokens.is_empty() {
         return from_this_machine(uri, headers).map(|()| Caller::default());
     }
-    let given = bearer(headers).ok_or_else(|| unauthorized("give a token: `Authorization: Bearer …`"))?;
+    let key = || Some((API_KEY, text(headers, &API_KEY)?.trim()));
+    let given: Vec<(HeaderName, &str)> = bearer(headers)
+        .map(|token| (AUTHORIZATION, token))
+        .into_iter()
+        .chain(key())
+        .collect();
+    if given.is_empty() {
+        return Err(unauthorized(
+            "give a token: `Authorization: Bearer …` or `x-api-key: …`",
+        ));
+    }
     // Every token is compared, so that the time tells nothing about the place of the right one.
     let mut known = None;
     for token in &auth.tokens {
-        if token.secret.is(given) {
-            known = Some(token);
+        for (carrier, secret) in &given {
+            if token.secret.is(secret) {
+                known = Some((token, carrier));
+            }
         }
     }
-    let token = known.ok_or_else(|| unauthorized("this token is not known"))?;
-    Ok(Caller {
+    let (token, carrier) = known.ok_or_else(|| unauthorized("this token is not known"))?;
+    let caller = Caller {
         home: token.scope.clone().unwrap_or_default(),
-        bound: token.scope.is_some(),
-    })
+        // A user is somebody in one tenant.
+        bound: token.scope.is_some() || token.user.is_some(),
+        user: token.user.clone(),
+        carrier: Some(carrier.clone()),
+    };
+    caller.enter_path(uri.path())?;
+    Ok(caller)
+}
+
+fn not_theirs(user: &Name) -> Failure {
+    forbidden(&format!("this token opens the memory of `{user}` alone"))
 }
 
 fn unauthorized(message: &str) -> Failure {

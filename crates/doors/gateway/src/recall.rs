@@ -38,6 +38,7 @@ pub(crate) async fn search(
 ) -> Result<Response, Failure> {
     let parts = value.parts(&visit.caller.home, gateway.zone())?;
     visit.caller.enter(&parts.scope)?;
+    visit.caller.enter_owner(&parts.owner)?;
     let method = method(value.method)?;
     #[expect(clippy::cast_possible_truncation, reason = "a score has no more digits")]
     let search = Search {
@@ -162,6 +163,7 @@ pub(crate) async fn get(
 ) -> Result<Response, Failure> {
     let parts = value.parts(&visit.caller.home, gateway.zone())?;
     visit.caller.enter(&parts.scope)?;
+    visit.caller.enter_owner(&parts.owner)?;
     let kind = match value.memory_type {
         MemoryType::Episode => EntryKind::Episode,
         MemoryType::AtomicFact => EntryKind::Fact,

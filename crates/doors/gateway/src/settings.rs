@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use model::Scope;
+use model::{Name, Scope};
 
 /// The gateway's settings.
 #[derive(Debug, Clone)]
@@ -16,6 +16,8 @@ pub struct Settings {
     pub async_body_bytes_max: usize,
     /// A larger file is refused where documents are uploaded.
     pub upload_bytes_max: usize,
+    /// Headers in which a trusted client says who speaks, in lower case: Open WebUI's `x-openwebui-user-id`.
+    pub user_headers: Vec<String>,
     /// How long requests that are under way may take once the server shall stop.
     pub shutdown_seconds: u32,
 }
@@ -27,6 +29,7 @@ impl Default for Settings {
             body_bytes_max: 32 << 20,
             async_body_bytes_max: 4 << 20,
             upload_bytes_max: 50 << 20,
+            user_headers: Vec::new(),
             shutdown_seconds: 10,
         }
     }
@@ -44,6 +47,8 @@ pub struct Token {
     pub secret: Secret,
     /// The one tenant that it opens; every tenant when none.
     pub scope: Option<Scope>,
+    /// The one user whose memory it opens; everybody's when none.
+    pub user: Option<Name>,
 }
 
 /// A text that is never shown.

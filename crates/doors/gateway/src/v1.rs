@@ -18,6 +18,7 @@ use wire::ErrorCode;
 use crate::body::arrive;
 use crate::failure::Failure;
 use crate::frame::Visit;
+use crate::guard::Caller;
 use crate::state::Gateway;
 
 /// Ours, and never sent on.
@@ -36,6 +37,13 @@ const NOT_SENT_ON: [&str; 12] = [
     "content-length",
     "accept-encoding",
     "x-request-id",
+];
+/// In which clients name their own session: conversations of one belong together.
+const SESSIONS: [&str; 4] = [
+    "x-claude-code-session-id",
+    "x-openwebui-chat-id",
+    "x-session-id",
+    "session-id",
 ];
 
 /// `chat/completions`.
@@ -108,13 +116,16 @@ async fn read(gateway: &Gateway, visit: &Visit, request: Request) -> Result<prox
     Ok(proxy::Request {
         path,
         is_get,
-        owner: named(&headers, "x-quipu-user")?,
+        owner: visit
+            .caller
+            .as_user(user(&headers, &gateway.settings.user_headers))?,
         conversation: text(&headers, "x-quipu-conversation")?
             .map(SessionId::parse)
             .transpose()
             .map_err(|error| invalid("x-quipu-conversation", &error))?,
+        family: SESSIONS.iter().find_map(|name| lossy(&headers, name)),
         memory: memory(&headers)?,
-        headers: sent_on(&headers, !gateway.settings.auth.tokens.is_empty()),
+        headers: sent_on(&headers, &visit.caller),
         body,
         scope,
     })
@@ -141,6 +152,18 @@ fn memory(headers: &HeaderMap) -> Result<Memory, Failure> {
     }
 }
 
+/// Who speaks: a client that the operator trusts may say it in a header of its own.
+fn user(headers: &HeaderMap, trusted: &[String]) -> Option<Name> {
+    let named = |name: &str| proxy::name_of(&lossy(headers, name)?);
+    named("x-quipu-user").or_else(|| trusted.iter().find_map(|name| named(name)))
+}
+
+/// A header in any letters; none where it is empty.
+fn lossy(headers: &HeaderMap, name: &str) -> Option<String> {
+    let text = String::from_utf8_lossy(headers.get(name)?.as_bytes());
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
 fn named(headers: &HeaderMap, name: &'static str) -> Result<Option<Name>, Failure> {
     let name_of = |value| Name::parse(value).map_err(|error| invalid(name, &error));
     text(headers, name)?.map(name_of).transpose()
@@ -161,10 +184,10 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Failu
     Ok(Some(text.trim()))
 }
 
-/// The client's headers for the server. Where tokens open this door, `Authorization` holds ours.
-fn sent_on(headers: &HeaderMap, has_tokens: bool) -> Vec<(String, String)> {
+/// The client's headers for the server, but for the one that opened this door.
+fn sent_on(headers: &HeaderMap, caller: &Caller) -> Vec<(String, String)> {
     let goes = |name: &str| {
-        let is_ours = name.starts_with(OURS) || (has_tokens && name == "authorization");
+        let is_ours = name.starts_with(OURS) || caller.keeps(name);
         !is_ours && !NOT_SENT_ON.contains(&name)
     };
     let pair = |(name, value): (&HeaderName, &HeaderValue)| {

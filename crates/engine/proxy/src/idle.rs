@@ -28,8 +28,9 @@ use crate::endings::Endings;
 use crate::gate::{Gates, Job, JobEnd};
 use crate::keeper::Keeper;
 use crate::proxy::{Speech, Target};
-use crate::store::{Shared, Store, Whose};
+use crate::store::{Shared, Store};
 use crate::talk::Last;
+use crate::whose::Whose;
 
 /// What a model that thinks first may use for that, in tokens.
 const THINKING_TOKENS: usize = 1_024;

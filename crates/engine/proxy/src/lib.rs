@@ -4,7 +4,7 @@
 //! server that somebody waits for, the measure of every request. Never: HTTP (`gateway` speaks to clients, `providers` to
 //! servers), what a prefix is (`prefix`), what leaves a view (`context`).
 //!
-//! Reading order: [`Proxy`] (its parts, whose a request is), `turn` (its order), `said` (what a request says), `store` and `talk`
+//! Reading order: [`Proxy`] (its parts), `whose` (whose a request is), `turn` (its order), `said` (what a request says), `store` and `talk`
 //! (conversations), `responses` (those that a server holds), `recall`, `outgoing` (to the server), `after` (the answer), `keeper` (the
 //! disk), `idle` (between turns), [`gate`], [`GatedChat`], [`measure`],
 //! [`Refusal`].
@@ -26,9 +26,10 @@ mod said;
 mod store;
 mod talk;
 mod turn;
+mod whose;
 
 pub use after::{Answer, Injected};
 pub use gated::GatedChat;
 pub use proxy::{Instructions, Memory, Parts, Proxy, Request, Route, Speech};
 pub use refusal::Refusal;
-pub use store::Whose;
+pub use whose::name_of;

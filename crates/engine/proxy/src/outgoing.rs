@@ -17,7 +17,7 @@ use crate::gate::Lease;
 use crate::proxy::{Proxy, Request, Speech, Target};
 use crate::refusal::Refusal;
 use crate::said::Said;
-use crate::store::Whose;
+use crate::whose::Whose;
 
 /// A client's body, and what stands in the place of some of its fields.
 pub(crate) struct Outgoing<'a> {

@@ -23,7 +23,8 @@ use crate::keeper::Keeper;
 use crate::measure::Measures;
 use crate::outgoing::Learnt;
 use crate::refusal::Refusal;
-use crate::store::{Store, Whose};
+use crate::store::Store;
+use crate::whose::{Whose, name_of};
 
 /// How many of a conversation's newest requests stay measured.
 const MEASURED: usize = 64;
@@ -53,7 +54,7 @@ pub struct Parts {
     pub engine: Engine,
     pub conversations: Arc<dyn Conversations>,
     pub routes: Vec<Route>,
-    /// Whose memory it is where a request does not say.
+    /// Whose memory it is where a request does not say; none: a request must say.
     pub owner: Option<Name>,
     /// Behind the client's own system text, as it was when an epoch began.
     pub instructions: Option<Arc<dyn Instructions>>,
@@ -234,8 +235,12 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     pub body: Bytes,
     pub scope: Scope,
+    /// Whose memory, as the door found it; see [`name_of`].
     pub owner: Option<Name>,
+    /// The client's name of its conversation.
     pub conversation: Option<SessionId>,
+    /// The client's own id of a group of conversations; a hint, and no name.
+    pub family: Option<String>,
     pub memory: Memory,
 }
 
@@ -342,15 +347,21 @@ impl Proxy {
         Ok(targets)
     }
 
-    /// The header's owner, else the request's `user`, else the configured one.
-    pub(crate) fn whose(&self, request: &Request, body: &Body<'_>) -> Whose {
-        let user = || Name::parse(&body.text("user")?).ok();
+    /// The request's owner: the door's, else the body's `user`, else the configured one.
+    pub(crate) fn whose(&self, request: &Request, body: &Body<'_>) -> Result<Whose, Refusal> {
+        let user = || name_of(&body.text("user")?);
         let owner = request.owner.clone().or_else(user).or_else(|| self.owner.clone());
-        Whose {
+        let owner = owner.ok_or_else(|| {
+            Refusal::invalid(
+                "whose memory is this? Send the header `x-quipu-user`, give the token a `user`, or set `proxy.owner`",
+            )
+        })?;
+        Ok(Whose {
             scope: request.scope.clone(),
-            owner: owner.map(Owner::user),
+            owner: Owner::user(owner),
             conversation: request.conversation.clone(),
-        }
+            family: request.family.clone(),
+        })
     }
 
     /// An id that sorts by the time of its making.

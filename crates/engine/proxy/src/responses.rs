@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use prefix::Digest;
 use prefix::chain::ConversationId;
 
-use crate::store::Whose;
+use crate::whose::Whose;
 
 /// Responses that can be gone on from.
 const RESPONSES_MAX: usize = 16_384;
@@ -66,8 +66,9 @@ mod tests {
     fn whose(owner: &str) -> Whose {
         Whose {
             scope: Scope::default(),
-            owner: Some(Owner::user(Name::parse(owner).unwrap())),
+            owner: Owner::user(Name::parse(owner).unwrap()),
             conversation: None,
+            family: None,
         }
     }
 

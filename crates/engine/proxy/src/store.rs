@@ -13,9 +13,8 @@ use transcript::dialect::Dialect;
 
 use crate::responses::{Place, Responses};
 use crate::talk::{self, Talk};
+use crate::whose::{self, BEGINNING, Whose};
 
-/// Conversations that a client did not name begin so; what follows orders them by the time of their beginning.
-const BEGINNING: &str = "px-";
 /// So many are found again after a restart, the newest of each tenant.
 const RESTORED_MAX: usize = 256;
 /// So many are held in memory; a client that comes back to an older one that it did not name begins anew.
@@ -23,28 +22,6 @@ const HELD_MAX: usize = 512;
 /// How many go when there are too many, so that it does not happen at each request.
 const DROPPED: usize = 64;
 const RECORDS_MAX: usize = 200_000;
-
-/// Whose request it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Whose {
-    pub scope: Scope,
-    /// None: the conversation itself.
-    pub owner: Option<Owner>,
-    /// The client's own name of the conversation.
-    pub conversation: Option<SessionId>,
-}
-
-impl Whose {
-    /// Who may meet whom, for chains.
-    pub(crate) fn with<T>(&self, act: impl FnOnce(&chain::Scope<'_>) -> T) -> T {
-        let tenant = format!("{}/{}", self.scope.app, self.scope.project);
-        act(&chain::Scope {
-            tenant: &tenant,
-            owner: self.owner.as_ref().map_or("", |owner| owner.id.as_str()),
-            session: self.conversation.as_ref().map(SessionId::as_str),
-        })
-    }
-}
 
 /// A talk, and how the request continues it.
 #[derive(Debug)]
@@ -67,8 +44,15 @@ pub(crate) struct Store {
 #[derive(Debug, Default)]
 struct Held {
     index: chain::Conversations,
-    talks: BTreeMap<ConversationId, (Shared, u64)>,
+    talks: BTreeMap<ConversationId, Kept>,
     uses: u64,
+}
+
+#[derive(Debug)]
+struct Kept {
+    talk: Shared,
+    owner: Owner,
+    used: u64,
 }
 
 impl Store {
@@ -95,21 +79,16 @@ impl Store {
         meter: &Meter,
         fresh: impl FnOnce() -> String,
     ) -> Result<Found, LedgerError> {
-        match &whose.conversation {
-            Some(name) => self.load_named(whose, name, dialect, meter).await?,
-            None => self.load_unnamed(whose, dialect, meter).await?,
-        }
+        let named = self.loaded(whose, dialect, meter).await?;
         let chain = whose.with(|scope| Chain::of(scope, messages));
-        let matched = chain::match_chain(&self.held().index, &chain);
+        let hinted = whose.hinted();
+        let matched = self.matched(&chain, hinted.as_deref());
         let known = matched.conversation.clone().filter(|_| {
             // Another branch of an unnamed conversation is a conversation of its own.
             whose.conversation.is_some() || !matches!(matched.kind, Kind::Branched { .. })
         });
-        let named = whose
-            .conversation
-            .as_ref()
-            .map(|name| identity(&whose.scope, name));
-        if let Some(talk) = known.or(named).and_then(|id| self.held().touch(&id)) {
+        let named_id = named.as_ref().map(|session| identity(&whose.scope, session));
+        if let Some(talk) = known.or(named_id).and_then(|id| self.held().touch(&id, whose)) {
             let front = match matched.kind {
                 Kind::Truncated { front, .. } => talk.lock().await.chain.end(front),
                 _ => 0,
@@ -117,17 +96,16 @@ impl Store {
             return Ok(Found { talk, front });
         }
         let branched = match (&matched.conversation, matched.kind) {
-            (Some(id), Kind::Branched { at }) => self.held().touch(id).map(|talk| (talk, at)),
+            (Some(id), Kind::Branched { at }) => self.held().touch(id, whose).map(|talk| (id, talk, at)),
             _ => None,
         };
-        let session = whose
-            .conversation
-            .clone()
-            .unwrap_or_else(|| SessionId::new(format!("{BEGINNING}{}", fresh())));
+        let origin = branched
+            .as_ref()
+            .map(|(id, ..)| whose::family(session_of(id)).to_owned());
+        let session = named.unwrap_or_else(|| whose::unnamed(&fresh(), hinted.or(origin).as_deref()));
         let mut talk = Self::make(whose, session, dialect, meter.clone());
-        if let Some((origin, at)) = branched {
+        if let Some((_, origin, at)) = branched {
             let origin = origin.lock().await;
-            talk.owner.clone_from(&origin.owner);
             let events = origin.shadow.fork(origin.chain.end(at));
             let records = whose.with(|scope| {
                 let record = |event| talk.apply(scope, &talk::Logged::Sent(event));
@@ -150,17 +128,11 @@ impl Store {
         meter: &Meter,
     ) -> Result<Vec<String>, LedgerError> {
         let dialect = Dialect::OpenAiResponses;
-        match &whose.conversation {
-            Some(name) => self.load_named(whose, name, dialect, meter).await?,
-            None => self.load_unnamed(whose, dialect, meter).await?,
-        }
+        let named = self.loaded(whose, dialect, meter).await?;
+        let named = named.map(|session| identity(&whose.scope, &session));
         let place = self.responses().place(whose, id);
-        let named = whose
-            .conversation
-            .as_ref()
-            .map(|name| identity(&whose.scope, name));
         let talk = place.as_ref().map(|place| place.talk.clone()).or(named);
-        let Some(talk) = talk.and_then(|id| self.held().touch(&id)) else {
+        let Some(talk) = talk.and_then(|id| self.held().touch(&id, whose)) else {
             return Ok(Vec::new());
         };
         let talk = talk.lock().await;
@@ -200,22 +172,26 @@ impl Store {
     }
 
     fn make(whose: &Whose, session: SessionId, dialect: Dialect, meter: Meter) -> Talk {
-        let owner = whose.owner.clone().unwrap_or_else(|| owner_of(&session));
         let key = SessionKey {
             scope: whose.scope.clone(),
             session,
         };
-        whose.with(|scope| Talk::new(key, owner, dialect, scope, meter))
+        whose.with(|scope| Talk::new(key, whose.owner.clone(), dialect, scope, meter))
     }
 
     fn hold(&self, talk: Talk) -> Shared {
         let id = identity(&talk.key.scope, &talk.key.session);
         let mut held = self.held();
         held.index.learn(&id, &talk.chain);
+        let owner = talk.owner.clone();
         let talk = Arc::new(tokio::sync::Mutex::new(talk));
         held.uses += 1;
-        let uses = held.uses;
-        held.talks.insert(id, (Arc::clone(&talk), uses));
+        let kept = Kept {
+            talk: Arc::clone(&talk),
+            owner,
+            used: held.uses,
+        };
+        held.talks.insert(id, kept);
         if held.talks.len() > HELD_MAX {
             held.shrink();
         }
@@ -224,7 +200,7 @@ impl Store {
 
     /// The talk, if it is in memory; that it was looked at does not count as a use.
     pub(crate) fn peek(&self, id: &ConversationId) -> Option<Shared> {
-        self.held().talks.get(id).map(|(talk, _)| Arc::clone(talk))
+        self.held().talks.get(id).map(|kept| Arc::clone(&kept.talk))
     }
 
     /// What was said last is found from now on.
@@ -270,23 +246,66 @@ impl Store {
         }
     }
 
+    /// Brings what is on disk and may be meant into memory; the conversation's id, where the client names one.
+    async fn loaded(
+        &self,
+        whose: &Whose,
+        dialect: Dialect,
+        meter: &Meter,
+    ) -> Result<Option<SessionId>, LedgerError> {
+        let Some(name) = &whose.conversation else {
+            self.load_unnamed(whose, dialect, meter).await?;
+            return Ok(None);
+        };
+        let session = self.session(whose, name).await?;
+        self.load_named(whose, &session, dialect, meter).await?;
+        Ok(Some(session))
+    }
+
+    /// The id of a named conversation: one of ours that this owner was told of, else one made of the owner's and the client's names.
+    async fn session(&self, whose: &Whose, name: &SessionId) -> Result<SessionId, LedgerError> {
+        if name.as_str().starts_with(BEGINNING) {
+            let id = identity(&whose.scope, name);
+            let held = self.held().talks.get(&id).map(|kept| kept.owner == whose.owner);
+            let is_own = match held {
+                Some(is_own) => is_own,
+                None => self
+                    .logs
+                    .named(&whose.scope, name.as_str(), 1)
+                    .await?
+                    .contains(&(name.clone(), whose.owner.clone())),
+            };
+            if is_own {
+                return Ok(name.clone());
+            }
+        }
+        Ok(whose.session(name))
+    }
+
     async fn load_named(
         &self,
         whose: &Whose,
-        name: &SessionId,
+        session: &SessionId,
         dialect: Dialect,
         meter: &Meter,
     ) -> Result<(), LedgerError> {
-        let id = identity(&whose.scope, name);
+        let id = identity(&whose.scope, session);
         if self.held().talks.contains_key(&id) {
             return Ok(());
         }
         let _one = self.loading.lock().await;
         if !self.held().talks.contains_key(&id) {
-            let talk = Self::make(whose, name.clone(), dialect, meter.clone());
+            let talk = Self::make(whose, session.clone(), dialect, meter.clone());
             self.load(whose, talk).await?;
         }
         Ok(())
+    }
+
+    /// The conversation that a list continues; of several that begin alike, one of the client's own family.
+    fn matched(&self, chain: &Chain, family: Option<&str>) -> chain::Matched {
+        let held = self.held();
+        let is_kin = |id: &ConversationId| family == Some(whose::family(session_of(id)));
+        chain::match_chain(&held.index.preferring(&is_kin), chain)
     }
 
     async fn load_unnamed(&self, whose: &Whose, dialect: Dialect, meter: &Meter) -> Result<(), LedgerError> {
@@ -298,8 +317,9 @@ impl Store {
         for (session, owner) in newest.into_iter().rev() {
             let whose = Whose {
                 scope: whose.scope.clone(),
-                owner: Some(owner.clone()).filter(|owner| !owner.id.as_str().starts_with(BEGINNING)),
+                owner,
                 conversation: None,
+                family: None,
             };
             let talk = Self::make(&whose, session, dialect, meter.clone());
             self.load(&whose, talk).await?;
@@ -330,19 +350,20 @@ impl Store {
 }
 
 impl Held {
-    fn touch(&mut self, id: &ConversationId) -> Option<Shared> {
+    /// The talk, if it is this owner's.
+    fn touch(&mut self, id: &ConversationId, whose: &Whose) -> Option<Shared> {
         self.uses += 1;
         let uses = self.uses;
-        let (talk, used) = self.talks.get_mut(id)?;
-        *used = uses;
-        Some(Arc::clone(talk))
+        let kept = self.talks.get_mut(id).filter(|kept| kept.owner == whose.owner)?;
+        kept.used = uses;
+        Some(Arc::clone(&kept.talk))
     }
 
     fn shrink(&mut self) {
         let mut by_use: Vec<(u64, ConversationId)> = self
             .talks
             .iter()
-            .map(|(id, (_, used))| (*used, id.clone()))
+            .map(|(id, kept)| (kept.used, id.clone()))
             .collect();
         by_use.sort_unstable();
         for (_, id) in by_use.into_iter().take(DROPPED) {
@@ -352,16 +373,12 @@ impl Held {
     }
 }
 
-/// A conversation that nobody owns owns itself.
-fn owner_of(session: &SessionId) -> Owner {
-    let name = model::Name::parse(session.as_str()).or_else(|_| {
-        let digest = prefix::Digest::of(session.as_str().as_bytes()).to_string();
-        model::Name::parse(&digest)
-    });
-    Owner::user(name.unwrap_or_else(|_| unreachable!("hex digits are a name")))
-}
-
 /// `APP/PROJECT/SESSION`.
 pub(crate) fn identity(scope: &Scope, session: &SessionId) -> ConversationId {
     ConversationId(format!("{}/{}/{session}", scope.app, scope.project))
+}
+
+/// The session of an identity: names of apps and projects have no slash.
+fn session_of(id: &ConversationId) -> &str {
+    id.0.splitn(3, '/').nth(2).unwrap_or_default()
 }

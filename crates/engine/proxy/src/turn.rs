@@ -24,11 +24,12 @@ use crate::proxy::{Memory, Proxy, Request, Speech, Target};
 use crate::recall;
 use crate::refusal::Refusal;
 use crate::said::Said;
-use crate::store::{Found, Whose};
+use crate::store::Found;
 use crate::talk::{Logged, Talk};
+use crate::whose::Whose;
 
 /// What memory may add to a turn, in tokens.
-const FRAGMENT_TOKENS_MAX: usize = 600;
+const FRAGMENT_TOKENS_MAX: usize = 350;
 /// What the pages at hand may add to the first turn that does not show them, in tokens.
 const PAGES_TOKENS_MAX: usize = 1_000;
 /// What the operator's instructions may take: so many'th of the window, at so many characters to a token.
@@ -66,7 +67,7 @@ impl Proxy {
         let probed = targets[0].upstream.probe().await;
         let names = [&*model, probed.model.as_deref().unwrap_or_default()];
         let (counts_for, meter) = Meter::for_models(&names);
-        let whose = self.whose(&request, &body);
+        let whose = self.whose(&request, &body)?;
         let held = self.held(&whose, &said, &meter).await?;
         let before = held.iter().flatten().map(String::as_str);
         let messages: Vec<&str> = before.chain(said.messages.iter().map(AsRef::as_ref)).collect();
@@ -120,7 +121,9 @@ impl Proxy {
             server_conversation: said.conversation.clone(),
             lease: Some(lease),
         };
-        Ok(closing.watch(answer, body.is_true("stream"), conversation))
+        // By the name that the client knows it by.
+        let told = whose.conversation.map_or(conversation, |name| name.to_string());
+        Ok(closing.watch(answer, body.is_true("stream"), told))
     }
 
     /// What the server holds before this request, as far as it is known; none where the client sends all of it.
@@ -242,7 +245,7 @@ impl Proxy {
         visible: &fragment::Visible,
     ) -> Option<fragment::Draft> {
         let last = turn.messages.last()?;
-        let question = dialect::read_message(turn.speech.dialect(), last).ok()?.prose();
+        let message = dialect::read_message(turn.speech.dialect(), last).ok()?.prose();
         let scope = &talk.key.scope;
         let here = &talk.key.session;
         let (engine, clock) = (&self.engine, &*self.clock);
@@ -254,7 +257,18 @@ impl Proxy {
             recall::pages(engine, clock, scope, &talk.owner, turn.pages_tokens_max(), &count).await
         };
         // Both at once: the turn waits for memory no longer than for one of them.
-        let recalled = recall::recall(engine, clock, scope, &talk.owner, here, &question);
+        let asked = recall::Asked {
+            scope,
+            owner: &talk.owner,
+            here,
+            message: &message,
+            wait: if talk.shadow.entries().is_empty() {
+                recall::FIRST_WAIT
+            } else {
+                recall::WAIT
+            },
+        };
+        let recalled = recall::recall(engine, clock, &self.endings, asked);
         let (recalled, pages) = tokio::join!(recalled, pages);
         let tokens_max = turn.fragment_tokens_max() + pages.as_ref().map_or(0, |_| turn.pages_tokens_max());
         let memories: Vec<fragment::Memory<'_>> = pages

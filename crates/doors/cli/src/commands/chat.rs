@@ -22,7 +22,7 @@ use self::server::Server;
 use self::slash::Cost;
 use self::turn::{Answer, receive};
 use super::{Desk, name, runtime};
-use crate::args::ChatArgs;
+use crate::args::{ChatArgs, DEFAULT_USER};
 use crate::error::{Exit, Failure};
 
 pub(super) fn chat(desk: &Desk, args: ChatArgs) -> Result<Exit, Failure> {
@@ -126,8 +126,8 @@ impl<'a> Talk<'a> {
         let body = self.request();
         let headers: Vec<(&str, &str)> = match (&self.incognito, &self.conversation) {
             (Some(_), _) => vec![("x-quipu-incognito", "1")],
-            (None, Some(id)) => vec![("x-quipu-user", slash::USER), ("x-quipu-conversation", id)],
-            (None, None) => vec![("x-quipu-user", slash::USER)],
+            (None, Some(id)) => vec![("x-quipu-user", DEFAULT_USER), ("x-quipu-conversation", id)],
+            (None, None) => vec![("x-quipu-user", DEFAULT_USER)],
         };
         let mut answer = Answer::default();
         let receiving = receive(&self.server, &body, &headers, &mut answer, &mut self.screen);

@@ -141,9 +141,13 @@ pub(crate) fn tokens(config: &Config) -> Result<Vec<Token>, Failure> {
                 Some(Scope::new(part(app)?, part(project)?))
             }
         };
+        let user = token.user.as_deref().map(|user| {
+            proxy::name_of(user).ok_or_else(|| Failure::usage("server.tokens: a user must not be empty"))
+        });
         Ok(Token {
             secret: Secret::new(secret),
             scope,
+            user: user.transpose()?,
         })
     });
     tokens.collect()
@@ -157,6 +161,12 @@ fn settings(config: &Config) -> Result<Settings, Failure> {
         body_bytes_max: config.server.body_mebibytes_max << 20,
         upload_bytes_max: config.knowledge.upload_mebibytes_max << 20,
         shutdown_seconds: config.server.shutdown_seconds,
+        user_headers: config
+            .proxy
+            .user_headers
+            .iter()
+            .map(|name| name.to_ascii_lowercase())
+            .collect(),
         ..Settings::default()
     })
 }

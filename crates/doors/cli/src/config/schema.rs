@@ -48,7 +48,7 @@ pub(crate) struct Server {
     pub(crate) tokens: Vec<Token>,
 }
 
-/// A bearer token; with an app and a project it opens that scope alone.
+/// A bearer token; with an app and a project it opens that scope alone, with a user that user's memory alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Token {
@@ -57,14 +57,18 @@ pub(crate) struct Token {
     pub(crate) app: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) project: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) user: Option<String>,
 }
 
 /// The model servers behind `/v1`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Proxy {
-    /// Whose memory it is where a request does not say; empty: each conversation's own.
+    /// Whose memory a request uses that names nobody; empty: `me`, and with tokens a request must say.
     pub(crate) owner: String,
+    /// Headers in which clients name the user, beside `x-quipu-user`.
+    pub(crate) user_headers: Vec<String>,
     /// A folder of instruction files that every conversation begins with, before those of `<root>/instructions`.
     pub(crate) instructions: String,
     pub(crate) upstreams: Vec<Upstream>,

@@ -33,12 +33,17 @@ fn ask(auth: &Auth, path: &str, pairs: &[(&str, &str)]) -> Result<Caller, ErrorC
 }
 
 fn with_tokens() -> Auth {
-    let token = |secret: &str, scope| Token {
+    let token = |secret: &str, scope, user: Option<&str>| Token {
         secret: Secret::new(secret),
         scope,
+        user: user.map(|user| Name::parse(user).expect("a name")),
     };
     Auth {
-        tokens: vec![token("all-of-it", None), token("only-a", Some(scope("a")))],
+        tokens: vec![
+            token("all-of-it", None, None),
+            token("only-a", Some(scope("a")), None),
+            token("carols", Some(scope("a")), Some("carol")),
+        ],
     }
 }
 
@@ -178,4 +183,53 @@ fn a_secret_is_compared_whole_and_never_shown() {
     }
     assert!(!Secret::new("").is(""), "an empty secret opens nothing");
     assert!(!format!("{:?}", with_tokens()).contains("only-a"));
+}
+
+#[test]
+fn a_token_of_one_user_opens_nothing_that_others_share() {
+    let auth = with_tokens();
+    let carol = |path| ask(&auth, path, &[("authorization", "Bearer carols")]);
+    for path in [
+        "/v1/chat/completions",
+        "/v1/models",
+        "/api/v1/memory/search",
+        "/api/v2/memory/get",
+        "/api/v2/memory/delete",
+    ] {
+        let caller = carol(path).expect(path);
+        let name = |name| Some(Name::parse(name).expect("a name"));
+        assert_eq!(caller.as_user(None).expect("hers"), name("carol"));
+        assert_eq!(caller.as_user(name("carol")).expect("hers"), name("carol"));
+        assert!(caller.as_user(name("bob")).is_err(), "{path}");
+    }
+    for path in [
+        "/health",
+        "/metrics",
+        "/api/v1/memory/add",
+        "/api/v1/memory/search/",
+        "/api/v1/history",
+        "/api/v2/cache",
+        "/api/v1/knowledge/search",
+        "/api/v1/memories/bob_ep_1",
+        "/api/v3/memory/search",
+    ] {
+        assert_eq!(carol(path).err(), Some(ErrorCode::Forbidden), "{path}");
+    }
+}
+
+#[test]
+fn a_key_of_anthropics_clients_is_a_token_too() {
+    let auth = with_tokens();
+    let ask = |pairs: &[(&str, &str)]| ask(&auth, "/v1/messages", pairs);
+    let caller = ask(&[("x-api-key", "only-a")]).expect("known");
+    assert!(caller.keeps("x-api-key") && !caller.keeps("authorization"));
+    let both = ask(&[("x-api-key", "sk-ant-1"), ("authorization", "Bearer only-a")]).expect("known");
+    assert!(
+        both.keeps("authorization") && !both.keeps("x-api-key"),
+        "the other is the server's"
+    );
+    assert_eq!(
+        ask(&[("x-api-key", "sk-ant-1")]).err(),
+        Some(ErrorCode::Unauthorized)
+    );
 }

@@ -298,6 +298,7 @@ pub(crate) fn tokens() -> Settings {
     let token = |secret: &str, scope| Token {
         secret: Secret::new(secret),
         scope,
+        user: None,
     };
     Settings {
         auth: Auth {

@@ -1,6 +1,7 @@
 //! The models' own routes over real sockets: a client, the gateway, the adapter, a server without a model.
 
 mod faults;
+mod owners;
 mod stage;
 
 use std::time::Duration;
@@ -230,7 +231,7 @@ async fn what_is_not_to_be_remembered_leaves_nothing() {
     for path in [CHAT, MESSAGES] {
         for (name, value) in [
             ("x-quipu-memory", "maybe"),
-            ("x-quipu-user", "a/b"),
+            ("x-quipu-app", "a/b"),
             ("x-quipu-conversation", ""),
         ] {
             let got = stage

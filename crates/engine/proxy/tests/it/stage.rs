@@ -288,6 +288,7 @@ pub(crate) fn request(body: &Value) -> Request {
         scope: Scope::default(),
         owner: None,
         conversation: None,
+        family: None,
         memory: Memory::On,
     }
 }

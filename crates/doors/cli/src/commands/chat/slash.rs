@@ -12,6 +12,7 @@ use wire::{DeleteData, DeleteRequest, SearchRequest};
 use super::Talk;
 use super::input::Typed;
 use super::screen::Viewer;
+use crate::args::DEFAULT_USER;
 use crate::commands::cache;
 use crate::error::Failure;
 use crate::output;
@@ -28,8 +29,6 @@ const HELP: &str = "\
 /quit           end, as the end of input does
 A line that ends in \\ goes on in the next one. Ctrl-C stops an answer; where there is none, it ends the talk.";
 
-/// Whose memory is searched, as in every command that names nobody.
-pub(super) const USER: &str = "me";
 const FOUND_MAX: i64 = 5;
 
 /// The tokens of a talk, as the model's server counted them.
@@ -116,7 +115,7 @@ impl Talk<'_> {
 
     async fn search(&mut self, words: &str) -> Result<(), Failure> {
         let request = SearchRequest {
-            user_id: Some(USER.to_owned()),
+            user_id: Some(DEFAULT_USER.to_owned()),
             top_k: FOUND_MAX,
             ..SearchRequest::new(words)
         };

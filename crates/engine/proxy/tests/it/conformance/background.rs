@@ -79,7 +79,7 @@ async fn flush(stage: &Stage, name: &str, wait: bool) {
     let flush = Flush {
         session: SessionKey {
             scope: Scope::default(),
-            session: SessionId::new(name),
+            session: SessionId::new(format!("ann/{name}")),
         },
         task: None,
         wait,
