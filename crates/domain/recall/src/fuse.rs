@@ -3,6 +3,8 @@
 //! Owns: weighing, what rows lend each other (facts to the turns they were made from, turns to their episode, a
 //! superseded entry to the one that took its place), and what a strength means as a score. Never: gathering evidence.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use model::{Role, Timestamp};
 
 use crate::corpus::Corpus;
@@ -11,6 +13,7 @@ use crate::lineup::Lineup;
 use crate::postings::Slot;
 use crate::question::Question;
 use crate::row::{Kind, Row};
+use crate::state::Update;
 use crate::validity::Validity;
 use crate::weights::Weights;
 
@@ -27,6 +30,9 @@ const NEW_DAYS: f32 = 30.0;
 /// A text of so many words says half as much as a text can.
 const HALF_SAID_WORDS: f32 = 12.0;
 
+/// Turns, and the later ones that took their place.
+pub(crate) type Later = BTreeMap<Slot, Slot>;
+
 pub(crate) struct Fusion<'a> {
     pub(crate) corpus: &'a Corpus,
     pub(crate) lineup: &'a Lineup,
@@ -38,8 +44,8 @@ pub(crate) struct Fusion<'a> {
 }
 
 impl Fusion<'_> {
-    /// Each visible row's strength, by slot.
-    pub(crate) fn strengths(&self) -> Vec<f32> {
+    /// Each visible row's strength, by slot, and which turns later ones took the place of.
+    pub(crate) fn standing(&self) -> (Vec<f32>, Later) {
         let mut strengths = vec![0.0; self.corpus.slots_end()];
         let facts = self.facts(&mut strengths);
         for (place, slot) in self.lineup.turns.iter().enumerate() {
@@ -50,11 +56,16 @@ impl Fusion<'_> {
                 + self.weights.speaker * self.question.speaker(row)
                 - self.weights.question * row.traits.asks;
         }
-        self.lend(&facts, &mut strengths);
+        let mut later = self.lend(&facts, &mut strengths);
         let updates = match &self.question.state {
             Some(state) => self.updates(state, &mut strengths),
             None => Vec::new(),
         };
+        for update in &updates {
+            later.entry(update.old).or_insert(update.new);
+        }
+        // What is only likely is told as earlier, and keeps its place.
+        let updates: Vec<Update> = updates.into_iter().filter(|update| update.is_sure).collect();
         for update in &updates {
             go_before(&mut strengths, update.new, update.old);
         }
@@ -75,7 +86,7 @@ impl Fusion<'_> {
                 go_before(&mut strengths, new, old);
             }
         }
-        strengths
+        (strengths, later)
     }
 
     /// What a row's words and meaning tell.
@@ -191,7 +202,7 @@ impl Fusion<'_> {
 
     /// Facts lend strength to the turns they were made from. A turn that told what is over takes a little, and hands the
     /// rest on to the turn that told what took its place.
-    fn lend(&self, facts: &[Slot], strengths: &mut [f32]) {
+    fn lend(&self, facts: &[Slot], strengths: &mut [f32]) -> Later {
         let mut lent: Vec<(Slot, f32)> = Vec::new();
         for slot in facts {
             let said = self.said(*slot);
@@ -205,7 +216,7 @@ impl Fusion<'_> {
         for (turn, most) in lent {
             strengths[turn as usize] += self.weights.memory * most;
         }
-        let mut told_over: Vec<Slot> = Vec::new();
+        let (mut later, mut told_over) = (Later::new(), BTreeSet::<Slot>::new());
         for link in self.validity.in_order() {
             let (old, new) = self.validity.links.turns(link);
             let seen = |turn: &&Slot| self.lineup.place(**turn).is_some();
@@ -214,13 +225,15 @@ impl Fusion<'_> {
             for turn in new.iter().filter(seen) {
                 strengths[*turn as usize] = strengths[*turn as usize].max(was);
             }
-            told_over.extend(old.iter().filter(seen));
+            if let Some(newer) = new.iter().find(seen) {
+                later.extend(old.iter().filter(seen).map(|turn| (*turn, *newer)));
+            }
+            told_over.extend(old.iter().filter(seen).copied());
         }
-        told_over.sort_unstable();
-        told_over.dedup();
         for turn in told_over {
             strengths[turn as usize] *= TOLD_OVER;
         }
+        later
     }
 
     /// An episode is worth its own text and its two best turns in equal parts, and at least its best fact.

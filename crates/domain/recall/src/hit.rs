@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::{Doc, EntryId, Filter, Timestamp, Zone};
+use model::{Doc, DocId, EntryId, Filter, Timestamp, Zone};
 
 /// Which evidence may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -59,6 +59,8 @@ pub struct Hit {
     pub why: Why,
     /// The entry that took its place, if it no longer holds at the time asked for.
     pub superseded_by: Option<EntryId>,
+    /// Of a message: a later one that took its place, as a fact made of it says or as the question makes likely.
+    pub later: Option<DocId>,
     /// An episode's best facts.
     pub facts: Vec<Hit>,
 }

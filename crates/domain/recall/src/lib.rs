@@ -6,7 +6,8 @@
 //! Reading order: [`hit`](Query) (what is asked and answered), [`text`] and [`time`] (what words mean), `corpus` with
 //! `row`, `lexicon`, `postings` and `vectors` (what is kept of the rows), then one search in its order: `rank` (the
 //! steps), `lineup` (what may be seen), `question` with `asking`, `evidence` with `near`,
-//! `validity`, `fuse` with [`Weights`], `state` with `statement` and `kinds` (how something is now), `score`.
+//! `validity`, `fuse` with [`Weights`], `state` with `statement` and `kinds` (how something is now), `score`; and [`told`], what a
+//! model hears of it.
 
 mod asking;
 mod corpus;
@@ -28,10 +29,12 @@ mod statement;
 mod tests;
 pub mod text;
 pub mod time;
+mod told;
 mod validity;
 mod vectors;
 mod weights;
 
 pub use corpus::Corpus;
 pub use hit::{Hit, Method, Query, Ranking, Why, cut_to_tokens};
+pub use told::{Told, sureness, told};
 pub use weights::Weights;

@@ -10,7 +10,7 @@ use model::Filter;
 
 use crate::corpus::Corpus;
 use crate::evidence::Evidence;
-use crate::fuse::Fusion;
+use crate::fuse::{Fusion, Later};
 use crate::hit::{Hit, Method, Query, Ranking, Why};
 use crate::lineup::Lineup;
 use crate::postings::Slot;
@@ -50,8 +50,10 @@ pub(crate) fn rank(corpus: &Corpus, query: &Query<'_>, weights: &Weights) -> Ran
         weights,
         now,
     };
+    let (strengths, later) = fusion.standing();
     let ranker = Ranker {
-        strengths: fusion.strengths(),
+        strengths,
+        later,
         fusion,
         query,
         scale: Scale::of(keywords, vector.is_some(), question.is_open),
@@ -68,6 +70,7 @@ struct Ranker<'a> {
     fusion: Fusion<'a>,
     query: &'a Query<'a>,
     strengths: Vec<f32>,
+    later: Later,
     scale: Scale,
     keywords: bool,
 }
@@ -184,6 +187,10 @@ impl Ranker<'_> {
             score: self.score(slot),
             why,
             superseded_by: validity.superseded_by(corpus, slot),
+            later: self
+                .later
+                .get(&slot)
+                .map(|newer| corpus.row(*newer).doc.key.id.clone()),
             facts: Vec::new(),
         }
     }

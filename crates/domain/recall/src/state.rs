@@ -21,6 +21,8 @@ use crate::statement::{OTHERS, Statement};
 const COMPARED_MAX: usize = 40;
 /// So many of them may have been overtaken.
 const OVERTAKEN_MAX: usize = 5;
+/// Likelier than this, what was told earlier is told as such.
+const MAYBE: f32 = -1.5;
 /// What is told within a day is told together.
 const APART_MS: i64 = 24 * 60 * 60 * 1000;
 /// A word that is rarer than this share of an unknown one's rarity tells what a statement is about.
@@ -153,6 +155,8 @@ impl State {
 pub(crate) struct Update {
     pub(crate) old: Slot,
     pub(crate) new: Slot,
+    /// It is likely enough for the later one to go first.
+    pub(crate) is_sure: bool,
 }
 
 impl Fusion<'_> {
@@ -173,13 +177,22 @@ impl Fusion<'_> {
         let mut updates: Vec<Update> = Vec::new();
         for (at, old) in best.iter().enumerate().take(OVERTAKEN_MAX) {
             // What has just overtaken something stays.
-            if updates.iter().any(|update| update.new == old.slot) {
+            if updates
+                .iter()
+                .any(|update| update.is_sure && update.new == old.slot)
+            {
                 continue;
             }
             // Behind the best answer, only what is ahead already overtakes: its episode may not be.
             let others = if at == 0 { &best[..] } else { &best[..at] };
-            let new = self.overtaking(old, others, strengths);
-            updates.extend(new.map(|new| Update { old: old.slot, new }));
+            let overtaking = |others| self.overtaking(old, others, strengths);
+            let sure = overtaking(others).filter(|(score, _)| *score > self.weights.overtake);
+            let found = sure.or_else(|| overtaking(&best).filter(|(score, _)| *score > MAYBE));
+            updates.extend(found.map(|(score, new)| Update {
+                old: old.slot,
+                new,
+                is_sure: sure.is_some() && score > self.weights.overtake,
+            }));
         }
         updates.sort_by_key(|update| self.corpus.row(update.old).order());
         updates
@@ -223,8 +236,8 @@ impl Fusion<'_> {
         best
     }
 
-    /// Of later statements the one that most likely tells what became of what an earlier one told, if it is likely.
-    fn overtaking(&self, old: &Statement, best: &[Statement], strengths: &[f32]) -> Option<Slot> {
+    /// Of later statements the one that most likely tells what became of what an earlier one told, and how likely.
+    fn overtaking(&self, old: &Statement, best: &[Statement], strengths: &[f32]) -> Option<(f32, Slot)> {
         let time = |told: &Statement| self.corpus.row(told.slot).time.millis();
         let later = best.iter().filter(|new| time(new) > time(old) + APART_MS);
         let strongest = strengths[later.clone().next()?.slot as usize];
@@ -248,8 +261,7 @@ impl Fusion<'_> {
             (score, new.slot)
         });
         // Of equals the first, which is the stronger answer.
-        let (score, new) = scored.reduce(|most, next| if next.0 > most.0 { next } else { most })?;
-        (score > self.weights.overtake).then_some(new)
+        scored.reduce(|most, next| if next.0 > most.0 { next } else { most })
     }
 
     /// How many rare words two statements have in common that the question has not, by their rarity; at most 2.

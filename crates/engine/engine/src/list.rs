@@ -45,6 +45,7 @@ pub(crate) async fn list(world: &World, list: List) -> Result<Listed, EngineErro
         score: 0.0,
         why: Why::default(),
         superseded_by: superseders.get(&*doc.key.id).cloned(),
+        later: None,
         facts: Vec::new(),
         doc,
     });
@@ -73,6 +74,7 @@ pub(crate) async fn entry(
         score: 0.0,
         why: Why::default(),
         superseded_by,
+        later: None,
         facts: Vec::new(),
         doc,
     })

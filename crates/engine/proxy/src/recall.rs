@@ -1,24 +1,31 @@
 //! What memory has to say to a turn.
 //!
-//! Owns: the question, the time it may take, what of a hit and of the pages at hand is told. Never: ranking (`recall`), the wrapper (`prefix`).
+//! Owns: the question, the time it may take, what of the pages at hand is told. Never: ranking and choosing (`recall`), the
+//! wrapper (`prefix`).
 
 use std::time::Duration;
 
 use consolidate::page;
-use engine::{Engine, Hit, Method, Search};
+use engine::{Engine, Found, Method, Search};
 use futures::future::join_all;
-use model::{DocKind, EntryKind, Owner, Page, Role, Scope, SessionId, Zone};
+use model::{Owner, Page, Scope, SessionId};
 use ports::Clock;
+use tokio::sync::oneshot;
+use transcript::spoken;
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::endings::Endings;
+use crate::whose;
 
 /// How long a turn waits for memory; later it goes without.
 pub(crate) const WAIT: Duration = Duration::from_millis(50);
-const MEMORIES_MAX: usize = 6;
-/// A question of more characters is searched for by its end, where people ask.
+/// The same in a conversation's first turn, when the owner's memory may have to be read from the disk first.
+pub(crate) const FIRST_WAIT: Duration = Duration::from_millis(300);
+/// Hits that are looked at for what is told.
+const MESSAGES_MAX: usize = 40;
+const MEMORIES_MAX: usize = 12;
+/// A longer message is searched for by its questions, its beginning and its end.
 const QUERY_CHARS_MAX: usize = 600;
-/// Less sure hits are more often noise than help.
-const SCORE_MIN: f32 = 0.35;
-/// Of an episode that has no facts.
-const TEXT_CHARS_MAX: usize = 400;
 
 /// What the ids of pages at hand begin with.
 pub(crate) const PAGES: &str = "pages ";
@@ -30,66 +37,63 @@ pub(crate) struct Recalled {
     pub(crate) text: String,
 }
 
-/// What is remembered that may help with this, best first; nothing if it takes too long. What was said in this conversation
-/// itself is left out: the model sees it.
+/// Who asks what, and where.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked<'a> {
+    pub(crate) scope: &'a Scope,
+    pub(crate) owner: &'a Owner,
+    pub(crate) here: &'a SessionId,
+    /// The message, with what the client put around it.
+    pub(crate) message: &'a str,
+    pub(crate) wait: Duration,
+}
+
+/// What is remembered that may help with a message, best first; nothing if it takes too long. A search that takes longer goes on
+/// without the turn: what it read from the disk is at hand for the next. What was said in this conversation, or in one that it
+/// branched off, is left out.
 pub(crate) async fn recall(
     engine: &Engine,
     clock: &dyn Clock,
-    scope: &Scope,
-    owner: &Owner,
-    here: &SessionId,
-    question: &str,
+    endings: &Endings,
+    asked: Asked<'_>,
 ) -> Vec<Recalled> {
-    let skipped = question.chars().count().saturating_sub(QUERY_CHARS_MAX);
-    let query: String = question.chars().skip(skipped).collect();
-    if query.trim().is_empty() {
+    let question = question(&spoken::words(asked.message));
+    if question.is_empty() {
         return Vec::new();
     }
     let search = Search {
-        scope: scope.clone(),
-        owner: owner.clone(),
-        query,
+        scope: asked.scope.clone(),
+        owner: asked.owner.clone(),
+        query: question.clone(),
         method: Method::Hybrid,
-        memories_max: MEMORIES_MAX * 2,
-        messages_max: MEMORIES_MAX,
+        memories_max: MEMORIES_MAX,
+        messages_max: MESSAGES_MAX,
         filter: None,
         as_of: None,
         asked_at: None,
-        score_min: SCORE_MIN,
+        score_min: 0.0,
         tokens_max: None,
     };
+    let (tell, found) = oneshot::channel();
+    let searching = engine.clone();
+    endings.spawn(async move {
+        // Nobody may be there any more to be told.
+        tell.send(searching.search(search).await).ok();
+    });
     let found = tokio::select! {
-        found = engine.search(search) => found,
-        () = clock.sleep(WAIT) => {
-            tracing::debug!(conversation = %here, "memory took too long: the turn goes without");
+        found = found => found,
+        () = clock.sleep(asked.wait) => {
+            tracing::debug!(conversation = %asked.here, "memory took too long: the turn goes without");
             return Vec::new();
         }
     };
-    let zone = &engine.settings().zone;
     match found {
-        Ok(found) => {
-            let elsewhere =
-                |hit: &&Hit| hit.doc.session.as_ref() != Some(here) && hit.superseded_by.is_none();
-            // What an agent has learnt is asked for, and never put into a person's turn.
-            let is_agents =
-                |hit: &Hit| matches!(hit.doc.kind, DocKind::Entry(EntryKind::Case | EntryKind::Skill));
-            let told = found
-                .memories
-                .iter()
-                .filter(elsewhere)
-                .filter(|hit| !is_agents(hit))
-                .flat_map(|hit| told(hit, zone));
-            // What a person said a moment ago in another conversation is no memory yet.
-            let is_fresh = |hit: &&Hit| hit.doc.parent.is_none() && hit.doc.role == Some(Role::User);
-            let said = found.messages.iter().filter(elsewhere).filter(is_fresh);
-            told.chain(said.map(|hit| one(hit, zone)))
-                .take(MEMORIES_MAX)
-                .collect()
-        }
-        Err(error) => {
+        Ok(Ok(found)) => told(found, &question, asked.here, engine),
+        Ok(Err(error)) => {
             tracing::warn!(%error, "memory could not be searched");
             Vec::new()
         }
+        Err(_) => Vec::new(),
     }
 }
 
@@ -133,26 +137,49 @@ pub(crate) async fn pages(
     })
 }
 
-/// An episode is told by its facts where it has some.
-fn told(hit: &Hit, zone: &Zone) -> Vec<Recalled> {
-    let facts = hit.facts.iter().filter(|fact| fact.superseded_by.is_none());
-    let mut told: Vec<Recalled> = facts.map(|fact| one(fact, zone)).collect();
-    if told.is_empty() {
-        told.push(one(hit, zone));
-    }
-    told
+fn told(found: Found, question: &str, here: &SessionId, engine: &Engine) -> Vec<Recalled> {
+    let family = whose::family(here.as_str());
+    let elsewhere =
+        |session: Option<&SessionId>| session.is_none_or(|session| whose::family(session.as_str()) != family);
+    let mut ranking = recall::Ranking {
+        memories: found.memories,
+        messages: found.messages,
+        span: found.span,
+    };
+    ranking.messages.retain(|hit| elsewhere(hit.doc.session.as_ref()));
+    ranking.memories.retain(|hit| elsewhere(hit.doc.session.as_ref()));
+    let told = recall::told(&ranking, question, &engine.settings().zone);
+    let recalled = told.into_iter().map(|line| Recalled {
+        id: line.id,
+        text: line.text,
+    });
+    recalled.collect()
 }
 
-fn one(hit: &Hit, zone: &Zone) -> Recalled {
-    let doc = &hit.doc;
-    let text = if doc.text.chars().count() > TEXT_CHARS_MAX && !doc.summary.is_empty() {
-        &doc.summary
-    } else {
-        &doc.text
-    };
-    let text: String = text.chars().take(TEXT_CHARS_MAX).collect();
-    Recalled {
-        id: doc.key.id.to_string(),
-        text: format!("{}: {}", zone.date(doc.time), text.trim()),
+/// What to search for: the person's words, or of many those that ask, the first and the last.
+fn question(words: &str) -> String {
+    let words = words.trim();
+    if words.chars().count() <= QUERY_CHARS_MAX {
+        return words.to_owned();
     }
+    let sentences: Vec<&str> = words.split_sentence_bounds().map(str::trim).collect();
+    let last = sentences.len() - 1;
+    let asks = |at: usize| sentences[at].ends_with(['?', '？']);
+    let mut order: Vec<usize> = (0..=last).rev().filter(|at| asks(*at)).collect();
+    order.extend([0, last]);
+    let mut taken: Vec<usize> = Vec::new();
+    let mut chars = 0;
+    for at in order {
+        let length = sentences[at].chars().count();
+        if !taken.contains(&at) && chars + length <= QUERY_CHARS_MAX {
+            taken.push(at);
+            chars += length;
+        }
+    }
+    taken.sort_unstable();
+    let chosen: Vec<&str> = taken.into_iter().map(|at| sentences[at]).collect();
+    if chosen.is_empty() {
+        return words.chars().take(QUERY_CHARS_MAX).collect();
+    }
+    chosen.join(" ")
 }

@@ -31,7 +31,7 @@ use crate::whose::Whose;
 /// What memory may add to a turn, in tokens.
 const FRAGMENT_TOKENS_MAX: usize = 350;
 /// What the pages at hand may add to the first turn that does not show them, in tokens.
-const PAGES_TOKENS_MAX: usize = 1_000;
+const PAGES_TOKENS_MAX: usize = 400;
 /// What the operator's instructions may take: so many'th of the window, at so many characters to a token.
 const INSTRUCTIONS_PART: usize = 4;
 const INSTRUCTIONS_CHARS_MAX: usize = 20_000;
@@ -279,9 +279,10 @@ impl Proxy {
                 text: &memory.text,
             })
             .collect();
-        let today = self.engine.settings().zone.date(self.clock.now()).to_string();
+        let now = self.engine.settings().zone.render_short(self.clock.now());
+        let told = visible.clock.as_deref().filter(|told| hour(told) == hour(&now));
         let count = |text: &str| turn.meter.text(text);
-        fragment::draft(&memories, Some(&today), visible, tokens_max, &count)
+        fragment::draft(&memories, Some(told.unwrap_or(&now)), visible, tokens_max, &count)
     }
 }
 
@@ -389,6 +390,11 @@ impl Turn<'_> {
             safety: 0,
         }
     }
+}
+
+/// The hour of a time as it is told: a conversation is told the time once in each.
+fn hour(time: &str) -> &str {
+    time.split_once(':').map_or(time, |(hour, _)| hour)
 }
 
 /// What this request adds of memory.

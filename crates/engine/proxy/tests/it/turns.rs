@@ -134,20 +134,25 @@ async fn what_was_said_a_moment_ago_in_another_conversation_is_known() {
 }
 
 #[tokio::test]
-async fn the_date_stands_in_the_persons_turn_and_only_when_it_changed() {
+async fn the_time_stands_in_the_persons_turn_once_an_hour() {
     let stage = Stage::new(config(CacheKind::StrictExtension)).await;
     let mut client = Client::new();
     for _ in 0..3 {
         client.turn(&stage, "What day is it?").await;
     }
-    stage.clock.advance(std::time::Duration::from_hours(26));
-    client.turn(&stage, "And now?").await;
+    for minutes in [59, 1, 30] {
+        stage.clock.advance(std::time::Duration::from_mins(minutes));
+        client.turn(&stage, "And now?").await;
+    }
     let sent = messages(&stage.last());
     let dated: Vec<bool> = sent
         .iter()
         .map(|message| message.contains("quipu-time"))
         .collect();
-    assert_eq!(dated, [false, true, false, false, false, false, false, true]);
+    let turns = [true, false, false, false, true, false];
+    let expected = turns.into_iter().flat_map(|is_dated| [is_dated, false]);
+    let expected: Vec<bool> = std::iter::once(false).chain(expected).collect();
+    assert_eq!(dated, expected[..dated.len()]);
 }
 
 #[tokio::test]

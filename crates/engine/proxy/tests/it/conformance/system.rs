@@ -96,7 +96,7 @@ async fn o05_the_time_has_a_label_in_a_users_message() {
     Client::new().turn(&stage, "What day is it?").await;
     assert_eq!(
         of_role(&stage.last(), "user"),
-        ["What day is it?\n\n<quipu-time>Current date and time: 2026-03-02</quipu-time>"]
+        ["What day is it?\n\n<quipu-time>Current date and time: 2026-03-02 09:00</quipu-time>"]
     );
 }
 

@@ -1,0 +1,189 @@
+//! What a model is told of a ranking: what was said, by whom and when, and what is known beside it.
+//!
+//! Owns: which hits are told at all and in what order, how a line reads, which sentences of a long message are told, what is
+//! marked as earlier. Invariant: what stands in a line was said so. Never: ranking; how much room there is (the caller takes the
+//! lines from the front).
+
+use std::collections::BTreeSet;
+
+use model::{DocKind, EntryKind, Role, Zone};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::hit::{Hit, Ranking};
+use crate::text;
+
+/// A message of more characters is told by its sentences that matter.
+const WHOLE_CHARS_MAX: usize = 320;
+/// Words of the asker's that the model hears as the user's.
+const USER: &str = "user";
+const ASSISTANT: &str = "assistant";
+/// What an assistant said weighs so much: mostly it says again what it was told.
+const ASSISTANT_WEIGHT: f32 = 0.6;
+/// Most of the words of a line in those before it: it says nothing new.
+const SAID_SHARE: f32 = 0.8;
+/// How sure the best hit must be for anything to be told.
+pub const SURE: f32 = 0.12;
+/// What is much less sure than the best is noise.
+const BESIDE_SHARE: f32 = 0.1;
+
+/// A line for a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// Of the row; a message that is told as earlier has another.
+    pub id: String,
+    pub text: String,
+}
+
+/// How sure it is that something in a ranking answers: 0 to 1.
+pub fn sureness(ranking: &Ranking) -> f32 {
+    let messages = ranking.messages.iter().filter(|hit| says(hit));
+    messages.chain(facts(ranking)).map(weight).fold(0.0, f32::max)
+}
+
+/// What a model is told for a question, best first; nothing where nothing is sure enough.
+pub fn told(ranking: &Ranking, question: &str, zone: &Zone) -> Vec<Told> {
+    let best = sureness(ranking);
+    if best < SURE {
+        return Vec::new();
+    }
+    let mut hits: Vec<&Hit> = ranking.messages.iter().filter(|hit| says(hit)).collect();
+    let sources: BTreeSet<&str> = hits.iter().map(|hit| &*hit.doc.key.id).collect();
+    // A fact whose message is told, or was asked for and is not, says nothing beside it.
+    let is_new = |fact: &&Hit| fact.doc.sources.iter().all(|id| !sources.contains(id.as_str()));
+    hits.extend(facts(ranking).filter(is_new));
+    hits.retain(|hit| weight(hit) >= best * BESIDE_SHARE);
+    hits.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+    let asked = words(question);
+    let mut heard: Vec<BTreeSet<String>> = Vec::new();
+    let mut told = Vec::new();
+    for hit in hits {
+        let said = sentences_for(&hit.doc.text, &asked);
+        let own = words(&said);
+        if own.is_empty()
+            || own.is_subset(&asked)
+            || heard.iter().any(|other| share(&own, other) >= SAID_SHARE)
+        {
+            continue;
+        }
+        heard.push(own);
+        told.push(line(hit, &said, zone));
+    }
+    told
+}
+
+/// How much a hit counts beside others.
+fn weight(hit: &Hit) -> f32 {
+    match hit.doc.role {
+        Some(Role::Assistant) => hit.score * ASSISTANT_WEIGHT,
+        _ => hit.score,
+    }
+}
+
+/// Whether a message tells something: one that only asks does not, and tools are not told.
+fn says(hit: &Hit) -> bool {
+    let speaks = matches!(hit.doc.role, Some(Role::User | Role::Assistant));
+    speaks
+        && hit
+            .doc
+            .text
+            .split_sentence_bounds()
+            .any(|sentence| !asks(sentence))
+}
+
+fn asks(sentence: &str) -> bool {
+    let end = sentence.trim_end_matches(|c: char| !matches!(c, '?' | '？') && !c.is_alphanumeric());
+    sentence.trim().is_empty() || end.ends_with(['?', '？'])
+}
+
+/// Facts that hold, those of episodes too.
+fn facts(ranking: &Ranking) -> impl Iterator<Item = &Hit> {
+    let all = ranking
+        .memories
+        .iter()
+        .flat_map(|hit| std::iter::once(hit).chain(&hit.facts));
+    all.filter(|hit| hit.doc.kind == DocKind::Entry(EntryKind::Fact) && hit.superseded_by.is_none())
+}
+
+fn line(hit: &Hit, said: &str, zone: &Zone) -> Told {
+    let doc = &hit.doc;
+    let date = zone.date(doc.time);
+    let own = |id: &str| doc.senders.iter().any(|sender| sender.as_str() == id);
+    let speaker = match (doc.role, &doc.speaker) {
+        (Some(Role::Assistant), _) => Some(ASSISTANT),
+        (Some(_), Some(name)) if name != doc.key.owner.id.as_str() || !own(doc.key.owner.id.as_str()) => {
+            Some(name.as_str())
+        }
+        (Some(_), _) => Some(USER),
+        (None, _) => None,
+    };
+    let (mark, state) = if hit.later.is_some() {
+        (" earlier", "+earlier")
+    } else {
+        ("", "")
+    };
+    let who = speaker.map(|name| format!(", {name}{mark}")).unwrap_or_default();
+    Told {
+        id: format!("{}{state}", doc.key.id),
+        text: format!("{date}{who}: {said}"),
+    }
+}
+
+/// A message, or the sentences of a long one around the one that says most of what is asked.
+fn sentences_for(message: &str, asked: &BTreeSet<String>) -> String {
+    let message = message.trim();
+    if message.chars().count() <= WHOLE_CHARS_MAX {
+        return message.to_owned();
+    }
+    let sentences: Vec<&str> = message
+        .split_sentence_bounds()
+        .filter(|sentence| !sentence.trim().is_empty())
+        .collect();
+    let worth = |sentence: &&str| words(sentence).intersection(asked).count();
+    let best = (0..sentences.len())
+        .rev()
+        .max_by_key(|at| worth(&sentences[*at]))
+        .unwrap_or(0);
+    let (mut from, mut to) = (best, best + 1);
+    let mut room = WHOLE_CHARS_MAX.saturating_sub(sentences[best].chars().count());
+    // What follows tells more of it than what comes before.
+    for step in 0.. {
+        let next = if step % 3 == 2 {
+            from.checked_sub(1)
+        } else {
+            Some(to).filter(|to| *to < sentences.len())
+        };
+        let next = next
+            .or_else(|| from.checked_sub(1))
+            .or(Some(to).filter(|to| *to < sentences.len()));
+        let Some(next) = next else { break };
+        let Some(left) = room.checked_sub(sentences[next].chars().count()) else {
+            break;
+        };
+        room = left;
+        (from, to) = (from.min(next), to.max(next + 1));
+    }
+    let mut said: String = sentences[from..to]
+        .concat()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    if from > 0 {
+        said.insert_str(0, "… ");
+    }
+    if to < sentences.len() {
+        said.push_str(" …");
+    }
+    said
+}
+
+fn words(text: &str) -> BTreeSet<String> {
+    text::terms(text).into_iter().collect()
+}
+
+/// How much of what one says the other says.
+fn share(one: &BTreeSet<String>, other: &BTreeSet<String>) -> f32 {
+    one.intersection(other).count() as f32 / one.len().max(1) as f32
+}
+
+#[cfg(test)]
+mod tests;

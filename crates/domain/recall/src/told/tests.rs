@@ -1,0 +1,111 @@
+//! What a model is told, from rows to lines.
+
+use expect_test::expect;
+use model::{Doc, EntryId, MessageId, Role, Zone};
+
+use crate::tests::{Ask, ask, corpus, day, fact, turn};
+use crate::{Corpus, told};
+
+/// The lines for a question, without their ids.
+fn lines(corpus: &Corpus, question: &str) -> String {
+    let ranking = Ask { ..ask(question) }.of(corpus);
+    let told = told(&ranking, question, &Zone::utc());
+    told.iter().map(|line| format!("{}\n", line.text)).collect()
+}
+
+fn by(role: Role, doc: Doc) -> Doc {
+    Doc {
+        role: Some(role),
+        ..doc
+    }
+}
+
+#[test]
+fn what_was_said_is_told_by_whom_and_when() {
+    let corpus = corpus([
+        turn("m1", "a", day(3), "ann", "We adopted a parrot. His name is Kiko!"),
+        turn("m2", "a", day(3), "Bob", "My own parrot is called Rex."),
+        turn("m3", "b", day(9), "ann", "What is my parrot called?"),
+        turn("m4", "c", day(12), "ann", "The dentist moved me to Friday."),
+        by(
+            Role::Assistant,
+            turn("m5", "b", day(9), "bot", "The name of the parrot is Kiko."),
+        ),
+        by(Role::Tool, turn("m6", "b", day(9), "bot", "parrot name: Kiko")),
+        fact("f1", day(3), "Ann's parrot is called Kiko."),
+    ]);
+    expect![[r#"
+    "#]]
+    .assert_eq(&lines(&corpus, "What is the parrot's name?"));
+    assert_eq!(
+        lines(&corpus, "How do I sort a list in Python?"),
+        "",
+        "nothing is sure enough"
+    );
+}
+
+#[test]
+fn a_fact_is_told_where_its_message_is_not() {
+    let mut of_message = fact("f1", day(3), "Ann keeps bees in Turku.");
+    of_message.sources = vec![MessageId::new("m1")];
+    let said = turn("m1", "a", day(3), "ann", "I keep bees in Turku.");
+    let question = "Where do the bees live?";
+    assert_eq!(
+        lines(&corpus([of_message.clone(), said]), question)
+            .matches("bees")
+            .count(),
+        1
+    );
+    assert!(lines(&corpus([of_message.clone()]), question).contains("Ann keeps bees in Turku."));
+    let mut newer = fact("f2", day(90), "Ann keeps bees in Oulu.");
+    newer.supersedes = vec![EntryId::new("f1")];
+    let told = lines(&corpus([of_message, newer]), question);
+    assert!(told.contains("Oulu") && !told.contains("Turku"), "{told}");
+}
+
+#[test]
+fn an_earlier_value_is_told_as_earlier() {
+    let mut old = fact("f1", day(3), "Ann lives in Graz.");
+    old.sources = vec![MessageId::new("m1")];
+    let mut new = fact("f2", day(90), "Ann lives in Vienna.");
+    new.sources = vec![MessageId::new("m2")];
+    new.supersedes = vec![EntryId::new("f1")];
+    let corpus = corpus([
+        old,
+        new,
+        turn("m1", "a", day(3), "ann", "I live in Graz."),
+        turn(
+            "m2",
+            "b",
+            day(90),
+            "ann",
+            "I live in Vienna these days, by the park.",
+        ),
+    ]);
+    let told = lines(&corpus, "Where do I live?");
+    let of = |city: &str| {
+        told.lines()
+            .find(|line| line.contains(city))
+            .unwrap_or_default()
+            .to_owned()
+    };
+    assert!(of("Vienna").starts_with("2023-04-01, user: "), "{told}");
+    assert!(
+        of("Graz").is_empty() || of("Graz").contains("user earlier: "),
+        "{told}"
+    );
+}
+
+#[test]
+fn of_a_long_message_whole_sentences_are_told_and_the_news_with_them() {
+    let filler = "The weather was grey and nothing much went on in the street. ".repeat(12);
+    let text = format!("{filler}Oh, and my phone number has changed. It's 07700 900866 now. {filler}");
+    let corpus = corpus([turn("m1", "a", day(3), "ann", &text)]);
+    let told = lines(&corpus, "What is my phone number?");
+    assert!(
+        told.contains("my phone number has changed. It's 07700 900866 now."),
+        "{told}"
+    );
+    assert!(told.contains("… ") && told.trim_end().ends_with(" …"), "{told}");
+    assert!(told.chars().count() < 400, "{told}");
+}
