@@ -19,6 +19,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::DataArgs;
+use door::Door;
 
 #[derive(Debug, Parser)]
 pub(crate) struct TurnArgs {
@@ -88,6 +89,11 @@ impl fmt::Display for Half {
             Self::HeldOut => "held out",
         })
     }
+}
+
+/// What a busy machine made of a run.
+fn print_late(door: &Door) {
+    println!("\nturns that were given memory only when asked again: {}", door.late());
 }
 
 /// `n of m (p %)`

@@ -9,7 +9,7 @@ use model::{Message, Role};
 use serde_json::{Value, json};
 
 use super::door::{Door, Given, Person, Session};
-use super::{CommonArgs, Half, share};
+use super::{CommonArgs, Half, print_late, share};
 use crate::cases::{Case, Question, read_text};
 use crate::{DataArgs, locomo, row};
 
@@ -70,6 +70,7 @@ pub(super) async fn run(data: &DataArgs, args: &CommonArgs, limit: usize) -> any
         }
     }
     table.print(args.show);
+    print_late(&door);
     Ok(())
 }
 

@@ -17,6 +17,9 @@ use testkit::backend::{Backend, CacheKind, Config, Reply};
 use super::CommonArgs;
 use crate::built::Server;
 
+/// A turn that was given nothing is asked so many times more.
+const RETRIES: usize = 2;
+
 /// Somebody with a memory of their own, and what is imported for them, session by session.
 #[derive(Debug, Clone)]
 pub(super) struct Person {
@@ -48,6 +51,7 @@ pub(super) struct Door {
     server: Server,
     recorded: Recorded,
     asked: AtomicU64,
+    late: AtomicU64,
     clients: usize,
     _backend: Backend,
     _root: TempDir,
@@ -80,6 +84,7 @@ impl Door {
             server: Server::start_with(&args.binary, root.path(), &more).await?,
             recorded,
             asked: AtomicU64::new(0),
+            late: AtomicU64::new(0),
             clients: args.clients.max(1),
             _backend: backend,
             _root: root,
@@ -119,11 +124,32 @@ impl Door {
             .await
     }
 
+    /// A turn does not wait long for memory, and a busy machine is late: what was given nothing is asked again.
     async fn ask(&self, person: &Person, question: &str) -> anyhow::Result<Given> {
+        let mut given = self.ask_once(person, question).await?;
+        for _ in 0..RETRIES {
+            if !given.is_nothing() {
+                break;
+            }
+            given = self.ask_once(person, question).await?;
+            if !given.is_nothing() {
+                self.late.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        Ok(given)
+    }
+
+    /// So many turns were given something only when they were asked again.
+    pub(super) fn late(&self) -> u64 {
+        self.late.load(Ordering::Relaxed)
+    }
+
+    async fn ask_once(&self, person: &Person, question: &str) -> anyhow::Result<Given> {
         let seed = self.asked.fetch_add(1, Ordering::Relaxed);
         let mut headers = HeaderMap::new();
         headers.insert("x-quipu-user", HeaderValue::from_str(&person.user)?);
         headers.insert("x-quipu-project", HeaderValue::from_str(&person.project)?);
+        headers.insert("x-quipu-conversation", HeaderValue::from_str(&format!("asked-{seed}"))?);
         headers.insert("x-quipu-memory", HeaderValue::from_static("read-only"));
         let message = json!({"role": "user", "content": question});
         let body = json!({"model": "m", "seed": seed, "messages": [message]});

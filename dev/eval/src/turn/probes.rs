@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::door::Door;
 use super::sets::{self, Answer, Question, stands};
-use super::{CommonArgs, Half, share};
+use super::{CommonArgs, Half, print_late, share};
 use crate::row;
 
 const SET: &str = include_str!("probes.txt");
@@ -35,6 +35,7 @@ pub(super) async fn run(args: &CommonArgs, scores: bool) -> anyhow::Result<()> {
         probes.push((Kind::of(answer.question)?, answer));
     }
     print(&probes);
+    print_late(&door);
     if scores {
         print_scores(&door, &probes).await?;
     }

@@ -4,7 +4,7 @@
 
 use super::door::Door;
 use super::sets::{self, Answer, stands};
-use super::{CommonArgs, Half, share};
+use super::{CommonArgs, Half, print_late, share};
 use crate::row;
 
 const SET: &str = include_str!("facts.txt");
@@ -26,6 +26,7 @@ pub(super) async fn run(args: &CommonArgs) -> anyhow::Result<()> {
             (of_half().map(|answer| answer.given.tokens).sum::<usize>() / all.max(1)).to_string(),
         ]);
     }
+    print_late(&door);
     sets::show(answers.iter().filter(|answer| !is_given(answer)), args.show);
     Ok(())
 }

@@ -4,7 +4,7 @@
 
 use super::door::Door;
 use super::sets::{self, Answer, stands};
-use super::{CommonArgs, Half, share};
+use super::{CommonArgs, Half, print_late, share};
 use crate::row;
 
 const SET: &str = include_str!("changed.txt");
@@ -47,6 +47,7 @@ pub(super) async fn run(args: &CommonArgs) -> anyhow::Result<()> {
             (tokens / of_half.len().max(1)).to_string(),
         ]);
     }
+    print_late(&door);
     sets::show(
         answers
             .iter()
