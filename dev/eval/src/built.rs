@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
+use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 /// Clients of a measurement that has many.
@@ -31,10 +32,16 @@ impl Drop for Server {
 
 impl Server {
     pub(crate) async fn start(binary: &Path, root: &Path) -> anyhow::Result<Self> {
+        Self::start_with(binary, root, &[]).await
+    }
+
+    /// With more arguments of `quipu serve`.
+    pub(crate) async fn start_with(binary: &Path, root: &Path, more: &[&str]) -> anyhow::Result<Self> {
         let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let child = Command::new(binary)
             .args(["serve", "--listen", &format!("127.0.0.1:{port}"), "--root"])
             .arg(root)
+            .args(more)
             .stdout(Stdio::null())
             .spawn()
             .with_context(|| format!("cannot run `{}`", binary.display()))?;
@@ -57,7 +64,7 @@ impl Server {
         bail!("the server did not become healthy")
     }
 
-    async fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
         let answer = self
             .client
             .post(format!("{}/api/v2/memory/{path}", self.url))
@@ -68,6 +75,16 @@ impl Server {
         let value: Value = answer.json().await?;
         ensure!(status.is_success(), "{path}: {status}: {value}");
         Ok(value)
+    }
+
+    /// Sends a chat request through the proxy and returns the headers of the answer.
+    pub(crate) async fn chat(&self, headers: HeaderMap, body: &Value) -> anyhow::Result<HeaderMap> {
+        let url = format!("{}/v1/chat/completions", self.url);
+        let answer = self.client.post(url).headers(headers).json(body).send().await?;
+        let (status, headers) = (answer.status(), answer.headers().clone());
+        let text = answer.text().await?;
+        ensure!(status.is_success(), "chat/completions: {status}: {text}");
+        Ok(headers)
     }
 
     /// Waits until no task is left and gives how long that took.

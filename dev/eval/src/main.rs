@@ -4,7 +4,7 @@
 //!
 //! Reading order: `cases` (what every data set becomes), `locomo` and `longmemeval` (how), `measure` (what is
 //! counted), `server` (the product through its HTTP API), `offline` (ranking alone, in this process), `changed` (facts that change),
-//! `built` (the binary as a process), `speed`, `idle`, `words`.
+//! `built` (the binary as a process), `turn` (what a conversation turn is given), `speed`, `idle`, `words`.
 #![expect(clippy::print_stdout, reason = "a measurement's result is what it prints")]
 
 mod built;
@@ -17,6 +17,7 @@ mod measure;
 mod offline;
 mod server;
 mod speed;
+mod turn;
 mod words;
 
 use std::path::PathBuf;
@@ -48,6 +49,8 @@ enum Command {
     },
     /// Whether the current value of a changed fact comes first, with ranking alone
     Changed(changed::ChangedArgs),
+    /// What memory adds to a conversation turn, through a server that this command starts
+    Turn(turn::TurnArgs),
     /// Start, ingest, acknowledgement, search, growth, rebuild
     Speed(speed::SpeedArgs),
     /// What waiting sessions cost
@@ -92,6 +95,7 @@ async fn main() -> anyhow::Result<()> {
         Command::Longmemeval(args) => server::run(&Set::Longmemeval.read(&args.data)?, &args.server).await,
         Command::Offline { set, data, offline } => offline::run(&set.read(&data)?, &offline).await,
         Command::Changed(args) => changed::run(&args).await,
+        Command::Turn(args) => turn::run(args).await,
         Command::Speed(args) => speed::run(args).await,
         Command::Idle(args) => idle::run(args).await,
     }

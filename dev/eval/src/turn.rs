@@ -1,0 +1,105 @@
+//! What a conversation turn is given by memory: the built binary stands between a client and a model server without a
+//! model, which keeps the request that arrives.
+//!
+//! Owns: the commands of `eval turn` and the halves. Never: ranking, or printing which cases of a held-out half fail.
+//!
+//! Reading order: `door` (the servers, importing, asking), `sets` (the written sets' format), `dialogue` (LoCoMo), `told`
+//! (facts), `probes`, `updates` (changed facts).
+
+mod dialogue;
+mod door;
+mod probes;
+mod sets;
+mod told;
+mod updates;
+
+use std::fmt;
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use crate::DataArgs;
+use door::Door;
+
+#[derive(Debug, Parser)]
+pub(crate) struct TurnArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Evidence of LoCoMo's questions in what a turn is given
+    Locomo {
+        #[command(flatten)]
+        data: DataArgs,
+        #[command(flatten)]
+        turn: CommonArgs,
+        /// At most so many questions of each conversation, drawn evenly; 0: all
+        #[arg(long, default_value_t = 0)]
+        limit: usize,
+    },
+    /// Remembered facts, asked for in other words
+    Facts(CommonArgs),
+    /// Questions with an answer in memory, questions without one, and turns that are about something else
+    Probes {
+        #[command(flatten)]
+        turn: CommonArgs,
+        /// Print the search route's best scores for each odd probe, and how well they tell the kinds apart
+        #[arg(long)]
+        scores: bool,
+    },
+    /// Whether the current value of a changed fact is given, and the old one only marked as past
+    Changed(CommonArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct CommonArgs {
+    /// The built binary
+    #[arg(long, default_value = "target/release/quipu")]
+    binary: PathBuf,
+    /// Clients that ask at once. A turn waits only some milliseconds for memory: more clients than processors measure that
+    #[arg(long, default_value_t = 2)]
+    clients: usize,
+    /// Print so many failures of the half to develop with
+    #[arg(long, default_value_t = 0)]
+    show: usize,
+}
+
+pub(crate) async fn run(args: TurnArgs) -> anyhow::Result<()> {
+    match args.what {
+        What::Locomo { data, turn, limit } => dialogue::run(&data, &turn, limit).await,
+        What::Facts(turn) => told::run(&turn).await,
+        What::Probes { turn, scores } => probes::run(&turn, scores).await,
+        What::Changed(turn) => updates::run(&turn).await,
+    }
+}
+
+/// Cases are looked at while developing, or held out: of those only counts are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Half {
+    Developed,
+    HeldOut,
+}
+
+impl fmt::Display for Half {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Developed => "developed with",
+            Self::HeldOut => "held out",
+        })
+    }
+}
+
+/// What a busy machine made of a run.
+fn print_late(door: &Door) {
+    println!("\nturns that were given memory only when asked again: {}", door.late());
+}
+
+/// `n of m (p %)`
+fn share(part: usize, all: usize) -> String {
+    format!(
+        "{part} of {all} ({:.0} %)",
+        100.0 * part as f64 / all.max(1) as f64
+    )
+}

@@ -1,0 +1,233 @@
+//! The servers of a run: Quipu from the built binary, and behind it a model server without a model.
+//!
+//! Owns: starting both, importing what people said, asking, and what of a recorded request memory added. Never: what a
+//! question should have been given.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use anyhow::Context;
+use futures::stream::{self, StreamExt, TryStreamExt};
+use reqwest::header::{HeaderMap, HeaderValue};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use testkit::backend::{Backend, CacheKind, Config, Reply};
+
+use super::CommonArgs;
+use crate::built::Server;
+
+/// A turn that was given nothing is asked so many times more.
+const RETRIES: usize = 2;
+
+/// Somebody with a memory of their own, and what is imported for them, session by session.
+#[derive(Debug, Clone)]
+pub(super) struct Person {
+    pub(super) user: String,
+    pub(super) project: String,
+    pub(super) sessions: Vec<Session>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Session {
+    pub(super) id: String,
+    /// As the route `add` reads them.
+    pub(super) messages: Vec<Value>,
+}
+
+/// What stood in a recorded request beside the question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Given {
+    /// All of it, wrappers and the time included.
+    pub(super) text: String,
+    /// As Quipu counts it.
+    pub(super) tokens: usize,
+}
+
+/// The model server knows a request by its `seed`.
+type Recorded = Arc<Mutex<BTreeMap<u64, String>>>;
+
+pub(super) struct Door {
+    server: Server,
+    recorded: Recorded,
+    asked: AtomicU64,
+    late: AtomicU64,
+    clients: usize,
+    _backend: Backend,
+    _root: TempDir,
+}
+
+impl Door {
+    pub(super) async fn open(args: &CommonArgs) -> anyhow::Result<Self> {
+        let recorded = Recorded::default();
+        let backend = Backend::start(Config {
+            cache: CacheKind::None,
+            strict: false,
+            reply: {
+                let recorded = recorded.clone();
+                Arc::new(move |request: &Value, _| {
+                    if let Some(seed) = request["seed"].as_u64() {
+                        recorded
+                            .lock()
+                            .expect("nobody panics")
+                            .insert(seed, words_of(request));
+                    }
+                    Reply::text("ok")
+                })
+            },
+            ..Config::default()
+        })
+        .await;
+        let root = tempfile::tempdir()?;
+        let more = ["--upstream", backend.base_url()];
+        Ok(Self {
+            server: Server::start_with(&args.binary, root.path(), &more).await?,
+            recorded,
+            asked: AtomicU64::new(0),
+            late: AtomicU64::new(0),
+            clients: args.clients.max(1),
+            _backend: backend,
+            _root: root,
+        })
+    }
+
+    /// Imports each person's sessions in order, several people at once, and waits until all is extracted.
+    pub(super) async fn import(&self, people: &[Person]) -> anyhow::Result<()> {
+        stream::iter(people)
+            .map(|person| self.import_one(person))
+            .buffer_unordered(self.clients)
+            .try_collect::<Vec<()>>()
+            .await?;
+        self.server.settled().await?;
+        Ok(())
+    }
+
+    async fn import_one(&self, person: &Person) -> anyhow::Result<()> {
+        for session in &person.sessions {
+            let place = json!({"session_id": session.id, "project_id": person.project});
+            for messages in session.messages.chunks(wire::MESSAGES_MAX) {
+                let mut body = place.clone();
+                body["messages"] = messages.into();
+                self.server.post("add", &body).await?;
+            }
+            self.server.post("flush", &place).await?;
+        }
+        Ok(())
+    }
+
+    /// Asks every question as the first message of a new conversation that teaches nothing. Answers are in order.
+    pub(super) async fn ask_all(&self, questions: &[(&Person, &str)]) -> anyhow::Result<Vec<Given>> {
+        stream::iter(questions)
+            .map(|(person, question)| self.ask(person, question))
+            .buffered(self.clients)
+            .try_collect()
+            .await
+    }
+
+    /// A turn does not wait long for memory, and a busy machine is late: what was given nothing is asked again.
+    async fn ask(&self, person: &Person, question: &str) -> anyhow::Result<Given> {
+        let mut given = self.ask_once(person, question).await?;
+        for _ in 0..RETRIES {
+            if !given.is_nothing() {
+                break;
+            }
+            given = self.ask_once(person, question).await?;
+            if !given.is_nothing() {
+                self.late.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        Ok(given)
+    }
+
+    /// So many turns were given something only when they were asked again.
+    pub(super) fn late(&self) -> u64 {
+        self.late.load(Ordering::Relaxed)
+    }
+
+    async fn ask_once(&self, person: &Person, question: &str) -> anyhow::Result<Given> {
+        let seed = self.asked.fetch_add(1, Ordering::Relaxed);
+        let mut headers = HeaderMap::new();
+        headers.insert("x-quipu-user", HeaderValue::from_str(&person.user)?);
+        headers.insert("x-quipu-project", HeaderValue::from_str(&person.project)?);
+        headers.insert("x-quipu-conversation", HeaderValue::from_str(&format!("asked-{seed}"))?);
+        headers.insert("x-quipu-memory", HeaderValue::from_static("read-only"));
+        let message = json!({"role": "user", "content": question});
+        let body = json!({"model": "m", "seed": seed, "messages": [message]});
+        let answer = self.server.chat(headers, &body).await?;
+        let injected = answer
+            .get("x-quipu-injected")
+            .and_then(|value| value.to_str().ok());
+        let recorded = self.recorded.lock().expect("nobody panics").remove(&seed);
+        Ok(Given {
+            text: recorded
+                .context("the model server was not asked")?
+                .replacen(question, "", 1),
+            tokens: injected.and_then(tokens).unwrap_or(0),
+        })
+    }
+
+    /// The search route's answer.
+    pub(super) async fn search(&self, person: &Person, question: &str) -> anyhow::Result<Value> {
+        let body = json!({
+            "user_id": person.user, "project_id": person.project, "query": question, "method": "hybrid",
+            "top_k": 5, "include_messages": 5,
+        });
+        let mut found = self.server.post("search", &body).await?;
+        Ok(found["data"].take())
+    }
+}
+
+impl Given {
+    /// Without what only tells the time.
+    pub(super) fn memory(&self) -> &str {
+        self.text.split("<quipu-time>").next().unwrap_or_default().trim()
+    }
+
+    pub(super) fn is_nothing(&self) -> bool {
+        self.memory().is_empty()
+    }
+}
+
+/// All text of a request's messages.
+fn words_of(request: &Value) -> String {
+    let messages = request["messages"].as_array().into_iter().flatten();
+    let texts = messages.map(|message| match &message["content"] {
+        Value::String(text) => text.clone(),
+        parts => {
+            let parts = parts.as_array().into_iter().flatten();
+            parts.filter_map(|part| part["text"].as_str()).collect()
+        }
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// Of `f3; memories=2; tokens=81`.
+fn tokens(injected: &str) -> Option<usize> {
+    let mut parts = injected.split("; ");
+    parts.find_map(|part| part.strip_prefix("tokens="))?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Given, tokens, words_of};
+
+    #[test]
+    fn what_memory_added_is_told_from_the_time() {
+        let request = json!({"messages": [
+            {"role": "user", "content": [{"type": "text", "text": "Where?"}, {"type": "text", "text": "\n\n- Oslo"}]},
+        ]});
+        assert_eq!(words_of(&request), "Where?\n\n- Oslo");
+        let given = |text: &str| Given {
+            text: text.to_owned(),
+            tokens: 0,
+        };
+        assert!(given("\n\n<quipu-time>Current date and time: noon</quipu-time>").is_nothing());
+        assert_eq!(
+            given("\n\n- Oslo\n\n<quipu-time>noon</quipu-time>").memory(),
+            "- Oslo"
+        );
+        assert_eq!(tokens("f3; memories=2; tokens=81"), Some(81));
+    }
+}
