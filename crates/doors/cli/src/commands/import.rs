@@ -114,6 +114,7 @@ async fn remember(api: &Api, conversation: Conversation, imported: &mut Imported
         }
         let add = AddRequest {
             session_id: session.session.as_str().to_owned(),
+            session_title: None,
             app_id: app_id.clone(),
             project_id: project_id.clone(),
             messages: some,
