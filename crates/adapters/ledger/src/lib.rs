@@ -6,10 +6,11 @@
 //!
 //! Reading order: [`writer`] (one thread, one commit for all who wait), [`readers`], [`schema`], [`row`] (values and
 //! rows), [`transcripts`], [`sweep`] and [`scrub`] (forgetting, in rows and in bytes), [`jobs`], [`changes`],
-//! [`conversations`] and [`packing`], [`runs`].
+//! [`conversations`] and [`packing`], [`runs`]; [`everos`] reads another system's file.
 
 mod changes;
 mod conversations;
+pub mod everos;
 mod failure;
 mod jobs;
 mod packing;

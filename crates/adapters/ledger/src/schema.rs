@@ -8,11 +8,12 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::failure::Failure;
 
 /// Step `n` makes version `n + 1` of version `n`.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("schema/v1.sql"),
     include_str!("schema/v2.sql"),
     include_str!("schema/v3.sql"),
     include_str!("schema/v4.sql"),
+    include_str!("schema/v5.sql"),
 ];
 
 /// Brings the file to this program's version; a file of a newer program is left as it is.

@@ -96,6 +96,22 @@ fn append(
     })
 }
 
+fn entitle(connection: &Connection, session: &SessionKey, title: &str) -> Outcome<()> {
+    let place = place_of(connection, session)?;
+    connection
+        .prepare_cached("UPDATE sessions SET title = ?2 WHERE id = ?1 AND title IS NOT ?2")?
+        .execute((place.session, title))?;
+    Ok(())
+}
+
+fn title(connection: &Connection, session: &SessionKey) -> Outcome<Option<String>> {
+    let Some(session) = session_row(connection, session)? else {
+        return Ok(None);
+    };
+    let mut statement = connection.prepare_cached("SELECT title FROM sessions WHERE id = ?1")?;
+    Ok(statement.query_row([session], |row| row.get(0))?)
+}
+
 /// The message that a client id names already.
 fn first_of(connection: &Connection, place: Place, client_id: Option<&str>) -> Outcome<Option<MessageId>> {
     let Some(client_id) = client_id else {
@@ -309,6 +325,17 @@ impl Transcripts for SqliteLedger {
         let session = session.clone();
         let work = move |c: &Connection| append(c, &session, messages, now);
         self.writer.write(work).await
+    }
+
+    async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError> {
+        let session = session.clone();
+        let work = move |c: &Connection| entitle(c, &session, &title);
+        self.writer.write(work).await
+    }
+
+    async fn title(&self, session: &SessionKey) -> Result<Option<String>, LedgerError> {
+        let session = session.clone();
+        self.readers.read(move |c| title(c, &session)).await
     }
 
     async fn buffer(&self, session: &SessionKey) -> Result<Vec<Message>, LedgerError> {

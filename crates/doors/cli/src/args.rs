@@ -32,7 +32,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Remember one message
     Add(AddArgs),
-    /// Remember conversations from a file: chat JSONL, OpenAI messages, ChatGPT or Claude exports, LoCoMo
+    /// Remember conversations: exports of ChatGPT and Claude, sessions of Claude Code and Codex, chat files
     Import(ImportArgs),
     /// Find memories and say why each was found
     Search(SearchArgs),
@@ -171,12 +171,13 @@ pub(crate) enum RoleArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// A file, or an export's zip archive
-    pub(crate) file: PathBuf,
-    /// What the file is
+    /// Files, zip archives of exports, or folders: `export.zip`, `~/.claude/projects`, `~/.codex/sessions`
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// What the files are
     #[arg(long, value_enum, default_value_t = FormatArg::Auto)]
     pub(crate) format: FormatArg,
-    /// Who the file's user is, where it does not say
+    /// Who the user in them is, where they do not say
     #[arg(long, default_value = DEFAULT_USER, value_name = "ID")]
     pub(crate) user: String,
     #[command(flatten)]
@@ -191,10 +192,16 @@ pub(crate) enum FormatArg {
     Jsonl,
     /// OpenAI messages: an array, or an object with `messages`
     Openai,
-    /// A ChatGPT export: conversations.json or the zip
+    /// A ChatGPT export: conversations.json, its parts, the zip or its folder
     Chatgpt,
-    /// A Claude export: conversations.json or the zip
+    /// A Claude export: conversations.json, the zip or its folder
     Claude,
+    /// A session of Claude Code, or a folder of them
+    ClaudeCode,
+    /// A session of Codex, or a folder of them
+    Codex,
+    /// The root of an `EverOS` 1.5
+    Everos,
     /// The `LoCoMo` data set
     Locomo,
 }

@@ -2,7 +2,9 @@
 
 #![expect(clippy::disallowed_methods, reason = "this file owns the environment")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use model::Zone;
 
 /// A variable that is set and is text.
 pub(crate) fn variable(name: &str) -> Option<String> {
@@ -15,7 +17,50 @@ pub(crate) fn variables() -> impl Iterator<Item = (String, String)> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
+/// The machine's time zone; UTC where it has none, as in most containers.
+pub(crate) fn zone() -> Zone {
+    zone_of(variable("TZ"), Path::new("/etc"))
+}
+
+/// The zone that the variable names, or else the system's: `localtime` is a link to it, or `timezone` has its name.
+fn zone_of(variable: Option<String>, etc: &Path) -> Zone {
+    let name = variable.or_else(|| {
+        let link = std::fs::read_link(etc.join("localtime")).ok();
+        let link = link.map(|link| link.to_string_lossy().into_owned());
+        link.or_else(|| std::fs::read_to_string(etc.join("timezone")).ok())
+    });
+    let name = name.unwrap_or_default();
+    let name = name.rsplit_once("zoneinfo/").map_or(&*name, |(_, name)| name);
+    Zone::named(name.trim().trim_start_matches(':')).unwrap_or_default()
+}
+
 /// The folder for everything, where no option names one.
 pub(crate) fn default_root() -> Option<PathBuf> {
     std::env::home_dir().map(|home| home.join(".quipu"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::zone_of;
+
+    #[test]
+    fn the_machines_zone_is_the_variables_or_the_systems() {
+        let etc = tempfile::tempdir().expect("a folder");
+        let zone =
+            |variable: Option<&str>| zone_of(variable.map(str::to_owned), etc.path()).name().to_owned();
+        assert_eq!(zone(None), "UTC", "nothing says");
+        std::fs::write(etc.path().join("timezone"), "Europe/Vienna\n").expect("is written");
+        assert_eq!(zone(None), "Europe/Vienna");
+        let link = etc.path().join("localtime");
+        std::os::unix::fs::symlink("../usr/share/zoneinfo/America/New_York", link).expect("a link");
+        for (variable, name) in [
+            (None, "America/New_York"),
+            (Some("Asia/Tokyo"), "Asia/Tokyo"),
+            (Some(":/usr/share/zoneinfo/Europe/Berlin"), "Europe/Berlin"),
+            (Some(""), "UTC"),
+            (Some("nowhere"), "UTC"),
+        ] {
+            assert_eq!(zone(variable), name, "{variable:?}");
+        }
+    }
 }

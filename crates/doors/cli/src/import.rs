@@ -1,35 +1,57 @@
 //! Conversations from files: what each format says, as messages that the engine can remember.
 //!
-//! Owns: reading foreign formats, one conversation at a time, so that a file broken half-way still gives everything
-//! before the break. Never: remembering, or guessing at content.
+//! Owns: reading foreign formats, one conversation at a time, so that what is broken costs nothing but itself. Never:
+//! remembering, or guessing at content.
+//!
+//! Reading order: `sources` (which files a path stands for), `array` (one conversation at a time), then the formats:
+//! `chatgpt`, `claude`, `agent`, `everos`, `openai`, `plain`, `locomo`; `shape` below them all.
 
+mod agent;
 mod array;
 mod chatgpt;
 mod claude;
+mod everos;
 mod locomo;
 mod openai;
 mod plain;
 mod shape;
+mod sources;
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::io::{BufRead, Cursor, Read};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use model::{Name, Scope, SessionId, SessionKey, Timestamp, Zone};
+use transcript::dialect::Dialect;
 use wire::message::MESSAGE_ID_CHARS_MAX;
 use wire::{MessageContent, MessageItem};
 
 use crate::args::FormatArg;
 use crate::error::Failure;
 use shape::Said;
+pub(crate) use sources::{Source, sources};
 
 /// A conversation as read.
 #[derive(Debug)]
 pub(crate) struct Conversation {
     pub(crate) session: SessionKey,
+    /// What its owner or its client called it.
+    pub(crate) title: Option<String>,
     pub(crate) messages: Vec<MessageItem>,
+}
+
+/// Something of a file that cannot be read, and does not keep the rest from being read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Skipped {
+    pub(crate) what: String,
+    pub(crate) why: String,
+}
+
+/// What reading comes upon.
+#[derive(Debug)]
+pub(crate) enum Found {
+    Conversation(Conversation),
+    Skipped(Skipped),
 }
 
 /// What a file does not say and the caller does.
@@ -45,86 +67,63 @@ pub(crate) struct Defaults {
     pub(crate) name: String,
 }
 
-/// Takes one conversation; an error ends the reading.
-pub(crate) type Sink<'a> = &'a mut dyn FnMut(Conversation) -> Result<(), Failure>;
+/// Takes what was found; an error ends the reading.
+pub(crate) type Sink<'a> = &'a mut dyn FnMut(Found) -> Result<(), Failure>;
 
-/// Reads a file to its end, or to where it breaks; `read_bytes` tells how far it is.
+/// Reads one file to its end, or to where it breaks; `read_bytes` grows with what was read.
 pub(crate) fn read(
-    path: &Path,
+    source: &Source,
     format: FormatArg,
     defaults: &Defaults,
     read_bytes: &Arc<AtomicU64>,
     sink: Sink<'_>,
 ) -> Result<(), Failure> {
-    let file = File::open(path).map_err(|error| {
-        Failure::usage(format!("cannot read `{}`: {error}", path.display()))
-            .hint("give the path of a file that exists and can be read")
-    })?;
-    if path.is_dir() {
-        return Err(Failure::usage(format!("`{}` is a folder", path.display()))
-            .hint("give the file itself, or an export's zip archive"));
-    }
-    let counted = Counted {
-        inner: file,
-        bytes: read_bytes.clone(),
-    };
-    let is_zip = path
-        .extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("zip"));
-    if !is_zip {
-        return read_stream(&mut BufReader::new(counted), path, format, defaults, sink);
-    }
-    let archive = File::open(path).map_err(anyhow::Error::from)?;
-    let mut archive = zip::ZipArchive::new(archive).map_err(|error| {
-        Failure::usage(format!(
-            "`{}` is not a readable zip archive: {error}",
-            path.display()
-        ))
-    })?;
-    let name = archive
-        .file_names()
-        .flatten()
-        .find(|name| name == "conversations.json" || name.ends_with("/conversations.json"))
-        .map(std::borrow::Cow::into_owned)
-        .ok_or_else(|| {
-            Failure::usage(format!("`{}` has no `conversations.json`", path.display()))
-                .hint("give the archive as ChatGPT or Claude made it")
-        })?;
-    let entry = archive.by_name(&name).map_err(anyhow::Error::from)?;
-    read_stream(&mut BufReader::new(entry), path, format, defaults, sink)
+    source.open(read_bytes, &mut |stream| {
+        read_stream(stream, source, format, defaults, sink)
+    })
 }
+
+/// How much of a file's beginning is looked at to tell its format.
+const LOOK_BYTES: u64 = 64 * 1024;
 
 fn read_stream(
     stream: &mut dyn BufRead,
-    path: &Path,
+    source: &Source,
     format: FormatArg,
     defaults: &Defaults,
     sink: Sink<'_>,
 ) -> Result<(), Failure> {
+    let mut head = Vec::new();
+    let read = (&mut *stream).take(LOOK_BYTES).read_to_end(&mut head);
+    read.map_err(|error| Failure::usage(format!("cannot read {source}: {error}")))?;
+    if head.starts_with(b"\xef\xbb\xbf") {
+        head.drain(..3);
+    }
     let format = match format {
-        FormatArg::Auto => detect(stream, path)?,
+        FormatArg::Auto if head.starts_with(b"SQLite format 3\0") => FormatArg::Everos,
+        FormatArg::Auto => detect(&String::from_utf8_lossy(&head), source)?,
         given => given,
     };
+    let stream: &mut dyn BufRead = &mut Cursor::new(head).chain(stream);
     match format {
         FormatArg::Jsonl => plain::read(stream, defaults, sink),
         FormatArg::Openai => openai::read(stream, defaults, sink),
-        FormatArg::Chatgpt => array::each(stream, |found| chatgpt::conversation(found, defaults), sink),
-        FormatArg::Claude => array::each(stream, |found| claude::conversation(found, defaults), sink),
+        FormatArg::Chatgpt => array::each(stream, |found| chatgpt::conversation(&found, defaults), sink),
+        FormatArg::Claude => array::each(stream, |found| claude::conversation(&found, defaults), sink),
+        FormatArg::ClaudeCode => agent::read(stream, Dialect::ClaudeCode, defaults, sink),
+        FormatArg::Everos => everos::read(&source.path, defaults, sink),
+        FormatArg::Codex => agent::read(stream, Dialect::Codex, defaults, sink),
         FormatArg::Locomo | FormatArg::Auto => {
-            array::each(stream, |found| locomo::conversation(&found, defaults), sink)
+            array::each(stream, |found| Ok(locomo::conversation(&found, defaults)), sink)
         }
     }
 }
 
-/// How much of a file's beginning is looked at to tell its format.
-const LOOK_BYTES: usize = 64 * 1024;
-
 /// Tells the format from the words that only it has near its beginning.
-fn detect(stream: &mut dyn BufRead, path: &Path) -> Result<FormatArg, Failure> {
-    let head = stream.fill_buf().map_err(anyhow::Error::from)?;
-    let head = String::from_utf8_lossy(&head[..head.len().min(LOOK_BYTES)]).into_owned();
+fn detect(head: &str, source: &Source) -> Result<FormatArg, Failure> {
     let has = |word: &str| head.contains(word);
-    let first = head.trim_start_matches('\u{feff}').trim_start().chars().next();
+    let first = head.trim_start().chars().next();
+    let line = head.trim_start().lines().next().unwrap_or_default();
     let format =
         if first == Some('[') && has("\"dia_id\"") || has("\"session_1_date_time\"") || has("\"evidence\"") {
             FormatArg::Locomo
@@ -132,15 +131,17 @@ fn detect(stream: &mut dyn BufRead, path: &Path) -> Result<FormatArg, Failure> {
             FormatArg::Claude
         } else if has("\"mapping\"") {
             FormatArg::Chatgpt
+        } else if first == Some('{') && agent::is_codex(line) {
+            FormatArg::Codex
+        } else if first == Some('{') && agent::is_claude_code(head) {
+            FormatArg::ClaudeCode
         } else if first == Some('[') || (first == Some('{') && has("\"messages\"")) {
             FormatArg::Openai
         } else if first == Some('{') {
             FormatArg::Jsonl
         } else {
-            return Err(
-                Failure::usage(format!("cannot tell what `{}` is", path.display()))
-                    .hint("say it with --format jsonl|openai|chatgpt|claude|locomo"),
-            );
+            return Err(Failure::usage(format!("cannot tell what {source} is"))
+                .hint("name its format with --format; `quipu import --help` lists them"));
         };
     Ok(format)
 }
@@ -183,20 +184,6 @@ impl Defaults {
             scope: self.scope.clone(),
             session,
         }
-    }
-}
-
-/// A reader that says how far it is.
-struct Counted<R> {
-    inner: R,
-    bytes: Arc<AtomicU64>,
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.inner.read(buffer)?;
-        self.bytes.fetch_add(count as u64, Ordering::Relaxed);
-        Ok(count)
     }
 }
 

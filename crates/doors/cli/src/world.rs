@@ -159,6 +159,9 @@ fn history(memory: &Path, config: &Config, zone: &Zone) -> Result<Option<Arc<dyn
 
 /// The zone that people see.
 pub(crate) fn zone(config: &Config) -> Result<Zone, Failure> {
+    if config.memory.timezone.is_empty() {
+        return Ok(crate::environment::zone());
+    }
     Zone::named(&config.memory.timezone).map_err(|error| Failure::usage(format!("memory.timezone: {error}")))
 }
 

@@ -45,6 +45,7 @@ pub(crate) async fn add(
         return Err(too_large(async_bytes_max));
     }
     let (defer_extraction, async_mode, wait) = (value.defer_extraction, value.async_mode, value.wait);
+    let title = value.session_title.take();
     let parts = value.into_parts(&visit.caller.home)?;
     visit.caller.enter(&parts.session.scope)?;
     let new = |(message, client_id)| NewMessage { message, client_id };
@@ -59,6 +60,10 @@ pub(crate) async fn add(
     let writer = gateway.clone();
     let added = gateway
         .see_through(async move {
+            if let Some(title) = title {
+                // Before the messages: a memcell may be cut and told as soon as they are there.
+                writer.engine.entitle(&add.session, &title).await?;
+            }
             let added = writer.engine.add(add).await?;
             writer.metrics.added(added.accepted.len(), duplicates(&added));
             Ok(added)

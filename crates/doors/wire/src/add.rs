@@ -16,6 +16,10 @@ pub const MESSAGES_MAX: usize = 500;
 pub struct AddRequest {
     #[schema(min_length = 1, max_length = 128)]
     pub session_id: String,
+    /// Quipu: what people call the session; the rules name its episodes so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    pub session_title: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, min_length = 1, max_length = 128, pattern = "^[a-zA-Z0-9_.@+-]+$", default = "default")]
     pub app_id: Option<String>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::time::Duration;
 
-use model::{Cell, CellId, Doc, EntryId, Owner, Page, Scope, SkillStatus};
+use model::{Cell, CellId, Doc, EntryId, Owner, Page, Scope, SessionKey, SkillStatus};
 use ports::runs::Events;
 use ports::{
     Chat, Clock, Embedder, FileChanges, History, Ids, Index, Job, JobId, Jobs, Pages, RecordedChange, Run,
@@ -144,6 +144,11 @@ impl Engine {
     /// Remembers messages; what it returns `Ok` for is never lost.
     pub async fn add(&self, add: Add) -> Result<Added, EngineError> {
         memorize::add(self.world(), add).await
+    }
+
+    /// Gives a session a title; the rules name its episodes so from then on. A blank one changes nothing.
+    pub async fn entitle(&self, session: &SessionKey, title: &str) -> Result<(), EngineError> {
+        memorize::entitle(self.world(), session, title).await
     }
 
     /// Cuts what a session's buffer holds.

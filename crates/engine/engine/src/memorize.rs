@@ -51,6 +51,27 @@ pub(crate) async fn add(world: &Arc<World>, add: Add) -> Result<Added, EngineErr
     Ok(Added { redacted, ..added })
 }
 
+/// How long a title may be; it becomes the heading of an episode.
+const TITLE_CHARS_MAX: usize = 80;
+
+/// Gives a session a title, in one line and without secrets.
+pub(crate) async fn entitle(world: &World, session: &SessionKey, title: &str) -> Result<(), EngineError> {
+    world.accepting()?;
+    let mut title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    if world.settings.redacts {
+        world
+            .redacted
+            .fetch_add(secrets::clean(&mut title), Ordering::Relaxed);
+    }
+    if title.chars().count() > TITLE_CHARS_MAX {
+        title = title.chars().take(TITLE_CHARS_MAX - 1).chain(['…']).collect();
+    }
+    if !title.is_empty() {
+        world.parts.transcripts.entitle(session, title).await?;
+    }
+    Ok(())
+}
+
 /// Cuts what a session's buffer holds.
 pub(crate) async fn flush(world: &Arc<World>, flush: Flush) -> Result<Added, EngineError> {
     world.accepting()?;

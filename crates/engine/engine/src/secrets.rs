@@ -16,7 +16,8 @@ pub(crate) fn take_out(message: &mut Message) -> usize {
     texts.into_iter().chain(arguments).map(clean).sum()
 }
 
-fn clean(text: &mut String) -> usize {
+/// The same for one text.
+pub(crate) fn clean(text: &mut String) -> usize {
     match redact::redact(text) {
         Cow::Borrowed(_) => 0,
         Cow::Owned(less) => {

@@ -36,8 +36,9 @@ pub(crate) struct Telling {
 /// Tells a memcell, by the model if there is one; fails only when the model may answer a later attempt.
 pub(crate) async fn tell(world: &World, cell: &Cell, attempt: u32) -> Result<Telling, JobError> {
     let zone = &world.settings.zone;
+    let title = world.parts.transcripts.title(&cell.session).await?;
     let Some(chat) = &world.parts.chat else {
-        return by_rules(world, cell).await;
+        return Ok(by_rules(world, cell).await?.entitled(title));
     };
     let parts = match world.passes.answer(&cell.id) {
         Some(part) => vec![part],
@@ -48,11 +49,13 @@ pub(crate) async fn tell(world: &World, cell: &Cell, attempt: u32) -> Result<Tel
             }
             Err(trouble) => {
                 tracing::warn!(%trouble, cell = %cell.id, "the rules tell a memcell instead of the model");
-                return by_rules(world, cell).await;
+                return Ok(by_rules(world, cell).await?.entitled(title));
             }
         },
     };
-    Ok(by_model(cell, zone, parts, chat.model()))
+    let is_named = parts.iter().any(|part| !part.title.is_empty());
+    let told = by_model(cell, zone, parts, chat.model());
+    Ok(if is_named { told } else { told.entitled(title) })
 }
 
 /// Reading a long memcell keeps a thread busy for longer than a request should wait for that thread.
@@ -125,6 +128,12 @@ pub(crate) fn learn(known: &mut KnownFacts, doc: &Doc) {
 }
 
 impl Telling {
+    /// With its session's title, which a person or a model chose, in place of the rules' choice.
+    fn entitled(mut self, title: Option<String>) -> Self {
+        self.subject = title.unwrap_or(self.subject);
+        self
+    }
+
     /// The texts of its facts.
     pub(crate) fn fact_texts(&self) -> impl Iterator<Item = &str> {
         self.facts.iter().map(|fact| fact.text.as_str())

@@ -107,6 +107,10 @@ pub trait Transcripts: Send + Sync + std::fmt::Debug {
         messages: Vec<NewMessage>,
         now: Timestamp,
     ) -> Result<AppendOutcome, LedgerError>;
+    /// Gives a session a title in place of the one it had; forgotten with the session.
+    async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError>;
+    /// A session's title, if it was given one.
+    async fn title(&self, session: &SessionKey) -> Result<Option<String>, LedgerError>;
     /// A session's buffer, in order of time, then of arrival.
     async fn buffer(&self, session: &SessionKey) -> Result<Vec<Message>, LedgerError>;
     /// Turns part of a buffer into memcells, with their jobs.

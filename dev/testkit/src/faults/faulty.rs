@@ -119,6 +119,16 @@ impl Transcripts for Faulty<dyn Transcripts> {
             .call("append", self.inner.append(session, messages, now), no_ledger)
             .await
     }
+    async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError> {
+        self.faults
+            .call("entitle", self.inner.entitle(session, title), no_ledger)
+            .await
+    }
+    async fn title(&self, session: &SessionKey) -> Result<Option<String>, LedgerError> {
+        self.faults
+            .call("title", self.inner.title(session), no_ledger)
+            .await
+    }
     async fn buffer(&self, session: &SessionKey) -> Result<Vec<Message>, LedgerError> {
         self.faults
             .call("buffer", self.inner.buffer(session), no_ledger)

@@ -31,6 +31,7 @@ pub async fn check_all<L: Ledger + Conversations + Runs>(fresh: impl Fn() -> L) 
     transcripts::a_memcell_is_a_tail_until_it_is_written(&fresh()).await;
     transcripts::messages_are_found_by_id_in_their_scope(&fresh()).await;
     transcripts::what_is_buffered_is_counted(&fresh()).await;
+    transcripts::a_title_is_its_sessions(&fresh()).await;
     sweeps::a_session_goes_whole(&fresh()).await;
     sweeps::an_owner_goes_with_the_talk_of_her_own(&fresh()).await;
     sweeps::an_owner_leaves_what_others_remember(&fresh()).await;

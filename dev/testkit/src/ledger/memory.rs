@@ -47,6 +47,7 @@ struct Calls {
 struct State {
     /// In order of their first message.
     sessions: Vec<SessionKey>,
+    titles: BTreeMap<SessionKey, String>,
     /// When each got its last message.
     touched: BTreeMap<SessionKey, Timestamp>,
     /// In order of arrival.

@@ -74,9 +74,9 @@ fn a_file_that_is_no_database_is_an_error_with_its_cause() {
 }
 
 /// What this program writes.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
-/// What every fixture holds; a conversation from version 2 on, a run from version 3 on.
+/// What every fixture holds; a conversation from version 2 on, a run from version 3 on, a title from version 5 on.
 async fn fill(ledger: &SqliteLedger) {
     let s = session("a", "s");
     let messages = vec![
@@ -87,6 +87,10 @@ async fn fill(ledger: &SqliteLedger) {
     Transcripts::append(ledger, &s, messages, at(5))
         .await
         .expect("accepted");
+    ledger
+        .entitle(&s, "Road bike".to_owned())
+        .await
+        .expect("is called so");
     let buffer = ledger.buffer(&s).await.expect("reads");
     let cells = vec![
         cell("mc1", &buffer[..1], &["ann"]),
@@ -247,6 +251,8 @@ async fn check_filled(path: &Path, version: u32) {
     if version > 2 {
         check_run(&ledger).await;
     }
+    let title = ledger.title(&s).await.expect("reads");
+    assert_eq!(title.as_deref(), (version > 4).then_some("Road bike"));
 }
 
 async fn check_jobs(ledger: &SqliteLedger) {
@@ -306,6 +312,7 @@ async fn every_old_version_is_read() {
         include_str!("../fixtures/v2.sql"),
         include_str!("../fixtures/v3.sql"),
         include_str!("../fixtures/v4.sql"),
+        include_str!("../fixtures/v5.sql"),
     ];
     for (version, dump) in (1..=VERSION).zip(dumps) {
         let folder = tempfile::tempdir().expect("a folder");

@@ -13,10 +13,10 @@ use super::import::{Imported, settle, stream};
 use super::upkeep::rebuilt;
 use super::{Desk, runtime};
 use crate::api::Api;
-use crate::args::{DemoArgs, FormatArg, ImportArgs, ScopeArgs};
+use crate::args::{DemoArgs, FormatArg};
 use crate::clock::RandomIds;
 use crate::error::{Exit, Failure};
-use crate::import::Defaults;
+use crate::import::{Defaults, sources};
 use crate::output::{self, line};
 use crate::progress;
 use crate::world::World;
@@ -138,26 +138,18 @@ async fn play(desk: &Desk, root: &Path) -> Result<(), Failure> {
 async fn remember(desk: &Desk, root: &Path, api: &Api) -> Result<(), Failure> {
     let file = root.join("conversation.jsonl");
     std::fs::write(&file, CONVERSATION)?;
-    let args = ImportArgs {
-        file,
-        format: FormatArg::Jsonl,
-        user: "maya".to_owned(),
-        scope: ScopeArgs {
-            app: "default".to_owned(),
-            project: "default".to_owned(),
-        },
-    };
     let defaults = Defaults {
         scope: Scope::default(),
         user: Name::parse("maya").expect("a name of the demo's own"),
         now: api.clock.now(),
         zone: api.zone.clone(),
-        name: "demo".to_owned(),
+        name: String::new(),
     };
     let started = api.clock.elapsed();
     let mut imported = Imported::default();
     let bar: ProgressBar = progress::bytes(desk.watched, "reading", CONVERSATION.len() as u64);
-    stream(api, &args, defaults, &bar, &mut imported).await?;
+    let sources = sources(&[file])?;
+    stream(api, sources, FormatArg::Jsonl, defaults, &bar, &mut imported).await?;
     bar.finish_and_clear();
     settle(desk, api, &mut imported).await?;
     let took = api.clock.elapsed().saturating_sub(started);

@@ -1,6 +1,5 @@
-//! `quipu import`: a file's conversations, remembered one after another; running it again adds only what is new.
+//! `quipu import`: the conversations of files, remembered one after another; running it again adds only what is new.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,15 +12,18 @@ use wire::{AddData, AddRequest, FlushData, FlushRequest, MESSAGES_MAX, MessageCo
 use super::memory::ids;
 use super::{Desk, name, scope};
 use crate::api::Api;
-use crate::args::ImportArgs;
+use crate::args::{FormatArg, ImportArgs};
 use crate::error::{Exit, Failure};
-use crate::import::{Conversation, Defaults, read};
+use crate::import::{Conversation, Defaults, Found, Skipped, Source, read, sources};
 use crate::{output, progress};
 
 /// Conversations that may wait between the reader and the API.
 const WAITING_MAX: usize = 16;
 /// Text in one add; far below what a server takes, so that only a single message can be too large.
 const ADD_BYTES_MAX: usize = 4 << 20;
+
+/// How many of the things that were skipped a person is shown by name.
+const NAMED_MAX: usize = 10;
 
 /// What an import did.
 #[derive(Debug, Default)]
@@ -30,6 +32,9 @@ pub(super) struct Imported {
     pub(super) conversations: usize,
     pub(super) messages: usize,
     pub(super) new: usize,
+    /// Conversations in which nothing was said.
+    empty: usize,
+    skipped: Vec<Skipped>,
     /// Secrets taken out.
     pub(super) redacted: usize,
     failed_tasks: usize,
@@ -41,52 +46,81 @@ pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<E
         user: name("--user", &args.user)?,
         now: api.clock.now(),
         zone: api.zone.clone(),
-        name: args
-            .file
-            .file_stem()
-            .map_or_else(|| "import".to_owned(), |stem| stem.to_string_lossy().into_owned()),
+        name: String::new(),
     };
-    let size = std::fs::metadata(&args.file).map_or(0, |file| file.len());
-    let bar = progress::bytes(desk.watched, "reading", size);
+    let sources = sources(&args.paths)?;
+    let bar = progress::bytes(
+        desk.watched,
+        "reading",
+        sources.iter().map(|source| source.bytes).sum(),
+    );
     let mut imported = Imported::default();
-    let outcome = stream(api, &args, defaults, &bar, &mut imported).await;
+    let outcome = stream(api, sources, args.format, defaults, &bar, &mut imported).await;
     bar.finish_and_clear();
     if outcome.is_err() && imported.messages == 0 {
         return outcome.map(|()| Exit::Ok);
     }
     // What stands before a break in the file is remembered.
     let settled = settle(desk, api, &mut imported).await;
-    report(desk, &args.file, &imported)?;
+    report(desk, &args, &imported)?;
     outcome.and(settled)?;
-    Ok(if imported.failed_tasks == 0 {
+    Ok(if imported.failed_tasks == 0 && imported.skipped.is_empty() {
         Exit::Ok
     } else {
         Exit::Failed
     })
 }
 
-/// Reads on a blocking thread and remembers here, so that a long file neither fills memory nor blocks the runtime.
+/// Reads on a blocking thread and remembers here, so that a long file neither fills memory nor blocks the runtime. A file that
+/// cannot be read fails alone if there are others.
 pub(super) async fn stream(
     api: &Api,
-    args: &ImportArgs,
+    sources: Vec<Source>,
+    format: FormatArg,
     defaults: Defaults,
     bar: &ProgressBar,
     imported: &mut Imported,
 ) -> Result<(), Failure> {
-    let (sender, mut receiver) = mpsc::channel::<Conversation>(WAITING_MAX);
+    let (sender, mut receiver) = mpsc::channel::<Found>(WAITING_MAX);
     let read_bytes = Arc::new(AtomicU64::new(0));
     let counter = read_bytes.clone();
-    let (file, format) = (args.file.clone(), args.format);
     let reading = tokio::task::spawn_blocking(move || {
-        read(&file, format, &defaults, &counter, &mut |conversation| {
-            sender
-                .blocking_send(conversation)
-                .map_err(|_| Failure::usage("the import was stopped"))
-        })
+        let is_one = sources.len() == 1;
+        for source in &sources {
+            let defaults = Defaults {
+                name: source.stem(),
+                ..defaults.clone()
+            };
+            let stopped = || Failure::usage("the import was stopped");
+            let send = |found| sender.blocking_send(found).map_err(|_| stopped());
+            let placed = |Skipped { what, why }| Skipped {
+                what: if is_one { what } else { format!("{source}, {what}") },
+                why,
+            };
+            let outcome = read(source, format, &defaults, &counter, &mut |found| match found {
+                Found::Skipped(skipped) => send(Found::Skipped(placed(skipped))),
+                found => send(found),
+            });
+            match outcome {
+                Err(failure) if is_one || sender.is_closed() => return Err(failure),
+                Err(failure) => send(Found::Skipped(Skipped {
+                    what: source.to_string(),
+                    why: format!("{:#}", failure.error),
+                }))?,
+                Ok(()) => {}
+            }
+        }
+        Ok(())
     });
     let mut remembered = Ok(());
-    while let Some(conversation) = receiver.recv().await {
-        remembered = remember(api, conversation, imported).await;
+    while let Some(found) = receiver.recv().await {
+        remembered = match found {
+            Found::Conversation(conversation) => remember(api, conversation, imported).await,
+            Found::Skipped(skipped) => {
+                imported.skipped.push(skipped);
+                Ok(())
+            }
+        };
         if remembered.is_err() {
             break;
         }
@@ -98,9 +132,33 @@ pub(super) async fn stream(
     remembered.and(read)
 }
 
+/// Remembers a conversation; one that the API refuses is skipped.
 async fn remember(api: &Api, conversation: Conversation, imported: &mut Imported) -> Result<(), Failure> {
-    imported.conversations += 1;
-    let Conversation { session, messages } = conversation;
+    if conversation.messages.is_empty() {
+        imported.empty += 1;
+        return Ok(());
+    }
+    let session = &conversation.session.session;
+    let what = match &conversation.title {
+        Some(title) => format!("conversation {session}, \"{title}\""),
+        None => format!("conversation {session}"),
+    };
+    match add(api, conversation, imported).await {
+        Err(failure) if failure.exit == Exit::Usage => {
+            let why = format!("{:#}", failure.error);
+            imported.skipped.push(Skipped { what, why });
+            Ok(())
+        }
+        outcome => outcome,
+    }
+}
+
+async fn add(api: &Api, conversation: Conversation, imported: &mut Imported) -> Result<(), Failure> {
+    let Conversation {
+        session,
+        title,
+        messages,
+    } = conversation;
     let mut messages = messages.into_iter().peekable();
     let (app_id, project_id) = ids(&session.scope);
     while messages.peek().is_some() {
@@ -114,6 +172,7 @@ async fn remember(api: &Api, conversation: Conversation, imported: &mut Imported
         }
         let add = AddRequest {
             session_id: session.session.as_str().to_owned(),
+            session_title: title.clone(),
             app_id: app_id.clone(),
             project_id: project_id.clone(),
             messages: some,
@@ -126,6 +185,7 @@ async fn remember(api: &Api, conversation: Conversation, imported: &mut Imported
         imported.new += added.message_count - added.duplicates;
         imported.redacted += added.redacted;
     }
+    imported.conversations += 1;
     flush(api, &session, false).await?;
     imported.sessions.push(session);
     Ok(())
@@ -167,25 +227,34 @@ pub(super) async fn settle(desk: &Desk, api: &Api, imported: &mut Imported) -> R
     Ok(())
 }
 
-fn report(desk: &Desk, file: &Path, imported: &Imported) -> Result<(), Failure> {
+fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Failure> {
     let Imported {
         sessions: _,
         conversations,
         messages,
         new,
+        empty,
+        skipped,
         redacted,
         failed_tasks,
     } = imported;
     if desk.json {
+        let skipped: Vec<_> = skipped
+            .iter()
+            .map(|Skipped { what, why }| json!({"what": what, "why": why}))
+            .collect();
         return output::json(&json!({
-            "file": file, "conversations": conversations, "messages": messages, "new_messages": new,
-            "redacted": redacted, "failed_tasks": failed_tasks,
+            "paths": args.paths, "conversations": conversations, "messages": messages, "new_messages": new,
+            "empty_conversations": empty, "skipped": skipped, "redacted": redacted, "failed_tasks": failed_tasks,
         }));
     }
     output::line(format_args!(
         "{messages} messages of {conversations} conversations read, {new} of them new; remembered in {}",
         desk.root.display()
     ))?;
+    if *empty > 0 {
+        output::line(format_args!("{empty} conversations have no messages"))?;
+    }
     if *redacted > 0 {
         output::line(format_args!("{redacted} secrets were taken out of them first"))?;
     }
@@ -194,5 +263,27 @@ fn report(desk: &Desk, file: &Path, imported: &Imported) -> Result<(), Failure> 
             "{failed_tasks} tasks failed or cannot be done now: see `quipu status --tasks`"
         ))?;
     }
+    if !skipped.is_empty() {
+        output::line(format_args!("{} skipped:", skipped.len()))?;
+    }
+    for Skipped { what, why } in skipped.iter().take(NAMED_MAX) {
+        output::line(format_args!("  {what}: {why}"))?;
+    }
+    if skipped.len() > NAMED_MAX {
+        output::line(format_args!(
+            "  and {} more: `--json` lists all",
+            skipped.len() - NAMED_MAX
+        ))?;
+    }
+    if *new > 0 {
+        let memory = desk.root.join("memory");
+        output::line(format_args!(
+            "next: `quipu search \"…\"`, or read the files in {}",
+            memory.display()
+        ))?;
+    }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

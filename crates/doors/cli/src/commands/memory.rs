@@ -49,6 +49,7 @@ pub(super) async fn add(desk: &Desk, api: &Api, args: AddArgs) -> Result<Exit, F
     };
     let add = AddRequest {
         session_id: session_id.clone(),
+        session_title: None,
         app_id: app_id.clone(),
         project_id: project_id.clone(),
         messages: vec![message],

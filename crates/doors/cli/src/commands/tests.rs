@@ -11,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use testkit::index::MemoryIndex;
 
-use super::{Desk, history, memory, runs, skill, upkeep};
+use super::{Desk, history, import, memory, runs, skill, upkeep};
 use crate::api::Api;
 use crate::args::{Cli, Command};
 use crate::config::load;
@@ -80,6 +80,8 @@ async fn typed_in(desk: &Desk, world: World, lines: &[&str]) -> Result<Told, Fai
             Command::Trigger(args) => runs::trigger(desk, &api, args).await,
             Command::Skill(args) => skill::skill(desk, &api, args).await,
             Command::Status(args) => upkeep::status(desk, &api, args).await,
+            Command::Sync => upkeep::sync(desk, &api).await,
+            Command::Import(args) => import::import(desk, &api, args).await,
             other => panic!("{other:?}"),
         };
     }

@@ -23,6 +23,7 @@ pub(crate) struct Config {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Memory {
+    /// Empty: the machine's.
     pub(crate) timezone: String,
     pub(crate) gap_minutes: u32,
     pub(crate) messages_max: usize,
@@ -194,7 +195,7 @@ impl Default for Memory {
     fn default() -> Self {
         let engine = engine::Settings::default();
         Self {
-            timezone: "UTC".to_owned(),
+            timezone: String::new(),
             gap_minutes: engine.gap_minutes,
             messages_max: engine.messages_max,
             tokens_max: engine.tokens_max,

@@ -1,63 +1,42 @@
-//! ChatGPT exports: a tree of messages for each conversation, of which the branch that was last seen is told.
-
-use std::collections::HashMap;
+//! ChatGPT exports: a tree of messages for each conversation, of which the branch that was last seen is told. Answers that were
+//! made again and questions that were written anew stand on other branches and are left out.
 
 use model::Role;
-use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::shape::{self, Said};
-use super::{Conversation, Defaults};
+use super::{Conversation, Defaults, message};
 
-#[derive(Debug, Deserialize)]
-pub(super) struct Exported {
-    #[serde(default, alias = "conversation_id")]
-    id: Option<String>,
-    #[serde(default)]
-    title: Option<String>,
-    #[serde(default)]
-    create_time: Value,
-    #[serde(default)]
-    current_node: Option<String>,
-    #[serde(default)]
-    mapping: HashMap<String, Node>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Node {
-    #[serde(default)]
-    parent: Option<String>,
-    #[serde(default)]
-    message: Option<Value>,
-}
+/// Kinds of content that nobody said to anybody: custom instructions, stored memories, and a model's thoughts.
+const NOT_SAID: [&str; 5] = [
+    "user_editable_context",
+    "model_editable_context",
+    "thoughts",
+    "reasoning_recap",
+    "app_pairing_content",
+];
 
 /// One conversation of the export.
-pub(super) fn conversation(found: Exported, defaults: &Defaults) -> Vec<Conversation> {
-    let own = found.id.or(found.title).unwrap_or_else(|| defaults.name.clone());
-    let session = defaults.session(&own);
-    let started = shape::time(&found.create_time, &defaults.zone).unwrap_or(defaults.now);
-    let mut branch = Vec::new();
-    let mut next = found.current_node.as_deref();
-    while let Some(id) = next {
-        let Some(node) = found.mapping.get(id) else { break };
-        branch.extend(node.message.as_ref().map(|message| (id, message)));
-        next = node.parent.as_deref();
-        if branch.len() > found.mapping.len() {
-            break; // a damaged export whose parents form a ring
-        }
-    }
-    let mut time = started;
+pub(super) fn conversation(found: &Value, defaults: &Defaults) -> Result<Vec<Conversation>, String> {
+    let mapping = found["mapping"]
+        .as_object()
+        .ok_or("it has no `mapping` with messages")?;
+    let own = ["id", "conversation_id", "title"];
+    let own = own.iter().find_map(|key| found[key].as_str());
+    let started = shape::time(&found["create_time"], &defaults.zone).unwrap_or(defaults.now);
+    let mut said_last = None;
+    let mut call = None;
     let mut messages = Vec::new();
-    for (id, message) in branch.into_iter().rev() {
-        time = shape::time(&message["create_time"], &defaults.zone).unwrap_or(time);
-        let hidden = message["metadata"]["is_visually_hidden_from_conversation"] == true;
-        let Some(role) = message["author"]["role"]
-            .as_str()
-            .and_then(Role::parse)
-            .filter(|_| !hidden)
-        else {
-            continue;
-        };
+    for (id, node) in branch(found, mapping) {
+        let told = &node["message"];
+        // The clocks of a browser and of a server differ; the branch is the order.
+        said_last = said_last.max(shape::time(&told["create_time"], &defaults.zone));
+        let Some(role) = said_by(told) else { continue };
+        let content = content(told);
+        let calls = calls(role, told);
+        if calls {
+            call = Some(id.to_owned());
+        }
         let said = Said {
             client_id: id.to_owned(),
             role,
@@ -67,15 +46,90 @@ pub(super) fn conversation(found: Exported, defaults: &Defaults) -> Vec<Conversa
                 Role::Tool => shape::fixed("tool"),
             },
             sender_name: None,
-            time,
-            content: match &message["content"]["parts"] {
-                Value::Null => shape::content(&message["content"]["text"]),
-                parts => shape::content(parts),
+            time: said_last.unwrap_or(started),
+            tool_call_id: (role == Role::Tool).then(|| call.clone().unwrap_or_else(|| id.to_owned())),
+            tool_calls: if calls {
+                vec![shape::call(id, told["recipient"].as_str(), content.clone())]
+            } else {
+                Vec::new()
             },
-            tool_calls: Vec::new(),
-            tool_call_id: (role == Role::Tool).then(|| id.to_owned()),
+            content: if calls { String::new() } else { content },
         };
-        messages.extend(super::message(said));
+        messages.extend(message(said));
     }
-    vec![Conversation { session, messages }]
+    Ok(vec![Conversation {
+        session: defaults.session(own.unwrap_or(&defaults.name)),
+        title: shape::title(&found["title"]),
+        messages,
+    }])
+}
+
+/// The nodes from the first message to the last of the branch that was last seen; of the newest, where the export does not say.
+fn branch<'a>(found: &Value, mapping: &'a Map<String, Value>) -> Vec<(&'a str, &'a Value)> {
+    let said_at = |node: &Value| node["message"]["create_time"].as_f64().unwrap_or(f64::MIN);
+    let newest = || {
+        let newer = |a: &(&String, &Value), b: &(&String, &Value)| said_at(a.1).total_cmp(&said_at(b.1));
+        mapping.iter().max_by(newer).map(|(id, _)| id.as_str())
+    };
+    let last = found["current_node"].as_str();
+    let mut next = last.filter(|id| mapping.contains_key(*id)).or_else(newest);
+    let mut branch = Vec::new();
+    while let Some((id, node)) = next.and_then(|id| mapping.get_key_value(id)) {
+        if branch.len() == mapping.len() {
+            break; // a damaged export whose parents form a ring
+        }
+        branch.push((id.as_str(), node));
+        next = node["parent"].as_str();
+    }
+    branch.reverse();
+    branch
+}
+
+/// Who said it; none where nobody did, or what a reader of the conversation never saw.
+fn said_by(told: &Value) -> Option<Role> {
+    let metadata = &told["metadata"];
+    let hidden = metadata["is_visually_hidden_from_conversation"] == true
+        || metadata["is_user_system_message"] == true
+        || told["content"]["content_type"]
+            .as_str()
+            .is_some_and(|kind| NOT_SAID.contains(&kind));
+    let role = Role::parse(told["author"]["role"].as_str()?)?;
+    (!hidden).then_some(role)
+}
+
+/// An assistant that speaks to a tool calls it.
+fn calls(role: Role, told: &Value) -> bool {
+    role == Role::Assistant && told["recipient"].as_str().is_some_and(|to| to != "all")
+}
+
+/// What was said, in words; pictures, sounds and files are named.
+fn content(told: &Value) -> String {
+    let content = &told["content"];
+    let mut said: Vec<String> = match &content["parts"] {
+        Value::Array(parts) => parts.iter().filter_map(part).collect(),
+        _ => ["text", "result"]
+            .iter()
+            .find_map(|key| content[key].as_str())
+            .map(str::to_owned)
+            .into_iter()
+            .collect(),
+    };
+    let files = told["metadata"]["attachments"].as_array().into_iter().flatten();
+    said.extend(files.filter_map(|file| {
+        let is_picture = file["mime_type"]
+            .as_str()
+            .is_some_and(|kind| kind.starts_with("image/"));
+        let name = file["name"].as_str().filter(|_| !is_picture)?;
+        Some(format!("[file: {name}]"))
+    }));
+    said.retain(|text| !text.trim().is_empty());
+    said.join("\n")
+}
+
+/// A part of a message. What was spoken stands beside its sound as text.
+fn part(part: &Value) -> Option<String> {
+    let kind = part["content_type"].as_str().unwrap_or_default();
+    let text = part.as_str().or_else(|| part["text"].as_str());
+    let named = || kind.contains("image").then_some("[image]");
+    text.or_else(named).map(str::to_owned)
 }

@@ -1,96 +1,101 @@
-//! Claude exports: a list of messages for each conversation, attachments with their text.
+//! Claude exports: a list of messages for each conversation, attachments with their text. What tools did is left out.
+
+use std::collections::HashMap;
 
 use model::Role;
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::shape::{self, Said};
 use super::{Conversation, Defaults, message};
 
-#[derive(Debug, Deserialize)]
-pub(super) struct Exported {
-    #[serde(default)]
-    uuid: Option<String>,
-    #[serde(default)]
-    created_at: Value,
-    #[serde(default)]
-    chat_messages: Vec<Exchanged>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Exchanged {
-    #[serde(default)]
-    uuid: Option<String>,
-    #[serde(default)]
-    sender: String,
-    #[serde(default)]
-    text: String,
-    #[serde(default)]
-    content: Value,
-    #[serde(default)]
-    created_at: Value,
-    #[serde(default)]
-    attachments: Vec<Attachment>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Attachment {
-    #[serde(default)]
-    file_name: String,
-    #[serde(default)]
-    extracted_content: String,
-}
-
 /// One conversation of the export.
-pub(super) fn conversation(found: Exported, defaults: &Defaults) -> Vec<Conversation> {
-    let session = defaults.session(found.uuid.as_deref().unwrap_or(&defaults.name));
-    let mut time = shape::time(&found.created_at, &defaults.zone).unwrap_or(defaults.now);
+pub(super) fn conversation(found: &Value, defaults: &Defaults) -> Result<Vec<Conversation>, String> {
+    let exchanged = found["chat_messages"]
+        .as_array()
+        .ok_or("it has no `chat_messages`")?;
+    let session = defaults.session(found["uuid"].as_str().unwrap_or(&defaults.name));
+    let started = shape::time(&found["created_at"], &defaults.zone).unwrap_or(defaults.now);
+    let mut said_last = None;
     let mut messages = Vec::new();
-    for (at, exchanged) in found.chat_messages.into_iter().enumerate() {
-        time = shape::time(&exchanged.created_at, &defaults.zone).unwrap_or(time);
-        let (role, sender) = match exchanged.sender.as_str() {
-            "human" => (Role::User, defaults.user.clone()),
+    for (at, exchanged) in branch(exchanged) {
+        said_last = said_last.max(shape::time(&exchanged["created_at"], &defaults.zone));
+        let (role, sender) = match exchanged["sender"].as_str() {
+            Some("human" | "user") => (Role::User, defaults.user.clone()),
             _ => (Role::Assistant, shape::fixed("claude")),
         };
+        let own = exchanged["uuid"].as_str();
         let said = Said {
-            client_id: exchanged.uuid.clone().unwrap_or_else(|| format!("message-{at}")),
+            client_id: own.map_or_else(|| format!("message-{at}"), str::to_owned),
             role,
             sender,
             sender_name: None,
-            time,
-            content: text(&exchanged),
+            time: said_last.unwrap_or(started),
+            content: text(exchanged),
             tool_calls: Vec::new(),
             tool_call_id: None,
         };
         messages.extend(message(said));
     }
-    vec![Conversation { session, messages }]
+    Ok(vec![Conversation {
+        session,
+        title: shape::title(&found["name"]),
+        messages,
+    }])
 }
 
-/// The parts' own text where there is any, else the flat one; then each attachment under its name.
-fn text(exchanged: &Exchanged) -> String {
-    let parts = exchanged.content.as_array().into_iter().flatten();
-    let spoken: Vec<&str> = parts
-        .filter(|part| part["type"] == "text")
-        .filter_map(|part| part["text"].as_str())
-        .collect();
-    let mut text = if spoken.is_empty() {
-        exchanged.text.clone()
-    } else {
-        spoken.join("\n")
-    };
-    for attachment in exchanged
-        .attachments
+/// The messages in order with their places. Where they name the one before them, those that the last one does not follow from
+/// are another branch: an answer made again, a question written anew.
+fn branch(exchanged: &[Value]) -> Vec<(usize, &Value)> {
+    let places: HashMap<&str, usize> = exchanged
         .iter()
-        .filter(|a| !a.extracted_content.is_empty())
-    {
-        for part in [
-            "\n\n[",
-            &attachment.file_name,
-            "]\n",
-            &attachment.extracted_content,
-        ] {
-            text.push_str(part);
+        .enumerate()
+        .filter_map(|(at, one)| Some((one["uuid"].as_str()?, at)))
+        .collect();
+    let parent = |at: usize| {
+        places
+            .get(exchanged[at]["parent_message_uuid"].as_str()?)
+            .copied()
+    };
+    let last = exchanged.len().checked_sub(1);
+    let mut next = last.filter(|at| parent(*at).is_some());
+    if next.is_none() {
+        return exchanged.iter().enumerate().collect();
+    }
+    let mut branch = Vec::new();
+    while let Some(at) = next {
+        if branch.len() == exchanged.len() {
+            break; // a damaged export whose parents form a ring
+        }
+        branch.push((at, &exchanged[at]));
+        next = parent(at);
+    }
+    branch.reverse();
+    branch
+}
+
+/// The blocks' own text where there are blocks, else the flat one; then each attachment under its name, and each file's name.
+fn text(exchanged: &Value) -> String {
+    let list = |value: &'_ Value| value.as_array().cloned().unwrap_or_default();
+    let blocks = list(&exchanged["content"]);
+    let spoken = blocks
+        .iter()
+        .filter(|block| block["type"] == "text" || block["type"] == "voice_note")
+        .filter_map(|block| block["text"].as_str());
+    let mut text = if blocks.is_empty() {
+        exchanged["text"].as_str().unwrap_or_default().to_owned()
+    } else {
+        spoken.collect::<Vec<_>>().join("\n")
+    };
+    for attachment in list(&exchanged["attachments"]) {
+        let name = attachment["file_name"].as_str().unwrap_or_default();
+        let content = attachment["extracted_content"].as_str().unwrap_or_default();
+        if !content.is_empty() {
+            text.push_str(&format!("\n\n[{name}]\n{content}"));
+        }
+    }
+    for file in list(&exchanged["files"]) {
+        if let Some(name) = file["file_name"].as_str().filter(|name| !name.is_empty()) {
+            text.push_str(&format!("\n[file: {name}]"));
         }
     }
     text

@@ -57,7 +57,11 @@ pub(super) fn conversation(sample: &Sample, defaults: &Defaults) -> Vec<Conversa
             .zip(turns)
             .filter_map(|(at, turn)| said(turn, started.plus_millis(at * TURN_SECONDS * 1000)));
         let messages = said.filter_map(message).collect();
-        Conversation { session, messages }
+        Conversation {
+            session,
+            title: None,
+            messages,
+        }
     });
     sessions.collect()
 }

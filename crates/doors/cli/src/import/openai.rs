@@ -6,7 +6,7 @@ use model::Role;
 use serde_json::Value;
 
 use super::shape::{self, Said};
-use super::{Conversation, Defaults, Sink, message};
+use super::{Conversation, Defaults, Found, Sink, message};
 use crate::error::Failure;
 
 /// Reads every value of the stream.
@@ -39,7 +39,11 @@ pub(super) fn read(stream: &mut dyn BufRead, defaults: &Defaults, sink: Sink<'_>
             .zip(messages)
             .filter_map(|(at, message)| said(at, message, defaults));
         let messages = said.filter_map(message).collect();
-        sink(Conversation { session, messages })?;
+        sink(Found::Conversation(Conversation {
+            session,
+            title: shape::title(&value["title"]),
+            messages,
+        }))?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::shape::{self, Said};
-use super::{Conversation, Defaults, Sink, message};
+use super::{Conversation, Defaults, Found, Sink, message};
 use crate::error::Failure;
 
 /// How many messages are held before they are handed on.
@@ -121,7 +121,11 @@ fn hand_on(
             .into_iter()
             .filter_map(|(number, line)| said(number, line, defaults));
         let messages = said.filter_map(message).collect();
-        sink(Conversation { session, messages })?;
+        sink(Found::Conversation(Conversation {
+            session,
+            title: None,
+            messages,
+        }))?;
     }
     Ok(())
 }

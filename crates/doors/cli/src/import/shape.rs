@@ -38,6 +38,30 @@ pub(super) fn fixed(text: &str) -> Name {
     Name::parse(text).expect("a name of this program's own")
 }
 
+/// Titles that clients give where nobody gave one.
+const NO_TITLES: [&str; 4] = [
+    "new chat",
+    "new conversation",
+    "untitled",
+    "untitled conversation",
+];
+
+/// A conversation's title in one line, if it has one.
+pub(super) fn title(value: &Value) -> Option<String> {
+    let words: Vec<&str> = value.as_str()?.split_whitespace().collect();
+    let title = words.join(" ");
+    (!title.is_empty() && !NO_TITLES.contains(&title.to_lowercase().as_str())).then_some(title)
+}
+
+/// A call of a tool.
+pub(super) fn call(id: &str, name: Option<&str>, arguments: String) -> ToolCall {
+    ToolCall {
+        id: id.to_owned(),
+        name: name.unwrap_or("tool").to_owned(),
+        arguments,
+    }
+}
+
 /// Numbers below this are seconds, above it milliseconds: it is the year 5138 in one and 1973 in the other.
 const SECONDS_MAX: f64 = 1e11;
 

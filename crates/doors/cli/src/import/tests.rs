@@ -3,12 +3,17 @@
 use std::fmt::Write;
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use model::{Name, Role, Scope, Timestamp, Zone};
 use wire::MessageContent;
 
-use super::{Defaults, read};
+use super::{Defaults, Found, Skipped, read, sources};
 use crate::args::FormatArg;
+
+mod agents;
+mod exports;
 
 /// Reads a file's text and tells what came of it, one message a line.
 fn told(file_name: &str, bytes: &[u8]) -> String {
@@ -27,35 +32,63 @@ fn told_of(path: &Path) -> String {
         name: "file".to_owned(),
     };
     let mut text = String::new();
-    let result = read(
-        path,
-        FormatArg::Auto,
-        &defaults,
-        &std::sync::Arc::default(),
-        &mut |conversation| {
-            let key = &conversation.session;
-            writeln!(text, "{}/{}", key.scope.project, key.session).unwrap();
-            for m in conversation.messages {
-                let MessageContent::Text(said) = m.content else {
-                    panic!("an import gives plain text");
-                };
-                writeln!(
-                    text,
-                    "  {} {} {} {}: {said:?}",
-                    m.message_id.unwrap(),
-                    Timestamp::from_millis(m.timestamp),
-                    Role::from(m.role).as_str(),
-                    m.sender_id,
-                )
-                .unwrap();
-            }
+    let sources = match sources(&[path.to_owned()]) {
+        Ok(sources) => sources,
+        Err(failure) => return format!("error: {}\n", failure.error),
+    };
+    for source in sources {
+        let read_bytes = Arc::default();
+        let result = read(&source, FormatArg::Auto, &defaults, &read_bytes, &mut |found| {
+            tell(&mut text, found);
             Ok(())
-        },
-    );
-    if let Err(failure) = result {
-        writeln!(text, "error: {}", failure.error).unwrap();
+        });
+        if let Err(failure) = result {
+            writeln!(text, "error: {}", failure.error).unwrap();
+        }
+        if !path.join(".index").exists() {
+            assert_eq!(
+                read_bytes.load(Ordering::Relaxed),
+                source.bytes,
+                "all of it is counted"
+            );
+        }
     }
     text
+}
+
+fn tell(text: &mut String, found: Found) {
+    let conversation = match found {
+        Found::Conversation(conversation) => conversation,
+        Found::Skipped(Skipped { what, why }) => {
+            writeln!(text, "skipped {what}: {why}").unwrap();
+            return;
+        }
+    };
+    let key = &conversation.session;
+    let title = conversation
+        .title
+        .map_or_else(String::new, |title| format!(" \"{title}\""));
+    writeln!(text, "{}/{}{title}", key.scope.project, key.session).unwrap();
+    for m in conversation.messages {
+        let MessageContent::Text(said) = m.content else {
+            panic!("an import gives plain text");
+        };
+        let calls: String = m
+            .tool_calls
+            .iter()
+            .flatten()
+            .map(|call| format!(" {}({})", call.function.name, call.function.arguments))
+            .collect();
+        writeln!(
+            text,
+            "  {} {} {} {}: {said:?}{calls}",
+            m.message_id.unwrap(),
+            Timestamp::from_millis(m.timestamp),
+            Role::from(m.role).as_str(),
+            m.sender_id,
+        )
+        .unwrap();
+    }
 }
 
 #[test]
@@ -94,7 +127,7 @@ fn openai_messages() {
     expect_test::expect![[r#"
         default/file
           message-1 2001-09-09T01:46:40.001Z user me: "weather?"
-          message-2 2001-09-09T01:46:40.002Z assistant assistant: ""
+          message-2 2001-09-09T01:46:40.002Z assistant assistant: "" weather({"city": "Porto"})
           message-3 2001-09-09T01:46:40.003Z tool tool: "sunny"
     "#]]
     .assert_eq(&told("file.json", file.as_bytes()));
@@ -111,10 +144,10 @@ const CHATGPT: &str = r#"[{"id": "c-1", "title": "Trip", "create_time": 17151765
 #[test]
 fn a_chatgpt_export_torn_half_way() {
     expect_test::expect![[r#"
-        default/c-1
+        default/c-1 "Trip"
           n1 2024-05-08T13:56:01Z user me: "Where to?"
           n3 2024-05-08T13:56:02Z assistant chatgpt: "To Porto"
-        error: the file is broken: EOF while parsing a value at line 7 column 62
+        error: the file is broken: EOF while parsing an object at line 7 column 62
     "#]]
     .assert_eq(&told("conversations.json", CHATGPT.as_bytes()));
 }
@@ -137,7 +170,7 @@ fn a_claude_export_in_its_zip() {
     archive.write_all(json.as_bytes()).unwrap();
     archive.finish().unwrap();
     expect_test::expect![[r#"
-        default/u-1
+        default/u-1 "Plan"
           m-1 2024-05-08T13:56:01Z user me: "Read this\n\n[a.txt]\ninside"
           m-2 2024-05-08T13:56:01Z assistant claude: "Done"
     "#]]
@@ -200,10 +233,4 @@ fn one_id_for_several_messages_loses_none_of_them() {
           c1~3 2001-09-09T01:46:40.005Z user me: "three"
     "#]]
     .assert_eq(&told("file.jsonl", file.as_bytes()));
-}
-
-#[test]
-fn a_folder_is_no_export() {
-    let folder = tempfile::tempdir().unwrap();
-    assert!(told_of(folder.path()).contains("is a folder"));
 }

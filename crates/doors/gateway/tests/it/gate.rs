@@ -80,6 +80,12 @@ impl Transcripts for GatedLedger {
         self.pass("append").await?;
         self.inner.append(session, messages, now).await
     }
+    async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError> {
+        self.inner.entitle(session, title).await
+    }
+    async fn title(&self, session: &SessionKey) -> Result<Option<String>, LedgerError> {
+        self.inner.title(session).await
+    }
     async fn buffer(&self, session: &SessionKey) -> Result<Vec<Message>, LedgerError> {
         self.pass("buffer").await?;
         self.inner.buffer(session).await

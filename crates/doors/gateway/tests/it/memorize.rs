@@ -86,6 +86,35 @@ async fn a_flush_makes_memory_once() {
 }
 
 #[tokio::test]
+async fn a_sessions_title_names_its_episodes() {
+    let house = House::new().await;
+    let key = format!("ghp_{}", "aB3dE6gH9j".repeat(4));
+    for (session, title, subject) in [
+        ("s", " Green\n tea ", "Green tea".to_owned()),
+        (
+            "long",
+            &"tea ".repeat(50),
+            format!("{}…", "tea ".repeat(20).trim_end()),
+        ),
+        ("secret", &format!("tea with {key}"), "tea with [".to_owned()),
+    ] {
+        let mut body = conversation(session, &TEA);
+        body["session_title"] = json!(title);
+        house.post("/api/v2/memory/add", &body).await.data();
+        let flush = json!({"session_id": session, "wait": true});
+        house.post("/api/v2/memory/flush", &flush).await.data();
+        let asked = json!({"user_id": "ada", "memory_type": "episode", "filters": {"session_id": session}});
+        let found = house.post("/api/v2/memory/get", &asked).await.data();
+        let told = found["episodes"][0]["subject"].as_str().expect("a subject");
+        assert!(told.starts_with(&subject) && told.chars().count() <= 80, "{told}");
+        assert!(!told.contains(&key), "{told}");
+    }
+    let mut blank = conversation("blank", &TEA);
+    blank["session_title"] = json!(" ");
+    assert_eq!(house.post("/api/v2/memory/add", &blank).await.status, 200);
+}
+
+#[tokio::test]
 async fn waiting_means_written_in_body_and_query_alike() {
     for (name, path, wait) in [
         ("body", "/api/v1/memory/flush", true),

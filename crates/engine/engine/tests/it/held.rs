@@ -73,6 +73,12 @@ impl Transcripts for Held {
         self.hold(Call::Append, session).await;
         appended
     }
+    async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError> {
+        self.inner.entitle(session, title).await
+    }
+    async fn title(&self, session: &SessionKey) -> Result<Option<String>, LedgerError> {
+        self.inner.title(session).await
+    }
     async fn buffer(&self, session: &SessionKey) -> Result<Vec<Message>, LedgerError> {
         self.hold(Call::Buffer, session).await;
         self.inner.buffer(session).await

@@ -117,6 +117,31 @@ async fn a_flush_is_told_by_the_model_and_waits_for_nobody() {
 }
 
 #[tokio::test]
+async fn an_episode_is_called_by_the_model_or_else_as_its_session() {
+    for (answer, subject) in [
+        (lisbon(3), "The move to Lisbon"),
+        (lisbon(3).replace("The move to Lisbon", ""), "Plans"),
+        ("I would rather not".to_owned(), "Plans"),
+    ] {
+        let stage = with(ScriptedChat::answering(move |_| Ok(answer.clone())));
+        let engine = stage.open().await;
+        engine
+            .entitle(&session("s"), "Plans")
+            .await
+            .expect("is called so");
+        talk(&engine, 3).await;
+        engine.flush(flush(&session("s"))).await.expect("it cuts");
+        assert_eq!(stage.rest(&engine).await, 0);
+        let entries = stage.vault.entries();
+        let mut episodes = entries
+            .iter()
+            .filter(|(_, entry)| entry.kind == EntryKind::Episode);
+        assert!(episodes.all(|(_, entry)| entry.subject == subject), "{entries:?}");
+        stage.check().await;
+    }
+}
+
+#[tokio::test]
 async fn answers_that_cannot_be_used_are_asked_for_thrice_and_then_the_rules_tell() {
     let stage = with(ScriptedChat::answering(|_| {
         Ok("I would rather talk about the weather".to_owned())

@@ -2,8 +2,8 @@
 //!
 //! Owns: the meaning of `Transcripts` but for its sweeps. Never: one ledger's way of storing.
 
-use model::{CellId, Message, MessageId, Owner};
-use ports::{Accepted, JobFailure, JobId, JobKind, Jobs, LedgerError};
+use model::{CellId, Message, MessageId, Owner, SessionKey};
+use ports::{Accepted, JobFailure, JobId, JobKind, Jobs, LedgerError, Sweep};
 
 use super::Ledger;
 use crate::ledger::samples::{
@@ -378,4 +378,25 @@ pub async fn what_is_buffered_is_counted(ledger: &impl Ledger) {
         listed(9).await.expect("reads"),
         [oldest, vec![(s3, at(40))]].concat()
     );
+}
+
+/// A title stays until another takes its place or the session is forgotten.
+pub async fn a_title_is_its_sessions(ledger: &impl Ledger) {
+    let (s, other) = (session("a", "s"), session("a", "other"));
+    let title = async |of: &SessionKey| ledger.title(of).await.expect("reads");
+    assert_eq!(title(&s).await, None);
+    for (of, called) in [(&s, "Road bike"), (&other, "Bread"), (&s, "Gravel bike")] {
+        ledger.entitle(of, called.to_owned()).await.expect("is called so");
+    }
+    assert_eq!(title(&s).await.as_deref(), Some("Gravel bike"));
+    for of in [&s, &other] {
+        let said = vec![new(says(of, "ann", of.session.as_str(), 1))];
+        ledger.append(of, said, at(1)).await.expect("accepted");
+    }
+    assert_eq!(title(&s).await.as_deref(), Some("Gravel bike"));
+    ledger.sweep(Sweep::Session(s.clone())).await.expect("swept");
+    assert_eq!(title(&s).await, None);
+    let alone = Sweep::Messages(other.scope.clone(), vec![MessageId::new("other")]);
+    ledger.sweep(alone).await.expect("swept");
+    assert_eq!(title(&other).await, None, "a session without messages is none");
 }

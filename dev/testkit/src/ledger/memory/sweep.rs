@@ -30,11 +30,13 @@ impl State {
         match sweep {
             Sweep::Session(session) => {
                 self.sessions.retain(|key| *key != session);
+                self.titles.remove(&session);
                 self.jobs.retain(|stored| stored.job.session != session);
                 self.erase(|m| m.session == session)
             }
             Sweep::Scope(scope) => {
                 self.sessions.retain(|key| key.scope != scope);
+                self.titles.retain(|key, _| key.scope != scope);
                 self.jobs.retain(|stored| stored.job.session.scope != scope);
                 self.erase(|m| m.session.scope == scope)
             }
@@ -101,6 +103,7 @@ impl State {
         cell_ids.sort();
         self.cells.retain(|cell| !cell_ids.contains(&cell.id));
         self.sessions.retain(|session| !ended(session));
+        self.titles.retain(|session, _| !ended(session));
         self.jobs.retain(|stored| {
             let writes_gone = stored.job.kind == JobKind::WriteCell
                 && cell_ids.iter().any(|id| id.as_str() == stored.job.subject);

@@ -193,6 +193,17 @@ impl Transcripts for MemoryLedger {
         })
     }
 
+    async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError> {
+        self.call(|state| {
+            state.titles.insert(session.clone(), title);
+            Ok(())
+        })
+    }
+
+    async fn title(&self, session: &SessionKey) -> Result<Option<String>, LedgerError> {
+        self.call(|state| Ok(state.titles.get(session).cloned()))
+    }
+
     async fn buffer(&self, session: &SessionKey) -> Result<Vec<Message>, LedgerError> {
         self.call(|state| Ok(by_time(state.buffered(session))))
     }

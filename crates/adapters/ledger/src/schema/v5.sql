@@ -1,0 +1,2 @@
+-- What people call a session.
+ALTER TABLE sessions ADD COLUMN title TEXT;

@@ -1,0 +1,223 @@
+//! `quipu import` as it is typed: titles, what is new, what is skipped and said.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::commands::tests::{desk, typed};
+use crate::error::Exit;
+
+/// A ChatGPT conversation of these messages, said a minute apart.
+fn conversation(id: &str, title: &str, said: &[&str]) -> String {
+    let mut mapping = String::from("\"root\": {\"parent\": null, \"message\": null}");
+    for (at, text) in said.iter().enumerate() {
+        let parent = if at == 0 {
+            "root".to_owned()
+        } else {
+            format!("{id}-{}", at - 1)
+        };
+        let role = ["user", "assistant"][at % 2];
+        let time = 1_715_176_560 + 60 * at;
+        mapping.push_str(&format!(
+            ",\"{id}-{at}\": {{\"parent\": \"{parent}\", \"message\": {{\"author\": {{\"role\": \"{role}\"}}, \"create_time\": \
+             {time}, \"content\": {{\"content_type\": \"text\", \"parts\": [\"{text}\"]}}}}}}"
+        ));
+    }
+    let last = format!("{id}-{}", said.len() - 1);
+    format!(
+        "{{\"id\": \"{id}\", \"conversation_id\": \"{id}\", \"title\": \"{title}\", \"current_node\": \"{last}\", \
+         \"mapping\": {{{mapping}}}}}"
+    )
+}
+
+const BIKE: [&str; 2] = [
+    "Since there is no arrow from X to Y, I took the 54 frame.",
+    "A good choice.",
+];
+
+fn export(folder: &Path, name: &str, conversations: &[String]) -> PathBuf {
+    let path = folder.join(name);
+    fs::write(&path, format!("[{}]", conversations.join(","))).expect("is written");
+    path
+}
+
+/// The episodes of the default user, as they stand in their files.
+fn episodes(root: &Path) -> String {
+    let folder = root.join("memory/default/default/users/me/episodes");
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("episodes were written")
+        .map(|entry| entry.expect("a file").path())
+        .collect();
+    files.sort();
+    files
+        .iter()
+        .map(|file| fs::read_to_string(file).expect("text"))
+        .collect()
+}
+
+#[tokio::test]
+async fn an_episode_has_its_conversations_title() {
+    let (root, folder) = (
+        TempDir::new().expect("a folder"),
+        TempDir::new().expect("a folder"),
+    );
+    let long = "word ".repeat(40);
+    let conversations = [
+        conversation("c1", "Road  bike", &BIKE),
+        conversation(
+            "c2",
+            "New chat",
+            &["I baked sourdough bread with rye today.", "Well done."],
+        ),
+        conversation(
+            "c3",
+            &long,
+            &["I planted three apple trees behind the house.", "Nice."],
+        ),
+    ];
+    let path = export(folder.path(), "conversations.json", &conversations);
+    let desk = desk(root.path(), &[]);
+    let told = typed(&desk, &[&format!("import {}", path.display())]).await;
+    assert_eq!(told.expect("it is read").exit, Exit::Ok);
+    let told = episodes(root.path());
+    assert!(told.contains("\n## Road bike {#ep_20240508_"), "{told}");
+    assert!(!told.contains("## Since there is no arrow"), "{told}");
+    assert!(
+        !told.contains("## New chat"),
+        "a name that says nothing is none: {told}"
+    );
+    let heading = told
+        .lines()
+        .find(|line| line.starts_with("## word"))
+        .expect("a title");
+    let heading = heading.split(" {#").next().expect("the title itself");
+    assert_eq!(heading.chars().count(), "## ".len() + 80, "{heading}");
+}
+
+#[tokio::test]
+async fn the_same_export_again_adds_nothing_and_a_grown_one_what_is_new() {
+    let (root, folder) = (
+        TempDir::new().expect("a folder"),
+        TempDir::new().expect("a folder"),
+    );
+    let desk = desk(root.path(), &[]);
+    let mut said = BIKE.to_vec();
+    let mut counts = Vec::new();
+    for title in [
+        "Road bike",
+        "Road bike",
+        "Renamed by its owner",
+        "Renamed by its owner",
+    ] {
+        let path = export(
+            folder.path(),
+            "conversations.json",
+            &[conversation("c1", title, &said)],
+        );
+        let told = typed(&desk, &[&format!("--json import {}", path.display())]).await;
+        let told = told.expect("it is read").json();
+        counts.push((told["messages"].as_u64(), told["new_messages"].as_u64()));
+        if title.starts_with("Renamed") {
+            said.extend(["I sold the bike in Graz.", "A pity."]);
+        }
+    }
+    let some = |read, new| (Some(read), Some(new));
+    assert_eq!(counts, [some(2, 2), some(2, 0), some(2, 0), some(4, 2)]);
+    let told = episodes(root.path());
+    assert_eq!(
+        told.matches(&format!("\n\n{}\n", BIKE[0])).count(),
+        1,
+        "once, word for word: {told}"
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_skipped_counted_and_named() {
+    let (root, folder) = (
+        TempDir::new().expect("a folder"),
+        TempDir::new().expect("a folder"),
+    );
+    let torn = "{\"title\": \"Torn\"}".to_owned();
+    let good = |id: &str| conversation(id, "Bike", &BIKE);
+    export(
+        folder.path(),
+        "conversations-000.json",
+        &[good("c1"), torn, good("c2")],
+    );
+    fs::write(
+        folder.path().join("conversations-001.json"),
+        "[{\"mapping\": 17}, ",
+    )
+    .expect("is written");
+    export(folder.path(), "conversations-002.json", &[good("c3")]);
+    let desk = desk(root.path(), &[]);
+    let told = typed(&desk, &[&format!("import {}", folder.path().display())]).await;
+    let told = told.expect("the rest is read");
+    assert_eq!(told.exit, Exit::Failed, "a script must know");
+    let said = told.said.replace(&*folder.path().to_string_lossy(), "F");
+    let said = said.replace(&*root.path().to_string_lossy(), "R");
+    expect_test::expect![[r#"
+        6 messages of 3 conversations read, 6 of them new; remembered in R
+        3 skipped:
+          `F/conversations-000.json`, conversation 2, "Torn": it has no `mapping` with messages
+          `F/conversations-001.json`, conversation 1: it has no `mapping` with messages
+          `F/conversations-001.json`: the file is broken: EOF while parsing a value at line 1 column 18
+        next: `quipu search "…"`, or read the files in R/memory
+    "#]]
+    .assert_eq(&said);
+    let told = typed(&desk, &[&format!("--json import {}", folder.path().display())]).await;
+    let told = told.expect("the rest is read").json();
+    assert_eq!(told["skipped"][0]["why"], "it has no `mapping` with messages");
+    assert_eq!(told["skipped"].as_array().map(Vec::len), Some(3));
+}
+
+#[tokio::test]
+async fn a_root_that_was_filed_in_another_zone_stays_as_it_is() {
+    let root = TempDir::new().expect("a folder");
+    let zone = |name: &str| {
+        fs::write(
+            root.path().join("quipu.toml"),
+            format!("[memory]\ntimezone = \"{name}\"\n"),
+        )
+    };
+    zone("UTC").expect("is written");
+    typed(
+        &desk(root.path(), &[]),
+        &["add --flush --at 2024-05-08T23:30:00Z I-live-in-Graz."],
+    )
+    .await
+    .expect("it is remembered");
+    let before = episodes(root.path());
+    let folder = root.path().join("memory/default/default/users/me/episodes");
+    // It is read again.
+    fs::write(folder.join("2024-05-08.md"), &before).expect("is written");
+    zone("Asia/Tokyo").expect("is written");
+    let lines = [
+        "--json sync",
+        "add --flush --at 2024-05-08T23:40:00Z --session later I-have-a-parrot.",
+        "--json status",
+    ];
+    let synced = typed(&desk(root.path(), &[]), &lines[..1])
+        .await
+        .expect("it looks")
+        .json();
+    for what in [
+        "entries_added",
+        "entries_changed",
+        "entries_removed",
+        "broken_files",
+    ] {
+        assert_eq!(synced[what], 0, "{synced}");
+    }
+    let status = typed(&desk(root.path(), &[]), &lines[1..])
+        .await
+        .expect("it is well");
+    assert_eq!(status.exit, Exit::Ok, "{}", status.said);
+    let told = |day: &str| fs::read_to_string(folder.join(day)).expect("a file");
+    assert_eq!(told("2024-05-08.md"), before, "not a byte of it changes");
+    assert!(
+        told("2024-05-09.md").contains("I-have-a-parrot."),
+        "filed where people see it"
+    );
+}

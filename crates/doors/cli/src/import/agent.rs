@@ -1,0 +1,231 @@
+//! Sessions of coding agents: Claude Code's and Codex's, a record a line. Of a person only their own words are taken.
+//!
+//! Owns: which records say something, when and in which session. Never: the shape of a message (`transcript` reads it), or what
+//! of it is the person's.
+
+use std::collections::HashSet;
+use std::io::BufRead;
+
+use model::{Name, Role, Timestamp};
+use serde_json::Value;
+use transcript::dialect::{self, Dialect};
+use transcript::{Block, Item, spoken};
+
+use super::shape::{self, Said};
+use super::{Conversation, Defaults, Found, Sink, Skipped, message};
+use crate::error::Failure;
+
+/// What is kept of a tool's call or result: files that an agent read are no memory of a conversation.
+const TOOL_CHARS_MAX: usize = 2_000;
+
+/// Whether a file's first line is how Codex begins: an envelope, or what older versions wrote without one.
+pub(super) fn is_codex(line: &str) -> bool {
+    let Ok(record) = serde_json::from_str::<Value>(line) else {
+        return line.contains("\"type\":\"session_meta\"");
+    };
+    let is_envelope = record["payload"].is_object() && record["type"].is_string();
+    is_envelope
+        || (record["instructions"].is_string() || record["git"].is_object()) && record["id"].is_string()
+}
+
+/// Whether a file begins as Claude Code writes.
+pub(super) fn is_claude_code(head: &str) -> bool {
+    let has = |word: &str| head.contains(word);
+    has("\"sessionId\"") && has("\"type\":") || has("\"leafUuid\"") || has("\"isSnapshotUpdate\"")
+}
+
+/// What of a session was read so far.
+#[derive(Debug, Default)]
+struct Session {
+    id: Option<String>,
+    /// The client's title, the person's.
+    titles: [Option<String>; 2],
+    /// Titles of sessions that end with these records; a client may write them into another session's file.
+    summaries: Vec<(String, String)>,
+    seen: HashSet<String>,
+    time: Option<Timestamp>,
+    messages: Vec<Said>,
+    is_sub_agents: bool,
+}
+
+/// Reads one session. A line that is no JSON is skipped; the last one may be cut off, as in a session that still runs.
+pub(super) fn read(
+    stream: &mut dyn BufRead,
+    dialect: Dialect,
+    defaults: &Defaults,
+    sink: Sink<'_>,
+) -> Result<(), Failure> {
+    let mut session = Session::default();
+    let mut broken = None;
+    for (number, line) in (1..).zip(stream.split(b'\n')) {
+        let line = line.map_err(anyhow::Error::from)?;
+        if let Some(skipped) = broken.take() {
+            sink(Found::Skipped(skipped))?;
+        }
+        match serde_json::from_slice::<Value>(&line) {
+            _ if line.trim_ascii().is_empty() => {}
+            Ok(record) if dialect == Dialect::Codex => session.codex(number, &record, defaults),
+            Ok(record) => session.claude_code(&record, defaults),
+            Err(error) => {
+                let what = format!("line {number}");
+                let why = error.to_string();
+                broken = Some(Skipped { what, why });
+            }
+        }
+    }
+    if session.is_sub_agents {
+        return Ok(());
+    }
+    let title = session.title();
+    sink(Found::Conversation(Conversation {
+        session: defaults.session(session.id.as_deref().unwrap_or(&defaults.name)),
+        title,
+        messages: session.messages.into_iter().filter_map(message).collect(),
+    }))
+}
+
+impl Session {
+    fn claude_code(&mut self, record: &Value, defaults: &Defaults) {
+        match record["type"].as_str() {
+            Some("user" | "assistant") => {}
+            Some("summary") => {
+                let leaf = record["leafUuid"].as_str().unwrap_or_default().to_owned();
+                let summary = shape::title(&record["summary"]);
+                self.summaries.extend(summary.map(|summary| (leaf, summary)));
+                return;
+            }
+            Some("ai-title") => return self.entitle(0, &record["aiTitle"]),
+            Some("custom-title") => return self.entitle(1, &record["customTitle"]),
+            _ => return,
+        }
+        let uuid = record["uuid"].as_str().unwrap_or_default();
+        let is_true = |key: &str| record[key] == true;
+        // A side chain is a sub-agent's; the others are what the client wrote in somebody's name.
+        let is_said = !["isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage"]
+            .into_iter()
+            .any(is_true);
+        if !self.seen.insert(uuid.to_owned()) || !is_said {
+            return;
+        }
+        self.id = self.id.take().or_else(|| text(&record["sessionId"]));
+        self.say(Dialect::ClaudeCode, &record["message"], uuid, record, defaults);
+    }
+
+    fn codex(&mut self, number: usize, record: &Value, defaults: &Defaults) {
+        let payload = &record["payload"];
+        match (record["type"].as_str(), payload.is_object()) {
+            (Some("session_meta"), true) => {
+                self.id = self.id.take().or_else(|| text(&payload["id"]));
+                self.is_sub_agents |= payload["source"]["subagent"] != Value::Null;
+            }
+            (Some("response_item"), true) => {
+                self.say(
+                    Dialect::Codex,
+                    payload,
+                    &format!("line-{number}"),
+                    record,
+                    defaults,
+                );
+            }
+            // Older versions wrote the items bare, after a line about the session.
+            (Some(_), false) if payload.is_null() => {
+                self.say(
+                    Dialect::Codex,
+                    record,
+                    &format!("line-{number}"),
+                    record,
+                    defaults,
+                );
+            }
+            (None, _) => {
+                self.id = self.id.take().or_else(|| text(&record["id"]));
+                self.time = shape::time(&record["timestamp"], &defaults.zone).or(self.time);
+            }
+            _ => {}
+        }
+    }
+
+    fn entitle(&mut self, rank: usize, title: &Value) {
+        self.titles[rank] = shape::title(title).or(self.titles[rank].take());
+    }
+
+    fn title(&self) -> Option<String> {
+        let own = self
+            .summaries
+            .iter()
+            .rev()
+            .find(|(leaf, _)| self.seen.contains(leaf));
+        let named = self.titles.iter().rev().flatten().next();
+        named.or(own.map(|(_, summary)| summary)).cloned()
+    }
+
+    /// Takes what a message says, each result of a tool as a message of its own.
+    fn say(&mut self, dialect: Dialect, told: &Value, id: &str, record: &Value, defaults: &Defaults) {
+        let Ok(item) = dialect::read_message(dialect, &told.to_string()) else {
+            return;
+        };
+        let said_at = shape::time(&record["timestamp"], &defaults.zone);
+        let time = said_at.or(self.time).unwrap_or(defaults.now);
+        self.time = Some(time);
+        let agent = shape::fixed(dialect.as_str());
+        let mut place = 0;
+        let mut new = |role, sender: Name, content: String| {
+            place += 1;
+            Said {
+                client_id: if place == 1 {
+                    id.to_owned()
+                } else {
+                    format!("{id}~{place}")
+                },
+                role,
+                sender,
+                sender_name: None,
+                time,
+                content,
+                tool_calls: Vec::new(),
+                tool_call_id: None,
+            }
+        };
+        for outcome in item.outcomes() {
+            let said = new(Role::Tool, shape::fixed("tool"), cut(&outcome.text));
+            let tool_call_id = Some(outcome.call_id.clone());
+            self.messages.push(Said { tool_call_id, ..said });
+        }
+        match item.role {
+            transcript::Role::User => {
+                let words = own_words(&item);
+                self.messages.push(new(Role::User, defaults.user.clone(), words));
+            }
+            transcript::Role::Assistant => {
+                let calls = item.calls().filter(|call| !call.id.is_empty());
+                let tool_calls = calls
+                    .map(|call| shape::call(&call.id, Some(&call.name), cut(&call.arguments)))
+                    .collect();
+                let said = new(Role::Assistant, agent, item.prose());
+                self.messages.push(Said { tool_calls, ..said });
+            }
+            transcript::Role::System | transcript::Role::Tool => {}
+        }
+    }
+}
+
+/// What a person said, without what their client wrote around it. A picture without a word is none.
+fn own_words(item: &Item) -> String {
+    let words = item.blocks.iter().filter_map(|block| match block {
+        Block::Text(text) => Some(spoken::words(text).trim().to_owned()),
+        _ => None,
+    });
+    let words: Vec<String> = words.filter(|words| !words.is_empty()).collect();
+    words.join("\n")
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(TOOL_CHARS_MAX) {
+        Some((end, _)) => format!("{} […]", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,84 @@
+//! An `EverOS` root: the messages that its SQLite file keeps verbatim; what it made of them is made anew.
+
+use std::path::Path;
+
+use ledger::everos::{self, Kept};
+use model::{Role, Scope};
+use serde_json::Value;
+
+use super::shape::{self, Said};
+use super::{Conversation, Defaults, Found, Sink, Skipped, message};
+use crate::error::Failure;
+
+/// Where a root has the file.
+pub(super) const FILE: &str = ".index/sqlite/system.db";
+
+/// Hands over the messages of each memcell and of those in none. Where no scope is asked for, each keeps its own.
+pub(super) fn read(path: &Path, defaults: &Defaults, sink: Sink<'_>) -> Result<(), Failure> {
+    let mut taken = Ok(());
+    let mut take = |kept: Kept| {
+        taken = sink(found(&kept, defaults));
+        taken.is_ok()
+    };
+    everos::read(path, &mut take).map_err(|error| {
+        let error = anyhow::Error::from(error)
+            .context(format!("`{}` is not readable as EverOS wrote it", path.display()));
+        Failure::usage(format!("{error:#}"))
+            .hint("give the root of an EverOS 1.5, as in `~/.everos`; stop its server first")
+    })?;
+    taken
+}
+
+fn found(kept: &Kept, defaults: &Defaults) -> Found {
+    let list = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
+    let (payload, ids) = (list(&kept.payload), list(&kept.ids));
+    let Some(items) = payload["items"].as_array() else {
+        return Found::Skipped(Skipped {
+            what: format!("session {}", kept.session),
+            why: "a memcell has no `items`".to_owned(),
+        });
+    };
+    let mut scope = defaults.scope.clone();
+    if scope == Scope::default() {
+        let name = |text, usual| shape::name(text).unwrap_or(usual);
+        scope = Scope::new(name(&kept.app, scope.app), name(&kept.project, scope.project));
+    }
+    let defaults = Defaults {
+        scope,
+        ..defaults.clone()
+    };
+    let said = items.iter().enumerate().filter_map(|(at, item)| {
+        let id = ids[at].as_str().or_else(|| item["id"].as_str());
+        let time = shape::time(&item["timestamp"], &defaults.zone);
+        let id = id.map_or_else(|| format!("message-{at}"), str::to_owned);
+        said(item, id, time.unwrap_or(defaults.now), &defaults)
+    });
+    Found::Conversation(Conversation {
+        session: defaults.session(&kept.session),
+        title: None,
+        messages: said.filter_map(message).collect(),
+    })
+}
+
+fn said(item: &Value, id: String, time: model::Timestamp, defaults: &Defaults) -> Option<Said> {
+    let role = match item["kind"].as_str()? {
+        "tool_call" => Role::Assistant,
+        "tool_result" => Role::Tool,
+        _ => Role::parse(item["role"].as_str()?)?,
+    };
+    let usual = match role {
+        Role::User => defaults.user.clone(),
+        Role::Assistant => shape::fixed("assistant"),
+        Role::Tool => shape::fixed("tool"),
+    };
+    Some(Said {
+        client_id: id,
+        role,
+        sender: item["sender_id"].as_str().and_then(shape::name).unwrap_or(usual),
+        sender_name: item["sender_name"].as_str().map(str::to_owned),
+        time,
+        content: shape::content(&item["content"]),
+        tool_calls: shape::tool_calls(&item["tool_calls"]),
+        tool_call_id: item["tool_call_id"].as_str().map(str::to_owned),
+    })
+}
