@@ -5,12 +5,13 @@
 //! deciding what to drop.
 //!
 //! Reading order: [`item`] (the nouns), [`cut`] (what belongs together), [`order`] (what the providers accept), [`repair`]
-//! (mending), [`dialect`] (JSON in and out).
+//! (mending), [`dialect`] (JSON in and out), [`spoken`] (what a person said themselves).
 
 pub mod cut;
 pub mod dialect;
 pub mod item;
 pub mod order;
 pub mod repair;
+pub mod spoken;
 
 pub use item::{Block, Call, Image, Item, ItemId, Outcome, Role, Thinking};

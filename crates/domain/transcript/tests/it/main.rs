@@ -9,6 +9,7 @@ mod properties;
 mod repair;
 mod robust;
 mod say;
+mod spoken;
 
 /// 512 cases of each property; more by `PROPTEST_CASES`.
 fn config() -> proptest::prelude::ProptestConfig {

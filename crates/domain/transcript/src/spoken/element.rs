@@ -1,0 +1,169 @@
+//! Elements in a text that need be no XML: where they begin and end.
+//!
+//! Owns: finding closed elements of given names, in time linear in the text for each name. Never: which names.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// A tag is not longer.
+const TAG_BYTES_MAX: usize = 512;
+/// So many closing tags are looked at for an element's own.
+const NESTED_MAX: usize = 64;
+
+/// Where an element counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Anywhere,
+    /// Where a line begins with it, outside of fenced code.
+    LineStart,
+}
+
+/// A closed element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) whole: Range<usize>,
+    pub(super) inner: Range<usize>,
+}
+
+/// The text without such elements; borrowed where it has none.
+pub(super) fn without(text: Cow<'_, str>, is_named: impl Fn(&str) -> bool, place: Place) -> Cow<'_, str> {
+    let found = find(&text, is_named, place);
+    if found.is_empty() {
+        return text;
+    }
+    let mut kept = String::with_capacity(text.len());
+    let mut at = 0;
+    for element in found {
+        join(&mut kept, &text[at..element.whole.start]);
+        at = element.whole.end;
+    }
+    join(&mut kept, &text[at..]);
+    Cow::Owned(kept)
+}
+
+fn join(kept: &mut String, part: &str) {
+    let part = part.trim();
+    if !kept.is_empty() && !part.is_empty() {
+        kept.push('\n');
+    }
+    kept.push_str(part);
+}
+
+/// The closed elements of these names, in order; one within another is part of it.
+pub(super) fn find(text: &str, is_named: impl Fn(&str) -> bool, place: Place) -> Vec<Found> {
+    let mut found: Vec<Found> = Vec::new();
+    let mut unclosed: BTreeSet<&str> = BTreeSet::new();
+    let fences = match place {
+        Place::Anywhere => Vec::new(),
+        Place::LineStart => fences(text),
+    };
+    let mut at = 0;
+    while let Some(open) = text[at..].find('<').map(|found| at + found) {
+        at = open + 1;
+        let Some((name, end)) = tag(text, open) else {
+            continue;
+        };
+        // A name may have a space: `<permissions instructions>`.
+        let tag = &text[open + 1..end - 1];
+        let name = if is_named(tag) { tag } else { name };
+        // Who quotes a tag asks about it.
+        let is_quoted = text[..open].ends_with('`');
+        let after = found.last().map_or(0, |last| last.whole.end);
+        let is_placed =
+            place == Place::Anywhere || begins_line(&text[after..open]) && !is_within(&fences, open);
+        if is_quoted || !is_placed || unclosed.contains(name) || !is_named(name) {
+            continue;
+        }
+        match close(text, name, end) {
+            Some(inner_end) => {
+                let whole = open..inner_end + name.len() + 3;
+                at = whole.end;
+                found.push(Found {
+                    whole,
+                    inner: end..inner_end,
+                });
+            }
+            None => {
+                unclosed.insert(name);
+            }
+        }
+    }
+    found
+}
+
+/// Whether nothing of the line stands before; an element that was found before counts as nothing.
+fn begins_line(between: &str) -> bool {
+    let before = between.trim_end_matches(|c: char| c != '\n' && c.is_whitespace());
+    before.is_empty() || before.ends_with('\n')
+}
+
+fn is_within(fences: &[Range<usize>], at: usize) -> bool {
+    let next = fences.partition_point(|fence| fence.end <= at);
+    fences.get(next).is_some_and(|fence| fence.contains(&at))
+}
+
+/// The name of the opening tag at `open`, and where it ends.
+fn tag(text: &str, open: usize) -> Option<(&str, usize)> {
+    let rest = &text[open + 1..];
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let name = &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())];
+    let attributes = &rest[name.len()..];
+    let attributes = &attributes[..attributes.floor_char_boundary(TAG_BYTES_MAX)];
+    if name.is_empty() || !attributes.starts_with(['>', ' ']) {
+        return None;
+    }
+    let end = attributes.find(['>', '\n'])?;
+    (attributes[end..].starts_with('>') && !attributes[..end].ends_with('/'))
+        .then_some((name, open + 1 + name.len() + end + 1))
+}
+
+/// Where the closing tag of the element stands: none of those nested in it, where they are all closed.
+fn close(text: &str, name: &str, from: usize) -> Option<usize> {
+    let first = text[from..].find(&format!("</{name}>"))? + from;
+    Some(own_close(text, name, from, first).unwrap_or(first))
+}
+
+fn own_close(text: &str, name: &str, from: usize, first: usize) -> Option<usize> {
+    let closing = format!("</{name}>");
+    let next = |at: usize| text[at..].find(&closing).map(|found| at + found);
+    let mut depth = opened(&text[from..first], name);
+    let mut at = first;
+    for _ in 0..NESTED_MAX {
+        if depth == 0 {
+            return Some(at);
+        }
+        let behind = at + closing.len();
+        let found = next(behind)?;
+        depth = depth - 1 + opened(&text[behind..found], name);
+        at = found;
+    }
+    None
+}
+
+/// How many elements of the name begin here.
+fn opened(text: &str, name: &str) -> usize {
+    let opens = |(at, _): &(usize, &str)| tag(text, *at).is_some_and(|(found, _)| found == name);
+    text.match_indices('<').filter(opens).count()
+}
+
+/// Fenced code; a fence that is never closed is none.
+fn fences(text: &str) -> Vec<Range<usize>> {
+    let mut fences = Vec::new();
+    let mut open: Option<(usize, &str)> = None;
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_start();
+        let mark = ["```", "~~~"].into_iter().find(|mark| bare.starts_with(mark));
+        match (open, mark) {
+            (None, Some(mark)) => open = Some((start, mark)),
+            (Some((from, opened)), Some(mark)) if opened == mark => {
+                fences.push(from..start);
+                open = None;
+            }
+            _ => {}
+        }
+        start += line.len();
+    }
+    fences
+}
