@@ -109,6 +109,7 @@ async fn read(gateway: &Gateway, visit: &Visit, request: Request) -> Result<prox
         path,
         is_get,
         owner: named(&headers, "x-quipu-user")?,
+        agent: named(&headers, "x-quipu-agent")?,
         conversation: text(&headers, "x-quipu-conversation")?
             .map(SessionId::parse)
             .transpose()

@@ -5,7 +5,7 @@
 //! servers), what a prefix is (`prefix`), what leaves a view (`context`).
 //!
 //! Reading order: [`Proxy`] (its parts, whose a request is), `turn` (its order), `said` (what a request says), `store` and `talk`
-//! (conversations), `responses` (those that a server holds), `recall`, `outgoing` (to the server), `after` (the answer), `keeper` (the
+//! (conversations), `responses` (those that a server holds), `recall`, `outgoing` (to the server), `after` (the answer), `learn` (what memory keeps of it), `keeper` (the
 //! disk), `idle` (between turns), [`gate`], [`GatedChat`], [`measure`],
 //! [`Refusal`].
 
@@ -16,6 +16,7 @@ pub mod gate;
 mod gated;
 mod idle;
 mod keeper;
+mod learn;
 pub mod measure;
 mod outgoing;
 mod proxy;

@@ -235,6 +235,8 @@ pub struct Request {
     pub body: Bytes,
     pub scope: Scope,
     pub owner: Option<Name>,
+    /// The agent that works here, where it is named.
+    pub agent: Option<Name>,
     pub conversation: Option<SessionId>,
     pub memory: Memory,
 }

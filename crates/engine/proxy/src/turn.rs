@@ -110,6 +110,7 @@ impl Proxy {
             open,
             started,
             memory: request.memory,
+            agent: request.agent.clone(),
             turn: target.next_turn(),
             frame: turn.frame(target, &conversation, decided.budget),
             version: decided.version,

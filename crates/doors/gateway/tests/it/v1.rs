@@ -2,6 +2,7 @@
 
 mod faults;
 mod stage;
+mod tools;
 
 use std::time::Duration;
 
