@@ -19,6 +19,11 @@ const RESULT_CHARS: usize = 700;
 const ARGUMENTS_BYTES_MAX: usize = 2_000;
 const ARGUMENT_CHARS_MAX: usize = 200;
 
+/// The agent that works in a conversation: the one that a header names.
+pub(crate) fn agent(named: Option<&Name>) -> Option<Name> {
+    named.cloned().or_else(|| Name::parse(AGENT).ok())
+}
+
 /// A turn that was answered.
 pub(crate) struct Turn<'a> {
     pub(crate) key: &'a SessionKey,
@@ -82,11 +87,10 @@ struct Learnt<'a> {
 
 impl<'a> Learnt<'a> {
     fn new(turn: &'a Turn<'a>, now: Timestamp) -> Self {
-        let named = || turn.agent.cloned().or_else(|| Name::parse(AGENT).ok());
         Self {
             turn,
             now,
-            agent: named().unwrap_or_else(|| turn.owner.id.clone()),
+            agent: agent(turn.agent).unwrap_or_else(|| turn.owner.id.clone()),
             messages: Vec::new(),
             is_clients: false,
         }

@@ -19,11 +19,14 @@ use transcript::dialect;
 use crate::after::{Answer, Closing, Injected};
 use crate::body::{Body, LENGTHS};
 use crate::idle::Frame;
+use crate::learn;
 use crate::outgoing::Outgoing;
 use crate::proxy::{Memory, Proxy, Request, Speech, Target};
 use crate::recall;
 use crate::refusal::Refusal;
 use crate::said::Said;
+use crate::side;
+use crate::skills;
 use crate::store::{Found, Whose};
 use crate::talk::{Logged, Talk};
 
@@ -60,7 +63,8 @@ impl Proxy {
         let model = body.text("model").unwrap_or_default();
         let targets = self.targets(&model)?;
         let said = Said::read(&body, speech).map_err(|unfit| Refusal::invalid(unfit.0))?;
-        if request.memory == Memory::Incognito || said.messages.is_empty() {
+        let is_passed = request.memory == Memory::Incognito || said.messages.is_empty();
+        if is_passed || side::is_side(&body, &said, speech) {
             return self.pass(&targets, &request, request.body.clone()).await;
         }
         let probed = targets[0].upstream.probe().await;
@@ -256,10 +260,11 @@ impl Proxy {
         };
         // Both at once: the turn waits for memory no longer than for one of them.
         let recalled = recall::recall(engine, clock, scope, &talk.owner, here, &question);
-        let (recalled, pages) = tokio::join!(recalled, pages);
+        let (recalled, pages, skills) = tokio::join!(recalled, pages, self.skills(turn, scope, &question));
         let tokens_max = turn.fragment_tokens_max() + pages.as_ref().map_or(0, |_| turn.pages_tokens_max());
         let memories: Vec<fragment::Memory<'_>> = pages
             .iter()
+            .chain(&skills)
             .chain(&recalled)
             .map(|memory| fragment::Memory {
                 id: &memory.id,
@@ -269,6 +274,20 @@ impl Proxy {
         let today = self.engine.settings().zone.date(self.clock.now()).to_string();
         let count = |text: &str| turn.meter.text(text);
         fragment::draft(&memories, Some(&today), visible, tokens_max, &count)
+    }
+}
+
+impl Proxy {
+    /// What the agent that works here has learnt for this, where it has tools at all.
+    async fn skills(&self, turn: &Turn<'_>, scope: &model::Scope, question: &str) -> Vec<recall::Recalled> {
+        let has_tools = turn.body.list("tools").is_ok_and(|tools| !tools.is_empty());
+        match learn::agent(turn.request.agent.as_ref()).filter(|_| has_tools) {
+            Some(agent) => {
+                let agent = model::Owner::agent(agent);
+                skills::skills(&self.engine, &*self.clock, scope, &agent, question).await
+            }
+            None => Vec::new(),
+        }
     }
 }
 

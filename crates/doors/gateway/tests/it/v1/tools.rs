@@ -69,7 +69,10 @@ fn answered(path: &str, answer: &Value, messages: &mut Vec<Value>) -> bool {
         _ => {
             let items = answer["output"].as_array().cloned().unwrap_or_default();
             messages.extend(items.iter().cloned());
-            let calls: Vec<&Value> = items.iter().filter(|item| item["type"] == "function_call").collect();
+            let calls: Vec<&Value> = items
+                .iter()
+                .filter(|item| item["type"] == "function_call")
+                .collect();
             messages.extend(calls.iter().map(
                 |call| json!({"type": "function_call_output", "call_id": call["call_id"], "output": RESULT}),
             ));
@@ -92,11 +95,21 @@ async fn practised(house: &House, session: &str) {
     );
     offline.register(strategies::agent_track(&house.engine, house.ledger.clone()));
     offline.start().await.expect("it starts");
-    let mut cells: Vec<_> = house.ledger.everything().into_iter().filter_map(|(_, cell)| cell).collect();
+    let mut cells: Vec<_> = house
+        .ledger
+        .everything()
+        .into_iter()
+        .filter_map(|(_, cell)| cell)
+        .collect();
     cells.dedup();
     let mut events = Vec::new();
     for id in cells {
-        let cell = house.engine.cell(&id).await.expect("it reads").expect("it is there");
+        let cell = house
+            .engine
+            .cell(&id)
+            .await
+            .expect("it reads")
+            .expect("it is there");
         events.push(Event::EpisodeWritten {
             scope: Scope::default(),
             owner: Owner::user(Name::parse("ada").expect("a name")),
@@ -109,7 +122,7 @@ async fn practised(house: &House, session: &str) {
     for _ in 0..5_000 {
         yield_now().await;
     }
-    offline.shutdown().await;
+    offline.stop().await;
 }
 
 #[tokio::test]
@@ -133,7 +146,10 @@ async fn an_agents_work_is_remembered_once_and_becomes_its_case() {
             }
             let got = stage.ask(ask).await;
             assert_eq!(got.status, 200, "{}", got.text());
-            conversation = got.headers["x-quipu-conversation"].to_str().expect("text").to_owned();
+            conversation = got.headers["x-quipu-conversation"]
+                .to_str()
+                .expect("text")
+                .to_owned();
             if !answered(path, &got.json(), &mut messages) {
                 break;
             }
@@ -142,8 +158,10 @@ async fn an_agents_work_is_remembered_once_and_becomes_its_case() {
         let mut expected = vec![(Role::User, ASKED)];
         expected.extend(round.iter().cycle().take(6).copied());
         expected.push((Role::Assistant, "It is deployed."));
-        let expected: Vec<(Role, String)> =
-            expected.into_iter().map(|(role, text)| (role, text.to_owned())).collect();
+        let expected: Vec<(Role, String)> = expected
+            .into_iter()
+            .map(|(role, text)| (role, text.to_owned()))
+            .collect();
         assert_eq!(stage.told(), expected, "{path}: each once");
 
         let flush = json!({"session_id": conversation, "wait": true});
@@ -155,7 +173,10 @@ async fn an_agents_work_is_remembered_once_and_becomes_its_case() {
         let case = &cases["agent_cases"][0];
         assert_eq!(case["task_intent"], ASKED, "{path}: {cases}");
         let approach = case["approach"].as_str().expect("steps");
-        assert!(approach.contains("`run` on `deploy billing --step 2`"), "{approach}");
+        assert!(
+            approach.contains("`run` on `deploy billing --step 2`"),
+            "{approach}"
+        );
         assert!(approach.contains("migration is missing"), "{approach}");
         for file in stage.house.vault.paths() {
             if file.contains("/facts/") || file.contains("/profile/") {
