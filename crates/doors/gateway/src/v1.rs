@@ -119,6 +119,7 @@ async fn read(gateway: &Gateway, visit: &Visit, request: Request) -> Result<prox
         owner: visit
             .caller
             .as_user(user(&headers, &gateway.settings.user_headers))?,
+        agent: named(&headers, "x-quipu-agent")?,
         conversation: text(&headers, "x-quipu-conversation")?
             .map(SessionId::parse)
             .transpose()

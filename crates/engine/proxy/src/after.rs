@@ -8,20 +8,19 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use engine::{Add, EngineError};
 use futures::stream::BoxStream;
 use futures::{FutureExt, Stream, StreamExt};
-use model::{Content, Message, MessageId, Name, Role};
-use ports::{JobId, NewMessage, UpstreamAnswer, UpstreamError};
+use model::Name;
+use ports::{UpstreamAnswer, UpstreamError};
 use prefix::compose::Composed;
 use prefix::diverge::{self, Observed, Outline};
 use prefix::shadow::{Event, Reason};
 use stream::{Outcome, Reply};
 use tokio::task::JoinHandle;
-use transcript::dialect;
 
 use crate::gate::Lease;
 use crate::idle::Frame;
+use crate::learn;
 use crate::measure::Measured;
 use crate::proxy::{Memory, Proxy, Speech};
 use crate::store::Shared;
@@ -106,6 +105,7 @@ pub(crate) struct Closing {
     /// By the clock that never goes back.
     pub(crate) started: Duration,
     pub(crate) memory: Memory,
+    pub(crate) agent: Option<Name>,
     /// How many requests the server had had.
     pub(crate) turn: u64,
     pub(crate) version: u64,
@@ -256,71 +256,22 @@ impl Closing {
         self.proxy.keeper.keep(&talk.key, &talk.owner, at, records).await;
     }
 
-    /// What was said goes to memory: the client's own words, never what was injected, and the visible reply.
+    /// What was said goes to memory.
     async fn remember(&self, outcome: &Outcome) {
         let (key, owner, said) = {
             let mut talk = self.shared.lock().await;
             (talk.key.clone(), talk.owner.clone(), talk.answered())
         };
-        let now = self.proxy.clock.now();
-        let message = |role, sender: Name, text: String, id: String| NewMessage {
-            message: Message {
-                id: MessageId::new(""),
-                session: key.clone(),
-                sender,
-                sender_name: None,
-                role,
-                time: now,
-                content: Content::Text(text),
-                tool_calls: Vec::new(),
-                tool_call_id: None,
-            },
-            client_id: Some(id),
+        let turn = learn::Turn {
+            key: &key,
+            owner: &owner,
+            agent: self.agent.as_ref(),
+            speech: self.frame.speech,
+            said: &said,
+            outcome,
+            version: self.version,
         };
-        let assistant = || Name::parse("assistant").unwrap_or_else(|_| owner.id.clone());
-        let mut messages = Vec::new();
-        for (bytes, id) in &said {
-            let Ok(item) = dialect::read_message(self.frame.speech.dialect(), bytes) else {
-                continue;
-            };
-            let text = item.prose();
-            match item.role {
-                transcript::Role::User if item.asks() && !text.trim().is_empty() => {
-                    messages.push(message(Role::User, owner.id.clone(), text, id.clone()));
-                }
-                transcript::Role::Assistant if !text.trim().is_empty() => {
-                    messages.push(message(Role::Assistant, assistant(), text, id.clone()));
-                }
-                _ => {}
-            }
-        }
-        if !outcome.text.trim().is_empty() {
-            let id = format!(
-                "reply-{}",
-                prefix::Digest::of(outcome.message.as_deref().unwrap_or_default().as_bytes())
-            );
-            let id = format!("{id}-{}", self.version);
-            messages.push(message(Role::Assistant, assistant(), outcome.text.clone(), id));
-        }
-        if messages.is_empty() {
-            return;
-        }
-        let mut add = Add {
-            session: key,
-            messages,
-            defer_extraction: false,
-            // The end of the answer waits for the disk and never for a model.
-            task: Some(JobId(self.proxy.fresh_conversation())),
-            wait: false,
-        };
-        let mut added = self.proxy.engine.add(add.clone()).await;
-        if let Err(EngineError::Saturated { .. }) = added {
-            (add.defer_extraction, add.task) = (true, None);
-            added = self.proxy.engine.add(add).await;
-        }
-        if let Err(error) = added {
-            tracing::error!(%error, "what was said could not be remembered");
-        }
+        self.proxy.learn(&turn).await;
     }
 }
 

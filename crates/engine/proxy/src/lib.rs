@@ -4,8 +4,9 @@
 //! server that somebody waits for, the measure of every request. Never: HTTP (`gateway` speaks to clients, `providers` to
 //! servers), what a prefix is (`prefix`), what leaves a view (`context`).
 //!
-//! Reading order: [`Proxy`] (its parts), `whose` (whose a request is), `turn` (its order), `said` (what a request says), `store` and `talk`
-//! (conversations), `responses` (those that a server holds), `recall`, `outgoing` (to the server), `after` (the answer), `keeper` (the
+//! Reading order: [`Proxy`] (its parts), `whose` (whose a request is), `turn` (its order), `said` (what a request says), `side` (whether a
+//! client asks it for itself), `store` and `talk` (conversations), `responses` (those that a server holds), `recall` and `skills` (what a turn
+//! is given), `outgoing` (to the server), `after` (the answer), `learn` (what memory keeps of it), `keeper` (the
 //! disk), `idle` (between turns), [`gate`], [`GatedChat`], [`measure`],
 //! [`Refusal`].
 
@@ -16,6 +17,7 @@ pub mod gate;
 mod gated;
 mod idle;
 mod keeper;
+mod learn;
 pub mod measure;
 mod outgoing;
 mod proxy;
@@ -23,6 +25,8 @@ mod recall;
 mod refusal;
 mod responses;
 mod said;
+mod side;
+mod skills;
 mod store;
 mod talk;
 mod turn;

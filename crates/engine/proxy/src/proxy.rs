@@ -237,6 +237,8 @@ pub struct Request {
     pub scope: Scope,
     /// Whose memory, as the door found it; see [`name_of`].
     pub owner: Option<Name>,
+    /// The agent that works here, where it is named.
+    pub agent: Option<Name>,
     /// The client's name of its conversation.
     pub conversation: Option<SessionId>,
     /// The client's own id of a group of conversations; a hint, and no name.

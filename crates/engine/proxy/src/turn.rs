@@ -19,11 +19,14 @@ use transcript::dialect;
 use crate::after::{Answer, Closing, Injected};
 use crate::body::{Body, LENGTHS};
 use crate::idle::Frame;
+use crate::learn;
 use crate::outgoing::Outgoing;
 use crate::proxy::{Memory, Proxy, Request, Speech, Target};
 use crate::recall;
 use crate::refusal::Refusal;
 use crate::said::Said;
+use crate::side;
+use crate::skills;
 use crate::store::Found;
 use crate::talk::{Logged, Talk};
 use crate::whose::Whose;
@@ -61,7 +64,8 @@ impl Proxy {
         let model = body.text("model").unwrap_or_default();
         let targets = self.targets(&model)?;
         let said = Said::read(&body, speech).map_err(|unfit| Refusal::invalid(unfit.0))?;
-        if request.memory == Memory::Incognito || said.messages.is_empty() {
+        let is_passed = request.memory == Memory::Incognito || said.messages.is_empty();
+        if is_passed || side::is_side(&body, &said, speech) {
             return self.pass(&targets, &request, request.body.clone()).await;
         }
         let probed = targets[0].upstream.probe().await;
@@ -111,6 +115,7 @@ impl Proxy {
             open,
             started,
             memory: request.memory,
+            agent: request.agent.clone(),
             turn: target.next_turn(),
             frame: turn.frame(target, &conversation, decided.budget),
             version: decided.version,
@@ -269,10 +274,11 @@ impl Proxy {
             },
         };
         let recalled = recall::recall(engine, clock, &self.endings, asked);
-        let (recalled, pages) = tokio::join!(recalled, pages);
+        let (recalled, pages, skills) = tokio::join!(recalled, pages, self.skills(turn, scope, &message));
         let tokens_max = turn.fragment_tokens_max() + pages.as_ref().map_or(0, |_| turn.pages_tokens_max());
         let memories: Vec<fragment::Memory<'_>> = pages
             .iter()
+            .chain(&skills)
             .chain(&recalled)
             .map(|memory| fragment::Memory {
                 id: &memory.id,
@@ -283,6 +289,20 @@ impl Proxy {
         let told = visible.clock.as_deref().filter(|told| hour(told) == hour(&now));
         let count = |text: &str| turn.meter.text(text);
         fragment::draft(&memories, Some(told.unwrap_or(&now)), visible, tokens_max, &count)
+    }
+}
+
+impl Proxy {
+    /// What the agent that works here has learnt for this, where it has tools at all.
+    async fn skills(&self, turn: &Turn<'_>, scope: &model::Scope, question: &str) -> Vec<recall::Recalled> {
+        let has_tools = turn.body.list("tools").is_ok_and(|tools| !tools.is_empty());
+        match learn::agent(turn.request.agent.as_ref()).filter(|_| has_tools) {
+            Some(agent) => {
+                let agent = model::Owner::agent(agent);
+                skills::skills(&self.engine, &*self.clock, scope, &agent, question).await
+            }
+            None => Vec::new(),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod faults;
 mod owners;
 mod stage;
+mod tools;
 
 use std::time::Duration;
 

@@ -5,6 +5,7 @@ mod conformance;
 mod extension;
 mod gate;
 mod idle;
+mod learnt;
 mod marks;
 mod measure;
 mod responses;

@@ -208,7 +208,7 @@ async fn reasoning_may_be_left_out() {
     let mut once = told.clone();
     once.sort_unstable();
     once.dedup();
-    assert_eq!((told.len(), once.len()), (7, 7), "{told:?}");
+    assert_eq!((told.len(), once.len()), (8, 8), "{told:?}");
 }
 
 #[tokio::test]
@@ -283,6 +283,7 @@ async fn what_was_said_is_remembered_without_what_was_added() {
             (Role::Assistant, "Answer 1, as far as I can tell."),
             (Role::User, "Then work."),
             (Role::Assistant, "Answer 2, as far as I can tell."),
+            (Role::Tool, "a.jpg"),
             (Role::Assistant, "Answer 3, as far as I can tell."),
         ];
         assert_eq!(

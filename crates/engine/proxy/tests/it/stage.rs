@@ -287,6 +287,7 @@ pub(crate) fn request(body: &Value) -> Request {
         body: Bytes::from(body.to_string()),
         scope: Scope::default(),
         owner: None,
+        agent: None,
         conversation: None,
         family: None,
         memory: Memory::On,
