@@ -153,3 +153,58 @@ async fn keeps_the_contract() {
 async fn keeps_the_contract_of_pages() {
     contract::pages::holds(async || Folder::new(), |folder| &*folder.vault).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_named_after_a_person_is_that_persons() {
+    let folder = Folder::new();
+    let text = b"- I live in Graz.\n";
+    write(&folder.at("default/default/users/Daniel/facts/mine.md"), text);
+    write(&folder.at("default/default/users/Eva/facts/2023-05-08.md"), text);
+    write(
+        &folder.at("default/default/users/Eva=1/facts/2023-05-09.md"),
+        text,
+    );
+    let paths = async |folder: &Folder| {
+        let found = folder.vault.scan().await.expect("it is looked at");
+        found
+            .into_iter()
+            .map(|stat| stat.path.to_string())
+            .collect::<Vec<_>>()
+    };
+    let found = paths(&folder).await;
+    let mine = "default/default/users/Daniel=1/facts/mine.md";
+    assert!(found.iter().any(|path| path == mine), "{found:?}");
+    assert_eq!(
+        folder
+            .at("default/default/users/Daniel")
+            .symlink_metadata()
+            .ok()
+            .map(drop),
+        None
+    );
+    let read = folder
+        .vault
+        .read(&mine.into())
+        .await
+        .expect("it is read")
+        .expect("it is there");
+    assert_eq!(read.broken, None);
+    assert_eq!(read.entries[0].entry.owner.id.as_str(), "Daniel");
+    assert_eq!(read.entries[0].entry.body, "I live in Graz.");
+    assert_ne!(
+        read.entries[0].entry.time,
+        Timestamp::default(),
+        "the time at which it was saved"
+    );
+    // Nothing is mixed where both are there: the one is told of, the other stays.
+    let both = folder
+        .vault
+        .read(&"default/default/users/Eva/facts/2023-05-08.md".into())
+        .await;
+    let broken = both
+        .expect("it is read")
+        .expect("it is there")
+        .broken
+        .expect("it is told of");
+    assert!(broken.contains("rename it to `Eva=1`"), "{broken}");
+}

@@ -94,6 +94,60 @@ impl Tree {
         }
     }
 
+    /// Gives folders that a person named after an owner the names that keep owners apart: `Ann` becomes `Ann=1`, unless that is
+    /// there already.
+    pub(crate) fn adopt(&self) {
+        for app in self.folders("") {
+            for project in self.folders(&app) {
+                for owners in ["users", "agents"].map(|owners| format!("{project}/{owners}")) {
+                    self.folders(&owners)
+                        .iter()
+                        .for_each(|folder| self.adopt_one(folder));
+                }
+            }
+        }
+    }
+
+    fn adopt_one(&self, path: &str) {
+        let Some((parent, name)) = path.rsplit_once('/') else {
+            return;
+        };
+        let Err(NoPlace::Misnamed { folder, expected }) = Place::of(&format!("{path}/facts/any.md")) else {
+            return;
+        };
+        let is_plain = folder == name
+            && expected
+                .strip_prefix(name)
+                .is_some_and(|rest| rest.starts_with('='));
+        let to = self.root.join(parent).join(&expected);
+        if !is_plain || to.symlink_metadata().is_ok() {
+            return;
+        }
+        match fs::rename(self.root.join(path), to) {
+            Ok(()) => tracing::info!(%path, %expected, "a folder was given its owner's name"),
+            Err(error) => {
+                tracing::warn!(%path, %expected, %error, "a folder cannot be given its owner's name")
+            }
+        }
+    }
+
+    /// The folders in a folder, by their paths; a link is none.
+    fn folders(&self, path: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.root.join(path)).into_iter().flatten().flatten();
+        let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let names = folders.filter_map(|entry| entry.file_name().into_string().ok());
+        let plain = names.filter(|name| !name.starts_with('.'));
+        plain
+            .map(|name| {
+                if path.is_empty() {
+                    name
+                } else {
+                    format!("{path}/{name}")
+                }
+            })
+            .collect()
+    }
+
     /// Every memory file, sorted by path. Links are not followed; a folder that cannot be read is left out.
     pub(crate) fn files(&self) -> Result<Vec<FileStat>, VaultError> {
         fs::read_dir(&self.root).map_err(io_error(""))?;

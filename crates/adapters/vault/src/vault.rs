@@ -149,7 +149,11 @@ impl Vault for MarkdownVault {
     }
 
     async fn scan(&self) -> Result<Vec<FileStat>, VaultError> {
-        self.blocking(|writer| writer.tree.files()).await
+        self.blocking(|writer| {
+            writer.tree.adopt();
+            writer.tree.files()
+        })
+        .await
     }
 
     async fn remove(&self, scope: &Scope, owner: Option<&Owner>) -> Result<Vec<VaultPath>, VaultError> {
@@ -190,8 +194,12 @@ fn read(tree: &Tree, zone: &Zone, path: &VaultPath) -> Result<Option<ParsedFile>
     // Before the content is read: a change in between makes the file look changed, and it is read again.
     let stat = Tree::stat(path, &metadata);
     let place = match Place::of(path) {
-        Ok(place) => place,
-        Err(misnamed) => return Ok(Some(unread(stat, misnamed.to_string()))),
+        Ok(place) => place.saved_at(stat.modified_ns),
+        Err(misnamed) => {
+            tree.adopt();
+            let is_there = tree.spot(path)?.metadata.is_some();
+            return Ok(is_there.then(|| unread(stat, misnamed.to_string())));
+        }
     };
     if !metadata.is_file() {
         return Ok(Some(unread(stat, "this is no file".to_owned())));

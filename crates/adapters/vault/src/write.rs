@@ -222,6 +222,7 @@ impl Writer {
             };
             spot.check_plain(path)?;
             let bytes = std::fs::read(&spot.path).map_err(io_error(path))?;
+            let place = place.clone().saved_at(before.modified_ns);
             let parsed = markdown::parse(&bytes, &place, &self.zone);
             refuse(path, parsed.unwritable())?;
             let edited = markdown::change(&bytes, &parsed, &changes, &self.zone)

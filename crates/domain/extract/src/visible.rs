@@ -30,9 +30,16 @@ pub fn own_words(message: &Message) -> String {
     lines.collect::<Vec<_>>().join("\n").replace(CODE_MARK, "\n")
 }
 
-/// The speaker's name, fit to stand in a sentence.
+/// The id of someone who has no name but to themselves, and how that one is told of: as "I".
+const NAMELESS: &str = "me";
+pub(crate) const FIRST_PERSON: &str = "I";
+
+/// The speaker's name, fit to stand in a sentence; "I" for one who has none.
 pub fn speaker(message: &Message) -> String {
     let name = one_line(message.speaker());
+    if name == NAMELESS {
+        return FIRST_PERSON.to_owned();
+    }
     let name = if name.is_empty() {
         message.sender.as_str().to_owned()
     } else {

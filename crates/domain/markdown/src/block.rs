@@ -65,7 +65,8 @@ pub(crate) fn read(
     let (summary, body) = read_text(text);
     let time = values
         .time("time")?
-        .or_else(|| date.map(|date| zone.start_of(date)));
+        .or_else(|| date.map(|date| zone.start_of(date)))
+        .or(place.saved);
     let no_time = "the entry has no time: add `- time: 2023-05-08`, or name the file after its date";
     let mut entry = Entry {
         id: id.clone(),

@@ -22,11 +22,15 @@ pub struct Line<'a> {
     pub ended: bool,
 }
 
-/// A file's lines.
+/// What some editors put at the beginning of a file, and means nothing.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// A file's lines. A byte order mark belongs to none of them.
 pub fn lines(text: &str) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
-    let mut start = 0;
-    for whole in text.split_inclusive('\n') {
+    let bare = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let mut start = text.len() - bare.len();
+    for whole in bare.split_inclusive('\n') {
         let end = start + whole.len();
         let bare = whole.strip_suffix('\n');
         let text = bare.unwrap_or(whole);

@@ -6,12 +6,13 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Date, EntryId, EntryKind, Zone};
+use model::{Date, Entry, EntryId, EntryKind, Zone};
 
 use crate::block::{self, Block, Raw};
 use crate::digest::Fnv;
-use crate::escape::read_chars;
+use crate::escape::{is_space, read_chars};
 use crate::front::{Broken, Front};
+use crate::keys;
 use crate::lines::{Line, heading, is_blank, is_end, lines};
 use crate::place::Place;
 use crate::skill;
@@ -86,6 +87,11 @@ pub fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
         parsed,
     };
     raws[..whole].iter().for_each(|raw| reader.read(raw));
+    let strays = if torn.is_none() && invalid.is_empty() {
+        reader.read_lines(strays)
+    } else {
+        strays
+    };
     let mut parsed = reader.parsed;
     if let (Some(torn), Some(raw)) = (torn, raws.last()) {
         parsed.torn = Some(torn);
@@ -199,6 +205,27 @@ fn read_strays(parsed: &mut Parsed, strays: &[Line<'_>], last: Option<&Raw<'_, '
     }
 }
 
+/// What a line says that a person wrote without a heading: "- I like tea", "I like tea". None for titles, markup and what
+/// goes on from another line.
+fn fact_of(line: &str) -> Option<&str> {
+    if keys::item(line).is_some_and(|(name, _)| keys::OF_ENTRY.contains(&name)) {
+        return None;
+    }
+    let is_item =
+        |mark: &&str| matches!(*mark, "-" | "*" | "+") || mark.ends_with(['.', ')']) && mark.len() < 4;
+    let text = match line.split_once(' ') {
+        Some((mark, text)) if is_item(&mark) && !is_word(mark) => text.trim_matches(is_space),
+        _ => line.trim_end_matches(is_space),
+    };
+    text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '"' | '“' | '\''))
+        .then_some(text)
+}
+
+/// "A." and "Dr." begin sentences, "1." and "2)" items of a list.
+fn is_word(mark: &str) -> bool {
+    mark.starts_with(char::is_alphabetic)
+}
+
 /// Reads the blocks of one file, one after the other.
 struct Reader<'a> {
     place: &'a Place,
@@ -240,6 +267,49 @@ impl Reader<'_> {
             others,
             is_damaged: raw.has_nul,
         });
+    }
+
+    /// Reads each line of facts that stands outside of entries as a fact; gives what is none.
+    fn read_lines<'a>(&mut self, strays: Vec<Line<'a>>) -> Vec<Line<'a>> {
+        let is_quarantined = self.parsed.broken.is_some();
+        // What the disk lost part of is no person's list.
+        let is_damaged = strays
+            .iter()
+            .any(|line| line.text.contains('\0') || line.text == "#");
+        if self.place.kind != EntryKind::Fact || is_quarantined || is_damaged {
+            return strays;
+        }
+        let (told, rest): (Vec<_>, Vec<_>) =
+            strays.into_iter().partition(|line| fact_of(line.text).is_some());
+        for line in &told {
+            let text = fact_of(line.text).unwrap_or_default();
+            let id = self.derived_id(text);
+            let raw = Raw {
+                heading: *line,
+                subject: "",
+                id: None,
+                body: &[],
+                span: line.start..line.end,
+                is_ended: true,
+                is_invalid: false,
+                has_nul: false,
+            };
+            match block::read(&raw, &id, self.place, self.date, self.zone) {
+                Ok((entry, others)) => self.parsed.blocks.push(Block {
+                    id,
+                    span: raw.span,
+                    entry: Some(Entry {
+                        body: text.to_owned(),
+                        ..entry
+                    }),
+                    others,
+                    is_damaged: false,
+                }),
+                Err(problem) => self.parsed.problems.push(problem),
+            }
+        }
+        self.parsed.blocks.sort_by_key(|block| block.span.start);
+        rest
     }
 
     /// An entry written by hand: the same id as long as the file, the heading and its place among equal ones stay.

@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 
-use model::{Date, Entry, EntryKind, Name, Owner, OwnerKind, Scope, Zone};
+use model::{Date, Entry, EntryKind, Name, Owner, OwnerKind, Scope, Timestamp, Zone};
 
 /// The name of every skill's file.
 const SKILL: &str = "SKILL.md";
@@ -22,6 +22,8 @@ pub struct Place {
     pub file: String,
     /// The date that the file is named after, if it is.
     pub date: Option<Date>,
+    /// When the file was last saved, if that is known: the time of entries that have no other.
+    pub saved: Option<Timestamp>,
 }
 
 /// Why a path is no place for entries.
@@ -139,7 +141,18 @@ impl Place {
             kind,
             file: file.to_owned(),
             date: stem.rsplit('/').next().and_then(|stem| stem.parse().ok()),
+            saved: None,
         })
+    }
+
+    /// The same place of a file that was last saved then, in nanoseconds since 1970.
+    #[must_use]
+    pub fn saved_at(self, modified_ns: i128) -> Self {
+        let millis = i64::try_from(modified_ns / 1_000_000).ok();
+        Self {
+            saved: millis.map(Timestamp::from_millis),
+            ..self
+        }
     }
 }
 

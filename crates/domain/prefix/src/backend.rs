@@ -104,6 +104,11 @@ impl Kind {
         Self::UnknownHosted,
     ];
 
+    /// Whether it is known what it keeps of a prompt, and what it means by the tokens that it counts.
+    pub fn is_known(self) -> bool {
+        !matches!(self, Self::UnknownLocal | Self::UnknownHosted)
+    }
+
     /// As it is written in a configuration.
     pub fn name(self) -> &'static str {
         match self {

@@ -173,6 +173,14 @@ pub enum Class {
 }
 
 impl Class {
+    /// Whether the server lost what it had, as its count of reused tokens shows: no change of the request did.
+    pub fn blames_the_server(self) -> bool {
+        matches!(
+            self,
+            Self::SlotStolen | Self::CheckpointFloor | Self::Evicted | Self::TemplateDrop
+        )
+    }
+
     /// The word for it in metrics.
     pub fn word(self) -> &'static str {
         match self {

@@ -96,6 +96,7 @@ pub const STEPS: [&str; 8] = [
 
 /// Runs every measure; `step` is told which one begins.
 pub fn run(size: &Size, clock: Clock<'_>, step: &mut dyn FnMut(&'static str)) -> Report {
+    step(STEPS[0]);
     let meter = Meter::estimate();
     let talk = |seed| Talk::of(seed, size.talk_items, size.needles);
     let talks: Vec<Talk> = (0..).map(talk).take(size.talks).collect();
@@ -104,7 +105,6 @@ pub fn run(size: &Size, clock: Clock<'_>, step: &mut dyn FnMut(&'static str)) ->
         tables: Vec::new(),
         bars: Vec::new(),
     };
-    step(STEPS[0]);
     report.survival(&survival::measure(&talks, &meter));
     step(STEPS[1]);
     report.recovery(&recovery::measure(&talks, &meter));

@@ -40,7 +40,12 @@ impl Api {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let config = &desk.loaded.config;
         loop {
-            let in_use = match World::open(&desk.root, config, desk.open_index).await {
+            let opened = if desk.asks_only {
+                World::open_to_ask(&desk.root, config, desk.open_index).await
+            } else {
+                World::open(&desk.root, config, desk.open_index).await
+            };
+            let in_use = match opened {
                 Ok(world) => return Ok(Self::here(world)),
                 Err(failure) if failure.exit == Exit::InUse => failure,
                 Err(failure) => return Err(failure),

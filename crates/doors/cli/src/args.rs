@@ -34,7 +34,7 @@ pub(crate) enum Command {
     Add(AddArgs),
     /// Remember conversations: exports of ChatGPT and Claude, sessions of Claude Code and Codex, chat files
     Import(ImportArgs),
-    /// Find memories and say why each was found
+    /// Find what was said and what is known
     Search(SearchArgs),
     /// List memories, or show one
     Get(GetArgs),
@@ -219,7 +219,7 @@ pub(crate) struct SearchArgs {
     #[arg(long, short = 'k', default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
     pub(crate) top_k: u16,
     /// How many verbatim messages at most
-    #[arg(long, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=200))]
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=200))]
     pub(crate) messages: u16,
     /// Answer with what held at this time
     #[arg(long, value_name = "TIME")]
@@ -236,7 +236,10 @@ pub(crate) struct SearchArgs {
     /// Cut the answer to about this many tokens
     #[arg(long, value_name = "N")]
     pub(crate) max_tokens: Option<u32>,
-    /// Say why each hit was found
+    /// Show the id and file of each hit, for `quipu get ID`, `quipu forget ID` and an editor
+    #[arg(long)]
+    pub(crate) ids: bool,
+    /// Show ids, scores and why each hit was found, and leave nothing out
     #[arg(long)]
     pub(crate) explain: bool,
 }
@@ -267,6 +270,8 @@ pub(crate) struct GetArgs {
 pub(crate) enum KindArg {
     Episode,
     Fact,
+    /// What the user is like
+    Profile,
     /// With --agent: how it went about a task
     Case,
 }
@@ -488,6 +493,6 @@ pub(crate) struct ContextArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ContextCommand {
-    /// Compare the engine with other systems' strategies on conversations of known content
+    /// Compare the engine with other systems' strategies on conversations of known content; takes one to five minutes
     Bench,
 }

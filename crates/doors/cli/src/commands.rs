@@ -39,6 +39,8 @@ pub(crate) struct Desk {
     /// Whether somebody looks at progress.
     pub(crate) watched: bool,
     pub(crate) open_index: OpenIndex,
+    /// Whether the command is a question, which leaves all other work to those that come after it.
+    pub(crate) asks_only: bool,
 }
 
 /// Runs the command that was typed.
@@ -55,6 +57,7 @@ pub(crate) fn run(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
         json: cli.json,
         watched: !cli.json && !cli.quiet,
         open_index,
+        asks_only: matches!(cli.command, Command::Search(_)),
     };
     let scope = cli.command.scope().as_ref().map(scope).transpose()?;
     let scope = scope.as_ref();

@@ -1,12 +1,17 @@
 //! What is printed: one JSON object for programs, lines for people, failures with what to do about them.
 
-use std::collections::BTreeSet;
+mod found;
+mod layout;
+
 use std::fmt;
 use std::io::Write;
 
 use serde::Serialize;
 use serde_json::json;
-use wire::{EpisodeItem, Explain, FactItem, GetData, SearchData};
+use wire::GetData;
+use wire::profile::ProfileData;
+
+pub(crate) use found::{Look, found};
 
 use crate::error::{Exit, Failure};
 
@@ -56,150 +61,6 @@ pub(crate) fn failure(failure: &Failure, as_json: bool) {
     }
 }
 
-/// The answer to a search, for people.
-pub(crate) fn found(found: &SearchData) -> Result<(), Failure> {
-    let is_empty = found.episodes.is_empty()
-        && found.facts.is_empty()
-        && found.agent_cases.is_empty()
-        && found.agent_skills.is_empty()
-        && found.messages.is_empty();
-    if is_empty {
-        return line(format_args!("nothing found"));
-    }
-    if let Some(span) = &found.time_span {
-        line(format_args!(
-            "time: {} to {}",
-            minute(&span.from),
-            minute(&span.to)
-        ))?;
-    }
-    for (rank, memory) in (1..).zip(ranked(found)) {
-        match memory {
-            Memory::Episode(episode) => show_episode(rank, episode)?,
-            Memory::Fact(fact) => show_fact(rank, fact)?,
-        }
-    }
-    for (rank, case) in (1..).zip(&found.agent_cases) {
-        let (score, title) = (case.score.unwrap_or_default(), excerpt(&case.task_intent));
-        line(format_args!(
-            "case {rank}. {score:.2}  {}  {title}",
-            day(&case.timestamp)
-        ))?;
-        line(format_args!("      {}  {}", case.id, case.path))?;
-        why(case.explain.as_ref())?;
-    }
-    for (rank, skill) in (1..).zip(&found.agent_skills) {
-        let (score, title) = (skill.score.unwrap_or_default(), excerpt(&skill.description));
-        line(format_args!("skill {rank}. {score:.2}  {}: {title}", skill.name))?;
-        line(format_args!("      {}  {}", skill.id, skill.path))?;
-        why(skill.explain.as_ref())?;
-    }
-    for (rank, message) in (1..).zip(&found.messages) {
-        let speaker = message.sender_name.as_ref().or(message.sender_id.as_ref());
-        line(format_args!(
-            "message {rank}. {:.2}  {}  {}: {}",
-            message.score,
-            minute(&message.timestamp),
-            speaker.map_or("?", String::as_str),
-            excerpt(&message.content)
-        ))?;
-        line(format_args!("      {}", message.id))?;
-        why(message.explain.as_ref())?;
-    }
-    Ok(())
-}
-
-/// A memory that was found.
-enum Memory<'a> {
-    Episode(&'a EpisodeItem),
-    Fact(&'a FactItem),
-}
-
-/// Episodes, and the facts that stand under none of them, best first; of two with one score the episode.
-fn ranked(found: &SearchData) -> Vec<Memory<'_>> {
-    let told: BTreeSet<&str> = found
-        .episodes
-        .iter()
-        .flat_map(|episode| episode.atomic_facts.iter().flatten())
-        .map(|fact| fact.id.as_str())
-        .collect();
-    let mut facts = found
-        .facts
-        .iter()
-        .filter(|fact| !told.contains(fact.id.as_str()))
-        .peekable();
-    let mut ranked = Vec::new();
-    for episode in &found.episodes {
-        while let Some(fact) = facts.next_if(|fact| fact.score > episode.score) {
-            ranked.push(Memory::Fact(fact));
-        }
-        ranked.push(Memory::Episode(episode));
-    }
-    ranked.extend(facts.map(Memory::Fact));
-    ranked
-}
-
-fn show_episode(rank: usize, episode: &EpisodeItem) -> Result<(), Failure> {
-    let title = titled(&episode.subject, &episode.episode);
-    let score = episode.score.unwrap_or_default();
-    line(format_args!(
-        "{rank:>2}. {score:.2}  {}  episode: {title}",
-        day(&episode.timestamp)
-    ))?;
-    if !episode.summary.is_empty() {
-        line(format_args!("      {}", excerpt(&episode.summary)))?;
-    }
-    if let Some(newer) = &episode.superseded_by {
-        line(format_args!("      no longer holds: superseded by {newer}"))?;
-    }
-    for fact in episode.atomic_facts.iter().flatten() {
-        let ended = fact.superseded_by.as_ref().map_or("", |_| " (no longer holds)");
-        line(format_args!("      · {}{ended}", excerpt(&fact.content)))?;
-    }
-    why(episode.explain.as_ref())?;
-    line(format_args!("      {}  {}", episode.id, episode.path))
-}
-
-fn show_fact(rank: usize, fact: &FactItem) -> Result<(), Failure> {
-    let title = titled(&fact.subject, &fact.content);
-    let score = fact.score.unwrap_or_default();
-    line(format_args!(
-        "{rank:>2}. {score:.2}  {}  fact: {title}",
-        day(&fact.timestamp)
-    ))?;
-    if let Some(newer) = &fact.superseded_by {
-        line(format_args!("      no longer holds: superseded by {newer}"))?;
-    }
-    why(fact.explain.as_ref())?;
-    line(format_args!("      {}  {}", fact.id, fact.path))
-}
-
-/// Nothing when the server was not asked why.
-fn why(explain: Option<&Explain>) -> Result<(), Failure> {
-    let Some(Explain {
-        keyword,
-        vector,
-        time,
-        freshness,
-        session,
-        neighbours,
-        terms,
-    }) = explain
-    else {
-        return Ok(());
-    };
-    let time = time.map_or_else(|| "-".to_owned(), |time| format!("{time:.2}"));
-    let terms = if terms.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", terms.join(", "))
-    };
-    line(format_args!(
-        "      why: keyword {keyword:.2}{terms}, vector {vector:.2}, time {time}, freshness {freshness:.2}, session \
-         {session:.2}, neighbours {neighbours:.2}"
-    ))
-}
-
 /// A page of a listing, for people.
 pub(crate) fn listed(listed: &GetData, kind: &str, owner: &str) -> Result<(), Failure> {
     for episode in &listed.episodes {
@@ -222,6 +83,9 @@ pub(crate) fn listed(listed: &GetData, kind: &str, owner: &str) -> Result<(), Fa
             day(&case.timestamp),
             case.id
         ))?;
+    }
+    for (id, subject, text) in statements(listed) {
+        line(format_args!("{id}  {subject}: {}", excerpt(text)))?;
     }
     line(format_args!(
         "{} of {} {kind}s of {owner}",
@@ -247,7 +111,26 @@ pub(crate) fn memory(found: &GetData) -> Result<(), Failure> {
         line(format_args!("{subject}\n{}  {id}  {path}\n", minute(timestamp)))?;
         line(format_args!("{text}"))?;
     }
+    for (id, subject, text) in statements(found) {
+        line(format_args!("{subject}\n{id}\n\n{text}"))?;
+    }
     Ok(())
+}
+
+/// What profiles state: id, subject, text.
+fn statements(data: &GetData) -> impl Iterator<Item = (&str, &str, &str)> {
+    data.profiles.iter().flat_map(|profile| {
+        let ProfileData {
+            explicit_info,
+            implicit_traits,
+            ..
+        } = &profile.profile_data;
+        let said = explicit_info
+            .iter()
+            .map(|it| (&*it.id, &*it.category, &*it.description));
+        let shown = implicit_traits.iter();
+        said.chain(shown.map(|it| (&*it.id, &*it.name, &*it.description)))
+    })
 }
 
 fn titled(subject: &str, text: &str) -> String {

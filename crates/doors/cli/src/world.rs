@@ -51,12 +51,33 @@ pub(crate) struct World {
 impl World {
     /// Opens everything; the caller ends it with [`World::shutdown`]. Background runs wait until somebody starts them.
     pub(crate) async fn open(root: &Path, config: &Config, open_index: OpenIndex) -> Result<Self, Failure> {
+        Self::open_with(root, config, open_index, settings(config)?).await
+    }
+
+    /// The same for one who asks a question and goes.
+    pub(crate) async fn open_to_ask(
+        root: &Path,
+        config: &Config,
+        open_index: OpenIndex,
+    ) -> Result<Self, Failure> {
+        let settings = Settings {
+            asks_only: true,
+            ..settings(config)?
+        };
+        Self::open_with(root, config, open_index, settings).await
+    }
+
+    async fn open_with(
+        root: &Path,
+        config: &Config,
+        open_index: OpenIndex,
+        settings: Settings,
+    ) -> Result<Self, Failure> {
         std::fs::create_dir_all(root)
             .with_context(|| format!("cannot create `{}`", root.display()))
             .map_err(|error| Failure::from(error).hint("choose another folder with --root DIR"))?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let ids: Arc<dyn Ids> = Arc::new(RandomIds);
-        let settings = settings(config)?;
         let zone = settings.zone.clone();
         let ledger = SqliteLedger::open(&root.join("ledger.sqlite")).map_err(engine::EngineError::from)?;
         let ledger = Arc::new(ledger);
@@ -197,6 +218,7 @@ fn settings(config: &Config) -> Result<Settings, Failure> {
         task_retention_hours: config.tasks.retention_hours,
         redacts: config.memory.redact,
         records_history: config.history.enabled,
+        asks_only: false,
     })
 }
 

@@ -86,8 +86,10 @@ impl Engine {
     /// Opens the world: gives back stale leases, starts the workers, begins a sync (or a rebuild, if the index needs it).
     pub async fn start(mut parts: Parts, settings: Settings) -> Result<Self, EngineError> {
         let (wall, elapsed) = (parts.clock.now(), parts.clock.elapsed());
-        let released = parts.jobs.release_all(workers::latest(wall)).await?;
-        tracing::debug!(released, "jobs of an earlier process are claimed again");
+        if !settings.asks_only {
+            let released = parts.jobs.release_all(workers::latest(wall)).await?;
+            tracing::debug!(released, "jobs of an earlier process are claimed again");
+        }
         let service = Tasks::default();
         let panics = Arc::<Panics>::default();
         let (writer, writing) = IndexWriter::new(
@@ -131,11 +133,13 @@ impl Engine {
         service.spawn(writing.run());
         let mut gate = Some(gate);
         world.supervise("keeper", move |world| keeper::keep(world, gate.take()));
-        world.supervise("watch", sync::watch);
         world.supervise("sync", sync::keep);
-        world.supervise("dispatch", workers::dispatch);
-        world.supervise("idle", idle::keep);
-        world.supervise("history", history::keep);
+        if !world.settings.asks_only {
+            world.supervise("watch", sync::watch);
+            world.supervise("dispatch", workers::dispatch);
+            world.supervise("idle", idle::keep);
+            world.supervise("history", history::keep);
+        }
         Ok(Self {
             handle: Arc::new(Handle { world, service }),
         })

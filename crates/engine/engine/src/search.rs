@@ -33,7 +33,13 @@ struct Question {
 pub(crate) async fn search(world: &World, search: Search) -> Result<Found, EngineError> {
     world.accepting()?;
     check(&search)?;
-    world.gauge.answering(&*world.parts.clock).await?;
+    let clock = &*world.parts.clock;
+    world.gauge.usable(clock).await?;
+    if !world.gauge.is_synced() {
+        // Rows are read while the vault is looked at: what is found there is told to them, or they are read again below.
+        let early = world.corpora.view(world, &search.scope, &search.owner);
+        drop(tokio::join!(early, world.gauge.synced(clock)));
+    }
     let vector = embed(world, &search).await;
     let question = Arc::new(Question {
         method: if vector.is_some() {

@@ -117,9 +117,16 @@ impl Gauge {
         *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = progress;
     }
 
-    /// Waits until the index can answer; within bounds, since someone waits.
+    /// Waits until the index can answer with what the vault holds; within bounds, since someone waits.
     pub(crate) async fn answering(&self, clock: &dyn Clock) -> Result<(), EngineError> {
-        let (mut serving, mut synced) = (self.serving.subscribe(), self.synced.subscribe());
+        self.usable(clock).await?;
+        self.synced(clock).await;
+        Ok(())
+    }
+
+    /// Waits until the index can be read, within a bound.
+    pub(crate) async fn usable(&self, clock: &dyn Clock) -> Result<(), EngineError> {
+        let mut serving = self.serving.subscribe();
         let usable = serving.wait_for(|now| !now.is_passing());
         let reason = tokio::select! {
             biased;
@@ -129,16 +136,26 @@ impl Gauge {
             },
             () = clock.sleep(WAIT) => Some(self.how_far()),
         };
-        if let Some(reason) = reason {
-            return Err(EngineError::Index(IndexError::Unusable { reason }));
+        match reason {
+            Some(reason) => Err(EngineError::Index(IndexError::Unusable { reason })),
+            None => Ok(()),
         }
+    }
+
+    /// Whether the vault was looked at since the start.
+    pub(crate) fn is_synced(&self) -> bool {
+        *self.synced.borrow()
+    }
+
+    /// Waits until the vault was looked at once, within a bound.
+    pub(crate) async fn synced(&self, clock: &dyn Clock) {
+        let mut synced = self.synced.subscribe();
         tokio::select! {
             biased;
             // The sender lives in self.
             _ = synced.wait_for(|synced| *synced) => {}
             () = clock.sleep(FIRST_SYNC_WAIT) => {}
         }
-        Ok(())
     }
 
     fn how_far(&self) -> String {

@@ -33,6 +33,8 @@ pub struct Settings {
     pub redacts: bool,
     /// Changes of the vault are recorded in its history, if it has one. What is forgotten leaves that in any case.
     pub records_history: bool,
+    /// Questions are all that is asked: the vault is looked at once, and what waits to be cut or written waits for another process.
+    pub asks_only: bool,
 }
 
 impl Default for Settings {
@@ -51,6 +53,7 @@ impl Default for Settings {
             task_retention_hours: 168,
             redacts: true,
             records_history: true,
+            asks_only: false,
         }
     }
 }

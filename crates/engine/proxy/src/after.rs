@@ -190,7 +190,7 @@ impl Closing {
             cache: self.frame.kind.profile().cache(false),
         });
         let verdict = observed
-            .filter(|_| usage.cached_tokens.is_some())
+            .filter(|_| usage.cached_tokens.is_some() && self.frame.kind.is_known())
             .map(|observed| diverge::classify(last.as_ref().map(|last| &last.outline), &outline, &observed));
         let slot = self.frame.target.slot_of(&self.frame.conversation);
         let is_emptied = verdict.is_some_and(|verdict| verdict.expected_tokens > 0)
@@ -213,9 +213,11 @@ impl Closing {
             turn: self.turn,
             slot,
         });
+        let upstream = self.frame.target.upstream.name();
+        let has_cached = usage.cached_tokens > Some(0) || self.proxy.measures.has_cached(upstream);
         let measured = Measured {
             at: self.proxy.clock.now(),
-            upstream: self.frame.target.upstream.name().to_owned(),
+            upstream: upstream.to_owned(),
             kind: self.frame.kind,
             conversation: crate::store::identity(&talk.key.scope, &talk.key.session).0,
             prompt_tokens: usage.prompt_tokens.unwrap_or(0),
@@ -224,7 +226,9 @@ impl Closing {
             first_token_ms: first.map(|first| millis(first.saturating_sub(self.started))),
             total_ms: millis(took),
             expected_tokens: verdict.map(|verdict| verdict.expected_tokens as u64),
-            class: verdict.map(|verdict| verdict.class),
+            class: verdict
+                .map(|verdict| verdict.class)
+                .filter(|class| has_cached || !class.blames_the_server()),
             reasons: self.reasons.clone(),
             injected_tokens: self
                 .injected

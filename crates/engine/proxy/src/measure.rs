@@ -164,6 +164,14 @@ impl Measures {
         totals.collect()
     }
 
+    /// Whether a server ever told that it reused tokens of a prompt. One that never did may keep none.
+    pub(crate) fn has_cached(&self, upstream: &str) -> bool {
+        let kept = self.kept();
+        kept.upstreams
+            .get(upstream)
+            .is_some_and(|one| one.cached_tokens > 0)
+    }
+
     /// Adds the counters of every server, as Prometheus reads them.
     pub fn render_prometheus(&self, out: &mut String) {
         type Read = fn(&Totals) -> u64;

@@ -294,7 +294,7 @@ pub async fn edits_one_entry_and_nothing_else(fixture: &impl Fixture) {
         .expect("appends");
     let text = fixture.bytes(ANN).expect("is there");
     let kept = changed(&text, "- author: rules/1\n", "- author: rules/1\n- mood: good\n");
-    let text = [kept, b"loose\n\n## By hand\nx".to_vec()].concat();
+    let text = [kept, b"<loose>\n\n## By hand\nx".to_vec()].concat();
     fixture.write(ANN, &text);
     let new = Entry {
         subject: "New".to_owned(),

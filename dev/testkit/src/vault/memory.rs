@@ -270,7 +270,7 @@ impl Vault for MemoryVault {
             return Ok(None);
         };
         Ok(Some(as_read(
-            markdown::parse(&file.bytes, &place, &self.zone),
+            markdown::parse(&file.bytes, &place.saved_at(stat.modified_ns), &self.zone),
             stat,
         )))
     }

@@ -19,8 +19,12 @@ mod tests;
 use model::{Cell, Message, MessageId, Role, SenderId, Timestamp, Zone};
 use recall::text::terms;
 
+use retell::capitalised;
+pub(crate) use retell::of_somebody;
+
 use crate::sentence::sentences;
 use crate::slot::is_duplicate;
+use crate::visible::FIRST_PERSON;
 use crate::{dates, visible};
 
 /// One self-contained statement.
@@ -66,7 +70,7 @@ pub(crate) fn first_of(sentence: &str, message: &Message, name: &str, zone: &Zon
     }
     let mut clauses = clause::clauses(sentence).into_iter();
     let said = clauses.find_map(|clause| statement::statement(&clause, name, message.time, zone))?;
-    Some(format!("{} {}.", said.subject, said.predicate))
+    Some(told(&said.subject, &said.predicate, name))
 }
 
 fn of_message(message: &Message, zone: &Zone) -> Vec<Fact> {
@@ -82,7 +86,7 @@ fn of_message(message: &Message, zone: &Zone) -> Vec<Fact> {
                 continue;
             }
             let (predicate, since) = dates::written_out(&said.predicate, message.time, zone);
-            let text = format!("{} {predicate}.", said.subject);
+            let text = told(&said.subject, &predicate, &name);
             facts.push(Fact {
                 text,
                 sources: vec![message.id.clone()],
@@ -96,6 +100,15 @@ fn of_message(message: &Message, zone: &Zone) -> Vec<Fact> {
         }
     }
     facts
+}
+
+fn told(subject: &str, predicate: &str, name: &str) -> String {
+    let text = format!("{subject} {predicate}.");
+    if name == FIRST_PERSON {
+        capitalised(&text)
+    } else {
+        text
+    }
 }
 
 /// Whether a predicate says nothing but the speaker's own name, which every fact says.

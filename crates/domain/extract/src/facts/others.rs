@@ -11,6 +11,7 @@ use super::lexicon::{ABSTRACT, ADVERBS, Form, VAGUE, is_kin, participle, verb};
 use super::retell::{Before, retell};
 use super::statement::{LEADS, SUBORDINATE, Statement, closed, decapitalised, is_preposition};
 use crate::slot::is_read;
+use crate::visible::FIRST_PERSON;
 use crate::words::{Word, WordList, word_list};
 
 /// What others do to one's things that changes them.
@@ -74,7 +75,11 @@ impl Clause<'_> {
             |from: usize, to: usize| &self.text[self.words[from].range.start..self.words[to - 1].range.end];
         // "The kids" and "the dog" are the speaker's own.
         let owner = if is_kin(self.word(the + 1)) {
-            format!("{name}'s")
+            if name == FIRST_PERSON {
+                "My".to_owned()
+            } else {
+                format!("{name}'s")
+            }
         } else {
             "The".to_owned()
         };

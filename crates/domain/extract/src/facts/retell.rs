@@ -1,9 +1,12 @@
-//! From the first person to the third.
+//! From the first person to the third, and back for one who has no name.
 //!
 //! Owns: pronouns and verb endings. Never: which clauses are retold (`statement`).
 
+use std::borrow::Cow;
+
 use super::lexicon::{ADVERBS, Form, third, verb};
-use crate::words::Word;
+use crate::visible::FIRST_PERSON;
+use crate::words::{Word, words};
 
 /// Present forms that are past forms too; as a past they are right without the ending.
 const SAME_IN_PAST: [&str; 7] = ["quit", "cut", "set", "put", "hurt", "split", "read"];
@@ -18,7 +21,27 @@ pub(super) enum Before {
     Subject,
 }
 
-/// Retells the words of a clause: `text` is the clause, `name` the speaker.
+/// A statement in the first person as it would be told of somebody; others stay as they are.
+pub(crate) fn of_somebody(text: &str) -> Cow<'_, str> {
+    let words = words(text);
+    let own = words
+        .first()
+        .is_some_and(|word| matches!(word.text.as_str(), "i" | "my" | "i'm" | "i've" | "i'll"));
+    if !own {
+        return Cow::Borrowed(text);
+    }
+    let end = words.last().map_or(0, |word| word.range.end);
+    Cow::Owned(retell(text, &words, "me", Before::Nothing) + &text[end..])
+}
+
+/// A statement that begins with a capital.
+pub(super) fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(char::to_uppercase);
+    first.map_or_else(String::new, |first| first.chain(chars).collect())
+}
+
+/// Retells the words of a clause: `text` is the clause, `name` the speaker, whose words stay in the first person if it is "I".
 pub(super) fn retell(text: &str, words: &[Word], name: &str, before: Before) -> String {
     let mut out = String::new();
     let mut at = words.first().map_or(0, |word| word.range.start);
@@ -38,7 +61,11 @@ pub(super) fn retell(text: &str, words: &[Word], name: &str, before: Before) -> 
             awaits_verb = subject && !word.text.contains('\'');
             out.push_str(&told);
         } else if awaits_verb || after_and {
-            let told = conjugated(&word.text);
+            let told = if name == FIRST_PERSON {
+                own_form(&word.text).map(str::to_owned)
+            } else {
+                conjugated(&word.text)
+            };
             present |= told.is_some();
             awaits_verb &=
                 ADVERBS.contains(&word.text) || matches!(word.text.as_str(), "no" | "longer" | "never");
@@ -76,6 +103,20 @@ fn is_subject(word: &str) -> bool {
 }
 
 fn pronoun(word: &str, name: &str, named: bool) -> Option<String> {
+    if name == FIRST_PERSON {
+        let told = match word {
+            "i" | "we" => "I",
+            "me" | "us" => "me",
+            "i'm" | "im" | "we're" => "I am",
+            "i've" | "ive" | "we've" => "I have",
+            "i'll" | "we'll" => "I will",
+            "my" | "our" => "my",
+            "mine" | "ours" => "mine",
+            "myself" | "ourselves" => "myself",
+            _ => return None,
+        };
+        return Some(told.to_owned());
+    }
     Some(match word {
         "i" | "we" | "me" | "us" => name.to_owned(),
         "i'm" | "im" | "we're" => format!("{name} is"),
@@ -87,6 +128,17 @@ fn pronoun(word: &str, name: &str, named: bool) -> Option<String> {
         "myself" | "ourselves" => "themselves".to_owned(),
         _ => return None,
     })
+}
+
+/// A verb that followed "we" as it follows "I", where that differs.
+fn own_form(word: &str) -> Option<&'static str> {
+    match word {
+        "are" => Some("am"),
+        "were" => Some("was"),
+        "aren't" => Some("am not"),
+        "weren't" => Some("wasn't"),
+        _ => None,
+    }
 }
 
 /// A verb as it follows the speaker's name, where that differs.

@@ -12,9 +12,10 @@ use super::lexicon::{ABSTRACT, Form, HYPOTHETICAL, NOT_OWN, SECRETS, VAGUE, verb
 use super::retell::{Before, retell};
 use crate::dates::names_a_day;
 use crate::slot::is_read;
+use crate::visible::FIRST_PERSON;
 use crate::words::{Word, WordList, word_list, words};
 
-/// A clause in the third person.
+/// A clause in the third person, or in the first of one who has no name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Statement {
     pub(super) subject: String,
@@ -251,6 +252,11 @@ impl Clause<'_> {
             "has " => self.counts_have(verb_at),
             "will " => self.counts_will(verb_at),
             _ => self.counts_plain(verb_at),
+        };
+        let lead_in = match lead_in {
+            "is " if name == FIRST_PERSON => "am ",
+            "has " if name == FIRST_PERSON => "have ",
+            other => other,
         };
         let predicate = if lead_in.is_empty() {
             self.predicate(subject + 1, name)

@@ -25,6 +25,33 @@ fn check(text: &str, expect: &Expect) {
 }
 
 #[test]
+fn one_without_a_name_is_told_in_the_first_person() {
+    for (said, told) in [
+        ("I'm allergic to nuts.", "I am allergic to nuts."),
+        ("My wife is called Eva.", "My wife is called Eva."),
+        (
+            "we moved to Lisbon with our two cats last month",
+            "I moved to Lisbon with my two cats",
+        ),
+        (
+            "I've been working at Acme since 2019.",
+            "I have been working at Acme since 2019.",
+        ),
+        ("We have two dogs.", "I have two dogs."),
+        ("I don't eat meat.", "I don't eat meat."),
+    ] {
+        let mut said = message(1, "me", said, at("2023-05-08T13:56:00Z"));
+        said.sender_name = None;
+        let facts = facts(&cell(vec![said]), &Zone::utc());
+        let texts: Vec<&str> = facts.iter().map(|fact| &*fact.text).collect();
+        assert!(
+            texts.iter().any(|text| text.starts_with(told)),
+            "{told}: {texts:?}"
+        );
+    }
+}
+
+#[test]
 fn work_and_home() {
     check(
         "I moved to Lisbon last month.

@@ -11,6 +11,7 @@ use super::ending::{self, Gone};
 use super::rules::{self, Reading};
 use super::wording::{Term, Wording, term};
 use super::{Slot, is_stale, replaces};
+use crate::facts::of_somebody;
 
 /// A fact's text, read once: what it says, the slots that it fills, what it says is over.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +28,7 @@ pub struct Statement {
 impl Statement {
     /// Reads a fact: when it was said, and since when it holds if it says so.
     pub fn new(text: &str, said_at: Timestamp, valid_from: Option<Timestamp>) -> Self {
+        let text = &*of_somebody(text);
         Self {
             text: text.into(),
             said_at,

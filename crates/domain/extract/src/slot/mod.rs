@@ -27,6 +27,8 @@ pub use known::{KnownFacts, Standing, Statement};
 use rules::Reading;
 use wording::word_set;
 
+use crate::facts::of_somebody;
+
 /// An attribute that has one current value, and that value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Slot {
@@ -43,12 +45,15 @@ const EVENT_SLACK_MILLIS: i64 = 62 * 86_400_000;
 
 /// The slot that a fact's text fills, if it fills one; the first where it fills several.
 pub fn slot(text: &str) -> Option<Slot> {
-    let readings = rules::read(text).into_iter().filter(|reading| !reading.only_news);
+    let readings = rules::read(&of_somebody(text))
+        .into_iter()
+        .filter(|reading| !reading.only_news);
     readings.map(|reading| reading.slot).next()
 }
 
 /// Whether a text tells a current value, or that something is over.
 pub(crate) fn is_read(text: &str) -> bool {
+    let text = &*of_somebody(text);
     let readings = rules::read(text);
     let news = || rules::is_news(text);
     readings.iter().any(|reading| !reading.only_news || news()) || ending::is_change(text)

@@ -107,6 +107,9 @@ fn a_slot_says_whose_and_which() {
         ("Alice's dog's name is Rex.", "alice's dog / name / rex"),
         ("Alice's dog is called Rex.", "alice's dog / name / rex"),
         ("Alice has 3 cats.", "alice / number of cat / 3"),
+        ("I live in Graz.", "me / residence / graz"),
+        ("me lives in Graz.", "me / residence / graz"),
+        ("My wife is called Eva.", "me's wife / name / eva"),
         (
             "Alice's wedding is on 5 June.",
             "event / date of wedding / 5 june",

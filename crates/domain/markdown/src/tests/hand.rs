@@ -207,3 +207,57 @@ fn a_changed_inline_key_is_read() {
     let read = entries(&read(&text));
     assert_ne!(crate::digest(&read[0]), crate::digest(&entry));
 }
+
+#[test]
+fn an_undated_file_has_the_time_at_which_it_was_saved() {
+    let mine = Place::of("default/default/users/alice/facts/trips.md").expect("a place");
+    let text =
+        "\u{feff}## Peanuts\n\nI am allergic to peanuts.\n\n## Oslo\n- time: 2024-02-03\n\nI was there.\n";
+    let unknown = parse(text.as_bytes(), &mine, &berlin());
+    assert_eq!(entries(&unknown).len(), 1, "nobody knows when");
+    let saved = mine.saved_at(1_700_000_000_123_456_789);
+    let parsed = parse(text.as_bytes(), &saved, &berlin());
+    let found = entries(&parsed);
+    assert_eq!(problems(&parsed), [""; 0]);
+    assert_eq!(
+        found[0].subject, "Peanuts",
+        "the mark at the beginning is none of it"
+    );
+    assert_eq!(found[0].time.millis(), 1_700_000_000_123);
+    assert_eq!(found[1].time, berlin().parse("2024-02-03").expect("a time"));
+    let gone = [Change::Remove(&found[0].id)];
+    let left = change(text.as_bytes(), &parsed, &gone, &berlin()).expect("is there");
+    assert_eq!(
+        left,
+        "\u{feff}## Oslo\n- time: 2024-02-03\n\nI was there.\n".as_bytes()
+    );
+}
+
+#[test]
+fn each_line_of_a_list_is_a_fact() {
+    let mine = Place::of("default/default/users/alice/facts/2024-02-03.md").expect("a place");
+    let text = "# About me\n\n- I am allergic to nuts.\n* My wife is called Eva.\nA. Berg is my doctor.\n2) I like tea.\n---\n| a | b |\n";
+    let parsed = parse(text.as_bytes(), &mine, &berlin());
+    let bodies = |parsed: &crate::Parsed| entries(parsed).into_iter().map(|e| e.body).collect::<Vec<_>>();
+    let told = [
+        "I am allergic to nuts.",
+        "My wife is called Eva.",
+        "A. Berg is my doctor.",
+        "I like tea.",
+    ];
+    assert_eq!(bodies(&parsed), told);
+    assert_eq!(parsed.problems.len(), 1, "a rule and a table are told of");
+    let mut entry = entries(&parsed)[1].clone();
+    entry.body = "My wife is called Eva Berg.".to_owned();
+    let after = change(text.as_bytes(), &parsed, &[Change::Replace(&entry)], &berlin()).expect("is there");
+    let again = parse(&after, &mine, &berlin());
+    assert_eq!(bodies(&again)[1], "My wife is called Eva Berg.");
+    assert_eq!(bodies(&again).len(), 4, "the others stay");
+    let gone = change(text.as_bytes(), &parsed, &[Change::Remove(&entry.id)], &berlin()).expect("is there");
+    assert_eq!(
+        String::from_utf8(gone).expect("text"),
+        text.replace("* My wife is called Eva.\n", "")
+    );
+    let episodes = Place::of("default/default/users/alice/episodes/2024-02-03.md").expect("a place");
+    assert!(entries(&parse(text.as_bytes(), &episodes, &berlin())).is_empty());
+}

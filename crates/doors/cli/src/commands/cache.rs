@@ -2,13 +2,12 @@
 //!
 //! Owns: the tables. Never: a measure; the server has them.
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::io::Write;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use wire::cache::{ConversationItem, RequestItem, UpstreamItem};
 
 use super::chat::server::Server;
 use super::{Desk, runtime};
@@ -49,125 +48,74 @@ pub(super) async fn of(server: &Server, conversation: Option<&str>) -> Result<Va
     server.get(path.text()).await
 }
 
-/// What went to one model's server.
-#[derive(Debug, Deserialize)]
-struct Upstream {
-    #[serde(rename = "upstream")]
-    name: String,
-    kind: String,
-    requests: u64,
-    prompt_tokens: u64,
-    cached_tokens: u64,
-    evaluated_tokens: u64,
-    hit_ratio: Option<f64>,
-    extension_ratio: Option<f64>,
-    first_token_ms_p50: Option<f64>,
-    first_token_ms_p99: Option<f64>,
-    classes: BTreeMap<String, u64>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Conversation {
-    #[serde(rename = "conversation")]
-    id: String,
-    upstream: String,
-    requests: Vec<Request>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Request {
-    /// Milliseconds or ISO 8601.
-    at: Value,
-    prompt_tokens: Option<u64>,
-    cached_tokens: Option<u64>,
-    evaluated_tokens: Option<u64>,
-    first_token_ms: Option<f64>,
-    expected_tokens: Option<u64>,
-    class: String,
-    #[serde(default)]
-    reasons: Vec<String>,
-    injected_tokens: Option<u64>,
-}
-
-impl fmt::Display for Upstream {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} ({})", self.name, self.kind)?;
-        writeln!(
-            f,
-            "  {} requests, {} prompt tokens: {} cached, {} evaluated; {} of the tokens hit, {} of the requests \
-             extend",
-            self.requests,
-            self.prompt_tokens,
-            self.cached_tokens,
-            self.evaluated_tokens,
-            percent(self.hit_ratio),
-            percent(self.extension_ratio)
-        )?;
-        writeln!(
-            f,
-            "  first token: half within {}, 99 of 100 within {}",
-            millis(self.first_token_ms_p50),
-            millis(self.first_token_ms_p99)
-        )?;
-        for (class, count) in &self.classes {
-            writeln!(f, "  {count:>7}  {}", words(class))?;
-        }
-        writeln!(f)
+fn upstream(it: &UpstreamItem) -> String {
+    let mut text = format!(
+        "{}\n  {} requests, {} prompt tokens: {} cached, {} evaluated; {} of the tokens hit, {} of the requests extend\n  \
+         first token: half within {}, 99 of 100 within {}\n",
+        it.upstream,
+        it.requests,
+        it.prompt_tokens,
+        it.cached_tokens,
+        it.evaluated_tokens,
+        percent(it.hit_ratio),
+        percent(it.extension_ratio),
+        millis(it.first_token_ms_p50),
+        millis(it.first_token_ms_p99)
+    );
+    for (class, count) in &it.classes {
+        text += &format!("  {count:>7}  {}\n", words(class));
     }
+    text + "\n"
 }
 
-impl fmt::Display for Conversation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "conversation {} at {}", self.id, self.upstream)?;
-        writeln!(
-            f,
-            "  {:<19}  {:>8}  {:>8}  {:>9}  {:>8}  {:>8}  {:>11}  why",
-            "at", "prompt", "cached", "evaluated", "expected", "injected", "first token"
-        )?;
-        self.requests
-            .iter()
-            .try_for_each(|request| writeln!(f, "{request}"))
-    }
+fn conversation(it: &ConversationItem) -> String {
+    let head = format!(
+        "conversation {} at {}\n  {:<19}  {:>8}  {:>8}  {:>9}  {:>8}  {:>8}  {:>11}  why\n",
+        it.conversation,
+        it.upstream,
+        "at",
+        "prompt",
+        "cached",
+        "evaluated",
+        "expected",
+        "injected",
+        "first token"
+    );
+    it.requests.iter().fold(head, |text, it| text + &request(it))
 }
 
-impl fmt::Display for Request {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at = self
-            .at
-            .as_str()
-            .map_or_else(|| self.at.to_string(), str::to_owned);
-        write!(
-            f,
-            "  {:<19}  {:>8}  {:>8}  {:>9}  {:>8}  {:>8}  {:>11}  {}",
-            at.get(..19).unwrap_or(&at),
-            count(self.prompt_tokens),
-            count(self.cached_tokens),
-            count(self.evaluated_tokens),
-            count(self.expected_tokens),
-            count(self.injected_tokens),
-            millis(self.first_token_ms),
-            words(&self.class)
-        )?;
-        if !self.reasons.is_empty() {
-            write!(f, " ({})", self.reasons.join("; "))?;
-        }
-        Ok(())
-    }
+fn request(it: &RequestItem) -> String {
+    let reasons = if it.reasons.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", it.reasons.join("; "))
+    };
+    format!(
+        "  {:<19}  {:>8}  {:>8}  {:>9}  {:>8}  {:>8}  {:>11}  {}{reasons}\n",
+        it.at.get(..19).unwrap_or(&it.at),
+        it.prompt_tokens,
+        count(it.cached_tokens),
+        count(it.evaluated_tokens),
+        count(it.expected_tokens),
+        it.injected_tokens,
+        millis(it.first_token_ms),
+        it.class.as_deref().map_or("-", words)
+    )
 }
 
 /// A block for each model's server.
 fn upstreams(data: &Value) -> Result<String, Failure> {
-    let upstreams: Vec<Upstream> = part(data, "upstreams")?;
-    Ok(upstreams.iter().map(Upstream::to_string).collect())
+    let upstreams: Vec<UpstreamItem> = part(data, "upstreams")?;
+    Ok(upstreams.iter().map(upstream).collect())
 }
 
 /// A table for each conversation, a line for each request.
 pub(super) fn conversations(data: &Value) -> Result<String, Failure> {
-    let conversations: Vec<Conversation> = part(data, "conversations")?;
+    let conversations: Vec<ConversationItem> = part(data, "conversations")?;
     if conversations.is_empty() {
         return Ok("no conversation was measured yet\n".to_owned());
     }
-    Ok(conversations.iter().map(Conversation::to_string).collect())
+    Ok(conversations.iter().map(conversation).collect())
 }
 
 fn part<T: DeserializeOwned>(data: &Value, key: &str) -> Result<Vec<T>, Failure> {
@@ -181,8 +129,8 @@ fn percent(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{:.0} %", ratio * 100.0))
 }
 
-fn millis(millis: Option<f64>) -> String {
-    millis.map_or_else(|| "-".to_owned(), |millis| format!("{millis:.0} ms"))
+fn millis(millis: Option<u64>) -> String {
+    millis.map_or_else(|| "-".to_owned(), |millis| format!("{millis} ms"))
 }
 
 fn count(count: Option<u64>) -> String {

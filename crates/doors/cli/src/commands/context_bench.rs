@@ -2,6 +2,9 @@
 //!
 //! Owns: the clock, the progress, the output. Never: a measure; `trial` has them.
 
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
 use ports::Clock as _;
 use serde_json::{Value, json};
 use trial::bench::{Report, STEPS, Size, run};
@@ -11,14 +14,23 @@ use crate::clock::SystemClock;
 use crate::error::{Exit, Failure};
 use crate::{output, progress};
 
+const TICK: Duration = Duration::from_millis(200);
+
 /// Runs the command.
 pub(crate) fn bench(as_json: bool, watched: bool) -> Result<Exit, Failure> {
     let clock = SystemClock::new();
-    let bar = progress::bar(watched, "measures", STEPS.len() as u64);
+    let bar = progress::bar(watched, "measuring", STEPS.len() as u64);
+    bar.enable_steady_tick(TICK);
     let started = clock.elapsed();
+    let mut begun = 0;
     let report = run(&Size::full(), &|| clock.elapsed(), &mut |step| {
+        bar.set_position(begun);
         bar.set_message(step);
-        bar.inc(1);
+        begun += 1;
+        if watched && !std::io::stderr().is_terminal() {
+            // Nobody sees a bar, and some steps take a minute.
+            writeln!(std::io::stderr(), "measuring {step} ({begun} of {})", STEPS.len()).ok();
+        }
     });
     bar.finish_and_clear();
     let seconds = clock.elapsed().saturating_sub(started).as_secs_f64();

@@ -17,7 +17,7 @@ use crate::args::{DemoArgs, FormatArg};
 use crate::clock::RandomIds;
 use crate::error::{Exit, Failure};
 use crate::import::{Defaults, sources};
-use crate::output::{self, line};
+use crate::output::{self, Look, line};
 use crate::progress;
 use crate::world::World;
 
@@ -67,6 +67,9 @@ const QUESTIONS: [Question; 6] = [
 ];
 
 pub(super) fn demo(desk: &Desk, args: &DemoArgs) -> Result<Exit, Failure> {
+    if desk.json {
+        return Err(Failure::usage("the demo prints text and knows no --json").hint("leave out --json"));
+    }
     let root = args
         .keep
         .clone()
@@ -200,7 +203,12 @@ async fn ask(api: &Api, question: &Question) -> Result<SearchData, Failure> {
         .unwrap_or_default();
     line(format_args!("\n? {} ({}{as_of})", question.text, question.about))?;
     let found = search(api, question).await?;
-    output::found(&found)?;
+    let look = Look {
+        query: question.text,
+        explain: true,
+        ..Look::default()
+    };
+    output::found(&found, look)?;
     Ok(found)
 }
 

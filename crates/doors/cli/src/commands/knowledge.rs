@@ -197,12 +197,9 @@ async fn search(
         line(format_args!("nothing found"))?;
     }
     for hit in &found.hits {
-        line(format_args!(
-            "{:.2}  {}  {}",
-            hit.score, hit.topic_id, hit.topic_path
-        ))?;
+        line(format_args!("{}  {}", hit.topic_id, hit.topic_path))?;
         if !hit.summary.is_empty() {
-            line(format_args!("      {}", hit.summary))?;
+            line(format_args!("  {}", hit.summary))?;
         }
     }
     Ok(Exit::Ok)

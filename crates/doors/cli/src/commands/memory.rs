@@ -16,7 +16,7 @@ use super::{Desk, name, owner, scope, time};
 use crate::api::{Api, Path};
 use crate::args::{AddArgs, ForgetArgs, GetArgs, KindArg, MethodArg, RoleArg, SearchArgs};
 use crate::error::{Exit, Failure};
-use crate::output::{self, line};
+use crate::output::{self, Look, line};
 
 pub(super) async fn add(desk: &Desk, api: &Api, args: AddArgs) -> Result<Exit, Failure> {
     let text = match args.text.as_deref() {
@@ -158,12 +158,17 @@ pub(super) async fn search(desk: &Desk, api: &Api, args: SearchArgs) -> Result<E
         include_messages: i64::from(args.messages),
         max_tokens: args.max_tokens,
         explain: args.explain,
-        ..SearchRequest::new(args.query)
+        ..SearchRequest::new(args.query.as_str())
     };
     if desk.json {
         output::json(&api.post::<Value>("/memory/search", &request).await?)?;
     } else {
-        output::found(&api.post("/memory/search", &request).await?)?;
+        let look = Look {
+            query: &args.query,
+            ids: args.ids,
+            explain: args.explain,
+        };
+        output::found(&api.post("/memory/search", &request).await?, look)?;
     }
     Ok(Exit::Ok)
 }
@@ -184,6 +189,7 @@ pub(super) async fn get(desk: &Desk, api: &Api, args: GetArgs) -> Result<Exit, F
         memory_type: match args.kind {
             KindArg::Episode => MemoryType::Episode,
             KindArg::Fact => MemoryType::AtomicFact,
+            KindArg::Profile => MemoryType::Profile,
             KindArg::Case => MemoryType::AgentCase,
         },
         page: i64::from(args.page),
@@ -201,6 +207,7 @@ pub(super) async fn get(desk: &Desk, api: &Api, args: GetArgs) -> Result<Exit, F
     let kind = match args.kind {
         KindArg::Episode => "episode",
         KindArg::Fact => "fact",
+        KindArg::Profile => "profile",
         KindArg::Case => "case",
     };
     output::listed(&listed, kind, owner.id.as_str())?;
@@ -229,7 +236,7 @@ async fn one(desk: &Desk, api: &Api, scope: &Scope, owner: &Owner, id: &str) -> 
 
 /// An id as the API knows it; people may leave the owner out, as files do.
 fn whole_id(owner: &Owner, id: &str) -> String {
-    let is_bare = ["ep_", "af_", "ac_", "sk_"]
+    let is_bare = ["ep_", "af_", "fs_", "pf_", "ac_", "sk_"]
         .iter()
         .any(|kind| id.starts_with(kind));
     if is_bare && !is_of(owner, id) {

@@ -34,6 +34,7 @@ pub(super) fn desk(root: &Path, variables: &[(&str, &str)]) -> Desk {
         json: false,
         watched: false,
         open_index,
+        asks_only: false,
     }
 }
 
@@ -50,6 +51,19 @@ impl Told {
     }
 }
 
+/// A line's words as a shell takes them; what stands between quotation marks is one.
+fn words(line: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    for (at, part) in line.split('"').enumerate() {
+        if at % 2 == 1 {
+            words.push(part);
+        } else {
+            words.extend(part.split_whitespace());
+        }
+    }
+    words
+}
+
 /// Runs commands one after the other in one process.
 pub(super) async fn typed(desk: &Desk, lines: &[&str]) -> Result<Told, Failure> {
     let world = World::open(&desk.root, &desk.loaded.config, desk.open_index).await?;
@@ -60,8 +74,7 @@ async fn typed_in(desk: &Desk, world: World, lines: &[&str]) -> Result<Told, Fai
     let api = Api::here(world);
     let mut exit = Ok(Exit::Ok);
     for line in lines {
-        let words = std::iter::once("quipu").chain(line.split_whitespace());
-        let cli = Cli::parse_from(words);
+        let cli = Cli::parse_from(std::iter::once("quipu").chain(words(line)));
         let desk = &Desk {
             root: desk.root.clone(),
             loaded: load(&desk.root, []).expect("it is configured"),
@@ -71,6 +84,8 @@ async fn typed_in(desk: &Desk, world: World, lines: &[&str]) -> Result<Told, Fai
         SAID.take();
         exit = match cli.command {
             Command::Add(args) => memory::add(desk, &api, args).await,
+            Command::Search(args) => memory::search(desk, &api, args).await,
+            Command::Get(args) => memory::get(desk, &api, args).await,
             Command::Forget(args) => memory::forget(desk, &api, args).await,
             Command::Log(args) => history::log(desk, &api, args).await,
             Command::Diff(args) => history::diff(desk, &api, args).await,
@@ -88,6 +103,83 @@ async fn typed_in(desk: &Desk, world: World, lines: &[&str]) -> Result<Told, Fai
     api.close().await;
     let said = SAID.take();
     exit.map(|exit| Told { exit, said })
+}
+
+#[tokio::test]
+async fn what_was_just_added_is_found_word_for_word() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    typed(&desk, &["add --user ana I-adopted-a-parrot-named-Kiko."])
+        .await
+        .expect("it is remembered");
+    let told = typed(&desk, &["search --user ana what-is-the-parrot-called?"]).await;
+    let said = told.expect("it answers").said;
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines[0], " 1. I-adopted-a-parrot-named-Kiko.");
+    assert!(lines[1].starts_with("    said by ana, "), "{said}");
+    assert_eq!(lines.len(), 2, "no id, no score: {said}");
+    let told = typed(&desk, &["search --ids --user ana parrot"]).await;
+    assert_eq!(told.expect("it answers").said.lines().count(), 3, "and its id");
+    let told = typed(&desk, &["search --messages 0 --user ana parrot"]).await;
+    assert_eq!(told.expect("it answers").said, "nothing found\n");
+    let found = typed(&desk, &["--json search --user ana parrot"]).await;
+    let found = found.expect("it answers").json();
+    assert_eq!(found["messages"][0]["content"], "I-adopted-a-parrot-named-Kiko.");
+    assert!(
+        found["episodes"].is_array() && found["facts"].is_array(),
+        "{found}"
+    );
+}
+
+#[tokio::test]
+async fn the_readmes_questions_are_answered() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    let lines = [
+        r#"add --user ana --at 2024-03-01 "I live in Berlin.""#,
+        r#"add --user ana --at 2025-09-01 "I moved to Lisbon.""#,
+        r#"add --user ana --flush "I adopted a parrot named Kiko.""#,
+        r#"search --user ana "What is the bird called?""#,
+    ];
+    let said = typed(&desk, &lines).await.expect("it answers").said;
+    assert!(
+        said.starts_with(" 1. I adopted a parrot named Kiko.\n    said by ana, "),
+        "{said}"
+    );
+    let line = r#"search --user ana --as-of 2025-06-01 "Where does Ana live?""#;
+    let said = typed(&desk, &[line]).await.expect("it answers").said;
+    assert!(
+        said.starts_with(" 1. I live in Berlin.\n    said by ana, 1 March 2024, 00:00"),
+        "{said}"
+    );
+    assert!(!said.contains("Lisbon"), "{said}");
+    let line = r#"search --user ana --messages 2 "Where does Ana live?""#;
+    let said = typed(&desk, &[line]).await.expect("it answers").said;
+    let readme = include_str!("../../../../../README.md");
+    assert!(said.contains("past fact"), "{said}");
+    assert!(readme.contains(&said), "as the README shows it: {said}");
+}
+
+#[tokio::test]
+async fn a_profile_is_listed() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    let lines = [LISBON, "trigger extract_user_profile", "get --kind profile"];
+    let listed = typed(&desk, &lines).await.expect("it lists").said;
+    assert!(listed.contains("Lisbon"), "{listed}");
+    assert!(listed.contains("me_pf_"), "each statement has its id: {listed}");
+}
+
+#[test]
+fn the_demo_refuses_what_it_cannot_give() {
+    let root = TempDir::new().expect("a folder");
+    let desk = Desk {
+        json: true,
+        ..desk(root.path(), &[])
+    };
+    let refused = super::demo::demo(&desk, &crate::args::DemoArgs { keep: None }).expect_err("it is text");
+    assert_eq!(refused.exit, Exit::Usage);
+    assert!(refused.error.to_string().contains("--json"), "{}", refused.error);
 }
 
 const LISBON: &str = "add --flush I-live-in-Lisbon.";

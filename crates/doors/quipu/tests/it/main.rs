@@ -7,3 +7,4 @@ mod crash;
 mod harness;
 mod knowledge;
 mod proxy;
+mod readme;

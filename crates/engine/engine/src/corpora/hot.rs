@@ -185,6 +185,7 @@ impl Hot {
         let on_their_way = world.corpora.on_their_way(scope, &self.owner);
         let tail = world.parts.transcripts.tail(scope, &self.owner).await?;
         let mut docs = world.parts.index.load(scope, &self.owner).await?;
+        tracing::debug!(rows = docs.len(), "an owner's rows are read");
         docs.extend(on_their_way.iter().flat_map(|rows| rows.to_vec()));
         if !world.gauge.takes_vectors() {
             for doc in &mut docs {

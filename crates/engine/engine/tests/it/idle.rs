@@ -5,7 +5,7 @@ use std::time::Duration;
 use engine::Engine;
 use tokio::task::yield_now;
 
-use crate::stage::{Stage, add, said, say, session};
+use crate::stage::{Stage, add, said, say, session, turns};
 use testkit::faults::Mode;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -153,5 +153,31 @@ async fn what_is_nobodys_memory_waits_and_is_looked_at_once() {
     say(&engine, &session("one"), "ann", 1, "Hello, I live in Lisbon.").await;
     pass(&stage, idle_after(&stage)).await;
     assert_eq!(buffered(&stage), 0);
+    end(&stage, engine).await;
+}
+
+#[tokio::test]
+async fn one_who_only_asks_works_nothing_off() {
+    let mut stage = Stage::default();
+    let engine = stage.open().await;
+    say(&engine, &session("s"), "ann", 0, "I keep goats.").await;
+    pass(&stage, before_idle(&stage, 10)).await;
+    end(&stage, engine).await;
+
+    stage.settings.asks_only = true;
+    let engine = stage.open().await;
+    assert_eq!(turns(&engine, "ann", "goats").await, ["I keep goats."]);
+    pass(&stage, 2 * idle_after(&stage)).await;
+    assert_eq!(
+        buffered(&stage),
+        1,
+        "an episode would keep the one who asks waiting"
+    );
+    end(&stage, engine).await;
+
+    stage.settings.asks_only = false;
+    let engine = stage.open().await;
+    pass(&stage, Duration::ZERO).await;
+    assert_eq!(buffered(&stage), 0, "another does it");
     end(&stage, engine).await;
 }

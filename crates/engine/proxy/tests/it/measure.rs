@@ -6,6 +6,10 @@ use prefix::diverge::Class;
 use prefix::shadow::Reason;
 use proptest::prelude::*;
 use proxy::measure::{CONVERSATIONS_MAX, Measured, Measures};
+use testkit::backend::{CacheKind, Config};
+
+use crate::caches::Line;
+use crate::stage::Stage;
 
 fn measured(upstream: &str, conversation: &str) -> Measured {
     Measured {
@@ -204,5 +208,35 @@ proptest! {
             prop_assert_eq!(total.cached_tokens + total.evaluated_tokens, told);
         }
         prop_assert!(measures.conversation("one").len() <= 4);
+    }
+}
+
+#[tokio::test]
+async fn no_server_is_blamed_for_what_it_never_had_or_never_tells() {
+    let never = CacheKind::Blocks {
+        tokens: 16,
+        tokens_min: 1 << 30,
+        known_max: 1,
+    };
+    let cases = [
+        (Kind::LlamaCpp, CacheKind::Rewindable, Some(Class::Extension)),
+        (Kind::LlamaCpp, never, None),
+        (Kind::UnknownLocal, CacheKind::Rewindable, None),
+        (Kind::UnknownLocal, never, None),
+    ];
+    for (kind, cache, class) in cases {
+        let stage = Stage::new(Config {
+            kind,
+            cache,
+            ..Config::default()
+        })
+        .await;
+        let mut line = Line::new("You help.");
+        for turn in 0..3 {
+            line.says(&format!("Note {turn}: the boat lies in the harbour."));
+            line.goes_on(&stage).await;
+        }
+        let (_, newest) = stage.proxy.measures().newest(1).remove(0);
+        assert_eq!(newest[0].class, class, "{kind:?}, {cache:?}");
     }
 }

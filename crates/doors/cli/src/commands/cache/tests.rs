@@ -3,42 +3,72 @@
 use expect_test::expect;
 use gateway::Client;
 use serde_json::{Value, json};
+use wire::CacheData;
+use wire::cache::{ConversationItem, RequestItem, UpstreamItem};
 
 use super::report;
 use crate::args::CacheArgs;
 use crate::commands::chat::fake::{Fake, body};
 use crate::commands::chat::server::Server;
 
+fn request(at: &str, prompt_tokens: u64, class: Option<&str>) -> RequestItem {
+    RequestItem {
+        at: at.to_owned(),
+        status: 200,
+        prompt_tokens,
+        cached_tokens: None,
+        evaluated_tokens: None,
+        completion_tokens: 7,
+        first_token_ms: None,
+        total_ms: 900,
+        expected_tokens: None,
+        class: class.map(str::to_owned),
+        reasons: Vec::new(),
+        injected_tokens: 0,
+    }
+}
+
+/// As the route gives it, also of a server that tells nothing of its cache.
 fn measured() -> Value {
-    json!({
-        "upstreams": [{
-            "upstream": "http://127.0.0.1:8080", "kind": "llama", "requests": 3, "prompt_tokens": 9000,
-            "cached_tokens": 6000, "evaluated_tokens": 3000, "hit_ratio": 0.667, "extension_ratio": 0.5,
-            "first_token_ms_p50": 120.4, "first_token_ms_p99": null,
-            "classes": {"first": 1, "extension": 1, "tail_injection": 1},
+    let classes = ["first", "extension", "tail_injection"].map(|class| (class.to_owned(), 1));
+    let data = CacheData {
+        upstreams: vec![UpstreamItem {
+            upstream: "http://127.0.0.1:8080".to_owned(),
+            requests: 3,
+            prompt_tokens: 9000,
+            cached_tokens: 6000,
+            evaluated_tokens: 3000,
+            hit_ratio: Some(0.667),
+            extension_ratio: Some(0.5),
+            first_token_ms_p50: Some(120),
+            first_token_ms_p99: None,
+            classes: classes.into(),
         }],
-        "conversations": [{
-            "conversation": "c1", "upstream": "http://127.0.0.1:8080",
-            "requests": [
-                {
-                    "at": "2026-11-21T10:31:20.123Z", "prompt_tokens": 2000, "cached_tokens": 0,
-                    "evaluated_tokens": 2000, "first_token_ms": 800, "expected_tokens": null,
-                    "class": "first", "reasons": [], "injected_tokens": 0,
+        conversations: vec![ConversationItem {
+            conversation: "c1".to_owned(),
+            upstream: "http://127.0.0.1:8080".to_owned(),
+            requests: vec![
+                RequestItem {
+                    cached_tokens: Some(0),
+                    evaluated_tokens: Some(2000),
+                    first_token_ms: Some(800),
+                    ..request("2026-11-21T10:31:20.123Z", 2000, Some("first"))
                 },
-                {
-                    "at": 1_795_257_080_123_i64, "prompt_tokens": 4000, "cached_tokens": 3400,
-                    "evaluated_tokens": 600, "first_token_ms": 120.4, "expected_tokens": 90,
-                    "class": "tail_injection", "reasons": ["message 4", "shares 3400 bytes"],
-                    "injected_tokens": 81,
+                RequestItem {
+                    cached_tokens: Some(3400),
+                    evaluated_tokens: Some(600),
+                    first_token_ms: Some(120),
+                    expected_tokens: Some(90),
+                    reasons: vec!["system".to_owned(), "injection".to_owned()],
+                    injected_tokens: 81,
+                    ..request("2026-11-21T10:32:00.001Z", 4000, Some("tail_injection"))
                 },
-                {
-                    "at": "?", "prompt_tokens": null, "cached_tokens": null, "evaluated_tokens": null,
-                    "first_token_ms": null, "expected_tokens": null, "class": "yet_unheard_of",
-                    "reasons": [], "injected_tokens": null,
-                },
+                request("?", 5, Some("yet_unheard_of")),
+                request("2026-11-21T10:33:00Z", 3000, None),
             ],
         }],
-    })
+    };
+    serde_json::to_value(data).expect("JSON")
 }
 
 async fn shown(data: &Value, as_json: bool) -> String {
@@ -60,7 +90,7 @@ async fn programs_get_the_data_as_it_came() {
 #[tokio::test]
 async fn people_get_a_line_for_each_request_with_its_reason_in_words() {
     expect![[r"
-        http://127.0.0.1:8080 (llama)
+        http://127.0.0.1:8080
           3 requests, 9000 prompt tokens: 6000 cached, 3000 evaluated; 67 % of the tokens hit, 50 % of the requests extend
           first token: half within 120 ms, 99 of 100 within -
                 1  extends the last request
@@ -70,8 +100,9 @@ async fn people_get_a_line_for_each_request_with_its_reason_in_words() {
         conversation c1 at http://127.0.0.1:8080
           at                     prompt    cached  evaluated  expected  injected  first token  why
           2026-11-21T10:31:20      2000         0       2000         -         0       800 ms  the first request
-          1795257080123            4000      3400        600        90        81       120 ms  what was injected last time is gone or changed (message 4; shares 3400 bytes)
-          ?                           -         -          -         -         -            -  yet_unheard_of
+          2026-11-21T10:32:00      4000      3400        600        90        81       120 ms  what was injected last time is gone or changed (system; injection)
+          ?                           5         -          -         -         0            -  yet_unheard_of
+          2026-11-21T10:33:00      3000         -          -         -         0            -  -
     "]].assert_eq(&shown(&measured(), false).await);
     let nothing = shown(&json!({"upstreams": [], "conversations": []}), false).await;
     assert_eq!(nothing, "no conversation was measured yet\n");

@@ -15,7 +15,7 @@ use super::screen::Viewer;
 use crate::args::DEFAULT_USER;
 use crate::commands::cache;
 use crate::error::Failure;
-use crate::output;
+use crate::output::{self, Look};
 
 const HELP: &str = "\
 /memory         what memory was put before the model in the last turn
@@ -117,6 +117,7 @@ impl Talk<'_> {
         let request = SearchRequest {
             user_id: Some(DEFAULT_USER.to_owned()),
             top_k: FOUND_MAX,
+            include_messages: FOUND_MAX,
             ..SearchRequest::new(words)
         };
         let asking = self.server.post::<Value>("/api/v1/memory/search", &request);
@@ -127,7 +128,11 @@ impl Talk<'_> {
         if self.screen.viewer == Viewer::Program {
             return self.screen.object(&found);
         }
-        output::found(&serde_json::from_value(found).map_err(anyhow::Error::from)?)
+        let look = Look {
+            query: words,
+            ..Look::default()
+        };
+        output::found(&serde_json::from_value(found).map_err(anyhow::Error::from)?, look)
     }
 
     async fn cache(&mut self) -> Result<(), Failure> {

@@ -1,0 +1,253 @@
+//! The answer to a search, for people: one ranked list of what was said and what is known.
+//!
+//! Owns: what stands in the list, what stands under what, and the words for each kind. Never: scores; they are the server's.
+
+use std::collections::BTreeSet;
+
+use wire::{EpisodeItem, Explain, FactItem, FoundMessage, SearchData};
+
+use super::layout::{date, moment, passage, sentence, stems, wrapped};
+use super::line;
+use crate::error::Failure;
+
+/// A long message is shown in about so many characters.
+const WORDS_CHARS_MAX: usize = 480;
+
+/// What the reader asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Look<'a> {
+    /// A long text is shown where it has the question's words.
+    pub(crate) query: &'a str,
+    /// Tell the id and the file of each line.
+    pub(crate) ids: bool,
+    /// Leave nothing out, and tell scores and reasons.
+    pub(crate) explain: bool,
+}
+
+/// One place in the list.
+#[derive(Debug, Default)]
+struct Place {
+    score: f32,
+    words: String,
+    /// What it is: said by whom and when, or which kind of memory.
+    about: String,
+    notes: Vec<String>,
+    id: String,
+    explain: Option<Explain>,
+    /// The messages that it tells.
+    tells: BTreeSet<String>,
+    stems: BTreeSet<String>,
+}
+
+/// Prints the answer to a search.
+pub(crate) fn found(found: &SearchData, look: Look<'_>) -> Result<(), Failure> {
+    let places = places(found, look);
+    if places.is_empty() {
+        return line(format_args!("nothing found"));
+    }
+    if let Some(span) = found.time_span.as_ref().filter(|_| look.explain) {
+        let (from, to) = (moment(&span.from), moment(&span.to));
+        line(format_args!("time asked about: {from}, to {to}\n"))?;
+    }
+    let shown: Vec<String> = (1..)
+        .zip(&places)
+        .map(|(rank, place)| place.shown(rank, look))
+        .collect();
+    line(format_args!("{}", shown.join("\n\n")))
+}
+
+/// What was said, and of what is known whatever says more. Of equals, what was said comes first.
+fn places(found: &SearchData, look: Look<'_>) -> Vec<Place> {
+    let said: BTreeSet<&str> = found.messages.iter().map(|message| &*message.id).collect();
+    let is_said = |ids: &[String]| ids.iter().any(|id| said.contains(id.as_str()));
+    let mut places: Vec<Place> = found.messages.iter().map(|it| message(it, look)).collect();
+    let last = found.messages.last().map_or(0.0, |message| message.score);
+    let mut passed: BTreeSet<&str> = BTreeSet::new();
+    for it in &found.episodes {
+        if !look.explain && (is_said(&it.message_ids) || it.superseded_by.is_some()) {
+            let facts = it.atomic_facts.iter().flatten();
+            passed.extend(
+                facts
+                    .filter(|fact| fact.score.unwrap_or_default() < last)
+                    .map(|fact| &*fact.id),
+            );
+        } else {
+            places.push(episode(it, look));
+        }
+    }
+    for it in &found.facts {
+        let tells = |place: &&mut Place| it.message_ids.iter().any(|id| place.tells.contains(id));
+        match places.iter_mut().find(tells) {
+            Some(place) => place.note(it, found, look),
+            None if passed.contains(&*it.id) => {}
+            None => places.push(fact(it, found)),
+        }
+    }
+    places.extend(
+        found
+            .foresights
+            .iter()
+            .filter(|it| !is_said(&it.message_ids))
+            .map(|it| Place {
+                score: it.score.unwrap_or_default(),
+                words: it.content.clone(),
+                about: match &it.start_time {
+                    Some(start) => format!("expected, {}", date(start)),
+                    None => format!("expected, as of {}", date(&it.timestamp)),
+                },
+                id: format!("{} {}", it.id, it.path),
+                ..Place::default()
+            }),
+    );
+    places.extend(found.agent_cases.iter().map(|it| Place {
+        score: it.score.unwrap_or_default(),
+        words: passage(&it.task_intent, look.query, WORDS_CHARS_MAX),
+        about: format!("case, {}", date(&it.timestamp)),
+        id: format!("{} {}", it.id, it.path),
+        explain: it.explain.clone(),
+        ..Place::default()
+    }));
+    places.extend(found.agent_skills.iter().map(|it| Place {
+        score: it.score.unwrap_or_default(),
+        words: sentence(&it.name, &it.description),
+        about: "skill".to_owned(),
+        id: format!("{} {}", it.id, it.path),
+        explain: it.explain.clone(),
+        ..Place::default()
+    }));
+    places.sort_by(|a, b| b.score.total_cmp(&a.score));
+    places
+}
+
+fn message(it: &FoundMessage, look: Look<'_>) -> Place {
+    let speaker = it.sender_name.as_ref().or(it.sender_id.as_ref());
+    let speaker = speaker.map_or("somebody", String::as_str);
+    let mut told = stems(&it.content);
+    // "ana likes tea" says no more than "I like tea" does of ana.
+    told.extend(stems(speaker));
+    told.extend(it.sender_id.iter().flat_map(|id| stems(id)));
+    let episode = it
+        .episode_id
+        .as_ref()
+        .map_or_else(String::new, |id| format!(" in {id}"));
+    Place {
+        score: it.score,
+        words: passage(&it.content, look.query, WORDS_CHARS_MAX),
+        about: format!("said by {speaker}, {}", moment(&it.timestamp)),
+        id: format!("{}{episode}", it.id),
+        explain: it.explain.clone(),
+        tells: BTreeSet::from([it.id.clone()]),
+        stems: told,
+        ..Place::default()
+    }
+}
+
+fn episode(it: &EpisodeItem, look: Look<'_>) -> Place {
+    let told = if it.summary.is_empty() {
+        &it.episode
+    } else {
+        &it.summary
+    };
+    let words = sentence(&it.subject, told);
+    let past = it.superseded_by.as_ref().map_or("", |_| "past ");
+    Place {
+        score: it.score.unwrap_or_default(),
+        stems: stems(&words),
+        words: passage(&words, look.query, WORDS_CHARS_MAX),
+        about: format!("{past}episode, {}", date(&it.timestamp)),
+        id: format!("{} {}", it.id, it.path),
+        explain: it.explain.clone(),
+        tells: it.message_ids.iter().cloned().collect(),
+        ..Place::default()
+    }
+}
+
+fn fact(it: &FactItem, found: &SearchData) -> Place {
+    let (kind, held) = validity(it, found);
+    let since = held.unwrap_or_else(|| date(&it.timestamp));
+    Place {
+        score: it.score.unwrap_or_default(),
+        words: sentence(&it.subject, &it.content),
+        about: format!("{kind}, {since}"),
+        id: format!("{} {}", it.id, it.path),
+        explain: it.explain.clone(),
+        ..Place::default()
+    }
+}
+
+/// What a fact is now, and since or until when, as far as the answer tells.
+fn validity(it: &FactItem, found: &SearchData) -> (&'static str, Option<String>) {
+    if let Some(newer) = &it.superseded_by {
+        let newer = found.facts.iter().find(|fact| fact.id == *newer);
+        let end = newer.map(|fact| fact.valid_from.as_ref().unwrap_or(&fact.timestamp));
+        let end = end.or(it.valid_until.as_ref());
+        return ("past fact", end.map(|end| format!("until {}", date(end))));
+    }
+    let since = it.valid_from.as_ref().map(|from| format!("since {}", date(from)));
+    let until = it
+        .valid_until
+        .as_ref()
+        .map(|until| format!("until {}", date(until)));
+    let held: Vec<String> = since.into_iter().chain(until).collect();
+    ("fact", (!held.is_empty()).then(|| held.join(", ")))
+}
+
+impl Place {
+    /// A fact that was made from what stands here: told where it says more, or no longer holds.
+    fn note(&mut self, it: &FactItem, found: &SearchData, look: Look<'_>) {
+        let text = sentence(&it.subject, &it.content);
+        let words = stems(&text);
+        let (kind, held) = validity(it, found);
+        if !look.explain && it.superseded_by.is_none() && words.is_subset(&self.stems) {
+            return;
+        }
+        self.stems.extend(words);
+        let held = held.map_or_else(String::new, |held| format!(", {held}"));
+        self.notes.push(format!("{kind}{held}: {text}"));
+        if look.ids || look.explain {
+            self.notes.push(format!("{} {}", it.id, it.path));
+        }
+        if let Some(explain) = it.explain.as_ref().filter(|_| look.explain) {
+            self.notes.push(why(it.score.unwrap_or_default(), explain));
+        }
+    }
+
+    fn shown(&self, rank: usize, look: Look<'_>) -> String {
+        let mut lines = vec![wrapped(&format!("{rank:>2}. "), &self.words)];
+        let mut add = |text: &str| lines.push(wrapped("    ", text));
+        add(&self.about);
+        if look.ids || look.explain {
+            add(&self.id);
+        }
+        if let Some(explain) = self.explain.as_ref().filter(|_| look.explain) {
+            add(&why(self.score, explain));
+        }
+        self.notes.iter().for_each(|note| add(note));
+        lines.join("\n")
+    }
+}
+
+fn why(score: f32, explain: &Explain) -> String {
+    let Explain {
+        keyword,
+        vector,
+        time,
+        freshness,
+        session,
+        neighbours,
+        terms,
+    } = explain;
+    let time = time.map_or_else(|| "-".to_owned(), |time| format!("{time:.2}"));
+    let terms = if terms.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", terms.join(", "))
+    };
+    format!(
+        "score {score:.2}: keyword {keyword:.2}{terms}, vector {vector:.2}, time {time}, freshness {freshness:.2}, \
+         session {session:.2}, neighbours {neighbours:.2}"
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,230 @@
+//! Text for a terminal: lines of eighty columns, dates as people write them, the part of a long text that answers.
+//!
+//! Owns: widths, dates, excerpts. Never: what is shown.
+
+use std::collections::BTreeSet;
+
+const COLUMNS: usize = 80;
+/// Words are the same when so many of their first letters are.
+const STEM_CHARS: usize = 4;
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// The day of an instant as the API writes it: `4 March 2024`.
+pub(super) fn date(instant: &str) -> String {
+    let day = instant.get(..10).unwrap_or(instant);
+    let mut parts = day.splitn(3, '-').map(str::parse::<usize>);
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(Ok(year)), Some(Ok(month @ 1..=12)), Some(Ok(day))) => {
+            format!("{day} {} {year}", MONTHS[month - 1])
+        }
+        _ => day.to_owned(),
+    }
+}
+
+/// The same to the minute: `4 March 2024, 09:00`.
+pub(super) fn moment(instant: &str) -> String {
+    match instant.get(11..16) {
+        Some(clock) => format!("{}, {clock}", date(instant)),
+        None => date(instant),
+    }
+}
+
+/// A heading and its text as one: the heading is left out where the text says it.
+pub(super) fn sentence(subject: &str, text: &str) -> String {
+    let (subject, text) = (subject.trim(), text.trim());
+    if subject.is_empty() || text.contains(subject) {
+        return text.to_owned();
+    }
+    if text.is_empty() || stems(text).is_subset(&stems(subject)) {
+        return subject.to_owned();
+    }
+    let end = if subject.ends_with(['.', '!', '?', ':', '…']) {
+        ""
+    } else {
+        "."
+    };
+    format!("{subject}{end} {text}")
+}
+
+/// The words of a text that carry meaning, by their beginnings: `live` and `lives` are one.
+pub(super) fn stems(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    words
+        .map(str::to_lowercase)
+        .filter(|word| !is_small(word))
+        .map(|word| word.chars().take(STEM_CHARS).collect())
+        .collect()
+}
+
+fn is_small(word: &str) -> bool {
+    let is_letters = word.is_ascii() && !word.bytes().any(|byte| byte.is_ascii_digit());
+    let is_form = [
+        "and", "are", "been", "for", "had", "has", "have", "the", "was", "were", "with",
+    ]
+    .contains(&word);
+    word.is_empty() || is_form || is_letters && word.len() < 3
+}
+
+/// A text on one line, cut to about so many characters around the sentence with most of a question's words.
+pub(super) fn passage(text: &str, query: &str, chars_max: usize) -> String {
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let length = flat.chars().count();
+    if length <= chars_max {
+        return flat;
+    }
+    let asked = stems(query);
+    let mut best = (0, 0);
+    let mut start = 0;
+    for sentence in flat.split_inclusive(['.', '!', '?']) {
+        let hits = stems(sentence).intersection(&asked).count();
+        if hits > best.0 {
+            best = (hits, start);
+        }
+        start += sentence.len();
+    }
+    // A sentence that the beginning shows whole needs no cut before it.
+    let from = flat[..best.1].chars().count();
+    let begin = if from < chars_max / 2 { 0 } else { best.1 };
+    let rest = flat[begin..].trim_start();
+    let before = if begin == 0 { "" } else { "… " };
+    match rest.char_indices().nth(chars_max) {
+        Some((end, _)) => {
+            let end = rest[..end].rfind(' ').unwrap_or(end);
+            format!("{before}{} …", &rest[..end])
+        }
+        None => format!("{before}{rest}"),
+    }
+}
+
+/// A paragraph behind a mark, its other lines under its first. What was said must not command the terminal.
+pub(super) fn wrapped(mark: &str, text: &str) -> String {
+    let text: String = text
+        .chars()
+        .filter(|c| c.is_whitespace() || !c.is_control())
+        .collect();
+    let indent = mark.len();
+    let mut lines = vec![mark.to_owned()];
+    let mut used = indent;
+    for word in text.split_whitespace() {
+        let mut room = COLUMNS - used - usize::from(used > indent);
+        let mut word = word;
+        if columns(word) <= room {
+            if used > indent {
+                push(&mut lines, " ");
+                used += 1;
+            }
+        } else if used > indent {
+            lines.push(" ".repeat(indent));
+            used = indent;
+            room = COLUMNS - indent;
+        }
+        // A word that is longer than a line, as of a language without spaces, is cut.
+        while columns(word) > room {
+            let at = fitting(word, room);
+            push(&mut lines, &word[..at]);
+            word = &word[at..];
+            lines.push(" ".repeat(indent));
+            (used, room) = (indent, COLUMNS - indent);
+        }
+        push(&mut lines, word);
+        used += columns(word);
+    }
+    lines.join("\n")
+}
+
+fn push(lines: &mut [String], text: &str) {
+    if let Some(last) = lines.last_mut() {
+        last.push_str(text);
+    }
+}
+
+/// How many bytes of a word fit into so many columns.
+fn fitting(word: &str, room: usize) -> usize {
+    let mut used = 0;
+    for (at, c) in word.char_indices() {
+        used += width(c);
+        if used > room && at > 0 {
+            return at;
+        }
+    }
+    word.len()
+}
+
+fn columns(text: &str) -> usize {
+    text.chars().map(width).sum()
+}
+
+/// Characters beyond the alphabets are twice as wide.
+fn width(c: char) -> usize {
+    1 + usize::from(c >= '\u{2e80}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_written_as_people_write_them() {
+        assert_eq!(date("2024-03-04T09:00:00Z"), "4 March 2024");
+        assert_eq!(moment("2024-12-31T23:59:00+01:00"), "31 December 2024, 23:59");
+        assert_eq!(date("soon"), "soon");
+    }
+
+    #[test]
+    fn lines_have_eighty_columns_and_lose_nothing() {
+        let text = "word ".repeat(40) + &"x".repeat(200) + " " + &"猫".repeat(100) + " end";
+        let lines = wrapped(" 1. ", &text);
+        assert!(lines.lines().all(|line| columns(line) <= 80), "{lines}");
+        let words = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+        assert_eq!(words(&lines), words(&format!("1.{text}")));
+        assert!(
+            lines.lines().skip(1).all(|line| line.starts_with("    ")),
+            "{lines}"
+        );
+    }
+
+    #[test]
+    fn a_long_text_is_shown_where_it_answers() {
+        let text = "We talked of the weather. ".repeat(40)
+            + "The boat is called Marula. "
+            + &"More of it. ".repeat(40);
+        let shown = passage(&text, "What is my boat called?", 100);
+        assert!(shown.starts_with("… The boat is called Marula."), "{shown}");
+        assert!(shown.ends_with(" …") && shown.chars().count() < 110, "{shown}");
+        assert!(passage(&text, "weather", 100).starts_with("We talked"));
+    }
+
+    #[test]
+    fn a_heading_is_told_where_the_text_does_not_say_it() {
+        for (subject, text, told) in [
+            (
+                "Peanuts",
+                "I am allergic to nuts.",
+                "Peanuts. I am allergic to nuts.",
+            ),
+            (
+                "Ana lives in Lisbon.",
+                "ana lives in Lisbon.",
+                "Ana lives in Lisbon.",
+            ),
+            ("", "Tea.", "Tea."),
+            ("Tea", "", "Tea"),
+        ] {
+            assert_eq!(sentence(subject, text), told);
+        }
+    }
+}
