@@ -52,6 +52,20 @@ pub struct AddParts {
 }
 
 impl AddRequest {
+    /// Messages of a session, and nothing else asked for.
+    pub fn new(session_id: impl Into<String>, messages: Vec<MessageItem>) -> Self {
+        Self {
+            session_id: session_id.into(),
+            session_title: None,
+            app_id: None,
+            project_id: None,
+            messages,
+            defer_extraction: false,
+            async_mode: false,
+            wait: false,
+        }
+    }
+
     /// Checks it.
     pub fn into_parts(self, home: &Scope) -> Result<AddParts, Invalid> {
         let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;

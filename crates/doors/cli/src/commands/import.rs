@@ -99,7 +99,7 @@ pub(super) async fn stream(
             };
             let outcome = read(source, format, &defaults, &counter, &mut |found| match found {
                 Found::Skipped(skipped) => send(Found::Skipped(placed(skipped))),
-                found => send(found),
+                found @ Found::Conversation(_) => send(found),
             });
             match outcome {
                 Err(failure) if is_one || sender.is_closed() => return Err(failure),
@@ -171,14 +171,10 @@ async fn add(api: &Api, conversation: Conversation, imported: &mut Imported) -> 
             some.push(message);
         }
         let add = AddRequest {
-            session_id: session.session.as_str().to_owned(),
             session_title: title.clone(),
             app_id: app_id.clone(),
             project_id: project_id.clone(),
-            messages: some,
-            defer_extraction: false,
-            async_mode: false,
-            wait: false,
+            ..AddRequest::new(session.session.as_str(), some)
         };
         let added: AddData = api.post("/memory/add", &add).await?;
         imported.messages += added.message_count;

@@ -48,14 +48,9 @@ pub(super) async fn add(desk: &Desk, api: &Api, args: AddArgs) -> Result<Exit, F
         message_id: args.id,
     };
     let add = AddRequest {
-        session_id: session_id.clone(),
-        session_title: None,
         app_id: app_id.clone(),
         project_id: project_id.clone(),
-        messages: vec![message],
-        defer_extraction: false,
-        async_mode: false,
-        wait: false,
+        ..AddRequest::new(&session_id, vec![message])
     };
     let added: AddData = api.post("/memory/add", &add).await?;
     let mut status = word(&added.status)?;

@@ -7,15 +7,6 @@ use serde_json::{Map, Value};
 use super::shape::{self, Said};
 use super::{Conversation, Defaults, message};
 
-/// Kinds of content that nobody said to anybody: custom instructions, stored memories, and a model's thoughts.
-const NOT_SAID: [&str; 5] = [
-    "user_editable_context",
-    "model_editable_context",
-    "thoughts",
-    "reasoning_recap",
-    "app_pairing_content",
-];
-
 /// One conversation of the export.
 pub(super) fn conversation(found: &Value, defaults: &Defaults) -> Result<Vec<Conversation>, String> {
     let mapping = found["mapping"]
@@ -89,10 +80,7 @@ fn branch<'a>(found: &Value, mapping: &'a Map<String, Value>) -> Vec<(&'a str, &
 fn said_by(told: &Value) -> Option<Role> {
     let metadata = &told["metadata"];
     let hidden = metadata["is_visually_hidden_from_conversation"] == true
-        || metadata["is_user_system_message"] == true
-        || told["content"]["content_type"]
-            .as_str()
-            .is_some_and(|kind| NOT_SAID.contains(&kind));
+        || metadata["is_user_system_message"] == true;
     let role = Role::parse(told["author"]["role"].as_str()?)?;
     (!hidden).then_some(role)
 }
@@ -102,7 +90,7 @@ fn calls(role: Role, told: &Value) -> bool {
     role == Role::Assistant && told["recipient"].as_str().is_some_and(|to| to != "all")
 }
 
-/// What was said, in words; pictures, sounds and files are named.
+/// What was said, in words; pictures and files are named. Custom instructions, stored memories and a model's thoughts have none.
 fn content(told: &Value) -> String {
     let content = &told["content"];
     let mut said: Vec<String> = match &content["parts"] {

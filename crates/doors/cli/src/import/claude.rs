@@ -86,17 +86,16 @@ fn text(exchanged: &Value) -> String {
     } else {
         spoken.collect::<Vec<_>>().join("\n")
     };
-    for attachment in list(&exchanged["attachments"]) {
+    text.extend(list(&exchanged["attachments"]).iter().filter_map(|attachment| {
         let name = attachment["file_name"].as_str().unwrap_or_default();
-        let content = attachment["extracted_content"].as_str().unwrap_or_default();
-        if !content.is_empty() {
-            text.push_str(&format!("\n\n[{name}]\n{content}"));
-        }
-    }
-    for file in list(&exchanged["files"]) {
-        if let Some(name) = file["file_name"].as_str().filter(|name| !name.is_empty()) {
-            text.push_str(&format!("\n[file: {name}]"));
-        }
-    }
+        let content = attachment["extracted_content"]
+            .as_str()
+            .filter(|text| !text.is_empty())?;
+        Some(format!("\n\n[{name}]\n{content}"))
+    }));
+    text.extend(list(&exchanged["files"]).iter().filter_map(|file| {
+        let name = file["file_name"].as_str().filter(|name| !name.is_empty())?;
+        Some(format!("\n[file: {name}]"))
+    }));
     text
 }

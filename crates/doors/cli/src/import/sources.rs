@@ -85,7 +85,10 @@ fn is_rollout(name: &str) -> bool {
 
 /// A session's file. Not those of sub-agents, and not the list of all that was ever typed.
 fn is_session(name: &str) -> bool {
-    name.ends_with(".jsonl") && !name.starts_with("agent-") && !name.ends_with("history.jsonl")
+    let is_jsonl = Path::new(name)
+        .extension()
+        .is_some_and(|extension| extension == "jsonl");
+    is_jsonl && !name.starts_with("agent-") && !name.ends_with("history.jsonl")
 }
 
 /// Of several files those that hold conversations: an export's, or else Codex's, or else all sessions.

@@ -73,7 +73,7 @@ fn tell(text: &mut String, found: Found) {
         let MessageContent::Text(said) = m.content else {
             panic!("an import gives plain text");
         };
-        let calls: String = m
+        let calls: Vec<String> = m
             .tool_calls
             .iter()
             .flatten()
@@ -81,11 +81,12 @@ fn tell(text: &mut String, found: Found) {
             .collect();
         writeln!(
             text,
-            "  {} {} {} {}: {said:?}{calls}",
+            "  {} {} {} {}: {said:?}{}",
             m.message_id.unwrap(),
             Timestamp::from_millis(m.timestamp),
             Role::from(m.role).as_str(),
             m.sender_id,
+            calls.concat(),
         )
         .unwrap();
     }

@@ -19,10 +19,10 @@ fn conversation(id: &str, title: &str, said: &[&str]) -> String {
         };
         let role = ["user", "assistant"][at % 2];
         let time = 1_715_176_560 + 60 * at;
-        mapping.push_str(&format!(
+        mapping.extend([format!(
             ",\"{id}-{at}\": {{\"parent\": \"{parent}\", \"message\": {{\"author\": {{\"role\": \"{role}\"}}, \"create_time\": \
              {time}, \"content\": {{\"content_type\": \"text\", \"parts\": [\"{text}\"]}}}}}}"
-        ));
+        )]);
     }
     let last = format!("{id}-{}", said.len() - 1);
     format!(

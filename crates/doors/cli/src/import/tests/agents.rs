@@ -29,7 +29,7 @@ fn a_session_of_claude_code() {
     .assert_eq(&told("5e55.jsonl", CLAUDE_CODE.trim().as_bytes()));
 }
 
-const CODEX: &str = r##"
+const CODEX: &str = r#"
 {"timestamp":"2026-02-03T11:00:00.000Z","type":"session_meta","payload":{"id":"0a1b","timestamp":"2026-02-03T11:00:00Z","cwd":"/w","originator":"codex_cli_rs","cli_version":"0.98.0","source":"cli"}}
 {"timestamp":"2026-02-03T11:00:00.100Z","type":"response_item","payload":{"type":"message","role":"developer","content":[{"type":"input_text","text":"<permissions instructions>"}]}}
 {"timestamp":"2026-02-03T11:00:00.200Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>\n  <cwd>/w</cwd>\n</environment_context>"}]}}
@@ -41,7 +41,7 @@ const CODEX: &str = r##"
 no json
 {"timestamp":"2026-02-03T11:00:05.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"Cargo.toml"}}
 {"timestamp":"2026-02-03T11:00:06.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}}
-"##;
+"#;
 
 #[test]
 fn a_session_of_codex() {

@@ -12,7 +12,8 @@ const ROAD_BIKE: &str = r#"{"title": "Road bike", "create_time": 1715176560.5, "
   "gizmo_id": null, "something_new": {"of": ["tomorrow"]}, "mapping": {
   "client-created-root": {"id": "client-created-root", "message": null, "parent": null, "children": ["n0"]},
   "n0": {"id": "n0", "parent": "client-created-root", "children": ["n1"], "message": {"id": "n0", "weight": 0.0,
-    "author": {"role": "system", "name": null, "metadata": {}}, "create_time": null, "content": {"content_type": "text", "parts": [""]},
+    "author": {"role": "user", "name": null, "metadata": {}}, "create_time": null,
+    "content": {"content_type": "text", "parts": ["Original custom instructions"]},
     "metadata": {"is_visually_hidden_from_conversation": true}, "recipient": "all"}},
   "n1": {"id": "n1", "parent": "n0", "children": ["n2"], "message": {"id": "n1", "weight": 1.0, "author": {"role": "user"},
     "create_time": null, "content": {"content_type": "user_editable_context", "user_profile": "I am Ana", "user_instructions": "Be brief"},
