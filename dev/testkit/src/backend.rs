@@ -28,7 +28,7 @@ use tokio::task::JoinSet;
 use kept::{Border, Marks};
 use line::Gate;
 
-/// The window that probes tell, in tokens. Longer prompts are taken all the same.
+/// The window that probes tell where a test says no other, in tokens. Longer prompts are taken all the same.
 pub const WINDOW_TOKENS: usize = 32_768;
 
 /// What the server keeps of a prompt. A token is one byte of the rendered prompt, or one border of a message.
@@ -131,6 +131,12 @@ pub struct Config {
     pub faults: Vec<Fault>,
     /// Streams pause after their first chunk until the next [`Backend::release`].
     pub hold: bool,
+    /// The window that probes tell, in tokens.
+    pub window_tokens: usize,
+    /// A longer prompt is refused as llama.cpp does it.
+    pub prompt_tokens_max: Option<usize>,
+    /// The model's template takes a person and the assistant in turns, as those of Gemma and Mistral do.
+    pub alternates: bool,
 }
 
 impl Default for Config {
@@ -144,6 +150,9 @@ impl Default for Config {
             reply: Arc::new(|_, number| Reply::text(format!("ok {number}"))),
             faults: Vec::new(),
             hold: false,
+            window_tokens: WINDOW_TOKENS,
+            prompt_tokens_max: None,
+            alternates: false,
         }
     }
 }
@@ -238,6 +247,9 @@ struct Shared {
     strict: bool,
     reply: Respond,
     hold: AtomicBool,
+    window_tokens: usize,
+    prompt_tokens_max: Option<usize>,
+    alternates: bool,
     gate: Gate,
     arrived: watch::Sender<usize>,
     state: Mutex<State>,
@@ -259,6 +271,9 @@ impl Shared {
             strict: config.strict,
             reply: config.reply,
             hold: AtomicBool::new(config.hold),
+            window_tokens: config.window_tokens,
+            prompt_tokens_max: config.prompt_tokens_max,
+            alternates: config.alternates,
             gate: Gate::default(),
             arrived: watch::Sender::new(0),
             state: Mutex::new(State {

@@ -1,8 +1,10 @@
 //! A model server behind the proxy: bytes go out and come back as they are.
 //!
-//! Owns: which headers concern the connection alone, time limits, bounded retries, whose key is sent. Never: reading a body.
+//! Owns: which headers concern the connection alone, time limits, whose key is sent, further attempts where no server was reached.
+//! Never: reading a body, asking again for what was answered: clients do that, and their attempts would multiply.
 
 mod breaker;
+mod ollama;
 mod probe;
 
 use std::fmt;
@@ -16,7 +18,7 @@ use futures::stream::{self, BoxStream, StreamExt};
 use ports::{Clock, Probed, Upstream, UpstreamAnswer, UpstreamError, UpstreamRequest};
 use prefix::backend::{Kind, decide};
 use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION};
-use reqwest::{Client, Request, Response, Url, redirect};
+use reqwest::{Client, Method, Request, Response, Url, redirect};
 use tower::util::MapFutureLayer;
 use tracing::debug;
 
@@ -32,8 +34,6 @@ const HEAD_LIMIT: Duration = Duration::from_mins(10);
 const GAP_LIMIT: Duration = Duration::from_mins(5);
 /// Before the second attempt and before the third, which is the last.
 const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
-/// Who asks for more than this: the client is told so and waits itself.
-const ASKED_WAIT_MAX: Duration = Duration::from_secs(20);
 const API_KEY: &str = "x-api-key";
 
 /// A model server over HTTP/1.1.
@@ -48,6 +48,8 @@ pub struct HttpUpstream {
     clock: Arc<dyn Clock>,
     breaker: Breaker,
     memory: Memory,
+    /// Of an Ollama server, by model.
+    windows: ollama::Windows,
 }
 
 /// Without the base URL's query, where some put a key.
@@ -93,6 +95,7 @@ impl HttpUpstream {
             clock,
             breaker: Breaker::default(),
             memory: Memory::default(),
+            windows: ollama::Windows::default(),
         })
     }
 
@@ -100,13 +103,17 @@ impl HttpUpstream {
     fn request(
         &self,
         url: Url,
+        method: &str,
         headers: &[(String, String)],
         body: Option<Bytes>,
     ) -> Result<Request, UpstreamError> {
-        let mut request = match body {
-            Some(body) => self.client.post(url).body(body),
-            None => self.client.get(url),
-        };
+        let method = Method::from_bytes(method.as_bytes()).map_err(|_| UpstreamError::Unreachable {
+            reason: "the request has no method".to_owned(),
+        })?;
+        let mut request = self.client.request(method, url);
+        if let Some(body) = body {
+            request = request.body(body);
+        }
         // A client behind us has no key, or a made-up one, where this server's is kept here.
         let is_replaced = |name: &str| self.key.is_some() && matches!(name, "authorization" | API_KEY);
         for (name, value) in headers {
@@ -131,28 +138,19 @@ impl HttpUpstream {
         })
     }
 
-    /// As many attempts as there may be; the last answer as it came.
+    /// As many attempts as there may be until a server is reached.
     async fn attempts(&self, request: &Request) -> Result<Response, UpstreamError> {
         for wait in WAITS {
             let outcome = self.attempt(request).await;
-            let asked = match &outcome {
-                Ok(answer) if matches!(answer.status().as_u16(), 429 | 502..=504) => {
-                    retry::asked(answer.headers(), self.clock.now())
-                }
-                Err(error) if is_unreached(error) => None,
-                _ => return outcome,
-            };
-            let wait = asked.unwrap_or_else(|| retry::jittered(wait));
-            if wait > ASKED_WAIT_MAX {
+            if !outcome.as_ref().is_err_and(is_unreached) {
                 return outcome;
             }
+            let wait = retry::jittered(wait);
             debug!(
                 upstream = self.name,
                 wait_ms = wait.as_millis(),
                 "trying the model server again"
             );
-            // The connection does not outlive the answer.
-            drop(outcome);
             self.clock.sleep(wait).await;
         }
         self.attempt(request).await
@@ -205,7 +203,7 @@ impl Upstream for HttpUpstream {
 
     async fn send(&self, request: UpstreamRequest) -> Result<UpstreamAnswer, UpstreamError> {
         let url = join(&self.base, &request.path);
-        let request = self.request(url, &request.headers, request.body)?;
+        let request = self.request(url, &request.method, &request.headers, request.body)?;
         let admitted = self.breaker.admit(self.clock.elapsed());
         admitted.map_err(|retry_after| UpstreamError::Resting { retry_after })?;
         let outcome = self.attempts(&request).await;
@@ -222,6 +220,14 @@ impl Upstream for HttpUpstream {
         Probed {
             kind: self.kind.or(found.kind),
             ..found
+        }
+    }
+
+    async fn window(&self, model: &str) -> Option<usize> {
+        let probed = self.probe().await;
+        match probed.kind {
+            Some(Kind::Ollama) => self.ollama_window(model).await,
+            _ => probed.window_tokens,
         }
     }
 }

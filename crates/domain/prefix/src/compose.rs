@@ -9,7 +9,10 @@
 //! who drops the events was incognito.
 
 mod head;
+mod neighbours;
+mod render;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use transcript::Role;
@@ -17,6 +20,7 @@ use transcript::Role;
 use crate::canon::{self, Meaning};
 use crate::chain::{self, Kind};
 use crate::fragment::{Draft, FragmentId, Visible};
+use crate::mark;
 use crate::shadow::{Edit, Event, Fragment, OwnHead, Reason, Shadow};
 use crate::splice;
 
@@ -50,7 +54,8 @@ pub struct OwnTool {
 /// Which bytes stand for a message that was sent before.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Replay {
-    /// Those of the first time, whatever the client does to its echo of them. For caches of rendered text.
+    /// Those of the first time, whatever the client does to its echo of them, with the `cache_control` marks that it sets now.
+    /// For caches of rendered text.
     #[default]
     Frozen,
     /// The client's latest, with the same fragments: for an API whose markers (`cache_control`, signatures) move.
@@ -188,11 +193,10 @@ pub fn plan<'a>(shadow: &Shadow, request: Request<'a>, wanted: &Wanted) -> Plan<
 
 /// All that was said, as it would be sent again with nothing new: what warms a server for the next turn.
 pub fn standing(shadow: &Shadow) -> Composed {
-    let messages: Vec<&str> = shadow
-        .entries()
-        .iter()
-        .map(|entry| entry.bytes.as_str())
-        .collect();
+    // A client sets its marks anew with each request.
+    let bare = shadow.entries().iter().map(|entry| mark::without(&entry.bytes));
+    let bare: Vec<Cow<'_, str>> = bare.collect();
+    let messages: Vec<&str> = bare.iter().map(AsRef::as_ref).collect();
     let plan = Plan {
         request: Request {
             model: &shadow.head().model,
@@ -350,7 +354,7 @@ impl Plan<'_> {
     pub fn compose(mut self, draft: Option<&Draft>) -> Composed {
         let injected = draft.and_then(|draft| self.inject(draft));
         let messages = self.messages();
-        let Head { system, tools } = self.head();
+        let (system, tools) = (self.system(), self.tools());
         Composed {
             model: self.next.head().model.clone(),
             system,
@@ -380,94 +384,4 @@ impl Plan<'_> {
         self.next.set_fragment(index, fragment);
         Some(id)
     }
-
-    fn head(&self) -> Head {
-        let frozen = self.next.head();
-        match self.replay {
-            Replay::Frozen => Head {
-                system: frozen.system.clone(),
-                tools: frozen.tools.clone(),
-            },
-            Replay::Latest => {
-                let client = self.request.tools.iter().map(|tool| (*tool).to_owned());
-                let ours = frozen.tools.iter().skip(self.request.tools.len()).cloned();
-                let tools = client.chain(ours).collect();
-                Head {
-                    system: head::system_field(&self.request, &frozen.own.text),
-                    tools,
-                }
-            }
-        }
-    }
-
-    fn messages(&self) -> Vec<Sent> {
-        let leading = &self.request.messages[..self.request.messages.len() - self.body.len()];
-        let head = match self.replay {
-            Replay::Frozen => self.next.head().messages.clone(),
-            Replay::Latest => head::messages(&self.request, leading, &self.next.head().own.text),
-        };
-        let system = |bytes| Sent {
-            bytes,
-            role: Some(Role::System),
-            index: None,
-            injected: None,
-        };
-        let mut messages: Vec<Sent> = head.into_iter().map(system).collect();
-        let mut edits = self.next.edits().iter().peekable();
-        let mut index = 0;
-        while index <= self.body.len() {
-            if let Some(edit) = edits.next_if(|edit| edit.range.start <= index) {
-                for bytes in &edit.messages {
-                    let role = canon::read(bytes).role;
-                    messages.push(Sent {
-                        bytes: bytes.clone(),
-                        role,
-                        index: None,
-                        injected: None,
-                    });
-                }
-                index = index.max(edit.range.end);
-            } else {
-                messages.extend(self.message(index));
-                index += 1;
-            }
-        }
-        messages
-    }
-
-    fn message(&self, index: usize) -> Option<Sent> {
-        let entry = self.next.entries().get(index)?;
-        let fragment = entry.fragment.as_ref();
-        let latest = self
-            .body
-            .get(index)
-            .filter(|_| self.replay == Replay::Latest)
-            .and_then(|latest| {
-                let Some(fragment) = fragment else {
-                    return Some(((*latest).to_owned(), None));
-                };
-                let splice = splice::into_message(latest, &fragment.text)?;
-                Some((
-                    splice.apply(latest),
-                    Some(splice.at..splice.at + splice.bytes.len()),
-                ))
-            });
-        let (bytes, injected) = latest.unwrap_or_else(|| {
-            (
-                entry.sent(),
-                fragment.map(|fragment| fragment.at..fragment.at + fragment.bytes.len()),
-            )
-        });
-        Some(Sent {
-            bytes,
-            role: entry.meaning.role,
-            index: Some(index),
-            injected,
-        })
-    }
-}
-
-struct Head {
-    system: Option<String>,
-    tools: Vec<String>,
 }

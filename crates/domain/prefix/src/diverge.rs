@@ -12,6 +12,7 @@ use crate::backend::CacheModel;
 use crate::canon;
 use crate::compose::Composed;
 use crate::digest::Digest;
+use crate::mark;
 
 /// What a part of a request is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,6 +114,8 @@ impl Outline {
     }
 
     fn part(&mut self, label: Label, text: &str) {
+        // A mark moves from turn to turn, and no model reads it.
+        let text = mark::without(text);
         self.parts.push(Part {
             label,
             digest: Digest::of(text.as_bytes()),

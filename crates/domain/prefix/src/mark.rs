@@ -1,7 +1,10 @@
 //! `cache_control` marks: up to each of them Anthropic keeps what it has read.
 //!
-//! Owns: which blocks may carry a mark, putting it in. A mark stands in the bytes that go out and nowhere else. Never: how
+//! Owns: which blocks may carry a mark, putting it in, taking a client's out. A mark stands in the bytes that go out and nowhere else. Never: how
 //! many there are and behind which messages ([`Profile::marks`]).
+
+use std::borrow::Cow;
+use std::ops::Range;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -92,7 +95,85 @@ fn is_marked(text: &str) -> bool {
             _ => false,
         }
     }
-    text.contains(FIELD) && serde_json::from_str(text).is_ok_and(|value| holds(&value))
+    is_in(text) && serde_json::from_str(text).is_ok_and(|value| holds(&value))
+}
+
+/// Whether there may be a mark in a JSON text.
+pub(crate) fn is_in(text: &str) -> bool {
+    text.contains(FIELD)
+}
+
+/// A tool, a system field or a message without its marks; what else has a field of that name keeps it.
+pub(crate) fn without(text: &str) -> Cow<'_, str> {
+    let mut marks = Vec::new();
+    if is_in(text) {
+        find(text, 0, &mut marks);
+    }
+    if marks.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut bare = String::with_capacity(text.len());
+    let mut at = 0;
+    for mark in marks {
+        bare.push_str(text.get(at..mark.start).unwrap_or_default());
+        at = at.max(mark.end);
+    }
+    bare.push_str(text.get(at..).unwrap_or_default());
+    Cow::Owned(bare)
+}
+
+/// Where the marks of a value stand that begins `at` bytes into the text, each with the comma that goes with it.
+fn find(value: &str, at: usize, marks: &mut Vec<Range<usize>>) {
+    let place = |part: &str| part.as_ptr() as usize - value.as_ptr() as usize;
+    if let Ok(blocks) = serde_json::from_str::<Vec<&RawValue>>(value) {
+        for block in blocks {
+            find(block.get(), at + place(block.get()), marks);
+        }
+        return;
+    }
+    let Ok(Fields(fields)) = serde_json::from_str(value) else {
+        return;
+    };
+    // Behind the brace, or behind the value before.
+    let mut end = value.find('{').map_or(0, |brace| brace + 1);
+    for (nth, (name, field)) in fields.iter().enumerate() {
+        let field = field.get();
+        let field_end = place(field) + field.len();
+        if name == FIELD {
+            let rest = &value[field_end..];
+            let comma = rest.len() - rest.trim_start().trim_start_matches(',').trim_start().len();
+            let takes_comma = nth == 0 && fields.len() > 1;
+            marks.push(at + end..at + field_end + if takes_comma { comma } else { 0 });
+        } else if name == "content" {
+            find(field, at + place(field), marks);
+        }
+        end = field_end;
+    }
+}
+
+/// An object's fields in order.
+struct Fields<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> serde::Deserialize<'de> for Fields<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Fields<'de>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(name) = map.next_key::<String>()? {
+                    fields.push((name, map.next_value()?));
+                }
+                Ok(Fields(fields))
+            }
+        }
+        deserializer.deserialize_map(Visitor)
+    }
 }
 
 /// A text as a list of one block; what is a list or says nothing stays as it is.

@@ -60,19 +60,36 @@ pub(crate) fn into_content(content: &str, addition: &str) -> Option<Splice> {
             bytes: escaped(addition),
         }),
         '[' => {
-            let parts: Vec<&RawValue> = serde_json::from_str(content).ok()?;
-            let comma = if parts.is_empty() { "" } else { "," };
-            let kind = if parts.iter().any(|part| is_input(part)) {
-                "input_text"
-            } else {
-                "text"
-            };
-            let text = escaped(addition.trim_start());
-            let bytes = format!(r#"{comma}{{"type":"{kind}","text":"{text}"}}"#);
+            let (comma, part) = part(content, addition.trim_start())?;
+            let bytes = [comma, &part].concat();
             Some(Splice { at: last, bytes })
         }
         _ => None,
     }
+}
+
+/// How `addition` is put before the content of a message. None where there is no content.
+pub(crate) fn before_message(message: &str, addition: &str) -> Option<Splice> {
+    let (start, content) = content(message)?;
+    let bytes = match content.chars().next()? {
+        '"' => escaped(addition),
+        '[' => {
+            let (comma, part) = part(content, addition.trim_end())?;
+            [&part, comma].concat()
+        }
+        _ => return None,
+    };
+    Some(Splice { at: start + 1, bytes })
+}
+
+/// A text part of the list's own kind, and what parts it from the others.
+fn part(list: &str, text: &str) -> Option<(&'static str, String)> {
+    let parts: Vec<&RawValue> = serde_json::from_str(list).ok()?;
+    let comma = if parts.is_empty() { "" } else { "," };
+    let is_input = parts.iter().any(|part| is_input(part));
+    let kind = if is_input { "input_text" } else { "text" };
+    let text = escaped(text);
+    Some((comma, format!(r#"{{"type":"{kind}","text":"{text}"}}"#)))
 }
 
 /// A JSON string of the text.

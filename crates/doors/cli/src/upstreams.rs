@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::Name;
-use ports::Upstream;
+use ports::{Clock, Upstream};
 use prefix::backend::Kind;
 use providers::{ApiKey, HttpUpstream};
 use proxy::{Parts, Proxy, Route};
@@ -43,7 +43,7 @@ pub(crate) fn proxy(
     });
     let routes = keys
         .iter()
-        .map(|keys| route(keys, world))
+        .map(|keys| route(keys, &world.clock))
         .collect::<Result<_, _>>()?;
     Ok(Some(Proxy::start(Parts {
         engine: world.engine.clone(),
@@ -58,7 +58,7 @@ pub(crate) fn proxy(
     })))
 }
 
-fn route(keys: &Keys, world: &World) -> Result<Route, Failure> {
+fn route(keys: &Keys, clock: &Arc<dyn Clock>) -> Result<Route, Failure> {
     let kinds = || Kind::ALL.map(Kind::name).join(", ");
     let kind = match keys.kind.as_str() {
         "" => None,
@@ -74,7 +74,7 @@ fn route(keys: &Keys, world: &World) -> Result<Route, Failure> {
         &keys.name
     };
     let key = secret("proxy.upstreams.api_key", &keys.api_key)?.map(ApiKey::new);
-    let upstream = HttpUpstream::new(name, &base_url, key, kind, world.clock.clone())
+    let upstream = HttpUpstream::new(name, &base_url, key, kind, Arc::clone(clock))
         .map_err(|error| Failure::usage(format!("the upstream `{base_url}`: {error}")))?;
     let upstream: Arc<dyn Upstream> = Arc::new(upstream);
     Ok(Route {
@@ -82,6 +82,7 @@ fn route(keys: &Keys, world: &World) -> Result<Route, Failure> {
         kind,
         models: keys.models.clone(),
         model: (!keys.model.is_empty()).then(|| keys.model.clone()),
+        window_tokens: Some(keys.context_tokens).filter(|tokens| *tokens > 0),
     })
 }
 
@@ -98,7 +99,19 @@ pub(crate) fn under_v1(base_url: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::under_v1;
+    use super::*;
+    use crate::clock::SystemClock;
+
+    #[test]
+    fn a_server_has_the_window_that_is_configured() {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        for (line, window) in [("", None), ("context_tokens = 8192", Some(8_192))] {
+            let text = format!("[[proxy.upstreams]]\nbase_url = \"http://127.0.0.1:8080\"\n{line}");
+            let config: Config = toml::from_str(&text).expect("it is understood");
+            let route = route(&config.proxy.upstreams[0], &clock).expect("a route");
+            assert_eq!(route.window_tokens, window);
+        }
+    }
 
     #[test]
     fn a_bare_address_means_its_v1() {

@@ -23,6 +23,8 @@ use crate::state::Gateway;
 use crate::v1;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// Ours, where a model server has given the answer its own.
+const OUR_REQUEST_ID: HeaderName = HeaderName::from_static("x-quipu-request-id");
 /// A longer id of a client is not taken over.
 const REQUEST_ID_CHARS_MAX: usize = 128;
 
@@ -83,7 +85,9 @@ pub(crate) async fn frame(State(gateway): State<Gateway>, mut request: Request, 
     };
     let mut response = wrap(response, &gateway, &request_id, &path);
     if let Ok(value) = HeaderValue::from_str(&request_id) {
-        response.headers_mut().insert(REQUEST_ID, value);
+        let is_taken = response.headers().contains_key(REQUEST_ID);
+        let name = if is_taken { OUR_REQUEST_ID } else { REQUEST_ID };
+        response.headers_mut().insert(name, value);
     }
     let took = gateway.clock.elapsed().saturating_sub(started);
     note(

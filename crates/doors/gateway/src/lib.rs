@@ -4,7 +4,7 @@
 //! (`engine`), the JSON types (`wire`), or what a filter means (`model`).
 //!
 //! Reading order: [`settings`], then the way of one request: [`serve`] (connections), [`frame`] (id, log, metrics,
-//! errors into envelopes), [`guard`] (who asks), [`routes`], [`body`] (JSON in), [`writes`] (what a client that hangs up
+//! errors into envelopes), [`guard`] (who asks), [`routes`], [`body`] (JSON in), [`unpack`] (a compressed one), [`writes`] (what a client that hangs up
 //! does not end), a handler of [`add`], [`recall`], [`forget`], [`edit`], [`tasks`], [`upkeep`], [`cache`], [`history`], [`knowledge`] with
 //! [`upload`] (a form in), [`system`] or [`v1`] (the models' own routes), and [`present`] (the engine's answer as wire types). [`client`] is the
 //! other end: it asks a gateway, near or far, and [`form`] is what it uploads.
@@ -34,6 +34,7 @@ mod skills;
 mod state;
 mod system;
 mod tasks;
+mod unpack;
 mod upkeep;
 mod upload;
 mod v1;

@@ -5,7 +5,7 @@
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::from_fn_with_state;
-use axum::routing::{get, post, put};
+use axum::routing::{any, get, head, post, put};
 use wire::ErrorCode;
 
 use crate::failure::Failure;
@@ -22,6 +22,8 @@ impl Gateway {
     /// Every route, with everything around them.
     pub fn router(&self) -> Router {
         let mut router = Router::new()
+            // Some clients look first whether anybody is there.
+            .route("/", head(system::live).fallback(no_route))
             .route("/health", get(system::health))
             .route("/health/live", get(system::live))
             .route("/health/ready", get(system::ready))
@@ -58,14 +60,10 @@ impl Gateway {
                 .merge(self.library(version));
         }
         router = router
-            .route("/v1/chat/completions", post(v1::chat))
-            .route("/v1/messages", post(v1::messages))
-            .route("/v1/messages/count_tokens", post(v1::other))
-            .route("/v1/completions", post(v1::other))
-            .route("/v1/embeddings", post(v1::other))
-            .route("/v1/responses", post(v1::responses))
-            .route("/v1/models", get(v1::other))
-            .route("/v1/models/{*model}", get(v1::other));
+            .route("/v1/chat/completions", post(v1::chat).fallback(v1::other))
+            .route("/v1/messages", post(v1::messages).fallback(v1::other))
+            .route("/v1/responses", post(v1::responses).fallback(v1::other))
+            .route("/v1/{*path}", any(v1::other));
         router
             .fallback(no_route)
             .method_not_allowed_fallback(no_method)

@@ -1,13 +1,13 @@
 //! The models' own routes: what a client that only changed its base URL asks for.
 //!
-//! Owns: headers in both directions, the switches of a request, errors in the client's dialect. Never: a body's meaning
-//! (`proxy`), a byte of an answer.
+//! Owns: headers in both directions, the switches of a request, errors in the client's dialect; a conversation's body is unpacked.
+//! Never: a body's meaning (`proxy`), a byte of any other body or of an answer.
 
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
-use axum::http::{Method, StatusCode};
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, UPGRADE};
 use axum::response::{IntoResponse, Response};
 use model::{AppId, Name, ProjectId, Scope, SessionId};
 use proxy::{Answer, Memory, Refusal, Speech};
@@ -20,6 +20,7 @@ use crate::failure::Failure;
 use crate::frame::Visit;
 use crate::guard::Caller;
 use crate::state::Gateway;
+use crate::unpack::unpacked;
 
 /// Ours, and never sent on.
 const OURS: &str = "x-quipu-";
@@ -73,12 +74,18 @@ pub(crate) async fn responses(
     ask(&gateway, &visit, request, Some(Speech::Responses)).await
 }
 
-/// What is no conversation.
+/// What is no conversation: it goes to the server as it came.
 pub(crate) async fn other(
     gateway: State<Gateway>,
     visit: Visit,
     request: Request,
 ) -> Result<Response, Failure> {
+    if request.headers().contains_key(UPGRADE) {
+        return Ok(no_upgrade(request.uri().path()));
+    }
+    if leaves(request.uri().path()) {
+        return Err(Failure::not_found("route", request.uri().path()));
+    }
     ask(&gateway, &visit, request, None).await
 }
 
@@ -95,7 +102,8 @@ async fn ask(
         ));
     };
     let path = request.uri().path().to_owned();
-    let request = read(gateway, visit, request).await?;
+    let is_talk = speech.is_some();
+    let request = read(gateway, visit, request, is_talk).await?;
     let answer = match speech {
         Some(speech) => proxy.converse(request, speech).await,
         None => proxy.forward(request).await,
@@ -106,16 +114,46 @@ async fn ask(
     })
 }
 
-async fn read(gateway: &Gateway, visit: &Visit, request: Request) -> Result<proxy::Request, Failure> {
-    let (headers, is_get) = (request.headers().clone(), request.method() == Method::GET);
+/// Whether a path has a step back in it, with which it would leave the server's `/v1`.
+fn leaves(path: &str) -> bool {
+    let mut path = path.to_ascii_lowercase();
+    for (written, meant) in [("%2e", "."), ("%2f", "/"), ("%5c", "/"), ("\\", "/")] {
+        path = path.replace(written, meant);
+    }
+    path.split('/').any(|step| matches!(step, "." | ".."))
+}
+
+/// A client that would rather have a WebSocket is told at once that there is none: it then asks over HTTP.
+fn no_upgrade(path: &str) -> Response {
+    let message = "no WebSocket is served here: ask over HTTP, with `stream` for events";
+    let status = StatusCode::UPGRADE_REQUIRED;
+    let error = error(path, status.as_u16(), "upgrade_required", message);
+    let mut response = (status, Json(error)).into_response();
+    response
+        .headers_mut()
+        .insert(UPGRADE, HeaderValue::from_static("HTTP/1.1"));
+    response
+}
+
+async fn read(
+    gateway: &Gateway,
+    visit: &Visit,
+    request: Request,
+    is_talk: bool,
+) -> Result<proxy::Request, Failure> {
+    let (mut headers, method) = (request.headers().clone(), request.method().to_string());
     let path = request.uri().path_and_query().map_or("", |path| path.as_str());
     let path = path.strip_prefix("/v1/").unwrap_or(path).to_owned();
     let scope = scope(&headers, &visit.caller.home)?;
     visit.caller.enter(&scope)?;
-    let body = arrive(request, gateway).await?;
+    let mut body = arrive(request, gateway).await?;
+    if is_talk {
+        body = unpacked(&headers, body, gateway.settings.body_bytes_max).await?;
+        headers.remove(CONTENT_ENCODING);
+    }
     Ok(proxy::Request {
         path,
-        is_get,
+        method,
         owner: visit
             .caller
             .as_user(user(&headers, &gateway.settings.user_headers))?,

@@ -23,6 +23,7 @@ use crate::idle::Frame;
 use crate::learn;
 use crate::measure::Measured;
 use crate::proxy::{Memory, Proxy, Speech};
+use crate::said;
 use crate::store::Shared;
 use crate::talk::{Last, Logged, Open, Talk};
 
@@ -254,7 +255,11 @@ impl Closing {
         });
         self.proxy.store.learn(talk);
         if self.frame.speech == Speech::Responses {
-            let names = response.into_iter().chain(&self.server_conversation);
+            let items: Vec<String> = replies.iter().filter_map(|item| said::id(item)).collect();
+            let names = response
+                .into_iter()
+                .chain(&self.server_conversation)
+                .chain(&items);
             self.proxy.store.learn_responses(&self.frame.whose, talk, names);
         }
         self.proxy.keeper.keep(&talk.key, &talk.owner, at, records).await;

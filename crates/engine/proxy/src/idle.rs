@@ -317,7 +317,8 @@ impl Frame {
         tokens_max: usize,
     ) -> Result<Outcome, Failed> {
         let probed = self.target.upstream.probe().await;
-        let extras = self.target.extras(&probed, &self.whose, &self.conversation);
+        let slot = self.target.slot(&probed, &self.conversation, None);
+        let extras = self.target.extras(&probed, &self.whose, &self.conversation, slot);
         let body = Body::read(&self.body).map_err(|unfit| unfit.0)?;
         let said = user.map(|text| serde_json::json!({"role": "user", "content": text}).to_string());
         let messages = composed.messages.iter().map(|sent| sent.bytes.as_str());
@@ -342,6 +343,7 @@ impl Frame {
                 .map(|model| ("model", serde_json::Value::from(model.as_str()).to_string())),
         );
         let request = UpstreamRequest {
+            method: "POST".to_owned(),
             body: Some(Bytes::from(body.with(&replaced, &extras))),
             path: self.path.clone(),
             headers: crate::outgoing::headers(&self.headers, &extras),

@@ -6,11 +6,13 @@
 //!
 //! Reading order: [`Proxy`] (its parts), `whose` (whose a request is), `turn` (its order), `said` (what a request says), `side` (whether a
 //! client asks it for itself), `store` and `talk` (conversations), `responses` (those that a server holds), `recall` and `skills` (what a turn
-//! is given), `outgoing` (to the server), `after` (the answer), `learn` (what memory keeps of it), `keeper` (the
+//! is given), `outgoing` (to the server), `overflow` (a prompt that is too long for it),
+//! `after` (the answer), `learn` (what memory keeps of it), `keeper` (the
 //! disk), `idle` (between turns), [`gate`], [`GatedChat`], [`measure`],
 //! [`Refusal`].
 
 mod after;
+mod aside;
 mod body;
 mod endings;
 pub mod gate;
@@ -20,6 +22,7 @@ mod keeper;
 mod learn;
 pub mod measure;
 mod outgoing;
+mod overflow;
 mod proxy;
 mod recall;
 mod refusal;
@@ -27,6 +30,7 @@ mod responses;
 mod said;
 mod side;
 mod skills;
+mod steady;
 mod store;
 mod talk;
 mod turn;

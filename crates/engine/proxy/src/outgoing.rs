@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use ports::{Probed, UpstreamAnswer, UpstreamError, UpstreamRequest};
 use prefix::backend::{self, Extra, Profile, Refused};
-use prefix::compose::Composed;
+use prefix::compose::{Composed, Sent};
 use prefix::mark::{self, Marked};
 
 use crate::after::{self, Answer};
@@ -18,6 +18,23 @@ use crate::proxy::{Proxy, Request, Speech, Target};
 use crate::refusal::Refusal;
 use crate::said::Said;
 use crate::whose::Whose;
+
+/// A request that is to be sent, and for whom.
+pub(crate) struct Going<'a> {
+    pub(crate) request: &'a Request,
+    pub(crate) sent: Outgoing<'a>,
+    pub(crate) whose: &'a Whose,
+    pub(crate) conversation: &'a str,
+    /// The conversation that this one left half-way.
+    pub(crate) left: Option<&'a str>,
+}
+
+/// A server that answers.
+pub(crate) struct Reached {
+    pub(crate) target: Target,
+    pub(crate) lease: Lease,
+    pub(crate) answer: UpstreamAnswer,
+}
 
 /// A client's body, and what stands in the place of some of its fields.
 pub(crate) struct Outgoing<'a> {
@@ -43,7 +60,9 @@ impl<'a> Outgoing<'a> {
             .messages
             .iter()
             .filter(|sent| held.is_none() || sent.index >= held);
-        let messages: Vec<&str> = sent.map(|sent| sent.bytes.as_str()).collect();
+        // What the client only names goes out as a name.
+        let named = |sent: &Sent| said.name_at(sent.index?.checked_sub(held.unwrap_or(0))?);
+        let messages: Vec<&str> = sent.map(|sent| named(sent).unwrap_or(&sent.bytes)).collect();
         let messages = said
             .field(&messages)
             .map(|value| (speech.messages_field(), value));
@@ -92,23 +111,24 @@ impl<'a> Outgoing<'a> {
 
 impl Proxy {
     /// Sends a body to the first target that can be reached; once more without what a server refuses by name.
-    pub(crate) async fn send(
-        &self,
-        targets: &[Target],
-        request: &Request,
-        sent: &Outgoing<'_>,
-        whose: &Whose,
-        conversation: &str,
-    ) -> Result<(Target, Lease, UpstreamAnswer), Refusal> {
+    pub(crate) async fn send(&self, targets: &[Target], going: &Going<'_>) -> Result<Reached, Refusal> {
         let mut failure = None;
+        let Going { request, sent, .. } = going;
         for target in targets {
             let probed = target.upstream.probe().await;
             let marked = sent.marked(&target.kind(&probed).profile());
             let lease = self.gates.of(target.upstream.base_url()).foreground();
+            let reached = |answer| Reached {
+                target: target.clone(),
+                lease,
+                answer,
+            };
+            let slot = target.slot(&probed, going.conversation, going.left);
             for _ in 0..2 {
-                let mut extras = target.extras(&probed, whose, conversation);
+                let mut extras = target.extras(&probed, going.whose, going.conversation, slot);
                 extras.retain(|extra| *extra != Extra::Marks || marked.is_some());
                 let upstream_request = UpstreamRequest {
+                    method: "POST".to_owned(),
                     body: Some(sent.with(&extras, marked.as_ref(), target.model.as_deref())),
                     path: request.path.clone(),
                     headers: headers(&request.headers, &extras),
@@ -121,10 +141,10 @@ impl Proxy {
                     Ok(answer) if matches!(answer.status, 400 | 422) && !extras.is_empty() => {
                         let (said, answer) = after::buffered(answer).await;
                         if !target.learn(answer.status, &said, &extras) {
-                            return Ok((target.clone(), lease, answer));
+                            return Ok(reached(answer));
                         }
                     }
-                    Ok(answer) => return Ok((target.clone(), lease, answer)),
+                    Ok(answer) => return Ok(reached(answer)),
                 }
             }
         }
@@ -141,7 +161,8 @@ impl Proxy {
         let mut failure = None;
         for target in targets {
             let upstream_request = UpstreamRequest {
-                body: (!request.is_get).then(|| body.clone()),
+                method: request.method.clone(),
+                body: Some(body.clone()).filter(|body| !body.is_empty()),
                 path: request.path.clone(),
                 headers: request.headers.clone(),
             };
@@ -179,12 +200,18 @@ pub(crate) type Learnt = Arc<Mutex<Refused>>;
 
 impl Target {
     /// What this server may be sent beside the client's own fields, for a conversation.
-    pub(crate) fn extras(&self, probed: &Probed, whose: &Whose, conversation: &str) -> Vec<Extra> {
+    pub(crate) fn extras(
+        &self,
+        probed: &Probed,
+        whose: &Whose,
+        conversation: &str,
+        slot: Option<u32>,
+    ) -> Vec<Extra> {
         let tenant = format!("{}/{}", whose.scope.app, whose.scope.project);
         let session = backend::Session {
             tenant: &tenant,
             conversation: Some(conversation),
-            slot: self.slot(probed, conversation),
+            slot,
         };
         self.kind(probed).profile().extras(session, &self.refused())
     }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use context::guard::{Claims, Window};
 use engine::Engine;
 use model::{Name, Owner, Scope, SessionId};
 use ports::{Clock, Conversations, Ids, Probed, Upstream};
@@ -15,6 +16,7 @@ use prefix::backend::{self, Kind};
 use serde_json::value::RawValue;
 use transcript::dialect::Dialect;
 
+use crate::aside;
 use crate::body::Body;
 use crate::endings::Endings;
 use crate::gate::Gates;
@@ -40,6 +42,8 @@ pub struct Route {
     pub models: Vec<String>,
     /// The server's own name for the model, where it is another.
     pub model: Option<String>,
+    /// Wins over what the server tells of its window, in tokens.
+    pub window_tokens: Option<usize>,
 }
 
 /// What whoever runs the proxy has every conversation begin with.
@@ -91,10 +95,22 @@ pub(crate) struct Target {
     pub(crate) upstream: Arc<dyn Upstream>,
     pub(crate) model: Option<String>,
     configured: Option<Kind>,
+    configured_window: Option<usize>,
+    /// Windows that it told when it refused a prompt, by model.
+    windows: Arc<Mutex<BTreeMap<String, usize>>>,
     pub(crate) learnt: Learnt,
     turns: Arc<AtomicU64>,
-    /// The conversation that each slot was given to, and the turn in which it used it last.
-    slots: Arc<Mutex<BTreeMap<u32, (String, u64)>>>,
+    slots: Arc<Mutex<BTreeMap<u32, Given>>>,
+}
+
+/// To whom a slot was given.
+#[derive(Debug)]
+struct Given {
+    conversation: String,
+    /// The turn in which it used it last.
+    last: u64,
+    /// The conversation whose slot it was, and which this one left half-way.
+    left: Option<String>,
 }
 
 /// A slot whose conversation was quiet for so many turns of each slot goes to another.
@@ -103,29 +119,79 @@ const QUIET_TURNS: u64 = 4;
 impl Target {
     /// The slot of a conversation, where the server has several: left to itself it would put two conversations that begin alike
     /// into one. None where more conversations are under way than there are slots.
-    pub(crate) fn slot(&self, probed: &Probed, conversation: &str) -> Option<u32> {
+    ///
+    /// One that has `left` another half-way takes its slot, which holds all that both have in common. If the other goes on all the
+    /// same, no slot is named for it: the server then finds the one that begins alike, and a slot of its own would be empty.
+    pub(crate) fn slot(&self, probed: &Probed, conversation: &str, left: Option<&str>) -> Option<u32> {
         let count = probed.slots.filter(|count| *count > 1)?;
         let turn = self.turns.load(Ordering::Relaxed);
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        let mine = slots
-            .iter()
-            .find(|(_, (held, _))| held == conversation)
-            .map(|(slot, _)| *slot);
+        let of = |name: &str| {
+            let mut given = slots.iter().filter(|(_, given)| given.conversation == name);
+            given.next().map(|(slot, _)| *slot)
+        };
+        let mine = of(conversation);
+        let inherited = left.and_then(of);
+        let was_left = || {
+            slots
+                .values()
+                .any(|given| given.left.as_deref() == Some(conversation))
+        };
+        if mine.is_none() && inherited.is_none() && was_left() {
+            return None;
+        }
         let free = || (0..count).find(|slot| !slots.contains_key(slot));
         let quiet = || {
-            let (slot, (_, last)) = slots.iter().min_by_key(|(_, (_, last))| *last)?;
-            (turn.saturating_sub(*last) > QUIET_TURNS * u64::from(count)).then_some(*slot)
+            let (slot, given) = slots.iter().min_by_key(|(_, given)| given.last)?;
+            (turn.saturating_sub(given.last) > QUIET_TURNS * u64::from(count)).then_some(*slot)
         };
-        let slot = mine.or_else(free).or_else(quiet)?;
-        slots.insert(slot, (conversation.to_owned(), turn));
+        let slot = mine.or(inherited).or_else(free).or_else(quiet)?;
+        let before = slots.remove(&slot);
+        let left = match before {
+            Some(before) if before.conversation == conversation => before.left,
+            Some(before) => inherited.map(|_| before.conversation),
+            None => None,
+        };
+        let given = Given {
+            conversation: conversation.to_owned(),
+            last: turn,
+            left,
+        };
+        slots.insert(slot, given);
         Some(slot)
     }
 
     /// The slot that a conversation was given, where the server is told of it.
     pub(crate) fn slot_of(&self, conversation: &str) -> Option<u32> {
         let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        let mine = slots.iter().find(|(_, (held, _))| held == conversation);
+        let mine = slots.iter().find(|(_, given)| given.conversation == conversation);
         mine.map(|(slot, _)| *slot).filter(|_| self.names_slots())
+    }
+
+    /// The window of a model there, in tokens: as configured, else as the server tells, else as the model is known, and never wider
+    /// than the server said when it refused a prompt.
+    pub(crate) async fn window(&self, model: &str) -> usize {
+        let asked = match self.configured_window {
+            Some(_) => None,
+            None => self.upstream.window(self.model.as_deref().unwrap_or(model)).await,
+        };
+        let window = Window::resolve(&Claims {
+            model_config: self.configured_window,
+            backend: asked,
+            model: Some(model.to_owned()),
+            ..Claims::default()
+        });
+        let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        windows
+            .get(model)
+            .copied()
+            .unwrap_or(usize::MAX)
+            .min(window.tokens)
+    }
+
+    pub(crate) fn learn_window(&self, model: &str, tokens: usize) {
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        windows.insert(model.to_owned(), tokens);
     }
 
     /// What the server is, as far as is known.
@@ -230,7 +296,8 @@ impl Speech {
 pub struct Request {
     /// Behind `/v1/`, with its query.
     pub path: String,
-    pub is_get: bool,
+    /// As HTTP writes it.
+    pub method: String,
     /// The client's, but for those that concern the connection or are ours. Names in lower case.
     pub headers: Vec<(String, String)>,
     pub body: Bytes,
@@ -254,6 +321,8 @@ impl Proxy {
             upstream: Arc::clone(&route.upstream),
             model: route.model.clone(),
             configured: route.kind,
+            configured_window: route.window_tokens,
+            windows: Arc::default(),
             learnt: Learnt::default(),
             turns: Arc::default(),
             slots: Arc::default(),
@@ -306,13 +375,15 @@ impl Proxy {
         &self.gates
     }
 
-    /// Sends on a request that is no conversation: embeddings, models, completions.
+    /// Sends on a request that is no conversation: embeddings, models, files.
     pub async fn forward(&self, request: Request) -> Result<crate::after::Answer, Refusal> {
-        let model = std::str::from_utf8(&request.body)
-            .ok()
-            .and_then(|text| Body::read(text).ok()?.text("model"))
-            .unwrap_or_default();
-        let targets = self.targets(&model)?;
+        let body = request.body.clone();
+        let model = aside::if_large(body.len(), async move { model_of(&body) }).await?;
+        // What names no model is the first server's, if it is nobody's.
+        let targets = match self.targets(&model) {
+            Err(_) if model.is_empty() && !self.targets.is_empty() => vec![self.targets[0].clone()],
+            targets => targets?,
+        };
         self.pass(&targets, &request, request.body.clone()).await
     }
 
@@ -370,4 +441,11 @@ impl Proxy {
     pub(crate) fn fresh_conversation(&self) -> String {
         format!("{:012x}-{:016x}", self.clock.now().millis(), self.ids.next())
     }
+}
+
+/// The model that a body names; empty where it is no JSON.
+fn model_of(body: &Bytes) -> String {
+    let text = std::str::from_utf8(body).ok();
+    let model = text.and_then(|text| Body::read(text).ok()?.text("model"));
+    model.unwrap_or_default()
 }

@@ -55,6 +55,15 @@ impl Refusal {
         }
     }
 
+    /// Quipu ends before the request does.
+    pub(crate) fn ending() -> Self {
+        Self {
+            status: 503,
+            code: "shutting_down",
+            ..Self::invalid("Quipu is shutting down: ask again")
+        }
+    }
+
     pub(crate) fn upstream(error: &UpstreamError) -> Self {
         let (status, code) = match error {
             UpstreamError::Unreachable { .. } => (502, "upstream_unreachable"),

@@ -4,6 +4,8 @@
 
 use std::borrow::Cow;
 
+use serde::Deserialize;
+
 use crate::body::{self, Body, Unfit};
 use crate::proxy::Speech;
 
@@ -47,6 +49,18 @@ impl<'a> Said<'a> {
         self.previous.as_deref().or(self.conversation.as_deref())
     }
 
+    /// The messages, with what is known in the place of those that only name it.
+    pub(crate) fn messages_with<'b>(&'b self, known: &'b [Option<String>]) -> impl Iterator<Item = &'b str> {
+        let said = self.messages.iter().enumerate();
+        said.map(|(at, message)| known.get(at).and_then(Option::as_deref).unwrap_or(message))
+    }
+
+    /// The message at this place, where it only names an item.
+    pub(crate) fn name_at(&self, at: usize) -> Option<&str> {
+        let message = self.messages.get(at)?;
+        reference(message).map(|_| &**message)
+    }
+
     /// The field's value with these messages; none where they are the client's own.
     pub(crate) fn field(&self, sent: &[&str]) -> Option<String> {
         if self.messages == sent {
@@ -59,4 +73,29 @@ impl<'a> Said<'a> {
         let text = text.and_then(|rest| rest.strip_suffix(MESSAGE.1));
         Some(text.map_or_else(|| body::list(sent), str::to_owned))
     }
+}
+
+/// The id of the item that a message names, where it does nothing else: the server holds the item.
+pub(crate) fn reference(message: &str) -> Option<String> {
+    if !message.contains(REFERENCE) {
+        return None;
+    }
+    let item: Item = serde_json::from_str(message).ok()?;
+    item.id.filter(|_| item.kind.as_deref() == Some(REFERENCE))
+}
+
+/// The id that an item of a response has.
+pub(crate) fn id(item: &str) -> Option<String> {
+    let item: Item = serde_json::from_str(item).ok()?;
+    item.id
+}
+
+const REFERENCE: &str = "item_reference";
+
+/// What of an item tells which it is.
+#[derive(Deserialize)]
+struct Item {
+    id: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
 }

@@ -12,6 +12,7 @@ use tokens::Meter;
 use transcript::dialect::Dialect;
 
 use crate::responses::{Place, Responses};
+use crate::said::{self, Said};
 use crate::talk::{self, Talk};
 use crate::whose::{self, BEGINNING, Whose};
 
@@ -28,6 +29,8 @@ const RECORDS_MAX: usize = 200_000;
 pub(crate) struct Found {
     pub(crate) talk: Shared,
     pub(crate) front: usize,
+    /// The conversation that this one has just left half-way.
+    pub(crate) left: Option<String>,
 }
 
 pub(crate) type Shared = Arc<tokio::sync::Mutex<Talk>>;
@@ -93,7 +96,11 @@ impl Store {
                 Kind::Truncated { front, .. } => talk.lock().await.chain.end(front),
                 _ => 0,
             };
-            return Ok(Found { talk, front });
+            return Ok(Found {
+                talk,
+                front,
+                left: None,
+            });
         }
         let branched = match (&matched.conversation, matched.kind) {
             (Some(id), Kind::Branched { at }) => self.held().touch(id, whose).map(|talk| (id, talk, at)),
@@ -104,8 +111,10 @@ impl Store {
             .map(|(id, ..)| whose::family(session_of(id)).to_owned());
         let session = named.unwrap_or_else(|| whose::unnamed(&fresh(), hinted.or(origin).as_deref()));
         let mut talk = Self::make(whose, session, dialect, meter.clone());
+        let mut left = None;
         if let Some((_, origin, at)) = branched {
             let origin = origin.lock().await;
+            left = Some(origin.key.session.to_string());
             let events = origin.shadow.fork(origin.chain.end(at));
             let records = whose.with(|scope| {
                 let record = |event| talk.apply(scope, &talk::Logged::Sent(event));
@@ -116,6 +125,7 @@ impl Store {
         Ok(Found {
             talk: self.hold(talk),
             front: 0,
+            left,
         })
     }
 
@@ -146,6 +156,23 @@ impl Store {
             .take(count)
             .map(|entry| entry.bytes.clone())
             .collect())
+    }
+
+    /// The items that a request names and does not send, by place, as far as they were seen.
+    pub(crate) async fn referred(&self, whose: &Whose, said: &Said<'_>) -> Vec<Option<String>> {
+        let mut known = Vec::new();
+        for (at, message) in said.messages.iter().enumerate() {
+            let Some(id) = said::reference(message) else {
+                continue;
+            };
+            let place = self.responses().place(whose, &id);
+            let talk = place.and_then(|place| self.held().touch(&place.talk, whose));
+            if let Some(talk) = talk {
+                known.resize(at + 1, None);
+                known[at] = talk.lock().await.item(&id);
+            }
+        }
+        known
     }
 
     /// The talk's end goes by these ids of the server's from now on.

@@ -27,6 +27,7 @@ use transcript::dialect::{self, Dialect};
 use transcript::{Item, ItemId, Role};
 
 use crate::idle::Frame;
+use crate::said;
 
 /// What is known of a conversation.
 #[derive(Debug, Clone)]
@@ -289,7 +290,8 @@ impl Talk {
                 Event::Epoch { .. } | Event::Edit(_) => 0,
             })
             .sum();
-        self.session.tokens() + bytes >= self.session.inputs(budget).threshold
+        let inputs = self.session.inputs(budget);
+        inputs.used + bytes >= inputs.threshold
     }
 
     /// Takes in the messages that these events brought: they wait for an answer.
@@ -318,6 +320,13 @@ impl Talk {
             .collect()
     }
 
+    /// The item of a response that has this id.
+    pub(crate) fn item(&self, id: &str) -> Option<String> {
+        let is_it = |bytes: &str| bytes.contains(id) && said::id(bytes).as_deref() == Some(id);
+        let entry = self.shadow.entries().iter().rfind(|entry| is_it(&entry.bytes));
+        entry.map(|entry| entry.bytes.clone())
+    }
+
     /// Why the request that is decided is no extension of the last: epochs that began while nobody talked count too.
     pub(crate) fn begun(&self) -> Vec<Reason> {
         let mut reasons = self.begun.clone();
@@ -327,10 +336,10 @@ impl Talk {
     }
 
     /// Brings the view within its budget; what was recorded for that, or why it cannot be.
-    pub(crate) fn fit(&mut self, budget: &Budget) -> Result<Vec<ViewEvent>, OverBudget> {
+    pub(crate) fn fit(&mut self, budget: &Budget, trigger: Trigger) -> Result<Vec<ViewEvent>, OverBudget> {
         let mut events = Vec::new();
         self.session
-            .fit(budget, Trigger::Auto, |event| events.push(event.clone()));
+            .fit(budget, trigger, |event| events.push(event.clone()));
         self.log.extend(events.iter().cloned());
         self.session.assemble(budget)?;
         Ok(events)
@@ -373,6 +382,17 @@ impl Talk {
 
     fn place(&self, id: ItemId) -> Option<usize> {
         self.ids.binary_search(&id).ok()
+    }
+
+    /// A server's window in the tokens that are counted here, after it refused a prompt of so many of its own.
+    pub(crate) fn window_as_counted(&mut self, window: usize, prompt_tokens: usize, beside: usize) -> usize {
+        self.learn_usage(prompt_tokens, beside);
+        let counted = self.session.view_tokens() + beside;
+        if counted >= prompt_tokens {
+            return window;
+        }
+        // It is not believed yet that so much more is counted there.
+        window * counted / prompt_tokens
     }
 
     /// What the server counted of the view that was sent.

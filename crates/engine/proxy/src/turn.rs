@@ -3,11 +3,12 @@
 //! Owns: the order of a turn. Invariants: no request above its budget is sent; without a logged reason a request extends the
 //! one before it; what is unknown in a request passes through. Never: waiting for memory work, reading the answer (`after`).
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use context::budget::Budget;
 use context::event::Event as ViewEvent;
-use context::guard::{Claims, Window};
+use context::plan::Trigger;
 use ports::{NewRecord, Probed};
 use prefix::backend;
 use prefix::compose::{self, Composed, Replay, System, Wanted};
@@ -17,17 +18,20 @@ use tokens::Meter;
 use transcript::dialect;
 
 use crate::after::{Answer, Closing, Injected};
+use crate::aside;
 use crate::body::{Body, LENGTHS};
 use crate::idle::Frame;
 use crate::learn;
-use crate::outgoing::Outgoing;
+use crate::outgoing::{Going, Outgoing, Reached};
+use crate::overflow::{self, Overflow};
 use crate::proxy::{Memory, Proxy, Request, Speech, Target};
 use crate::recall;
 use crate::refusal::Refusal;
 use crate::said::Said;
 use crate::side;
 use crate::skills;
-use crate::store::Found;
+use crate::steady;
+use crate::store::{Found, Shared};
 use crate::talk::{Logged, Talk};
 use crate::whose::Whose;
 
@@ -44,6 +48,8 @@ const RESERVE_PART: usize = 8;
 
 /// A request that is decided, and the talk as it is then.
 struct Decided {
+    conversation: String,
+    is_compacted: bool,
     composed: Composed,
     records: Vec<NewRecord>,
     /// Records before these.
@@ -57,6 +63,12 @@ struct Decided {
 impl Proxy {
     /// Sends a request of a conversation on, with what memory adds to it.
     pub async fn converse(&self, request: Request, speech: Speech) -> Result<Answer, Refusal> {
+        let proxy = self.clone();
+        let bytes = request.body.len();
+        aside::if_large(bytes, async move { proxy.turn(request, speech).await }).await?
+    }
+
+    async fn turn(&self, request: Request, speech: Speech) -> Result<Answer, Refusal> {
         let started = self.clock.elapsed();
         let text =
             std::str::from_utf8(&request.body).map_err(|_| Refusal::invalid("the body is not UTF-8"))?;
@@ -73,45 +85,41 @@ impl Proxy {
         let (counts_for, meter) = Meter::for_models(&names);
         let whose = self.whose(&request, &body)?;
         let held = self.held(&whose, &said, &meter).await?;
+        let referred = self.store.referred(&whose, &said).await;
         let before = held.iter().flatten().map(String::as_str);
-        let messages: Vec<&str> = before.chain(said.messages.iter().map(AsRef::as_ref)).collect();
-        let front = match speech {
-            Speech::Chat => prefix::canon::leading_system(&messages),
-            Speech::Messages | Speech::Responses => 0,
-        };
-        let fresh = || self.fresh_conversation();
-        let Found { talk: shared, front } = self
-            .store
-            .find(&whose, speech.dialect(), &messages[front..], &meter, fresh)
-            .await
-            .map_err(|error| Refusal::internal(&error))?;
-        let turn = Turn {
+        let messages: Vec<&str> = before.chain(said.messages_with(&referred)).collect();
+        let found = self.found(&whose, speech, &messages, &meter).await?;
+        let kind = targets[0].kind(&probed);
+        let mut turn = Turn {
             request: &request,
             whose: &whose,
             body: &body,
+            said: &said,
+            system: steady::system(body.get(speech.system_field()), speech, kind),
             model: &model,
             counts_for,
             messages: &messages,
             held: held.as_ref().map(Vec::len),
-            front,
+            front: found.front,
             speech,
             probed: &probed,
-            kind: targets[0].kind(&probed),
+            kind,
+            window: targets[0].window(&model).await,
             meter,
         };
-        let mut talk = shared.lock().await;
-        let decided = self.decide(&turn, &mut talk).await?;
-        let (key, owner) = (talk.key.clone(), talk.owner.clone());
-        let open = talk.begin();
-        self.keeper.keep(&key, &owner, decided.at, decided.records).await;
-        drop(talk);
-        let sent = Outgoing::new(&request.body, &body, speech, &said, turn.held, &decided.composed);
-        let conversation = key.session.to_string();
-        let sending = self.send(&targets, &request, &sent, &whose, &conversation);
-        let (target, lease, answer) = sending.await?;
+        let open = found.talk.lock().await.begin();
+        let mut decided = self.take(&turn, &found.talk, None).await?;
+        let injected = injected(&decided.composed, &turn.meter);
+        let reached = self.reach(&mut turn, &found, &targets, &mut decided).await?;
+        let Reached {
+            target,
+            lease,
+            answer,
+        } = reached;
+        let conversation = decided.conversation;
         let closing = Closing {
             proxy: self.clone(),
-            shared,
+            shared: found.talk,
             open,
             started,
             memory: request.memory,
@@ -121,7 +129,7 @@ impl Proxy {
             version: decided.version,
             reasons: decided.reasons,
             head_tokens: decided.head_tokens,
-            injected: injected(&decided.composed, &turn.meter),
+            injected,
             composed: decided.composed,
             server_conversation: said.conversation.clone(),
             lease: Some(lease),
@@ -129,6 +137,71 @@ impl Proxy {
         // By the name that the client knows it by.
         let told = whose.conversation.map_or(conversation, |name| name.to_string());
         Ok(closing.watch(answer, body.is_true("stream"), told))
+    }
+
+    /// Sends what was decided; once more, compacted, where the server says that it has no room for so much. What it says then is
+    /// the answer.
+    async fn reach(
+        &self,
+        turn: &mut Turn<'_>,
+        found: &Found,
+        targets: &[Target],
+        decided: &mut Decided,
+    ) -> Result<Reached, Refusal> {
+        let mut reached = self.send(targets, &turn.going(found, decided)).await?;
+        let (overflow, answer) = overflow::read(reached.answer).await;
+        reached.answer = answer;
+        let Some(overflow) = overflow else {
+            return Ok(reached);
+        };
+        reached.target.learn_window(turn.model, overflow.window_tokens);
+        turn.window = turn.window.min(overflow.window_tokens);
+        match self.take(turn, &found.talk, Some(overflow)).await {
+            Ok(again) if again.is_compacted => *decided = again,
+            _ => return Ok(reached),
+        }
+        tracing::info!(
+            window_tokens = overflow.window_tokens,
+            "the model server has a smaller window than was known: the conversation is compacted"
+        );
+        let targets = [reached.target];
+        drop(reached.lease);
+        self.send(&targets, &turn.going(found, decided)).await
+    }
+
+    /// Decides a request, and hands to the disk what it changes.
+    async fn take(
+        &self,
+        turn: &Turn<'_>,
+        shared: &Shared,
+        overflow: Option<Overflow>,
+    ) -> Result<Decided, Refusal> {
+        let mut talk = shared.lock().await;
+        let mut decided = self.decide(turn, &mut talk, overflow).await?;
+        let records = std::mem::take(&mut decided.records);
+        self.keeper
+            .keep(&talk.key, &talk.owner, decided.at, records)
+            .await;
+        Ok(decided)
+    }
+
+    /// The talk that these messages continue.
+    async fn found(
+        &self,
+        whose: &Whose,
+        speech: Speech,
+        messages: &[&str],
+        meter: &Meter,
+    ) -> Result<Found, Refusal> {
+        let front = match speech {
+            Speech::Chat => prefix::canon::leading_system(messages),
+            Speech::Messages | Speech::Responses => 0,
+        };
+        let fresh = || self.fresh_conversation();
+        let found = self
+            .store
+            .find(whose, speech.dialect(), &messages[front..], meter, fresh);
+        found.await.map_err(|error| Refusal::internal(&error))
     }
 
     /// What the server holds before this request, as far as it is known; none where the client sends all of it.
@@ -146,23 +219,19 @@ impl Proxy {
     }
 
     /// Decides what is sent and takes it into the talk.
-    async fn decide(&self, turn: &Turn<'_>, talk: &mut Talk) -> Result<Decided, Refusal> {
+    async fn decide(
+        &self,
+        turn: &Turn<'_>,
+        talk: &mut Talk,
+        overflow: Option<Overflow>,
+    ) -> Result<Decided, Refusal> {
         talk.count_for(turn.counts_for, &turn.meter);
         talk.dialect = turn.speech.dialect();
         let tools = turn
             .body
             .list("tools")
             .map_err(|unfit| Refusal::invalid(unfit.0))?;
-        let request = compose::Request {
-            model: turn.model,
-            system: match turn.speech {
-                Speech::Chat => System::Messages,
-                speech => System::Field(turn.body.get(speech.system_field())),
-            },
-            tools: &tools,
-            messages: turn.messages,
-            front: turn.front,
-        };
+        let request = turn.composable(&tools);
         let mut wanted = Wanted {
             head: talk.shadow.head().own.clone(),
             edits: turn.held.map_or_else(|| talk.edits(), |_| Vec::new()),
@@ -173,11 +242,16 @@ impl Proxy {
             },
             ..Wanted::default()
         };
-        let (mut plan, head_tokens, budget) = self.planned(turn, talk, request, &mut wanted).await;
+        let must = overflow.is_some();
+        let (mut plan, head_tokens, mut budget) = self.planned(turn, talk, request, &mut wanted, must).await;
+        if let Some(prompt_tokens) = overflow.and_then(|overflow| overflow.prompt_tokens) {
+            budget.window = talk.window_as_counted(budget.window, prompt_tokens, head_tokens);
+        }
         let mut compacted = Vec::new();
         // What the server holds is the server's to shorten.
-        if turn.held.is_none() && talk.may_exceed(&budget, plan.events()) {
-            (compacted, wanted.edits) = turn.fitted(talk, plan.events(), &budget)?;
+        if turn.held.is_none() && (must || talk.may_exceed(&budget, plan.events())) {
+            let trigger = if must { Trigger::Overflow } else { Trigger::Auto };
+            (compacted, wanted.edits) = turn.fitted(talk, plan.events(), &budget, trigger)?;
             if !compacted.is_empty() {
                 wanted.reasons = vec![Reason::Compaction];
                 plan = compose::plan(&talk.shadow, request, &wanted);
@@ -190,6 +264,7 @@ impl Proxy {
         };
         let composed = plan.compose(draft.as_ref());
         let at = talk.records;
+        let is_compacted = !compacted.is_empty();
         let records = turn.whose.with(|scope| {
             let sent = composed.events.iter().cloned().map(Logged::Sent);
             let logged = sent.chain(compacted.into_iter().map(Logged::View));
@@ -200,6 +275,8 @@ impl Proxy {
             talk.ask(&composed.events);
         }
         Ok(Decided {
+            conversation: talk.key.session.to_string(),
+            is_compacted,
             composed,
             records,
             at,
@@ -218,11 +295,12 @@ impl Proxy {
         talk: &mut Talk,
         request: compose::Request<'a>,
         wanted: &mut Wanted,
+        must_compact: bool,
     ) -> (compose::Plan<'a>, usize, Budget) {
         let head_tokens = turn.head_tokens(talk, &wanted.head.text);
         let budget = turn.budget(head_tokens);
         let plan = compose::plan(&talk.shadow, request, wanted);
-        let is_full = turn.held.is_none() && talk.may_exceed(&budget, plan.events());
+        let is_full = turn.held.is_none() && (must_compact || talk.may_exceed(&budget, plan.events()));
         if !plan.renews_head() && !is_full {
             return (plan, head_tokens, budget);
         }
@@ -237,7 +315,7 @@ impl Proxy {
         let Some(instructions) = self.instructions.clone() else {
             return String::new();
         };
-        let chars = turn.window() / INSTRUCTIONS_PART * CHARS_PER_TOKEN;
+        let chars = turn.window / INSTRUCTIONS_PART * CHARS_PER_TOKEN;
         let read = move || instructions.read(chars.min(INSTRUCTIONS_CHARS_MAX));
         tokio::task::spawn_blocking(read).await.unwrap_or_default()
     }
@@ -314,6 +392,9 @@ struct Turn<'a> {
     request: &'a Request,
     whose: &'a Whose,
     body: &'a Body<'a>,
+    said: &'a Said<'a>,
+    /// The dialect's system field, as it is sent.
+    system: Option<Cow<'a, str>>,
     model: &'a str,
     /// The name whose vocabulary counts.
     counts_for: &'a str,
@@ -324,10 +405,37 @@ struct Turn<'a> {
     speech: Speech,
     probed: &'a Probed,
     kind: backend::Kind,
+    /// In tokens.
+    window: usize,
     meter: Meter,
 }
 
 impl Turn<'_> {
+    fn composable<'a>(&'a self, tools: &'a [&'a str]) -> compose::Request<'a> {
+        compose::Request {
+            model: self.model,
+            system: match self.speech {
+                Speech::Chat => System::Messages,
+                Speech::Messages | Speech::Responses => System::Field(self.system.as_deref()),
+            },
+            tools,
+            messages: self.messages,
+            front: self.front,
+        }
+    }
+
+    /// What goes out, and for whom.
+    fn going<'a>(&'a self, found: &'a Found, decided: &'a Decided) -> Going<'a> {
+        let (text, composed) = (&self.request.body, &decided.composed);
+        Going {
+            request: self.request,
+            sent: Outgoing::new(text, self.body, self.speech, self.said, self.held, composed),
+            whose: self.whose,
+            conversation: &decided.conversation,
+            left: found.left.as_deref(),
+        }
+    }
+
     /// What a call of our own in this talk would be made of.
     fn frame(&self, target: Target, conversation: &str, budget: Budget) -> Frame {
         let kind = target.kind(self.probed);
@@ -360,45 +468,44 @@ impl Turn<'_> {
                 let system = [&self.messages[..leading], &[own]].concat();
                 talk.head_tokens(&system, tools, &self.meter)
             }
-            speech => {
-                let system = self.body.get(speech.system_field()).unwrap_or_default();
+            Speech::Messages | Speech::Responses => {
+                let system = self.system.as_deref().unwrap_or_default();
                 talk.head_tokens(&[system, own], tools, &self.meter)
             }
         }
     }
 
     /// What must leave the view for these events to fit, and the edits that then hold.
-    fn fitted(&self, talk: &Talk, events: &[Event], budget: &Budget) -> Result<Fitted, Refusal> {
+    fn fitted(
+        &self,
+        talk: &Talk,
+        events: &[Event],
+        budget: &Budget,
+        trigger: Trigger,
+    ) -> Result<Fitted, Refusal> {
         let mut trial = talk.clone();
         self.whose.with(|scope| {
             for event in events {
                 trial.apply(scope, &Logged::Sent(event.clone()));
             }
         });
-        let compacted = trial.fit(budget).map_err(|over| Refusal::over_budget(&over))?;
+        let compacted = trial
+            .fit(budget, trigger)
+            .map_err(|over| Refusal::over_budget(&over))?;
         Ok((compacted, trial.edits()))
-    }
-
-    fn window(&self) -> usize {
-        Window::resolve(&Claims {
-            backend: self.probed.window_tokens,
-            model: Some(self.model.to_owned()),
-            ..Claims::default()
-        })
-        .tokens
     }
 
     /// In a small window memory may not crowd out the talk.
     fn fragment_tokens_max(&self) -> usize {
-        FRAGMENT_TOKENS_MAX.min(self.window() / 16)
+        FRAGMENT_TOKENS_MAX.min(self.window / 16)
     }
 
     fn pages_tokens_max(&self) -> usize {
-        PAGES_TOKENS_MAX.min(self.window() / 16)
+        PAGES_TOKENS_MAX.min(self.window / 16)
     }
 
     fn budget(&self, head_tokens: usize) -> Budget {
-        let window = self.window();
+        let window = self.window;
         let asked = LENGTHS
             .iter()
             .find_map(|name| self.body.get(name)?.parse::<usize>().ok());

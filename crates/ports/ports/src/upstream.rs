@@ -12,7 +12,8 @@ use prefix::backend::Kind;
 /// A request as it goes out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamRequest {
-    /// `POST` with a body, else `GET`.
+    /// As HTTP writes it: `POST`.
+    pub method: String,
     pub body: Option<Bytes>,
     /// Behind the base URL, without a leading `/`, with its query if it has one: `chat/completions`.
     pub path: String,
@@ -81,10 +82,15 @@ pub trait Upstream: Send + Sync + std::fmt::Debug {
     fn name(&self) -> &str;
     /// As in `http://127.0.0.1:8080/v1`, without what may be a key.
     fn base_url(&self) -> &str;
-    /// Sends a request and comes back when the answer's head is there. What certainly did not reach the server, and what it
-    /// put off (429, 502, 503, 504), is tried again within the adapter's bounds; the last answer is given as it came.
+    /// Sends a request and comes back when the answer's head is there. What certainly did not reach the server is tried again
+    /// within the adapter's bounds; any answer is given as it came, for its client knows whether to ask again.
     async fn send(&self, request: UpstreamRequest) -> Result<UpstreamAnswer, UpstreamError>;
     /// Asks the server what it is; reads only, once, and answers from then on by what it found. A server that could not be
     /// asked is asked again later.
     async fn probe(&self) -> Probed;
+    /// The window of one of its models, in tokens, as far as the server tells.
+    async fn window(&self, model: &str) -> Option<usize> {
+        let _ = model;
+        self.probe().await.window_tokens
+    }
 }

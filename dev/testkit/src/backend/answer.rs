@@ -55,6 +55,21 @@ impl Answer {
         Self::error(400, "invalid_request_error", &violations.join("; "))
     }
 
+    /// As llama.cpp says it.
+    pub(super) fn too_long(tokens: usize, tokens_max: usize) -> Self {
+        let message = format!(
+            "request ({tokens} tokens) exceeds the available context size ({tokens_max} tokens), try increasing it"
+        );
+        let error = json!({
+            "code": 400,
+            "message": message,
+            "type": "exceed_context_size_error",
+            "n_prompt_tokens": tokens,
+            "n_ctx": tokens_max,
+        });
+        Self::json(400, &json!({"error": error}))
+    }
+
     /// In a form that clients of OpenAI's and of Anthropic's API both read.
     fn error(status: u16, kind: &str, message: &str) -> Self {
         let error = json!({"message": message, "type": kind, "param": null, "code": null});

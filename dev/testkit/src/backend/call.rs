@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Usage, anthropic, chat, responses};
 use super::prompt::{Dialect, Prompt};
-use super::rules::violations;
+use super::rules::{alternation, violations};
 use super::{Reply, Seen, Shared};
 
 /// A request that a real server would work on.
@@ -39,12 +39,15 @@ pub(super) fn check(shared: &Shared, path: &str, seen: &mut Seen) -> Result<Call
             Some(items) => whole["input"] = items.into(),
             None => seen
                 .violations
-                .push("`previous_response_id` names a response that is not kept".to_owned()),
+                .push("`previous_response_id` or a reference names what is not kept".to_owned()),
         }
     }
     let prompt = Prompt::read(dialect, &whole);
     seen.violations
         .extend(violations(shared.kind, dialect, &request, &prompt));
+    if shared.alternates {
+        seen.violations.extend(alternation(&prompt));
+    }
     if shared.strict && !seen.violations.is_empty() {
         return Err(Answer::refused(&seen.violations));
     }
@@ -63,6 +66,9 @@ impl Call {
             return Answer::json(200, &json!({"input_tokens": tokens.len()}));
         }
         seen.prompt_tokens = tokens.len();
+        if let Some(max) = shared.prompt_tokens_max.filter(|max| tokens.len() > *max) {
+            return Answer::too_long(tokens.len(), max);
+        }
         if self.dialect == Dialect::Embeddings {
             seen.evaluated_tokens = tokens.len();
             return chat::embeddings(&self.request, tokens.len());

@@ -54,7 +54,7 @@ impl Marks {
     }
 }
 
-/// The items of each response and conversation, by its id.
+/// The items of each response and conversation, by its id, and each item of a reply by its own.
 #[derive(Debug, Default)]
 pub(super) struct Responses(BTreeMap<String, Vec<Value>>);
 
@@ -70,11 +70,17 @@ impl Responses {
             Value::Array(items) => items.clone(),
             text => vec![json!({"role": "user", "content": text})],
         };
-        Some(before.into_iter().chain(input).collect())
+        let named = input.into_iter().map(|item| match item["type"].as_str() {
+            Some("item_reference") => self.0.get(item["id"].as_str()?)?.first().cloned(),
+            _ => Some(item),
+        });
+        before.into_iter().map(Some).chain(named).collect()
     }
 
     /// Keeps what was said, and names it: the same words have the same id.
     pub(super) fn keep(&mut self, request: &Value, output: Vec<Value>) -> String {
+        let id_of = |item: &Value| Some((item["id"].as_str()?.to_owned(), vec![item.clone()]));
+        self.0.extend(output.iter().filter_map(id_of));
         let said: Vec<Value> = self.whole(request).into_iter().flatten().chain(output).collect();
         let id = format!(
             "resp_{}",

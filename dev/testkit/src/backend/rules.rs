@@ -133,6 +133,27 @@ fn unknown_fields(kind: Kind, dialect: Dialect, request: &Value) -> Vec<String> 
         .collect()
 }
 
+/// What the template of such a model says of the first turn that is out of order: a person's, and what the assistant says without
+/// calling a tool, in turns.
+pub(super) fn alternation(prompt: &Prompt) -> Option<String> {
+    let speaks = |turn: &&Turn| match turn.role {
+        Role::User => true,
+        Role::Assistant => turn.calls.is_empty(),
+        Role::System | Role::Tool => false,
+    };
+    let mut expected = Role::User;
+    for turn in prompt.turns.iter().filter(speaks) {
+        if turn.role != expected {
+            return Some("conversation roles must alternate user/assistant/user/assistant/...".to_owned());
+        }
+        expected = match turn.role {
+            Role::User => Role::Assistant,
+            _ => Role::User,
+        };
+    }
+    None
+}
+
 /// Calls are answered, all of them, before anything else is said, and the assistant speaks after its tools.
 fn order(dialect: Dialect, turns: &[Turn]) -> Vec<String> {
     let mut found = Vec::new();

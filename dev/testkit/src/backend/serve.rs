@@ -69,7 +69,7 @@ async fn serve(
     let checked = if is_post {
         call::check(&shared, &path, &mut seen)
     } else {
-        Err(probe::answer(shared.kind, shared.slots, &path))
+        Err(probe::answer(&shared, &path))
     };
     let answer = match (&fault, checked) {
         (Some(Fault::CloseBeforeHead), _) => None,

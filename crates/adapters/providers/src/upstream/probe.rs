@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | llama.cpp | `/props` | `default_generation_settings.n_ctx`: the window of one slot (0 where it only routes to others); `total_slots`: requests at a time; `model_path` |
 //! | LM Studio | `/api/v0/models` | `data[].loaded_context_length`: the window of a loaded model; `data[].max_context_length`: how far one could be loaded; `data[].id` |
-//! | Ollama | `/api/version` | `version` |
+//! | Ollama | `/api/version` | `version`; of its windows `ollama` asks |
 //! | `SGLang` | `/get_server_info` | `context_length`: the window if it was set, else null; `max_total_num_tokens`: what all requests share; `model_path` |
 //! | vLLM | `/version` and `/v1/models` | `version`; `data[].max_model_len`: the window of a model; `data[].root` |
 //!
@@ -16,6 +16,7 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use ports::Probed;
 use prefix::backend::{Kind, Locality, locality};
 use reqwest::{StatusCode, Url};
@@ -25,9 +26,9 @@ use tokio::sync::Mutex;
 use super::{HttpUpstream, join};
 
 /// For one question.
-const LIMIT: Duration = Duration::from_secs(2);
+pub(super) const LIMIT: Duration = Duration::from_secs(2);
 /// Who could not be asked is not asked again before so long.
-const AGAIN: Duration = Duration::from_secs(30);
+pub(super) const AGAIN: Duration = Duration::from_secs(30);
 const ANSWER_BYTES_MAX: usize = 4 << 20;
 
 /// Held while the server is asked, so that it is asked once at a time.
@@ -49,7 +50,7 @@ struct Found {
 }
 
 /// The server was not there, not in time, or not ready.
-struct Unasked;
+pub(super) struct Unasked;
 
 type Sign = (&'static str, fn(&Value) -> Option<Found>);
 
@@ -96,15 +97,28 @@ impl HttpUpstream {
     }
 
     /// The JSON that is there; none where there is something else.
-    async fn ask(&self, path: &str) -> Result<Option<Value>, Unasked> {
+    pub(super) async fn ask(&self, path: &str) -> Result<Option<Value>, Unasked> {
         tokio::select! {
-            said = self.read(path) => said,
+            said = self.read("GET", path, None) => said,
             () = self.clock.sleep(LIMIT) => Err(Unasked),
         }
     }
 
-    async fn read(&self, path: &str) -> Result<Option<Value>, Unasked> {
-        let request = self.request(join(&root(&self.base), path), &[], None);
+    /// The JSON that is there for this one, within that time.
+    pub(super) async fn ask_for(
+        &self,
+        path: &str,
+        what: &Value,
+        limit: Duration,
+    ) -> Result<Option<Value>, Unasked> {
+        tokio::select! {
+            said = self.read("POST", path, Some(what.to_string().into())) => said,
+            () = self.clock.sleep(limit) => Err(Unasked),
+        }
+    }
+
+    async fn read(&self, method: &str, path: &str, body: Option<Bytes>) -> Result<Option<Value>, Unasked> {
+        let request = self.request(join(&root(&self.base), path), method, &[], body);
         let answer = self.client.execute(request.map_err(|_| Unasked)?).await;
         let mut answer = answer.map_err(|_| Unasked)?;
         // A model that is still being loaded.
@@ -226,7 +240,7 @@ fn vllm(models: &Value) -> Option<Found> {
 }
 
 /// A number of tokens; 0 tells nothing.
-fn tokens(value: &Value) -> Option<usize> {
+pub(super) fn tokens(value: &Value) -> Option<usize> {
     let tokens = usize::try_from(value.as_u64()?).ok()?;
     (tokens > 0).then_some(tokens)
 }

@@ -32,6 +32,7 @@ fn upstream(url: &str, clock: Arc<dyn Clock>) -> HttpUpstream {
 fn with_headers(headers: &[(&str, &str)]) -> UpstreamRequest {
     let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
     UpstreamRequest {
+        method: "POST".to_owned(),
         body: Some(r#"{"model": "tiny"}"#.into()),
         path: "chat/completions".to_owned(),
         headers: headers.iter().map(owned).collect(),
@@ -188,6 +189,7 @@ async fn without_a_body_it_gets_and_a_redirect_is_an_answer() {
     let server = Server::new(|_| Reply::new(307, "there").header("location", "/v1/elsewhere"));
     let upstream = upstream(&server.url("/v1/?tag=1"), Timer::with_limits(&LIMITS));
     let request = UpstreamRequest {
+        method: "GET".to_owned(),
         body: None,
         path: "models".to_owned(),
         headers: Vec::new(),

@@ -205,17 +205,22 @@ fn what_waits_is_folded_into_the_next_epoch() {
     list.extend([assistant("4"), user("five")]);
     let third = host.turn(&list, &[("a", "A"), ("b", "B"), ("c", "C")], None);
     assert_eq!(third.reasons(), [Reason::Compaction]);
-    assert_eq!(sent(&third)[..2], [system("s\n\nCore: B"), user("summary")]);
+    let told = "a person's neighbour is part of the person's message";
+    assert_eq!(
+        sent(&third)[..2],
+        [system("s\n\nCore: B"), user("summary\n\ntwo")],
+        "{told}"
+    );
     assert_eq!(
         third.shadow.visible().memories,
         ["a", "b", "c"].map(str::to_owned).into()
     );
-    assert_eq!(third.messages.len(), 9);
+    assert_eq!(third.messages.len(), 8);
     host.wanted.reasons.clear();
     list.extend([assistant("5"), user("six")]);
     let fourth = host.turn(&list, &[], None);
     assert_eq!(
-        (fourth.reasons(), &sent(&fourth)[..9]),
+        (fourth.reasons(), &sent(&fourth)[..8]),
         (&[][..], &sent(&third)[..])
     );
 }
@@ -325,7 +330,7 @@ fn a_client_that_drops_the_front_keeps_the_summary_of_it() {
     let cut = host.turn(&[&list[4..], &[user("next")]].concat(), &[], None);
     assert_eq!(
         (cut.reasons(), &sent(&cut)[1]),
-        (&[Reason::Truncated][..], &user("summary"))
+        (&[Reason::Truncated][..], &user("summary\n\n4"))
     );
     assert!(
         cut.shadow.visible().memories.contains("a"),
@@ -453,5 +458,52 @@ proptest! {
                 shadow.apply(&Event::Edit(Edit { range: *start..*end, messages: vec![user("stub")] }));
             }
         }
+    }
+}
+
+/// Planted: two summaries side by side, one between a person's message and the tools that it set to work, an answer that only a
+/// summary elsewhere tells.
+#[test]
+fn no_summary_is_a_neighbour_of_a_person() {
+    let call = r#"{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"ls","arguments":"{}"}}]}"#;
+    let result = r#"{"role":"tool","tool_call_id":"a","content":"x"}"#;
+    let list: Vec<String> = [user("1"), assistant("1"), user("2"), assistant("2"), user("3")]
+        .into_iter()
+        .chain([call, result, call, result].map(str::to_owned))
+        .collect();
+    let edit = |range, summary: &[&str]| Edit {
+        range,
+        messages: summary.iter().map(|text| user(text)).collect(),
+    };
+    let cases = [
+        (
+            vec![edit(0..2, &["A"]), edit(2..4, &["B"])],
+            vec![user("A\n\nB\n\n3"), call.to_owned()],
+        ),
+        (
+            vec![edit(0..4, &["A"]), edit(5..7, &["B"])],
+            vec![user("A\n\n3\n\nB"), call.to_owned()],
+        ),
+        (
+            vec![edit(0..1, &["A"]), edit(3..4, &[])],
+            vec![
+                user("A"),
+                assistant("1"),
+                user("2"),
+                assistant("[The summary tells what was said here.]"),
+            ],
+        ),
+    ];
+    for (edits, expected) in cases {
+        let mut host = host();
+        host.wanted.edits = edits;
+        let first = host.turn(&list[..5], &[], None);
+        let second = host.turn(&list, &[], None);
+        let at = sent(&second)
+            .iter()
+            .position(|message| message.contains('A'))
+            .expect("a summary");
+        assert_eq!(sent(&second)[at..at + expected.len()], expected);
+        assert!(first.reasons() == [Reason::Opened]);
     }
 }

@@ -89,6 +89,8 @@ pub(crate) struct Upstream {
     pub(crate) models: Vec<String>,
     /// Its own name for the model, where it is another.
     pub(crate) model: String,
+    /// Its window, where it tells none or another than it has; 0: as it tells.
+    pub(crate) context_tokens: usize,
 }
 
 /// Where vectors come from.

@@ -2,6 +2,7 @@
 
 mod faults;
 mod owners;
+mod passing;
 mod stage;
 mod tools;
 
@@ -278,8 +279,6 @@ async fn bodies_that_are_none_are_refused_as_the_client_reads_it() {
         let got = stage.ask(post(path, &says(&"x".repeat(4 << 10), false))).await;
         assert_eq!(got.failure(path), (413, "PAYLOAD_TOO_LARGE".to_owned()));
     }
-    assert_eq!(stage.ask(get(CHAT)).await.failure(CHAT).0, 405);
-    assert_eq!(stage.ask(get("/v1/nothing")).await.failure(CHAT).0, 404);
     assert_eq!(backend.requests().len(), before, "nothing was sent");
     assert_eq!(stage.told(), []);
 }

@@ -93,6 +93,7 @@ pub(crate) struct Cost {
 }
 
 /// A client's side of a conversation, and what each of its requests cost.
+#[derive(Debug, Clone)]
 pub(crate) struct Line {
     pub(crate) history: Vec<Value>,
     /// Tokens of the last request and its reply.
@@ -252,6 +253,7 @@ fn upstream(backend: &Backend, clock: Arc<ManualClock>) -> HttpUpstream {
 
 async fn post(upstream: &HttpUpstream, body: &Value) -> String {
     let sent = UpstreamRequest {
+        method: "POST".to_owned(),
         body: Some(Bytes::from(body.to_string())),
         path: "chat/completions".to_owned(),
         headers: vec![("content-type".to_owned(), "application/json".to_owned())],

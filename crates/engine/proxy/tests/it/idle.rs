@@ -232,7 +232,7 @@ async fn a_hosted_server_is_sent_nothing_of_our_own() {
     .await;
     let mut line = Line::new("Be brief.");
     // It tells no window: its model's is assumed, and an answer of this length leaves little of it.
-    for turn in 0..30 {
+    for turn in 0..20 {
         line.says(&format!(
             "Town {turn} has {} goats. {}",
             turn * 7,

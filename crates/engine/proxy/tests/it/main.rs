@@ -9,6 +9,8 @@ mod learnt;
 mod marks;
 mod measure;
 mod responses;
+mod roles;
 mod slots;
 mod stage;
 mod turns;
+mod windows;

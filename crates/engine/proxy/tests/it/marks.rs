@@ -188,3 +188,111 @@ async fn marks_that_are_refused_are_never_sent_again() {
         .collect();
     assert_eq!(sent, [3, 0, 0]);
 }
+
+/// Marks as Claude Code sets them: on the system text, and on the end of the two newest messages.
+fn marked(history: &[Value]) -> Vec<Value> {
+    let mut messages = history.to_vec();
+    let newest = messages.len().saturating_sub(3);
+    for message in messages[newest..].iter_mut().step_by(2) {
+        let text = message["content"][0]["text"].clone();
+        message["content"] = json!([{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}]);
+    }
+    messages
+}
+
+#[tokio::test]
+async fn marks_of_a_client_do_not_pile_up_at_any_server() {
+    for kind in Kind::ALL {
+        for (speech, field) in [(Speech::Messages, "system"), (Speech::Chat, "ignored")] {
+            let reply = Arc::new(|_: &Value, nth: usize| Reply::text(format!("ok {nth}")));
+            let stage = Stage::new(Config {
+                kind,
+                strict: false,
+                reply,
+                ..Config::default()
+            })
+            .await;
+            let mut history: Vec<Value> = Vec::new();
+            let mut before: Vec<Value> = Vec::new();
+            for turn in 0..6 {
+                history.push(json!({"role": "user", "content": [{"type": "text", "text": format!("Turn {turn}, and on.")}]}));
+                let system = json!([
+                    {"type": "text", "text": "You help.", "cache_control": {"type": "ephemeral"}},
+                    {"type": "text", "text": "A lot.", "cache_control": {"type": "ephemeral"}},
+                ]);
+                let body =
+                    json!({"model": "m", "max_tokens": 9, field: system, "messages": marked(&history)});
+                let got = stage.got_in(speech, request(&body)).await;
+                assert_eq!(got.status, 200, "{kind:?}: {}", got.text);
+                let seen = stage.last();
+                let text = String::from_utf8(seen.body.to_vec()).expect("text");
+                assert!(
+                    text.matches("cache_control").count() <= 4,
+                    "{kind:?} {speech:?} {turn}: {text}"
+                );
+                let sent: Value = serde_json::from_str(&text).expect("JSON");
+                let bare: Value =
+                    serde_json::from_str(&text.replace(r#","cache_control":{"type":"ephemeral"}"#, ""))
+                        .expect("JSON");
+                assert_eq!(
+                    sent["messages"][turn * 2]["content"][0]["cache_control"]["type"],
+                    "ephemeral",
+                    "{kind:?}: the client's own"
+                );
+                let bare = bare["messages"].as_array().expect("a list").clone();
+                assert!(
+                    bare.starts_with(&before),
+                    "{kind:?}: what was said is sent again as it was"
+                );
+                before = bare;
+                let words = if speech == Speech::Chat {
+                    "/choices/0/message/content"
+                } else {
+                    "/content/0/text"
+                };
+                let said: Value = serde_json::from_str(&got.text).expect("JSON");
+                let said = said.pointer(words).expect("words").clone();
+                history.push(json!({"role": "assistant", "content": [{"type": "text", "text": said}]}));
+            }
+        }
+    }
+}
+
+/// As older versions of Claude Code send it: a number of each request before all else.
+#[tokio::test]
+async fn a_number_that_changes_with_each_request_costs_a_local_server_nothing() {
+    for kind in [Kind::LlamaCpp, Kind::Vllm, Kind::Anthropic] {
+        let reply = Arc::new(|_: &Value, nth: usize| Reply::text(format!("ok {nth}")));
+        let stage = Stage::new(Config {
+            kind,
+            reply,
+            ..Config::default()
+        })
+        .await;
+        let mut history: Vec<Value> = Vec::new();
+        let mut systems = Vec::new();
+        for turn in 0..4 {
+            history.push(json!({"role": "user", "content": format!("Turn {turn}, and on.")}));
+            let line = format!("x-anthropic-billing-header: cc_version=2.1.100.a; cch=a{turn}f09;");
+            let system = json!([{"type": "text", "text": line}, {"type": "text", "text": "You help."}]);
+            let body = json!({"model": "m", "max_tokens": 9, "system": system, "messages": history});
+            let got = stage.got_in(Speech::Messages, request(&body)).await;
+            let sent: Value = serde_json::from_slice(&stage.last().body).expect("JSON");
+            let line = sent["system"][0]["text"].as_str().expect("a line").to_owned();
+            assert_eq!(
+                line.contains(&format!("cch=a{turn}f09;")),
+                kind == Kind::Anthropic,
+                "{kind:?}: {line}"
+            );
+            systems.push(line);
+            history.push(json!({"role": "assistant", "content": said(&got)}));
+        }
+        let is_constant = systems.iter().all(|line| *line == systems[0]);
+        assert_eq!(is_constant, kind != Kind::Anthropic, "{systems:?}");
+    }
+}
+
+fn said(got: &Got) -> Value {
+    let said: Value = serde_json::from_str(&got.text).expect("JSON");
+    said["content"][0]["text"].clone()
+}

@@ -387,3 +387,44 @@ async fn only_what_the_client_holds_is_made_to_fit() {
         );
     }
 }
+
+/// As a client of the AI SDK sends them: the items of a reply by name alone.
+#[tokio::test]
+async fn a_reply_that_is_only_named_is_the_reply_that_was_given() {
+    let stage = Stage::new(server()).await;
+    let mut input: Vec<Value> = Vec::new();
+    let (mut conversation, mut before) = (None, String::new());
+    for turn in 0..6 {
+        input.push(json!({"role": "user", "content": [{"type": "input_text", "text": format!("Turn {turn}, and on.")}]}));
+        let asked = request(&json!({"model": "tiny", "input": input}));
+        let got = stage.got_in(Speech::Responses, asked).await;
+        assert_eq!(
+            (got.status, &stage.last().violations[..]),
+            (200, &[][..]),
+            "{}",
+            got.text
+        );
+        let known = conversation.get_or_insert(got.conversation.clone());
+        assert_eq!(*known, got.conversation, "turn {turn}");
+        let sent = String::from_utf8(stage.last().body.to_vec()).expect("text");
+        assert_eq!(
+            sent.matches("item_reference").count(),
+            turn * 2,
+            "as it came: {sent}"
+        );
+        let list = sent.split_once(r#""input":["#).expect("a list").1;
+        let list = list.rsplit_once("],").map_or(list, |(list, _)| list).to_owned();
+        assert!(list.starts_with(&before), "{before}\n{list}");
+        before = list;
+        let said: Value = serde_json::from_str(&got.text).expect("JSON");
+        let items = said["output"].as_array().expect("items").iter();
+        input.extend(items.map(|item| json!({"type": "item_reference", "id": item["id"]})));
+    }
+    let texts: Vec<String> = stage
+        .ledger
+        .everything()
+        .iter()
+        .map(|(message, _)| message.text())
+        .collect();
+    assert_eq!(texts.len(), 12, "each said once: {texts:?}");
+}

@@ -66,6 +66,7 @@ struct Kept {
     sheet: Arc<Sheet>,
     kind: prefix::backend::Kind,
     learns: bool,
+    window_tokens: Option<usize>,
 }
 
 /// What came back of a request.
@@ -80,15 +81,20 @@ pub(crate) struct Got {
 
 impl Stage {
     pub(crate) async fn new(config: Config) -> Self {
-        Self::with(config, false).await
+        Self::with(config, false, None).await
     }
 
     /// One whose memory asks the same server, through its gate, to extract.
     pub(crate) async fn learning(config: Config) -> Self {
-        Self::with(config, true).await
+        Self::with(config, true, None).await
     }
 
-    async fn with(config: Config, learns: bool) -> Self {
+    /// One with a window that is configured, in tokens.
+    pub(crate) async fn with_window(config: Config, tokens: usize) -> Self {
+        Self::with(config, false, Some(tokens)).await
+    }
+
+    async fn with(config: Config, learns: bool, window_tokens: Option<usize>) -> Self {
         let kind = config.kind;
         let backend = Backend::start(config).await;
         let kept = Kept {
@@ -100,6 +106,7 @@ impl Stage {
             sheet: Arc::default(),
             kind,
             learns,
+            window_tokens,
         };
         let (engine, proxy) = kept.start(&backend).await;
         Self {
@@ -230,6 +237,7 @@ impl Kept {
                 kind: Some(self.kind),
                 models: Vec::new(),
                 model: None,
+                window_tokens: self.window_tokens,
             }],
             owner: Some(Name::parse("ann").expect("a name")),
             instructions: Some(self.sheet.clone()),
@@ -282,7 +290,7 @@ pub(crate) async fn read(mut answer: Answer) -> Got {
 pub(crate) fn request(body: &Value) -> Request {
     Request {
         path: "chat/completions".to_owned(),
-        is_get: false,
+        method: "POST".to_owned(),
         headers: vec![("content-type".to_owned(), "application/json".to_owned())],
         body: Bytes::from(body.to_string()),
         scope: Scope::default(),

@@ -275,7 +275,7 @@ async fn a_long_talk_is_compacted_into_its_window_and_stays_a_prefix_after() {
                 &stage,
                 &format!(
                     "Note {turn}: {}",
-                    "the quick brown fox jumps over it. ".repeat(220)
+                    "the quick brown fox jumps over it. ".repeat(50)
                 ),
             )
             .await;

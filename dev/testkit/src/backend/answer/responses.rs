@@ -1,5 +1,6 @@
 //! OpenAI's responses, as far as a proxy reads them.
 
+use prefix::Digest;
 use serde_json::{Value, json};
 
 use super::super::Reply;
@@ -47,15 +48,16 @@ pub(in super::super) fn answer(request: &Value, id: &str, items: &[Value], usage
 
 /// What the model says, as items.
 pub(in super::super) fn output(reply: &Reply) -> Vec<Value> {
+    let id = |kind: &str, text: &str| format!("{kind}_{}", Digest::of(text.as_bytes()));
     let mut items = Vec::new();
     if let Some(reasoning) = &reply.reasoning {
         let summary = json!([{"type": "summary_text", "text": reasoning}]);
-        items.push(json!({"type": "reasoning", "id": "rs_fake", "summary": summary}));
+        items.push(json!({"type": "reasoning", "id": id("rs", reasoning), "summary": summary}));
     }
     if !reply.text.is_empty() || reply.calls.is_empty() {
         let content = json!([{"type": "output_text", "text": reply.text, "annotations": []}]);
         items.push(json!({
-            "type": "message", "id": "msg_fake", "status": "completed", "role": "assistant", "content": content,
+            "type": "message", "id": id("msg", &reply.text), "status": "completed", "role": "assistant", "content": content,
         }));
     }
     items.extend(reply.calls.iter().map(|call| {

@@ -211,3 +211,95 @@ async fn a_window_that_nothing_is_loaded_with_is_looked_up_again() {
     }
     assert_eq!(server.requests().len(), 4);
 }
+
+/// What an Ollama server tells of a model, and the window that it has.
+#[tokio::test]
+async fn an_ollama_server_is_asked_for_the_window_of_a_model() {
+    let shown = |parameters: &str| json!({"parameters": parameters, "model_info": {"general.architecture": "llama", "llama.context_length": 131_072}});
+    let running = |model: &str, window: Value| json!({"models": [{"name": "other", "context_length": 9}, {"name": model, "context_length": window}]});
+    let nothing = json!({"models": []});
+    let cloud = json!({"remote_model": "big", "model_info": {"big.context_length": 262_144}});
+    let author = "stop \"<|eot|>\"\nnum_ctx                        8192\ntemperature 0.6";
+    let cases = [
+        (
+            "loaded",
+            running("tiny", json!(32_768)),
+            shown(author),
+            32_768,
+            false,
+        ),
+        (
+            "by its whole name",
+            running("tiny:latest", json!(32_768)),
+            shown(""),
+            32_768,
+            false,
+        ),
+        (
+            "as its author set it",
+            nothing.clone(),
+            shown(author),
+            8_192,
+            false,
+        ),
+        (
+            "never more than it can",
+            nothing.clone(),
+            shown("num_ctx 999999"),
+            131_072,
+            false,
+        ),
+        ("elsewhere", nothing.clone(), cloud, 262_144, false),
+        (
+            "an older server",
+            running("tiny", Value::Null),
+            shown(""),
+            4_096,
+            true,
+        ),
+        ("not loaded yet", nothing, shown(""), 4_096, true),
+    ];
+    for (name, ps, show, window, loads) in cases {
+        let pages = json!({"/api/version": {"version": "0.15.5"}, "/api/ps": ps, "/api/show": show});
+        let server = telling(pages);
+        let upstream = upstream(&server.url("/v1"), Timer::with_limits(&LIMITS));
+        assert_eq!(upstream.window("tiny").await, Some(window), "{name}");
+        let paths = |server: &Server| -> Vec<String> {
+            server
+                .requests()
+                .iter()
+                .map(|request| request.path.clone())
+                .collect()
+        };
+        let asked = paths(&server);
+        assert_eq!(asked.contains(&"/api/generate".to_owned()), loads, "{name}");
+        assert_eq!(upstream.window("tiny").await, Some(window), "{name}");
+        assert_eq!(paths(&server), asked, "{name}: asked again");
+    }
+}
+
+/// Its window depends on its memory: it is told once the model is there, which the turn would bring about.
+#[tokio::test]
+async fn a_model_of_ollama_is_loaded_before_its_window_is_believed() {
+    let loaded = std::sync::atomic::AtomicBool::new(false);
+    let server = Server::new(move |request| {
+        let models = if loaded.load(std::sync::atomic::Ordering::SeqCst) {
+            json!([{"name": "tiny", "context_length": 262_144}])
+        } else {
+            json!([])
+        };
+        match request.path.as_str() {
+            "/api/version" => Reply::json(&json!({"version": "0.15.5"})),
+            "/api/ps" => Reply::json(&json!({"models": models})),
+            "/api/show" => Reply::json(&json!({"model_info": {"x.context_length": 262_144}})),
+            "/api/generate" => {
+                assert_eq!(request.json(), json!({"model": "tiny", "stream": false}));
+                loaded.store(true, std::sync::atomic::Ordering::SeqCst);
+                Reply::json(&json!({"done": true}))
+            }
+            _ => Reply::new(404, "nothing"),
+        }
+    });
+    let upstream = upstream(&server.url("/v1"), Timer::with_limits(&LIMITS));
+    assert_eq!(upstream.window("tiny").await, Some(262_144));
+}

@@ -111,6 +111,7 @@ impl Stage {
                 kind: None,
                 models: Vec::new(),
                 model: None,
+                window_tokens: None,
             }],
             instructions: None,
             owner: Some(Name::parse("ada").expect("a name")),

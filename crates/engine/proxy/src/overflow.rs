@@ -1,0 +1,203 @@
+//! A server's word that a prompt is too long for it, and for how long a one it has room.
+//!
+//! Owns: the words in which servers say so. Never: what is done about it (`turn`).
+
+use ports::UpstreamAnswer;
+use serde_json::Value;
+
+use crate::after;
+
+/// No server has so small a window: a number below is another.
+const WINDOW_LEAST: usize = 256;
+
+/// What a server said, in its own tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Overflow {
+    pub(crate) window_tokens: usize,
+    /// What the request weighed.
+    pub(crate) prompt_tokens: Option<usize>,
+}
+
+/// Behind these words stands the window: of llama.cpp, OpenAI and vLLM, Gemini, Mistral, `SGLang`, xAI, LM Studio, Anthropic.
+const WINDOW: [&str; 10] = [
+    "available context size (",
+    "maximum context length is ",
+    "(context length ",
+    "tokens allowed (",
+    "too large for model with ",
+    "context length (",
+    "maximum prompt length is ",
+    "context length of only ",
+    "context length of ",
+    "tokens > ",
+];
+/// Behind these words stands what the request weighed.
+const PROMPT: [&str; 12] = [
+    "prompt is too long: ",
+    "the input (",
+    "request contains ",
+    "a total of ",
+    "request has ",
+    "resulted in ",
+    "tokens (",
+    "requested ",
+    "token count (",
+    "total length ",
+    "prompt contains ",
+    "exceed context limit: ",
+];
+
+/// Whether an answer is such a word; and the answer as it was.
+pub(crate) async fn read(answer: UpstreamAnswer) -> (Option<Overflow>, UpstreamAnswer) {
+    if !matches!(answer.status, 400 | 413 | 422) {
+        return (None, answer);
+    }
+    let (said, answer) = after::buffered(answer).await;
+    (understood(&said), answer)
+}
+
+fn understood(said: &str) -> Option<Overflow> {
+    let value: Value = serde_json::from_str(said).ok()?;
+    let error = value.get("error").unwrap_or(&value);
+    let tokens = |field: &str| usize::try_from(error[field].as_u64()?).ok();
+    if let Some(window_tokens) = tokens("n_ctx").filter(|window| *window >= WINDOW_LEAST) {
+        return Some(Overflow {
+            window_tokens,
+            prompt_tokens: tokens("n_prompt_tokens"),
+        });
+    }
+    let message = ["message", "detail"]
+        .iter()
+        .find_map(|field| error[*field].as_str());
+    let message = message.or(error.as_str())?.to_lowercase();
+    let behind = |words: &&str| message.split_once(words).map(|(_, rest)| rest);
+    let window = WINDOW.iter().find_map(|words| number(behind(words)?));
+    // Anthropic's sum with the answer's length.
+    let sum = || number(behind(&"exceed context limit: ")?.split_once(" > ")?.1);
+    let window = window.or_else(sum);
+    let prompt = PROMPT.iter().find_map(|words| number(behind(words)?));
+    Some(Overflow {
+        window_tokens: window.filter(|window| *window >= WINDOW_LEAST)?,
+        prompt_tokens: prompt,
+    })
+}
+
+/// The number that a text begins with.
+fn number(text: &str) -> Option<usize> {
+    let digits: String = text
+        .chars()
+        .take_while(|c| c.is_ascii_digit() || matches!(c, ',' | '_'))
+        .filter(char::is_ascii_digit)
+        .collect();
+    digits.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Messages, the window, and what the request weighed, if it is said.
+    const SAID: [(&str, usize, usize); 12] = [
+        (
+            "request (9001 tokens) exceeds the available context size (4096 tokens)",
+            4_096,
+            0,
+        ),
+        (
+            "This model's maximum context length is 16385 tokens. However, your messages resulted in 26620 tokens.",
+            16_385,
+            26_620,
+        ),
+        (
+            "This model's maximum context length is 16384 tokens. However, you requested 122946 tokens (112946 in the \
+             messages, 10000 in the completion).",
+            16_384,
+            112_946,
+        ),
+        (
+            "This model's maximum context length is 8192 tokens. However, your request has 9000 input tokens.",
+            8_192,
+            9_000,
+        ),
+        (
+            "The prompt (total length 25938) is too long to fit into the model (context length 4096).",
+            4_096,
+            25_938,
+        ),
+        (
+            "prompt is too long: 208,310 tokens > 200000 maximum",
+            200_000,
+            208_310,
+        ),
+        (
+            "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length",
+            200_000,
+            188_240,
+        ),
+        (
+            "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).",
+            1_048_576,
+            1_048_577,
+        ),
+        (
+            "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+            32_768,
+            40_000,
+        ),
+        (
+            "The input (9000 tokens) is longer than the model's context length (8192 tokens).",
+            8_192,
+            9_000,
+        ),
+        (
+            "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
+            131_072,
+            140_000,
+        ),
+        (
+            "Trying to keep the first 5000 tokens. However, the model is loaded with context length of only 4096 tokens",
+            4_096,
+            0,
+        ),
+    ];
+
+    fn read(said: &str) -> Option<(usize, Option<usize>)> {
+        let overflow = understood(said)?;
+        Some((overflow.window_tokens, overflow.prompt_tokens))
+    }
+
+    #[test]
+    fn llama_cpp_says_it_in_fields() {
+        let said = r#"{"error":{"code":400,"type":"exceed_context_size_error","n_prompt_tokens":9001,"n_ctx":4096}}"#;
+        assert_eq!(read(said), Some((4_096, Some(9_001))));
+    }
+
+    #[test]
+    fn servers_say_it_in_many_words() {
+        for (message, window, prompt) in SAID {
+            let expected = Some((window, Some(prompt).filter(|prompt| *prompt > 0)));
+            let forms = [
+                json!({"error": {"message": message}}),
+                json!({"error": message}),
+                json!({"message": message}),
+            ];
+            for said in forms {
+                assert_eq!(read(&said.to_string()), expected, "{said}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_words_are_passed_over() {
+        for said in [
+            r#"{"error":{"message":"Your input exceeds the context window of this model."}}"#,
+            r#"{"error":{"message":"max_tokens must be at least 1"}}"#,
+            r#"{"error":{"message":"maximum context length is 7"}}"#,
+            "maximum context length is 4096 tokens",
+        ] {
+            assert_eq!(understood(said), None, "{said}");
+        }
+    }
+}
