@@ -509,6 +509,7 @@ fn a_cut_keeps_the_best_that_fit() {
         score,
         why: super::Why::default(),
         superseded_by: None,
+        later: None,
         facts: Vec::new(),
     };
     let ranking = || Ranking {
