@@ -275,7 +275,7 @@ async fn a_long_talk_is_compacted_into_its_window_and_stays_a_prefix_after() {
                 &stage,
                 &format!(
                     "Note {turn}: {}",
-                    "the quick brown fox jumps over it. ".repeat(50)
+                    "the quick brown fox jumps over it. ".repeat(35)
                 ),
             )
             .await;
@@ -286,7 +286,7 @@ async fn a_long_talk_is_compacted_into_its_window_and_stays_a_prefix_after() {
     }
     assert!(
         rewrites >= 1,
-        "the window is 32,768 tokens and the talk has some 70,000"
+        "the window is 32,768 tokens and the talk has some 50,000"
     );
     assert!(rewrites <= 6, "few and large steps: {rewrites}");
     assert!(
