@@ -153,7 +153,7 @@ async fn the_readmes_questions_are_answered() {
         "{said}"
     );
     assert!(!said.contains("Lisbon"), "{said}");
-    let line = r#"search --user ana --messages 2 "Where does Ana live?""#;
+    let line = r#"search --user ana --messages 2 -k 2 "Where does Ana live?""#;
     let said = typed(&desk, &[line]).await.expect("it answers").said;
     let readme = include_str!("../../../../../README.md");
     assert!(said.contains("past fact"), "{said}");

@@ -1,6 +1,6 @@
 //! What memory learns of a turn, and what it does not.
 
-use model::{Entry, EntryId, EntryKind, MessageId, Name, Origin, Owner, Role, Scope};
+use model::{Entry, EntryId, EntryKind, MessageId, Name, Origin, Owner, Role, Scope, SkillStatus};
 use proxy::{Request, Speech};
 use serde_json::{Value, json};
 use testkit::backend::{CacheKind, Config};
@@ -115,7 +115,7 @@ async fn a_persons_wish_for_a_title_is_a_conversation() {
     assert_eq!(told(&stage).len(), 2);
 }
 
-async fn learnt(stage: &Stage, agent: &str, name: &str, status: &str) {
+async fn learnt(stage: &Stage, agent: &str, name: &str, status: SkillStatus) {
     let owner = Owner::agent(Name::parse(agent).expect("a name"));
     let entry = Entry {
         id: EntryId::new(format!("sk_{name}")),
@@ -132,7 +132,7 @@ async fn learnt(stage: &Stage, agent: &str, name: &str, status: &str) {
         parent: None,
         sources: vec![MessageId::new("ac_1")],
         senders: Vec::new(),
-        labels: vec![status.to_owned()],
+        labels: vec![SkillStatus::Draft.as_str().to_owned()],
         confidence_percent: Some(75),
         subject: name.to_owned(),
         summary: "Deploy the billing service to staging.".to_owned(),
@@ -141,11 +141,15 @@ async fn learnt(stage: &Stage, agent: &str, name: &str, status: &str) {
     };
     let curate = engine::Curate {
         scope: Scope::default(),
-        owner,
-        put: vec![entry],
+        owner: owner.clone(),
+        put: vec![entry.clone()],
         remove: Vec::new(),
     };
     stage.engine.curate(curate).await.expect("it is put");
+    if status != SkillStatus::Draft {
+        let judged = stage.engine.judge(&entry.scope, &owner, &entry.id, status).await;
+        judged.expect("it is judged");
+    }
 }
 
 #[tokio::test]
@@ -159,8 +163,8 @@ async fn an_agent_with_tools_is_told_its_approved_skill_and_nobody_else() {
         (Some(&tools), Some("coder"), "What is a heron?", false),
     ] {
         let stage = Stage::new(plain()).await;
-        learnt(&stage, "coder", "shipit", "approved").await;
-        learnt(&stage, "coder", "drafted", "draft").await;
+        learnt(&stage, "coder", "shipit", SkillStatus::Approved).await;
+        learnt(&stage, "coder", "drafted", SkillStatus::Draft).await;
         let mut body =
             json!({"model": "tiny", "stream": false, "messages": [{"role": "user", "content": question}]});
         if let Some(tools) = tools {
