@@ -93,7 +93,10 @@ impl fmt::Display for Half {
 
 /// What a busy machine made of a run.
 fn print_late(door: &Door) {
-    println!("\nturns that were given memory only when asked again: {}", door.late());
+    println!(
+        "\nturns that were given memory only when asked again: {}",
+        door.late()
+    );
 }
 
 /// `n of m (p %)`

@@ -149,7 +149,10 @@ impl Door {
         let mut headers = HeaderMap::new();
         headers.insert("x-quipu-user", HeaderValue::from_str(&person.user)?);
         headers.insert("x-quipu-project", HeaderValue::from_str(&person.project)?);
-        headers.insert("x-quipu-conversation", HeaderValue::from_str(&format!("asked-{seed}"))?);
+        headers.insert(
+            "x-quipu-conversation",
+            HeaderValue::from_str(&format!("asked-{seed}"))?,
+        );
         headers.insert("x-quipu-memory", HeaderValue::from_static("read-only"));
         let message = json!({"role": "user", "content": question});
         let body = json!({"model": "m", "seed": seed, "messages": [message]});
