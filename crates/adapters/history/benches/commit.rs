@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use history::GitHistory;
 use model::{Timestamp, Zone};
-use ports::{Author, History as _, Part, Run, Touching};
+use ports::{Author, Debt, History as _, Part, Run, Touching};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -83,7 +83,15 @@ fn main() {
             let undone = runtime.block_on(history.undo(&id, &by, at));
             assert!(undone.expect("undoes").is_some());
         });
-        let purge = median_millis(|_| runtime.block_on(history.purge(at)).expect("purges"));
+        let purge = median_millis(|_| {
+            runtime
+                .block_on(history.purge(&[Debt {
+                    id: 1,
+                    below: "".into(),
+                    at,
+                }]))
+                .expect("purges")
+        });
         println!("{files:>8}  {nothing:>12.1}  {one:>12.1}  {log:>14.1}  {undo:>8.1}  {purge:>8.1}");
     }
 }

@@ -6,9 +6,10 @@ use std::io;
 use std::path::Path;
 
 use async_trait::async_trait;
-use model::{Timestamp, Zone};
-use ports::{Author, History, HistoryError, Part, RecordedChange, Run, Touching};
+use model::{Owner, Scope, Timestamp, Zone};
+use ports::{Author, Debt, History, HistoryError, Part, RecordedChange, Run, Touching, VaultPath};
 
+use crate::purge;
 use crate::repository::{DOT_GIT, Folder, Turn, io_error};
 
 /// The git repository in a vault's folder, as port [`History`].
@@ -44,11 +45,32 @@ impl GitHistory {
         work: impl FnOnce(&Turn) -> Result<T, HistoryError> + Send + 'static,
     ) -> Result<T, HistoryError> {
         let folder = self.folder.clone();
-        match tokio::task::spawn_blocking(move || work(&folder.turn()?)).await {
-            Ok(done) => done,
-            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            Err(cancelled) => Err(io_error(Path::new(""))(io::Error::other(cancelled))),
-        }
+        blocking(move || work(&folder.turn()?)).await
+    }
+
+    /// Reads or writes debts, which wait for nobody's turn; where there is no history there are none.
+    async fn of_debts<T: Default + Send + 'static>(
+        &self,
+        work: impl FnOnce(&Path) -> Result<T, HistoryError> + Send + 'static,
+    ) -> Result<T, HistoryError> {
+        let folder = self.folder.clone();
+        blocking(move || {
+            folder
+                .dot_git()?
+                .map_or(Ok(T::default()), |dot_git| work(&dot_git))
+        })
+        .await
+    }
+}
+
+/// Runs work where it may block.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, HistoryError> + Send + 'static,
+) -> Result<T, HistoryError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        Err(cancelled) => Err(io_error(Path::new(""))(io::Error::other(cancelled))),
     }
 }
 
@@ -79,11 +101,26 @@ impl History for GitHistory {
         self.in_turn(move |turn| turn.undo(&run, &by, at)).await
     }
 
-    async fn purge(&self, at: Timestamp) -> Result<(), HistoryError> {
-        self.in_turn(move |turn| turn.purge(at)).await
+    fn folder_of(&self, scope: &Scope, owner: Option<&Owner>) -> VaultPath {
+        markdown::place::folder_of(scope, owner).into()
     }
 
-    async fn owe_purge(&self, at: Timestamp) -> Result<(), HistoryError> {
-        self.in_turn(move |turn| turn.owe_purge(at)).await
+    async fn purge(&self, debts: &[Debt]) -> Result<(), HistoryError> {
+        let debts = debts.to_vec();
+        self.in_turn(move |turn| turn.purge(&debts)).await
+    }
+
+    async fn owe_purge(&self, debt: &Debt) -> Result<(), HistoryError> {
+        let debt = debt.clone();
+        self.of_debts(move |dot_git| purge::owe(dot_git, &debt)).await
+    }
+
+    async fn forgive(&self, debt: &Debt) -> Result<(), HistoryError> {
+        let debt = debt.clone();
+        self.of_debts(move |dot_git| purge::forgive(dot_git, &debt)).await
+    }
+
+    async fn owed(&self) -> Result<Vec<Debt>, HistoryError> {
+        self.of_debts(purge::owed).await
     }
 }

@@ -6,13 +6,15 @@
 //! What a crash interrupts is told by a note in the repository, and whoever comes next finishes it.
 //!
 //! Reading order: [`GitHistory`], [`repository`] (making, opening, one at a time, healing), [`record`] (from disk to a
-//! change), [`read`] (from changes to what the port tells), [`undo`], [`purge`].
+//! change), [`read`] (from changes to what the port tells), [`undo`], [`purge`] (forgetting), [`rewrite`] (what it does to the
+//! changes of before).
 
 mod history;
 mod purge;
 mod read;
 mod record;
 mod repository;
+mod rewrite;
 mod undo;
 
 #[cfg(test)]

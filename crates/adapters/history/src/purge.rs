@@ -1,6 +1,6 @@
-//! Beginning anew: what stands on disk as one commit, and nothing else in any file of the repository.
+//! Forgetting: the history of some folders begins anew, and whatever no change of now needs is in no file.
 //!
-//! Owns: the list of what a purge keeps, and the debt of one that could not be done. Never: keeping what it does not know.
+//! Owns: the list of what a purge keeps, and the debts of those that were not done. Never: keeping what it does not know.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,53 +8,132 @@ use std::path::{Path, PathBuf};
 
 use git2::Oid;
 use model::Timestamp;
-use ports::{HistoryError, Part};
+use ports::{Debt, HistoryError, Part};
 
 use crate::record::quipu;
 use crate::repository::{NOTE, Step, Turn, create_private, io_error};
+use crate::rewrite::{KNOWN, parts, standing_at};
 
-/// What of a repository holds no memory: settings, a person's scripts, and the list of the present files.
-const KEPT: [&str; 6] = ["config", "description", "HEAD", "hooks", "index", "info"];
+/// What of a repository holds no memory: settings, a person's scripts, the list of the present files, ids, debts.
+const KEPT: [&str; 9] = [
+    "config",
+    "description",
+    "HEAD",
+    "hooks",
+    "index",
+    "info",
+    KNOWN,
+    OWED,
+    OWED_BEFORE,
+];
 
-/// The file in the repository that says since when a purge is owed, in milliseconds. A purge sweeps it away.
-const DEBT: &str = "quipu.purge";
+/// The folder in the repository with a file for each debt: its time in milliseconds, then the folder that it concerns.
+const OWED: &str = "quipu.owed";
+
+/// The file in which earlier versions wrote since when all of the history had to begin anew, in milliseconds.
+const OWED_BEFORE: &str = "quipu.purge";
+
+/// Writes down that a purge is owed.
+pub(crate) fn owe(dot_git: &Path, debt: &Debt) -> Result<(), HistoryError> {
+    let folder = dot_git.join(OWED);
+    let path = file_of(dot_git, debt);
+    create_private(&folder)
+        .and_then(|()| fs::write(&path, format!("{}\n{}", debt.at.millis(), debt.below)))
+        .and_then(|()| File::open(&path)?.sync_all())
+        .and_then(|()| File::open(&folder)?.sync_all())
+        .map_err(io_error(&path))
+}
+
+/// Strikes a debt out.
+pub(crate) fn forgive(dot_git: &Path, debt: &Debt) -> Result<(), HistoryError> {
+    let path = file_of(dot_git, debt);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error(&path)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Every debt that is written down. One whose writing a power cut tore is of everything.
+pub(crate) fn owed(dot_git: &Path) -> Result<Vec<Debt>, HistoryError> {
+    let folder = dot_git.join(OWED);
+    let listed = || -> io::Result<Vec<Debt>> {
+        let mut owed = Vec::new();
+        for entry in fs::read_dir(&folder)? {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if let Ok(id) = u64::from_str_radix(&name, 16) {
+                owed.push(debt(id, &fs::read_to_string(&path)?));
+            }
+        }
+        Ok(owed)
+    };
+    let mut owed = match listed() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        listed => listed.map_err(io_error(&folder))?,
+    };
+    if let Ok(text) = fs::read_to_string(dot_git.join(OWED_BEFORE)) {
+        owed.push(debt(0, &text));
+    }
+    Ok(owed)
+}
+
+fn debt(id: u64, text: &str) -> Debt {
+    let (at, below) = text.split_once('\n').unwrap_or((text, ""));
+    Debt {
+        id,
+        below: below.into(),
+        at: Timestamp::from_millis(at.parse().unwrap_or_default()),
+    }
+}
+
+fn file_of(dot_git: &Path, debt: &Debt) -> PathBuf {
+    match debt.id {
+        0 => dot_git.join(OWED_BEFORE),
+        id => dot_git.join(OWED).join(format!("{id:016x}")),
+    }
+}
 
 impl Turn {
-    pub(crate) fn owe_purge(&self, at: Timestamp) -> Result<(), HistoryError> {
-        let debt = self.dot_git.join(DEBT);
-        fs::write(&debt, at.millis().to_string())
-            .and_then(|()| File::open(&debt)?.sync_all())
-            .map_err(io_error(&debt))
-    }
-
-    pub(crate) fn purge(&self, at: Timestamp) -> Result<(), HistoryError> {
-        if self.has_paid {
-            return Ok(());
+    pub(crate) fn purge(&self, debts: &[Debt]) -> Result<(), HistoryError> {
+        for debt in debts {
+            owe(&self.dot_git, debt)?;
         }
-        self.owe_purge(at)?;
-        let tree = self.noted(|| self.stage(&Part::All, true))?;
-        let message = "the history begins anew";
-        let commit = self.git(|| {
-            let quipu = quipu(&self.zone, at)?;
-            self.repository.commit(None, &quipu, &quipu, message, &tree, &[])
-        })?;
+        let commit = self.noted(|| self.begin_anew(debts))?;
         self.note(Step::Purge(commit))?;
         self.finish_purge(commit)?;
+        for debt in debts {
+            forgive(&self.dot_git, debt)?;
+        }
         self.done()
     }
 
-    /// Does a purge that is owed, if it can be done now; whether it was.
-    pub(crate) fn pay_debt(&self) -> Result<bool, HistoryError> {
-        match fs::read_to_string(self.dot_git.join(DEBT)) {
-            Ok(at) if self.check_idle().is_ok() => {
-                self.purge(Timestamp::from_millis(at.parse().unwrap_or_default()))?;
-                Ok(true)
+    /// A commit whose history has nothing of some folders but what stands there now.
+    fn begin_anew(&self, debts: &[Debt]) -> Result<Oid, HistoryError> {
+        let staged = self.stage(&Part::All, Some(debts))?;
+        let (newest, known) = self.rewrite(debts)?;
+        known.write(&self.dot_git)?;
+        let newest = self.git(|| newest.map(|id| self.repository.find_commit(id)).transpose())?;
+        self.git(|| {
+            let mut standing = newest.as_ref().map(|newest| (newest.tree_id(), 0));
+            for debt in debts {
+                standing = self.put(standing, &parts(debt), standing_at(&staged, debt))?;
             }
-            _ => Ok(false),
-        }
+            let tree = self.tree(standing)?;
+            match &newest {
+                Some(newest) if newest.tree_id() == tree.id() => Ok(newest.id()),
+                _ => {
+                    let at = debts.iter().map(|debt| debt.at).max().unwrap_or_default();
+                    let quipu = quipu(&self.zone, at)?;
+                    let parents: Vec<_> = newest.iter().collect();
+                    let message = "the history begins anew";
+                    self.repository
+                        .commit(None, &quipu, &quipu, message, &tree, &parents)
+                }
+            }
+        })
     }
 
-    /// Puts a commit and all it needs in one pack, makes it the newest, and sweeps away everything else.
+    /// Puts a commit, those before it and all they need in one pack, makes it the newest, and sweeps away everything else.
     pub(crate) fn finish_purge(&self, commit: Oid) -> Result<(), HistoryError> {
         let objects = self.dot_git.join("objects");
         let (pack, branch) = self.git(|| {
@@ -63,7 +142,9 @@ impl Turn {
             index.read_tree(&self.repository.find_commit(commit)?.tree()?)?;
             index.write()?;
             let mut pack = self.repository.packbuilder()?;
-            pack.insert_commit(commit)?;
+            let mut walk = self.repository.revwalk()?;
+            walk.push(commit)?;
+            pack.insert_walk(&mut walk)?;
             pack.write(&objects.join("pack"), 0)?;
             let head = self.repository.find_reference("HEAD")?;
             let branch = head.symbolic_target()?.map(|branch| self.dot_git.join(branch));

@@ -57,7 +57,7 @@ impl Turn {
             let files = paths(&self.difference(&commit)?);
             let subject = commit.summary_bytes().unwrap_or_default();
             Ok(RecordedChange {
-                id: id.to_string().into(),
+                id: self.known.id(id).to_string().into(),
                 at: Timestamp::from_millis(commit.author().when().seconds().saturating_mul(1000)),
                 by: by(&commit),
                 subject: String::from_utf8_lossy(subject).into_owned(),
@@ -71,7 +71,11 @@ impl Turn {
             return self.git(|| unified(&self.unrecorded()?));
         };
         let unknown = |_| HistoryError::NoChange { id: id.to_owned() };
-        let commit = self.repository.find_commit_by_prefix(id).map_err(unknown)?;
+        let commit = match self.known.find(id) {
+            Some(known) => self.repository.find_commit(known),
+            None => self.repository.find_commit_by_prefix(id),
+        };
+        let commit = commit.map_err(unknown)?;
         self.git(|| unified(&self.difference(&commit)?))
     }
 

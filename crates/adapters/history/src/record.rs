@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use git2::{Delta, Diff, DiffOptions, ErrorCode, Oid, Signature, Time, Tree};
 use markdown::sections::{Counts, headline, with_entries};
 use model::{EntryId, Timestamp, Zone};
-use ports::{Author, HistoryError, Part, RecordedChange, Run, RunId};
+use ports::{Author, Debt, HistoryError, Part, RecordedChange, Run, RunId};
 
 use crate::repository::Turn;
 
@@ -40,7 +40,7 @@ impl Turn {
         part: &Part,
         at: Timestamp,
     ) -> Result<Option<RecordedChange>, HistoryError> {
-        let tree = self.stage(part, false)?;
+        let tree = self.stage(part, None)?;
         let head = self.head()?;
         let was = self.git(|| head.map(|head| head.tree()).transpose())?;
         let is_same = was.as_ref().map_or(tree.is_empty(), |was| was.id() == tree.id());
@@ -58,13 +58,17 @@ impl Turn {
     }
 
     /// Makes a part of the index what stands on disk, and a tree of the whole. A file that cannot be read just now stays as
-    /// it was recorded, unless all is recorded `anew`.
-    pub(crate) fn stage(&self, part: &Part, anew: bool) -> Result<Tree<'_>, HistoryError> {
-        let takes = |path: &Path| match part {
+    /// it was recorded, unless what some debts concern is recorded `anew`, and nothing else.
+    pub(crate) fn stage(&self, part: &Part, anew: Option<&[Debt]>) -> Result<Tree<'_>, HistoryError> {
+        let is_anew = |path: &Path| {
+            anew.is_none_or(|debts| debts.iter().any(|debt| debt.concerns(&path.to_string_lossy())))
+        };
+        let is_of_part = |path: &Path| match part {
             Part::All => true,
             Part::Files(files) => path.to_str().is_some_and(|path| files.contains(path)),
             Part::Entries(entries) => path.to_str().is_some_and(|path| entries.contains_key(path)),
         };
+        let takes = |path: &Path| is_of_part(path) && is_anew(path);
         self.git(|| {
             let mut index = self.repository.index()?;
             index.read(true)?;
@@ -92,7 +96,7 @@ impl Turn {
                     }
                     _ => self.add(&mut index, path)?,
                 };
-                if !is_added && anew {
+                if !is_added && anew.is_some() {
                     index.remove_path(path)?;
                 }
             }

@@ -10,6 +10,8 @@ use git2::{Commit, Config, ErrorClass, ErrorCode, Oid, Repository, RepositoryIni
 use model::Zone;
 use ports::HistoryError;
 
+use crate::rewrite::Known;
+
 /// The branch that a new history is on.
 const BRANCH: &str = "main";
 
@@ -47,8 +49,8 @@ pub(crate) struct Turn {
     pub(crate) dot_git: PathBuf,
     pub(crate) zone: Zone,
     pub(crate) repository: Repository,
-    /// Whether an owed purge was done in this turn.
-    pub(crate) has_paid: bool,
+    /// The ids of changes that were written anew.
+    pub(crate) known: Known,
     /// The system takes the lock back when this is closed.
     _lock: File,
 }
@@ -60,7 +62,7 @@ pub(crate) enum Step {
     Commit,
     /// Files become those of this commit, then it is the newest.
     Undo(Oid),
-    /// This commit becomes all there is.
+    /// This commit and those before it become all there is.
     Purge(Oid),
 }
 
@@ -84,14 +86,8 @@ impl Folder {
         let file = file.map_err(io_error(&lock))?;
         file.lock().map_err(io_error(&lock))?;
         let git = self.root.join(DOT_GIT);
-        match git.symlink_metadata() {
-            Ok(there) if there.is_dir() && is_ours(&git) => {}
-            Ok(_) => {
-                let path = git.display().to_string();
-                return Err(HistoryError::NotOurs { path });
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => make(&git)?,
-            Err(error) => return Err(io_error(&git)(error)),
+        if self.dot_git()?.is_none() {
+            make(&git)?;
         }
         // Opened as bare and then given its folder: so it is never another folder, and whoever owns that, in a container
         // for instance, does not matter. Nothing that a configuration names is ever run.
@@ -99,17 +95,27 @@ impl Folder {
         repository
             .set_workdir(&self.root, false)
             .map_err(git_error(&git))?;
-        let mut turn = Turn {
+        let turn = Turn {
             root: self.root.clone(),
+            known: Known::read(&git),
             dot_git: git,
             zone: self.zone.clone(),
             repository,
-            has_paid: false,
             _lock: file,
         };
         turn.heal()?;
-        turn.has_paid = turn.pay_debt()?;
         Ok(turn)
+    }
+
+    /// Where a history of ours is, none before the first.
+    pub(crate) fn dot_git(&self) -> Result<Option<PathBuf>, HistoryError> {
+        let git = self.root.join(DOT_GIT);
+        match git.symlink_metadata() {
+            Ok(there) if there.is_dir() && is_ours(&git) => Ok(Some(git)),
+            Ok(_) => Err(not_ours(&git)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(io_error(&git)(error)),
+        }
     }
 }
 
@@ -144,6 +150,11 @@ fn make(git: &Path) -> Result<(), HistoryError> {
         .and_then(|()| fs::write(info.join("attributes"), ATTRIBUTES))
         .and_then(|()| fs::rename(&new, git))
         .map_err(io_error(git))
+}
+
+fn not_ours(git: &Path) -> HistoryError {
+    let path = git.display().to_string();
+    HistoryError::NotOurs { path }
 }
 
 fn is_ours(git: &Path) -> bool {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use git2::{Config, Repository};
 use model::{Timestamp, Zone};
-use ports::{Author, History, HistoryError, Part, RecordedChange, Run, Touching};
+use ports::{Author, Debt, History, HistoryError, Part, RecordedChange, Run, Touching};
 use tempfile::TempDir;
 use testkit::history::contract;
 
@@ -90,6 +90,15 @@ impl Folder {
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(1_700_000_000_000 + seconds * 1000)
+}
+
+/// All of the history begins anew.
+fn everything(seconds: i64) -> Debt {
+    Debt {
+        id: 1,
+        below: "".into(),
+        at: at(seconds),
+    }
 }
 
 fn run(id: &str) -> Run {

@@ -189,7 +189,7 @@ impl Turn {
             }
         }
         self.set_head(commit)?;
-        self.stage(&Part::All, false).map(drop)
+        self.stage(&Part::All, None).map(drop)
     }
 
     fn file_changes(&self, was: &Tree<'_>, is: &Tree<'_>) -> Result<Vec<FileChange>, HistoryError> {

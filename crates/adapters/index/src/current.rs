@@ -1,6 +1,6 @@
 //! Which generation is live: one small file, replaced as a whole.
 //!
-//! Owns: the folder's layout and the `CURRENT` file with its format version. Never: what is inside a generation.
+//! Owns: the folder's layout, the `CURRENT` file with its format version, the note of what must be erased. Never: what is inside a generation.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -11,6 +11,9 @@ use model::EmbedderId;
 /// The layout of the folder and the table; another one is rebuilt, never read.
 const FORMAT: u32 = 3;
 const FILE: &str = "CURRENT";
+
+/// The file that is there while something that was removed may be in other files.
+const OWED: &str = "ERASE";
 
 /// The live generation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,6 +103,28 @@ pub(crate) fn write(dir: &Path, current: &Current) -> io::Result<()> {
         tracing::warn!(%error, "the index's folder cannot be synced");
     }
     Ok(())
+}
+
+/// Writes down whether what was removed must leave every file; synced, because the removal follows.
+pub(crate) fn owe_erasing(dir: &Path, is_owed: bool) -> io::Result<()> {
+    let note = dir.join(OWED);
+    if is_owed {
+        if note.exists() {
+            return Ok(());
+        }
+        fs::create_dir_all(dir)?;
+        fs::File::create(&note)?.sync_all()?;
+        return fs::File::open(dir)?.sync_all();
+    }
+    match fs::remove_file(&note) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Whether that is written down.
+pub(crate) fn owes_erasing(dir: &Path) -> bool {
+    dir.join(OWED).exists()
 }
 
 /// Where a generation's files are.

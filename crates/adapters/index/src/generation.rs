@@ -31,6 +31,8 @@ const INDEX_CACHE_BYTES: usize = 8 << 20;
 const METADATA_CACHE_BYTES: usize = 4 << 20;
 /// Larger fragments are not rewritten by a compaction any more, so that a round costs what is new.
 const FRAGMENT_ROWS: usize = 50_000;
+/// A larger fragment is rewritten once more than this share of its rows was removed, but when they must be erased.
+const REMOVED_MAX: f32 = 0.1;
 /// With more parts than that an index is merged into one.
 const INDEX_PARTS_MAX: u32 = 6;
 
@@ -142,9 +144,32 @@ impl Generation {
         self.met(self.tidy()).await
     }
 
+    /// Takes what was removed out of every file: each fragment with a removed row is rewritten, and the indexes are made anew,
+    /// because they keep the words of rows that are gone.
+    pub(crate) async fn erase(&self) -> Result<(), IndexError> {
+        self.met(async {
+            create_indexes(&self.table).await.map_err(judge)?;
+            self.optimize(0.0).await.map_err(judge)?;
+            self.drop_older().await
+        })
+        .await
+    }
+
     async fn tidy(&self) -> Result<Maintenance, IndexError> {
         let before = self.read_stats().await?;
-        self.optimize().await.map_err(judge)?;
+        self.optimize(REMOVED_MAX).await.map_err(judge)?;
+        self.drop_older().await?;
+        let after = self.read_stats().await?;
+        Ok(Maintenance {
+            fragments_before: before.fragments,
+            fragments_after: after.fragments,
+            bytes_before: before.bytes_on_disk,
+            bytes_after: after.bytes_on_disk,
+        })
+    }
+
+    /// Drops what no reader needs any more.
+    async fn drop_older(&self) -> Result<(), IndexError> {
         self.drain().await;
         let prune = OptimizeAction::Prune {
             older_than: Some(Duration::zero()),
@@ -152,14 +177,8 @@ impl Generation {
             error_if_tagged_old_versions: None,
         };
         self.table.optimize(prune).await.map_err(judge)?;
-        let after = self.read_stats().await?;
-        self.sum_up(&after).await?;
-        Ok(Maintenance {
-            fragments_before: before.fragments,
-            fragments_after: after.fragments,
-            bytes_before: before.bytes_on_disk,
-            bytes_after: after.bytes_on_disk,
-        })
+        let stats = self.read_stats().await?;
+        self.sum_up(&stats).await
     }
 
     /// Writes down what the table holds now, so that the next process need not open it to know.
@@ -178,9 +197,11 @@ impl Generation {
         Ok(())
     }
 
-    async fn optimize(&self) -> lancedb::Result<()> {
+    /// Compacts, also fragments of which more than that share of rows was removed, and covers new rows by the indexes.
+    async fn optimize(&self, removed_max: f32) -> lancedb::Result<()> {
         let options = CompactionOptions {
             target_rows_per_fragment: FRAGMENT_ROWS,
+            materialize_deletions_threshold: removed_max,
             ..CompactionOptions::default()
         };
         let compact = OptimizeAction::Compact {
@@ -400,6 +421,12 @@ async fn create_table(dir: &Path, schema: SchemaRef) -> lancedb::Result<Table> {
         .create_empty_table(TABLE, schema)
         .execute()
         .await?;
+    create_indexes(&table).await?;
+    Ok(table)
+}
+
+/// Makes indexes that cover nothing yet, in the place of those that are there.
+async fn create_indexes(table: &Table) -> lancedb::Result<()> {
     let words = FtsIndexBuilder::default()
         .base_tokenizer("simple".to_owned())
         .remove_stop_words(false);
@@ -413,7 +440,7 @@ async fn create_table(dir: &Path, schema: SchemaRef) -> lancedb::Result<Table> {
             .execute()
             .await?;
     }
-    Ok(table)
+    Ok(())
 }
 
 async fn open_table(dir: &Path) -> lancedb::Result<Table> {

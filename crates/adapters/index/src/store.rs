@@ -313,6 +313,22 @@ impl Index for LanceIndex {
         }
     }
 
+    async fn erase(&self) -> Result<(), IndexError> {
+        let _writing = self.shared.writing.lock().await;
+        match self.shared.generation().await? {
+            Some(generation) => generation.erase().await,
+            None => Ok(()),
+        }
+    }
+
+    async fn owe_erasing(&self, is_owed: bool) -> Result<(), IndexError> {
+        current::owe_erasing(&self.shared.dir, is_owed).map_err(of_files)
+    }
+
+    async fn owes_erasing(&self) -> bool {
+        current::owes_erasing(&self.shared.dir)
+    }
+
     async fn stats(&self) -> Result<IndexStats, IndexError> {
         if let Some((Current { generation, .. }, summary)) = self.shared.closed().await {
             let dir = current::generation_dir(&self.shared.dir, generation);

@@ -26,7 +26,10 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+#[cfg(unix)]
+use std::fs::Permissions;
 use std::fs::{File, TryLockError};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -52,6 +55,7 @@ impl SqliteLedger {
     /// have it open; the lock is `ledger.lock` beside it.
     pub fn open(path: &Path) -> Result<Self, LedgerError> {
         let lock = lock(path)?;
+        make_private(path).map_err(Failure::Io)?;
         let mut connection = Connection::open(path).map_err(Failure::Sql)?;
         writer::prepare(&connection).map_err(Failure::Sql)?;
         schema::migrate(&mut connection)?;
@@ -63,6 +67,32 @@ impl SqliteLedger {
             _lock: lock,
         })
     }
+}
+
+/// Memory is its owner's business: nobody else may read the files, also those that an earlier version left open. SQLite gives
+/// what it makes beside the database the database's mode.
+#[cfg(unix)]
+fn make_private(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+    let mut options = File::options();
+    drop(options.create(true).append(true).mode(0o600).open(path)?);
+    for suffix in ["", "-wal", "-shm"] {
+        let mut file = path.as_os_str().to_owned();
+        file.push(suffix);
+        let file = Path::new(&file);
+        match file.metadata() {
+            Ok(about) if about.permissions().mode() & 0o077 != 0 => {
+                std::fs::set_permissions(file, Permissions::from_mode(0o600))?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn make_private(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// The operating system frees the lock with the process, however it ends.

@@ -233,3 +233,36 @@ fn another_value_is_no_reason_to_plan_again() {
         assert_eq!(statement.get_status(StatementStatus::RePrepare), 0, "{sql}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn nobody_else_may_read_the_files_also_those_of_an_earlier_version() {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ledger.sqlite");
+    let modes = || {
+        let files = fs::read_dir(folder.path()).expect("lists");
+        let modes = files.map(|file| {
+            file.expect("lists")
+                .metadata()
+                .expect("is there")
+                .permissions()
+                .mode()
+                & 0o077
+        });
+        modes.collect::<Vec<u32>>()
+    };
+    for _ in ["new", "of an earlier version"] {
+        let ledger = crate::SqliteLedger::open(&path).expect("opens");
+        let open = modes();
+        // The lock's file is empty.
+        assert!(
+            open.len() >= 3 && open.iter().filter(|mode| **mode != 0).count() <= 1,
+            "{open:?}"
+        );
+        drop(ledger);
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).expect("sets");
+    }
+}

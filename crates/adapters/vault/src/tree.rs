@@ -3,18 +3,22 @@
 //! Owns: the refusal of links and of whatever is not a plain file or folder. Never: writing, or reading a file that
 //! is no memory file.
 
+use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use markdown::{NoPlace, Place};
-use ports::{FileStat, VaultError};
+use ports::{FileStat, VaultError, VaultPath};
 
 /// The vault's folder.
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
     root: PathBuf,
+    /// What the last look at everything met and is no plain file.
+    strangers: Arc<Mutex<BTreeSet<VaultPath>>>,
 }
 
 /// A path of the vault that leads through no link.
@@ -48,7 +52,8 @@ impl Tree {
     /// The vault in a folder that is there; only here a link is followed, to where the owner of the machine put it.
     pub(crate) fn open(root: &Path) -> io::Result<Self> {
         let root = root.canonicalize()?;
-        Ok(Self { root })
+        let strangers = Arc::default();
+        Ok(Self { root, strangers })
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -151,7 +156,18 @@ impl Tree {
     /// Every memory file, sorted by path. Links are not followed; a folder that cannot be read is left out.
     pub(crate) fn files(&self) -> Result<Vec<FileStat>, VaultError> {
         fs::read_dir(&self.root).map_err(io_error(""))?;
-        Ok(self.files_below(""))
+        let mut strangers = BTreeSet::new();
+        let files = self.walk("", |stranger| {
+            strangers.insert(stranger.into());
+        });
+        *self.strangers.lock().unwrap_or_else(PoisonError::into_inner) = strangers;
+        Ok(files)
+    }
+
+    /// What the last look at everything met where memory can be, and is neither a plain file nor a folder.
+    pub(crate) fn strangers(&self) -> Vec<VaultPath> {
+        let strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
+        strangers.iter().cloned().collect()
     }
 
     /// Every memory file in a folder that no link leads to, sorted by path.
@@ -162,6 +178,10 @@ impl Tree {
 
     /// Every memory file below a folder of the vault, sorted by path.
     pub(crate) fn files_below(&self, folder: &str) -> Vec<FileStat> {
+        self.walk(folder, |_| {})
+    }
+
+    fn walk(&self, folder: &str, mut meets: impl FnMut(String)) -> Vec<FileStat> {
         let mut found = Vec::new();
         let mut folders = vec![folder.to_owned()];
         while let Some(folder) = folders.pop() {
@@ -187,12 +207,13 @@ impl Tree {
                     if may_hold_memory(&path) {
                         folders.push(path);
                     }
-                } else if Place::of(&path) == Err(NoPlace::Foreign) {
-                    // Somebody else's file.
                 } else if metadata.is_file() {
-                    found.push(Self::stat(&path, &metadata));
-                } else {
-                    tracing::warn!(%path, "a link in the vault is not followed");
+                    if Place::of(&path) != Err(NoPlace::Foreign) {
+                        found.push(Self::stat(&path, &metadata));
+                    }
+                } else if Place::of(&path) != Err(NoPlace::Foreign) || may_hold_memory(&path) {
+                    tracing::warn!(%path, "what is no plain file is not read in the vault");
+                    meets(path);
                 }
             }
         }

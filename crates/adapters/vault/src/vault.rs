@@ -156,6 +156,10 @@ impl Vault for MarkdownVault {
         .await
     }
 
+    fn strangers(&self) -> Vec<VaultPath> {
+        self.writer.tree.strangers()
+    }
+
     async fn remove(&self, scope: &Scope, owner: Option<&Owner>) -> Result<Vec<VaultPath>, VaultError> {
         let folder = markdown::place::folder_of(scope, owner);
         let below = folder.clone();

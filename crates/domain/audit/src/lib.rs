@@ -99,10 +99,13 @@ pub fn judge(memories: &[Standing], known: &BTreeSet<(Scope, MessageId)>, now: T
     let mut findings = Vec::new();
     for owned in by_owner.values() {
         let superseded = superseded(owned);
+        let supporting = supporting(owned);
         for standing in owned {
             let entry = &standing.entry;
-            let is_known = |id: &MessageId| {
-                told.contains(&(&entry.scope, id)) || known.contains(&(entry.scope.clone(), id.clone()))
+            let is_known = |id: &MessageId| match entry.kind {
+                // Made of other memories: a message alone does not support it.
+                EntryKind::Profile | EntryKind::Foresight => supporting.contains(id),
+                _ => told.contains(&(&entry.scope, id)) || known.contains(&(entry.scope.clone(), id.clone())),
             };
             let faults = [
                 (Fault::Loop, recalled(entry)),
@@ -143,6 +146,14 @@ fn told(memories: &[Standing]) -> BTreeSet<(&Scope, &MessageId)> {
             entry.turns.iter().map(move |turn| (&entry.scope, &turn.id))
         })
         .collect()
+}
+
+/// The messages of an owner's episodes and facts.
+fn supporting<'a>(owned: &[&'a Standing]) -> BTreeSet<&'a MessageId> {
+    let first = owned
+        .iter()
+        .filter(|standing| matches!(standing.entry.kind, EntryKind::Episode | EntryKind::Fact));
+    first.flat_map(|standing| &standing.entry.sources).collect()
 }
 
 /// Which memories were superseded, by which, and when the latest of those was said.

@@ -7,35 +7,76 @@ use std::collections::{BTreeMap, BTreeSet};
 /// So many tenths of the words of two texts together must be in both.
 const ALIKE_TENTHS: usize = 9;
 
+/// Of the texts that share a word no more are compared with a text, the earliest: what thousands share tells little.
+const SHARING_MAX: usize = 128;
+
 /// For each text that repeats an earlier one, both places; the earliest one that it repeats.
 pub(crate) fn repeats(texts: &[&str]) -> Vec<(usize, usize)> {
+    compared(texts).0
+}
+
+/// The same, with how many texts were compared.
+fn compared(texts: &[&str]) -> (Vec<(usize, usize)>, usize) {
+    let texts = ranked(texts);
+    let mut same: BTreeMap<&[usize], usize> = BTreeMap::new();
+    let mut by_word: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let (mut repeats, mut comparisons) = (Vec::new(), 0);
+    for (at, text) in texts.iter().enumerate().filter(|(_, text)| !text.is_empty()) {
+        let first = *same.entry(text).or_insert(at);
+        // Texts that are alike share one of so many of their rarest words.
+        let rarest = &text[..=text.len() - (text.len() * ALIKE_TENTHS).div_ceil(10)];
+        let is_alike = |earlier: &usize| {
+            comparisons += 1;
+            alike(&texts[*earlier], text)
+        };
+        if first < at {
+            // What the first of the same words repeats, this one repeats.
+            let earliest = repeated_by(&repeats, first).unwrap_or(first);
+            repeats.push((at, earliest));
+            continue;
+        }
+        let sharing = rarest
+            .iter()
+            .flat_map(|word| by_word.get(word).into_iter().flatten());
+        let candidates: BTreeSet<usize> = sharing.copied().collect();
+        let earliest = candidates.into_iter().find(is_alike);
+        repeats.extend(earliest.map(|earlier| (at, earlier)));
+        for word in rarest {
+            let sharing = by_word.entry(*word).or_default();
+            if sharing.len() < SHARING_MAX {
+                sharing.push(at);
+            }
+        }
+    }
+    (repeats, comparisons)
+}
+
+/// The text that one repeats; the pairs are in the order of those that repeat.
+fn repeated_by(repeats: &[(usize, usize)], text: usize) -> Option<usize> {
+    let at = repeats.binary_search_by_key(&text, |(newer, _)| *newer).ok()?;
+    Some(repeats[at].1)
+}
+
+/// Each text's words, each once, as their ranks: the rarest of all first.
+fn ranked(texts: &[&str]) -> Vec<Vec<usize>> {
     let texts: Vec<BTreeSet<String>> = texts.iter().map(|text| words(text)).collect();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for word in texts.iter().flatten() {
         *counts.entry(word).or_default() += 1;
     }
-    let mut by_word: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    let mut repeats = Vec::new();
-    for (at, text) in texts.iter().enumerate() {
-        let mut rarest: Vec<&str> = text.iter().map(String::as_str).collect();
-        rarest.sort_by_key(|word| (counts[word], *word));
-        // Texts that are alike share one of so many of their rarest words.
-        rarest.truncate(text.len() - (text.len() * ALIKE_TENTHS).div_ceil(10) + 1);
-        let candidates: BTreeSet<usize> = rarest
-            .iter()
-            .flat_map(|word| by_word.get(word).into_iter().flatten().copied())
-            .collect();
-        let earliest = candidates
-            .into_iter()
-            .find(|earlier| alike(&texts[*earlier], text));
-        if let Some(earlier) = earliest.filter(|_| !text.is_empty()) {
-            repeats.push((at, earlier));
-        }
-        for word in rarest {
-            by_word.entry(word).or_default().push(at);
-        }
-    }
-    repeats
+    let mut by_count: Vec<(usize, &str)> = counts.into_iter().map(|(word, count)| (count, word)).collect();
+    by_count.sort_unstable();
+    let ranks: BTreeMap<&str, usize> = by_count
+        .iter()
+        .enumerate()
+        .map(|(rank, (_, word))| (*word, rank))
+        .collect();
+    let of_text = |text: &BTreeSet<String>| {
+        let mut text: Vec<usize> = text.iter().map(|word| ranks[word.as_str()]).collect();
+        text.sort_unstable();
+        text
+    };
+    texts.iter().map(of_text).collect()
 }
 
 fn words(text: &str) -> BTreeSet<String> {
@@ -46,7 +87,42 @@ fn words(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-fn alike(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
-    let both = a.intersection(b).count();
+fn alike(a: &[usize], b: &[usize]) -> bool {
+    let (mut both, mut rest) = (0, b);
+    for word in a {
+        let before = rest.partition_point(|other| other < word);
+        rest = &rest[before..];
+        both += usize::from(rest.first() == Some(word));
+    }
     both * 10 >= (a.len() + b.len() - both) * ALIKE_TENTHS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::compared;
+
+    /// Ten times the texts are compared ten times as often, be they all the same or nearly.
+    #[test]
+    fn comparisons_grow_with_the_texts_and_not_with_their_pairs() {
+        let shapes: [fn(usize) -> String; 3] = [
+            |_| "Ann likes the green tea of the old shop in the harbour street".to_owned(),
+            |n| format!("Ann likes the green tea of the old shop in harbour street number {n}"),
+            |n| format!("Ann likes tea number {}", n % 700),
+        ];
+        for shape in shapes {
+            let texts: Vec<String> = (0..4_000).map(shape).collect();
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let [(few, some), (many, all)] = [compared(&texts[..400]), compared(&texts)];
+            assert!(all <= 10 * (some + 400 * 300), "{some} and {all}");
+            assert!(many.len() >= few.len());
+        }
+    }
+
+    #[test]
+    fn the_same_words_repeat_what_the_first_of_them_repeats() {
+        let long = "one two three four five six seven eight nine ten eleven twelve";
+        let nearly = format!("{long} thirteen");
+        let texts = [long, &nearly, "other", &nearly, long];
+        assert_eq!(compared(&texts).0, [(1, 0), (3, 0), (4, 0)]);
+    }
 }

@@ -137,6 +137,20 @@ fn what_no_message_supports_is_unsupported() {
     assert_eq!(found(&told, &[]), []);
 }
 
+/// The ledger may have the message still, as after an undo.
+#[test]
+fn what_was_made_of_memories_that_are_gone_is_unsupported() {
+    let mut ahead = fact("fs", "Ann will tune the theremin");
+    ahead.entry.kind = EntryKind::Foresight;
+    ahead.entry.sources = vec![MessageId::new("m1")];
+    let memories = [ahead];
+    assert_eq!(found(&memories, &["m1"]), one(Fault::Unsupported, "fs"));
+    let mut supporting = fact("a", "Ann plays the theremin");
+    supporting.entry.sources = vec![MessageId::new("m1")];
+    let memories = [memories[0].clone(), supporting];
+    assert_eq!(found(&memories, &["m1"]), []);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 

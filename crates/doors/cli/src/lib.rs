@@ -16,6 +16,7 @@ mod import;
 mod instructions;
 mod output;
 mod power;
+mod private;
 mod progress;
 mod serving;
 mod upstreams;

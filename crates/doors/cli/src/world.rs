@@ -25,11 +25,15 @@ use crate::clock::{RandomIds, SystemClock};
 use crate::config::{Config, EmbeddingProvider, QuietWhen};
 use crate::error::Failure;
 use crate::power::Machine;
+use crate::private;
 use crate::serving;
 use crate::upstreams;
 
 /// A person reads so long before the next turn: a call that began sooner would be cut off, and be in the way until the server notices.
 const READING_TIME: Duration = Duration::from_secs(15);
+
+/// What ends without a configured bound ends within this.
+const SHUTDOWN: Duration = Duration::from_secs(10);
 
 /// Opens the index in a folder for vectors of a model; the binary gives it, so that only the binary links LanceDB.
 pub type OpenIndex = fn(&Path, EmbedderId) -> Result<Arc<dyn Index>, IndexError>;
@@ -73,7 +77,7 @@ impl World {
         open_index: OpenIndex,
         settings: Settings,
     ) -> Result<Self, Failure> {
-        std::fs::create_dir_all(root)
+        private::folder(root)
             .with_context(|| format!("cannot create `{}`", root.display()))
             .map_err(|error| Failure::from(error).hint("choose another folder with --root DIR"))?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
@@ -87,6 +91,7 @@ impl World {
         let vault = MarkdownVault::open(memory.clone(), zone.clone(), clock.clone());
         let vault = Arc::new(vault.map_err(engine::EngineError::from)?);
         let embedder = embedder(root, config, &clock).await?;
+        private::own_folder(&root.join("index")).context("cannot close `index` to others")?;
         let index =
             open_index(&root.join("index"), embedder.id().clone()).map_err(engine::EngineError::from)?;
         let gates = Arc::new(Gates::new(clock.clone()).idle_after(READING_TIME));
@@ -160,10 +165,21 @@ impl World {
             .register(of_users.into_iter().chain(of_agents).collect());
     }
 
-    /// Ends everything.
+    /// Ends everything within ten seconds.
     pub(crate) async fn shutdown(&self) {
-        self.offline.stop().await;
-        self.engine.shutdown().await;
+        self.shutdown_within(SHUTDOWN).await;
+    }
+
+    /// Ends everything within the bound, of which background runs have a half.
+    pub(crate) async fn shutdown_within(&self, bound: Duration) {
+        let end = self.clock.elapsed() + bound;
+        tokio::select! {
+            biased;
+            () = self.offline.stop() => {}
+            () = self.clock.sleep(bound / 2) => tracing::warn!("background runs are cut off; they begin again"),
+        }
+        let left = end.saturating_sub(self.clock.elapsed());
+        self.engine.shutdown_within(left).await;
         // They hold the engine, which holds whom it tells of events: until it has ended, what it writes calls for runs.
         self.offline.register(Vec::new());
     }

@@ -69,7 +69,7 @@ impl Gateway {
         }
         drop(listener);
         stop.cancel();
-        let bound = Duration::from_secs(u64::from(self.settings.shutdown_seconds));
+        let bound = self.settings.shutdown;
         let end = self.clock.elapsed() + bound;
         tokio::select! {
             () = async { while connections.join_next().await.is_some() {} } => {}

@@ -3,6 +3,7 @@
 //! Owns: defaults and the secrecy of tokens. Never: reading configuration (`cli` does).
 
 use std::fmt;
+use std::time::Duration;
 
 use model::{Name, Scope};
 
@@ -19,7 +20,7 @@ pub struct Settings {
     /// Headers in which a trusted client says who speaks, in lower case: Open WebUI's `x-openwebui-user-id`.
     pub user_headers: Vec<String>,
     /// How long requests that are under way may take once the server shall stop.
-    pub shutdown_seconds: u32,
+    pub shutdown: Duration,
 }
 
 impl Default for Settings {
@@ -30,7 +31,7 @@ impl Default for Settings {
             async_body_bytes_max: 4 << 20,
             upload_bytes_max: 50 << 20,
             user_headers: Vec::new(),
-            shutdown_seconds: 10,
+            shutdown: Duration::from_secs(10),
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::api::{
 use crate::bell::Bell;
 use crate::corpora::Corpora;
 use crate::dirty::Dirty;
+use crate::erase::Erasing;
 use crate::history::Chronicle;
 use crate::history::penned::Penned;
 use crate::idle::{self, Idle};
@@ -113,6 +114,7 @@ impl Engine {
             rebuilding: tokio::sync::Mutex::default(),
             writer,
             corpora: Corpora::new(settings.hot_bytes_max),
+            erasing: Erasing::new(),
             records: Records::new(parts.file_changes.clone()),
             rows: Rows::new(parts.embedder.clone()),
             gauge: Gauge::new(),
@@ -288,10 +290,15 @@ impl Engine {
         history::recorded(self.world(), run, work).await
     }
 
-    /// Begins the vault's history anew with what stands in the folder, so that nothing is in it that a caller of [`Self::curate`]
-    /// took out for good; a history that fails is tried again and fails nothing.
-    pub async fn purge_history(&self) {
-        history::purge(self.world()).await;
+    /// Begins the history of one owner's files anew while what a caller of [`Self::curate`] takes out for good is taken
+    /// out; a history that fails is tried again and fails nothing. `work` says whether anything was taken out.
+    pub async fn erased<T, E>(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        work: impl Future<Output = Result<(T, bool), E>>,
+    ) -> Result<T, E> {
+        forget::erased(self.world(), scope, Some(owner), work).await
     }
 
     /// What is wrong with what is remembered, in all or in one scope; it changes nothing.
@@ -343,16 +350,23 @@ impl Engine {
         &self.world().settings
     }
 
-    /// Stops accepting, lets running jobs reach a safe point within ten seconds, ends every task, and records what changed in
-    /// the vault.
+    /// Ends within ten seconds, as [`Self::shutdown_within`] does.
     pub async fn shutdown(&self) {
+        self.shutdown_within(SHUTDOWN).await;
+    }
+
+    /// Stops accepting, lets running jobs reach a safe point, ends every task, and records what changed in the vault: all of it
+    /// within the bound. Jobs have three quarters of it; what they do not use is left to what follows.
+    pub async fn shutdown_within(&self, bound: Duration) {
         let clock = &*self.world().parts.clock;
-        self.world().work.end(clock, SHUTDOWN).await;
-        self.handle.service.end(clock, SHUTDOWN).await;
+        let end = clock.elapsed() + bound;
+        let left = || end.saturating_sub(clock.elapsed());
+        self.world().work.end(clock, bound * 3 / 4).await;
+        self.handle.service.end(clock, left() / 2).await;
         tokio::select! {
             biased;
             () = history::record(self.world()) => {}
-            () = clock.sleep(SHUTDOWN) => {}
+            () = clock.sleep(left()) => {}
         }
     }
 

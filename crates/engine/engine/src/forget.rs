@@ -1,6 +1,6 @@
 //! Forgetting: gone from the ledger, the vault, the index, every search and the vault's history, and never back.
 //!
-//! Owns: the order ledger, vault, index, record, history, in which nothing can come back: once the ledger is swept no job can
+//! Owns: the order ledger, vault, index, record, history and files, in which nothing can come back: once the ledger is swept no job can
 //! write it again, and once the gate was held alone no write of it is under way. Never: what a sweep means (`ledger`).
 //!
 //! Every step can be done again, so a forgetting that died half-way is finished by asking again; what it took out of
@@ -10,40 +10,68 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{
-    CellId, Doc, DocKey, DocKind, EntryId, EntryKind, Owner, OwnerKind, ParentKind, Scope, SessionKey,
+    CellId, Doc, DocKey, DocKind, EntryId, EntryKind, Owner, OwnerKind, Page, ParentKind, Scope, SessionKey,
 };
 use ports::{Edit, Forgotten, JobState, Sweep, VaultPath};
 
 use crate::api::{EngineError, Forget, Forgot};
 use crate::world::World;
-use crate::{derived, edit, history, ids, list, pages, sync};
+use crate::{derived, edit, erase, history, ids, list, pages, sync};
+
+/// What was forgotten, and whether anything was taken out at all.
+type Taken = Result<(Forgot, bool), EngineError>;
 
 /// Forgets, in the vault, the ledger and the index.
 pub(crate) async fn forget(world: &World, forget: Forget) -> Result<Forgot, EngineError> {
     world.accepting()?;
     world.gauge.answering(&*world.parts.clock).await?;
-    let is_of_entries = matches!(forget, Forget::Entries(..));
-    let (scope, forgot) = match forget {
-        Forget::Session(session) => (session.scope.clone(), forget_session(world, &session).await),
-        Forget::Owner(scope, owner) => (scope.clone(), forget_owner(world, &scope, &owner).await),
-        Forget::OwnerInSession(session, owner) => {
-            (session.scope.clone(), forget_part(world, &session, &owner).await)
+    let (scope, library) = match &forget {
+        Forget::Session(session) | Forget::OwnerInSession(session, _) => (session.scope.clone(), None),
+        // What a library holds is told nowhere else.
+        Forget::Owner(scope, owner) if owner.kind == OwnerKind::Library => {
+            (scope.clone(), Some(owner.clone()))
         }
-        Forget::Entries(scope, owner, ids) => {
-            (scope.clone(), forget_entries(world, &scope, &owner, ids).await)
-        }
+        Forget::Owner(scope, _) | Forget::Entries(scope, ..) => (scope.clone(), None),
     };
-    // Also when it failed half-way: what was swept must not be found.
-    world.corpora.let_go(&scope);
-    world.bell.forget_stuck();
-    // Of a session or an owner an earlier attempt may have left something; of entries that are not there, nothing.
-    if !is_of_entries || forgot.as_ref().map_or(true, |forgot| forgot.entries > 0) {
-        history::purge(world).await;
-    }
-    forgot
+    let taken = async {
+        let taken = match forget {
+            Forget::Session(session) => forget_session(world, &session).await,
+            Forget::Owner(scope, owner) => forget_owner(world, &scope, &owner).await,
+            Forget::OwnerInSession(session, owner) => forget_part(world, &session, &owner).await,
+            Forget::Entries(scope, owner, ids) => forget_entries(world, &scope, &owner, ids).await,
+        };
+        // Also when it failed half-way: what was swept must not be found.
+        world.corpora.let_go(&scope);
+        world.bell.forget_stuck();
+        taken
+    };
+    erased(world, &scope, library.as_ref(), taken).await
 }
 
-async fn forget_session(world: &World, session: &SessionKey) -> Result<Forgot, EngineError> {
+/// Does what takes something out of a scope, or of one owner alone, for good: afterwards it is in no file of the index and of
+/// the history. Where nothing was taken out, nothing is rewritten.
+pub(crate) async fn erased<T, E>(
+    world: &World,
+    scope: &Scope,
+    owner: Option<&Owner>,
+    work: impl Future<Output = Result<(T, bool), E>>,
+) -> Result<T, E> {
+    let owed = history::debts::owe(world, scope, owner).await;
+    let removing = erase::begin(world).await;
+    match work.await {
+        Ok((done, false)) => {
+            tokio::join!(owed.forgive(), removing.forgive());
+            Ok(done)
+        }
+        // Of what failed half-way something may be gone.
+        done => {
+            tokio::join!(owed.purge(), removing.erase());
+            done.map(|(done, _)| done)
+        }
+    }
+}
+
+async fn forget_session(world: &World, session: &SessionKey) -> Taken {
     // Nothing new of the session is cut meanwhile.
     let _held = world.sessions.lock(session).await;
     let swept = sweep(world, Sweep::Session(session.clone())).await?;
@@ -51,25 +79,38 @@ async fn forget_session(world: &World, session: &SessionKey) -> Result<Forgot, E
     // What is in the vault and not yet in the index must be found too.
     sync::everything_alone(world).await?;
     let owners = owners_of(world, &session.scope).await?;
-    told_of_session(world, session, owners, swept).await
+    let forgot = told_of_session(world, session, owners, swept).await?;
+    Ok(any(forgot))
 }
 
-async fn forget_part(world: &World, session: &SessionKey, owner: &Owner) -> Result<Forgot, EngineError> {
+/// With whether there was anything.
+fn any(forgot: Forgot) -> (Forgot, bool) {
+    let is_any = forgot.entries + forgot.messages > 0;
+    (forgot, is_any)
+}
+
+async fn forget_part(world: &World, session: &SessionKey, owner: &Owner) -> Taken {
     let _held = world.sessions.lock(session).await;
     let swept = sweep(world, Sweep::OwnerInSession(session.clone(), owner.clone())).await?;
     let _alone = world.gate.write().await;
     sync::everything_alone(world).await?;
-    let cases = forget_cases(world, &session.scope).await?;
+    let is_of_session = |doc: &Doc| doc.session.as_ref() == Some(&session.session);
+    let cases = forget_cases(world, &session.scope, is_of_session).await?;
     let forgot = told_of_session(world, session, [owner.clone()].into(), swept).await?;
-    Ok(Forgot {
+    Ok(any(Forgot {
         entries: forgot.entries + cases,
         ..forgot
-    })
+    }))
 }
 
-/// Takes out what agents learnt of work of which messages are in the ledger no more: it quotes those who asked for it. Tells
-/// how many cases there were; their skills follow them. The caller holds the gate alone.
-async fn forget_cases(world: &World, scope: &Scope) -> Result<usize, EngineError> {
+/// Takes out what agents learnt of work that was forgotten: it quotes those who asked for it. Of the cases that may be of such
+/// work, it is those of which messages are in the ledger no more: another case may be of a ledger that is gone. Tells how
+/// many there were; their skills follow them. The caller holds the gate alone.
+async fn forget_cases(
+    world: &World,
+    scope: &Scope,
+    may_be_of_it: impl Fn(&Doc) -> bool,
+) -> Result<usize, EngineError> {
     let owners = owners_of(world, scope).await?.into_iter();
     let mut count = 0;
     for agent in owners.filter(|owner| owner.kind == OwnerKind::Agent) {
@@ -78,7 +119,7 @@ async fn forget_cases(world: &World, scope: &Scope) -> Result<usize, EngineError
         let mut told = Vec::new();
         for doc in rows
             .iter()
-            .filter(|doc| doc.kind == DocKind::Entry(EntryKind::Case))
+            .filter(|doc| doc.kind == DocKind::Entry(EntryKind::Case) && may_be_of_it(doc))
         {
             let kept = world.parts.transcripts.messages(scope, &doc.sources).await?;
             if kept.len() < doc.sources.len() {
@@ -130,30 +171,29 @@ async fn told_of_session(
     })
 }
 
-async fn forget_owner(world: &World, scope: &Scope, owner: &Owner) -> Result<Forgot, EngineError> {
+async fn forget_owner(world: &World, scope: &Scope, owner: &Owner) -> Taken {
     let swept = sweep(world, Sweep::Owner(scope.clone(), owner.clone())).await?;
     let _alone = world.gate.write().await;
-    let cases = forget_cases(world, scope).await?;
+    let is_of_theirs = |doc: &Doc| doc.senders.contains(&owner.id);
+    let cases = forget_cases(world, scope, is_of_theirs).await?;
+    let has_pages = pages::has_any(world, scope, owner).await?;
     world.parts.pages.remove_pages(scope, owner).await?;
     let paths = world.parts.vault.remove(scope, Some(owner)).await?;
     let rows = world.parts.index.load(scope, owner).await?;
     let entries = cases + rows.iter().filter(|doc| doc.kind != DocKind::Turn).count();
     let keys: Vec<DocKey> = rows.into_iter().map(|doc| doc.key).collect();
+    let is_any = has_pages || !paths.is_empty() || !keys.is_empty();
     world.writer.apply(Vec::new(), keys).await?;
     world.records.drop_paths(&paths).await?;
-    Ok(Forgot {
+    let (forgot, is_told) = any(Forgot {
         entries,
         messages: swept.messages,
         missing: Vec::new(),
-    })
+    });
+    Ok((forgot, is_any || is_told))
 }
 
-async fn forget_entries(
-    world: &World,
-    scope: &Scope,
-    owner: &Owner,
-    ids: Vec<EntryId>,
-) -> Result<Forgot, EngineError> {
+async fn forget_entries(world: &World, scope: &Scope, owner: &Owner, ids: Vec<EntryId>) -> Taken {
     for doc in asked_for(world, scope, owner, &ids).await? {
         finished_writing(world, scope, &doc).await?;
     }
@@ -166,12 +206,8 @@ async fn forget_entries(
         .copied()
         .filter(|doc| asked.contains(&*doc.key.id))
         .collect();
-    if !rows.is_empty() {
-        // Asked again, they are not there: only the history itself can know what it owes.
-        history::owe_purge(world).await;
-    }
     let mut forgot = Forgot::default();
-    let mut has_swept = false;
+    let mut swept_cells = BTreeSet::new();
     for doc in rows
         .iter()
         .filter(|doc| doc.kind == DocKind::Entry(EntryKind::Episode))
@@ -179,11 +215,12 @@ async fn forget_entries(
         if is_alone_with(world, scope, owner, doc).await? {
             let swept = sweep(world, Sweep::Messages(scope.clone(), doc.sources.clone())).await?;
             forgot.messages += swept.messages;
-            has_swept = true;
+            swept_cells.extend(cell_of(doc));
         }
     }
-    if has_swept {
-        forgot.entries = forget_cases(world, scope).await?;
+    if !swept_cells.is_empty() {
+        let is_of_cell = |doc: &Doc| cell_of(doc).is_some_and(|cell| swept_cells.contains(&cell));
+        forgot.entries = forget_cases(world, scope, is_of_cell).await?;
     }
     let (entries, paths) = forget_told(world, (scope, owner), &all, &rows).await?;
     forgot.entries += entries;
@@ -193,7 +230,7 @@ async fn forget_entries(
         .into_iter()
         .filter(|id| !found.contains(id.as_str()))
         .collect();
-    Ok(forgot)
+    Ok(any(forgot))
 }
 
 /// Takes entries of an owner out of the vault, and what cites them or was made of them before it: done again after a
@@ -213,6 +250,27 @@ async fn forget_told(
     let (count, changed) = take_out(world, told.iter().copied()).await?;
     paths.extend(changed);
     Ok((count, paths.into_iter().collect()))
+}
+
+/// Takes along what was made of an owner's memories that an undo took out. Tells which files may have changed.
+pub(crate) async fn follow_undone(
+    world: &World,
+    (scope, owner): (&Scope, &Owner),
+    before: &[Doc],
+) -> Result<BTreeSet<VaultPath>, EngineError> {
+    let after = world.parts.index.load(scope, owner).await?;
+    let there: BTreeSet<&DocKey> = after.iter().map(|doc| &doc.key).collect();
+    let before: Vec<&Doc> = before.iter().collect();
+    let is_gone = |doc: &&&Doc| doc.kind != DocKind::Turn && !there.contains(&doc.key);
+    let gone: Vec<&Doc> = before.iter().filter(is_gone).copied().collect();
+    if gone.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let (_, mut paths) = forget_told(world, (scope, owner), &before, &gone).await?;
+    edit::follow(world, paths.iter().cloned()).await?;
+    let pages = Page::ALL.into_iter();
+    paths.extend(pages.map(|page| world.parts.pages.path_of(scope, owner, page)));
+    Ok(paths)
 }
 
 async fn sweep(world: &World, sweep: Sweep) -> Result<Forgotten, EngineError> {

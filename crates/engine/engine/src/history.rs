@@ -6,6 +6,7 @@
 //! What memcells wrote is known by entry ([`penned`]), what a run wrote by file; all else is a person's. All three are
 //! recorded with the gate held alone, so that nothing is written meanwhile. Whoever takes the turn takes it before the gate.
 
+pub(crate) mod debts;
 pub(crate) mod penned;
 mod reading;
 
@@ -13,8 +14,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use model::{EntryId, Scope};
-use ports::{Author, FileStat, History, HistoryError, Part, RecordedChange, Run, VaultPath};
+use model::{Doc, EntryId, Owner, Scope};
+use ports::{
+    Author, By, Debt, FileStat, History, HistoryError, Part, RecordedChange, Run, Touching, VaultPath,
+};
 use tokio::sync::Notify;
 
 pub(crate) use reading::{diff, log, writers};
@@ -22,7 +25,7 @@ pub(crate) use reading::{diff, log, writers};
 use crate::api::EngineError;
 use crate::cause::chain;
 use crate::world::World;
-use crate::{edit, ids};
+use crate::{edit, forget, ids, list};
 
 /// Changes are recorded when the vault was quiet for so long,
 const QUIET: Duration = Duration::from_secs(10);
@@ -55,7 +58,12 @@ struct State {
     runs: Vec<(Run, BTreeSet<VaultPath>)>,
     /// When the first and the last change were seen, by the clock that never goes back.
     changed: Option<(Duration, Duration)>,
-    owes_purge: bool,
+    /// Debts of forgettings that are under way.
+    open: BTreeSet<u64>,
+    /// Purges to be done.
+    due: BTreeMap<u64, Debt>,
+    /// Whether those are due as well that an earlier process owed.
+    knows_debts: bool,
     trouble: Option<String>,
 }
 
@@ -142,9 +150,11 @@ impl Chronicle {
     }
 }
 
-/// Records what changed at quiet moments until the engine stops; with no history there is nothing to do.
+/// Records what changed at quiet moments until the engine stops; with no history there is nothing to do. First come the
+/// purges that an earlier process owed.
 pub(crate) async fn keep(world: Arc<World>) {
     let clock = &world.parts.clock;
+    debts::pay_due(&world).await;
     loop {
         let pause = world
             .chronicle
@@ -193,6 +203,8 @@ pub(crate) async fn recorded<T>(
 
 /// Records all that is not recorded yet; a failure is told, and tried again after a quiet time. Gives the last run's change.
 async fn settle(world: &World, history: &Arc<dyn History>) -> Option<RecordedChange> {
+    let paid = debts::pay(world, history).await;
+    note(world, paid.map(Some))?;
     let _alone = world.gate.write().await;
     let settled = commit_all(world, history).await;
     note(world, settled)
@@ -228,10 +240,6 @@ async fn commit_all(
 ) -> Result<Option<RecordedChange>, HistoryError> {
     let chronicle = &world.chronicle;
     let at = world.now();
-    if chronicle.state().owes_purge {
-        history.purge(at).await?;
-        chronicle.state().owes_purge = false;
-    }
     let (stood, told, runs) = {
         let mut state = chronicle.state();
         state.changed = None;
@@ -278,24 +286,6 @@ async fn commit_all(
     Ok(last)
 }
 
-/// To be done before something is forgotten that nobody may ask for again.
-pub(crate) async fn owe_purge(world: &World) {
-    if let Some(history) = &world.chronicle.history {
-        let owed = history.owe_purge(world.now()).await;
-        note(world, owed.map(Some));
-    }
-}
-
-/// Takes what was forgotten out of the history. When that fails it is owed, here and in the repository.
-pub(crate) async fn purge(world: &World) {
-    let Some(history) = &world.chronicle.history else {
-        return;
-    };
-    let purged = history.purge(world.now()).await;
-    world.chronicle.state().owes_purge = purged.is_err();
-    note(world, purged.map(Some));
-}
-
 /// Takes back a run, one that a scope may see where there is one; search sees it when this answers.
 pub(crate) async fn undo(
     world: &World,
@@ -306,6 +296,7 @@ pub(crate) async fn undo(
     world.gauge.answering(&*world.parts.clock).await?;
     let history = world.history()?;
     let _turn = world.chronicle.turn.lock().await;
+    debts::pay(world, history).await?;
     let _alone = world.gate.write().await;
     commit_all(world, history)
         .await
@@ -319,11 +310,42 @@ pub(crate) async fn undo(
         strategy: "undo".to_owned(),
         reason: format!("`{run}` was asked to be taken back"),
     };
+    let before = rows_of(world, &**history, run).await?;
     let undone = history.undo(run, &by, at).await?;
     if let Some(change) = &undone {
         edit::follow(world, change.files.iter().cloned()).await?;
+        let mut files = BTreeSet::new();
+        for ((scope, owner), rows) in &before {
+            files.extend(forget::follow_undone(world, (scope, owner), rows).await?);
+        }
+        // Part of the same run, so that taking it back brings all of it again.
+        world.chronicle.state().runs.push((by, files));
+        let recorded = commit_all(world, history).await;
+        note(world, recorded);
     }
     Ok(undone)
+}
+
+/// All rows of those of whom a run changed a file.
+async fn rows_of(
+    world: &World,
+    history: &dyn History,
+    run: &str,
+) -> Result<BTreeMap<(Scope, Owner), Vec<Doc>>, EngineError> {
+    let changes = history.log(&Touching::All, usize::MAX).await?;
+    let made = changes
+        .iter()
+        .filter(|change| matches!(&change.by, By::Run { run: maker, .. } if *maker.id == *run));
+    let files: BTreeSet<&VaultPath> = made.flat_map(|change| &change.files).collect();
+    let mut rows = BTreeMap::new();
+    for (scope, owner) in list::owners(world).await? {
+        let folder = format!("{}/", history.folder_of(&scope, Some(&owner)));
+        if files.iter().any(|file| file.starts_with(&folder)) {
+            let theirs = world.parts.index.load(&scope, &owner).await?;
+            rows.insert((scope, owner), theirs);
+        }
+    }
+    Ok(rows)
 }
 
 impl World {

@@ -10,6 +10,7 @@ use tokio::sync::OwnedRwLockWriteGuard;
 
 use crate::api::EngineError;
 use crate::cause::chain;
+use crate::erase;
 use crate::rebuild;
 use crate::serving::Serving;
 use crate::sync;
@@ -37,6 +38,7 @@ pub(crate) async fn keep(world: Arc<World>, gate: Option<OwnedRwLockWriteGuard<(
     if must_build {
         build(&world).await;
     }
+    erase::finish_earlier(&world).await;
     loop {
         tokio::select! {
             biased;

@@ -21,6 +21,7 @@ mod dirty;
 mod due;
 mod edit;
 mod engine;
+mod erase;
 mod forget;
 mod history;
 mod idle;

@@ -50,6 +50,16 @@ pub(crate) async fn replace(world: &World, replace: ReplacePage) -> Result<bool,
     Ok(replaced)
 }
 
+/// Whether an owner has a page.
+pub(crate) async fn has_any(world: &World, scope: &Scope, owner: &Owner) -> Result<bool, EngineError> {
+    for page in Page::ALL {
+        if world.parts.pages.page(scope, owner, page).await?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Takes the lines out of an owner's pages that cite what is gone of the owner's rows, with what stood in the pages before.
 pub(crate) async fn forget(
     world: &World,

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{Doc, DocKind, Message, MessageId, Vector};
-use ports::{EmbedError, EmbedPurpose, Embedder};
+use ports::{EmbedError, EmbedPurpose, Embedder, kept_number};
 
 /// Texts that one call to the embedder takes.
 const BATCH: usize = 128;
@@ -88,7 +88,9 @@ impl Rows {
 
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vector>, EmbedError> {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        self.embedder.embed(&texts, EmbedPurpose::Passage).await
+        let vectors = self.embedder.embed(&texts, EmbedPurpose::Passage).await?;
+        let as_kept = |vector: Vector| vector.iter().copied().map(kept_number).collect();
+        Ok(vectors.into_iter().map(as_kept).collect())
     }
 
     fn keep(&self, id: &MessageId, vector: &Vector) {

@@ -5,11 +5,15 @@
 use std::sync::atomic::Ordering;
 
 use model::{Scope, Timestamp};
-use ports::{IndexError, IndexHealth, IndexStats, Job, JobId, TaskPage, TaskQuery};
+use ports::{BrokenFile, IndexError, IndexHealth, IndexStats, Job, JobId, TaskPage, TaskQuery};
 
 use crate::api::{EngineError, Status};
 use crate::serving::Serving;
 use crate::world::World;
+
+/// What is wrong with a link or a pipe where memory can be.
+const STRANGER: &str = "it is no plain file or folder but a link, a pipe or the like, which are not read: remove it, or put the \
+                        file itself there";
 
 /// How the system is.
 pub(crate) async fn status(world: &World) -> Result<Status, EngineError> {
@@ -24,7 +28,7 @@ pub(crate) async fn status(world: &World) -> Result<Status, EngineError> {
         stuck,
         loop_panics: panics.count,
         last_loop_panic: panics.last,
-        broken_files: world.records.broken().await?,
+        broken_files: broken_files(world).await?,
         open_sessions: buffered.sessions,
         buffered_messages: buffered.messages,
         files: world.records.count().await?,
@@ -37,6 +41,18 @@ pub(crate) async fn status(world: &World) -> Result<Status, EngineError> {
             .progress()
             .map(|progress| (progress.done, progress.total)),
     })
+}
+
+/// Files that cannot be understood, and what stands in a file's or a folder's place.
+async fn broken_files(world: &World) -> Result<Vec<BrokenFile>, EngineError> {
+    let mut broken = world.records.broken().await?;
+    for path in world.parts.vault.strangers() {
+        if broken.iter().all(|file| file.path != path) {
+            let problem = STRANGER.to_owned();
+            broken.push(BrokenFile { path, problem });
+        }
+    }
+    Ok(broken)
 }
 
 /// An index that cannot be read has a health, but no numbers.

@@ -149,10 +149,20 @@ async fn fail(world: &World, job: &Job, error: &JobError) {
         world.bell.is_loose(&job.id);
         return;
     }
-    if is_last {
+    if is_last || is_for_a_person(error) {
         world.bell.is_stuck(&job.id, &job.session);
     }
     world.bell.retry_at(retry_at);
+}
+
+/// Whether it stays so until a person mends a file: nobody waits for that.
+fn is_for_a_person(error: &JobError) -> bool {
+    matches!(
+        error,
+        JobError::Engine(EngineError::Vault(
+            VaultError::Broken { .. } | VaultError::Outside { .. }
+        ))
+    )
 }
 
 fn is_own_fault(error: &JobError) -> bool {

@@ -21,6 +21,7 @@ use crate::cause::chain;
 use crate::corpora::Corpora;
 use crate::dirty::Dirty;
 use crate::engine::Parts;
+use crate::erase::Erasing;
 use crate::history::Chronicle;
 use crate::idle::Idle;
 use crate::locks::KeyedLocks;
@@ -50,6 +51,7 @@ pub(crate) struct World {
     pub(crate) rebuilding: tokio::sync::Mutex<()>,
     pub(crate) writer: IndexWriter,
     pub(crate) corpora: Corpora,
+    pub(crate) erasing: Erasing,
     pub(crate) records: Records,
     pub(crate) rows: Rows,
     pub(crate) gauge: Gauge,

@@ -37,6 +37,8 @@ struct Write {
     add: Vec<Doc>,
     remove: Vec<DocKey>,
     appends: Vec<FileAppend>,
+    /// What was removed before leaves every file.
+    is_erasing: bool,
     done: oneshot::Sender<Result<(), EngineError>>,
 }
 
@@ -103,6 +105,20 @@ impl IndexWriter {
         self.hand_over(add, Vec::new(), appends).await
     }
 
+    /// Takes what was removed out of the index's files; what waits for it at the same time is done at once.
+    pub(crate) async fn erase(&self) -> Result<(), EngineError> {
+        let (done, answer) = oneshot::channel();
+        let write = Write {
+            add: Vec::new(),
+            remove: Vec::new(),
+            appends: Vec::new(),
+            is_erasing: true,
+            done,
+        };
+        self.sender.send(write).await.map_err(|_| EngineError::Stopping)?;
+        Pending(Some(answer)).written().await
+    }
+
     async fn hand_over(
         &self,
         add: Vec<Doc>,
@@ -117,6 +133,7 @@ impl IndexWriter {
             add,
             remove,
             appends,
+            is_erasing: false,
             done,
         };
         self.sender.send(write).await.map_err(|_| EngineError::Stopping)?;
@@ -168,7 +185,10 @@ impl Writing {
             rows += write.add.len() + write.remove.len();
             writes.push(write);
         }
-        self.writes += 1;
+        let erasing: Vec<Write> = writes.extract_if(.., |write| write.is_erasing).collect();
+        if !writes.is_empty() {
+            self.writes += 1;
+        }
         tracing::debug!(writes = writes.len(), rows, "the index is written");
         if writes.len() == 1 {
             let write = writes.remove(0);
@@ -176,12 +196,39 @@ impl Writing {
         } else {
             self.write_together(writes).await;
         }
+        if !erasing.is_empty() {
+            self.erase(erasing).await;
+        }
         if self.writes >= MAINTAIN_AFTER_WRITES {
             self.maintain().await;
         }
     }
 
+    async fn erase(&mut self, asked: Vec<Write>) {
+        let erased = self.index.erase().await;
+        if erased.is_ok() {
+            self.writes = 0;
+        }
+        let failure = erased.err();
+        if let Some(error) = &failure {
+            tracing::warn!(
+                error = chain(error),
+                "what was forgotten is still in the index's files; it is tried again with the next forgetting or start"
+            );
+        }
+        for write in asked {
+            let erased = match &failure {
+                None => Ok(()),
+                Some(error) => Err(IndexError::Store(chain(error).into()).into()),
+            };
+            drop(write.done.send(erased));
+        }
+    }
+
     async fn write_together(&self, writes: Vec<Write>) {
+        if writes.is_empty() {
+            return;
+        }
         let (add, remove) = merged(&writes);
         if self.index.apply(&add, &remove).await.is_ok() {
             let appends: Vec<_> = writes.iter().flat_map(|write| &write.appends).cloned().collect();
@@ -206,6 +253,7 @@ impl Writing {
             mut remove,
             appends,
             done,
+            ..
         } = write;
         let mut outcome = self.index.apply(&add, &remove).await;
         if matches!(outcome, Err(IndexError::Store(_))) {

@@ -116,15 +116,15 @@ impl Knowledge {
     /// Removes a document, its topics and the file that it was made of, from the vault's history too; gives the number of its
     /// topics, none when there is no such document.
     pub async fn delete(&self, scope: &Scope, id: &str) -> Result<Option<usize>, KnowledgeError> {
-        let _alone = self.changing.lock().await;
         let folder = format!("{ORIGINALS}/{id}");
-        let originals = self.parts.shelf.names(scope, &self.library, &folder).await?;
-        let topics = self.remove(scope, id).await?;
-        // Of a deletion that died half-way the original alone was left.
-        if topics.is_some() || !originals.is_empty() {
-            self.parts.engine.purge_history().await;
-        }
-        Ok(topics)
+        let taken_out = async {
+            let _alone = self.changing.lock().await;
+            let originals = self.parts.shelf.names(scope, &self.library, &folder).await?;
+            let topics = self.remove(scope, id).await?;
+            // Of a deletion that died half-way the original alone was left.
+            Ok((topics, topics.is_some() || !originals.is_empty()))
+        };
+        self.parts.engine.erased(scope, &self.library, taken_out).await
     }
 
     /// Removes a whole library: every document, the categories, and what a person put beside them, from the vault's history too.

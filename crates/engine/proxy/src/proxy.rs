@@ -392,11 +392,14 @@ impl Proxy {
         self.endings.rest().await;
     }
 
-    /// Ends what is under way: what was said is written, what waits for a server is dropped. No task of the proxy is left.
+    /// Ends what is under way within the bound: what was said is written, what waits for a server is dropped. No task of the
+    /// proxy is left.
     pub async fn shutdown(&self, bound: Duration) {
+        let end = self.clock.elapsed() + bound;
         self.idle.finish().await;
-        self.endings.finish(&*self.clock, bound).await;
-        self.gates.shutdown(bound).await;
+        self.endings.finish(&*self.clock, bound / 2).await;
+        let left = end.saturating_sub(self.clock.elapsed());
+        self.gates.shutdown(left).await;
         self.keeper.finish().await;
     }
 

@@ -159,9 +159,10 @@ const BOUNDS: &[&str] = &[
     "max ",
 ];
 
-/// Whether a client asks this for itself.
+/// Whether a client asks this for itself, or nothing at all.
 pub(crate) fn is_side(body: &Body<'_>, said: &Said<'_>, speech: Speech) -> bool {
-    if LENGTHS.iter().any(|name| body.get(name) == Some("1")) || names_task(body) {
+    if said.messages.is_empty() || LENGTHS.iter().any(|name| body.get(name) == Some("1")) || names_task(body)
+    {
         return true;
     }
     let has_tools = body.list("tools").is_ok_and(|tools| !tools.is_empty());
@@ -191,7 +192,7 @@ pub(crate) fn is_side(body: &Body<'_>, said: &Said<'_>, speech: Speech) -> bool 
     is_lone && (titles(system) || makes_of_a_quotation(text))
 }
 
-/// Open WebUI says what for in so many words.
+/// Some clients say what for in so many words.
 fn names_task(body: &Body<'_>) -> bool {
     let metadata = body
         .get("metadata")

@@ -76,8 +76,7 @@ impl Proxy {
         let model = body.text("model").unwrap_or_default();
         let targets = self.targets(&model)?;
         let said = Said::read(&body, speech).map_err(|unfit| Refusal::invalid(unfit.0))?;
-        let is_passed = request.memory == Memory::Incognito || said.messages.is_empty();
-        if is_passed || side::is_side(&body, &said, speech) {
+        if request.memory == Memory::Incognito || side::is_side(&body, &said, speech) {
             return self.pass(&targets, &request, request.body.clone()).await;
         }
         let probed = targets[0].upstream.probe().await;

@@ -116,6 +116,25 @@ pub struct RecordedChange {
     pub files: Vec<VaultPath>,
 }
 
+/// A purge that is owed for something that is forgotten.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Debt {
+    /// A number that no other debt has.
+    pub id: u64,
+    /// The folder in which it stood; all of the vault when empty.
+    pub below: VaultPath,
+    /// When it was asked for.
+    pub at: Timestamp,
+}
+
+impl Debt {
+    /// Whether something stands below the folder.
+    pub fn concerns(&self, path: &str) -> bool {
+        let rest = path.strip_prefix(&*self.below);
+        self.below.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
+
 /// Which changes a log shows: those that touch what this names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Touching {
@@ -158,15 +177,19 @@ pub trait History: Send + Sync + std::fmt::Debug {
     /// Errors: [`HistoryError::NoRun`], [`HistoryError::Undone`], [`HistoryError::Conflict`],
     /// [`HistoryError::BadRun`], [`HistoryError::Busy`].
     async fn undo(&self, run: &str, by: &Run, at: Timestamp) -> Result<Option<RecordedChange>, HistoryError>;
-    /// Makes the history begin anew with what stands on disk: `Ok` means that nothing from before is in any of its
-    /// files. To be called after something was forgotten. What fails is owed, also to the next process: the next call of
-    /// anything that finds the repository free does it first.
+    /// The folder of a scope, or of one owner in it.
+    fn folder_of(&self, scope: &Scope, owner: Option<&Owner>) -> VaultPath;
+    /// Makes the history of some folders begin anew with what stands there: `Ok` means that nothing from before is in any
+    /// file of the repository. Changes of other files keep their ids, differences and runs; a change of both keeps the
+    /// others. To be called after something was forgotten. What fails is owed, also to the next process.
     ///
     /// Errors: [`HistoryError::Busy`].
-    async fn purge(&self, at: Timestamp) -> Result<(), HistoryError>;
+    async fn purge(&self, debts: &[Debt]) -> Result<(), HistoryError>;
     /// Writes down that a purge is owed, before something is forgotten: also a process that dies before its own purge leaves
-    /// nothing behind.
-    ///
-    /// Errors: [`HistoryError::Busy`].
-    async fn owe_purge(&self, at: Timestamp) -> Result<(), HistoryError>;
+    /// nothing behind. It waits for no other call.
+    async fn owe_purge(&self, debt: &Debt) -> Result<(), HistoryError>;
+    /// Strikes a debt out: nothing was forgotten.
+    async fn forgive(&self, debt: &Debt) -> Result<(), HistoryError>;
+    /// The debts that are written down.
+    async fn owed(&self) -> Result<Vec<Debt>, HistoryError>;
 }

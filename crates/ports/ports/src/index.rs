@@ -4,6 +4,19 @@
 use async_trait::async_trait;
 use model::{Doc, DocKey, EmbedderId, Owner, Scope, Vector};
 
+/// A number of a vector as the index keeps it, in half precision: who keeps rows beside the index keeps the same, so that a
+/// row has one score wherever it is read.
+pub fn kept_number(number: f32) -> f32 {
+    /// Halves that are smaller than this are multiples of the smallest.
+    const SMALLEST_NORMAL: f32 = 1.0 / 16_384.0;
+    const SMALLEST: f32 = 1.0 / 16_777_216.0;
+    if number.abs() < SMALLEST_NORMAL {
+        return (number / SMALLEST).round_ties_even() * SMALLEST;
+    }
+    let bits = number.to_bits();
+    f32::from_bits((bits + 0xfff + (bits >> 13 & 1)) & !0x1fff)
+}
+
 /// Why the index could not do it.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
@@ -78,6 +91,12 @@ pub trait Index: Send + Sync + std::fmt::Debug {
     async fn candidates(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError>;
     /// Compacts files, brings the full-text and scalar indexes up to date, drops old versions.
     async fn maintain(&self) -> Result<Maintenance, IndexError>;
+    /// Takes what was removed out of every file as well: `Ok` means that no file holds a word of it.
+    async fn erase(&self) -> Result<(), IndexError>;
+    /// Writes down whether that is owed; it outlives the process. To be called before what is forgotten is removed.
+    async fn owe_erasing(&self, is_owed: bool) -> Result<(), IndexError>;
+    /// Whether that is written down.
+    async fn owes_erasing(&self) -> bool;
     /// What it holds now.
     async fn stats(&self) -> Result<IndexStats, IndexError>;
     /// Begins a new generation beside the live one, for vectors of that model.
@@ -91,4 +110,29 @@ pub trait IndexStage: Send + Sync + std::fmt::Debug {
     async fn add(&mut self, docs: &[Doc]) -> Result<(), IndexError>;
     /// Builds its indexes and swaps it in; readers move over at their next call, the old files go.
     async fn publish(self: Box<Self>) -> Result<(), IndexError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::kept_number;
+
+    #[test]
+    fn a_number_is_kept_as_a_half() {
+        for (number, kept) in [
+            (0.0, 0.0),
+            (1.0, 1.0),
+            (-0.5, -0.5),
+            (0.1, 0.099_975_586),
+            (1.0 / 3.0, 0.333_251_95),
+            // Half-way goes to the even one.
+            (1.0 + 1.0 / 2048.0, 1.0),
+            (1.0 + 3.0 / 2048.0, 1.0 + 2.0 / 1024.0),
+            (3.0e-8, 5.960_464_5e-8),
+            (2.9e-8, 0.0),
+        ] {
+            let difference: f32 = kept_number(number) - kept;
+            assert!(difference.abs() < f32::EPSILON * kept.abs().max(1e-9), "{number}");
+            assert_eq!(kept_number(kept).to_bits(), kept.to_bits(), "kept once, it stays");
+        }
+    }
 }

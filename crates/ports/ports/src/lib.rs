@@ -17,8 +17,12 @@ mod vault;
 
 pub use clock::{Clock, Ids};
 pub use conversations::{Conversations, NewRecord, Record};
-pub use history::{Author, By, ChangeId, History, HistoryError, Part, RecordedChange, Run, RunId, Touching};
-pub use index::{CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance};
+pub use history::{
+    Author, By, ChangeId, Debt, History, HistoryError, Part, RecordedChange, Run, RunId, Touching,
+};
+pub use index::{
+    CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance, kept_number,
+};
 pub use ledger::{
     Accepted, AppendOutcome, BrokenFile, Buffered, Cut, FileAppend, FileChanges, FileMark, FileRecord,
     Forgotten, Job, JobFailure, JobId, JobKind, JobState, JobStats, Jobs, LedgerError, NewJob, NewMessage,

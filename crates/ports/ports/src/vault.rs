@@ -120,6 +120,10 @@ pub trait Vault: Send + Sync + std::fmt::Debug {
     /// Removes all files of an owner, or of a whole scope when no owner is given, with what libraries keep beside them
     /// ([`crate::Shelf`]); returns the paths of memory files.
     async fn remove(&self, scope: &Scope, owner: Option<&Owner>) -> Result<Vec<VaultPath>, VaultError>;
+    /// What the last scan met where memory can be and is neither a plain file nor a folder: links, pipes, sockets, devices.
+    fn strangers(&self) -> Vec<VaultPath> {
+        Vec::new()
+    }
     /// Waits until files may have changed, together with everything else that changed in the same moment.
     async fn changed(&self) -> VaultChange;
 }

@@ -12,7 +12,7 @@ use model::{
 };
 use ports::runs::{Claim, Claimed, Cost, Event, Events, NewRun, RunPage, RunQuery, RunStats, Runs, Verdict};
 use ports::{
-    AppendOutcome, Author, BrokenFile, Buffered, CandidateQuery, Cut, Edit, EmbedError, EmbedPurpose,
+    AppendOutcome, Author, BrokenFile, Buffered, CandidateQuery, Cut, Debt, Edit, EmbedError, EmbedPurpose,
     Embedder, FileAppend, FileChanges, FileRecord, FileStat, Forgotten, History, HistoryError, Index,
     IndexError, IndexHealth, IndexStage, IndexStats, Job, JobFailure, JobId, JobStats, Jobs, LedgerError,
     Maintenance, NewJob, NewMessage, Pages, ParsedFile, Part, RecordedChange, Run, RunId, Sweep, TaskPage,
@@ -85,18 +85,26 @@ impl History for Faulty<dyn History> {
             .call("undo", self.inner.undo(run, by, at), no_history)
             .await
     }
-    async fn purge(&self, at: Timestamp) -> Result<(), HistoryError> {
-        let purged = self.faults.call("purge", self.inner.purge(at), no_history).await;
-        if purged.is_err() {
-            // One that fails is owed, and the next call of anything does it.
-            self.inner.purge(at).await?;
-        }
-        purged
+    fn folder_of(&self, scope: &Scope, owner: Option<&Owner>) -> VaultPath {
+        self.inner.folder_of(scope, owner)
     }
-    async fn owe_purge(&self, at: Timestamp) -> Result<(), HistoryError> {
+    async fn purge(&self, debts: &[Debt]) -> Result<(), HistoryError> {
         self.faults
-            .call("owe purge", self.inner.owe_purge(at), no_history)
+            .call("purge", self.inner.purge(debts), no_history)
             .await
+    }
+    async fn owe_purge(&self, debt: &Debt) -> Result<(), HistoryError> {
+        self.faults
+            .call("owe purge", self.inner.owe_purge(debt), no_history)
+            .await
+    }
+    async fn forgive(&self, debt: &Debt) -> Result<(), HistoryError> {
+        self.faults
+            .call("forgive", self.inner.forgive(debt), no_history)
+            .await
+    }
+    async fn owed(&self) -> Result<Vec<Debt>, HistoryError> {
+        self.faults.call("owed", self.inner.owed(), no_history).await
     }
 }
 
@@ -321,6 +329,9 @@ impl Vault for Faulty<dyn Vault> {
     async fn scan(&self) -> Result<Vec<FileStat>, VaultError> {
         self.faults.call("scan", self.inner.scan(), no_vault).await
     }
+    fn strangers(&self) -> Vec<VaultPath> {
+        self.inner.strangers()
+    }
     async fn remove(&self, scope: &Scope, owner: Option<&Owner>) -> Result<Vec<VaultPath>, VaultError> {
         self.faults
             .call("remove", self.inner.remove(scope, owner), no_vault)
@@ -360,6 +371,17 @@ impl Index for Faulty<dyn Index> {
         self.faults
             .call("maintain", self.inner.maintain(), no_index)
             .await
+    }
+    async fn erase(&self) -> Result<(), IndexError> {
+        self.faults.call("erase", self.inner.erase(), no_index).await
+    }
+    async fn owe_erasing(&self, is_owed: bool) -> Result<(), IndexError> {
+        self.faults
+            .call("owe erasing", self.inner.owe_erasing(is_owed), no_index)
+            .await
+    }
+    async fn owes_erasing(&self) -> bool {
+        self.inner.owes_erasing().await
     }
     async fn stats(&self) -> Result<IndexStats, IndexError> {
         self.faults

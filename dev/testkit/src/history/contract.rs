@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::{EntryId, Scope, Timestamp};
-use ports::{Author, By, History, HistoryError, Part, RecordedChange, Run, Touching};
+use ports::{Author, By, Debt, History, HistoryError, Part, RecordedChange, Run, Touching};
 
 use crate::vault::samples::user;
 
@@ -47,6 +47,7 @@ pub async fn holds<F: Fixture>(open: impl AsyncFn() -> F) {
     undo::refuses_runs_that_are_none(&open().await).await;
     does_a_purge_that_is_owed(&open().await).await;
     begins_anew_after_a_purge(&open().await).await;
+    purges_one_folder_and_leaves_the_others(&open().await).await;
     takes_concurrent_calls(&open().await).await;
 }
 
@@ -311,21 +312,98 @@ pub async fn leaves_out_what_is_no_memory(fixture: &impl Fixture) {
     assert_eq!(fixture.history().diff(None).await.expect("reads"), "");
 }
 
-/// Whoever owed it, and whatever is called next.
+fn debt(id: u64, below: &str, seconds: i64) -> Debt {
+    Debt {
+        id,
+        below: below.into(),
+        at: at(seconds),
+    }
+}
+
+/// It is written down until it is done or struck out, and is not done before it is asked for.
 pub async fn does_a_purge_that_is_owed(fixture: &impl Fixture) {
-    for next in 0..2 {
-        fixture.write(FACTS, &file(&["secret"]));
-        by_run(fixture, "r_1", 1).await;
-        fixture.history().owe_purge(at(2)).await.expect("is written down");
-        fixture.write(FACTS, &file(&["a"]));
-        if next == 0 {
-            fixture.history().purge(at(3)).await.expect("purges");
+    let history = fixture.history();
+    fixture.write(FACTS, &file(&["secret"]));
+    by_run(fixture, "r_1", 1).await;
+    let (owed, struck) = (debt(7, "default/default", 2), debt(8, "default/other", 3));
+    history.owe_purge(&owed).await.expect("is written down");
+    history.owe_purge(&struck).await.expect("is written down");
+    let mut written = history.owed().await.expect("reads");
+    written.sort_by_key(|debt| debt.id);
+    assert_eq!(written, [owed.clone(), struck.clone()]);
+    history.forgive(&struck).await.expect("strikes it out");
+    assert_eq!(log(fixture).await.len(), 1);
+    fixture.write(FACTS, &file(&["a"]));
+    history.purge(&[owed]).await.expect("purges");
+    assert_eq!(history.owed().await.expect("reads"), []);
+    let anew = log(fixture).await;
+    assert_eq!((anew.len(), &anew[0].by), (1, &By::Purge), "{anew:?}");
+    let diff = history.diff(Some(&anew[0].id)).await.expect("reads");
+    assert!(!diff.contains("secret"), "{diff}");
+}
+
+/// Neither their changes, nor what can be taken back; a change of both keeps its id and loses the one.
+pub async fn purges_one_folder_and_leaves_the_others(fixture: &impl Fixture) {
+    const OTHER: &str = "b/p/users/secret/facts/2023-05-08.md";
+    let history = fixture.history();
+    fixture.write(FACTS, &file(&["a"]));
+    by_run(fixture, "r_1", 1).await;
+    fixture.write(OTHER, &file(&["secret"]));
+    by_run(fixture, "r_2", 2).await;
+    fixture.write(FACTS, &file(&["a", "b"]));
+    fixture.write(OTHER, &file(&["secret", "c"]));
+    by_run(fixture, "r_3", 3).await;
+    fixture.write(PROFILE, &file(&["p"]));
+    by_run(fixture, "r_4", 4).await;
+    // Not recorded yet, and nobody's business here.
+    fixture.write(BOB, &file(&["x"]));
+    let before = log(fixture).await;
+    let profile = history.diff(Some(&before[0].id)).await.expect("reads");
+    fixture.write(OTHER, &file(&["c"]));
+    for (seconds, kept) in [(5, ["r_4", "r_3", "r_1"]), (6, ["r_4", "r_3", "r_1"])] {
+        history.purge(&[debt(9, "b/p", seconds)]).await.expect("purges");
+        let after = log(fixture).await;
+        assert_eq!(
+            (&after[0].by, &*after[0].files),
+            (&By::Purge, &[OTHER.into()][..]),
+            "{after:?}"
+        );
+        let runs: Vec<&str> = after[1..].iter().map(run_of).collect();
+        assert_eq!(runs, kept);
+        assert_eq!([&after[1], &after[3]], [&before[0], &before[3]]);
+        assert_eq!(
+            (&after[2].id, &*after[2].files),
+            (&before[1].id, &[FACTS.into()][..])
+        );
+        assert_eq!(history.diff(Some(&before[0].id)).await.expect("reads"), profile);
+        for change in &after {
+            let diff = history.diff(Some(&change.id)).await.expect("reads");
+            assert!(!change.subject.contains("secret"), "{}", change.subject);
+            assert!(!diff.contains("{#secret}"), "{diff}");
         }
-        let anew = log(fixture).await;
-        assert_eq!(anew.len(), 1, "{anew:?}");
-        assert_eq!(anew[0].by, By::Purge);
-        let diff = fixture.history().diff(Some(&anew[0].id)).await.expect("reads");
-        assert!(!diff.contains("secret"), "{diff}");
+        let gone = history.diff(Some(&before[2].id)).await;
+        assert!(matches!(gone, Err(HistoryError::NoChange { .. })), "{gone:?}");
+    }
+    let left = history.diff(None).await.expect("reads");
+    assert!(left.contains(BOB), "{left}");
+    history.undo("r_3", &run("u_1"), at(7)).await.expect("undoes");
+    assert_eq!(fixture.text(FACTS), Some(file(&["a"])));
+    assert_eq!(fixture.text(OTHER), Some(file(&["c"])));
+    history
+        .purge(&[debt(10, "c/q", 8)])
+        .await
+        .expect("purges what never was");
+    assert_eq!(log(fixture).await.len(), 6);
+    fixture.delete(OTHER);
+    history.purge(&[debt(11, "b/p", 9)]).await.expect("purges");
+    let after = log(fixture).await;
+    assert!(after.iter().all(|change| change.by != By::Purge), "{after:?}");
+}
+
+fn run_of(change: &RecordedChange) -> &str {
+    match &change.by {
+        By::Run { run, .. } => &run.id,
+        _ => "",
     }
 }
 
@@ -335,7 +413,7 @@ pub async fn begins_anew_after_a_purge(fixture: &impl Fixture) {
     fixture.write(FACTS, &file(&["secret"]));
     let first = by_run(fixture, "r_1", 1).await;
     fixture.write(FACTS, &file(&["a"]));
-    history.purge(at(2)).await.expect("purges");
+    history.purge(&[debt(1, "", 2)]).await.expect("purges");
     let anew = log(fixture).await;
     assert_eq!(anew.len(), 1);
     assert_eq!((anew[0].at, &anew[0].by), (at(2), &By::Purge));
@@ -362,9 +440,12 @@ pub async fn begins_anew_after_a_purge(fixture: &impl Fixture) {
     by_run(fixture, "r_2", 5).await;
     history.undo("r_2", &run("u_1"), at(6)).await.expect("undoes");
     assert_eq!(fixture.text(FACTS), Some(file(&["a"])));
-    history.purge(at(7)).await.expect("purges again");
+    history.purge(&[debt(2, "", 7)]).await.expect("purges again");
     fixture.delete(FACTS);
-    history.purge(at(8)).await.expect("purges an empty vault");
+    history
+        .purge(&[debt(3, "", 8)])
+        .await
+        .expect("purges an empty vault");
     assert_eq!(log(fixture).await.len(), 1);
 }
 

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use markdown::sections::{Counts, headline, merge, with_entries};
-use model::Timestamp;
-use ports::{Author, By, History, HistoryError, Part, RecordedChange, Run, RunId, Touching, VaultPath};
+use model::{Owner, Scope, Timestamp};
+use ports::{Author, By, Debt, History, HistoryError, Part, RecordedChange, Run, RunId, Touching, VaultPath};
 
 use crate::vault::MemoryVault;
 
@@ -30,8 +30,7 @@ struct Shared {
     made: usize,
     calls: u64,
     fail_call: Option<u64>,
-    /// A purge that failed.
-    owed: Option<Timestamp>,
+    owed: BTreeMap<u64, Debt>,
 }
 
 #[derive(Debug, Clone)]
@@ -74,10 +73,6 @@ impl MemoryHistory {
                 source: std::io::Error::other("a planned fault"),
             });
         }
-        if let Some(at) = shared.owed.take() {
-            let files = self.files(&shared);
-            shared.begin_anew(at, files);
-        }
         Ok(shared)
     }
 
@@ -104,11 +99,38 @@ impl Shared {
             .unwrap_or_default()
     }
 
-    fn begin_anew(&mut self, at: Timestamp, files: Files) {
-        let paths = files.keys().cloned().collect();
-        self.kept.clear();
-        let subject = "the history begins anew".to_owned();
-        self.keep(By::Purge, at, subject, Files::new(), files, paths);
+    /// Takes what some debts concern out of every change, and records what of it stands in the files now.
+    fn begin_anew(&mut self, debts: &[Debt], files: &Files) {
+        let concerns = |path: &VaultPath| debts.iter().any(|debt| debt.concerns(path));
+        for mut kept in std::mem::take(&mut self.kept) {
+            for files in [&mut kept.before, &mut kept.after] {
+                files.retain(|path, _| !concerns(path));
+            }
+            if kept.change.files.iter().any(concerns) {
+                kept.change.files.retain(|path| !concerns(path));
+                kept.change.subject = subject(&kept.before, &kept.after, &kept.change.files);
+            }
+            if !kept.change.files.is_empty() {
+                self.kept.push(kept);
+            }
+        }
+        let before = self.now();
+        let mut after = before.clone();
+        after.extend(
+            files
+                .iter()
+                .filter(|(path, _)| concerns(path))
+                .map(|(path, bytes)| (path.clone(), bytes.clone())),
+        );
+        let paths: Vec<VaultPath> = differing(&before, &after).into_iter().collect();
+        if !paths.is_empty() || self.kept.is_empty() {
+            let at = debts.iter().map(|debt| debt.at).max().unwrap_or_default();
+            let subject = "the history begins anew".to_owned();
+            self.keep(By::Purge, at, subject, before, after, paths);
+        }
+        for debt in debts {
+            self.owed.remove(&debt.id);
+        }
     }
 
     fn record(&mut self, by: By, at: Timestamp, after: Files) -> Option<RecordedChange> {
@@ -117,13 +139,7 @@ impl Shared {
         if files.is_empty() {
             return None;
         }
-        let text = |files: &Files, path: &VaultPath| match files.get(path) {
-            Some(bytes) if path.ends_with(".md") => String::from_utf8_lossy(bytes).into_owned(),
-            _ => String::new(),
-        };
-        let counts = |path| Counts::of(&text(&before, path), &text(&after, path));
-        let counts: Vec<(&str, Counts)> = files.iter().map(|path| (&**path, counts(path))).collect();
-        let subject = headline(&counts);
+        let subject = subject(&before, &after, &files);
         Some(self.keep(by, at, subject, before, after, files))
     }
 
@@ -173,6 +189,17 @@ impl Shared {
             None => Ok(made),
         }
     }
+}
+
+/// What changed in some files, in one line.
+fn subject(before: &Files, after: &Files, paths: &[VaultPath]) -> String {
+    let text = |files: &Files, path: &VaultPath| match files.get(path) {
+        Some(bytes) if path.ends_with(".md") => String::from_utf8_lossy(bytes).into_owned(),
+        _ => String::new(),
+    };
+    let counts = |path| Counts::of(&text(before, path), &text(after, path));
+    let counts: Vec<(&str, Counts)> = paths.iter().map(|path| (&**path, counts(path))).collect();
+    headline(&counts)
 }
 
 /// Recorded files with a part of what stands on disk.
@@ -368,15 +395,33 @@ impl History for MemoryHistory {
         Ok(shared.record(by, at, files))
     }
 
-    async fn purge(&self, at: Timestamp) -> Result<(), HistoryError> {
-        let mut shared = self.serving().inspect_err(|_| self.lock().owed = Some(at))?;
+    fn folder_of(&self, scope: &Scope, owner: Option<&Owner>) -> VaultPath {
+        markdown::place::folder_of(scope, owner).into()
+    }
+
+    async fn purge(&self, debts: &[Debt]) -> Result<(), HistoryError> {
+        let owe = |shared: &mut Shared| {
+            shared
+                .owed
+                .extend(debts.iter().map(|debt| (debt.id, debt.clone())))
+        };
+        let mut shared = self.serving().inspect_err(|_| owe(&mut self.lock()))?;
         let files = self.files(&shared);
-        shared.begin_anew(at, files);
+        shared.begin_anew(debts, &files);
         Ok(())
     }
 
-    async fn owe_purge(&self, at: Timestamp) -> Result<(), HistoryError> {
-        self.serving()?.owed = Some(at);
+    async fn owe_purge(&self, debt: &Debt) -> Result<(), HistoryError> {
+        self.serving()?.owed.insert(debt.id, debt.clone());
         Ok(())
+    }
+
+    async fn forgive(&self, debt: &Debt) -> Result<(), HistoryError> {
+        self.serving()?.owed.remove(&debt.id);
+        Ok(())
+    }
+
+    async fn owed(&self) -> Result<Vec<Debt>, HistoryError> {
+        Ok(self.serving()?.owed.values().cloned().collect())
     }
 }

@@ -199,12 +199,16 @@ pub async fn finds_words_in_many_languages(index: &impl Index) {
         ("telescopes", "summary"),
     ];
     apply(index, &docs).await;
-    for round in ["unindexed", "indexed"] {
+    for round in ["unindexed", "indexed", "erased"] {
         for (text, id) in expected {
             let found = search(index, "ann", text, 10).await;
             assert_eq!(ids(&found), [id], "{text} among {round} rows");
         }
-        index.maintain().await.expect("maintains");
+        if round == "indexed" {
+            index.erase().await.expect("erases");
+        } else {
+            index.maintain().await.expect("maintains");
+        }
     }
 }
 

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use model::{Doc, DocKey, EmbedderId, Owner, Scope};
-use ports::{CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance};
+use ports::{
+    CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance, kept_number,
+};
 
 /// An index in memory. Clones share their rows, so that a test keeps a handle on what it gave away.
 ///
@@ -22,6 +24,7 @@ struct Shared {
     live: Generation,
     published: bool,
     damage: Option<String>,
+    owes_erasing: bool,
     generations: u64,
     calls: u64,
     fail_call: Option<u64>,
@@ -32,6 +35,8 @@ struct Generation {
     number: u64,
     embedder: EmbedderId,
     rows: BTreeMap<DocKey, Doc>,
+    /// Removed, but in the files still.
+    traces: Vec<Doc>,
 }
 
 impl MemoryIndex {
@@ -41,6 +46,7 @@ impl MemoryIndex {
             live: Generation::new(1, embedder),
             published: false,
             damage: None,
+            owes_erasing: false,
             generations: 1,
             calls: 0,
             fail_call: None,
@@ -67,6 +73,7 @@ impl MemoryIndex {
     pub fn wipe(&self) {
         let mut shared = self.lock();
         shared.live.rows.clear();
+        shared.live.traces.clear();
         shared.published = false;
         shared.damage = None;
     }
@@ -74,6 +81,17 @@ impl MemoryIndex {
     /// Damages the files: no call works until a new generation is published.
     pub fn damage(&self, reason: &str) {
         self.lock().damage = Some(reason.to_owned());
+    }
+
+    /// Whether a word is in its files, be it of a row or of what was one.
+    pub fn holds(&self, word: &str) -> bool {
+        let shared = self.lock();
+        let mut all = shared.live.rows.values().chain(&shared.live.traces);
+        all.any(|doc| {
+            [&doc.subject, &doc.summary, &doc.text]
+                .iter()
+                .any(|text| text.contains(word))
+        })
     }
 
     /// Every row it holds, in order of key.
@@ -115,13 +133,13 @@ impl Generation {
             number,
             embedder,
             rows: BTreeMap::new(),
+            traces: Vec::new(),
         }
     }
 
     fn remove(&mut self, keys: &[DocKey]) {
-        for key in keys {
-            self.rows.remove(key);
-        }
+        let removed = keys.iter().filter_map(|key| self.rows.remove(key));
+        self.traces.extend(removed);
     }
 
     fn check(&self, docs: &[Doc]) -> Result<(), IndexError> {
@@ -140,7 +158,10 @@ impl Generation {
 
     fn add(&mut self, docs: &[Doc]) {
         for doc in docs {
-            let replaced = self.rows.insert(doc.key.clone(), doc.clone());
+            let mut kept = doc.clone();
+            let vector = doc.vector.as_ref();
+            kept.vector = vector.map(|vector| vector.iter().copied().map(kept_number).collect());
+            let replaced = self.rows.insert(doc.key.clone(), kept);
             assert!(
                 replaced.is_none(),
                 "{:?} is added, is there already, and is not removed",
@@ -219,6 +240,22 @@ impl Index for MemoryIndex {
     async fn maintain(&self) -> Result<Maintenance, IndexError> {
         drop(self.serving()?);
         Ok(Maintenance::default())
+    }
+
+    async fn erase(&self) -> Result<(), IndexError> {
+        self.serving()?.live.traces.clear();
+        Ok(())
+    }
+
+    async fn owe_erasing(&self, is_owed: bool) -> Result<(), IndexError> {
+        let mut shared = self.lock();
+        shared.count_call()?;
+        shared.owes_erasing = is_owed;
+        Ok(())
+    }
+
+    async fn owes_erasing(&self) -> bool {
+        self.lock().owes_erasing
     }
 
     async fn stats(&self) -> Result<IndexStats, IndexError> {

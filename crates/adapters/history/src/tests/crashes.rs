@@ -5,7 +5,7 @@ use std::fs;
 use git2::{ErrorCode, Oid, Signature, Time};
 use ports::{Author, By, History as _, HistoryError, Part};
 
-use super::{FACTS, Folder, PROFILE, at};
+use super::{FACTS, Folder, PROFILE, at, everything};
 
 const LOCKS: [&str; 3] = [".git/index.lock", ".git/HEAD.lock", ".git/refs/heads/main.lock"];
 
@@ -36,7 +36,7 @@ async fn the_lock_of_a_persons_git_is_respected() {
             matches!(&busy, Err(HistoryError::Busy { what }) if what.contains("remove")),
             "{busy:?}"
         );
-        let busy = history.purge(at(1)).await;
+        let busy = history.purge(&[everything(1)]).await;
         assert!(matches!(busy, Err(HistoryError::Busy { .. })), "{busy:?}");
     }
     assert_eq!(folder.bytes(LOCKS[0]).as_deref(), Some(&b"theirs"[..]));
@@ -46,7 +46,9 @@ async fn the_lock_of_a_persons_git_is_respected() {
     let busy = history.commit(&Author::Person, &Part::All, at(1)).await;
     assert!(matches!(busy, Err(HistoryError::Busy { .. })), "{busy:?}");
     fs::remove_file(folder.at(LOCKS[2])).expect("removes");
-    // The purge that was owed comes first, and leaves nothing to record.
+    let owed = history.owed().await.expect("reads");
+    assert_eq!(owed, [everything(1)]);
+    history.purge(&owed).await.expect("purges");
     let nothing = history.commit(&Author::Person, &Part::All, at(1)).await;
     assert_eq!(nothing.expect("commits"), None);
     assert_eq!(folder.log().await[0].by, By::Purge);

@@ -11,7 +11,7 @@ use ports::{Author, History as _, HistoryError, Part};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-use super::{FACTS, Folder, PROFILE, at, berlin, run};
+use super::{FACTS, Folder, PROFILE, at, berlin, everything, run};
 use crate::GitHistory;
 
 #[test]
@@ -187,7 +187,7 @@ fn a_file_that_grows_meanwhile_does_not_outlive_a_purge() {
                     file.write_all(b"more\n").expect("writes");
                 }
             });
-            let purged = runtime.block_on(folder.history.purge(at(1)));
+            let purged = runtime.block_on(folder.history.purge(&[everything(1)]));
             is_over.store(true, Ordering::Relaxed);
             purged
         });

@@ -6,7 +6,7 @@ use git2::{Repository, Signature};
 use ports::{Author, By, History as _, HistoryError, Part};
 use tempfile::TempDir;
 
-use super::{FACTS, Folder, PROFILE, at, berlin};
+use super::{FACTS, Folder, PROFILE, at, berlin, everything};
 use crate::GitHistory;
 
 /// Commits all there is, as a person's git does.
@@ -56,7 +56,7 @@ async fn a_repository_that_took_the_place_of_ours_is_not_touched() {
     folder.put(FACTS, "## A\n");
     let refused = folder.history.commit(&Author::Person, &Part::All, at(1)).await;
     assert!(matches!(refused, Err(HistoryError::NotOurs { .. })));
-    let refused = folder.history.purge(at(1)).await;
+    let refused = folder.history.purge(&[everything(1)]).await;
     assert!(matches!(refused, Err(HistoryError::NotOurs { .. })));
 }
 
@@ -160,7 +160,7 @@ async fn commits_go_to_what_is_checked_out() {
         .expect("something changed");
     assert!(repository.head_detached().expect("reads"));
     assert_eq!(folder.log().await.len(), 3);
-    folder.history.purge(at(5)).await.expect("purges");
+    folder.history.purge(&[everything(5)]).await.expect("purges");
     assert_eq!(folder.log().await.len(), 1);
     assert!(folder.repository().revparse_single("main").is_err());
 }

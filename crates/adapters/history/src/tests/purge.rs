@@ -6,7 +6,7 @@ use std::path::Path;
 use git2::{Oid, Repository, Signature, Time};
 use ports::History as _;
 
-use super::{FACTS, Folder, PROFILE, at};
+use super::{FACTS, Folder, PROFILE, everything};
 
 /// No object, and no other file's bytes, have the word.
 pub(super) fn assert_forgotten(folder: &Folder, word: &str) {
@@ -121,7 +121,7 @@ async fn nothing_of_before_remains() {
         .remove_dir("default/default/users/forgotten".as_ref(), 0)
         .expect("removes");
     index.write().expect("writes");
-    folder.history.purge(at(5)).await.expect("purges");
+    folder.history.purge(&[everything(5)]).await.expect("purges");
     assert_forgotten(&folder, "forgotten");
     assert_eq!(found(&folder, &run.id), Vec::<String>::new());
     assert_eq!(

@@ -22,7 +22,8 @@ async fn history(seed: u64) {
     let mut real = open(root.path());
     let fake = MemoryIndex::new(embedder());
     for step in 0..16 {
-        match random.below(10) {
+        match random.below(11) {
+            10 => real.erase().await.expect("erases"),
             0 => real = open(root.path()),
             1 => drop(real.maintain().await.expect("maintains")),
             2 => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::Doc;
-use ports::Index;
+use ports::{Index, IndexHealth};
 use testkit::index::samples::{embedder, turn, with_vector};
 
 use crate::{load, open, rebuild, sorted, words};
@@ -91,4 +91,60 @@ async fn maintenance_gives_space_back() {
         "with nothing new, nothing grows"
     );
     assert_eq!(index.stats().await.expect("has stats").rows, 1);
+}
+
+/// One of a hundred rows, which no compaction would rewrite; and whole fragments, of which only the indexes keep words.
+#[tokio::test]
+async fn what_is_erased_is_in_no_file() {
+    let root = tempfile::tempdir().expect("a folder");
+    let index = open(root.path());
+    let mut rows: Vec<_> = (0..100)
+        .map(|n| turn("ann", &format!("{n}"), "green tea"))
+        .collect();
+    rows[7] = turn("ann", "7", "canary4f1c9e zaffre5b2d");
+    index.apply(&rows, &[]).await.expect("applies");
+    index.maintain().await.expect("maintains");
+    let alone = turn("bob", "1", "canary4f1c9e zaffre5b2d");
+    index
+        .apply(std::slice::from_ref(&alone), &[])
+        .await
+        .expect("applies");
+    index.maintain().await.expect("maintains");
+    let holding = || {
+        let (mut holding, mut folders) = (Vec::new(), vec![root.path().to_owned()]);
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).expect("lists") {
+                let path = entry.expect("lists").path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let bytes = std::fs::read(&path).expect("reads");
+                let has = |word: &&str| bytes.windows(word.len()).any(|window| window == word.as_bytes());
+                if ["canary4f1c9e", "zaffre5b2d"].iter().any(has) {
+                    holding.push(path);
+                }
+            }
+        }
+        holding
+    };
+    assert!(!holding().is_empty(), "the words stand there as they are");
+    index.owe_erasing(true).await.expect("notes");
+    index
+        .apply(&[], &[rows[7].key.clone(), alone.key])
+        .await
+        .expect("removes");
+    drop(index);
+    let index = open(root.path());
+    assert!(index.owes_erasing().await, "another process knows");
+    index.erase().await.expect("erases");
+    assert_eq!(holding(), Vec::<std::path::PathBuf>::new());
+    index.owe_erasing(false).await.expect("notes");
+    assert!(!index.owes_erasing().await);
+    assert_eq!(load(&index, "ann").await.len(), 99);
+    let stats = index.stats().await.expect("has stats");
+    assert_eq!((stats.rows, stats.unindexed_rows), (99, 0));
+    let found = index.candidates(&words("ann", "tea")).await.expect("searches");
+    assert!(!found.is_empty());
+    assert_eq!(open(root.path()).health(&embedder()).await, IndexHealth::Fresh);
 }

@@ -29,6 +29,11 @@ async fn is_refused(folder: &Folder) {
             .err(),
     );
     assert_eq!(vault.scan().await.expect("scans"), []);
+    let strangers = vault.strangers();
+    assert!(
+        strangers.len() == 1 && ANN.starts_with(&*strangers[0]),
+        "it is told: {strangers:?}"
+    );
 }
 
 #[tokio::test]

@@ -269,6 +269,7 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
     let scope = scope(&args.whose.scope)?;
     let (app_id, project_id) = ids(&scope);
     let (user_id, agent_id) = named(&owner);
+    let leaves_others = !matches!(target, Target::Session { part: false, .. } | Target::Memories);
     let by_owner = !matches!(target, Target::Session { part: false, .. });
     let delete = DeleteRequest {
         app_id,
@@ -290,6 +291,11 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
         output::json(&json!({"entries": entries, "messages": messages, "missing": missing}))?;
     } else {
         line(format_args!("forgot {entries} memories and {messages} messages"))?;
+        if leaves_others {
+            line(format_args!(
+                "other people keep what they remember of the same sessions; `quipu forget --session ID` forgets a session for all"
+            ))?;
+        }
         for id in &missing {
             line(format_args!("not there: {id}"))?;
         }

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -20,9 +21,6 @@ use crate::serving::Notice;
 use crate::upstreams;
 use crate::world::{World, secret};
 
-/// How long what was said may take to be kept once the server stops.
-const PROXY_SHUTDOWN: Duration = Duration::from_secs(10);
-
 pub(super) fn serve(desk: &Desk, args: &ServeArgs) -> Result<Exit, Failure> {
     let config = &desk.loaded.config;
     let listen = args.listen.as_deref().unwrap_or(&config.server.listen);
@@ -33,14 +31,22 @@ pub(super) fn serve(desk: &Desk, args: &ServeArgs) -> Result<Exit, Failure> {
     runtime()?.block_on(async {
         let world = World::open(&desk.root, config, desk.open_index).await?;
         let proxy = upstreams::proxy(&world, &desk.root, config, args.upstream.as_deref());
+        let bound = Duration::from_secs(u64::from(config.server.shutdown_seconds));
+        let (ended_at, heard) = (OnceLock::new(), signal());
+        let ended = async {
+            heard.await;
+            ended_at.get_or_init(|| world.clock.elapsed());
+        };
         let served = match &proxy {
-            Ok(proxy) => until_signal(desk, &world, proxy.clone(), settings, address).await,
+            Ok(proxy) => until_signal(desk, &world, proxy.clone(), settings, (address, ended)).await,
             Err(_) => Ok(()),
         };
+        let end = ended_at.get().copied().unwrap_or(world.clock.elapsed()) + bound;
+        let left = || end.saturating_sub(world.clock.elapsed());
         if let Ok(Some(proxy)) = &proxy {
-            proxy.shutdown(PROXY_SHUTDOWN).await;
+            proxy.shutdown(left() / 2).await;
         }
-        world.shutdown().await;
+        world.shutdown_within(left()).await;
         proxy.and(served).map(|()| Exit::Ok)
     })
 }
@@ -50,7 +56,7 @@ async fn until_signal(
     world: &World,
     proxy: Option<Proxy>,
     settings: Settings,
-    address: SocketAddr,
+    (address, ended): (SocketAddr, impl Future<Output = ()> + Send),
 ) -> Result<(), Failure> {
     let gateway = Gateway::new(
         world.engine.clone(),
@@ -65,7 +71,6 @@ async fn until_signal(
     };
     let gateway = gateway.with_offline(world.offline.clone());
     world.offline.start().await.map_err(engine::EngineError::from)?;
-    let ended = signal();
     let listener = gateway.bind(address).await?;
     let bound = listener.local_addr()?;
     // Until the last request is answered, commands beside this process ask it.
@@ -160,7 +165,8 @@ fn settings(config: &Config) -> Result<Settings, Failure> {
         },
         body_bytes_max: config.server.body_mebibytes_max << 20,
         upload_bytes_max: config.knowledge.upload_mebibytes_max << 20,
-        shutdown_seconds: config.server.shutdown_seconds,
+        // What follows the last request has the other half.
+        shutdown: Duration::from_secs(u64::from(config.server.shutdown_seconds)) / 2,
         user_headers: config
             .proxy
             .user_headers

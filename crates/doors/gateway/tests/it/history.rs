@@ -205,6 +205,89 @@ async fn what_is_forgotten_is_in_no_file_of_the_folder_when_it_is_answered() {
     assert_eq!(git_objects(&real), 0, "an object is left beside the pack");
 }
 
+/// A request about a session of another app and project.
+fn elsewhere(mut body: Value, session: &str) -> Value {
+    body["app_id"] = json!("b");
+    body["project_id"] = json!("q");
+    body["session_id"] = json!(session);
+    body
+}
+
+/// The id, the run and the difference of each change of ada's.
+async fn of_ada(real: &Real) -> Vec<(String, Value, Value)> {
+    let of_ada = "/api/v1/history?app_id=default&project_id=default&user_id=ada";
+    let log = real.ask(get(of_ada)).await.data();
+    let mut seen = Vec::new();
+    for change in log["changes"].as_array().expect("a list") {
+        let id = change["id"].as_str().expect("an id").to_owned();
+        let shown = real.ask(get(&format!("/api/v1/history/{id}"))).await.data();
+        let diff = shown["diff"].as_str().expect("text");
+        let own = diff.split("diff --git").filter(|file| file.contains("users/ada"));
+        seen.push((id, change["run_id"].clone(), json!(own.collect::<Vec<_>>())));
+    }
+    seen
+}
+
+/// Neither one that removes nothing nor one that does, alone or many at a time; what is forgotten is in no object.
+#[tokio::test]
+async fn a_tenants_delete_leaves_the_history_of_another_as_it_was() {
+    let real = Real::open().await;
+    real.remember("s", "The violin is out of tune.").await;
+    let list = json!({"user_id": "ada", "memory_type": "episode"});
+    let listed = real.ask(post("/api/v1/memory/get", &list)).await.data();
+    // What was remembered before a run is recorded first.
+    run(
+        &real.engine,
+        "r_0",
+        &Scope::default(),
+        &entry_of(&listed),
+        "About a viola.",
+    )
+    .await;
+    let sessions: Vec<String> = (0..6).map(|n| format!("o{n}")).collect();
+    for session in &sessions {
+        let said = conversation(
+            session,
+            &[("eve", "My harpsichord is broken."), ("bot", "I see.")],
+        );
+        let added = post("/api/v1/memory/add", &elsewhere(said, session));
+        real.ask(added).await.data();
+        let flush = elsewhere(json!({"wait": true}), session);
+        real.ask(post("/api/v1/memory/flush", &flush)).await.data();
+    }
+    run(
+        &real.engine,
+        "r_1",
+        &Scope::default(),
+        &entry_of(&listed),
+        "About a piano.",
+    )
+    .await;
+    let before = of_ada(&real).await;
+    assert_eq!(before.len(), 3, "{before:?}");
+    let forget = |session: &str| post("/api/v1/memory/delete", &elsewhere(json!({}), session));
+    real.ask(forget("never-existed")).await;
+    assert_eq!(of_ada(&real).await, before);
+    assert!(git_objects(&real) > 0, "nothing was rewritten");
+    let deletes = sessions.iter().map(|session| real.ask(forget(session)));
+    for deleted in futures::future::join_all(deletes).await {
+        assert!(deleted.status.is_success(), "{}", deleted.text);
+    }
+    assert_eq!(of_ada(&real).await, before);
+    assert_eq!(git_objects(&real), 0, "an object is left beside the pack");
+    let owed = real.folder.path().join(".git/quipu.owed");
+    assert_eq!(owed.read_dir().expect("lists").count(), 0);
+    for change in real.log().await {
+        let id = change["id"].as_str().expect("an id").to_owned();
+        let shown = real.ask(get(&format!("/api/v1/history/{id}"))).await;
+        assert!(!shown.text.contains("harpsichord"), "{}", shown.text);
+    }
+    let undo = post("/api/v1/history/undo", &json!({"run_id": "r_1"}));
+    real.ask(undo).await.data();
+    assert!(real.finds("viola").await);
+    real.engine.shutdown().await;
+}
+
 #[tokio::test]
 async fn a_document_that_is_deleted_is_in_no_file_of_the_folder() {
     let real = Real::open().await;

@@ -208,5 +208,5 @@ async fn other_machines_are_not_served_without_a_token() {
         .await
         .expect_err("taken");
     assert!(matches!(again, ServeError::Bind { .. }));
-    assert_eq!(json!(Settings::default().shutdown_seconds), 10);
+    assert_eq!(Settings::default().shutdown, Duration::from_secs(10));
 }

@@ -66,6 +66,10 @@ impl Vault for Penned {
         self.vault.scan().await
     }
 
+    fn strangers(&self) -> Vec<VaultPath> {
+        self.vault.strangers()
+    }
+
     async fn remove(&self, scope: &Scope, owner: Option<&Owner>) -> Result<Vec<VaultPath>, VaultError> {
         let removed = self.vault.remove(scope, owner).await?;
         for path in &removed {

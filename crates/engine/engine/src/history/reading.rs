@@ -41,14 +41,16 @@ pub(crate) async fn diff(
     id: Option<&str>,
 ) -> Result<String, EngineError> {
     let history = world.history()?;
-    if let Some(scope) = within {
-        let id = id.unwrap_or_default();
-        let visible = visible(&**history, scope).await?;
-        if id.is_empty() || !visible.iter().any(|change| change.id.starts_with(id)) {
-            return Err(HistoryError::NoChange { id: id.to_owned() }.into());
-        }
-    }
-    Ok(history.diff(id).await?)
+    let Some(scope) = within else {
+        return Ok(history.diff(id).await?);
+    };
+    let id = id.unwrap_or_default();
+    let visible = visible(&**history, scope).await?;
+    let found = visible
+        .iter()
+        .find(|change| !id.is_empty() && change.id.starts_with(id));
+    let found = found.ok_or_else(|| HistoryError::NoChange { id: id.to_owned() })?;
+    Ok(history.diff(Some(&found.id)).await?)
 }
 
 /// Refuses a run that changed anything outside a scope, as one that is not there.

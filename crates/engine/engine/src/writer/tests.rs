@@ -65,6 +65,7 @@ proptest! {
                 add: add.into_iter().map(|(n, text)| doc(n, text)).collect(),
                 remove: remove.into_iter().map(key).collect(),
                 appends: Vec::new(),
+                is_erasing: false,
                 done: oneshot::channel().0,
             })
             .collect();

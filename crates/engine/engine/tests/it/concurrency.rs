@@ -6,7 +6,7 @@ use std::time::Duration;
 use engine::Engine;
 use futures::future::join_all;
 use model::{EntryKind, Message, MessageId, SessionKey};
-use ports::{NewMessage, Sweep, Transcripts};
+use ports::{Clock as _, NewMessage, Sweep, Transcripts};
 use tokio::task::yield_now;
 
 use crate::held::{Call, Held};
@@ -248,25 +248,32 @@ async fn shutdown_does_not_wait_longer_than_its_bound() {
     let engine = stage.open().await;
     let key = session("s");
     say(&engine, &key, "ann", 0, "hello").await;
-    stage.faults.plan(2, testkit::faults::Mode::DieBefore);
-    // Either the flush or the job it made hangs for ever.
-    let flushing = {
-        let (engine, flush) = (engine.clone(), flush(&key));
-        tokio::spawn(async move { engine.flush(flush).await })
-    };
+    // The job that writes the memcell hangs for ever.
+    stage.faults.plan_next("cell", Mode::DieBefore);
+    engine.flush(flush(&key)).await.expect("it cuts");
     stage.faults.death().await;
-    flushing.abort();
-    let stopping = engine.shutdown();
+    let (bound, began) = (Duration::from_secs(4), stage.clock.elapsed());
+    let stopping = engine.shutdown_within(bound);
     tokio::pin!(stopping);
-    let ended = tokio::select! {
-        biased;
-        () = &mut stopping => true,
-        () = stage.clock.sleeping(1) => false,
-    };
-    if !ended {
-        stage.clock.advance(Duration::from_secs(10));
-        stopping.await;
+    // Time passes by quarters of a second, whenever nothing else has moved for a while.
+    let mut waits = 0;
+    loop {
+        let a_while = async {
+            for _ in 0..100 {
+                yield_now().await;
+            }
+        };
+        tokio::select! {
+            biased;
+            () = &mut stopping => break,
+            () = a_while => {}
+        }
+        waits += 1;
+        stage.clock.advance(Duration::from_millis(250));
     }
+    let took = stage.clock.elapsed() - began;
+    assert!(waits > 0, "what hangs is waited for");
+    assert!(took <= bound, "it took {took:?}");
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ async fn with_word(engine: &Engine, owner: &str, word: &str) -> usize {
     found.iter().filter(|text| text.contains(word)).count()
 }
 
-fn ids_of(stage: &Stage, owner: &str, kind: EntryKind) -> Vec<EntryId> {
+pub(crate) fn ids_of(stage: &Stage, owner: &str, kind: EntryKind) -> Vec<EntryId> {
     let entries = stage.vault.entries();
     let theirs = entries
         .iter()

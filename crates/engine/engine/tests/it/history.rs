@@ -1,5 +1,7 @@
 //! What the vault's history is told, by whom and when; and what nothing of it may cost.
 
+mod along;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -315,9 +317,20 @@ async fn forgetting_what_is_not_there_takes_no_history_away() {
     let engine = world.open().await;
     world.remember(&engine, "one", "The violin is out of tune").await;
     let log = world.until_recorded(1).await;
-    let forget = Forget::Entries(Scope::default(), user("ann"), vec![EntryId::new("ep_none")]);
-    engine.forget(forget).await.expect("it answers");
-    assert_eq!(world.log().await, log);
+    let entries = Forget::Entries(Scope::default(), user("ann"), vec![EntryId::new("ep_none")]);
+    let [owner, part] = ["bob", "ann"].map(user);
+    let elsewhere = Scope::new(crate::stage::name("b"), crate::stage::name("p"));
+    for forget in [
+        entries,
+        Forget::Session(session("none")),
+        Forget::Owner(Scope::default(), owner),
+        Forget::Owner(elsewhere, part.clone()),
+        Forget::OwnerInSession(session("none"), part),
+    ] {
+        engine.forget(forget).await.expect("it answers");
+        assert_eq!(world.log().await, log);
+        assert_eq!(world.history.owed().await.expect("it reads"), []);
+    }
 }
 
 #[tokio::test]
@@ -338,7 +351,8 @@ async fn a_history_that_fails_fails_nothing_and_is_tried_again() {
     assert!(is_by(&log[0], "remember"), "{log:?}");
     assert_eq!(problems().await, Vec::<String>::new());
 
-    world.history.fail_call(1);
+    // The first call writes the debt down, the second pays it.
+    world.history.fail_call(2);
     engine
         .forget(Forget::Session(session("one")))
         .await

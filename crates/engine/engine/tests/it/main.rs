@@ -5,6 +5,7 @@
 mod concurrency;
 mod crashes;
 mod curating;
+mod erasing;
 mod forgetting;
 mod hands;
 mod held;

@@ -104,6 +104,15 @@ impl Index for Slow {
     async fn maintain(&self) -> Result<Maintenance, IndexError> {
         self.inner.maintain().await
     }
+    async fn erase(&self) -> Result<(), IndexError> {
+        self.inner.erase().await
+    }
+    async fn owe_erasing(&self, is_owed: bool) -> Result<(), IndexError> {
+        self.inner.owe_erasing(is_owed).await
+    }
+    async fn owes_erasing(&self) -> bool {
+        self.inner.owes_erasing().await
+    }
     async fn stats(&self) -> Result<IndexStats, IndexError> {
         self.inner.stats().await
     }

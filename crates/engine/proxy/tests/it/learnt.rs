@@ -139,13 +139,24 @@ async fn learnt(stage: &Stage, agent: &str, name: &str, status: SkillStatus) {
         body: format!("1. `run` on `{name} billing --env staging`"),
         turns: Vec::new(),
     };
-    let curate = engine::Curate {
-        scope: Scope::default(),
-        owner: owner.clone(),
-        put: vec![entry.clone()],
-        remove: Vec::new(),
+    // A skill stands on its cases.
+    let case = Entry {
+        id: EntryId::new("ac_1"),
+        kind: EntryKind::Case,
+        session: Some(model::SessionId::new("s1")),
+        labels: Vec::new(),
+        subject: "Pet a heron.".to_owned(),
+        ..entry.clone()
     };
-    stage.engine.curate(curate).await.expect("it is put");
+    for entry in [case, entry.clone()] {
+        let curate = engine::Curate {
+            scope: Scope::default(),
+            owner: owner.clone(),
+            put: vec![entry],
+            remove: Vec::new(),
+        };
+        stage.engine.curate(curate).await.expect("it is put");
+    }
     if status != SkillStatus::Draft {
         let judged = stage.engine.judge(&entry.scope, &owner, &entry.id, status).await;
         judged.expect("it is judged");

@@ -1,0 +1,54 @@
+//! Folders that nobody but their owner may enter.
+//!
+//! Owns: with which rights the root and what is in it are created. Never: the rights of a root that is there: a person may
+//! share it on purpose.
+
+use std::fs::DirBuilder;
+use std::io;
+use std::path::Path;
+
+/// Creates a folder that only its owner may enter; one that is there stays as it is.
+pub(crate) fn folder(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// The same for a folder of ours alone: one that is there is closed to others, as an earlier version left it open.
+pub(crate) fn own_folder(path: &Path) -> io::Result<()> {
+    folder(path)?;
+    #[cfg(unix)]
+    {
+        use std::fs::Permissions;
+        use std::os::unix::fs::PermissionsExt as _;
+        if path.metadata()?.permissions().mode() & 0o077 != 0 {
+            std::fs::set_permissions(path, Permissions::from_mode(0o700))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn what_is_created_is_private_and_what_is_ours_becomes_so() {
+        let root = tempfile::tempdir().expect("a folder");
+        let mode = |path: &Path| fs::metadata(path).expect("is there").permissions().mode() & 0o777;
+        let (new, shared) = (root.path().join("a/b"), root.path().join("shared"));
+        folder(&new).expect("creates");
+        assert_eq!([mode(&new), mode(&root.path().join("a"))], [0o700, 0o700]);
+        fs::create_dir(&shared).expect("creates");
+        fs::set_permissions(&shared, Permissions::from_mode(0o755)).expect("sets");
+        folder(&shared).expect("is there");
+        assert_eq!(mode(&shared), 0o755);
+        own_folder(&shared).expect("closes");
+        assert_eq!(mode(&shared), 0o700);
+    }
+}

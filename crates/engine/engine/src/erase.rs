@@ -1,0 +1,123 @@
+//! What is forgotten leaves the index's files, not only its rows; a note on disk says so until it is done.
+//!
+//! Owns: when that note may go. Never: how files are rid of words (`Index::erase`).
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ports::IndexError;
+
+use crate::cause::chain;
+use crate::world::World;
+
+/// Who is removing what has to leave the files.
+#[derive(Debug)]
+pub(crate) struct Erasing {
+    state: Mutex<State>,
+    /// One at a time writes the note.
+    note: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug)]
+struct State {
+    open: usize,
+    /// Something may be in the files that nobody who is under way will erase; so it is until the note was read.
+    is_due: bool,
+}
+
+impl Erasing {
+    pub(crate) fn new() -> Self {
+        let (open, is_due) = (0, true);
+        Self {
+            state: Mutex::new(State { open, is_due }),
+            note: tokio::sync::Mutex::default(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Something is being removed. Dropped unsettled, the files are due.
+#[derive(Debug)]
+pub(crate) struct Removing<'a> {
+    world: &'a World,
+    is_settled: bool,
+}
+
+/// To be called before the first row is removed.
+pub(crate) async fn begin(world: &World) -> Removing<'_> {
+    let _note = world.erasing.note.lock().await;
+    world.erasing.state().open += 1;
+    let removing = Removing {
+        world,
+        is_settled: false,
+    };
+    warn(world.parts.index.owe_erasing(true).await);
+    removing
+}
+
+impl Removing<'_> {
+    /// Takes what was removed out of the files; returns when it is done, or when it failed and stays owed.
+    pub(crate) async fn erase(mut self) {
+        if self.world.writer.erase().await.is_ok() {
+            self.is_settled = true;
+            let world = self.world;
+            drop(self);
+            strike_out(world, true).await;
+        }
+    }
+
+    /// Nothing was removed. What is due from before is erased all the same: whoever asks again may rely on it.
+    pub(crate) async fn forgive(mut self) {
+        self.is_settled = true;
+        let world = self.world;
+        drop(self);
+        let is_due = world.erasing.state().is_due;
+        if !is_due {
+            strike_out(world, false).await;
+        } else if world.parts.index.owes_erasing().await && world.writer.erase().await.is_ok() {
+            strike_out(world, true).await;
+        }
+    }
+}
+
+impl Drop for Removing<'_> {
+    fn drop(&mut self) {
+        let mut state = self.world.erasing.state();
+        state.open -= 1;
+        state.is_due |= !self.is_settled;
+    }
+}
+
+/// Does what an earlier process owed.
+pub(crate) async fn finish_earlier(world: &World) {
+    if !world.parts.index.owes_erasing().await {
+        let mut state = world.erasing.state();
+        state.is_due &= state.open > 0;
+    } else if world.writer.erase().await.is_ok() {
+        strike_out(world, true).await;
+    }
+}
+
+/// The note goes once nobody removes anything, and nothing removed is in the files.
+async fn strike_out(world: &World, is_erased: bool) {
+    let _note = world.erasing.note.lock().await;
+    let is_nothing_left = {
+        let mut state = world.erasing.state();
+        state.is_due &= !is_erased || state.open > 0;
+        state.open == 0 && !state.is_due
+    };
+    if is_nothing_left {
+        warn(world.parts.index.owe_erasing(false).await);
+    }
+}
+
+fn warn(noted: Result<(), IndexError>) {
+    if let Err(error) = noted {
+        tracing::warn!(
+            error = chain(&error),
+            "it cannot be noted that the index's files must be rid of what is forgotten"
+        );
+    }
+}

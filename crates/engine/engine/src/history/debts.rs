@@ -1,0 +1,104 @@
+//! Purges of the history: owed before something is forgotten, done when it is, by whoever comes first for all.
+//!
+//! Owns: which purges are due. Never: holding the gate meanwhile: nobody's write waits for a purge.
+
+use std::sync::Arc;
+
+use model::{Owner, Scope};
+use ports::{Debt, History, HistoryError};
+
+use super::note;
+use crate::world::World;
+
+/// A purge that will be due. One that is dropped unsettled, with whoever asked for it, is due.
+#[derive(Debug)]
+pub(crate) struct Owed<'a> {
+    world: &'a World,
+    debt: Option<Debt>,
+}
+
+/// Writes down that a purge is owed, before something of a scope, or of one owner alone, is forgotten.
+pub(crate) async fn owe<'a>(world: &'a World, scope: &Scope, owner: Option<&Owner>) -> Owed<'a> {
+    let mut owed = Owed { world, debt: None };
+    if let Some(history) = &world.chronicle.history {
+        let debt = Debt {
+            id: world.parts.ids.next().max(1),
+            below: history.folder_of(scope, owner),
+            at: world.now(),
+        };
+        world.chronicle.state().open.insert(debt.id);
+        owed.debt = Some(debt.clone());
+        if let Err(error) = history.owe_purge(&debt).await {
+            note::<()>(world, Err(error));
+        }
+    }
+    owed
+}
+
+impl Owed<'_> {
+    /// Takes what was forgotten out of the history, and whatever else is due; returns when it is done. When that fails it is
+    /// owed, here and in the repository.
+    pub(crate) async fn purge(self) {
+        let world = self.world;
+        drop(self);
+        pay_due(world).await;
+    }
+
+    /// Nothing was forgotten. What was due before is done all the same: whoever asks again may rely on it.
+    pub(crate) async fn forgive(mut self) {
+        let world = self.world;
+        if let (Some(history), Some(debt)) = (&world.chronicle.history, self.debt.take()) {
+            world.chronicle.state().open.remove(&debt.id);
+            if let Err(error) = history.forgive(&debt).await {
+                // It is done needlessly, later.
+                world.chronicle.state().due.insert(debt.id, debt);
+                note::<()>(world, Err(error));
+            }
+        }
+        pay_due(world).await;
+    }
+}
+
+impl Drop for Owed<'_> {
+    fn drop(&mut self) {
+        if let Some(debt) = self.debt.take() {
+            let mut state = self.world.chronicle.state();
+            state.open.remove(&debt.id);
+            state.due.insert(debt.id, debt);
+            drop(state);
+            self.world.chronicle.mark(self.world.parts.clock.elapsed());
+        }
+    }
+}
+
+/// Does the purges that are due.
+pub(crate) async fn pay_due(world: &World) {
+    if let Some(history) = &world.chronicle.history {
+        let _turn = world.chronicle.turn.lock().await;
+        let paid = pay(world, history).await;
+        note(world, paid.map(Some));
+    }
+}
+
+/// The same for a caller who holds the turn.
+pub(super) async fn pay(world: &World, history: &Arc<dyn History>) -> Result<(), HistoryError> {
+    let chronicle = &world.chronicle;
+    if !chronicle.state().knows_debts {
+        let written = history.owed().await?;
+        let mut state = chronicle.state();
+        let ended = written.into_iter().filter(|debt| !state.open.contains(&debt.id));
+        let ended: Vec<Debt> = ended.collect();
+        state.due.extend(ended.into_iter().map(|debt| (debt.id, debt)));
+        state.knows_debts = true;
+    }
+    let due: Vec<Debt> = chronicle.state().due.values().cloned().collect();
+    if due.is_empty() {
+        return Ok(());
+    }
+    history.purge(&due).await?;
+    let mut state = chronicle.state();
+    for debt in &due {
+        state.due.remove(&debt.id);
+    }
+    Ok(())
+}
