@@ -77,16 +77,10 @@ impl World {
         open_index: OpenIndex,
         settings: Settings,
     ) -> Result<Self, Failure> {
-        private::folder(root)
-            .with_context(|| format!("cannot create `{}`", root.display()))
-            .map_err(|error| Failure::from(error).hint("choose another folder with --root DIR"))?;
+        let ledger = locked(root)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let ids: Arc<dyn Ids> = Arc::new(RandomIds);
         let zone = settings.zone.clone();
-        let ledger = SqliteLedger::open(&root.join("ledger.sqlite")).map_err(engine::EngineError::from)?;
-        let ledger = Arc::new(ledger);
-        // The ledger's lock is the root's.
-        serving::clear(root);
         let memory = root.join("memory");
         let vault = MarkdownVault::open(memory.clone(), zone.clone(), clock.clone());
         let vault = Arc::new(vault.map_err(engine::EngineError::from)?);
@@ -200,6 +194,16 @@ pub(crate) fn zone(config: &Config) -> Result<Zone, Failure> {
         return Ok(crate::environment::zone());
     }
     Zone::named(&config.memory.timezone).map_err(|error| Failure::usage(format!("memory.timezone: {error}")))
+}
+
+/// The root's ledger, whose lock is the root's.
+fn locked(root: &Path) -> Result<Arc<SqliteLedger>, Failure> {
+    private::folder(root)
+        .with_context(|| format!("cannot create `{}`", root.display()))
+        .map_err(|error| Failure::from(error).hint("choose another folder with --root DIR"))?;
+    let ledger = SqliteLedger::open(&root.join("ledger.sqlite")).map_err(engine::EngineError::from)?;
+    serving::clear(root);
+    Ok(Arc::new(ledger))
 }
 
 /// How background runs go.

@@ -5,7 +5,7 @@
 //! servers), what a prefix is (`prefix`), what leaves a view (`context`).
 //!
 //! Reading order: [`Proxy`] (its parts), `whose` (whose a request is), `turn` (its order), `said` (what a request says), `side` (whether a
-//! client asks it for itself), `store` and `talk` (conversations), `responses` (those that a server holds), `recall` and `skills` (what a turn
+//! client asks it for itself), `store` and `talk` (conversations), `responses` (those that a server holds), `given` with `recall` and `skills` (what a turn
 //! is given), `outgoing` (to the server), `overflow` (a prompt that is too long for it),
 //! `after` (the answer), `learn` (what memory keeps of it), `keeper` (the
 //! disk), `idle` (between turns), [`gate`], [`GatedChat`], [`measure`],
@@ -17,6 +17,7 @@ mod body;
 mod endings;
 pub mod gate;
 mod gated;
+mod given;
 mod idle;
 mod keeper;
 mod learn;

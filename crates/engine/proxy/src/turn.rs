@@ -12,24 +12,19 @@ use context::plan::Trigger;
 use ports::{NewRecord, Probed};
 use prefix::backend;
 use prefix::compose::{self, Composed, Replay, System, Wanted};
-use prefix::fragment;
 use prefix::shadow::{Edit, Event, Reason};
 use tokens::Meter;
-use transcript::dialect;
 
 use crate::after::{Answer, Closing, Injected};
 use crate::aside;
 use crate::body::{Body, LENGTHS};
 use crate::idle::Frame;
-use crate::learn;
 use crate::outgoing::{Going, Outgoing, Reached};
 use crate::overflow::{self, Overflow};
 use crate::proxy::{Memory, Proxy, Request, Speech, Target};
-use crate::recall;
 use crate::refusal::Refusal;
 use crate::said::Said;
 use crate::side;
-use crate::skills;
 use crate::steady;
 use crate::store::{Found, Shared};
 use crate::talk::{Logged, Talk};
@@ -318,95 +313,32 @@ impl Proxy {
         let read = move || instructions.read(chars.min(INSTRUCTIONS_CHARS_MAX));
         tokio::task::spawn_blocking(read).await.unwrap_or_default()
     }
-
-    /// What memory and the calendar add to this turn.
-    async fn draft(
-        &self,
-        turn: &Turn<'_>,
-        talk: &Talk,
-        visible: &fragment::Visible,
-    ) -> Option<fragment::Draft> {
-        let last = turn.messages.last()?;
-        let message = dialect::read_message(turn.speech.dialect(), last).ok()?.prose();
-        let scope = &talk.key.scope;
-        let here = &talk.key.session;
-        let (engine, clock) = (&self.engine, &*self.clock);
-        let pages = async {
-            if visible.memories.iter().any(|id| id.starts_with(recall::PAGES)) {
-                return None;
-            }
-            let count = |text: &str| turn.meter.text(text);
-            recall::pages(engine, clock, scope, &talk.owner, turn.pages_tokens_max(), &count).await
-        };
-        // Both at once: the turn waits for memory no longer than for one of them.
-        let asked = recall::Asked {
-            scope,
-            owner: &talk.owner,
-            here,
-            message: &message,
-            wait: if talk.shadow.entries().is_empty() {
-                recall::FIRST_WAIT
-            } else {
-                recall::WAIT
-            },
-        };
-        let recalled = recall::recall(engine, clock, &self.endings, asked);
-        let (recalled, pages, skills) = tokio::join!(recalled, pages, self.skills(turn, scope, &message));
-        let tokens_max = turn.fragment_tokens_max() + pages.as_ref().map_or(0, |_| turn.pages_tokens_max());
-        let memories: Vec<fragment::Memory<'_>> = pages
-            .iter()
-            .chain(&skills)
-            .chain(&recalled)
-            .map(|memory| fragment::Memory {
-                id: &memory.id,
-                text: &memory.text,
-            })
-            .collect();
-        let now = self.engine.settings().zone.render_short(self.clock.now());
-        let told = visible.clock.as_deref().filter(|told| hour(told) == hour(&now));
-        let count = |text: &str| turn.meter.text(text);
-        fragment::draft(&memories, Some(told.unwrap_or(&now)), visible, tokens_max, &count)
-    }
-}
-
-impl Proxy {
-    /// What the agent that works here has learnt for this, where it has tools at all.
-    async fn skills(&self, turn: &Turn<'_>, scope: &model::Scope, question: &str) -> Vec<recall::Recalled> {
-        let has_tools = turn.body.list("tools").is_ok_and(|tools| !tools.is_empty());
-        match learn::agent(turn.request.agent.as_ref()).filter(|_| has_tools) {
-            Some(agent) => {
-                let agent = model::Owner::agent(agent);
-                skills::skills(&self.engine, &*self.clock, scope, &agent, question).await
-            }
-            None => Vec::new(),
-        }
-    }
 }
 
 /// What leaves a view, and all that stands for what left.
 type Fitted = (Vec<ViewEvent>, Vec<Edit>);
 
 /// What a turn is decided from.
-struct Turn<'a> {
-    request: &'a Request,
+pub(crate) struct Turn<'a> {
+    pub(crate) request: &'a Request,
     whose: &'a Whose,
-    body: &'a Body<'a>,
+    pub(crate) body: &'a Body<'a>,
     said: &'a Said<'a>,
     /// The dialect's system field, as it is sent.
     system: Option<Cow<'a, str>>,
     model: &'a str,
     /// The name whose vocabulary counts.
     counts_for: &'a str,
-    messages: &'a [&'a str],
+    pub(crate) messages: &'a [&'a str],
     /// So many of the messages are the server's, where it holds the conversation.
     held: Option<usize>,
     front: usize,
-    speech: Speech,
+    pub(crate) speech: Speech,
     probed: &'a Probed,
     kind: backend::Kind,
     /// In tokens.
     window: usize,
-    meter: Meter,
+    pub(crate) meter: Meter,
 }
 
 impl Turn<'_> {
@@ -495,11 +427,11 @@ impl Turn<'_> {
     }
 
     /// In a small window memory may not crowd out the talk.
-    fn fragment_tokens_max(&self) -> usize {
+    pub(crate) fn fragment_tokens_max(&self) -> usize {
         FRAGMENT_TOKENS_MAX.min(self.window / 16)
     }
 
-    fn pages_tokens_max(&self) -> usize {
+    pub(crate) fn pages_tokens_max(&self) -> usize {
         PAGES_TOKENS_MAX.min(self.window / 16)
     }
 
@@ -516,11 +448,6 @@ impl Turn<'_> {
             safety: 0,
         }
     }
-}
-
-/// The hour of a time as it is told: a conversation is told the time once in each.
-fn hour(time: &str) -> &str {
-    time.split_once(':').map_or(time, |(hour, _)| hour)
 }
 
 /// What this request adds of memory.
