@@ -92,6 +92,8 @@ const QUOTED: &[&str] = &[
     "history",
     "session",
 ];
+/// Those of them that a person does not write.
+const UNTYPED: &[&str] = &["\n<chat_history>\n", "\n<conversation_history>\n"];
 /// Lines behind which one is quoted.
 const HEADINGS: &[&str] = &[
     "chat history:",
@@ -250,13 +252,15 @@ fn titles(system: &str) -> bool {
         && has(BOUNDS)
 }
 
-/// A message that quotes a conversation and wants something short of it.
+/// A message that quotes a conversation and wants something short of it. Who quotes it in an element that nobody types need not
+/// say how short.
 fn makes_of_a_quotation(text: &str) -> bool {
     let Some(around) = around_quotation(text) else {
         return false;
     };
     let has = |marks: &[&str]| marks.iter().any(|mark| around.contains(mark));
-    has(MAKES) && has(BOUNDS)
+    let is_typed_by_nobody = UNTYPED.iter().any(|element| text.contains(element));
+    has(MAKES) && (is_typed_by_nobody || has(BOUNDS))
 }
 
 /// What stands around a quoted conversation; none where none is quoted.

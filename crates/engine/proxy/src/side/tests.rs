@@ -48,6 +48,7 @@ const SIDE: &[(&str, &str)] = &[
     ("", "Summarise the dialogue between <conversation> tags as a short name of 3-5 words, nothing else.\n<conversation>\nuser: hi\nassistant: hello\n</conversation>"),
     ("Analyze the following conversation. You are a conversation summarizer. Write one line.", "user: hi"),
     ("Classify the intent of the last user message in this chat as one word: QUESTION, TASK, CHITCHAT. Respond only with the word.", "how are you?"),
+    ("", "Write a title of 3-5 words with an emoji for the talk below.\n### Chat History:\n<chat_history>\nUSER: hi\n</chat_history>"),
 ];
 
 /// What people ask first. The same halves.
