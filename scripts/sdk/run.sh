@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The official SDKs and nine real clients through Quipu before a server without a model: scripts/sdk/run.sh QUIPU, the path of a binary that is built.
-# `make sdk` installs them first. All that is started here ends here.
+# The official SDKs and nine real clients through Quipu before a server without a model: scripts/sdk/run.sh QUIPU, the path of a
+# binary that is built. `make sdk` installs them first. All that is started here ends here.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 quipu=$1
