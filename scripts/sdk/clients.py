@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -92,6 +93,21 @@ CLIENTS = {
 }
 
 
+def ended(command, env, folder):
+    """How a command ended, none where it did not, and what it wrote. Nothing that it started outlives it."""
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    process = subprocess.Popen(command, cwd=folder, env=env, start_new_session=True, text=True, errors="replace", **pipes)
+    try:
+        said, _ = process.communicate(timeout=TIMEOUT_SECONDS)
+        return process.returncode, said
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return None, process.communicate()[0]
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
 def chat(client, base, message):
     """A new process in a new home; what went wrong with it, if anything."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -106,23 +122,11 @@ def chat(client, base, message):
         }
         env = QUIET | server | {"HOME": folder, "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
         command = CLIENTS[client](home, base, message)
-        try:
-            ended = subprocess.run(
-                command,
-                cwd=home / "work",
-                env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                timeout=TIMEOUT_SECONDS,
-            )
-        except subprocess.TimeoutExpired as error:
-            said = (error.output or b"").decode(errors="replace")
-            return f"no end within {TIMEOUT_SECONDS} seconds\n{said[-2000:]}"
-    if ended.returncode != 0 or ANSWER not in ended.stdout:
-        return f"exit {ended.returncode} without the answer\n{ended.stdout[-2000:]}"
+        status, said = ended(command, env, home / "work")
+    if status is None:
+        return f"no end within {TIMEOUT_SECONDS} seconds\n{said[-2000:]}"
+    if status != 0 or ANSWER not in said:
+        return f"exit {status} without the answer\n{said[-2000:]}"
     return None
 
 
