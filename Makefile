@@ -29,18 +29,13 @@ test: .tools/bin/protoc ## runs every test
 test-fast: ## runs the tests that do not need LanceDB
 	$(CARGO) $(RUN_TESTS) --locked $(FAST)
 
-# The SDKs as their registries give them, beside the other tools; what they are checked with is in scripts/sdk.
-.tools/sdk/ready: scripts/sdk/requirements.txt scripts/sdk/package.json
-	rm -rf .tools/sdk && mkdir -p .tools/sdk && cp scripts/sdk/package.json .tools/sdk
-	python3 -m venv .tools/sdk/venv
-	@.tools/sdk/venv/bin/pip install --quiet --disable-pip-version-check --requirement scripts/sdk/requirements.txt \
-	  && npm install --prefix .tools/sdk --silent --no-package-lock --no-audit --no-fund --ignore-scripts \
-	  || { echo "the SDKs could not be installed: are the registries of pip and npm reached?" >&2; exit 1; }
-	@touch $@
+# The clients as their registries give them, beside the other tools; what they are checked with is in scripts/sdk.
+.tools/sdk/ready: scripts/sdk/install.sh scripts/sdk/requirements.txt scripts/sdk/aider.txt scripts/sdk/package.json
+	@$< || { echo "the clients could not be installed: are the registries of pip and npm reached?" >&2; exit 1; }
 
 QUIPU ?= target/debug/quipu
 
-sdk: .tools/sdk/ready ## runs the official SDKs through a Quipu that `make test` has built
+sdk: .tools/sdk/ready ## runs the official SDKs and nine clients through a Quipu that `make test` has built
 	@scripts/sdk/run.sh $(QUIPU)
 
 lint: ## formatting, clippy, tidy (layers, caps, map, clocks), OpenAPI drift

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The official SDKs through Quipu before a server without a model: scripts/sdk/run.sh QUIPU, the path of a binary that is built.
-# `make sdk` installs the SDKs first. All that is started here ends here.
+# The official SDKs and nine real clients through Quipu before a server without a model: scripts/sdk/run.sh QUIPU, the path of a
+# binary that is built. `make sdk` installs them first. All that is started here ends here.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 quipu=$1
@@ -32,5 +32,6 @@ export QUIPU_URL
 
 "$tools/venv/bin/python" scripts/sdk/check.py
 # A module is looked for beside the file that names it.
-cp scripts/sdk/check.mjs "$tools/check.mjs"
+cp scripts/sdk/check.mjs scripts/sdk/chat.mjs "$tools"
 node "$tools/check.mjs"
+python3 scripts/sdk/clients.py "$quipu"
