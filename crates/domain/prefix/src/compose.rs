@@ -328,7 +328,7 @@ fn target(client: &[Meaning], body: &[&str], edits: &[Edit]) -> Option<usize> {
     takes.then_some(index)
 }
 
-impl Plan<'_> {
+impl<'a> Plan<'a> {
     /// What the model will see of memory: inject no more than what is missing.
     pub fn visible(&self) -> Visible {
         self.next.visible()
@@ -345,9 +345,9 @@ impl Plan<'_> {
         self.events.iter().any(renews)
     }
 
-    /// Whether this request has a place for a fragment: a person's turn that was not sent before.
-    pub fn takes_fragment(&self) -> bool {
-        self.target.is_some()
+    /// The message at which a fragment would stand, as the client sent it: a person's turn that was not sent before.
+    pub fn asks(&self) -> Option<&'a str> {
+        self.target.map(|(index, _)| self.body[index])
     }
 
     /// The request with this fragment. Where there is no place for one, it is left out.

@@ -22,7 +22,7 @@ const ASSISTANT_WEIGHT: f32 = 0.6;
 /// Most of the words of a line in those before it: it says nothing new.
 const SAID_SHARE: f32 = 0.8;
 /// How sure the best hit must be for anything to be told.
-pub const SURE: f32 = 0.12;
+const SURE: f32 = 0.12;
 /// What is much less sure than the best is noise.
 const BESIDE_SHARE: f32 = 0.1;
 
@@ -54,13 +54,17 @@ pub fn told(ranking: &Ranking, question: &str, zone: &Zone) -> Vec<Told> {
     hits.retain(|hit| weight(hit) >= best * BESIDE_SHARE);
     hits.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
     let asked = words(question);
+    // What somebody tells again is no news to them.
+    let asks_something = question
+        .split_sentence_bounds()
+        .any(|sentence| !sentence.trim().is_empty() && asks(sentence));
     let mut heard: Vec<BTreeSet<String>> = Vec::new();
     let mut told = Vec::new();
     for hit in hits {
         let said = sentences_for(&hit.doc.text, &asked);
         let own = words(&said);
         if own.is_empty()
-            || own.is_subset(&asked)
+            || !asks_something && own.is_subset(&asked)
             || heard.iter().any(|other| share(&own, other) >= SAID_SHARE)
         {
             continue;

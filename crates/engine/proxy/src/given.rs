@@ -13,15 +13,17 @@ use crate::talk::Talk;
 use crate::turn::Turn;
 
 impl Proxy {
-    /// What memory and the calendar add to this turn.
+    /// What memory and the calendar add to the message that asks.
     pub(crate) async fn draft(
         &self,
         turn: &Turn<'_>,
         talk: &Talk,
+        message: &str,
         visible: &fragment::Visible,
     ) -> Option<fragment::Draft> {
-        let last = turn.messages.last()?;
-        let message = dialect::read_message(turn.speech.dialect(), last).ok()?.prose();
+        let message = dialect::read_message(turn.speech.dialect(), message)
+            .ok()?
+            .prose();
         let scope = &talk.key.scope;
         let here = &talk.key.session;
         let (engine, clock) = (&self.engine, &*self.clock);

@@ -9,6 +9,7 @@ use model::{Owner, Scope, SessionId, SessionKey};
 use ports::{Conversations, LedgerError, NewRecord};
 use prefix::chain::{self, Chain, ConversationId, Kind};
 use tokens::Meter;
+use tokio::sync::OwnedMutexGuard;
 use transcript::dialect::Dialect;
 
 use crate::responses::{Place, Responses};
@@ -103,7 +104,7 @@ impl Store {
             });
         }
         let branched = match (&matched.conversation, matched.kind) {
-            (Some(id), Kind::Branched { at }) => self.held().touch(id, whose).map(|talk| (id, talk, at)),
+            (Some(id), Kind::Branched { at }) => self.left(id, at, whose).await,
             _ => None,
         };
         let origin = branched
@@ -113,7 +114,6 @@ impl Store {
         let mut talk = Self::make(whose, session, dialect, meter.clone());
         let mut left = None;
         if let Some((_, origin, at)) = branched {
-            let origin = origin.lock().await;
             left = Some(origin.key.session.to_string());
             let events = origin.shadow.fork(origin.chain.end(at));
             let records = whose.with(|scope| {
@@ -127,6 +127,19 @@ impl Store {
             front: 0,
             left,
         })
+    }
+
+    /// The talk that a list leaves after so many messages. Only a reply that we saw makes it one: what several talks begin with as
+    /// their client wrote it, an example with its answer, is no talk that any of them goes on from.
+    async fn left<'a>(
+        &self,
+        id: &'a ConversationId,
+        at: usize,
+        whose: &Whose,
+    ) -> Option<(&'a ConversationId, OwnedMutexGuard<Talk>, usize)> {
+        let talk = self.held().touch(id, whose)?;
+        let talk = talk.lock_owned().await;
+        talk.was_answered(at).then_some((id, talk, at))
     }
 
     /// The messages that a server holds under this id of a response or a conversation: up to it, or all of a talk that the

@@ -327,6 +327,12 @@ impl Talk {
         entry.map(|entry| entry.bytes.clone())
     }
 
+    /// Whether a reply that we saw is among the first messages.
+    pub(crate) fn was_answered(&self, messages: usize) -> bool {
+        let mut links = self.chain.links().iter().take(messages);
+        links.any(|link| self.replies.contains(&link.meaning.digest))
+    }
+
     /// Why the request that is decided is no extension of the last: epochs that began while nobody talked count too.
     pub(crate) fn begun(&self) -> Vec<Reason> {
         let mut reasons = self.begun.clone();

@@ -251,10 +251,10 @@ impl Proxy {
                 plan = compose::plan(&talk.shadow, request, &wanted);
             }
         }
-        let draft = if plan.takes_fragment() && turn.request.memory.recalls() {
-            self.draft(turn, talk, &plan.visible()).await
-        } else {
-            None
+        let asks = plan.asks().filter(|_| turn.request.memory.recalls());
+        let draft = match asks {
+            Some(message) => self.draft(turn, talk, message, &plan.visible()).await,
+            None => None,
         };
         let composed = plan.compose(draft.as_ref());
         let at = talk.records;

@@ -310,3 +310,56 @@ async fn an_answer_that_breaks_off_is_given_as_far_as_it_came() {
     let again = client.clone().turn(&stage, "Once more").await;
     assert_eq!(again.status, 200);
 }
+
+#[tokio::test]
+async fn what_a_client_says_behind_the_person_is_not_what_is_asked() {
+    let stage = Stage::new(config(CacheKind::Rewindable)).await;
+    stage.remember("earlier", "My boat is called Marula.").await;
+    let mut client = Client::new();
+    client.says("What is my boat called?");
+    let environment = "# Environment\n".to_owned() + &"The folder is clean. ".repeat(200);
+    client
+        .history
+        .push(json!({"role": "system", "content": environment}));
+    let got = client.goes_on(&stage).await;
+    assert!(got.injected.is_some_and(|injected| !injected.memories.is_empty()));
+    let sent = messages(&stage.last());
+    assert!(sent[1].contains("Marula"), "{sent:?}");
+}
+
+#[tokio::test]
+async fn chats_that_begin_with_the_same_example_are_not_one_conversation() {
+    let stage = Stage::new(config(CacheKind::Rewindable)).await;
+    let opening = || {
+        let mut client = Client::new();
+        for (role, text) in [("user", "Change the greeting."), ("assistant", "Ok.")] {
+            client.history.push(json!({"role": role, "content": text}));
+        }
+        client
+    };
+    let told = opening().turn(&stage, "My boat is called Marula.").await;
+    let asked = opening().turn(&stage, "What is my boat called?").await;
+    assert_ne!(told.conversation, asked.conversation);
+    assert!(
+        messages(&stage.last())[3].contains("Marula"),
+        "another chat's words are a memory"
+    );
+}
+
+#[tokio::test]
+async fn what_an_edit_took_back_is_no_memory_of_the_talk() {
+    let mut stage = Stage::new(config(CacheKind::Rewindable)).await;
+    let mut client = Client::new();
+    client.turn(&stage, "Hello there").await;
+    client.turn(&stage, "My boat is called Marula.").await;
+    let begun = client.history[..3].to_vec();
+    for restarts in [false, true] {
+        if restarts {
+            stage.restart().await;
+        }
+        client.history.clone_from(&begun);
+        client.turn(&stage, "What is my boat called?").await;
+        let sent = messages(&stage.last()).concat();
+        assert!(!sent.contains("Marula"), "{sent}");
+    }
+}

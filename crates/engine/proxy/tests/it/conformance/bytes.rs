@@ -114,7 +114,7 @@ async fn x13_a_prefix_is_given_up_for_a_recorded_reason_and_for_all_at_once() {
         let got = stage.got(asked).await;
         client.hears(&got.text);
         let sent = messages(&stage.last());
-        let measured = stage.proxy.measures().conversation("default/default/talk");
+        let measured = stage.proxy.measures().conversation("default/default/ann/talk");
         let reasons = measured.first().expect("it is measured").reasons.clone();
         assert_eq!(
             turn > 0 && extends(&last, &sent),
