@@ -62,7 +62,7 @@ impl Run {
             Step::Trigger => self.trigger().await,
             Step::TalkBegins => self.talk_begins().await,
             Step::TalkEnds => {
-                self.world.process_mut().talk = None;
+                self.world.process_mut().talk.take();
                 Ok(())
             }
             Step::Mood => {

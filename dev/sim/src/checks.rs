@@ -35,7 +35,7 @@ impl Run {
     pub(crate) async fn rest(&mut self) -> Held {
         self.world.faults.lift();
         self.world.backend.set(Mood::Well);
-        self.world.process_mut().talk = None;
+        self.world.process_mut().talk.take();
         for tried in 0.. {
             if self.promises.is_empty() {
                 break;

@@ -2,6 +2,7 @@
 //!
 //! Owns: the stores, time, starting, ending and dying. Never: what is done with a process, or a check beyond invariant 11.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::rc::Rc;
@@ -37,6 +38,8 @@ pub(crate) type Held<T = ()> = Result<T, String>;
 const TURNS: usize = 40;
 /// So many times may pass before what is waited for counts as stuck.
 const TIMES_MAX: usize = 30_000;
+/// So many pass before a person has talked enough: every job waits for the end of a talk, one after the other.
+const TALK_TIMES_MAX: usize = 6_000;
 /// What a process may take to end: the engine's work and its writer, the history, the runs and the gate, each with its bound.
 const END_MAX: Duration = Duration::from_secs(42);
 /// No memcell of so few messages is told on another thread, whose time is nobody's.
@@ -91,7 +94,7 @@ pub(crate) struct Process {
     pub(crate) engine: Engine,
     pub(crate) offline: Offline,
     gates: Gates,
-    pub(crate) talk: Option<Talk>,
+    pub(crate) talk: RefCell<Option<Talk>>,
 }
 
 /// What outlives it, and where it runs.
@@ -252,7 +255,7 @@ impl World {
             engine,
             offline,
             gates,
-            talk: None,
+            talk: RefCell::default(),
         });
         Ok(true)
     }
@@ -269,7 +272,7 @@ impl World {
 
     /// The process is asked to end, and does within its bounds; false when it died of it.
     pub(crate) async fn stop(&mut self) -> Held<bool> {
-        self.process_mut().talk = None;
+        self.process_mut().talk.take();
         let process = self.process();
         let began = self.clock.elapsed();
         let ending = async {
@@ -324,7 +327,10 @@ impl World {
     }
 
     async fn times(&self) {
-        for _ in 0..TIMES_MAX {
+        for time in 0..TIMES_MAX {
+            if time == TALK_TIMES_MAX {
+                self.process.as_ref().and_then(|process| process.talk.take());
+            }
             self.breathe(TURNS).await;
             self.clock
                 .advance(self.clock.next().unwrap_or(Duration::from_secs(1)));
@@ -336,10 +342,12 @@ impl World {
         let backend = self.backend.clone();
         let has_model = self.has_model;
         let process = self.process_mut();
-        if !has_model || process.talk.is_some() {
+        if !has_model || process.talk.borrow().is_some() {
             return false;
         }
-        process.talk = Some(Talk::begin(&backend, &process.gates.of("model")));
+        process
+            .talk
+            .replace(Some(Talk::begin(&backend, &process.gates.of("model"))));
         true
     }
 

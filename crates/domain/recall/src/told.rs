@@ -21,10 +21,29 @@ const ASSISTANT: &str = "assistant";
 const ASSISTANT_WEIGHT: f32 = 0.6;
 /// Most of the words of a line in those before it: it says nothing new.
 const SAID_SHARE: f32 = 0.8;
-/// How sure the best hit must be for anything to be told.
-const SURE: f32 = 0.12;
+/// How sure the best hit must be for anything to be told: of a turn about the asker's own matters, of one of a single word or
+/// about how something is done, and of any other.
+const SURE_OF_OWN: f32 = 0.06;
+const SURE_OF_LITTLE: f32 = 0.5;
+const SURE: f32 = 0.2;
 /// What is much less sure than the best is noise.
 const BESIDE_SHARE: f32 = 0.1;
+/// Words of a turn about the asker's own matters, or about what was: what is asked of the world alone has neither.
+const OWN: [&str; 45] = [
+    "am", "did", "had", "i", "ich", "io", "j", "je", "ma", "me", "mein", "meine", "meinem", "meinen",
+    "meiner", "mes", "mi", "mia", "mine", "mio", "mis", "mon", "my", "myself", "nos", "notre", "nuestra",
+    "nuestro", "our", "ours", "remember", "remind", "sono", "soy", "unser", "unsere", "unseren", "us", "we",
+    "were", "wir", "yo", "我", "我们", "我的",
+];
+/// Who asks how something is done in general says "I", too.
+const GENERAL: [&str; 6] = [
+    "how do i",
+    "how can i",
+    "how to",
+    "can i",
+    "should i",
+    "do i need",
+];
 
 /// A line for a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +62,12 @@ pub fn sureness(ranking: &Ranking) -> f32 {
 /// What a model is told for a question, best first; nothing where nothing is sure enough.
 pub fn told(ranking: &Ranking, question: &str, zone: &Zone) -> Vec<Told> {
     let best = sureness(ranking);
-    if best < SURE {
+    let least = if is_own(ranking, question) {
+        SURE_OF_OWN
+    } else {
+        SURE
+    };
+    if best < least {
         return Vec::new();
     }
     let mut hits: Vec<&Hit> = ranking.messages.iter().filter(|hit| says(hit)).collect();
@@ -73,6 +97,39 @@ pub fn told(ranking: &Ranking, question: &str, zone: &Zone) -> Vec<Told> {
         told.push(line(hit, &said, zone));
     }
     told
+}
+
+/// How sure the best hit must be for a turn.
+fn least_sureness(ranking: &Ranking, question: &str) -> f32 {
+    let lower = question.to_lowercase();
+    if is_own(ranking, question) {
+        SURE_OF_OWN
+    } else if words(question).len() < 2 || GENERAL.iter().any(|general| lower.contains(general)) {
+        SURE_OF_LITTLE
+    } else {
+        SURE
+    }
+}
+
+/// Whether a turn is about the asker's own matters, or about somebody who speaks in what was found.
+fn is_own(ranking: &Ranking, question: &str) -> bool {
+    let lower = question.to_lowercase();
+    let specific = GENERAL
+        .iter()
+        .fold(lower, |text, general| text.replace(general, " "));
+    let speakers: Vec<String> = ranking
+        .messages
+        .iter()
+        .filter_map(|hit| Some(hit.doc.speaker.as_ref()?.to_lowercase()))
+        .collect();
+    let mut is_own = false;
+    text::each_word(&specific, |_, word| {
+        is_own |= OWN.contains(&word)
+            || speakers
+                .iter()
+                .any(|name| name.split_whitespace().any(|part| part == word));
+    });
+    is_own
 }
 
 /// How much a hit counts beside others.

@@ -53,7 +53,7 @@ fn a_fact_is_told_where_its_message_is_not() {
     let mut of_message = fact("f1", day(3), "Ann keeps bees in Turku.");
     of_message.sources = vec![MessageId::new("m1")];
     let said = turn("m1", "a", day(3), "ann", "I keep bees in Turku.");
-    let question = "Where do the bees live?";
+    let question = "Where do my bees live?";
     assert_eq!(
         lines(&corpus([of_message.clone(), said]), question)
             .matches("bees")

@@ -120,7 +120,7 @@ pub(super) fn wrapped(mark: &str, text: &str) -> String {
     let mut lines = vec![mark.to_owned()];
     let mut used = indent;
     for word in text.split_whitespace() {
-        let mut room = COLUMNS - used - usize::from(used > indent);
+        let mut room = COLUMNS.saturating_sub(used + usize::from(used > indent));
         let mut word = word;
         if columns(word) <= room {
             if used > indent {
@@ -176,6 +176,12 @@ fn width(c: char) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_behind_a_full_line_stands_on_the_next() {
+        let full = "x".repeat(COLUMNS - 2);
+        assert_eq!(wrapped("> ", &format!("{full} y")), format!("> {full}\n  y"));
+    }
 
     #[test]
     fn dates_are_written_as_people_write_them() {

@@ -99,7 +99,7 @@ fn slips_are_told_apart_by_their_exit_code() {
     for (arguments, code, words) in [
         (vec!["search"], 2, "QUERY"),
         (vec!["serach", "x"], 2, "search"),
-        (vec!["search", "x", "--user", "a/b"], 2, "`/` is not allowed"),
+        (vec!["search", "x", "--agent", "a/b"], 2, "`/` is not allowed"),
         (vec!["search", "x", "--as-of", "soon"], 2, "`soon` is not a time"),
         (vec!["import", "no-such-file"], 2, "cannot read"),
         (vec!["import", broken.to_str().unwrap()], 2, "line 2"),

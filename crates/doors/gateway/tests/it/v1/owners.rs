@@ -1,11 +1,14 @@
 //! Two people behind one door: neither gets the other's memory, conversation or branch, whatever they send.
 
+use std::time::Duration;
+
 use gateway::{Auth, Secret, Settings, Token};
 use model::{Name, Scope};
 use serde_json::{Value, json};
 use testkit::backend::Backend;
 
 use super::stage::{CHAT, MESSAGES, RESPONSES, Stage, echo, last};
+use crate::gate::Plan;
 use crate::house::{Ask, conversation, get, post};
 
 const SECRET: &str = "My safe word is marzipan.";
@@ -209,4 +212,28 @@ async fn a_token_says_whose_memory_it_is() {
         stage.ask(get("/api/v1/history").token("carols")).await.status,
         403
     );
+}
+
+#[tokio::test]
+async fn a_search_that_takes_too_long_serves_the_next_turn() {
+    let backend = Backend::start(echo()).await;
+    let stage = Stage::new(backend.base_url()).await;
+    // Nothing was asked yet, so nothing of hers is at hand.
+    let said = conversation("earlier", &[("ada", SECRET)]);
+    stage.house.ask(post("/api/v1/memory/add", &said)).await.data();
+    stage.house.gated.set(Plan::Hold("tail"));
+    let asked = || async {
+        let got = stage.open(turn(CHAT, &[QUESTION])).await.whole().await;
+        assert_eq!(got.status, 200, "{}", got.text());
+        given(&backend).contains("marzipan")
+    };
+    let (knows, ()) = tokio::join!(asked(), async {
+        stage.house.gated.reached().await;
+        stage.house.clock.advance(Duration::from_millis(300));
+    });
+    assert!(!knows, "it goes without");
+    stage.house.gated.set(Plan::Open);
+    stage.proxy.rest().await;
+    stage.house.gated.set(Plan::Fail("tail", "it is read once"));
+    assert!(asked().await, "what the first turn's search read is at hand");
 }
