@@ -90,7 +90,7 @@ fn main() {
                     below: "".into(),
                     at,
                 }]))
-                .expect("purges")
+                .expect("purges");
         });
         println!("{files:>8}  {nothing:>12.1}  {one:>12.1}  {log:>14.1}  {undo:>8.1}  {purge:>8.1}");
     }

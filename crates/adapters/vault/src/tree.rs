@@ -131,7 +131,7 @@ impl Tree {
         match fs::rename(self.root.join(path), to) {
             Ok(()) => tracing::info!(%path, %expected, "a folder was given its owner's name"),
             Err(error) => {
-                tracing::warn!(%path, %expected, %error, "a folder cannot be given its owner's name")
+                tracing::warn!(%path, %expected, %error, "a folder cannot be given its owner's name");
             }
         }
     }

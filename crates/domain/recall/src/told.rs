@@ -62,12 +62,7 @@ pub fn sureness(ranking: &Ranking) -> f32 {
 /// What a model is told for a question, best first; nothing where nothing is sure enough.
 pub fn told(ranking: &Ranking, question: &str, zone: &Zone) -> Vec<Told> {
     let best = sureness(ranking);
-    let least = if is_own(ranking, question) {
-        SURE_OF_OWN
-    } else {
-        SURE
-    };
-    if best < least {
+    if best < least_sureness(ranking, question) {
         return Vec::new();
     }
     let mut hits: Vec<&Hit> = ranking.messages.iter().filter(|hit| says(hit)).collect();

@@ -130,7 +130,7 @@ pub(crate) async fn delete(
     let library = library(&gateway)?;
     let doc_id = id.clone();
     let write = async move { Ok(library.delete(&scope, &id).await?) };
-    Ok(match gateway.see_through(write).await? {
+    Ok(match gateway.see_through(Box::pin(write)).await? {
         Some(deleted_topics) => visit.answer(DocumentDeleteData {
             doc_id,
             deleted_topics,

@@ -17,7 +17,7 @@ pub struct Settings {
     pub async_body_bytes_max: usize,
     /// A larger file is refused where documents are uploaded.
     pub upload_bytes_max: usize,
-    /// Headers in which a trusted client says who speaks, in lower case: Open WebUI's `x-openwebui-user-id`.
+    /// Headers in which a trusted client says who speaks, in lower case: `x-openwebui-user-id`.
     pub user_headers: Vec<String>,
     /// How long requests that are under way may take once the server shall stop.
     pub shutdown: Duration,

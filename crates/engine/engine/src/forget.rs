@@ -45,7 +45,7 @@ pub(crate) async fn forget(world: &World, forget: Forget) -> Result<Forgot, Engi
         world.bell.forget_stuck();
         taken
     };
-    erased(world, &scope, library.as_ref(), taken).await
+    erased(world, &scope, library.as_ref(), Box::pin(taken)).await
 }
 
 /// Does what takes something out of a scope, or of one owner alone, for good: afterwards it is in no file of the index and of

@@ -403,7 +403,7 @@ impl History for MemoryHistory {
         let owe = |shared: &mut Shared| {
             shared
                 .owed
-                .extend(debts.iter().map(|debt| (debt.id, debt.clone())))
+                .extend(debts.iter().map(|debt| (debt.id, debt.clone())));
         };
         let mut shared = self.serving().inspect_err(|_| owe(&mut self.lock()))?;
         let files = self.files(&shared);

@@ -10,7 +10,9 @@ use crate::{Corpus, told};
 fn lines(corpus: &Corpus, question: &str) -> String {
     let ranking = Ask { ..ask(question) }.of(corpus);
     let told = told(&ranking, question, &Zone::utc());
-    told.iter().map(|line| format!("{}\n", line.text)).collect()
+    told.into_iter()
+        .flat_map(|line| [line.text, "\n".to_owned()])
+        .collect()
 }
 
 fn by(role: Role, doc: Doc) -> Doc {
@@ -34,12 +36,12 @@ fn what_was_said_is_told_by_whom_and_when() {
         by(Role::Tool, turn("m6", "b", day(9), "bot", "parrot name: Kiko")),
         fact("f1", day(3), "Ann's parrot is called Kiko."),
     ]);
-    expect![[r#"
+    expect![[r"
         2023-01-04, Bob: My own parrot is called Rex.
         2023-01-10, assistant: The name of the parrot is Kiko.
         2023-01-04, user: We adopted a parrot. His name is Kiko!
         2023-01-04: Ann's parrot is called Kiko.
-    "#]]
+    "]]
     .assert_eq(&lines(&corpus, "What is the parrot's name?"));
     assert_eq!(
         lines(&corpus, "How do I sort a list in Python?"),

@@ -63,7 +63,7 @@ fn upstream(it: &UpstreamItem) -> String {
         millis(it.first_token_ms_p99)
     );
     for (class, count) in &it.classes {
-        text += &format!("  {count:>7}  {}\n", words(class));
+        text.extend([format!("  {count:>7}  {}\n", words(class))]);
     }
     text + "\n"
 }

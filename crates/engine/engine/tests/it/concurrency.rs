@@ -271,7 +271,7 @@ async fn shutdown_does_not_wait_longer_than_its_bound() {
         waits += 1;
         stage.clock.advance(Duration::from_millis(250));
     }
-    let took = stage.clock.elapsed() - began;
+    let took = stage.clock.elapsed().saturating_sub(began);
     assert!(waits > 0, "what hangs is waited for");
     assert!(took <= bound, "it took {took:?}");
 }
