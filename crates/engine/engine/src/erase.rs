@@ -68,7 +68,7 @@ impl Removing<'_> {
         }
     }
 
-    /// Nothing was removed. What is due from before is erased all the same: whoever asks again may rely on it.
+    /// Settles a removal that removed nothing. Erases what an earlier removal left due, so that a repeated request finishes it.
     pub(crate) async fn forgive(mut self) {
         self.is_settled = true;
         let world = self.world;

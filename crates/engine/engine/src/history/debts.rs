@@ -1,4 +1,4 @@
-//! Purges of the history: owed before something is forgotten, done when it is, by whoever comes first for all.
+//! Purges of the history: recorded before something is forgotten, done after it; one caller does all that are due.
 //!
 //! Owns: which purges are due. Never: holding the gate meanwhile: nobody's write waits for a purge.
 
@@ -10,7 +10,7 @@ use ports::{Debt, History, HistoryError};
 use super::note;
 use crate::world::World;
 
-/// A purge that will be due. One that is dropped unsettled, with whoever asked for it, is due.
+/// A purge that will be due. Dropped unsettled, as when its request is cancelled, it is due.
 #[derive(Debug)]
 pub(crate) struct Owed<'a> {
     world: &'a World,
@@ -44,7 +44,7 @@ impl Owed<'_> {
         pay_due(world).await;
     }
 
-    /// Nothing was forgotten. What was due before is done all the same: whoever asks again may rely on it.
+    /// Settles a forgetting that forgot nothing. Does the purges that were due before, so that a repeated request finishes them.
     pub(crate) async fn forgive(mut self) {
         let world = self.world;
         if let (Some(history), Some(debt)) = (&world.chronicle.history, self.debt.take()) {
