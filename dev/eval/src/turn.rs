@@ -4,12 +4,14 @@
 //! Owns: the commands of `eval turn` and the halves. Never: ranking, or printing which cases of a held-out half fail.
 //!
 //! Reading order: `door` (the servers, importing, asking), `sets` (the written sets' format), `dialogue` (LoCoMo), `told`
-//! (facts), `probes`, `updates` (changed facts).
+//! (facts), `probes`, `updates` (changed facts), `strangers` (all of these), `offline` (the same without a server).
 
 mod dialogue;
 mod door;
+mod offline;
 mod probes;
 mod sets;
+mod strangers;
 mod told;
 mod updates;
 
@@ -51,6 +53,17 @@ enum What {
     },
     /// Whether the current value of a changed fact is given, and the old one only marked as past
     Changed(CommonArgs),
+    /// All of these kinds of turns, each set by another writer
+    Strangers(CommonArgs),
+    /// What ranking alone finds and tells for each odd question of a written set, as lines of JSON to tune with
+    Offline {
+        /// A file in the format of the written sets
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// A weight other than the default, as in `near_words=60`; may be repeated
+        #[arg(long = "set", value_name = "NAME=VALUE")]
+        weights: Vec<String>,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -71,6 +84,8 @@ pub(crate) async fn run(args: TurnArgs) -> anyhow::Result<()> {
         What::Locomo { data, turn, limit } => dialogue::run(&data, &turn, limit).await,
         What::Facts(turn) => told::run(&turn).await,
         What::Probes { turn, scores } => probes::run(&turn, scores).await,
+        What::Strangers(turn) => strangers::run(&turn).await,
+        What::Offline { files, weights } => offline::run(&files, &crate::offline::weights(&weights)?).await,
         What::Changed(turn) => updates::run(&turn).await,
     }
 }

@@ -4,6 +4,8 @@
 //! marked as earlier. Invariant: what stands in a line was said so. Never: ranking; how much room there is (the caller takes the
 //! lines from the front).
 
+mod turn;
+
 use std::collections::BTreeSet;
 
 use model::{DocKind, EntryKind, Role, Zone};
@@ -11,6 +13,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::hit::{Hit, Ranking};
 use crate::text;
+use turn::{Turn, asks};
 
 /// A message of more characters is told by its sentences that matter.
 const WHOLE_CHARS_MAX: usize = 320;
@@ -21,30 +24,8 @@ const ASSISTANT: &str = "assistant";
 const ASSISTANT_WEIGHT: f32 = 0.6;
 /// Most of the words of a line in those before it: it says nothing new.
 const SAID_SHARE: f32 = 0.8;
-/// How sure the best hit must be for anything to be told: of a turn about the asker's own matters, of one of a single word or
-/// about how something is done, and of any other.
-const SURE_OF_OWN: f32 = 0.06;
-const SURE_OF_LITTLE: f32 = 0.5;
-const SURE: f32 = 0.2;
 /// What is much less sure than the best is noise.
 const BESIDE_SHARE: f32 = 0.1;
-/// Words of a turn about the asker's own matters, or about what was: what is asked of the world alone has neither.
-const OWN: [&str; 45] = [
-    "am", "did", "had", "i", "ich", "io", "j", "je", "ma", "me", "mein", "meine", "meinem", "meinen",
-    "meiner", "mes", "mi", "mia", "mine", "mio", "mis", "mon", "my", "myself", "nos", "notre", "nuestra",
-    "nuestro", "our", "ours", "remember", "remind", "sono", "soy", "unser", "unsere", "unseren", "us", "we",
-    "were", "wir", "yo", "我", "我们", "我的",
-];
-/// Who asks how something is done in general says "I", too.
-const GENERAL: [&str; 6] = [
-    "how do i",
-    "how can i",
-    "how to",
-    "can i",
-    "should i",
-    "do i need",
-];
-
 /// A line for a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
@@ -62,7 +43,7 @@ pub fn sureness(ranking: &Ranking) -> f32 {
 /// What a model is told for a question, best first; nothing where nothing is sure enough.
 pub fn told(ranking: &Ranking, question: &str, zone: &Zone) -> Vec<Told> {
     let best = sureness(ranking);
-    if best < least_sureness(ranking, question) {
+    if best < Turn::read(question, &names(ranking)).least_sureness() {
         return Vec::new();
     }
     let mut hits: Vec<&Hit> = ranking.messages.iter().filter(|hit| says(hit)).collect();
@@ -74,9 +55,7 @@ pub fn told(ranking: &Ranking, question: &str, zone: &Zone) -> Vec<Told> {
     hits.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
     let asked = words(question);
     // What somebody tells again is no news to them.
-    let asks_something = question
-        .split_sentence_bounds()
-        .any(|sentence| !sentence.trim().is_empty() && asks(sentence));
+    let asks_something = question.split_sentence_bounds().any(asks);
     let mut heard: Vec<BTreeSet<String>> = Vec::new();
     let mut told = Vec::new();
     for hit in hits {
@@ -94,37 +73,16 @@ pub fn told(ranking: &Ranking, question: &str, zone: &Zone) -> Vec<Told> {
     told
 }
 
-/// How sure the best hit must be for a turn.
-fn least_sureness(ranking: &Ranking, question: &str) -> f32 {
-    let lower = question.to_lowercase();
-    if is_own(ranking, question) {
-        SURE_OF_OWN
-    } else if words(question).len() < 2 || GENERAL.iter().any(|general| lower.contains(general)) {
-        SURE_OF_LITTLE
-    } else {
-        SURE
+/// Who speaks and who is spoken of in what was found, as words are compared.
+fn names(ranking: &Ranking) -> BTreeSet<String> {
+    let mut names = turn::names(ranking.messages.iter().map(|hit| hit.doc.text.as_str()));
+    let speakers = ranking.messages.iter().filter_map(|hit| hit.doc.speaker.as_ref());
+    for speaker in speakers {
+        text::each_word(speaker, |_, word| {
+            names.insert(word.to_owned());
+        });
     }
-}
-
-/// Whether a turn is about the asker's own matters, or about somebody who speaks in what was found.
-fn is_own(ranking: &Ranking, question: &str) -> bool {
-    let lower = question.to_lowercase();
-    let specific = GENERAL
-        .iter()
-        .fold(lower, |text, general| text.replace(general, " "));
-    let speakers: Vec<String> = ranking
-        .messages
-        .iter()
-        .filter_map(|hit| Some(hit.doc.speaker.as_ref()?.to_lowercase()))
-        .collect();
-    let mut is_own = false;
-    text::each_word(&specific, |_, word| {
-        is_own |= OWN.contains(&word)
-            || speakers
-                .iter()
-                .any(|name| name.split_whitespace().any(|part| part == word));
-    });
-    is_own
+    names
 }
 
 /// How much a hit counts beside others.
@@ -143,12 +101,7 @@ fn says(hit: &Hit) -> bool {
             .doc
             .text
             .split_sentence_bounds()
-            .any(|sentence| !asks(sentence))
-}
-
-fn asks(sentence: &str) -> bool {
-    let end = sentence.trim_end_matches(|c: char| !matches!(c, '?' | '？') && !c.is_alphanumeric());
-    sentence.trim().is_empty() || end.ends_with(['?', '？'])
+            .any(|sentence| !sentence.trim().is_empty() && !asks(sentence))
 }
 
 /// Facts that hold, those of episodes too.

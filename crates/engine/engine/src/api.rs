@@ -152,6 +152,15 @@ pub enum Forget {
     Entries(Scope, Owner, Vec<EntryId>),
 }
 
+impl Forget {
+    pub(crate) fn scope(&self) -> &Scope {
+        match self {
+            Self::Session(session) | Self::OwnerInSession(session, _) => &session.scope,
+            Self::Owner(scope, _) | Self::Entries(scope, ..) => scope,
+        }
+    }
+}
+
 /// What was forgotten.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Forgot {

@@ -17,6 +17,7 @@ use crate::api::{
     Add, Added, Audited, Curate, EditEntry, EngineError, Flush, Forget, Forgot, Found, List, Listed,
     OnProgress, ReplacePage, Search, Status, Synced,
 };
+use crate::behind::{self, Behind};
 use crate::bell::Bell;
 use crate::corpora::Corpora;
 use crate::dirty::Dirty;
@@ -108,6 +109,7 @@ impl Engine {
         });
         let world = Arc::new(World {
             work: Tasks::default(),
+            behind: Behind::new(),
             sessions: KeyedLocks::default(),
             owners: KeyedLocks::default(),
             gate: Arc::default(),
@@ -149,7 +151,19 @@ impl Engine {
 
     /// Remembers messages; what it returns `Ok` for is never lost.
     pub async fn add(&self, add: Add) -> Result<Added, EngineError> {
+        self.caught_up(Some(&add.session.scope)).await;
         memorize::add(self.world(), add).await
+    }
+
+    /// Remembers messages without a wait for the disk. Whoever asks this engine afterwards finds them, and a shutdown waits for
+    /// them; a crash in the next moment loses them. An error later on is logged.
+    pub async fn take_on(&self, add: Add) -> Result<(), EngineError> {
+        behind::take_on(self.world(), add).await
+    }
+
+    /// Waits until what was taken on so far of a scope, or of all, is remembered.
+    pub async fn caught_up(&self, scope: Option<&Scope>) {
+        behind::caught_up(self.world(), scope).await;
     }
 
     /// Gives a session a title; the rules name its episodes so from then on. A blank one changes nothing.
@@ -159,16 +173,19 @@ impl Engine {
 
     /// Cuts what a session's buffer holds.
     pub async fn flush(&self, flush: Flush) -> Result<Added, EngineError> {
+        self.caught_up(Some(&flush.session.scope)).await;
         memorize::flush(self.world(), flush).await
     }
 
     /// Finds memories and messages.
     pub async fn search(&self, search: Search) -> Result<Found, EngineError> {
+        self.caught_up(Some(&search.scope)).await;
         self.minded(search::search(self.world(), search).await)
     }
 
     /// Lists memories.
     pub async fn list(&self, list: List) -> Result<Listed, EngineError> {
+        self.caught_up(Some(&list.scope)).await;
         self.minded(list::list(self.world(), list).await)
     }
 
@@ -206,6 +223,7 @@ impl Engine {
 
     /// Every row of an owner with its vector, as the index has it.
     pub async fn rows(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, EngineError> {
+        self.caught_up(Some(scope)).await;
         self.minded(list::rows(self.world(), scope, owner).await)
     }
 
@@ -251,6 +269,7 @@ impl Engine {
 
     /// Forgets, in the vault, the ledger and the index.
     pub async fn forget(&self, forget: Forget) -> Result<Forgot, EngineError> {
+        self.caught_up(Some(forget.scope())).await;
         self.minded(forget::forget(self.world(), forget).await)
     }
 
@@ -323,6 +342,7 @@ impl Engine {
 
     /// Brings the index up to date with the vault now.
     pub async fn sync(&self) -> Result<Synced, EngineError> {
+        self.caught_up(None).await;
         let world = self.world();
         world.accepting()?;
         world.gauge.answering(&*world.parts.clock).await?;
@@ -337,11 +357,13 @@ impl Engine {
     /// Waits until no job is waiting or running, and tells how many failed for good. A job that waits for a full disk
     /// or a broken file to be repaired is not waited for; it counts among the failed until it succeeds.
     pub async fn settle(&self, progress: Option<OnProgress>) -> Result<usize, EngineError> {
+        self.caught_up(None).await;
         settle::all(self.world(), progress).await
     }
 
     /// How the system is.
     pub async fn status(&self) -> Result<Status, EngineError> {
+        self.caught_up(None).await;
         status::status(self.world()).await
     }
 
@@ -356,12 +378,18 @@ impl Engine {
     }
 
     /// Stops accepting, lets running jobs reach a safe point, ends every task, and records what changed in the vault: all of it
-    /// within the bound. Jobs have three quarters of it; what they do not use is left to what follows.
+    /// within the bound. What was taken on may have half of it, jobs three quarters of the rest; what they do not use is left to what
+    /// follows.
     pub async fn shutdown_within(&self, bound: Duration) {
         let clock = &*self.world().parts.clock;
         let end = clock.elapsed() + bound;
         let left = || end.saturating_sub(clock.elapsed());
-        self.world().work.end(clock, bound * 3 / 4).await;
+        tokio::select! {
+            biased;
+            () = self.caught_up(None) => {}
+            () = clock.sleep(bound / 2) => {}
+        }
+        self.world().work.end(clock, left() * 3 / 4).await;
         self.handle.service.end(clock, left() / 2).await;
         tokio::select! {
             biased;

@@ -25,13 +25,11 @@ type Taken = Result<(Forgot, bool), EngineError>;
 pub(crate) async fn forget(world: &World, forget: Forget) -> Result<Forgot, EngineError> {
     world.accepting()?;
     world.gauge.answering(&*world.parts.clock).await?;
-    let (scope, library) = match &forget {
-        Forget::Session(session) | Forget::OwnerInSession(session, _) => (session.scope.clone(), None),
+    let scope = forget.scope().clone();
+    let library = match &forget {
         // What a library holds is told nowhere else.
-        Forget::Owner(scope, owner) if owner.kind == OwnerKind::Library => {
-            (scope.clone(), Some(owner.clone()))
-        }
-        Forget::Owner(scope, _) | Forget::Entries(scope, ..) => (scope.clone(), None),
+        Forget::Owner(_, owner) if owner.kind == OwnerKind::Library => Some(owner.clone()),
+        _ => None,
     };
     let taken = async {
         let taken = match forget {

@@ -3,7 +3,7 @@
 //! Owns: the order of things, locks, background tasks. Never: a foreign crate, a wire format, a file of its own.
 //!
 //! Reading order: [`api`] (what the doors may ask), [`engine`] (the parts, start and end), [`world`] (what all use
-//! cases share, the locks and their order). Then a message's way: [`memorize`], [`boundaries`] with [`model_pass`] and
+//! cases share, the locks and their order). Then a message's way: [`behind`], [`memorize`], [`boundaries`] with [`model_pass`] and
 //! [`interview`], [`workers`], [`write_cell`] with [`telling`]. Its way back: [`search`], [`list`], over [`corpora`].
 //! What nobody asks for: [`idle`], [`history`]. Changes from outside: [`sync`], [`edit`], [`curate`], [`pages`], [`forget`] with
 //! [`derived`]. What is wrong: [`audit`]. The index: [`keeper`], [`rebuild`], [`writer`], [`serving`].
@@ -11,6 +11,7 @@
 
 mod api;
 mod audit;
+mod behind;
 mod bell;
 mod boundaries;
 mod cause;

@@ -16,6 +16,7 @@ use ports::IndexError;
 use tokio::sync::{RwLock, Semaphore, SemaphorePermit};
 
 use crate::api::EngineError;
+use crate::behind::Behind;
 use crate::bell::Bell;
 use crate::cause::chain;
 use crate::corpora::Corpora;
@@ -44,6 +45,7 @@ pub(crate) struct World {
     pub(crate) began: (Timestamp, Duration),
     /// Jobs, passes, syncs, rebuilds: what must reach a safe point before the end.
     pub(crate) work: Tasks,
+    pub(crate) behind: Behind,
     pub(crate) sessions: KeyedLocks<SessionKey>,
     pub(crate) owners: KeyedLocks<(Scope, Owner)>,
     pub(crate) gate: Arc<RwLock<()>>,

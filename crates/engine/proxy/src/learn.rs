@@ -3,7 +3,7 @@
 //! Owns: which messages a turn makes, in whose name, how much of a tool's text. Never: what was injected, or what a client wrote around
 //! a person's words (`transcript::spoken`).
 
-use engine::{Add, EngineError};
+use engine::Add;
 use model::{Content, Message, MessageId, Name, Owner, Role, SessionKey, Timestamp, ToolCall};
 use ports::{JobId, NewMessage};
 use stream::Outcome;
@@ -45,20 +45,15 @@ impl Proxy {
         if messages.is_empty() {
             return;
         }
-        let mut add = Add {
+        let add = Add {
             session: turn.key.clone(),
             messages,
             defer_extraction: false,
-            // The end of the answer waits for the disk and never for a model.
+            // What was said is at hand before a model has read it.
             task: Some(JobId(self.fresh_conversation())),
             wait: false,
         };
-        let mut added = self.engine.add(add.clone()).await;
-        if let Err(EngineError::Saturated { .. }) = added {
-            (add.defer_extraction, add.task) = (true, None);
-            added = self.engine.add(add).await;
-        }
-        if let Err(error) = added {
+        if let Err(error) = self.engine.take_on(add).await {
             tracing::error!(%error, "what was said could not be remembered");
         }
     }

@@ -390,6 +390,7 @@ impl Proxy {
     /// Waits until what was said so far is taken in: measured, remembered, on its way to the disk.
     pub async fn rest(&self) {
         self.endings.rest().await;
+        self.engine.caught_up(None).await;
     }
 
     /// Ends what is under way within the bound: what was said is written, what waits for a server is dropped. No task of the

@@ -70,7 +70,7 @@ fn is_stale(answer: &Answer<'_>) -> bool {
 }
 
 /// Whether an item of what is given tells the old value, neither beside the new one nor with a mark.
-fn says_stale(given: &str, old: &str, new: &str) -> bool {
+pub(super) fn says_stale(given: &str, old: &str, new: &str) -> bool {
     let is_marked = |item: &str| MARKS.iter().any(|mark| item.to_lowercase().contains(mark));
     items(given)
         .iter()

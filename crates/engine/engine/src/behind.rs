@@ -1,0 +1,128 @@
+//! Messages that are taken on without a wait for the disk, and whoever must find them all the same.
+//!
+//! Owns: their order in a session, how many may wait, who waits for them. What a crash finds here is lost, what a shutdown
+//! finds here is not. Never: remembering (`memorize`).
+
+use std::collections::{BTreeMap, VecDeque};
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::FutureExt;
+use futures::future::join_all;
+use model::{Scope, SessionKey};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+use crate::api::{Add, EngineError};
+use crate::cause::chain;
+use crate::memorize;
+use crate::tasks::words_of;
+use crate::world::World;
+
+/// When more wait for the disk than this, whoever brings the next waits, too.
+const WAITING_MAX: usize = 1_024;
+
+/// What waits for the disk, by session.
+#[derive(Debug)]
+pub(crate) struct Behind {
+    /// A session is here exactly as long as a task works for it.
+    queues: Mutex<BTreeMap<SessionKey, VecDeque<Waiting>>>,
+    room: Arc<Semaphore>,
+}
+
+#[derive(Debug)]
+enum Waiting {
+    Add(Add, OwnedSemaphorePermit),
+    /// Told when everything before it is done.
+    Told(oneshot::Sender<()>),
+}
+
+impl Behind {
+    pub(crate) fn new() -> Self {
+        Self {
+            queues: Mutex::default(),
+            room: Arc::new(Semaphore::new(WAITING_MAX)),
+        }
+    }
+
+    fn queues(&self) -> MutexGuard<'_, BTreeMap<SessionKey, VecDeque<Waiting>>> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell_when_done(&self, scope: Option<&Scope>) -> Vec<oneshot::Receiver<()>> {
+        let mut queues = self.queues();
+        let of_scope = queues
+            .iter_mut()
+            .filter(|(session, _)| scope.is_none_or(|scope| session.scope == *scope));
+        let mark = |(_, queue): (&SessionKey, &mut VecDeque<Waiting>)| {
+            let (tell, told) = oneshot::channel();
+            queue.push_back(Waiting::Told(tell));
+            told
+        };
+        of_scope.map(mark).collect()
+    }
+
+    /// What is next for a session; its queue goes with the last.
+    fn next(&self, session: &SessionKey) -> Option<Waiting> {
+        let mut queues = self.queues();
+        let next = queues.get_mut(session)?.pop_front();
+        if next.is_none() {
+            queues.remove(session);
+        }
+        next
+    }
+}
+
+/// Takes messages on; they are remembered behind those of their session that wait already.
+pub(crate) async fn take_on(world: &Arc<World>, add: Add) -> Result<(), EngineError> {
+    world.accepting()?;
+    let room = world.behind.room.clone().acquire_owned().await;
+    let waiting = Waiting::Add(add.clone(), room.map_err(|_| EngineError::Stopping)?);
+    let mut queues = world.behind.queues();
+    if let Some(queue) = queues.get_mut(&add.session) {
+        queue.push_back(waiting);
+        return Ok(());
+    }
+    queues.insert(add.session.clone(), VecDeque::from([waiting]));
+    let world_of_task = world.clone();
+    world
+        .work
+        .spawn(async move { empty(&world_of_task, &add.session).await });
+    Ok(())
+}
+
+/// Waits for what was taken on so far of a scope, or of all.
+pub(crate) async fn caught_up(world: &World, scope: Option<&Scope>) {
+    let told = world.behind.tell_when_done(scope);
+    // Nearly always nothing waits: the futures of all use cases stay small.
+    if !told.is_empty() {
+        Box::pin(join_all(told)).await;
+    }
+}
+
+async fn empty(world: &Arc<World>, session: &SessionKey) {
+    while let Some(waiting) = world.behind.next(session) {
+        match waiting {
+            Waiting::Add(add, _room) => {
+                let remembered = AssertUnwindSafe(remember(world, add)).catch_unwind().await;
+                let remembered =
+                    remembered.unwrap_or_else(|panic| Err(EngineError::Panicked(words_of(&*panic))));
+                if let Err(error) = remembered {
+                    tracing::error!(error = chain(&error), session = %session.session, "what was said could not be remembered");
+                }
+            }
+            // Whoever waited may have gone.
+            Waiting::Told(tell) => drop(tell.send(())),
+        }
+    }
+}
+
+/// Where so many tasks of a session wait that no more may, the messages have none of their own.
+async fn remember(world: &Arc<World>, mut add: Add) -> Result<(), EngineError> {
+    match memorize::add(world, add.clone()).await {
+        Err(EngineError::Saturated { .. }) => {
+            (add.defer_extraction, add.task) = (true, None);
+            memorize::add(world, add).await.map(drop)
+        }
+        added => added.map(drop),
+    }
+}
