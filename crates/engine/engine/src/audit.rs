@@ -11,6 +11,7 @@ use ports::RunId;
 use crate::api::{Audited, EngineError};
 use crate::cause::chain;
 use crate::history;
+use crate::tasks::aside;
 use crate::world::World;
 
 /// Judges every memory, or those of one scope.
@@ -24,7 +25,7 @@ pub(crate) async fn audit(world: &World, within: Option<&Scope>) -> Result<Vec<A
         known.extend(kept.into_iter().map(|message| (scope.clone(), message.id)));
     }
     let now = world.now();
-    let judged = tokio::task::spawn_blocking(move || ::audit::judge(&memories, &known, now)).await;
+    let judged = aside(move || ::audit::judge(&memories, &known, now)).await;
     let findings = judged.map_err(|ended| EngineError::Panicked(ended.to_string()))?;
     let writers = match world.history() {
         Ok(history) => {

@@ -7,7 +7,8 @@
 //! [`interview`], [`workers`], [`write_cell`] with [`telling`]. Its way back: [`search`], [`list`], over [`corpora`].
 //! What nobody asks for: [`idle`], [`history`]. Changes from outside: [`sync`], [`edit`], [`curate`], [`pages`], [`forget`] with
 //! [`derived`]. What is wrong: [`audit`]. The index: [`keeper`], [`rebuild`], [`writer`], [`serving`].
-//! The small ones: [`secrets`], [`tasks`], [`locks`], [`bell`], [`dirty`], [`ids`], [`records`], [`rows`], [`settle`], [`status`].
+//! The small ones: [`secrets`], [`tasks`], [`locks`], [`bell`], [`dirty`], [`ids`], [`records`], [`rows`], [`settle`], [`signal`],
+//! [`status`].
 
 mod api;
 mod audit;
@@ -43,6 +44,7 @@ mod secrets;
 mod serving;
 mod settings;
 mod settle;
+mod signal;
 mod status;
 mod sync;
 mod tasks;

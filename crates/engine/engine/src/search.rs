@@ -11,7 +11,7 @@ use recall::{Corpus, Method, Query, Ranking, cut_to_tokens};
 use crate::api::{EngineError, Found, Search};
 use crate::cause::chain;
 use crate::corpora::{self, Hot, View};
-use crate::tasks::words_of;
+use crate::tasks::{aside, words_of};
 use crate::world::World;
 
 /// Rows from which on ranking leaves the thread that serves requests.
@@ -105,7 +105,7 @@ async fn rank(hot: &Arc<Hot>, question: &Arc<Question>) -> Result<Ranking, Engin
         return Ok(hot.read(|corpus| question.rank(corpus)));
     }
     let (hot, question) = (hot.clone(), question.clone());
-    let ranked = tokio::task::spawn_blocking(move || hot.read(|corpus| question.rank(corpus))).await;
+    let ranked = aside(move || hot.read(|corpus| question.rank(corpus))).await;
     ranked.map_err(|error| match error.try_into_panic() {
         Ok(panic) => EngineError::Panicked(words_of(&*panic)),
         Err(_) => EngineError::Stopping,

@@ -6,9 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use ports::{Clock, IndexError};
-use tokio::sync::watch;
 
 use crate::api::{EngineError, Progress};
+use crate::signal::Signal;
 
 /// How long a search waits for an index that is being built from nothing.
 const WAIT: Duration = Duration::from_secs(30);
@@ -42,37 +42,37 @@ impl Serving {
 /// The state, to be waited on.
 #[derive(Debug)]
 pub(crate) struct Gauge {
-    serving: watch::Sender<Serving>,
-    synced: watch::Sender<bool>,
+    serving: Signal<Serving>,
+    synced: Signal<bool>,
     progress: Mutex<Option<Progress>>,
 }
 
 impl Gauge {
     pub(crate) fn new() -> Self {
         Self {
-            serving: watch::Sender::new(Serving::Checking),
-            synced: watch::Sender::new(false),
+            serving: Signal::new(Serving::Checking),
+            synced: Signal::new(false),
             progress: Mutex::new(None),
         }
     }
 
     /// What it is now.
     pub(crate) fn now(&self) -> Serving {
-        self.serving.borrow().clone()
+        self.serving.get()
     }
 
     /// Whether vectors of the configured model may be read from it and written to it.
     pub(crate) fn takes_vectors(&self) -> bool {
-        *self.serving.borrow() != Serving::Words
+        self.serving.get() != Serving::Words
     }
 
     pub(crate) fn set(&self, serving: Serving) {
-        self.serving.send_replace(serving);
+        self.serving.set(serving);
     }
 
     /// Says that the live index turned out to be unusable; tells whether that is news.
     pub(crate) fn found_unusable(&self) -> bool {
-        self.serving.send_if_modified(|serving| {
+        self.serving.set_if(|serving| {
             let is_news = matches!(serving, Serving::Ready | Serving::Words);
             if is_news {
                 *serving = Serving::Building;
@@ -83,18 +83,12 @@ impl Gauge {
 
     /// Waits until an index must be built.
     pub(crate) async fn building(&self) {
-        // The sender lives in self.
-        drop(
-            self.serving
-                .subscribe()
-                .wait_for(|now| *now == Serving::Building)
-                .await,
-        );
+        self.serving.wait_for(|now| *now == Serving::Building).await;
     }
 
     /// Says that the index could not be built; one that answers with words goes on doing so.
     pub(crate) fn give_up(&self, reason: &str) {
-        self.serving.send_if_modified(|serving| {
+        self.serving.set_if(|serving| {
             let is_nothing = serving.is_passing();
             if is_nothing {
                 *serving = Serving::Unusable(reason.to_owned());
@@ -105,7 +99,7 @@ impl Gauge {
 
     /// Says that the first sync is through, whatever came of it.
     pub(crate) fn set_synced(&self) {
-        self.synced.send_replace(true);
+        self.synced.set(true);
     }
 
     /// How far a rebuild is; none when there is none.
@@ -126,12 +120,10 @@ impl Gauge {
 
     /// Waits until the index can be read, within a bound.
     pub(crate) async fn usable(&self, clock: &dyn Clock) -> Result<(), EngineError> {
-        let mut serving = self.serving.subscribe();
-        let usable = serving.wait_for(|now| !now.is_passing());
         let reason = tokio::select! {
             biased;
-            now = usable => match now.as_deref() {
-                Ok(Serving::Unusable(reason)) => Some(reason.clone()),
+            now = self.serving.wait_for(|now| !now.is_passing()) => match now {
+                Serving::Unusable(reason) => Some(reason),
                 _ => None,
             },
             () = clock.sleep(WAIT) => Some(self.how_far()),
@@ -144,16 +136,14 @@ impl Gauge {
 
     /// Whether the vault was looked at since the start.
     pub(crate) fn is_synced(&self) -> bool {
-        *self.synced.borrow()
+        self.synced.get()
     }
 
     /// Waits until the vault was looked at once, within a bound.
     pub(crate) async fn synced(&self, clock: &dyn Clock) {
-        let mut synced = self.synced.subscribe();
         tokio::select! {
             biased;
-            // The sender lives in self.
-            _ = synced.wait_for(|synced| *synced) => {}
+            _ = self.synced.wait_for(|synced| *synced) => {}
             () = clock.sleep(FIRST_SYNC_WAIT) => {}
         }
     }

@@ -1,6 +1,6 @@
 //! Every background task of the engine, and its end.
 //!
-//! Owns: spawning, the stop signal, the bound on how long an end may take. Never: what a task does.
+//! Owns: spawning, work on a thread of its own, the stop signal, the bound on how long an end may take. Never: what a task does.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use ports::Clock;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::oneshot;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet, spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
 use crate::api::EngineError;
@@ -82,6 +83,17 @@ impl Tasks {
 
     fn set(&self) -> MutexGuard<'_, JoinSet<()>> {
         self.set.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Does work that keeps a thread busy on one that serves no requests. Where one thread does everything, as in a simulation, it
+/// does this, too: what happens then does not depend on another thread's pace.
+pub(crate) async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, JoinError> {
+    match Handle::current().runtime_flavor() {
+        RuntimeFlavor::CurrentThread => Ok(work()),
+        _ => spawn_blocking(work).await,
     }
 }
 

@@ -14,6 +14,7 @@ use model::{
 use crate::api::EngineError;
 use crate::ids;
 use crate::interview::{self, Trouble};
+use crate::tasks::aside;
 use crate::world::World;
 use crate::write_cell::JobError;
 
@@ -66,7 +67,7 @@ async fn by_rules(world: &World, cell: &Cell) -> Result<Telling, JobError> {
         return Ok(ruled(cell, zone));
     }
     let (cell, zone) = (cell.clone(), zone.clone());
-    let told = tokio::task::spawn_blocking(move || ruled(&cell, &zone)).await;
+    let told = aside(move || ruled(&cell, &zone)).await;
     told.map_err(|ended| match ended.try_into_panic() {
         Ok(panic) => resume_unwind(panic),
         Err(_) => EngineError::Stopping.into(),

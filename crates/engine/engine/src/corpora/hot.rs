@@ -14,6 +14,7 @@ use tokio::sync::OnceCell;
 use super::speaks_in;
 use crate::api::EngineError;
 use crate::cause::chain;
+use crate::tasks::aside;
 use crate::telling;
 use crate::world::World;
 
@@ -116,7 +117,7 @@ impl Hot {
     ) -> Result<T, EngineError> {
         let own = self.clone();
         if self.read(Corpus::len) > ROWS_INLINE_MAX && !self.has_facts() {
-            let prepared = tokio::task::spawn_blocking(move || own.prepare(|_| ())).await;
+            let prepared = aside(move || own.prepare(|_| ())).await;
             prepared.map_err(|_| EngineError::Stopping)?;
         }
         Ok(self.prepare(look))
@@ -197,7 +198,7 @@ impl Hot {
         let mut rows = if docs.len() + buffered.len() <= ROWS_INLINE_MAX {
             Rows::of(&owner, docs, buffered)
         } else {
-            let built = tokio::task::spawn_blocking(move || Rows::of(&owner, docs, buffered)).await;
+            let built = aside(move || Rows::of(&owner, docs, buffered)).await;
             built.map_err(|_| EngineError::Stopping)?
         };
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);

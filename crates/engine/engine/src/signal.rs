@@ -1,0 +1,99 @@
+//! A value that tasks wait for.
+//!
+//! Owns: waking them in the order in which they came, so that a run that is repeated does the same; tokio's `watch` wakes them by
+//! chance. Never: what a value means.
+
+use std::pin::pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+#[derive(Debug, Default)]
+pub(crate) struct Signal<T> {
+    value: Mutex<T>,
+    changed: Notify,
+}
+
+impl<T: Clone> Signal<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self {
+            value: Mutex::new(value),
+            changed: Notify::new(),
+        }
+    }
+
+    pub(crate) fn get(&self) -> T {
+        self.value().clone()
+    }
+
+    pub(crate) fn set(&self, value: T) {
+        *self.value() = value;
+        self.changed.notify_waiters();
+    }
+
+    /// Changes the value if `change` says so, and tells whether it did.
+    pub(crate) fn set_if(&self, change: impl FnOnce(&mut T) -> bool) -> bool {
+        let is_changed = change(&mut self.value());
+        if is_changed {
+            self.changed.notify_waiters();
+        }
+        is_changed
+    }
+
+    /// Waits until the value is like this.
+    pub(crate) async fn wait_for(&self, is_it: impl Fn(&T) -> bool) -> T {
+        loop {
+            let mut changed = pin!(self.changed.notified());
+            // From here on no change is missed.
+            changed.as_mut().enable();
+            let value = self.get();
+            if is_it(&value) {
+                return value;
+            }
+            changed.await;
+        }
+    }
+
+    fn value(&self) -> MutexGuard<'_, T> {
+        self.value.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use futures::future::join_all;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn who_came_first_is_woken_first() {
+        let (signal, woken) = (Arc::new(Signal::new(0)), Arc::new(Mutex::new(Vec::new())));
+        let waiting = (0..20).map(|number| {
+            let (signal, woken) = (signal.clone(), woken.clone());
+            async move {
+                signal.wait_for(|value| *value > 0).await;
+                woken.lock().expect("no panic").push(number);
+            }
+        });
+        tokio::join!(join_all(waiting), async { signal.set(1) });
+        assert_eq!(*woken.lock().expect("no panic"), (0..20).collect::<Vec<_>>());
+    }
+
+    #[tokio::test]
+    async fn what_is_already_so_is_not_waited_for_and_what_is_not_is() {
+        let signal = Signal::new(1);
+        assert_eq!(signal.wait_for(|value| *value == 1).await, 1);
+        assert!(!signal.set_if(|_| false));
+        let (value, _) = tokio::join!(signal.wait_for(|value| *value == 3), async {
+            signal.set(2);
+            tokio::task::yield_now().await;
+            signal.set_if(|value| {
+                *value += 1;
+                true
+            })
+        });
+        assert_eq!(value, 3);
+    }
+}
