@@ -31,7 +31,7 @@ impl Proxy {
             if visible.memories.iter().any(|id| id.starts_with(recall::PAGES)) {
                 return None;
             }
-            let count = |text: &str| turn.meter.text(text);
+            let count = |text: &str| turn.meter.roughly(text);
             recall::pages(engine, clock, scope, &talk.owner, turn.pages_tokens_max(), &count).await
         };
         // Both at once: the turn waits for memory no longer than for one of them.
@@ -60,9 +60,10 @@ impl Proxy {
             .collect();
         let now = self.engine.settings().zone.render_short(self.clock.now());
         let told = visible.clock.as_deref().filter(|told| hour(told) == hour(&now));
-        let count = |text: &str| turn.meter.text(text);
+        let count = |text: &str| turn.meter.roughly(text);
         fragment::draft(&memories, Some(told.unwrap_or(&now)), visible, tokens_max, &count)
     }
+
     /// What the agent that works here has learnt for this, where it has tools at all.
     async fn skills(&self, turn: &Turn<'_>, scope: &model::Scope, question: &str) -> Vec<recall::Recalled> {
         let has_tools = turn.body.list("tools").is_ok_and(|tools| !tools.is_empty());

@@ -444,7 +444,8 @@ impl Turn<'_> {
             window,
             reserve: asked.unwrap_or(window / RESERVE_PART).min(window / 2),
             tools: head_tokens,
-            injected: self.fragment_tokens_max() + self.pages_tokens_max(),
+            // They are counted roughly, the window is not.
+            injected: (self.fragment_tokens_max() + self.pages_tokens_max()) * 5 / 4,
             safety: 0,
         }
     }
@@ -457,6 +458,6 @@ fn injected(composed: &Composed, meter: &Meter) -> Option<Injected> {
     Some(Injected {
         fragment: id.to_string(),
         memories: fragment.memories.clone(),
-        tokens: meter.text(&fragment.text),
+        tokens: meter.roughly(&fragment.text),
     })
 }
