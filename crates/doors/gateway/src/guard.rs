@@ -3,10 +3,12 @@
 //! Owns: bearer tokens, the borders between tenants and between users, the defence against foreign web pages. Never: what they ask.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use axum::http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
 use axum::http::{HeaderValue, Uri};
 use model::{Name, Owner, OwnerKind, Scope};
+use tower_http::cors::{AllowHeaders, AllowMethods, AllowOrigin, CorsLayer, ExposeHeaders};
 use wire::ErrorCode;
 
 use crate::failure::Failure;
@@ -18,7 +20,23 @@ pub(crate) const OPEN_PATH: &str = "/health/live";
 /// Where some clients carry a token instead of `Authorization`: the Anthropic SDKs.
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// What a token of one user opens, behind the version: everything else concerns others too.
-const OF_ONE_USER: [&str; 3] = ["/memory/search", "/memory/get", "/memory/delete"];
+const OF_ONE_USER: [&str; 4] = [
+    "/memory/search",
+    "/memory/context",
+    "/memory/get",
+    "/memory/delete",
+];
+
+/// What a web page may read of an answer beside its body.
+const EXPOSED: [HeaderName; 5] = [
+    HeaderName::from_static("x-request-id"),
+    HeaderName::from_static("x-quipu-request-id"),
+    HeaderName::from_static("x-quipu-conversation"),
+    HeaderName::from_static("x-quipu-injected"),
+    HeaderName::from_static("retry-after"),
+];
+/// How long a browser need not ask again.
+const PREFLIGHT_HOLDS: Duration = Duration::from_hours(1);
 
 /// Who asks.
 #[derive(Debug, Clone, Default)]
@@ -170,6 +188,22 @@ fn from_this_machine(uri: &Uri, headers: &HeaderMap) -> Result<(), Failure> {
             "without a token no foreign web page is served: configure a token",
         )),
     }
+}
+
+/// Which web pages a browser lets ask us and read what we answer: without tokens those of this machine, with tokens any, since a
+/// page must know one.
+pub(crate) fn pages(auth: &Auth) -> CorsLayer {
+    let origins = if auth.tokens.is_empty() {
+        AllowOrigin::predicate(|origin, _| origin.to_str().is_ok_and(is_loopback_origin))
+    } else {
+        AllowOrigin::mirror_request()
+    };
+    CorsLayer::new()
+        .allow_origin(origins)
+        .allow_methods(AllowMethods::mirror_request())
+        .allow_headers(AllowHeaders::mirror_request())
+        .expose_headers(ExposeHeaders::list(EXPOSED))
+        .max_age(PREFLIGHT_HOLDS)
 }
 
 fn forbidden(message: &str) -> Failure {

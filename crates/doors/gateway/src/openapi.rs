@@ -47,6 +47,7 @@ struct System;
     add::add,
     add::flush,
     recall::search,
+    recall::context,
     recall::get,
     forget::delete,
     forget::delete_by_ids,

@@ -8,8 +8,8 @@ use axum::response::Response;
 use engine::{EngineError, Hit, List, Listed, Method, Search, SortBy};
 use model::{DocKind, EntryKind, Filter, Owner, OwnerKind, Scope};
 use wire::{
-    Envelope, ErrorCode, GetData, GetRequest, MemoryType, OneQuery, SearchData, SearchMethod, SearchRequest,
-    SortField, SortOrder,
+    ContextData, ContextRequest, Envelope, ErrorCode, GetData, GetRequest, MemoryType, OneQuery, SearchData,
+    SearchMethod, SearchRequest, SortField, SortOrder,
 };
 
 use crate::body::{JsonBody, UrlQuery};
@@ -68,6 +68,41 @@ pub(crate) async fn search(
         gateway.zone(),
         value.explain,
     )))
+}
+
+/// Text for a prompt
+///
+/// What a turn with this message would be given behind `/v1`, for a client that asks its model itself.
+#[utoipa::path(
+    post,
+    path = "/memory/context",
+    operation_id = "memory_context",
+    tag = "memory",
+    request_body = ContextRequest,
+    responses((status = 200, description = "What may help", body = Envelope<ContextData>), Errors),
+)]
+pub(crate) async fn context(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<ContextRequest>,
+) -> Result<Response, Failure> {
+    let parts = value.parts(&visit.caller.home)?;
+    visit.caller.enter(&parts.scope)?;
+    visit.caller.enter_owner(&parts.owner)?;
+    let told = proxy::context(
+        &gateway.engine,
+        &parts.scope,
+        &parts.owner,
+        parts.session.as_ref(),
+        &value.query,
+        parts.tokens_max,
+    );
+    let told = told.await?;
+    Ok(visit.answer(ContextData {
+        context: told.text,
+        memory_ids: told.memories,
+        tokens: told.tokens,
+    }))
 }
 
 /// The rows of a user's profile, the newest first.

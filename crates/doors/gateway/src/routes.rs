@@ -12,7 +12,8 @@ use crate::failure::Failure;
 use crate::state::Gateway;
 use crate::upload::FORM_BYTES_MAX;
 use crate::{
-    add, cache, edit, forget, frame, history, knowledge, recall, runs, skills, system, tasks, upkeep, v1,
+    add, cache, edit, forget, frame, guard, history, knowledge, recall, runs, skills, system, tasks, upkeep,
+    v1,
 };
 
 /// Both versions are the same.
@@ -35,6 +36,7 @@ impl Gateway {
                 .route(&path("/memory/add"), post(add::add))
                 .route(&path("/memory/flush"), post(add::flush))
                 .route(&path("/memory/search"), post(recall::search))
+                .route(&path("/memory/context"), post(recall::context))
                 .route(&path("/memory/get"), post(recall::get))
                 .route(&path("/memory/delete"), post(forget::delete))
                 .route(&path("/memory/delete_by_ids"), post(forget::delete_by_ids))
@@ -69,6 +71,7 @@ impl Gateway {
             .method_not_allowed_fallback(no_method)
             .layer(DefaultBodyLimit::max(self.settings.body_bytes_max))
             .layer(from_fn_with_state(self.clone(), frame::frame))
+            .layer(guard::pages(&self.settings.auth))
             .with_state(self.clone())
     }
 

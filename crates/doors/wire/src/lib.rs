@@ -5,12 +5,13 @@
 //!
 //! Reading order: [`json`] and [`invalid`] (how a body becomes a type, and what is said when it does not),
 //! [`envelope`], [`scope`] (whose memory), [`message`], then one module for each family of routes: [`add`],
-//! [`search`], [`get`], [`forget`], [`update`], [`tasks`], [`upkeep`], [`health`], [`cache`], [`history`], [`knowledge`]. [`items`] and [`profile`] are what answers are made of, [`filter`] reads the filter language, [`api_id`] the ids.
+//! [`search`], [`context`], [`get`], [`forget`], [`update`], [`tasks`], [`upkeep`], [`health`], [`cache`], [`history`], [`knowledge`]. [`items`] and [`profile`] are what answers are made of, [`filter`] reads the filter language, [`api_id`] the ids.
 
 pub mod add;
 pub mod agent;
 pub mod api_id;
 pub mod cache;
+pub mod context;
 pub mod envelope;
 pub mod filter;
 pub mod forget;
@@ -35,6 +36,7 @@ pub use add::{AddData, AddRequest, FlushData, FlushRequest, MESSAGES_MAX, Queued
 pub use agent::{CaseItem, SkillItem, SkillState};
 pub use api_id::ApiId;
 pub use cache::{CacheData, CacheQuery};
+pub use context::{ContextData, ContextRequest};
 pub use envelope::{Envelope, ErrorCode, ErrorEnvelope, ErrorInfo};
 pub use forget::{DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, EditData, EditRequest};
 pub use get::{GetData, GetRequest, MemoryType, OneQuery, SortField, SortOrder};

@@ -3,16 +3,20 @@
 //! Owns: the taxonomy of a library, and who is asked in which order: a chat model, then vectors. Never: the prompt and what an
 //! answer means (`documents`).
 
+use std::time::Duration;
+
 use documents::Source;
 use documents::taxonomy::{self, Category, OTHERS};
 use model::{Scope, Vector};
-use ports::{ChatRequest, EmbedError, EmbedPurpose, TAXONOMY};
+use ports::{ChatError, ChatRequest, EmbedError, EmbedPurpose, TAXONOMY};
 
 use crate::api::KnowledgeError;
 use crate::knowledge::Knowledge;
 
 /// How alike a document and a category's description must be, as a cosine.
 const LIKENESS_MIN: f32 = 0.15;
+/// How long an upload waits for a chat model, which may be busy with somebody's conversation.
+const PATIENCE: Duration = Duration::from_secs(3);
 /// How much of a document stands for it, in characters.
 const SHOWN_CHARS: usize = 2_000;
 
@@ -63,7 +67,14 @@ impl Knowledge {
             schema: Some(("category".to_owned(), prompt.schema)),
             ..ChatRequest::new(prompt.system, prompt.user, prompt.tokens_max)
         };
-        match chat.complete(request).await {
+        let answer = tokio::select! {
+            biased;
+            answer = chat.complete(request) => answer,
+            () = self.parts.clock.sleep(PATIENCE) => Err(ChatError::Unavailable {
+                reason: "it is busy for longer than an upload waits".to_owned(),
+            }),
+        };
+        match answer {
             Ok(reply) => taxonomy::answer(&reply.content, categories),
             Err(error) => {
                 tracing::warn!(%error, "a document is sorted without the chat model");

@@ -40,5 +40,6 @@ mod whose;
 pub use after::{Answer, Injected};
 pub use gated::GatedChat;
 pub use proxy::{Instructions, Memory, Parts, Proxy, Request, Route, Speech};
+pub use recall::{Context, context};
 pub use refusal::Refusal;
 pub use whose::name_of;

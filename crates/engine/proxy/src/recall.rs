@@ -6,10 +6,11 @@
 use std::time::Duration;
 
 use consolidate::page;
-use engine::{Engine, Found, Method, Search};
+use engine::{Engine, EngineError, Found, Method, Search};
 use futures::future::join_all;
 use model::{Owner, Page, Scope, SessionId};
 use ports::Clock;
+use prefix::fragment;
 use tokio::sync::oneshot;
 use transcript::spoken;
 use unicode_segmentation::UnicodeSegmentation;
@@ -57,23 +58,10 @@ pub(crate) async fn recall(
     endings: &Endings,
     asked: Asked<'_>,
 ) -> Vec<Recalled> {
-    let question = question(&spoken::words(asked.message));
-    if question.is_empty() {
+    let Some(search) = search(asked.scope, asked.owner, asked.message) else {
         return Vec::new();
-    }
-    let search = Search {
-        scope: asked.scope.clone(),
-        owner: asked.owner.clone(),
-        query: question.clone(),
-        method: Method::Hybrid,
-        memories_max: MEMORIES_MAX,
-        messages_max: MESSAGES_MAX,
-        filter: None,
-        as_of: None,
-        asked_at: None,
-        score_min: 0.0,
-        tokens_max: None,
     };
+    let question = search.query.clone();
     let (tell, found) = oneshot::channel();
     let searching = engine.clone();
     endings.spawn(async move {
@@ -88,13 +76,78 @@ pub(crate) async fn recall(
         }
     };
     match found {
-        Ok(Ok(found)) => told(found, &question, asked.here, engine),
+        Ok(Ok(found)) => told(found, &question, Some(asked.here), engine),
         Ok(Err(error)) => {
             tracing::warn!(%error, "memory could not be searched");
             Vec::new()
         }
         Err(_) => Vec::new(),
     }
+}
+
+/// What is remembered that may help with a message, as text for a prompt.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Context {
+    /// Empty where nothing is sure enough.
+    pub text: String,
+    /// The ids of the memories in it, best first.
+    pub memories: Vec<String>,
+    pub tokens: usize,
+}
+
+/// What a turn with this message would be given, of at most about so many tokens, for a client that asks its model itself. What
+/// was said in the session `here` is left out.
+pub async fn context(
+    engine: &Engine,
+    scope: &Scope,
+    owner: &Owner,
+    here: Option<&SessionId>,
+    message: &str,
+    tokens_max: usize,
+) -> Result<Context, EngineError> {
+    let Some(search) = search(scope, owner, message) else {
+        return Ok(Context::default());
+    };
+    let question = search.query.clone();
+    let recalled = told(engine.search(search).await?, &question, here, engine);
+    let memories: Vec<fragment::Memory<'_>> = recalled
+        .iter()
+        .map(|memory| fragment::Memory {
+            id: &memory.id,
+            text: &memory.text,
+        })
+        .collect();
+    let meter = tokens::Meter::estimate();
+    let count = |text: &str| meter.roughly(text);
+    let draft = fragment::draft(&memories, None, &fragment::Visible::default(), tokens_max, &count);
+    Ok(draft.map_or_else(Context::default, |draft| Context {
+        text: draft.text.trim().to_owned(),
+        tokens: count(&draft.text),
+        memories: draft.memories.iter().map(|id| told_id(id)).collect(),
+    }))
+}
+
+/// The id of the row; a message that is told as earlier has a mark behind it.
+fn told_id(id: &str) -> String {
+    id.split('+').next().unwrap_or_default().to_owned()
+}
+
+/// The search for what may help with a message; none where nothing is said in it.
+fn search(scope: &Scope, owner: &Owner, message: &str) -> Option<Search> {
+    let query = question(&spoken::words(message));
+    (!query.is_empty()).then(|| Search {
+        scope: scope.clone(),
+        owner: owner.clone(),
+        query,
+        method: Method::Hybrid,
+        memories_max: MEMORIES_MAX,
+        messages_max: MESSAGES_MAX,
+        filter: None,
+        as_of: None,
+        asked_at: None,
+        score_min: 0.0,
+        tokens_max: None,
+    })
 }
 
 /// What stands in the pages at hand, as one memory of at most so many tokens; what is over is left out from the end. Nothing
@@ -137,10 +190,11 @@ pub(crate) async fn pages(
     })
 }
 
-fn told(found: Found, question: &str, here: &SessionId, engine: &Engine) -> Vec<Recalled> {
-    let family = whose::family(here.as_str());
-    let elsewhere =
-        |session: Option<&SessionId>| session.is_none_or(|session| whose::family(session.as_str()) != family);
+fn told(found: Found, question: &str, here: Option<&SessionId>, engine: &Engine) -> Vec<Recalled> {
+    let family = here.map(|here| whose::family(here.as_str()));
+    let elsewhere = |session: Option<&SessionId>| {
+        session.is_none_or(|session| Some(whose::family(session.as_str())) != family)
+    };
     let mut ranking = recall::Ranking {
         memories: found.memories,
         messages: found.messages,

@@ -253,7 +253,8 @@ impl Proxy {
         }
         let asks = plan.asks().filter(|_| turn.request.memory.recalls());
         let draft = match asks {
-            Some(message) => self.draft(turn, talk, message, &plan.visible()).await,
+            // Most turns of a tool loop ask nothing: the future of a turn stays small.
+            Some(message) => Box::pin(self.draft(turn, talk, message, &plan.visible())).await,
             None => None,
         };
         let composed = plan.compose(draft.as_ref());

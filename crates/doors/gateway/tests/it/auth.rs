@@ -1,9 +1,9 @@
 //! Who is served.
 
 use model::Zone;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::house::{House, every_route, tokens};
+use crate::house::{Ask, House, Reply, every_route, get, post, tokens};
 
 #[tokio::test]
 async fn every_route_but_one_needs_a_token() {
@@ -92,4 +92,50 @@ async fn a_bound_token_sees_no_other_tenants_files() {
     let theirs = health("b").await;
     assert_eq!(theirs["status"], "degraded");
     assert!(!theirs.to_string().contains("ada"), "{theirs}");
+}
+
+/// What a browser asks before a page's request, and what it is told.
+async fn preflight(house: &House, path: &str, origin: &str) -> Option<String> {
+    let ask = Ask {
+        method: "OPTIONS",
+        ..get(path)
+    };
+    let ask = ask
+        .header("origin", origin)
+        .header("access-control-request-method", "POST")
+        .header("access-control-request-headers", "authorization,content-type");
+    let reply = house.ask(ask).await;
+    assert_eq!(reply.status, 200, "{path}");
+    let told = |name: &str| Some(reply.headers.get(name)?.to_str().expect("text").to_owned());
+    assert_eq!(told("access-control-allow-methods").as_deref(), Some("POST"));
+    assert_eq!(
+        told("access-control-allow-headers").as_deref(),
+        Some("authorization,content-type")
+    );
+    assert_eq!(
+        told("access-control-allow-credentials"),
+        None,
+        "a page has no password of ours"
+    );
+    told("access-control-allow-origin")
+}
+
+#[tokio::test]
+async fn a_page_of_this_machine_may_ask_and_a_foreign_one_with_a_token_alone() {
+    let (here, foreign) = ("http://localhost:3000", "https://chat.example");
+    let (open, closed) = (House::new().await, House::with(tokens(), Zone::utc()).await);
+    for path in ["/v1/chat/completions", "/api/v2/memory/search", "/v1/models"] {
+        assert_eq!(preflight(&open, path, here).await.as_deref(), Some(here));
+        assert_eq!(preflight(&open, path, foreign).await, None);
+        assert_eq!(preflight(&closed, path, foreign).await.as_deref(), Some(foreign));
+    }
+    let search = json!({"user_id": "ada", "query": "tea"});
+    let ask = |origin| post("/api/v2/memory/search", &search).header("origin", origin);
+    let readable = |reply: Reply| reply.headers.contains_key("access-control-allow-origin");
+    assert!(readable(open.ask(ask(here)).await));
+    assert!(!readable(open.ask(ask(foreign)).await));
+    let refused = closed.ask(ask(foreign)).await;
+    assert_eq!(refused.status, 401);
+    assert!(readable(refused), "a page may read why");
+    assert!(readable(closed.ask(ask(foreign).token("root")).await));
 }

@@ -367,6 +367,7 @@ pub(crate) fn sample(name: &str) -> Value {
         "/memory/add" => conversation("s", &TEA),
         "/memory/flush" | "/memory/delete" => json!({"session_id": "s"}),
         "/memory/search" => json!({"user_id": "ada", "query": "tea", "include_messages": 5}),
+        "/memory/context" => json!({"user_id": "ada", "query": "what tea do I like?"}),
         "/memory/get" => json!({"user_id": "ada", "memory_type": "episode"}),
         "/memory/delete_by_ids" => json!({"ids": ["ada_ep_1"]}),
         "/history/undo" => json!({"run_id": "r_1"}),

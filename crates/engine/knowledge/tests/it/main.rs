@@ -1,11 +1,13 @@
 //! How documents are sorted, and what is swept, on fakes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use async_trait::async_trait;
 use engine::{Engine, Settings};
 use knowledge::{Knowledge, Parts, Upload};
 use model::{Scope, Zone};
-use ports::{Chat, ChatError, Embedder};
+use ports::{Chat, ChatError, ChatReply, ChatRequest, Embedder};
 use testkit::clock::{CountingIds, ManualClock};
 use testkit::index::MemoryIndex;
 use testkit::ledger::MemoryLedger;
@@ -25,10 +27,14 @@ async fn library(chat: Option<Arc<dyn Chat>>) -> Knowledge {
 }
 
 async fn opened(vault: MemoryVault, chat: Option<Arc<dyn Chat>>) -> Knowledge {
+    on_clock(vault, chat, &Arc::new(ManualClock::new())).await
+}
+
+async fn on_clock(vault: MemoryVault, chat: Option<Arc<dyn Chat>>, clock: &Arc<ManualClock>) -> Knowledge {
     let embedder = Arc::new(HashEmbedder::new(256));
     let vault = Arc::new(vault);
     let ledger = Arc::new(MemoryLedger::new());
-    let (clock, ids) = (Arc::new(ManualClock::new()), Arc::new(CountingIds::new()));
+    let (clock, ids) = (clock.clone(), Arc::new(CountingIds::new()));
     let parts = engine::Parts {
         transcripts: ledger.clone(),
         jobs: ledger.clone(),
@@ -103,6 +109,40 @@ async fn a_model_is_asked_first_and_believed_where_it_makes_sense() {
             .content
             .contains("- Bread: sour dough flour oven")
     );
+}
+
+/// A model that others keep busy for ever.
+#[derive(Debug)]
+struct Busy;
+
+#[async_trait]
+impl Chat for Busy {
+    fn model(&self) -> &'static str {
+        "busy"
+    }
+    async fn complete(&self, _: ChatRequest) -> Result<ChatReply, ChatError> {
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
+async fn an_upload_does_not_wait_long_for_a_busy_model() {
+    let clock = Arc::new(ManualClock::new());
+    let vault = MemoryVault::new(Zone::utc());
+    vault.write(TAXONOMY, "- Bread: sour dough flour oven\n");
+    let library = on_clock(vault, Some(Arc::new(Busy)), &clock).await;
+    let time_passes = async {
+        for _ in 0..100_000 {
+            tokio::task::yield_now().await;
+            clock.advance(Duration::from_millis(100));
+        }
+    };
+    let sorted = tokio::select! {
+        biased;
+        sorted = category(&library, "flour, oven, sour dough") => sorted,
+        () = time_passes => panic!("it waits for the model"),
+    };
+    assert_eq!(sorted, "Bread");
 }
 
 /// What an upload, a replacement and a deletion leave when the process dies after their first step; and what is a person's.

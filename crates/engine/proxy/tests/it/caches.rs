@@ -271,7 +271,7 @@ async fn post(upstream: &HttpUpstream, body: &Value) -> String {
 #[tokio::test]
 async fn a_turn_costs_what_is_new_in_it() {
     for (name, cache, over) in CACHES {
-        let (line, _) = Box::pin(proxied(cache)).await;
+        let (line, _) = proxied(cache).await;
         assert_eq!(line.costs.len(), TURNS + TURNS / 5);
         line.stays_within(over, name);
     }
@@ -280,7 +280,7 @@ async fn a_turn_costs_what_is_new_in_it() {
 #[tokio::test]
 async fn beside_what_it_adds_the_proxy_costs_nothing() {
     for (name, cache, _) in CACHES {
-        let (ours, fragments) = Box::pin(proxied(cache)).await;
+        let (ours, fragments) = proxied(cache).await;
         let theirs = direct(cache, Place::Nowhere, &[]).await;
         let injected: usize = fragments.iter().map(String::len).sum();
         let (ours, theirs) = (ours.evaluated() - injected, theirs.evaluated());
@@ -300,7 +300,7 @@ async fn no_other_place_for_memory_costs_less() {
     ];
     let mut table: BTreeMap<usize, (&str, Vec<usize>)> = BTreeMap::new();
     for (name, cache, _) in CACHES {
-        let (line, fragments) = Box::pin(proxied(cache)).await;
+        let (line, fragments) = proxied(cache).await;
         let ours = line.evaluated() / TURNS;
         let mut add = |at, label, mean| table.entry(at).or_insert((label, Vec::new())).1.push(mean);
         add(0, "quipu", ours);
@@ -411,7 +411,7 @@ async fn beside_extraction(cache: CacheKind, slots: usize) -> Line {
 async fn extraction_waits_for_the_stream_and_costs_the_next_turn_nothing() {
     for (name, cache, over) in CACHES {
         for slots in [1, 2] {
-            let line = Box::pin(beside_extraction(cache, slots)).await;
+            let line = beside_extraction(cache, slots).await;
             line.stays_within(over, &format!("{name}, {slots} slots"));
         }
     }
