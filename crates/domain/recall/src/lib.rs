@@ -36,5 +36,5 @@ mod weights;
 
 pub use corpus::Corpus;
 pub use hit::{Hit, Method, Query, Ranking, Why, cut_to_tokens};
-pub use told::{Told, sureness, told};
+pub use told::{Told, told};
 pub use weights::Weights;

@@ -26,6 +26,7 @@ const ASSISTANT_WEIGHT: f32 = 0.6;
 const SAID_SHARE: f32 = 0.8;
 /// What is much less sure than the best is noise.
 const BESIDE_SHARE: f32 = 0.1;
+
 /// A line for a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
@@ -35,7 +36,7 @@ pub struct Told {
 }
 
 /// How sure it is that something in a ranking answers: 0 to 1.
-pub fn sureness(ranking: &Ranking) -> f32 {
+fn sureness(ranking: &Ranking) -> f32 {
     let messages = ranking.messages.iter().filter(|hit| says(hit));
     messages.chain(facts(ranking)).map(weight).fold(0.0, f32::max)
 }
@@ -76,8 +77,11 @@ pub fn told(ranking: &Ranking, question: &str, zone: &Zone) -> Vec<Told> {
 /// Who speaks and who is spoken of in what was found, as words are compared.
 fn names(ranking: &Ranking) -> BTreeSet<String> {
     let mut names = turn::names(ranking.messages.iter().map(|hit| hit.doc.text.as_str()));
-    let speakers = ranking.messages.iter().filter_map(|hit| hit.doc.speaker.as_ref());
-    for speaker in speakers {
+    let people = ranking
+        .messages
+        .iter()
+        .filter(|hit| hit.doc.role == Some(Role::User));
+    for speaker in people.filter_map(|hit| hit.doc.speaker.as_ref()) {
         text::each_word(speaker, |_, word| {
             names.insert(word.to_owned());
         });

@@ -175,6 +175,13 @@ const WHOLE: &[&str] = &[
     // Claude Code
     "This session is being continued from a previous conversation that ran out of context",
     "Stop hook feedback:\n",
+    // Compaction: Claude Code, Codex, opencode
+    "Your task is to create a detailed summary of ",
+    "CRITICAL: Respond with TEXT ONLY.",
+    "You are performing a CONTEXT CHECKPOINT COMPACTION",
+    "Another language model started to solve this problem and produced a summary",
+    "Provide a detailed prompt for continuing our conversation above",
+    "Provide a detailed but concise summary of our conversation above",
     // Gemini CLI, Qwen Code
     "This is the Gemini CLI. We are setting up the context for our chat",
     "This is the Qwen Code. We are setting up the context for our chat",

@@ -90,12 +90,18 @@ pub(crate) async fn take_on(world: &Arc<World>, add: Add) -> Result<(), EngineEr
     Ok(())
 }
 
-/// Waits for what was taken on so far of a scope, or of all.
+/// Waits for what was taken on so far of a scope, or of all; not once the engine stops, when nobody may be left to do it.
 pub(crate) async fn caught_up(world: &World, scope: Option<&Scope>) {
     let told = world.behind.tell_when_done(scope);
     // Nearly always nothing waits: the futures of all use cases stay small.
-    if !told.is_empty() {
-        Box::pin(join_all(told)).await;
+    if told.is_empty() {
+        return;
+    }
+    let all = Box::pin(join_all(told));
+    tokio::select! {
+        biased;
+        _ = all => {}
+        () = world.work.stopping() => {}
     }
 }
 

@@ -51,6 +51,18 @@ const AGENTS: &[(&str, &str)] = &[
         "This session is being continued from a previous conversation that ran out of context. It was about …",
         "",
     ),
+    (
+        "Your task is to create a detailed summary of the conversation so far, paying close attention to …",
+        "",
+    ),
+    (
+        "You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff summary for …",
+        "",
+    ),
+    (
+        "Provide a detailed prompt for continuing our conversation above.\nFocus on …",
+        "",
+    ),
     // Codex
     (
         "# AGENTS.md instructions for /srv/app\n\n<INSTRUCTIONS>\nUse tabs.\n</INSTRUCTIONS>",

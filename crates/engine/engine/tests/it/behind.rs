@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use engine::{Engine, Forget, Parts};
+use engine::{Engine, EngineError, Forget, Parts};
 use model::{Scope, SessionKey};
 use ports::{JobId, Transcripts};
 use testkit::faults::Mode;
 use tokio::task::yield_now;
 
 use crate::held::{Call, Held};
-use crate::stage::{Stage, add, name, said, session, turns};
+use crate::stage::{Stage, add, name, question, said, session, turns};
 
 /// An engine whose disk holds up what this session brings.
 async fn held_up(stage: &Stage, key: &SessionKey) -> (Arc<Held>, Engine) {
@@ -90,11 +90,12 @@ async fn a_session_keeps_its_order_and_others_do_not_wait_for_it() {
 #[tokio::test]
 async fn what_is_forgotten_goes_with_what_was_taken_on_before() {
     let (stage, key) = (Stage::default(), session("talk"));
-    let (disk, engine) = held_up(&stage, &key).await;
+    let engine = stage.open().await;
+    // Nothing else is left to wait for.
+    stage.rest(&engine).await;
     take_on(&engine, &key, 0, "my cat is called Nougat").await;
-    disk.let_go();
-    let forgot = stage.drive(engine.forget(Forget::Session(key.clone()))).await;
-    forgot.expect("it forgets");
+    let forgot = stage.drive(engine.forget(Forget::Session(key))).await;
+    assert_eq!(forgot.expect("it forgets").messages, 1);
     engine.caught_up(None).await;
     assert!(stage.ledger.everything().is_empty());
 }
@@ -112,6 +113,17 @@ async fn a_shutdown_loses_nothing_that_was_taken_on() {
         .take_on(add(&key, vec![said(&key, "ana", 1, "too late")]))
         .await;
     late.expect_err("it has ended");
+}
+
+#[tokio::test]
+async fn a_shutdown_that_has_no_time_left_leaves_nobody_waiting() {
+    let (stage, key) = (Stage::default(), session("talk"));
+    let (disk, engine) = held_up(&stage, &key).await;
+    take_on(&engine, &key, 0, "my cat is called Nougat").await;
+    disk.called().await;
+    stage.drive(engine.shutdown()).await;
+    let late = engine.search(question("ana", "cat")).await;
+    assert!(matches!(late, Err(EngineError::Stopping)), "{late:?}");
 }
 
 #[tokio::test]
