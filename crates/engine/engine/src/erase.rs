@@ -3,16 +3,24 @@
 //! Owns: when that note may go. Never: how files are rid of words (`Index::erase`).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use ports::IndexError;
 
 use crate::cause::chain;
+use crate::signal::Signal;
 use crate::world::World;
+
+/// How long a removal waits for others that are under way: one pass over the files does for all, and while it runs no other can
+/// remove anything.
+const OTHERS: Duration = Duration::from_secs(1);
 
 /// Who is removing what has to leave the files.
 #[derive(Debug)]
 pub(crate) struct Erasing {
     state: Mutex<State>,
+    /// How many have begun and have not yet removed what they are to remove.
+    under_way: Signal<usize>,
     /// One at a time writes the note.
     note: tokio::sync::Mutex<()>,
 }
@@ -29,6 +37,7 @@ impl Erasing {
         let (open, is_due) = (0, true);
         Self {
             state: Mutex::new(State { open, is_due }),
+            under_way: Signal::new(0),
             note: tokio::sync::Mutex::default(),
         }
     }
@@ -42,6 +51,7 @@ impl Erasing {
 #[derive(Debug)]
 pub(crate) struct Removing<'a> {
     world: &'a World,
+    is_under_way: bool,
     is_settled: bool,
 }
 
@@ -49,8 +59,13 @@ pub(crate) struct Removing<'a> {
 pub(crate) async fn begin(world: &World) -> Removing<'_> {
     let _note = world.erasing.note.lock().await;
     world.erasing.state().open += 1;
+    world.erasing.under_way.set_if(|count| {
+        *count += 1;
+        false
+    });
     let removing = Removing {
         world,
+        is_under_way: true,
         is_settled: false,
     };
     warn(world.parts.index.owe_erasing(true).await);
@@ -60,6 +75,13 @@ pub(crate) async fn begin(world: &World) -> Removing<'_> {
 impl Removing<'_> {
     /// Takes what was removed out of the files; returns when it is done, or when it failed and stays owed.
     pub(crate) async fn erase(mut self) {
+        self.has_removed();
+        let (clock, under_way) = (&self.world.parts.clock, &self.world.erasing.under_way);
+        tokio::select! {
+            biased;
+            _ = under_way.wait_for(|count| *count == 0) => {}
+            () = clock.sleep(OTHERS) => {}
+        }
         if self.world.writer.erase().await.is_ok() {
             self.is_settled = true;
             let world = self.world;
@@ -71,6 +93,7 @@ impl Removing<'_> {
     /// Settles a removal that removed nothing. Erases what an earlier removal left due, so that a repeated request finishes it.
     pub(crate) async fn forgive(mut self) {
         self.is_settled = true;
+        self.has_removed();
         let world = self.world;
         drop(self);
         let is_due = world.erasing.state().is_due;
@@ -82,8 +105,20 @@ impl Removing<'_> {
     }
 }
 
+impl Removing<'_> {
+    fn has_removed(&mut self) {
+        if std::mem::take(&mut self.is_under_way) {
+            self.world.erasing.under_way.set_if(|count| {
+                *count -= 1;
+                true
+            });
+        }
+    }
+}
+
 impl Drop for Removing<'_> {
     fn drop(&mut self) {
+        self.has_removed();
         let mut state = self.world.erasing.state();
         state.open -= 1;
         state.is_due |= !self.is_settled;

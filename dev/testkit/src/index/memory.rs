@@ -25,6 +25,7 @@ struct Shared {
     published: bool,
     damage: Option<String>,
     owes_erasing: bool,
+    erasures: usize,
     generations: u64,
     calls: u64,
     fail_call: Option<u64>,
@@ -47,6 +48,7 @@ impl MemoryIndex {
             published: false,
             damage: None,
             owes_erasing: false,
+            erasures: 0,
             generations: 1,
             calls: 0,
             fail_call: None,
@@ -92,6 +94,11 @@ impl MemoryIndex {
                 .iter()
                 .any(|text| text.contains(word))
         })
+    }
+
+    /// How often its files were rid of what was removed.
+    pub fn erasures(&self) -> usize {
+        self.lock().erasures
     }
 
     /// Every row it holds, in order of key.
@@ -243,7 +250,9 @@ impl Index for MemoryIndex {
     }
 
     async fn erase(&self) -> Result<(), IndexError> {
-        self.serving()?.live.traces.clear();
+        let mut shared = self.serving()?;
+        shared.live.traces.clear();
+        shared.erasures += 1;
         Ok(())
     }
 

@@ -40,6 +40,26 @@ async fn what_is_forgotten_is_in_no_file_of_the_index_when_it_is_answered() {
 }
 
 #[tokio::test]
+async fn who_forgets_at_the_same_time_shares_one_pass_over_the_files() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let keys: Vec<_> = (0..20).map(|n| session(&format!("s{n}"))).collect();
+    for key in &keys {
+        say(&engine, key, "ann", 0, "The harpsichord is out of tune").await;
+        engine.flush(flush(key)).await.expect("it cuts");
+    }
+    stage.rest(&engine).await;
+    let before = stage.index.erasures();
+    let forgetting = keys.iter().map(|key| engine.forget(Forget::Session(key.clone())));
+    for forgot in stage.drive(futures::future::join_all(forgetting)).await {
+        assert!(forgot.expect("it forgets").entries > 0);
+    }
+    assert!(!stage.index.holds("harpsichord"));
+    let passes = stage.index.erasures() - before;
+    assert!(passes <= 3, "{passes}");
+}
+
+#[tokio::test]
 async fn what_a_death_left_in_the_index_leaves_it_with_the_next_process() {
     let stage = Stage::default();
     let engine = stage.open().await;
