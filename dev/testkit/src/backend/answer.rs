@@ -122,7 +122,9 @@ impl Usage {
             "completion_tokens": self.generated,
             "total_tokens": self.prompt + self.generated,
         });
-        if let Some(path) = self.kind.profile().cached_tokens {
+        // A server that nobody knows may tell it all the same, where OpenAI does.
+        let unknown = Some("prompt_tokens_details.cached_tokens").filter(|_| !self.kind.is_known());
+        if let Some(path) = self.kind.profile().cached_tokens.or(unknown) {
             let place = path.split('.').fold(&mut usage, |value, name| &mut value[name]);
             *place = json!(self.cached);
         }
