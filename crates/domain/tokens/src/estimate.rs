@@ -11,6 +11,8 @@
 use crate::vocabulary::{Vocabulary, model_is};
 
 const MILLI: usize = 1_000;
+/// What a mark adds, for any vocabulary and for a wide one: others join fewer of them.
+const MARK_MILLI: (usize, usize) = (180, 60);
 /// Small vocabularies know a run of spaces up to this length.
 const SPACES_MAX: usize = 16;
 
@@ -99,14 +101,18 @@ impl Breadth {
     fn marks_milli(self, bytes: &[u8]) -> usize {
         let ends = bytes.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count();
         let first_milli = if ends > 0 { self.pick(700, 60) } else { 0 };
-        (bytes.len() - ends) * self.pick(180, 60) + ends.saturating_sub(1) * MILLI + first_milli
+        (bytes.len() - ends) * self.pick(MARK_MILLI.0, MARK_MILLI.1)
+            + ends.saturating_sub(1) * MILLI
+            + first_milli
     }
 
     /// What a letter adds to the tokens that o200k makes of it.
     fn letter_milli(self, letter: char) -> usize {
         let (any, wide) = match letter {
             '\n' | '\r' => (MILLI, MILLI),
-            '\0'..='\x7f' => (0, 0),
+            ' ' | '0'..='9' | 'A'..='Z' | 'a'..='z' => (0, 0),
+            // Marks weigh what they weigh among themselves.
+            '\0'..='\x7f' => MARK_MILLI,
             // Latin: common accents, then the rarer ones up to Vietnamese.
             '\u{80}'..='\u{ff}' => (1_000, 800),
             '\u{100}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => (2_200, 1_000),

@@ -72,14 +72,14 @@ pub(crate) async fn search(
 
 /// Text for a prompt
 ///
-/// What a turn with this message would be given behind `/v1`, for a client that asks its model itself.
+/// Returns the memories that the proxy would add to this message, for clients that call their model themselves.
 #[utoipa::path(
     post,
     path = "/memory/context",
     operation_id = "memory_context",
     tag = "memory",
     request_body = ContextRequest,
-    responses((status = 200, description = "What may help", body = Envelope<ContextData>), Errors),
+    responses((status = 200, description = "Memories as text for a prompt", body = Envelope<ContextData>), Errors),
 )]
 pub(crate) async fn context(
     State(gateway): State<Gateway>,

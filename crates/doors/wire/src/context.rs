@@ -1,6 +1,6 @@
 //! `memory/context`: a message in, text for a prompt out.
 //!
-//! Owns: its request, bounds and answer. Never: what is told.
+//! Owns: its request, bounds and answer. Never: choosing memories.
 
 use model::{Owner, Scope, SessionId};
 use serde::{Deserialize, Serialize};
@@ -8,16 +8,16 @@ use utoipa::ToSchema;
 
 use crate::{Invalid, scope};
 
-/// What a turn is given at most where nothing else is said.
+/// Default of `max_tokens`.
 const TOKENS: u32 = 350;
-/// The most that may be asked for.
+/// Upper bound of `max_tokens`.
 const TOKENS_MAX: u32 = 8_000;
 
-/// What somebody says to a model. Keys that are not listed are refused.
+/// A user's message to a model. Unknown keys are refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContextRequest {
-    /// Who says it: their memory is asked.
+    /// The user whose memory is searched.
     #[schema(min_length = 1)]
     pub user_id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,14 +26,14 @@ pub struct ContextRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, default = "default")]
     pub project_id: Option<String>,
-    /// The message, as they said it.
+    /// The message in the user's words.
     #[schema(min_length = 1)]
     pub query: String,
-    /// The session that is under way: what was said in it is left out.
+    /// The current session; its messages are left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 128)]
     pub session_id: Option<String>,
-    /// How long the text may be, in tokens.
+    /// Maximum length of the text, in tokens.
     #[serde(default = "tokens")]
     #[schema(minimum = 1, maximum = 8000, default = 350)]
     pub max_tokens: u32,
@@ -74,14 +74,14 @@ impl ContextRequest {
     }
 }
 
-/// What is remembered that may help.
+/// Memories for the message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ContextData {
-    /// For the end of the person's message: what was said, by whom and when, best first, marked as data. Empty where nothing is
-    /// sure enough.
+    /// Text to append to the user's message: messages and facts with speaker and date, best first, marked as data. Empty when no
+    /// memory scores high enough.
     pub context: String,
     /// The ids of the messages and memories in it, in order.
     pub memory_ids: Vec<String>,
-    /// About how much it weighs.
+    /// Estimated tokens of `context`.
     pub tokens: usize,
 }

@@ -1,7 +1,7 @@
-//! Messages that are taken on without a wait for the disk, and whoever must find them all the same.
+//! Queues of messages that are stored after the caller has its answer.
 //!
-//! Owns: their order in a session, how many may wait, who waits for them. What a crash finds here is lost, what a shutdown
-//! finds here is not. Never: remembering (`memorize`).
+//! Owns: the order within a session, the bound on queued messages, waiting until a queue is empty. A crash loses queued messages; a
+//! shutdown stores them, as far as its time bound allows. Never: storing itself (`memorize`).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::AssertUnwindSafe;
@@ -18,7 +18,7 @@ use crate::memorize;
 use crate::tasks::words_of;
 use crate::world::World;
 
-/// When more wait for the disk than this, whoever brings the next waits, too.
+/// Queued adds of all sessions; `take_on` blocks while there are more.
 const WAITING_MAX: usize = 1_024;
 
 /// What waits for the disk, by session.
@@ -72,7 +72,7 @@ impl Behind {
     }
 }
 
-/// Takes messages on; they are remembered behind those of their session that wait already.
+/// Queues messages behind those of the same session.
 pub(crate) async fn take_on(world: &Arc<World>, add: Add) -> Result<(), EngineError> {
     world.accepting()?;
     let room = world.behind.room.clone().acquire_owned().await;
@@ -90,7 +90,7 @@ pub(crate) async fn take_on(world: &Arc<World>, add: Add) -> Result<(), EngineEr
     Ok(())
 }
 
-/// Waits for what was taken on so far of a scope, or of all; not once the engine stops, when nobody may be left to do it.
+/// Waits until the messages queued so far, of a scope or of all scopes, are stored. Returns at once when the engine stops.
 pub(crate) async fn caught_up(world: &World, scope: Option<&Scope>) {
     let told = world.behind.tell_when_done(scope);
     // Nearly always nothing waits: the futures of all use cases stay small.

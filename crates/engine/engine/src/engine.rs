@@ -155,8 +155,8 @@ impl Engine {
         memorize::add(self.world(), add).await
     }
 
-    /// Remembers messages without a wait for the disk. Whoever asks this engine afterwards finds them, and a shutdown waits for
-    /// them; a crash in the next moment loses them. An error later on is logged.
+    /// Queues messages and returns before they are on disk. Later searches, lists and deletes wait for them, and a shutdown stores
+    /// them within its time bound. A crash loses queued messages. Errors while storing are logged.
     pub async fn take_on(&self, add: Add) -> Result<(), EngineError> {
         behind::take_on(self.world(), add).await
     }

@@ -1,4 +1,4 @@
-//! Messages that are taken on: nobody waits for the disk, whoever asks afterwards finds them, and they keep their order.
+//! Queued messages: the caller does not wait for the disk, later calls find the messages, a session keeps its order.
 
 use std::sync::Arc;
 
