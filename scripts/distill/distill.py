@@ -1,4 +1,4 @@
-"""Distils the static table of `crates/adapters/embed` from the weights of all-MiniLM-L6-v2.
+"""Distils the static table of `crates/embed` from the weights of all-MiniLM-L6-v2.
 
 Each word piece becomes one row: its input embedding, centred, turned onto the 256 strongest principal axes, weighted
 by how rare the piece is, and stored as int8 with a scale of its own. README.md says how to run it and why it is built

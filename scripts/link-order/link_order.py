@@ -1,4 +1,4 @@
-"""Writes `crates/doors/quipu/link-order.txt`: the functions that a running server calls, those of a start first.
+"""Writes `crates/quipu/link-order.txt`: the functions that a running server calls, those of a start first.
 
 README.md says when to run it and what it is for. A server runs under valgrind's callgrind, which names every function
 that was called; names are sorted inside each part, so that two runs differ in little.
@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ORDER = ROOT / "crates/doors/quipu/link-order.txt"
+ORDER = ROOT / "crates/quipu/link-order.txt"
 PORT = 47_771
 OWNERS = 8
 SESSIONS = 32

@@ -2,7 +2,7 @@
 //!
 //! Owns: the requests, what is said; what an answer must hold at once. Never: which of them comes next.
 
-use engine::{Engine, Flush, Forget, Found, Method, Search};
+use memory::{Engine, Flush, Forget, Found, Method, Search};
 use model::{DocKind, EntryKind, Owner, Scope, SessionKey, SkillStatus, Timestamp};
 use ports::JobId;
 use testkit::clock::ManualClock;

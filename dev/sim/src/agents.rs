@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::{Add, EditEntry};
+use memory::{Add, EditEntry};
 use model::{Cell, Entry, EntryId, EntryKind, Owner, Role, SkillStatus, ToolCall};
 use ports::{Clock as _, NewMessage, VaultPath};
 
@@ -163,13 +163,13 @@ impl Run {
         let mut worth = BTreeSet::new();
         for cell in cells {
             let id = case_of(cell);
-            for work in practice::trajectories(cell) {
+            for work in extract::skills::trajectories(cell) {
                 let key = (
                     cell.session.scope.clone(),
                     Owner::agent(work.agent.clone()),
                     id.clone(),
                 );
-                if practice::case(&work).is_none() {
+                if extract::skills::case(&work).is_none() {
                     continue;
                 }
                 let is_told = standing.contains_key(&key) || self.book.taken.contains(&id);

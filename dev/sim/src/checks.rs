@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use engine::{Found, Hit};
+use memory::{Found, Hit};
 use model::{
     Cell, CellId, Doc, DocKey, Entry, EntryId, EntryKind, Message, MessageId, Owner, Scope, SessionKey,
 };

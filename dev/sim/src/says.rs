@@ -2,7 +2,7 @@
 //!
 //! Owns: people's words. Never: sending them, or the work of agents with tools (`agents`).
 
-use engine::Add;
+use memory::Add;
 use model::{Content, Message, MessageId, Name, Owner, Role, Scope, SessionId, SessionKey, Timestamp};
 use ports::{Clock as _, Ids as _, JobId, NewMessage};
 

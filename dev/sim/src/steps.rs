@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Add, EngineError};
+use memory::{Add, EngineError};
 use ports::Clock as _;
 use testkit::faults::Mode;
 

@@ -9,10 +9,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::Engine;
+use background::Offline;
 use ledger::SqliteLedger;
+use memory::Engine;
 use model::Zone;
-use offline::Offline;
 use ports::runs::{Power, Runs};
 use ports::{Chat, Clock, Embedder, FileChanges, History, Index, Jobs, Pages, Transcripts, Vault};
 use proxy::GatedChat;
@@ -206,16 +206,16 @@ impl World {
         let chat: Option<Arc<dyn Chat>> = self
             .has_model
             .then(|| Arc::new(GatedChat::new(self.backend.clone(), gates.of("model"))) as Arc<dyn Chat>);
-        let offline = offline::Parts {
+        let offline = background::Parts {
             runs: ledger.runs,
             chat: chat.clone(),
             clock: self.clock.clone(),
             ids: self.dice.clone(),
             power: Arc::new(Mains),
         };
-        let offline = Offline::new(offline, offline::Settings::default());
+        let offline = Offline::new(offline, background::Settings::default());
         let faults = &self.faults;
-        let parts = engine::Parts {
+        let parts = memory::Parts {
             transcripts: ledger.transcripts.clone(),
             jobs: ledger.jobs,
             file_changes: ledger.files,
@@ -229,16 +229,17 @@ impl World {
             clock: self.clock.clone(),
             ids: self.dice.clone(),
         };
-        let settings = engine::Settings {
+        let settings = memory::Settings {
             messages_max: MESSAGES_MAX,
             // So that the ledger still names every memcell by its job.
             task_retention_hours: 1_000_000,
-            ..engine::Settings::default()
+            ..memory::Settings::default()
         };
         let starting = async {
             let engine = Engine::start(parts, settings).await.ok()?;
-            let mut tracks = strategies::user_track(&engine, strategies::Settings::default());
-            tracks.extend(strategies::agent_track(&engine, ledger.transcripts));
+            let mut tracks =
+                background::strategies::user_track(&engine, background::strategies::Settings::default());
+            tracks.extend(background::strategies::agent_track(&engine, ledger.transcripts));
             offline.register(tracks);
             offline.start().await.ok()?;
             Some(engine)

@@ -17,9 +17,9 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use crate::caches::{Blocks, Cache, Checkpoints, Evaluated, Rewind, Slots};
 use hyper::body::Bytes;
 use prefix::backend::Kind;
-use prefix::sim::{Blocks, Cache, Checkpoints, Evaluated, Rewind, Slots};
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -42,7 +42,7 @@ pub enum CacheKind {
     StrictExtension,
     /// Slots that go back to any token and share their memory: a request that starts empties the others.
     Shared,
-    /// [`prefix::sim::Blocks`], shared by all requests.
+    /// [`crate::caches::Blocks`], shared by all requests.
     Blocks {
         tokens: usize,
         tokens_min: usize,

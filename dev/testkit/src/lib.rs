@@ -3,6 +3,7 @@
 //! Owns: in-memory stores, a clock that tests turn, scripted models, model servers without a model. Never: being in the product.
 
 pub mod backend;
+pub mod caches;
 pub mod clock;
 pub mod faults;
 pub mod history;

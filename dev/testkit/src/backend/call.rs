@@ -2,8 +2,8 @@
 //!
 //! Owns: the routes that take a body. Never: the form of an answer.
 
+use crate::caches::Evaluated;
 use prefix::backend::Kind;
-use prefix::sim::Evaluated;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Usage, anthropic, chat, responses};

@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::caches::Evaluated;
 use prefix::Digest;
-use prefix::sim::Evaluated;
 use serde_json::{Value, json};
 
 /// A mark finds what was kept at most so many blocks before it.

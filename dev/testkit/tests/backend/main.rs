@@ -8,9 +8,9 @@ mod faults;
 use std::sync::Arc;
 
 use prefix::backend::Kind;
-use prefix::sim::{Blocks, Cache, Checkpoints, Evaluated, Rewind, Slots};
 use serde_json::{Value, json};
 use testkit::backend::{Backend, CacheKind, Config, Reply, Seen, ToolCall};
+use testkit::caches::{Blocks, Cache, Checkpoints, Evaluated, Rewind, Slots};
 
 use client::{CHAT, ask, chat, get, hello, says};
 

@@ -1,0 +1,173 @@
+//! An agent's case: what it did with its tools in a memcell that was just told.
+//!
+//! Owns: when one is written, and that it is written once. Never: what it tells (`practice`).
+
+use std::sync::Arc;
+
+use crate::{About, Failure, Outcome, RunContext, Strategy, Triggers};
+use async_trait::async_trait;
+use extract::skills::{Case, RULES_VERSION, Trajectory, case, case_request, parse_case, trajectories};
+use memory::{Curate, Engine, EngineError};
+use model::{Cell, CellId, Entry, EntryId, EntryKind, Origin, Owner, Parent, ParentKind, SenderId};
+use ports::Transcripts;
+use ports::runs::Event;
+
+use crate::strategies::desk::{ask, failed, recorded};
+
+/// Writes a case for each agent that worked with tools.
+#[derive(Debug)]
+pub struct ExtractAgentCase {
+    engine: Engine,
+    transcripts: Arc<dyn Transcripts>,
+}
+
+impl ExtractAgentCase {
+    /// Reads memcells and writes cases.
+    pub fn new(engine: Engine, transcripts: Arc<dyn Transcripts>) -> Self {
+        Self { engine, transcripts }
+    }
+
+    /// Writes the case of one agent, unless it stands; tells whether there is one now.
+    async fn write(
+        &self,
+        context: &RunContext,
+        cell: &Cell,
+        work: &Trajectory,
+    ) -> Result<Option<Event>, Failure> {
+        let owner = Owner::agent(work.agent.clone());
+        let scope = &cell.session.scope;
+        let id = case_id(&cell.id);
+        if case(work).is_none() {
+            return Ok(None);
+        }
+        match self.engine.entry(scope, &owner, &id).await {
+            Ok(_) => {}
+            Err(EngineError::NotFound { .. }) => {
+                let Some((case, author)) = told(context, work).await else {
+                    return Ok(None);
+                };
+                let entry = entry(cell, &owner, &id, case, author);
+                let put = Box::pin(self.put(cell, entry));
+                recorded(&self.engine, context, put).await?;
+            }
+            Err(error) => return Err(failed(error)),
+        }
+        Ok(Some(Event::CaseWritten {
+            scope: scope.clone(),
+            owner,
+            session: cell.session.session.clone(),
+            case: id,
+        }))
+    }
+
+    async fn put(&self, cell: &Cell, entry: Entry) -> Result<(), Failure> {
+        let curate = Curate {
+            scope: entry.scope.clone(),
+            owner: entry.owner.clone(),
+            remove: Vec::new(),
+            put: vec![entry],
+        };
+        let undo = Curate {
+            remove: vec![curate.put[0].id.clone()],
+            put: Vec::new(),
+            ..curate.clone()
+        };
+        self.engine.curate(curate).await.map_err(failed)?;
+        // What was forgotten meanwhile was swept before its files were looked at: the case may have come after that.
+        let there = self.transcripts.cell(&cell.id).await.map_err(failed)?;
+        if there.is_none_or(|there| there.messages != cell.messages) {
+            self.engine.curate(undo).await.map_err(failed)?;
+            return Err(Failure::Retry("the memcell changed meanwhile".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Strategy for ExtractAgentCase {
+    fn name(&self) -> &'static str {
+        "extract_agent_case"
+    }
+
+    fn triggers(&self) -> Triggers {
+        Triggers::default()
+    }
+
+    fn about(&self, event: &Event) -> Option<About> {
+        let Event::EpisodeWritten { cell, .. } = event else {
+            return None;
+        };
+        let is_worth = trajectories(cell).iter().any(|work| case(work).is_some());
+        // Whoever else remembers the memcell, an agent's work in it is told once.
+        is_worth.then(|| About {
+            owner: None,
+            subject: cell.id.as_str().to_owned(),
+        })
+    }
+
+    async fn run(&self, context: &RunContext) -> Result<Outcome, Failure> {
+        let id = CellId::new(context.run.work.subject.as_str());
+        let cell = self.transcripts.cell(&id).await.map_err(failed)?;
+        let mut events = Vec::new();
+        if let Some(cell) = cell {
+            for work in trajectories(&cell) {
+                events.extend(self.write(context, &cell, &work).await?);
+            }
+        }
+        Ok(Outcome {
+            change: format!("{} cases", events.len()),
+            events,
+        })
+    }
+}
+
+/// The model's telling where there is one to ask, else that of the rules; none where the model sees nothing to learn.
+async fn told(context: &RunContext, work: &Trajectory) -> Option<(Case, String)> {
+    let asked = ask(context, case_request(work), |answer| parse_case(answer, work)).await;
+    match asked {
+        Some((told, model)) => told.map(|told| (told, model)),
+        None => case(work).map(|told| (told, RULES_VERSION.to_owned())),
+    }
+}
+
+/// A memcell's case has the memcell's id, and so is the same whenever it is written.
+fn case_id(cell: &CellId) -> EntryId {
+    let cell = cell.as_str();
+    let prefix = EntryKind::Case.prefix();
+    EntryId::new(format!("{prefix}_{}", cell.strip_prefix("mc_").unwrap_or(cell)))
+}
+
+fn entry(cell: &Cell, owner: &Owner, id: &EntryId, case: Case, author: String) -> Entry {
+    let mut senders: Vec<SenderId> = cell
+        .messages
+        .iter()
+        .map(|message| message.sender.clone())
+        .collect();
+    senders.sort();
+    senders.dedup();
+    Entry {
+        id: id.clone(),
+        kind: EntryKind::Case,
+        scope: cell.session.scope.clone(),
+        owner: owner.clone(),
+        session: Some(cell.session.session.clone()),
+        time: case.time,
+        valid_from: None,
+        valid_until: None,
+        supersedes: Vec::new(),
+        origin: Origin::Assistant,
+        author: Some(author),
+        parent: Some(Parent {
+            kind: ParentKind::Memcell,
+            id: cell.id.as_str().to_owned(),
+        }),
+        sources: case.sources,
+        senders,
+        labels: case.tools,
+        confidence_percent: Some(case.quality_percent),
+        subject: case.task_intent,
+        summary: case.key_insight,
+        body: case.approach,
+        turns: Vec::new(),
+    }
+}

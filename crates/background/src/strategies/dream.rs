@@ -1,0 +1,197 @@
+//! `dream`: MEMORY.md, USER.md and SOUL.md of every user, brought up to date at night and after some episodes.
+//!
+//! Owns: which memories may stand on a page. Never: what a page may lose (`extract::consolidate::dream` decides).
+//!
+//! The rules tell whether there is anything to change, and whether there is room for all of it; a model is asked only where something
+//! has to be chosen.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::{About, Failure, Outcome, RunContext, Strategy, Triggers};
+use async_trait::async_trait;
+use extract::consolidate::dream::{
+    Candidate, Limits, apply, curated, has_room, page_of, parse_answer, request,
+};
+use extract::consolidate::profile::Category;
+use memory::{Engine, Hit, ReplacePage};
+use model::{EntryKind, Owner, Page, Scope, Timestamp};
+use ports::runs::{Event, Threshold};
+
+use crate::strategies::desk::{NO_ANSWER, all, ask, episode_of_user, failed, known, owners, recorded};
+
+/// So many episodes call for a run before the night does.
+const EPISODES: u32 = 8;
+const COOLDOWN: Duration = Duration::from_hours(6);
+/// The newest facts that the profile does not tell.
+const FACTS_MAX: usize = 40;
+/// What is announced stands before every fact; of announcements the next.
+const FORESIGHT_WORTH: i64 = 1_000_000;
+/// How often a page is read again that a person saved meanwhile.
+const TRIES: usize = 3;
+
+/// The strategy.
+#[derive(Debug)]
+pub struct Dream {
+    engine: Engine,
+    limits: Limits,
+}
+
+impl Dream {
+    /// On an engine's memories.
+    pub fn new(engine: Engine, limits: Limits) -> Self {
+        Self { engine, limits }
+    }
+}
+
+#[async_trait]
+impl Strategy for Dream {
+    fn name(&self) -> &'static str {
+        "dream"
+    }
+
+    fn triggers(&self) -> Triggers {
+        Triggers {
+            idle: Some(Duration::from_mins(5)),
+            threshold: Some(Threshold {
+                count: EPISODES,
+                cooldown: COOLDOWN,
+            }),
+            cron: Some("30 3 * * *"),
+        }
+    }
+
+    fn about(&self, event: &Event) -> Option<About> {
+        episode_of_user(event)
+    }
+
+    async fn run(&self, context: &RunContext) -> Result<Outcome, Failure> {
+        let mut count = 0;
+        for (scope, owner) in owners(&self.engine, context).await? {
+            count += self.dream(context, &scope, &owner).await?;
+        }
+        Ok(Outcome {
+            change: format!("{count} pages changed"),
+            events: Vec::new(),
+        })
+    }
+}
+
+impl Dream {
+    async fn dream(&self, context: &RunContext, scope: &Scope, owner: &Owner) -> Result<usize, Failure> {
+        let mut there = BTreeSet::new();
+        let mut kinds = Vec::new();
+        for kind in [EntryKind::Profile, EntryKind::Fact, EntryKind::Foresight] {
+            let hits = all(&self.engine, scope, owner, kind).await?;
+            there.extend(hits.iter().map(|hit| hit.doc.key.id.clone()));
+            kinds.push(hits);
+        }
+        let [profile, facts, foresights] = &kinds[..] else {
+            unreachable!("three kinds were read");
+        };
+        let now = context.clock.now();
+        let mut count = 0;
+        for page in Page::ALL {
+            let mut candidates = of_profile(profile, page);
+            if page == Page::Memory {
+                candidates.extend(of_foresights(foresights, now));
+                candidates.extend(of_facts(facts, profile, owner, now));
+            }
+            let is_there = |id: &str| there.contains(id);
+            count += usize::from(
+                self.curate(context, (scope, owner, page), &candidates, &is_there)
+                    .await?,
+            );
+        }
+        Ok(count)
+    }
+
+    /// Brings a page up to date; whether anything changed.
+    async fn curate(
+        &self,
+        context: &RunContext,
+        (scope, owner, page): (&Scope, &Owner, Page),
+        candidates: &[Candidate],
+        is_there: &(dyn Fn(&str) -> bool + Sync),
+    ) -> Result<bool, Failure> {
+        let chars_max = self.limits.of(page);
+        for _ in 0..TRIES {
+            let before = self.engine.page(scope, owner, page).await.map_err(failed)?;
+            let standing = before.clone().unwrap_or_default();
+            let by_rules = curated(&standing, candidates, is_there, chars_max);
+            if by_rules == standing {
+                return Ok(false);
+            }
+            let read = |answer: &str| {
+                let proposed = parse_answer(answer, &standing, candidates).filter(|said| !said.is_empty());
+                let after = proposed.and_then(|said| apply(&standing, &said, is_there, chars_max));
+                after.ok_or(NO_ANSWER)
+            };
+            let said = if has_room(&standing, candidates, chars_max) {
+                None
+            } else {
+                ask(context, request(&standing, candidates), read).await
+            };
+            let replace = ReplacePage {
+                scope: scope.clone(),
+                owner: owner.clone(),
+                page,
+                before,
+                text: said.map_or(by_rules, |(said, _)| said),
+            };
+            let replacing = self.engine.replace_page(replace);
+            if recorded(&self.engine, context, replacing).await.map_err(failed)? {
+                return Ok(true);
+            }
+        }
+        Err(Failure::Retry(format!("{} is being changed", page.file_name())))
+    }
+}
+
+fn of_profile(profile: &[Hit], page: Page) -> Vec<Candidate> {
+    let own = profile.iter().filter(|hit| page_of(&hit.doc.subject) == page);
+    own.map(|hit| Candidate {
+        id: hit.doc.key.id.to_string(),
+        text: hit.doc.text.clone(),
+        worth: i64::from(Category::of_title(&hit.doc.subject).map_or(0, Category::worth)),
+    })
+    .collect()
+}
+
+fn of_foresights(foresights: &[Hit], now: Timestamp) -> Vec<Candidate> {
+    let mut ahead: Vec<&Hit> = foresights
+        .iter()
+        .filter(|hit| hit.superseded_by.is_none() && hit.doc.valid_until.is_some_and(|until| now < until))
+        .collect();
+    ahead.sort_by_key(|hit| (hit.doc.valid_from, hit.doc.key.id.clone()));
+    (0i64..)
+        .zip(ahead)
+        .map(|(n, hit)| Candidate {
+            id: hit.doc.key.id.to_string(),
+            text: hit.doc.text.clone(),
+            worth: FORESIGHT_WORTH - n,
+        })
+        .collect()
+}
+
+/// The newest current facts that no statement of the profile tells.
+fn of_facts(facts: &[Hit], profile: &[Hit], owner: &Owner, now: Timestamp) -> Vec<Candidate> {
+    let told = |text: &str| {
+        profile
+            .iter()
+            .any(|hit| extract::is_duplicate(&hit.doc.text, text))
+    };
+    let newest = known(facts, owner, now)
+        .into_iter()
+        .filter(|fact| fact.is_current)
+        .take(FACTS_MAX)
+        .filter(|fact| !told(fact.text));
+    (0i64..)
+        .zip(newest)
+        .map(|(n, fact)| Candidate {
+            id: fact.id.to_owned(),
+            text: fact.text.to_owned(),
+            worth: -n,
+        })
+        .collect()
+}

@@ -1,0 +1,159 @@
+//! `extract_foresight`: what a memcell announces, with the time for which it holds.
+//!
+//! Owns: one run for each memcell in which a user announces something. Never: what others said, or announcing the same twice.
+//!
+//! The rules decide what is announced and when; the memcell's facts, which a model may have told, lend it their words. So it
+//! costs no call.
+
+use crate::{About, Failure, Outcome, RunContext, Strategy, Triggers};
+use async_trait::async_trait;
+use extract::consolidate::foresight::{Foresight, foresights};
+use memory::{Curate, Engine, Hit};
+use model::{Cell, CellId, Entry, EntryId, EntryKind, Message, Origin, Owner, OwnerKind, Parent, ParentKind};
+use ports::runs::Event;
+
+use crate::strategies::desk::{all, by_rules, failed, recorded};
+
+/// The strategy.
+#[derive(Debug)]
+pub struct ExtractForesight {
+    engine: Engine,
+}
+
+impl ExtractForesight {
+    /// On an engine's memories.
+    pub fn new(engine: Engine) -> Self {
+        Self { engine }
+    }
+}
+
+#[async_trait]
+impl Strategy for ExtractForesight {
+    fn name(&self) -> &'static str {
+        "extract_foresight"
+    }
+
+    fn triggers(&self) -> Triggers {
+        Triggers::default()
+    }
+
+    /// Most memcells announce nothing: they make no run.
+    fn about(&self, event: &Event) -> Option<About> {
+        match event {
+            Event::EpisodeWritten { owner, cell, .. } if !self.announced(cell, owner).is_empty() => {
+                Some(About {
+                    owner: Some(owner.clone()),
+                    subject: cell.id.as_str().to_owned(),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    async fn run(&self, context: &RunContext) -> Result<Outcome, Failure> {
+        let work = &context.run.work;
+        let cell = CellId::new(work.subject.as_str());
+        let cell = self.engine.cell(&cell).await.map_err(failed)?;
+        let (Some(owner), Some(cell)) = (&work.owner, cell) else {
+            return Ok(outcome(0));
+        };
+        let standing = all(&self.engine, &work.scope, owner, EntryKind::Foresight).await?;
+        let is_told = |parent: &Parent| parent.id == cell.id.as_str();
+        if standing
+            .iter()
+            .any(|hit| hit.doc.parent.as_ref().is_some_and(is_told))
+        {
+            return Ok(outcome(0));
+        }
+        // Without a model nobody but the rules has told the facts.
+        let teller = context.chat.as_ref().map(|chat| chat.model());
+        let facts = match teller {
+            Some(_) => all(&self.engine, &work.scope, owner, EntryKind::Fact).await?,
+            None => Vec::new(),
+        };
+        let is_known = |new: &Foresight| {
+            standing.iter().any(|hit| {
+                hit.doc.valid_from == Some(new.from) && extract::is_duplicate(&hit.doc.text, &new.content)
+            })
+        };
+        let put: Vec<Entry> = self
+            .announced(&cell, owner)
+            .into_iter()
+            .map(|new| self.worded(&new, &facts).unwrap_or((new, false)))
+            .filter(|(new, _)| !is_known(new))
+            .map(|(new, by_model)| {
+                let author = teller.filter(|_| by_model).map_or_else(by_rules, str::to_owned);
+                entry(&new, &cell, owner, author)
+            })
+            .collect();
+        let count = put.len();
+        let curate = Curate {
+            scope: work.scope.clone(),
+            owner: owner.clone(),
+            put,
+            remove: Vec::new(),
+        };
+        if count > 0 {
+            recorded(&self.engine, context, self.engine.curate(curate))
+                .await
+                .map_err(failed)?;
+        }
+        Ok(outcome(count))
+    }
+}
+
+impl ExtractForesight {
+    /// What a user says of the time to come.
+    fn announced(&self, cell: &Cell, owner: &Owner) -> Vec<Foresight> {
+        if owner.kind != OwnerKind::User {
+            return Vec::new();
+        }
+        let own = cell.messages.iter().filter(|message| message.sender == owner.id);
+        let own: Vec<Message> = own.cloned().collect();
+        foresights(&own, &self.engine.settings().zone)
+    }
+
+    /// In the words of the fact that tells it, and whether these are other than the rules' own: then a model wrote them.
+    fn worded(&self, new: &Foresight, facts: &[Hit]) -> Option<(Foresight, bool)> {
+        let zone = &self.engine.settings().zone;
+        let mut of_message = facts.iter().filter(|hit| hit.doc.sources.contains(&new.source));
+        let worded = of_message.find_map(|hit| new.in_words_of(&hit.doc.text, zone))?;
+        let by_model = worded.content != new.content;
+        Some((worded, by_model))
+    }
+}
+
+fn outcome(count: usize) -> Outcome {
+    Outcome {
+        change: format!("{count} foresights written"),
+        events: Vec::new(),
+    }
+}
+
+fn entry(new: &Foresight, cell: &Cell, owner: &Owner, author: String) -> Entry {
+    Entry {
+        id: EntryId::new(new.id()),
+        kind: EntryKind::Foresight,
+        scope: cell.session.scope.clone(),
+        owner: owner.clone(),
+        session: Some(cell.session.session.clone()),
+        time: new.said_at,
+        valid_from: Some(new.from),
+        valid_until: Some(new.until),
+        supersedes: Vec::new(),
+        origin: Origin::User,
+        author: Some(author),
+        parent: Some(Parent {
+            kind: ParentKind::Memcell,
+            id: cell.id.as_str().to_owned(),
+        }),
+        sources: vec![new.source.clone()],
+        senders: vec![new.sender.clone()],
+        labels: Vec::new(),
+        confidence_percent: None,
+        subject: String::new(),
+        summary: new.evidence.clone(),
+        body: new.content.clone(),
+        turns: Vec::new(),
+    }
+}

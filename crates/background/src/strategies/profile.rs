@@ -1,0 +1,175 @@
+//! `extract_user_profile`: what a user's facts say of the user.
+//!
+//! Owns: one run for each quiet time after a user's episodes. Never: a statement that a person changed or took out.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::{About, Failure, Outcome, RunContext, Strategy, Triggers};
+use async_trait::async_trait;
+use extract::consolidate::profile::{Item, Standing, TRAIT, Talk, items, parse_answer, request, update};
+use memory::{Curate, Engine, Hit};
+use model::{Entry, EntryId, EntryKind, Origin, Owner, ParentKind, Scope};
+use ports::runs::Event;
+
+use crate::strategies::desk::{NO_ANSWER, all, ask, by_rules, episode_of_user, failed, known, recorded};
+
+/// So long nothing is written before a profile is looked at.
+const QUIET: Duration = Duration::from_mins(1);
+/// Episodes that may stand for a profile that knows nothing else.
+const TALKS_MAX: usize = 3;
+
+/// The strategy.
+#[derive(Debug)]
+pub struct ExtractUserProfile {
+    engine: Engine,
+}
+
+impl ExtractUserProfile {
+    /// On an engine's memories.
+    pub fn new(engine: Engine) -> Self {
+        Self { engine }
+    }
+}
+
+#[async_trait]
+impl Strategy for ExtractUserProfile {
+    fn name(&self) -> &'static str {
+        "extract_user_profile"
+    }
+
+    fn triggers(&self) -> Triggers {
+        Triggers {
+            idle: Some(QUIET),
+            ..Triggers::default()
+        }
+    }
+
+    fn about(&self, event: &Event) -> Option<About> {
+        episode_of_user(event)
+    }
+
+    async fn run(&self, context: &RunContext) -> Result<Outcome, Failure> {
+        let work = &context.run.work;
+        let Some(owner) = &work.owner else {
+            return Ok(Outcome::default());
+        };
+        let (scope, engine) = (&work.scope, &self.engine);
+        let facts = all(engine, scope, owner, EntryKind::Fact).await?;
+        let entries = all(engine, scope, owner, EntryKind::Profile).await?;
+        let facts = known(&facts, owner, context.clock.now());
+        let standing: Vec<Standing<'_>> = entries.iter().map(standing).collect();
+        let made = engine.made(scope, owner).await.map_err(failed)?;
+        let said = if facts.is_empty() {
+            None
+        } else {
+            let read = |answer: &str| parse_answer(answer, &facts, &standing).ok_or(NO_ANSWER);
+            ask(context, request(&facts, &standing), read).await
+        };
+        let (wanted, given_up, author) = match said {
+            Some((said, author)) => (said.items, said.remove, author),
+            None => (self.by_rules(scope, owner, &facts).await?, Vec::new(), by_rules()),
+        };
+        let update = update(wanted, &facts, &standing, &made);
+        let mut remove: BTreeSet<String> = update.remove.into_iter().collect();
+        remove.extend(given_up);
+        let change = format!("{} statements put, {} taken out", update.put.len(), remove.len());
+        let curate = Curate {
+            scope: scope.clone(),
+            owner: owner.clone(),
+            put: update
+                .put
+                .iter()
+                .map(|item| entry(item, scope, owner, &author))
+                .collect(),
+            remove: remove.into_iter().map(EntryId::new).collect(),
+        };
+        if !curate.put.is_empty() || !curate.remove.is_empty() {
+            recorded(engine, context, engine.curate(curate))
+                .await
+                .map_err(failed)?;
+        }
+        if update.made != made {
+            engine
+                .set_made(scope, owner, &update.made)
+                .await
+                .map_err(failed)?;
+        }
+        Ok(Outcome {
+            change,
+            events: Vec::new(),
+        })
+    }
+}
+
+impl ExtractUserProfile {
+    async fn by_rules(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        facts: &[extract::consolidate::known::Known<'_>],
+    ) -> Result<Vec<Item>, Failure> {
+        let episodes = all(&self.engine, scope, owner, EntryKind::Episode).await?;
+        let talks: Vec<Talk<'_>> = episodes
+            .iter()
+            .filter(|hit| !is_merged(hit))
+            .take(TALKS_MAX)
+            .map(talk)
+            .collect();
+        let name = owner.id.as_str();
+        Ok(items(name, facts, &talks, &self.engine.settings().zone))
+    }
+}
+
+fn is_merged(hit: &Hit) -> bool {
+    let parent = hit.doc.parent.as_ref();
+    parent.is_some_and(|parent| parent.kind == ParentKind::Cluster)
+}
+
+fn talk(hit: &Hit) -> Talk<'_> {
+    Talk {
+        subject: &hit.doc.subject,
+        time: hit.doc.time,
+        sources: &hit.doc.sources,
+    }
+}
+
+fn standing(hit: &Hit) -> Standing<'_> {
+    Standing {
+        id: &hit.doc.key.id,
+        subject: &hit.doc.subject,
+        body: &hit.doc.text,
+        is_trait: hit.doc.labels.iter().any(|label| label == TRAIT),
+        sources: &hit.doc.sources,
+        time: hit.doc.time,
+    }
+}
+
+fn entry(item: &Item, scope: &Scope, owner: &Owner, author: &str) -> Entry {
+    Entry {
+        id: EntryId::new(item.id()),
+        kind: EntryKind::Profile,
+        scope: scope.clone(),
+        owner: owner.clone(),
+        session: None,
+        time: item.time,
+        valid_from: None,
+        valid_until: None,
+        supersedes: Vec::new(),
+        origin: Origin::User,
+        author: Some(author.to_owned()),
+        parent: None,
+        sources: item.sources.clone(),
+        senders: vec![owner.id.clone()],
+        labels: if item.is_trait {
+            vec![TRAIT.to_owned()]
+        } else {
+            Vec::new()
+        },
+        confidence_percent: None,
+        subject: item.subject.clone(),
+        summary: item.evidence.clone(),
+        body: item.body.clone(),
+        turns: Vec::new(),
+    }
+}

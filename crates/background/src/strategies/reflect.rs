@@ -1,0 +1,162 @@
+//! `reflect_episodes`: episodes about the same, told as one beside them.
+//!
+//! Owns: the weekly run over every user, off unless it is asked for. Never: taking a person's or a first-hand episode
+//! away.
+
+use crate::{About, Failure, Outcome, RunContext, Strategy, Triggers};
+use async_trait::async_trait;
+use extract::consolidate::cluster::{Member, Nearness, clusters};
+use extract::consolidate::reflect::{Merged, Plan, Standing, Told, merged, parse_answer, plans, request};
+use memory::{Curate, Engine};
+use model::{Doc, DocKind, Entry, EntryId, EntryKind, Origin, Owner, Parent, ParentKind, Scope};
+use ports::runs::Event;
+
+use crate::strategies::desk::{NO_ANSWER, ask, by_rules, failed, owners, recorded};
+
+/// The strategy's name.
+pub const NAME: &str = "reflect_episodes";
+
+/// The strategy.
+#[derive(Debug)]
+pub struct ReflectEpisodes {
+    engine: Engine,
+    nearness: Nearness,
+}
+
+impl ReflectEpisodes {
+    /// On an engine's memories.
+    pub fn new(engine: Engine, nearness: Nearness) -> Self {
+        Self { engine, nearness }
+    }
+}
+
+#[async_trait]
+impl Strategy for ReflectEpisodes {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn triggers(&self) -> Triggers {
+        Triggers {
+            cron: Some("0 2 * * 1"),
+            ..Triggers::default()
+        }
+    }
+
+    fn about(&self, _: &Event) -> Option<About> {
+        None
+    }
+
+    async fn run(&self, context: &RunContext) -> Result<Outcome, Failure> {
+        let mut count = 0;
+        for (scope, owner) in owners(&self.engine, context).await? {
+            count += self.reflect(context, &scope, &owner).await?;
+        }
+        Ok(Outcome {
+            change: format!("{count} clusters told as one episode each"),
+            events: Vec::new(),
+        })
+    }
+}
+
+impl ReflectEpisodes {
+    async fn reflect(&self, context: &RunContext, scope: &Scope, owner: &Owner) -> Result<usize, Failure> {
+        let rows = self.engine.rows(scope, owner).await.map_err(failed)?;
+        let (merged_ones, first): (Vec<&Doc>, Vec<&Doc>) = rows
+            .iter()
+            .filter(|doc| doc.kind == DocKind::Entry(EntryKind::Episode))
+            .partition(|doc| cluster_of(doc).is_some());
+        let told: Vec<Told<'_>> = first.iter().map(|doc| told(doc)).collect();
+        let members: Vec<Member<'_>> = first.iter().map(|doc| member(doc)).collect();
+        let found: Vec<Vec<&Told<'_>>> = clusters(&members, self.nearness)
+            .into_iter()
+            .map(|places| places.into_iter().map(|at| &told[at]).collect())
+            .collect();
+        let standing: Vec<Standing<'_>> = merged_ones.iter().filter_map(|doc| standing(doc)).collect();
+        let planned = plans(&found, &standing);
+        for plan in &planned {
+            let Some((one, author)) = self.tell(context, plan).await else {
+                continue;
+            };
+            let curate = Curate {
+                scope: scope.clone(),
+                owner: owner.clone(),
+                put: vec![entry(one, scope, owner, author)],
+                remove: plan.replaces.iter().map(|id| EntryId::new(id.as_str())).collect(),
+            };
+            recorded(&self.engine, context, self.engine.curate(curate))
+                .await
+                .map_err(failed)?;
+        }
+        Ok(planned.len())
+    }
+
+    async fn tell(&self, context: &RunContext, plan: &Plan<'_>) -> Option<(Merged, String)> {
+        let zone = &self.engine.settings().zone;
+        let read = |answer: &str| parse_answer(answer, &plan.members, zone).ok_or(NO_ANSWER);
+        let said = ask(context, request(&plan.members, zone), read).await;
+        said.or_else(|| Some((merged(&plan.members, zone)?, by_rules())))
+    }
+}
+
+fn cluster_of(doc: &Doc) -> Option<&str> {
+    let parent = doc.parent.as_ref()?;
+    (parent.kind == ParentKind::Cluster).then_some(parent.id.as_str())
+}
+
+fn told(doc: &Doc) -> Told<'_> {
+    Told {
+        id: &doc.key.id,
+        subject: &doc.subject,
+        summary: &doc.summary,
+        time: doc.time,
+        sources: &doc.sources,
+        senders: &doc.senders,
+    }
+}
+
+fn member(doc: &Doc) -> Member<'_> {
+    Member {
+        id: &doc.key.id,
+        time: doc.time,
+        vector: doc.vector.as_deref().unwrap_or_default(),
+    }
+}
+
+fn standing(doc: &Doc) -> Option<Standing<'_>> {
+    Some(Standing {
+        id: &doc.key.id,
+        cluster: cluster_of(doc)?,
+        subject: &doc.subject,
+        body: &doc.text,
+        supersedes: doc.supersedes.iter().map(EntryId::as_str).collect(),
+    })
+}
+
+fn entry(one: Merged, scope: &Scope, owner: &Owner, author: String) -> Entry {
+    Entry {
+        id: EntryId::new(one.id()),
+        kind: EntryKind::Episode,
+        scope: scope.clone(),
+        owner: owner.clone(),
+        session: None,
+        time: one.time,
+        valid_from: None,
+        valid_until: None,
+        supersedes: one.members.into_iter().map(EntryId::new).collect(),
+        origin: Origin::User,
+        author: Some(author),
+        parent: Some(Parent {
+            kind: ParentKind::Cluster,
+            id: one.cluster,
+        }),
+        sources: one.sources,
+        senders: one.senders,
+        labels: Vec::new(),
+        confidence_percent: None,
+        subject: one.subject,
+        summary: one.summary,
+        body: one.body,
+        turns: Vec::new(),
+    }
+}

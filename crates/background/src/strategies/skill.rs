@@ -1,0 +1,224 @@
+//! An agent's skills: what its cases of one kind have in common, as drafts for a person.
+//!
+//! Owns: when they are looked at, and how a change reaches the vault. Never: what one says (`practice`), or approving it.
+
+use std::time::Duration;
+
+use crate::{About, Failure, Outcome, RunContext, Strategy, Triggers};
+use async_trait::async_trait;
+use extract::skills::{
+    Change, Cluster, KnownCase, RULES_VERSION, Skill, Standing, clusters, mark, parse_skill, skill,
+    skill_request, unsupported,
+};
+use memory::{Curate, Engine};
+use model::{
+    Doc, Entry, EntryId, EntryKind, MessageId, Origin, Owner, Parent, ParentKind, Scope, SkillStatus,
+    Timestamp,
+};
+use ports::runs::Event;
+
+use crate::strategies::desk::{all, ask, failed, recorded};
+
+/// After an agent's last case: it may be at work still.
+const QUIET: Duration = Duration::from_mins(5);
+
+/// Sorts an agent's cases by kind and keeps a draft for each kind.
+#[derive(Debug)]
+pub struct ExtractAgentSkill {
+    engine: Engine,
+}
+
+impl ExtractAgentSkill {
+    /// Reads cases and writes skills.
+    pub fn new(engine: Engine) -> Self {
+        Self { engine }
+    }
+
+    async fn learn(&self, context: &RunContext, owner: &Owner) -> Result<usize, Failure> {
+        let scope = &context.run.work.scope;
+        let cases = all(&self.engine, scope, owner, EntryKind::Case).await?;
+        let cases: Vec<KnownCase> = cases.iter().map(|hit| known(&hit.doc)).collect();
+        let skills = all(&self.engine, scope, owner, EntryKind::Skill).await?;
+        let mut standing: Vec<Standing> = skills.iter().map(|hit| stands(&hit.doc)).collect();
+        let created = |id: &EntryId| {
+            let hit = skills.iter().find(|hit| *hit.doc.key.id == *id.as_str());
+            hit.and_then(|hit| hit.doc.valid_from)
+        };
+        let remove = unsupported(&cases, &standing);
+        let mut changes = remove.len();
+        standing.retain(|standing| !remove.contains(&standing.id));
+        recorded(
+            &self.engine,
+            context,
+            self.curate(scope, owner, Vec::new(), remove),
+        )
+        .await?;
+        for cluster in clusters(&cases) {
+            if context.superseded() {
+                // A run that knows of more waits already.
+                break;
+            }
+            let (change, author) = change(context, &cluster, &standing).await;
+            let (id, skill) = match change {
+                Change::None => continue,
+                Change::Add(skill) => (cluster.skill_id(), skill),
+                Change::Update(id, skill) => (id, skill),
+            };
+            let now = context.clock.now();
+            let times = (created(&id).unwrap_or(now), now);
+            let entry = entry(scope, owner, &cluster, id, (skill, author), times);
+            standing.retain(|standing| standing.id != entry.id);
+            standing.push(standing_of(&entry));
+            recorded(
+                &self.engine,
+                context,
+                self.curate(scope, owner, vec![entry], Vec::new()),
+            )
+            .await?;
+            changes += 1;
+        }
+        Ok(changes)
+    }
+
+    async fn curate(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        put: Vec<Entry>,
+        remove: Vec<EntryId>,
+    ) -> Result<(), Failure> {
+        if put.is_empty() && remove.is_empty() {
+            return Ok(());
+        }
+        let curate = Curate {
+            scope: scope.clone(),
+            owner: owner.clone(),
+            put,
+            remove,
+        };
+        self.engine.curate(curate).await.map_err(failed)
+    }
+}
+
+#[async_trait]
+impl Strategy for ExtractAgentSkill {
+    fn name(&self) -> &'static str {
+        "extract_agent_skill"
+    }
+
+    fn triggers(&self) -> Triggers {
+        Triggers {
+            idle: Some(QUIET),
+            ..Triggers::default()
+        }
+    }
+
+    fn about(&self, event: &Event) -> Option<About> {
+        let Event::CaseWritten { owner, .. } = event else {
+            return None;
+        };
+        Some(About {
+            owner: Some(owner.clone()),
+            subject: String::new(),
+        })
+    }
+
+    async fn run(&self, context: &RunContext) -> Result<Outcome, Failure> {
+        let Some(owner) = &context.run.work.owner else {
+            return Err(Failure::GiveUp("whose skills? name an agent".to_owned()));
+        };
+        let changes = self.learn(context, owner).await?;
+        Ok(Outcome {
+            change: format!("{changes} skills"),
+            events: Vec::new(),
+        })
+    }
+}
+
+/// What a model makes of a cluster where there is one to ask, else the rules, and who did.
+async fn change(context: &RunContext, cluster: &Cluster<'_>, standing: &[Standing]) -> (Change, String) {
+    let rules = || (skill(cluster, standing), RULES_VERSION.to_owned());
+    if context.chat.is_none() {
+        return rules();
+    }
+    let Some(prompt) = skill_request(cluster, standing) else {
+        return (Change::None, String::new());
+    };
+    let asked = ask(context, prompt, |answer| parse_skill(answer, cluster, standing)).await;
+    asked.unwrap_or_else(rules)
+}
+
+fn known(doc: &Doc) -> KnownCase {
+    KnownCase {
+        id: EntryId::new(doc.key.id.clone()),
+        time: doc.time,
+        intent: doc.subject.clone(),
+        approach: doc.text.clone(),
+        insight: doc.summary.clone(),
+        tools: doc.labels.clone(),
+        quality_percent: doc.confidence_percent.unwrap_or_default(),
+    }
+}
+
+fn stands(doc: &Doc) -> Standing {
+    Standing {
+        id: EntryId::new(doc.key.id.clone()),
+        skill: Skill {
+            name: doc.subject.clone(),
+            description: doc.summary.clone(),
+            content: doc.text.clone(),
+            confidence_percent: doc.confidence_percent.unwrap_or_default(),
+            cases: doc
+                .sources
+                .iter()
+                .map(|case| EntryId::new(case.as_str()))
+                .collect(),
+        },
+        status: SkillStatus::of(&doc.labels),
+        mark: doc.labels.get(1).cloned(),
+    }
+}
+
+fn standing_of(entry: &Entry) -> Standing {
+    stands(&Doc::of_entry(entry, &"".into())[0])
+}
+
+/// A draft as it is written; its second label tells whether anybody changed it since.
+fn entry(
+    scope: &Scope,
+    owner: &Owner,
+    cluster: &Cluster<'_>,
+    id: EntryId,
+    (skill, author): (Skill, String),
+    (created, now): (Timestamp, Timestamp),
+) -> Entry {
+    Entry {
+        id,
+        kind: EntryKind::Skill,
+        scope: scope.clone(),
+        owner: owner.clone(),
+        session: None,
+        time: now,
+        valid_from: Some(created),
+        valid_until: None,
+        supersedes: Vec::new(),
+        origin: Origin::Assistant,
+        author: Some(author),
+        parent: Some(Parent {
+            kind: ParentKind::Cluster,
+            id: cluster.id.clone(),
+        }),
+        sources: skill
+            .cases
+            .iter()
+            .map(|case| MessageId::new(case.as_str()))
+            .collect(),
+        senders: Vec::new(),
+        labels: vec![SkillStatus::Draft.as_str().to_owned(), mark(&skill)],
+        confidence_percent: Some(skill.confidence_percent),
+        subject: skill.name,
+        summary: skill.description,
+        body: skill.content,
+        turns: Vec::new(),
+    }
+}

@@ -1,0 +1,96 @@
+//! What models cost, for a run and for a day, and what happens when the day's tokens are used up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use background::{About, Failure, Offline, Outcome, Parts, RunContext, Settings, Strategy, Triggers};
+use ports::runs::Event;
+use ports::{ChatError, ChatMessage, ChatRequest, ChatRole};
+use testkit::models::ScriptedChat;
+
+use crate::stage::{Stage, outcome, user};
+
+/// Asks the model; by rules when it may not.
+#[derive(Debug)]
+struct Asks;
+
+#[async_trait]
+impl Strategy for Asks {
+    fn name(&self) -> &'static str {
+        "asks"
+    }
+
+    fn triggers(&self) -> Triggers {
+        Triggers::default()
+    }
+
+    fn about(&self, event: &Event) -> Option<About> {
+        Some(About {
+            owner: Some(event.owner().clone()),
+            subject: String::new(),
+        })
+    }
+
+    async fn run(&self, context: &RunContext) -> Result<Outcome, Failure> {
+        let request = ChatRequest {
+            messages: vec![ChatMessage {
+                role: ChatRole::User,
+                content: "one two three".to_owned(),
+            }],
+            schema: None,
+            tokens_max: 9,
+        };
+        match context.chat.as_ref().expect("a model").complete(request).await {
+            Ok(reply) => Ok(outcome(&reply.content)),
+            Err(ChatError::OverBudget { .. }) => Ok(outcome("by rules")),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_day_has_so_many_tokens_over_restarts_too() {
+    let chat = Arc::new(ScriptedChat::answering(|_| Ok("four five".to_owned())));
+    let stage = Stage {
+        chat: Some(chat.clone()),
+        settings: Settings {
+            tokens_per_day_max: Some(9),
+            ..Settings::default()
+        },
+        ..Stage::default()
+    };
+    let open = async || {
+        let parts = Parts {
+            runs: stage.ledger.clone(),
+            chat: stage.chat.clone(),
+            clock: stage.clock.clone(),
+            ids: stage.ids.clone(),
+            power: stage.plug.clone(),
+        };
+        let offline = Offline::new(parts, stage.settings.clone());
+        offline.register(vec![Arc::new(Asks)]);
+        offline.start().await.expect("starts");
+        offline
+    };
+    let offline = open().await;
+    for expected in ["four five", "four five"] {
+        stage.emit(&offline, "ann", "mc").await;
+        assert_eq!(stage.runs().await[0].change, expected);
+    }
+    let run = stage.runs().await.remove(0);
+    assert_eq!(
+        (run.cost.calls, run.cost.prompt_tokens, run.cost.completion_tokens),
+        (1, 3, 2)
+    );
+    assert_eq!(run.work.owner, Some(user("ann")));
+    offline.stop().await;
+    let offline = open().await;
+    stage.emit(&offline, "ann", "mc").await;
+    assert_eq!(stage.runs().await[0].change, "by rules");
+    let spent = offline.spent_today().await.expect("reads");
+    assert_eq!((spent.calls, spent.tokens(), chat.calls()), (2, 10, 2));
+    stage.pass(Duration::from_hours(24)).await;
+    stage.emit(&offline, "ann", "mc").await;
+    assert_eq!(stage.runs().await[0].change, "four five", "another day");
+}

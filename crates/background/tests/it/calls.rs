@@ -1,0 +1,249 @@
+//! What calls for runs: idle times, cron, numbers, people: N-4 to N-9, N-19, N-20.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use background::{Quiet, Settings, Triggers};
+use ports::runs::{Cause, RunState, Threshold};
+
+use crate::stage::{IDLE, Puppet, Stage, at_once, when_idle};
+
+const SECOND: Duration = Duration::from_secs(1);
+const HOUR_MILLIS: i64 = 3_600_000;
+
+#[tokio::test]
+async fn n4_n5_n7_who_is_active_is_left_alone_and_who_is_idle_is_looked_at() {
+    let stage = Stage::default();
+    let puppet = when_idle("look");
+    let offline = stage.open(&[&puppet]).await;
+    stage.emit(&offline, "ann", "mc1").await;
+    stage.pass(IDLE.saturating_sub(SECOND)).await;
+    stage.emit(&offline, "ann", "mc1").await;
+    stage.pass(IDLE.saturating_sub(SECOND)).await;
+    assert_eq!(
+        puppet.begun(),
+        [] as [&str; 0],
+        "the later activity begins the time anew"
+    );
+    stage.pass(SECOND).await;
+    assert_eq!(puppet.begun(), ["mc1"]);
+}
+
+#[tokio::test]
+async fn n6_each_is_judged_alone() {
+    let stage = Stage::default();
+    let puppet = when_idle("look");
+    let offline = stage.open(&[&puppet]).await;
+    stage.emit(&offline, "ann", "mc1").await;
+    stage.emit(&offline, "ann", "mc2").await;
+    stage.pass(IDLE / 2).await;
+    stage.emit(&offline, "ann", "mc2").await;
+    stage.pass(IDLE / 2).await;
+    assert_eq!(
+        puppet.begun(),
+        ["mc1"],
+        "one is active, one idle, and one was never seen"
+    );
+}
+
+#[tokio::test]
+async fn n8_n9_to_ask_returns_at_once_and_the_run_really_runs() {
+    let stage = Stage::default();
+    let puppet = at_once("look");
+    puppet.held.send_replace(true);
+    let offline = stage.open(&[&puppet]).await;
+    stage.emit(&offline, "ann", "mc1").await;
+    assert_eq!(
+        stage.states().await,
+        "running",
+        "it came back although the run is held"
+    );
+    puppet.held.send_replace(false);
+    stage.pass(Duration::ZERO).await;
+    assert_eq!(stage.states().await, "success");
+    assert_eq!(puppet.begun(), ["mc1"]);
+}
+
+#[tokio::test]
+async fn n19_what_did_not_change_is_not_looked_at_again() {
+    let stage = Stage::default();
+    let puppet = when_idle("look");
+    let offline = stage.open(&[&puppet]).await;
+    stage.emit(&offline, "ann", "mc1").await;
+    stage.pass(IDLE).await;
+    let calls = stage.ledger.calls();
+    for _ in 0..100 {
+        stage.pass(IDLE).await;
+    }
+    assert_eq!(puppet.begun(), ["mc1"]);
+    assert_eq!(stage.ledger.calls(), calls, "nor is the store asked");
+}
+
+#[tokio::test]
+async fn n20_a_wall_clock_that_jumps_moves_no_idle_time() {
+    for jump in [HOUR_MILLIS, -HOUR_MILLIS] {
+        let stage = Stage::default();
+        let puppet = when_idle("look");
+        let offline = stage.open(&[&puppet]).await;
+        stage.emit(&offline, "ann", "mc1").await;
+        stage.clock.set_wall(jump);
+        stage.emit(&offline, "bob", "mc2").await;
+        stage.pass(IDLE.saturating_sub(SECOND)).await;
+        assert_eq!(puppet.begun(), [] as [&str; 0], "{jump}");
+        stage.pass(SECOND).await;
+        assert_eq!(puppet.begun().len(), 2, "{jump}");
+    }
+}
+
+#[tokio::test]
+async fn n20_after_a_restart_nothing_waits_longer_than_its_time() {
+    let stage = Stage::default();
+    let puppet = when_idle("look");
+    let offline = stage.open(&[&puppet]).await;
+    stage.emit(&offline, "ann", "mc1").await;
+    offline.stop().await;
+    stage.clock.set_wall(-1_000 * HOUR_MILLIS);
+    let again = stage.open(&[&puppet]).await;
+    stage.pass(IDLE).await;
+    assert_eq!(puppet.begun(), ["mc1"]);
+    again.stop().await;
+}
+
+#[tokio::test]
+async fn a_restart_is_no_stampede() {
+    let stage = Stage::default();
+    let puppet = when_idle("look");
+    let offline = stage.open(&[&puppet]).await;
+    for n in 0..40 {
+        stage.emit(&offline, &format!("u{n}"), "mc").await;
+        stage.pass(SECOND).await;
+    }
+    offline.stop().await;
+    let again = stage.open(&[&puppet]).await;
+    assert_eq!(puppet.begun(), [] as [&str; 0], "a start is no reason to run");
+    stage.pass(IDLE.saturating_sub(40 * SECOND)).await;
+    assert_eq!(puppet.begun().len(), 1, "each at its time");
+    again.stop().await;
+}
+
+#[tokio::test]
+async fn cron_runs_at_its_times_and_once_for_those_that_were_missed() {
+    let triggers = Triggers {
+        cron: Some("0 * * * *"),
+        ..Triggers::default()
+    };
+    let stage = Stage::default();
+    let puppet = Arc::new(Puppet::new("sweep", triggers));
+    let offline = stage.open(&[&puppet]).await;
+    let hour = Duration::from_hours(1);
+    stage.pass(hour.saturating_sub(SECOND)).await;
+    assert_eq!(puppet.begun().len(), 0);
+    stage.pass(SECOND).await;
+    stage.pass(hour).await;
+    assert_eq!(puppet.begun().len(), 2);
+    offline.stop().await;
+    stage.pass(5 * hour).await;
+    let again = stage.open(&[&puppet]).await;
+    assert_eq!(puppet.begun().len(), 3);
+    stage.pass(hour).await;
+    assert_eq!(puppet.begun().len(), 4);
+    let runs = stage.runs().await;
+    let waiting = runs.iter().filter(|run| run.state == RunState::Queued).count();
+    assert_eq!((waiting, runs[0].cause), (1, Cause::Cron));
+    again.stop().await;
+}
+
+#[tokio::test]
+async fn a_number_of_events_calls_for_one_run() {
+    let threshold = Threshold {
+        count: 3,
+        cooldown: Duration::from_mins(10),
+    };
+    let triggers = Triggers {
+        threshold: Some(threshold),
+        ..Triggers::default()
+    };
+    let stage = Stage::default();
+    let puppet = Arc::new(Puppet::new("sum", triggers));
+    let offline = stage.open(&[&puppet]).await;
+    for expected in [0, 0, 1, 1, 1, 1] {
+        stage.emit(&offline, "ann", "mc").await;
+        assert_eq!(puppet.begun().len(), expected);
+    }
+    stage.pass(Duration::from_mins(10)).await;
+    assert_eq!(puppet.begun().len(), 2, "the second came after the cooldown");
+    assert!(stage.runs().await[0].reason.ends_with("the last of 3"));
+}
+
+#[tokio::test]
+async fn a_person_need_not_wait() {
+    let stage = Stage::default();
+    let (idle, off) = (when_idle("look"), at_once("off"));
+    let offline = stage.open(&[&idle, &off]).await;
+    let ask = async |name, force| offline.trigger(name, IDLE, force).await.expect("asked");
+    assert_eq!(ask("nobody", false).await, None);
+    let nothing = ask("look", false).await.expect("known");
+    assert!(nothing.runs.is_empty(), "nothing waits");
+    stage.emit(&offline, "ann", "mc1").await;
+    let run = ask("look", false).await.expect("known").runs.remove(0);
+    assert_eq!((run.state, run.cause), (RunState::Success, Cause::Manual));
+
+    off.held.send_replace(true);
+    stage.emit(&offline, "ann", "mc1").await;
+    stage.emit(&offline, "ann", "mc1").await;
+    offline.configure(Settings {
+        disabled: ["off".to_owned()].into(),
+        ..stage.settings.clone()
+    });
+    assert!(ask("off", false).await.expect("known").runs.is_empty());
+    let forced = async { ask("off", true).await.expect("known") };
+    let (forced, ()) = tokio::join!(forced, async {
+        stage.pass(Duration::ZERO).await;
+        stage.pass(IDLE).await;
+    });
+    assert!(forced.timed_out, "it is held");
+    off.held.send_replace(false);
+    stage.pass(Duration::ZERO).await;
+    assert_eq!(off.begun().len(), 3, "one at first, one under way, one forced");
+}
+
+#[tokio::test]
+async fn while_it_is_quiet_only_people_start_runs() {
+    let stage = Stage {
+        settings: Settings {
+            quiet: Quiet::Battery,
+            ..Settings::default()
+        },
+        ..Stage::default()
+    };
+    stage.plug.0.store(true, Ordering::SeqCst);
+    let puppet = at_once("look");
+    let offline = stage.open(&[&puppet]).await;
+    stage.emit(&offline, "ann", "mc1").await;
+    stage.emit(&offline, "bob", "mc2").await;
+    stage.pass(IDLE).await;
+    assert_eq!(puppet.begun(), [] as [&str; 0]);
+    let asked = offline.trigger("look", IDLE, false).await.expect("asked");
+    assert_eq!(asked.expect("known").runs.len(), 2);
+    stage.emit(&offline, "ann", "mc3").await;
+    assert_eq!(puppet.begun().len(), 2);
+    stage.plug.0.store(false, Ordering::SeqCst);
+    stage.pass(Duration::from_mins(1)).await;
+    assert_eq!(puppet.begun().len(), 3, "plugged in again");
+}
+
+#[tokio::test]
+async fn quiesce_does_what_is_due_and_then_nothing() {
+    let stage = Stage::default();
+    let (now, idle) = (at_once("now"), when_idle("idle"));
+    let offline = stage.open(&[&now, &idle]).await;
+    let both = vec![crate::stage::written("ann", "mc1")];
+    offline.events().emit(both).await.expect("on disk");
+    let quiesced = offline.quiesce().await.expect("ends");
+    assert_eq!((quiesced.before, quiesced.after), (2, 1));
+    assert_eq!(now.begun(), ["mc1"]);
+    offline.start().await.expect("does nothing");
+    stage.pass(IDLE).await;
+    assert_eq!(idle.begun(), [] as [&str; 0]);
+}

@@ -1,0 +1,218 @@
+//! A strategy under a test's control, and an offline engine around it.
+//!
+//! Owns: building it, and letting everything that is due happen. Never: a check.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use background::{About, Failure, Offline, Outcome, Parts, RunContext, Settings, Strategy, Triggers};
+use futures::FutureExt;
+use model::{EntryId, Name, Owner, Scope, SessionId};
+use ports::Chat;
+use ports::runs::{Event, Power, Run, RunQuery, Runs};
+use testkit::clock::{CountingIds, ManualClock};
+use testkit::ledger::{MemoryLedger, samples};
+use tokio::sync::watch;
+use tokio::task::yield_now;
+
+pub(crate) type Act = Box<dyn FnMut(&RunContext) -> Result<Outcome, Failure> + Send>;
+
+/// Does what the test says, on episodes.
+pub(crate) struct Puppet {
+    pub(crate) name: &'static str,
+    pub(crate) triggers: Triggers,
+    pub(crate) act: Mutex<Act>,
+    /// Attempts wait while this is set.
+    pub(crate) held: watch::Sender<bool>,
+    /// An attempt that is held ends when it is told to.
+    pub(crate) is_polite: bool,
+    /// The runs that were begun, in order.
+    pub(crate) begun: Mutex<Vec<Run>>,
+}
+
+impl fmt::Debug for Puppet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl Puppet {
+    pub(crate) fn new(name: &'static str, triggers: Triggers) -> Self {
+        Self {
+            name,
+            triggers,
+            act: Mutex::new(Box::new(|_| Ok(outcome("looked")))),
+            held: watch::Sender::new(false),
+            is_polite: false,
+            begun: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn does(
+        self,
+        act: impl FnMut(&RunContext) -> Result<Outcome, Failure> + Send + 'static,
+    ) -> Self {
+        Self {
+            act: Mutex::new(Box::new(act)),
+            ..self
+        }
+    }
+
+    /// The subjects of what was begun.
+    pub(crate) fn begun(&self) -> Vec<String> {
+        let begun = self.begun.lock().expect("no panic");
+        begun.iter().map(|run| run.work.subject.clone()).collect()
+    }
+}
+
+pub(crate) fn outcome(change: &str) -> Outcome {
+    Outcome {
+        change: change.to_owned(),
+        events: Vec::new(),
+    }
+}
+
+#[async_trait]
+impl Strategy for Puppet {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn triggers(&self) -> Triggers {
+        self.triggers
+    }
+
+    fn about(&self, event: &Event) -> Option<About> {
+        let Event::EpisodeWritten { owner, cell, .. } = event else {
+            return None;
+        };
+        Some(About {
+            owner: Some(owner.clone()),
+            subject: cell.id.to_string(),
+        })
+    }
+
+    async fn run(&self, context: &RunContext) -> Result<Outcome, Failure> {
+        self.begun.lock().expect("no panic").push(context.run.clone());
+        let mut held = self.held.subscribe();
+        let released = held.wait_for(|held| !held);
+        if self.is_polite {
+            tokio::select! {
+                _ = released => {}
+                () = context.stopping() => return Err(Failure::Retry("told to stop".to_owned())),
+            }
+        } else {
+            drop(released.await);
+        }
+        // An act may panic and be tried again.
+        (self.act.lock().unwrap_or_else(PoisonError::into_inner))(context)
+    }
+}
+
+/// A battery that tests unplug.
+#[derive(Debug, Default)]
+pub(crate) struct Plug(pub(crate) AtomicBool);
+
+impl Power for Plug {
+    fn is_on_battery(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// The world that an offline engine is opened on.
+#[derive(Debug, Default)]
+pub(crate) struct Stage {
+    pub(crate) ledger: Arc<MemoryLedger>,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) plug: Arc<Plug>,
+    pub(crate) ids: Arc<CountingIds>,
+    pub(crate) chat: Option<Arc<dyn Chat>>,
+    pub(crate) settings: Settings,
+}
+
+impl Stage {
+    pub(crate) fn build(&self, strategies: &[&Arc<Puppet>]) -> Offline {
+        let parts = Parts {
+            runs: self.ledger.clone(),
+            chat: self.chat.clone(),
+            clock: self.clock.clone(),
+            ids: self.ids.clone(),
+            power: self.plug.clone(),
+        };
+        let offline = Offline::new(parts, self.settings.clone());
+        let strategies = strategies.iter().map(|one| Arc::clone(one) as Arc<dyn Strategy>);
+        offline.register(strategies.collect());
+        offline
+    }
+
+    pub(crate) async fn open(&self, strategies: &[&Arc<Puppet>]) -> Offline {
+        let offline = self.build(strategies);
+        offline.start().await.expect("starts");
+        self.pass(Duration::ZERO).await;
+        offline
+    }
+
+    /// Lets so much time pass, and all that is due happen.
+    pub(crate) async fn pass(&self, time: Duration) {
+        self.clock.advance(time);
+        for _ in 0..300 {
+            yield_now().await;
+        }
+    }
+
+    /// Tells an event, which waits for nothing that it calls for; then all that is due happens.
+    pub(crate) async fn emit(&self, offline: &Offline, owner: &str, cell: &str) {
+        let emitted = offline.events().emit(vec![written(owner, cell)]).now_or_never();
+        emitted.expect("it returns at once").expect("on disk");
+        self.pass(Duration::ZERO).await;
+    }
+
+    /// Every run there is, the newest first.
+    pub(crate) async fn runs(&self) -> Vec<Run> {
+        let all = RunQuery {
+            page: 1,
+            page_size: 999,
+            ..RunQuery::default()
+        };
+        self.ledger.page(&all).await.expect("reads").runs
+    }
+
+    /// The states of all runs, the oldest first.
+    pub(crate) async fn states(&self) -> String {
+        let runs = self.runs().await;
+        let states: Vec<&str> = runs.iter().rev().map(|run| run.state.as_str()).collect();
+        states.join(" ")
+    }
+}
+
+pub(crate) fn user(name: &str) -> Owner {
+    Owner::user(Name::parse(name).expect("a name"))
+}
+
+pub(crate) fn written(owner: &str, cell: &str) -> Event {
+    let said = samples::says(&samples::session("app", "talk"), owner, "m", 0);
+    Event::EpisodeWritten {
+        scope: Scope::default(),
+        owner: user(owner),
+        session: SessionId::new("talk"),
+        cell: Arc::new(samples::cell(cell, &[said], &[owner])),
+        episode: EntryId::new(format!("ep_{cell}")),
+    }
+}
+
+pub(crate) fn at_once(name: &'static str) -> Arc<Puppet> {
+    Arc::new(Puppet::new(name, Triggers::default()))
+}
+
+pub(crate) const IDLE: Duration = Duration::from_mins(15);
+
+pub(crate) fn when_idle(name: &'static str) -> Arc<Puppet> {
+    let triggers = Triggers {
+        idle: Some(IDLE),
+        ..Triggers::default()
+    };
+    Arc::new(Puppet::new(name, triggers))
+}

@@ -1,0 +1,379 @@
+//! What each strategy makes of what people said, and what it makes nothing of.
+
+use std::sync::Arc;
+
+use memory::{EditEntry, Forget, Method, Search};
+use model::{EntryId, EntryKind, Origin, Owner, Page, Scope, SessionId, SessionKey};
+use ports::runs::RunState;
+use ports::{By, History, RecordedChange, Touching, Vault as _};
+use testkit::models::ScriptedChat;
+
+use crate::strategies::stage::{Stage, hits, name, page, put, put_fact, texts, user};
+
+const PROFILE: &str = "extract_user_profile";
+const FORESIGHT: &str = "extract_foresight";
+
+#[tokio::test]
+async fn a_user_with_one_episode_has_a_profile_after_a_quiet_minute() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    stage
+        .say(&process, "s", "ann", &["I live in Lisbon.", "I'm a nurse."])
+        .await;
+    let waiting = async {
+        while hits(&process.engine, "ann", EntryKind::Profile).await.is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    stage.drive(waiting).await;
+    let profile = texts(&process.engine, "ann", EntryKind::Profile).await;
+    assert_eq!(profile, ["Ann is a nurse.", "Ann lives in Lisbon."]);
+    let one = &hits(&process.engine, "ann", EntryKind::Profile).await[0].doc;
+    assert!(!one.sources.is_empty() && one.key.id.starts_with("pf_"));
+}
+
+#[tokio::test]
+async fn what_a_run_wrote_is_recorded_as_its_own_and_taken_back_with_it() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    stage
+        .say(&process, "s", "ann", &["I live in Lisbon.", "I'm a nurse."])
+        .await;
+    let profiled = stage.run(&process, PROFILE).await;
+    let dreamt = stage.run(&process, "dream").await;
+    let made = page(&process.engine, Page::User).await + &page(&process.engine, Page::Memory).await;
+    assert!(made.contains("nurse"), "{made}");
+    process.engine.shutdown().await;
+    let log = stage.history.log(&Touching::All, 100).await.expect("it reads");
+    let by = |id: &ports::RunId| {
+        let is_ours = |change: &&RecordedChange| matches!(&change.by, By::Run { run, .. } if run.id == *id);
+        log.iter().filter(is_ours).count()
+    };
+    assert!(by(&profiled[0].id) > 0, "{log:#?}");
+    assert!(by(&dreamt[0].id) > 0, "{log:#?}");
+    let is_persons = |change: &RecordedChange| matches!(change.by, By::Person { .. });
+    assert!(!log.iter().any(is_persons), "{log:#?}");
+    let process = stage.open().await;
+    process
+        .engine
+        .undo(None, &dreamt[0].id)
+        .await
+        .expect("it is taken back");
+    let left = page(&process.engine, Page::User).await + &page(&process.engine, Page::Memory).await;
+    assert!(!left.contains("nurse"), "{left}");
+}
+
+#[tokio::test]
+async fn an_episode_that_tells_no_fact_makes_a_profile_too() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    stage
+        .say(
+            &process,
+            "s",
+            "ann",
+            &["Thunder over the northern harbour again!"],
+        )
+        .await;
+    stage.run(&process, PROFILE).await;
+    assert_eq!(hits(&process.engine, "ann", EntryKind::Profile).await.len(), 1);
+}
+
+#[tokio::test]
+async fn only_what_people_said_of_themselves_is_learnt() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    stage.say(&process, "s", "ann", &["I live in Lisbon."]).await;
+    stage.say(&process, "s", "bob", &["I live in Oslo."]).await;
+    stage.say(&process, "s", "bot", &["I live in Rome."]).await;
+    for (id, origin) in [
+        ("af_a", Origin::Assistant),
+        ("af_t", Origin::Tool),
+        ("af_w", Origin::Web),
+        ("af_h", Origin::Hand),
+    ] {
+        put_fact(
+            &process.engine,
+            id,
+            origin,
+            &format!("Ann owns a {origin:?} boat."),
+        )
+        .await;
+    }
+    stage.run(&process, PROFILE).await;
+    stage.run(&process, "dream").await;
+    let profile = texts(&process.engine, "ann", EntryKind::Profile).await;
+    assert_eq!(profile, ["Ann lives in Lisbon.", "Ann owns a Hand boat."]);
+    let pages = page(&process.engine, Page::User).await + &page(&process.engine, Page::Memory).await;
+    for word in ["Oslo", "Rome", "Assistant", "Tool", "Web"] {
+        assert!(!pages.contains(word), "{word}: {pages}");
+    }
+}
+
+/// A library may have a person's name, and its documents speak as people do.
+#[tokio::test]
+async fn a_library_teaches_nothing() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    let library = Owner::library(name("ann"));
+    for (kind, id) in [(EntryKind::Topic, "kt_1"), (EntryKind::Fact, "af_1")] {
+        let body = "I live in Rome. Ann owns a boat.";
+        put(&process.engine, library.clone(), kind, id, Origin::User, body).await;
+    }
+    stage.say(&process, "s", "ann", &["I live in Lisbon."]).await;
+    for strategy in [PROFILE, FORESIGHT, "dream"] {
+        stage.run(&process, strategy).await;
+    }
+    let profile = texts(&process.engine, "ann", EntryKind::Profile).await;
+    assert_eq!(profile, ["Ann lives in Lisbon."]);
+    let pages = page(&process.engine, Page::User).await + &page(&process.engine, Page::Memory).await;
+    assert!(
+        pages.contains("Lisbon") && !pages.contains("Rome") && !pages.contains("boat"),
+        "{pages}"
+    );
+    let all = stage.vault.paths().into_iter().map(|path| path.to_string());
+    let made = all.filter(|path| path.contains("/libraries/"));
+    let kinds = ["/topics/", "/facts/"];
+    let made: Vec<String> = made
+        .filter(|path| kinds.iter().all(|kind| !path.contains(kind)))
+        .collect();
+    assert_eq!(made, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn what_a_person_changed_or_took_out_of_a_profile_stays_so() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    stage
+        .say(&process, "s", "ann", &["I live in Lisbon.", "I'm a nurse."])
+        .await;
+    stage.run(&process, PROFILE).await;
+    let profile = hits(&process.engine, "ann", EntryKind::Profile).await;
+    let id = |text: &str| {
+        let hit = profile.iter().find(|hit| hit.doc.text.contains(text));
+        EntryId::new(hit.expect("it is there").doc.key.id.clone())
+    };
+    let edit = EditEntry {
+        scope: Scope::default(),
+        owner: user("ann"),
+        id: id("nurse"),
+        subject: None,
+        summary: None,
+        body: Some("Ann is a head nurse.".to_owned()),
+    };
+    process.engine.edit(edit).await.expect("it is changed");
+    let forget = Forget::Entries(Scope::default(), user("ann"), vec![id("Lisbon")]);
+    process.engine.forget(forget).await.expect("it is taken out");
+    stage.say(&process, "t", "ann", &["I play the cello."]).await;
+    stage.run(&process, PROFILE).await;
+    let after = texts(&process.engine, "ann", EntryKind::Profile).await;
+    assert_eq!(after, ["Ann is a head nurse.", "Ann plays the cello."]);
+}
+
+#[tokio::test]
+async fn an_announcement_is_listed_found_and_ends() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    // 2 March 2026 is a Monday.
+    stage
+        .say(&process, "s", "ann", &["I'm flying to Rome on Friday."])
+        .await;
+    stage.run(&process, FORESIGHT).await;
+    let found = hits(&process.engine, "ann", EntryKind::Foresight).await;
+    assert_eq!(found.len(), 1);
+    let doc = &found[0].doc;
+    assert_eq!(
+        doc.valid_from.expect("it begins").to_string(),
+        "2026-03-06T00:00:00Z"
+    );
+    assert_eq!(
+        doc.valid_until.expect("it ends").to_string(),
+        "2026-03-07T00:00:00Z"
+    );
+    assert!(doc.text.contains("Rome") && doc.summary.contains("Said on 2 March 2026"));
+    let search = Search {
+        scope: Scope::default(),
+        owner: user("ann"),
+        query: "Rome flight".to_owned(),
+        method: Method::Hybrid,
+        memories_max: 10,
+        messages_max: 0,
+        filter: None,
+        as_of: None,
+        asked_at: None,
+        score_min: 0.0,
+        tokens_max: None,
+    };
+    let answer = process.engine.search(search).await.expect("it answers");
+    assert!(answer.memories.iter().any(|hit| hit.doc.key.id == doc.key.id));
+    stage.run(&process, "dream").await;
+    assert!(page(&process.engine, Page::Memory).await.contains(&*doc.key.id));
+}
+
+#[tokio::test]
+async fn an_announcement_in_a_models_words_is_signed_by_it() {
+    let told = r#"{"parts":[{"last":1,"title":"A flight","summary":"Ann flies to Rome.","facts":[
+        {"text":"Ann is taking a plane to Rome on 6 March 2026.","messages":[1],"date":""}]}]}"#;
+    let model = || Some(Arc::new(ScriptedChat::answering(move |_| Ok(told.to_owned()))));
+    let mut stage = Stage::default();
+    (stage.teller, stage.chat) = (model(), model());
+    let process = stage.open().await;
+    stage
+        .say(&process, "s", "ann", &["I'm flying to Rome on Friday."])
+        .await;
+    stage.run(&process, FORESIGHT).await;
+    let found = hits(&process.engine, "ann", EntryKind::Foresight).await;
+    assert_eq!(
+        found[0].doc.text,
+        "Ann is taking a plane to Rome on 6 March 2026."
+    );
+    let path = found[0].doc.path.as_ref().into();
+    let file = stage
+        .vault
+        .read(&path)
+        .await
+        .expect("it reads")
+        .expect("it is there");
+    assert_eq!(file.entries[0].entry.author.as_deref(), Some("fake/scripted"));
+}
+
+#[tokio::test]
+async fn a_profile_is_not_found_piece_by_piece() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    stage.say(&process, "s", "ann", &["I live in Lisbon."]).await;
+    stage.run(&process, PROFILE).await;
+    let search = Search {
+        scope: Scope::default(),
+        owner: user("ann"),
+        query: "Lisbon".to_owned(),
+        method: Method::Hybrid,
+        memories_max: 10,
+        messages_max: 10,
+        filter: None,
+        as_of: None,
+        asked_at: None,
+        score_min: 0.0,
+        tokens_max: None,
+    };
+    let answer = process.engine.search(search).await.expect("it answers");
+    assert!(!answer.memories.is_empty());
+    assert!(
+        answer
+            .memories
+            .iter()
+            .all(|hit| !hit.doc.key.id.starts_with("pf_"))
+    );
+}
+
+#[tokio::test]
+async fn episodes_about_the_same_are_told_as_one_and_stay() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    for session in ["a", "b"] {
+        stage
+            .say(&process, session, "ann", &["The boat leaks at the third plank."])
+            .await;
+    }
+    stage.run(&process, "reflect_episodes").await;
+    let episodes = hits(&process.engine, "ann", EntryKind::Episode).await;
+    assert_eq!(episodes.len(), 3);
+    let merged = episodes
+        .iter()
+        .find(|hit| !hit.doc.supersedes.is_empty())
+        .expect("a merged one");
+    let over: Vec<_> = episodes
+        .iter()
+        .filter(|hit| hit.superseded_by.is_some())
+        .collect();
+    assert_eq!(over.len(), 2, "its members stand below it");
+    assert_eq!(merged.doc.sources.len(), 2);
+    stage.run(&process, "reflect_episodes").await;
+    assert_eq!(hits(&process.engine, "ann", EntryKind::Episode).await.len(), 3);
+    stage
+        .say(&process, "c", "ann", &["The boat leaks at the third plank."])
+        .await;
+    stage.run(&process, "reflect_episodes").await;
+    let again = hits(&process.engine, "ann", EntryKind::Episode).await;
+    assert_eq!(again.len(), 4, "a new one in the place of the old");
+    let told: Vec<usize> = again.iter().map(|hit| hit.doc.supersedes.len()).collect();
+    assert!(told.contains(&3) && !told.contains(&2));
+}
+
+#[tokio::test]
+async fn the_pages_follow_what_is_known_and_forgotten() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    stage.say(&process, "s", "ann", &["I live in Lisbon."]).await;
+    stage.say(&process, "t", "ann", &["I'm a nurse."]).await;
+    stage.run(&process, PROFILE).await;
+    stage.run(&process, "dream").await;
+    let before = page(&process.engine, Page::User).await;
+    assert!(
+        before.contains("Ann lives in Lisbon. [pf_") && before.contains("Ann is a nurse. [pf_"),
+        "{before}"
+    );
+    stage.run(&process, "dream").await;
+    assert_eq!(
+        page(&process.engine, Page::User).await,
+        before,
+        "nothing new: the same bytes"
+    );
+    let gone = SessionKey {
+        scope: Scope::default(),
+        session: SessionId::new("s"),
+    };
+    process
+        .engine
+        .forget(Forget::Session(gone))
+        .await
+        .expect("it forgets");
+    let after = page(&process.engine, Page::User).await;
+    assert!(!after.contains("Lisbon") && after.contains("nurse"), "{after}");
+}
+
+#[tokio::test]
+async fn a_model_is_asked_and_the_rules_serve_where_it_fails() {
+    let answer = r#"{"explicit_info":[{"category":"Home","description":"Ann lives in Lisbon by the river.","evidence":[1]}],"implicit_traits":[]}"#;
+    let stage = Stage::asking(ScriptedChat::answering(move |_| Ok(answer.to_owned())));
+    let process = stage.open().await;
+    stage.say(&process, "s", "ann", &["I live in Lisbon."]).await;
+    let runs = stage.run(&process, PROFILE).await;
+    assert_eq!((runs[0].state, runs[0].cost.calls), (RunState::Success, 1));
+    assert_eq!(
+        texts(&process.engine, "ann", EntryKind::Profile).await,
+        ["Ann lives in Lisbon by the river."]
+    );
+    let stage = Stage::asking(ScriptedChat::unreachable());
+    let process = stage.open().await;
+    stage.say(&process, "s", "ann", &["I live in Lisbon."]).await;
+    stage.run(&process, PROFILE).await;
+    assert_eq!(
+        texts(&process.engine, "ann", EntryKind::Profile).await,
+        ["Ann lives in Lisbon."]
+    );
+}
+
+#[tokio::test]
+async fn many_episodes_in_one_busy_time_are_one_call() {
+    let stage = Stage::asking(ScriptedChat::answering(|_| {
+        Ok("{\"explicit_info\":[]}".to_owned())
+    }));
+    let process = stage.open().await;
+    for n in 0..10 {
+        let text = format!("I own the boat number {n}.");
+        stage
+            .say(&process, &format!("s{n}"), "ann", &[text.as_str()])
+            .await;
+    }
+    let runs = stage.run(&process, PROFILE).await;
+    assert_eq!(runs.len(), 1);
+    let asked = stage.chat.as_ref().expect("it was given").requests();
+    assert_eq!(asked.len(), 1, "one profile, no foresight to tell");
+    let chars: usize = asked[0]
+        .messages
+        .iter()
+        .map(|message| message.content.len())
+        .sum();
+    assert!(chars < 8_000, "{chars} characters");
+}

@@ -1,0 +1,281 @@
+//! The memory API of a root, wherever it runs: in this process, or in the server that holds the root.
+//!
+//! Owns: which of the two it is, and what a refusal means at a terminal. Never: a use case; every command asks the API.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gateway::{AskError, Client, Form, Gateway, Reply, Settings};
+use model::{Scope, Zone};
+use ports::Clock;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use wire::{Envelope, ErrorCode, ErrorEnvelope, HealthData};
+
+use crate::clock::SystemClock;
+use crate::commands::{Desk, tokens};
+use crate::error::{Exit, Failure};
+use crate::serving;
+use crate::world::{World, zone};
+
+/// How long a command waits for another one to be done with the root, or for a starting server to listen.
+const WAIT: Duration = Duration::from_secs(3);
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The API of one root.
+#[derive(Debug)]
+pub(crate) struct Api {
+    client: Client,
+    /// None when a server has it.
+    world: Option<World>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) zone: Zone,
+}
+
+impl Api {
+    /// Opens the root; when a server has it, that one is asked, with a token that opens `scope` if there is one.
+    pub(crate) async fn open(desk: &Desk, scope: Option<&Scope>) -> Result<Self, Failure> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let config = &desk.loaded.config;
+        loop {
+            let opened = if desk.asks_only {
+                World::open_to_ask(&desk.root, config, desk.open_index).await
+            } else {
+                World::open(&desk.root, config, desk.open_index).await
+            };
+            let in_use = match opened {
+                Ok(world) => return Ok(Self::here(world)),
+                Err(failure) if failure.exit == Exit::InUse => failure,
+                Err(failure) => return Err(failure),
+            };
+            if let Some(address) = serving::find(&desk.root) {
+                let mut tokens = tokens(config)?;
+                // The one for everything; else the one for this scope; else one whose refusal says what is missing.
+                tokens.sort_by_key(|token| match &token.scope {
+                    None => 0,
+                    opened if opened.as_ref() == scope => 1,
+                    Some(_) => 2,
+                });
+                let token = tokens.into_iter().next().map(|token| token.secret);
+                return Ok(Self {
+                    client: Client::there(address, token),
+                    world: None,
+                    clock,
+                    zone: zone(config)?,
+                });
+            }
+            if clock.elapsed() >= WAIT {
+                return Err(in_use);
+            }
+            clock.sleep(LOOK).await;
+        }
+    }
+
+    /// The API of a world that this process opened.
+    pub(crate) fn here(world: World) -> Self {
+        let settings = Settings {
+            body_bytes_max: usize::MAX,
+            upload_bytes_max: usize::MAX,
+            ..Settings::default()
+        };
+        let (clock, ids) = (world.clock.clone(), world.ids.clone());
+        let gateway = Gateway::new(world.engine.clone(), settings, clock.clone(), ids)
+            .with_offline(world.offline.clone())
+            .with_knowledge(world.knowledge.clone());
+        Self {
+            client: Client::here(&gateway),
+            zone: world.zone.clone(),
+            world: Some(world),
+            clock,
+        }
+    }
+
+    /// Asks a route below `/api/v2` with GET.
+    pub(crate) async fn get<T: DeserializeOwned>(&self, route: &str) -> Result<T, Failure> {
+        data(self.client.get(&format!("/api/v2{route}")).await)
+    }
+
+    /// Asks a route below `/api/v2` with POST.
+    pub(crate) async fn post<T: DeserializeOwned>(
+        &self,
+        route: &str,
+        body: &impl Serialize,
+    ) -> Result<T, Failure> {
+        let body = serde_json::to_vec(body).map_err(anyhow::Error::from)?;
+        data(self.client.post(&format!("/api/v2{route}"), body).await)
+    }
+
+    /// A JSON body's answer from a route without an envelope.
+    pub(crate) async fn post_bare<T: DeserializeOwned>(
+        &self,
+        route: &str,
+        body: &impl Serialize,
+    ) -> Result<T, Failure> {
+        let body = serde_json::to_vec(body).map_err(anyhow::Error::from)?;
+        parsed(&accepted(
+            self.client.post(&format!("/api/v2{route}"), body).await,
+        )?)
+    }
+
+    /// Has background runs done while this process lives; a server does them anyway.
+    pub(crate) async fn run_background(&self) -> Result<(), Failure> {
+        if let Some(world) = &self.world {
+            world.offline.start().await.map_err(memory::EngineError::from)?;
+        }
+        Ok(())
+    }
+
+    /// Asks a route below `/api/v2` with DELETE; none where nothing was there.
+    pub(crate) async fn delete<T: DeserializeOwned>(&self, route: &str) -> Result<Option<T>, Failure> {
+        let reply = self.client.delete(&format!("/api/v2{route}")).await;
+        match reply {
+            Ok(Reply { status: 204, .. }) => Ok(None),
+            reply => data(reply).map(Some),
+        }
+    }
+
+    /// Sends a form to a route below `/api/v2`.
+    pub(crate) async fn upload<T: DeserializeOwned>(&self, route: &str, form: Form) -> Result<T, Failure> {
+        data(self.client.upload(&format!("/api/v2{route}"), form).await)
+    }
+
+    /// How the system is.
+    pub(crate) async fn health(&self) -> Result<HealthData, Failure> {
+        parsed(&accepted(self.client.get("/health").await)?)
+    }
+
+    /// Ends what this process opened.
+    pub(crate) async fn close(self) {
+        if let Some(world) = self.world {
+            world.shutdown().await;
+        }
+    }
+}
+
+/// What a success holds.
+pub(crate) fn data<T: DeserializeOwned>(reply: Result<Reply, AskError>) -> Result<T, Failure> {
+    let envelope: Envelope<T> = parsed(&accepted(reply)?)?;
+    Ok(envelope.data)
+}
+
+fn parsed<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
+    serde_json::from_slice(body).map_err(|error| {
+        Failure::from(anyhow::Error::from(error).context("the server's answer cannot be read"))
+            .hint("the server may be of another version: start it again")
+    })
+}
+
+/// The body of a success.
+fn accepted(reply: Result<Reply, AskError>) -> Result<Vec<u8>, Failure> {
+    let reply = reply?;
+    if (200..300).contains(&reply.status) {
+        return Ok(reply.body);
+    }
+    let Ok(ErrorEnvelope { error, .. }) = serde_json::from_slice(&reply.body) else {
+        let status = reply.status;
+        return Err(anyhow::anyhow!("the server answered with status {status} and no reason").into());
+    };
+    let (exit, hint) = match error.code {
+        ErrorCode::NotFound => (Exit::NotFound, None),
+        ErrorCode::BadRequest
+        | ErrorCode::InvalidInput
+        | ErrorCode::PayloadTooLarge
+        | ErrorCode::ExtractionEmpty
+        | ErrorCode::UnsupportedFormat
+        | ErrorCode::ProviderNotConfigured => (Exit::Usage, None),
+        ErrorCode::Unauthorized => (
+            Exit::Failed,
+            Some("server.tokens must have a token that the running server was started with"),
+        ),
+        ErrorCode::Forbidden => (
+            Exit::Failed,
+            Some(
+                "name what the token opens with --app and --project, or give server.tokens one without them",
+            ),
+        ),
+        _ => (Exit::Failed, None),
+    };
+    Err(Failure {
+        exit,
+        error: anyhow::anyhow!(reply.detail.unwrap_or(error.message)),
+        hint: hint.map(str::to_owned),
+    })
+}
+
+impl From<AskError> for Failure {
+    fn from(error: AskError) -> Self {
+        let hint = match &error {
+            AskError::Unreachable { .. } => {
+                "a server has this root, and it may be starting or stopping: try again, or stop it"
+            }
+            AskError::HungUp { .. } | AskError::BrokenOff(_) => {
+                "it may have been done all the same: look, or do it again"
+            }
+        };
+        Self {
+            exit: Exit::InUse,
+            error: error.into(),
+            hint: Some(hint.to_owned()),
+        }
+    }
+}
+
+/// A path with its query, every value encoded.
+#[derive(Debug)]
+pub(crate) struct Path {
+    text: String,
+    has_query: bool,
+}
+
+impl Path {
+    /// A route, and an id in it.
+    pub(crate) fn new(route: &str, id: &str) -> Self {
+        Self {
+            text: format!("{route}{}", Encoded(id)),
+            has_query: false,
+        }
+    }
+
+    /// What follows the id.
+    pub(crate) fn then(mut self, route: &str) -> Self {
+        self.text.push_str(route);
+        self
+    }
+
+    /// One more value of the query.
+    pub(crate) fn with(mut self, key: &str, value: impl fmt::Display) -> Self {
+        self.text.push(if self.has_query { '&' } else { '?' });
+        self.text.push_str(key);
+        self.text.push('=');
+        self.text.push_str(&Encoded(&value.to_string()).to_string());
+        self.has_query = true;
+        self
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+struct Encoded<'a>(&'a str);
+
+impl fmt::Display for Encoded<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for byte in self.0.bytes() {
+            if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+                write!(f, "{}", char::from(byte))?;
+            } else {
+                write!(f, "%{byte:02X}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// No body: what a route without one is sent.
+pub(crate) const NOTHING: Value = Value::Null;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+//! The commands: one function for each, in terms of the engine.
+
+mod cache;
+mod chat;
+mod configuration;
+mod context;
+mod demo;
+mod history;
+mod import;
+mod knowledge;
+mod memory;
+mod runs;
+mod serve;
+mod skill;
+mod upkeep;
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use model::{Name, Owner, Scope, Timestamp, Zone};
+
+use crate::api::Api;
+use crate::args::{Cli, Command, DEFAULT_USER, ScopeArgs, Whose};
+use crate::config::{Loaded, load};
+use crate::environment;
+use crate::error::{Exit, Failure};
+use crate::world::OpenIndex;
+
+pub(crate) use serve::tokens;
+
+/// What every command stands on.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    pub(crate) root: PathBuf,
+    pub(crate) loaded: Loaded,
+    pub(crate) json: bool,
+    /// Whether somebody looks at progress.
+    pub(crate) watched: bool,
+    pub(crate) open_index: OpenIndex,
+    /// Whether the command is a question, which leaves all other work to those that come after it.
+    pub(crate) asks_only: bool,
+}
+
+/// Runs the command that was typed.
+pub(crate) fn run(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
+    let root = cli.root.or_else(environment::default_root).ok_or_else(|| {
+        Failure::usage("there is no home folder").hint("say where everything shall be with --root DIR")
+    })?;
+    let loaded = load(&root, environment::variables())
+        .map_err(|error| Failure::usage(format!("{:#}", anyhow::Error::from(error))))?;
+    start_log(&loaded)?;
+    let desk = Desk {
+        root,
+        loaded,
+        json: cli.json,
+        watched: !cli.json && !cli.quiet,
+        open_index,
+        asks_only: matches!(cli.command, Command::Search(_)),
+    };
+    let scope = cli.command.scope().as_ref().map(scope).transpose()?;
+    let scope = scope.as_ref();
+    match cli.command {
+        Command::Config => configuration::show(&desk),
+        Command::Add(args) => desk.with_api(scope, async |api| memory::add(&desk, api, args).await),
+        Command::Import(args) => desk.with_api(scope, async |api| import::import(&desk, api, args).await),
+        Command::Search(args) => desk.with_api(scope, async |api| memory::search(&desk, api, args).await),
+        Command::Get(args) => desk.with_api(scope, async |api| memory::get(&desk, api, args).await),
+        Command::Skill(args) => desk.with_api(scope, async |api| skill::skill(&desk, api, args).await),
+        Command::Forget(args) => desk.with_api(scope, async |api| memory::forget(&desk, api, args).await),
+        Command::Log(args) => desk.with_api(scope, async |api| history::log(&desk, api, args).await),
+        Command::Diff(args) => desk.with_api(scope, async |api| history::diff(&desk, api, args).await),
+        Command::Undo(args) => desk.with_api(scope, async |api| history::undo(&desk, api, args).await),
+        Command::Audit(args) => desk.with_api(scope, async |api| history::audit(&desk, api, args).await),
+        Command::Knowledge(args) => {
+            desk.with_api(scope, async |api| knowledge::knowledge(&desk, api, args).await)
+        }
+        Command::Rebuild => desk.with_api(scope, async |api| upkeep::rebuild(&desk, api).await),
+        Command::Sync => desk.with_api(scope, async |api| upkeep::sync(&desk, api).await),
+        Command::Status(args) => desk.with_api(scope, async |api| upkeep::status(&desk, api, args).await),
+        Command::Retry(args) => desk.with_api(scope, async |api| upkeep::retry(&desk, api, args).await),
+        Command::Runs(args) => desk.with_api(scope, async |api| runs::list(&desk, api, args).await),
+        Command::Trigger(args) => desk.with_api(scope, async |api| runs::trigger(&desk, api, args).await),
+        Command::Context(args) => context::context(&args, desk.json),
+        Command::Serve(args) => serve::serve(&desk, &args),
+        Command::Chat(args) => chat::chat(&desk, args),
+        Command::Cache(args) => cache::cache(&desk, &args),
+        Command::Demo(args) => demo::demo(&desk, &args),
+    }
+}
+
+impl Desk {
+    /// Opens the root's API, does the work, and closes everything in order, whatever the work said.
+    fn with_api(
+        &self,
+        scope: Option<&Scope>,
+        work: impl AsyncFnOnce(&Api) -> Result<Exit, Failure>,
+    ) -> Result<Exit, Failure> {
+        runtime()?.block_on(async {
+            let api = Api::open(self, scope).await?;
+            let interrupted = async {
+                tokio::signal::ctrl_c().await.ok();
+                Ok(Exit::Interrupted)
+            };
+            let result = tokio::select! {
+                result = work(&api) => result,
+                result = interrupted => result,
+            };
+            api.close().await;
+            result
+        })
+    }
+}
+
+/// The process's one runtime.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    Ok(runtime.context("cannot start the runtime")?)
+}
+
+fn start_log(loaded: &Loaded) -> Result<(), Failure> {
+    let log = &loaded.config.log;
+    let filter = tracing_subscriber::EnvFilter::try_new(&log.filter).map_err(|error| {
+        Failure::usage(format!("log.filter: {error}")).hint("as in `info` or `engine=debug`")
+    })?;
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr);
+    let started = if log.json {
+        builder.json().try_init()
+    } else {
+        builder.try_init()
+    };
+    // A process that runs several commands, as tests do, keeps the first log.
+    started.ok();
+    Ok(())
+}
+
+pub(crate) fn scope(args: &ScopeArgs) -> Result<Scope, Failure> {
+    Ok(Scope::new(
+        name("--app", &args.app)?,
+        name("--project", &args.project)?,
+    ))
+}
+
+pub(crate) fn owner(whose: &Whose) -> Result<Owner, Failure> {
+    match (&whose.user, &whose.agent) {
+        (_, Some(agent)) => Ok(Owner::agent(name("--agent", agent)?)),
+        (user, None) => {
+            let user = proxy::name_of(user.as_deref().unwrap_or(DEFAULT_USER));
+            Ok(Owner::user(user.ok_or_else(|| {
+                Failure::usage("--user: an id must not be empty")
+            })?))
+        }
+    }
+}
+
+pub(crate) fn name(option: &str, text: &str) -> Result<Name, Failure> {
+    Name::parse(text).map_err(|error| Failure::usage(format!("{option}: {error}")))
+}
+
+pub(crate) fn time(option: &str, text: &str, zone: &Zone) -> Result<Timestamp, Failure> {
+    match text.parse::<i64>() {
+        Ok(millis) => Ok(Timestamp::from_millis(millis)),
+        Err(_) => zone
+            .parse(text)
+            .map_err(|error| Failure::usage(format!("{option}: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

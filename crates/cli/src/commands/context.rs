@@ -1,0 +1,351 @@
+//! `quipu context`: what a transcript looks like to a model within a budget, and why.
+//!
+//! Owns: reading the file, the report. Never: a root, a server, a network; never the decisions, which `context` makes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use context::budget::{Budget, OverBudget};
+use context::event::{Event, NodeId};
+use context::guard::{Claims, Window};
+use context::ladder::Attempt;
+use context::plan::Trigger;
+use context::policy::Policy;
+use context::ranges;
+use context::record;
+use context::session::{Session, What};
+use context::tokens::Meter;
+use context::view::View;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use transcript::dialect::{self, Transcript};
+use transcript::{Item, ItemId};
+
+use crate::args::ContextArgs;
+use crate::error::{Exit, Failure};
+use crate::output;
+
+/// How many characters of an item the list of a view shows.
+const EXCERPT_CHARS_MAX: usize = 72;
+
+/// What stays free for the answer where nobody says it: so many'th of the window.
+const RESERVE_PART: usize = 8;
+
+/// A transcript, fitted into a budget.
+struct Trial {
+    transcript: Transcript,
+    session: Session,
+    budget: Budget,
+    events: Vec<Event>,
+    attempts: Vec<Attempt>,
+    view: Result<View, OverBudget>,
+}
+
+/// Runs the command.
+pub(crate) fn context(args: &ContextArgs, as_json: bool) -> Result<Exit, Failure> {
+    let file = args
+        .file
+        .as_deref()
+        .ok_or_else(|| Failure::usage("which transcript? `quipu context FILE`"))?;
+    let bytes = std::fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::usage(format!(
+            "`{}` is not UTF-8 text: byte {at} is not",
+            file.display()
+        ))
+    })?;
+    let transcript =
+        dialect::read(&text).map_err(|error| Failure::usage(format!("`{}`: {error}", file.display())))?;
+    let trial = Trial::of(transcript, args)?;
+    match &args.recover {
+        Some(id) => trial.recover(id, as_json),
+        None if as_json => trial.print_json(),
+        None => trial.print(),
+    }
+}
+
+/// What `--json` prints. The messages go out as the bytes they came in.
+#[derive(Serialize)]
+struct Told {
+    system: Option<Box<RawValue>>,
+    view: Vec<Box<RawValue>>,
+    tokens: usize,
+    budget: usize,
+    events: Vec<Box<RawValue>>,
+    report: Value,
+}
+
+fn raw(texts: impl IntoIterator<Item = String>) -> Result<Vec<Box<RawValue>>, Failure> {
+    let raw = texts
+        .into_iter()
+        .map(RawValue::from_string)
+        .collect::<Result<_, _>>();
+    Ok(raw.map_err(anyhow::Error::from)?)
+}
+
+impl Trial {
+    fn of(transcript: Transcript, args: &ContextArgs) -> Result<Self, Failure> {
+        let policy = Policy::preset(&args.policy).ok_or_else(|| {
+            Failure::usage(format!("there is no policy `{}`", args.policy))
+                .hint(format!("there are {}", Policy::PRESETS.join(", ")))
+        })?;
+        let model = args.model.clone().or_else(|| transcript.model.clone());
+        let meter = model.as_deref().map_or_else(Meter::estimate, Meter::for_model);
+        let budget = budget(args, model.as_deref(), &transcript, &meter);
+        let mut session = Session::new(policy, meter);
+        for item in &transcript.items {
+            session.apply(&session.arrival(Arc::new(item.clone())));
+        }
+        let mut events = Vec::new();
+        let attempts = session.fit(&budget, Trigger::Auto, |event| events.push(event.clone()));
+        let view = session.assemble(&budget);
+        Ok(Self {
+            transcript,
+            session,
+            budget,
+            events,
+            attempts,
+            view,
+        })
+    }
+
+    fn print_json(&self) -> Result<Exit, Failure> {
+        let view = match &self.view {
+            Ok(view) => view,
+            Err(error) => return Self::impossible(error, true),
+        };
+        let items: Vec<Item> = view.items.iter().map(|item| Item::clone(item)).collect();
+        let system = dialect::system(self.transcript.dialect, &items);
+        output::json(&Told {
+            system: raw(system)?.pop(),
+            view: raw(dialect::write(self.transcript.dialect, &items))?,
+            tokens: view.tokens,
+            budget: self.budget.window,
+            events: raw(self.events.iter().map(record::write))?,
+            report: self.report(),
+        })?;
+        Ok(Exit::Ok)
+    }
+
+    fn report(&self) -> Value {
+        let inputs = self.session.inputs(&self.budget);
+        let parts: BTreeMap<&str, usize> = self
+            .session
+            .parts(&self.budget)
+            .into_iter()
+            .map(|(part, tokens)| (part.as_str(), tokens))
+            .collect();
+        let attempts: Vec<Value> = self.attempts.iter().map(attempt).collect();
+        json!({
+            "dialect": self.transcript.dialect.as_str(),
+            "policy": self.session.policy().name,
+            "items": self.transcript.items.len(),
+            "skipped": self.transcript.skipped,
+            "limit": inputs.limit,
+            "threshold": inputs.threshold,
+            "target": inputs.target,
+            "parts": parts,
+            "attempts": attempts,
+        })
+    }
+
+    fn print(&self) -> Result<Exit, Failure> {
+        let inputs = self.session.inputs(&self.budget);
+        let (items, kind) = (self.transcript.items.len(), self.transcript.dialect.as_str());
+        output::line(format_args!(
+            "{items} items ({kind}), policy {}\n",
+            self.session.policy().name
+        ))?;
+        for (part, tokens) in self.session.parts(&self.budget) {
+            let share = tokens as f64 * 100.0 / self.budget.window.max(1) as f64;
+            output::line(format_args!(
+                "{:<16} {tokens:>9} tokens {share:>6.1} %",
+                part.as_str()
+            ))?;
+        }
+        output::line(format_args!(
+            "{:<16} {:>9} tokens\n",
+            "budget", self.budget.window
+        ))?;
+        if self.attempts.is_empty() {
+            output::line(format_args!(
+                "nothing to compact: the limit is {}, a compaction is due at {}\n",
+                inputs.limit, inputs.threshold
+            ))?;
+        }
+        for attempt in &self.attempts {
+            output::line(format_args!("{}", sentence(attempt)))?;
+        }
+        let view = match &self.view {
+            Ok(view) => view,
+            Err(error) => return Self::impossible(error, false),
+        };
+        output::line(format_args!(
+            "\nthe view: {} items, {} tokens",
+            view.items.len(),
+            view.tokens
+        ))?;
+        for piece in self.session.frontier() {
+            let name = match &piece.what {
+                What::Item { id, .. } => id.to_string(),
+                What::Node(node) => node.id.to_string(),
+            };
+            let role = format!("{:?}", piece.item.role).to_lowercase();
+            output::line(format_args!(
+                "{name:>7} {role:<9} {:>7}  {}",
+                piece.tokens,
+                excerpt(&piece.item)
+            ))?;
+        }
+        Ok(Exit::Ok)
+    }
+
+    /// The typed error, on standard output with `--json`, so that a script finds it where the view would be.
+    fn impossible(error: &OverBudget, as_json: bool) -> Result<Exit, Failure> {
+        if as_json {
+            let parts: BTreeMap<&str, usize> = error
+                .parts
+                .iter()
+                .map(|(part, tokens)| (part.as_str(), *tokens))
+                .collect();
+            output::json(&json!({"error": {
+                "code": error.code.as_str(),
+                "message": error.to_string(),
+                "limit": error.limit,
+                "tokens": error.tokens,
+                "parts": parts,
+            }}))?;
+        }
+        Err(Failure::usage(error))
+    }
+
+    fn recover(&self, id: &str, as_json: bool) -> Result<Exit, Failure> {
+        let ids: Vec<u64> = match (ItemId::parse(id), NodeId::parse(id)) {
+            (Some(item), _) => vec![item.0],
+            (_, Some(node)) => self.covered(node),
+            _ => {
+                return Err(
+                    Failure::usage(format!("`{id}` is no id")).hint("ids read m17 (an item) or n3 (a node)")
+                );
+            }
+        };
+        let originals = ids
+            .into_iter()
+            .filter_map(|at| self.transcript.items.get(usize::try_from(at).ok()?));
+        let originals: Vec<String> = originals
+            .filter_map(|item| Some(item.raw.as_deref()?.to_owned()))
+            .collect();
+        if originals.is_empty() {
+            let missing = Failure::usage(format!("this transcript has no `{id}` within this budget"));
+            return Err(Failure {
+                exit: Exit::NotFound,
+                ..missing
+            });
+        }
+        if as_json {
+            output::json(&raw(originals)?)?;
+        } else {
+            originals
+                .iter()
+                .try_for_each(|original| output::line(format_args!("{original}")))?;
+        }
+        Ok(Exit::Ok)
+    }
+
+    fn covered(&self, id: NodeId) -> Vec<u64> {
+        let node = self.events.iter().find_map(|event| match event {
+            Event::Node(node) if node.id == id => Some(node),
+            _ => None,
+        });
+        let Some(node) = node else { return Vec::new() };
+        let count = self.transcript.items.len() as u64;
+        (0..count)
+            .filter(|&at| ranges::contains(&node.covers, ItemId(at)))
+            .collect()
+    }
+}
+
+fn budget(args: &ContextArgs, model: Option<&str>, transcript: &Transcript, meter: &Meter) -> Budget {
+    let tools = transcript.tools.as_deref().map_or(0, |tools| meter.tools(tools));
+    if let Some(tokens) = args.budget {
+        return Budget {
+            tools,
+            ..Budget::view(tokens)
+        };
+    }
+    let model = model.map(str::to_owned);
+    let window = Window::resolve(&Claims {
+        model,
+        ..Claims::default()
+    })
+    .tokens;
+    let reserve = window / RESERVE_PART;
+    Budget {
+        window,
+        reserve,
+        tools,
+        injected: 0,
+        safety: 0,
+    }
+}
+
+fn attempt(attempt: &Attempt) -> Value {
+    let plan = &attempt.plan;
+    json!({
+        "effort": plan.effort.as_str(),
+        "reason": plan.reason.as_str(),
+        "used": plan.inputs.used,
+        "limit": plan.inputs.limit,
+        "threshold": plan.inputs.threshold,
+        "target": plan.inputs.target,
+        "items_leaving": plan.leaves.len(),
+        "results_masked": plan.masks.len(),
+        "gain_expected": plan.gain_expected,
+        "gain_required": plan.gain_required,
+        "gain": attempt.gain,
+    })
+}
+
+fn sentence(attempt: &Attempt) -> String {
+    let plan = &attempt.plan;
+    let outcome = match attempt.gain {
+        Some(gain) => format!("gained {gain} tokens"),
+        None => format!("left: it would gain less than {}", plan.gain_required),
+    };
+    format!(
+        "{} ({}): the view weighs {} of {}, due at {}; {} items leave, {} results are masked, {} tokens expected; {outcome}",
+        plan.effort.as_str(),
+        plan.reason.as_str(),
+        plan.inputs.used,
+        plan.inputs.limit,
+        plan.inputs.threshold,
+        plan.leaves.len(),
+        plan.masks.len(),
+        plan.gain_expected,
+    )
+}
+
+fn excerpt(item: &Item) -> String {
+    let calls = item
+        .calls()
+        .map(|call| format!("→ {} {}", call.name, call.arguments));
+    let outcomes = item.outcomes().map(|outcome| format!("← {}", outcome.text));
+    let said: Vec<String> = std::iter::once(item.prose())
+        .chain(calls)
+        .chain(outcomes)
+        .collect();
+    let flat: String = said
+        .iter()
+        .flat_map(|text| text.split_whitespace())
+        .collect::<Vec<_>>()
+        .join(" ");
+    let short: String = flat.chars().take(EXCERPT_CHARS_MAX).collect();
+    if short.len() < flat.len() {
+        format!("{short}…")
+    } else {
+        short
+    }
+}

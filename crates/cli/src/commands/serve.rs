@@ -1,0 +1,198 @@
+//! `quipu serve`: the HTTP API until a signal ends it.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use anyhow::Context;
+use gateway::{Auth, Gateway, Secret, ServeError, Settings, Token};
+use model::Scope;
+use proxy::Proxy;
+use serde_json::json;
+
+use super::{Desk, name, runtime};
+use crate::args::ServeArgs;
+use crate::config::{Config, load};
+use crate::environment;
+use crate::error::{Exit, Failure};
+use crate::output;
+use crate::serving::Notice;
+use crate::upstreams;
+use crate::world::{World, secret};
+
+pub(super) fn serve(desk: &Desk, args: &ServeArgs) -> Result<Exit, Failure> {
+    let config = &desk.loaded.config;
+    let listen = args.listen.as_deref().unwrap_or(&config.server.listen);
+    let address: SocketAddr = listen.parse().map_err(|_| {
+        Failure::usage(format!("`{listen}` is not an address to listen on")).hint("as in `127.0.0.1:4777`")
+    })?;
+    let settings = settings(config)?;
+    runtime()?.block_on(async {
+        let world = World::open(&desk.root, config, desk.open_index).await?;
+        let proxy = upstreams::proxy(&world, &desk.root, config, args.upstream.as_deref());
+        let bound = Duration::from_secs(u64::from(config.server.shutdown_seconds));
+        let (ended_at, heard) = (OnceLock::new(), signal());
+        let ended = async {
+            heard.await;
+            ended_at.get_or_init(|| world.clock.elapsed());
+        };
+        let served = match &proxy {
+            Ok(proxy) => until_signal(desk, &world, proxy.clone(), settings, (address, ended)).await,
+            Err(_) => Ok(()),
+        };
+        let end = ended_at.get().copied().unwrap_or(world.clock.elapsed()) + bound;
+        let left = || end.saturating_sub(world.clock.elapsed());
+        if let Ok(Some(proxy)) = &proxy {
+            proxy.shutdown(left() / 2).await;
+        }
+        world.shutdown_within(left()).await;
+        proxy.and(served).map(|()| Exit::Ok)
+    })
+}
+
+async fn until_signal(
+    desk: &Desk,
+    world: &World,
+    proxy: Option<Proxy>,
+    settings: Settings,
+    (address, ended): (SocketAddr, impl Future<Output = ()> + Send),
+) -> Result<(), Failure> {
+    let gateway = Gateway::new(
+        world.engine.clone(),
+        settings,
+        world.clock.clone(),
+        world.ids.clone(),
+    )
+    .with_knowledge(world.knowledge.clone());
+    let gateway = match proxy {
+        Some(proxy) => gateway.with_proxy(proxy),
+        None => gateway,
+    };
+    let gateway = gateway.with_offline(world.offline.clone());
+    world.offline.start().await.map_err(memory::EngineError::from)?;
+    let listener = gateway.bind(address).await?;
+    let bound = listener.local_addr()?;
+    // Until the last request is answered, commands beside this process ask it.
+    let _notice = Notice::put(&desk.root, bound)
+        .with_context(|| format!("cannot write into `{}`", desk.root.display()))?;
+    if desk.json {
+        output::json(&json!({"listening": format!("http://{bound}"), "root": desk.root}))?;
+    } else {
+        output::line(format_args!("serving {} on http://{bound}", desk.root.display()))?;
+    }
+    tokio::select! {
+        served = gateway.serve(listener, ended) => Ok(served?),
+        never = follow(desk, world) => match never {},
+    }
+}
+
+/// How often to see whether the configuration changed.
+const CONFIGURATION_LOOK: Duration = Duration::from_secs(5);
+
+/// Takes over what the file says of background runs whenever it changes.
+async fn follow(desk: &Desk, world: &World) -> Infallible {
+    let file = desk.loaded.file.as_path();
+    let state = || {
+        std::fs::metadata(file)
+            .and_then(|about| Ok((about.modified()?, about.len())))
+            .ok()
+    };
+    let mut seen = state();
+    loop {
+        world.clock.sleep(CONFIGURATION_LOOK).await;
+        let now = state();
+        if now == seen {
+            continue;
+        }
+        seen = now;
+        match load(&desk.root, environment::variables()) {
+            Ok(loaded) => world.configure(&loaded.config),
+            Err(error) => tracing::warn!(%error, "the configuration stays as it was"),
+        }
+    }
+}
+
+/// Ends with SIGINT or SIGTERM; heard from the call on, so that none between it and the wait ends the process.
+#[cfg(unix)]
+fn signal() -> impl Future<Output = ()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let heard = |kind| signal(kind).expect("a process may handle its signals");
+    let (mut interrupted, mut terminated) = (heard(SignalKind::interrupt()), heard(SignalKind::terminate()));
+    async move {
+        tokio::select! {
+            _ = interrupted.recv() => {}
+            _ = terminated.recv() => {}
+        }
+    }
+}
+
+/// Ends with an interrupt.
+#[cfg(not(unix))]
+async fn signal() {
+    tokio::signal::ctrl_c().await.ok();
+}
+
+/// The tokens that are configured.
+pub(crate) fn tokens(config: &Config) -> Result<Vec<Token>, Failure> {
+    let tokens = config.server.tokens.iter().map(|token| {
+        let secret = secret("server.tokens", &token.secret)?
+            .ok_or_else(|| Failure::usage("server.tokens: a secret must not be empty"))?;
+        let scope = match (&token.app, &token.project) {
+            (None, None) => None,
+            (app, project) => {
+                let part =
+                    |text: &Option<String>| name("server.tokens", text.as_deref().unwrap_or("default"));
+                Some(Scope::new(part(app)?, part(project)?))
+            }
+        };
+        let user = token.user.as_deref().map(|user| {
+            proxy::name_of(user).ok_or_else(|| Failure::usage("server.tokens: a user must not be empty"))
+        });
+        Ok(Token {
+            secret: Secret::new(secret),
+            scope,
+            user: user.transpose()?,
+        })
+    });
+    tokens.collect()
+}
+
+fn settings(config: &Config) -> Result<Settings, Failure> {
+    Ok(Settings {
+        auth: Auth {
+            tokens: tokens(config)?,
+        },
+        body_bytes_max: config.server.body_mebibytes_max << 20,
+        upload_bytes_max: config.knowledge.upload_mebibytes_max << 20,
+        // What follows the last request has the other half.
+        shutdown: Duration::from_secs(u64::from(config.server.shutdown_seconds)) / 2,
+        user_headers: config
+            .proxy
+            .user_headers
+            .iter()
+            .map(|name| name.to_ascii_lowercase())
+            .collect(),
+        ..Settings::default()
+    })
+}
+
+impl From<ServeError> for Failure {
+    fn from(error: ServeError) -> Self {
+        let hint = match &error {
+            ServeError::OpenToTheNetwork(_) => {
+                Some("configure server.tokens, or listen on a loopback address")
+            }
+            ServeError::Bind { .. } => Some("another program may use that port: choose one with --listen"),
+            ServeError::NoAddress(_) => None,
+        };
+        let failure = Self::usage(format!("{:#}", anyhow::Error::from(error)));
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

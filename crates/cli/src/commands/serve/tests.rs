@@ -1,0 +1,180 @@
+//! A configuration that changes while a server runs, and what is under way when it stops.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use background::Quiet;
+use memory::{Add, Flush};
+use model::{Content, Message, MessageId, Name, Owner, Page, Role, Scope, SessionId, SessionKey, Timestamp};
+use ports::NewMessage;
+use tempfile::TempDir;
+use testkit::backend::{Backend, Config, Fault};
+use testkit::clock::ManualClock;
+use tokio::task::yield_now;
+
+use super::*;
+use crate::commands::tests::desk;
+
+/// What is logged.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().expect("no panic")).into_owned()
+    }
+}
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("no panic").extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+async fn look(clock: &ManualClock) {
+    for _ in 0..2 {
+        for _ in 0..50 {
+            yield_now().await;
+        }
+        clock.advance(CONFIGURATION_LOOK);
+    }
+    for _ in 0..50 {
+        yield_now().await;
+    }
+}
+
+/// A world that has heard one sentence of Ann's; `wait` until it is written.
+async fn told(desk: &Desk, wait: bool) -> World {
+    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index).await;
+    let world = world.expect("it opens");
+    let session = SessionKey {
+        scope: Scope::default(),
+        session: SessionId::new("s"),
+    };
+    let message = Message {
+        id: MessageId::new(""),
+        session: session.clone(),
+        sender: Name::parse("ann").expect("a name"),
+        sender_name: None,
+        role: Role::User,
+        time: Timestamp::from_millis(1_772_442_000_000),
+        content: Content::Text("I live in Lisbon.".to_owned()),
+        tool_calls: Vec::new(),
+        tool_call_id: None,
+    };
+    let add = Add {
+        session: session.clone(),
+        messages: vec![NewMessage {
+            message,
+            client_id: None,
+        }],
+        defer_extraction: false,
+        task: None,
+        wait: false,
+    };
+    world.engine.add(add).await.expect("it is accepted");
+    let flush = Flush {
+        session,
+        task: None,
+        wait,
+    };
+    world.engine.flush(flush).await.expect("it is cut");
+    world
+}
+
+/// The same with a clock for the one who looks at the configuration.
+async fn world(desk: &Desk) -> (World, Arc<ManualClock>) {
+    let mut world = told(desk, true).await;
+    world.offline.start().await.expect("it starts");
+    let clock = Arc::<ManualClock>::default();
+    world.clock = clock.clone();
+    (world, clock)
+}
+
+async fn dreamt(world: &World) -> String {
+    for name in ["extract_user_profile", "dream"] {
+        let run = world.offline.trigger(name, Duration::from_mins(1), true).await;
+        let runs = run.expect("the store works").expect("it is a strategy").runs;
+        assert!(runs.iter().all(|run| run.error.is_none()), "{runs:?}");
+    }
+    let owner = Owner::user(Name::parse("ann").expect("a name"));
+    let page = world.engine.page(&Scope::default(), &owner, Page::User).await;
+    page.expect("it reads").unwrap_or_default()
+}
+
+#[tokio::test]
+async fn what_changes_takes_effect_and_what_is_broken_changes_nothing_and_is_said() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    let (world, clock) = world(&desk).await;
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_writer(move || writer.clone())
+        .finish();
+    let _logging = tracing::subscriber::set_default(subscriber);
+    let mut following = Box::pin(follow(&desk, &world));
+    let mut put = async |text: &str| {
+        std::fs::write(&desk.loaded.file, text).expect("it is written");
+        tokio::select! {
+            never = &mut following => match never {},
+            () = look(&clock) => {}
+        }
+    };
+    put("").await;
+    assert_eq!(world.offline.settings().concurrency, 2);
+    put("[consolidation]\nconcurrency = 7\nquiet = \"always\"\npages_chars_max = 10\n").await;
+    let settings = world.offline.settings();
+    assert_eq!((settings.concurrency, settings.quiet), (7, Quiet::Always));
+    assert_eq!(dreamt(&world).await, "", "no line has room");
+    assert_eq!(log.text(), "");
+    for broken in [
+        "[consolidation]\nconcurrency = \"many\"\n",
+        "[consolidation\n",
+        "[consolidation]\nconcurency = 1\n",
+    ] {
+        put(broken).await;
+        assert_eq!(world.offline.settings(), settings, "{broken}");
+    }
+    let said = log.text();
+    assert_eq!(
+        said.matches("the configuration stays as it was").count(),
+        3,
+        "{said}"
+    );
+    assert!(said.contains("did you mean `concurrency`?"), "{said}");
+    put("[consolidation]\nconcurrency = 3\n").await;
+    assert_eq!(world.offline.settings().concurrency, 3);
+    assert!(dreamt(&world).await.contains("Lisbon"));
+    drop(following);
+    world.shutdown().await;
+}
+
+/// A memcell is being told when the end begins: its episode stands, so its event must still call for the runs. Planted: the
+/// strategies let go before the engine has ended.
+#[tokio::test]
+async fn what_is_written_while_it_stops_calls_for_its_runs() {
+    let model = Backend::start(Config {
+        faults: vec![Fault::Hang],
+        ..Config::default()
+    })
+    .await;
+    let root = TempDir::new().expect("a folder");
+    let variables = [
+        ("QUIPU_CHAT__BASE_URL", model.base_url()),
+        ("QUIPU_CHAT__MODEL", "tiny"),
+    ];
+    let world = told(&desk(root.path(), &variables), false).await;
+    model.arrived(1).await;
+    assert_eq!(world.offline.stats().await.expect("it counts").queued, 0);
+    tokio::join!(world.shutdown(), async { model.release() });
+    let pages = world.engine.owners().await;
+    assert!(pages.is_err(), "it has ended");
+    let waiting = world.offline.stats().await.expect("it counts").queued;
+    assert!(waiting > 0, "what was written was told");
+}

@@ -1,0 +1,326 @@
+//! Commands as they are typed, on a root with a real vault, ledger and history; the index is in memory.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ::memory::Curate;
+use clap::Parser;
+use model::{EmbedderId, Entry, EntryId, EntryKind, Name, Origin, Owner, Scope, Timestamp};
+use ports::{Index, IndexError};
+use serde_json::Value;
+use tempfile::TempDir;
+use testkit::index::MemoryIndex;
+
+use super::{Desk, history, import, memory, runs, skill, upkeep};
+use crate::api::Api;
+use crate::args::{Cli, Command};
+use crate::config::load;
+use crate::error::{Exit, Failure};
+use crate::output::tests::SAID;
+use crate::world::World;
+
+#[expect(clippy::unnecessary_wraps, reason = "the form that the binary's has")]
+fn open_index(_: &Path, embedder: EmbedderId) -> Result<Arc<dyn Index>, IndexError> {
+    Ok(Arc::new(MemoryIndex::new(embedder)))
+}
+
+pub(super) fn desk(root: &Path, variables: &[(&str, &str)]) -> Desk {
+    let variables = variables
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+    Desk {
+        root: root.to_owned(),
+        loaded: load(root, variables).expect("it is configured"),
+        json: false,
+        watched: false,
+        open_index,
+        asks_only: false,
+    }
+}
+
+/// What the last of several commands came to.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub(super) exit: Exit,
+    pub(super) said: String,
+}
+
+impl Told {
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_str(&self.said).unwrap_or_else(|error| panic!("{error}: {}", self.said))
+    }
+}
+
+/// A line's words as a shell takes them; what stands between quotation marks is one.
+fn words(line: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    for (at, part) in line.split('"').enumerate() {
+        if at % 2 == 1 {
+            words.push(part);
+        } else {
+            words.extend(part.split_whitespace());
+        }
+    }
+    words
+}
+
+/// Runs commands one after the other in one process.
+pub(super) async fn typed(desk: &Desk, lines: &[&str]) -> Result<Told, Failure> {
+    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index).await?;
+    typed_in(desk, world, lines).await
+}
+
+async fn typed_in(desk: &Desk, world: World, lines: &[&str]) -> Result<Told, Failure> {
+    let api = Api::here(world);
+    let mut exit = Ok(Exit::Ok);
+    for line in lines {
+        let cli = Cli::parse_from(std::iter::once("quipu").chain(words(line)));
+        let desk = &Desk {
+            root: desk.root.clone(),
+            loaded: load(&desk.root, []).expect("it is configured"),
+            json: cli.json,
+            ..*desk
+        };
+        SAID.take();
+        exit = match cli.command {
+            Command::Add(args) => memory::add(desk, &api, args).await,
+            Command::Search(args) => memory::search(desk, &api, args).await,
+            Command::Get(args) => memory::get(desk, &api, args).await,
+            Command::Forget(args) => memory::forget(desk, &api, args).await,
+            Command::Log(args) => history::log(desk, &api, args).await,
+            Command::Diff(args) => history::diff(desk, &api, args).await,
+            Command::Undo(args) => history::undo(desk, &api, args).await,
+            Command::Audit(args) => history::audit(desk, &api, args).await,
+            Command::Runs(args) => runs::list(desk, &api, args).await,
+            Command::Trigger(args) => runs::trigger(desk, &api, args).await,
+            Command::Skill(args) => skill::skill(desk, &api, args).await,
+            Command::Status(args) => upkeep::status(desk, &api, args).await,
+            Command::Sync => upkeep::sync(desk, &api).await,
+            Command::Import(args) => import::import(desk, &api, args).await,
+            other => panic!("{other:?}"),
+        };
+    }
+    api.close().await;
+    let said = SAID.take();
+    exit.map(|exit| Told { exit, said })
+}
+
+#[tokio::test]
+async fn what_was_just_added_is_found_word_for_word() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    typed(&desk, &["add --user ana I-adopted-a-parrot-named-Kiko."])
+        .await
+        .expect("it is remembered");
+    let told = typed(&desk, &["search --user ana what-is-the-parrot-called?"]).await;
+    let said = told.expect("it answers").said;
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines[0], " 1. I-adopted-a-parrot-named-Kiko.");
+    assert!(lines[1].starts_with("    said by ana, "), "{said}");
+    assert_eq!(lines.len(), 2, "no id, no score: {said}");
+    let told = typed(&desk, &["search --ids --user ana parrot"]).await;
+    assert_eq!(told.expect("it answers").said.lines().count(), 3, "and its id");
+    let told = typed(&desk, &["search --messages 0 --user ana parrot"]).await;
+    assert_eq!(told.expect("it answers").said, "nothing found\n");
+    let found = typed(&desk, &["--json search --user ana parrot"]).await;
+    let found = found.expect("it answers").json();
+    assert_eq!(found["messages"][0]["content"], "I-adopted-a-parrot-named-Kiko.");
+    assert!(
+        found["episodes"].is_array() && found["facts"].is_array(),
+        "{found}"
+    );
+}
+
+#[tokio::test]
+async fn the_readmes_questions_are_answered() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    let lines = [
+        r#"add --user ana --at 2024-03-01 "I live in Berlin.""#,
+        r#"add --user ana --at 2025-09-01 "I moved to Lisbon.""#,
+        r#"add --user ana --flush "I adopted a parrot named Kiko.""#,
+        r#"search --user ana "What is the bird called?""#,
+    ];
+    let said = typed(&desk, &lines).await.expect("it answers").said;
+    assert!(
+        said.starts_with(" 1. I adopted a parrot named Kiko.\n    said by ana, "),
+        "{said}"
+    );
+    let line = r#"search --user ana --as-of 2025-06-01 "Where does Ana live?""#;
+    let said = typed(&desk, &[line]).await.expect("it answers").said;
+    assert!(
+        said.starts_with(" 1. I live in Berlin.\n    said by ana, 1 March 2024, 00:00"),
+        "{said}"
+    );
+    assert!(!said.contains("Lisbon"), "{said}");
+    let line = r#"search --user ana --messages 2 -k 2 "Where does Ana live?""#;
+    let said = typed(&desk, &[line]).await.expect("it answers").said;
+    let readme = include_str!("../../../../README.md");
+    assert!(said.contains("past fact"), "{said}");
+    assert!(readme.contains(&said), "as the README shows it: {said}");
+}
+
+#[tokio::test]
+async fn a_profile_is_listed() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    let lines = [LISBON, "trigger extract_user_profile", "get --kind profile"];
+    let listed = typed(&desk, &lines).await.expect("it lists").said;
+    assert!(listed.contains("Lisbon"), "{listed}");
+    assert!(listed.contains("me_pf_"), "each statement has its id: {listed}");
+}
+
+#[test]
+fn the_demo_refuses_what_it_cannot_give() {
+    let root = TempDir::new().expect("a folder");
+    let desk = Desk {
+        json: true,
+        ..desk(root.path(), &[])
+    };
+    let refused = super::demo::demo(&desk, &crate::args::DemoArgs { keep: None }).expect_err("it is text");
+    assert_eq!(refused.exit, Exit::Usage);
+    assert!(refused.error.to_string().contains("--json"), "{}", refused.error);
+}
+
+const LISBON: &str = "add --flush I-live-in-Lisbon.";
+
+#[tokio::test]
+async fn runs_are_asked_for_listed_and_counted() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    let told = typed(&desk, &["runs"]).await.expect("it lists");
+    assert_eq!(told.said, "nothing was done in the background yet\n");
+    let status = typed(&desk, &[LISBON, "--json status"]).await;
+    let status = status.expect("it is well").json();
+    assert_eq!(
+        status["runs"]["queued"], 1,
+        "the profile waits for a quiet minute: {status}"
+    );
+    let told = typed(&desk, &["--json trigger extract_user_profile"]).await;
+    let told = told.expect("it runs");
+    assert_eq!((told.exit, &told.json()["status"]), (Exit::Ok, &"ok".into()));
+    let runs = typed(&desk, &["--json runs --strategy extract_user_profile"]).await;
+    let runs = runs.expect("it lists").json();
+    assert_eq!(runs["total"], 1);
+    assert_eq!(runs["items"][0]["status"], "success");
+    let told = typed(&desk, &["runs"]).await.expect("it lists");
+    assert!(
+        told.said
+            .contains("extract_user_profile for me: done\n    why: asked for by hand\n"),
+        "{}",
+        told.said
+    );
+    let status = typed(&desk, &["--json status"]).await.expect("it is well").json();
+    assert_eq!(status["runs"]["dead_letters"], 0);
+    assert_eq!(status["runs"]["queued"], 0, "{status}");
+    let status = typed(&desk, &["status"]).await.expect("it is well");
+    assert!(
+        status.said.contains("0 running, 0 to be tried again, 0 given up"),
+        "{}",
+        status.said
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_run_is_said_and_has_its_exit_code() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    let unknown = typed(&desk, &["trigger nobody"])
+        .await
+        .expect_err("there is none");
+    assert_eq!(unknown.exit, Exit::NotFound);
+    let told = typed(&desk, &["trigger reflect_episodes"])
+        .await
+        .expect("it is off");
+    assert_eq!(
+        (told.exit, told.said.as_str()),
+        (
+            Exit::Ok,
+            "nothing waits for `reflect_episodes`, or it is disabled\n"
+        )
+    );
+    let told = typed(&desk, &["trigger --force reflect_episodes"])
+        .await
+        .expect("it runs");
+    assert_eq!(told.exit, Exit::Ok);
+    // A folder stands where a page would.
+    let page = root.path().join("memory/default/default/users/me/USER.md");
+    std::fs::create_dir_all(page).expect("a folder");
+    let told = typed(
+        &desk,
+        &[LISBON, "trigger extract_user_profile", "--json trigger dream"],
+    )
+    .await;
+    let told = told.expect("it answers");
+    assert_eq!(told.exit, Exit::Failed);
+    let error = told.json()["runs"][0]["error"].clone();
+    assert!(
+        error.as_str().expect("a reason").contains(": "),
+        "with its cause: {error}"
+    );
+    let status = typed(&desk, &["--json status"]).await.expect("it answers").json();
+    assert_eq!(status["runs"]["failed"], 1);
+}
+
+/// A world whose agent has a draft of this name and id.
+async fn with_skill(desk: &Desk, drafts: &[(&str, &str)]) -> World {
+    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index).await;
+    let world = world.expect("it opens");
+    let owner = Owner::agent(Name::parse("assistant").expect("a name"));
+    let entry = |(id, name): &(&str, &str)| Entry {
+        id: EntryId::new(*id),
+        kind: EntryKind::Skill,
+        scope: Scope::default(),
+        owner: owner.clone(),
+        session: None,
+        time: Timestamp::from_millis(1_772_442_000_000),
+        valid_from: None,
+        valid_until: None,
+        supersedes: Vec::new(),
+        origin: Origin::Assistant,
+        author: None,
+        parent: None,
+        sources: Vec::new(),
+        senders: Vec::new(),
+        labels: vec!["draft".to_owned()],
+        confidence_percent: Some(75),
+        subject: (*name).to_owned(),
+        summary: "How to deploy.".to_owned(),
+        body: "1. `run` on `deploy`".to_owned(),
+        turns: Vec::new(),
+    };
+    let curate = Curate {
+        scope: Scope::default(),
+        owner: owner.clone(),
+        put: drafts.iter().map(entry).collect(),
+        remove: Vec::new(),
+    };
+    world.engine.curate(curate).await.expect("it is put");
+    world
+}
+
+#[tokio::test]
+async fn a_skill_is_listed_shown_and_judged() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    let world = with_skill(&desk, &[("sk_1", "deploy")]).await;
+    let told = typed_in(&desk, world, &["skill list"]).await.expect("it lists");
+    assert_eq!(
+        told.said,
+        "draft      75 %  deploy\n      How to deploy.\n1 skills of assistant\n"
+    );
+    for (line, key, value) in [
+        ("--json skill show deploy", "name", "deploy"),
+        ("--json skill approve deploy", "status", "approved"),
+        ("--json skill reject sk_1", "status", "rejected"),
+    ] {
+        let told = typed(&desk, &[line]).await.expect("it is there");
+        assert_eq!(told.json()[key], value, "{line}");
+    }
+    let told = typed(&desk, &["--json skill list"]).await.expect("it lists");
+    assert_eq!(told.json()["agent_skills"][0]["status"], "rejected");
+    let missing = typed(&desk, &["skill show fly"])
+        .await
+        .expect_err("there is none");
+    assert_eq!(missing.exit, Exit::NotFound);
+}

@@ -1,0 +1,305 @@
+//! The keys of `quipu.toml` with their defaults. `docs/quipu.example.toml` shows them all; a test compares the two.
+
+use serde::{Deserialize, Serialize};
+
+/// Everything that can be configured.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    pub(crate) memory: Memory,
+    pub(crate) history: History,
+    pub(crate) server: Server,
+    pub(crate) proxy: Proxy,
+    pub(crate) consolidation: Consolidation,
+    pub(crate) embedding: Embedding,
+    pub(crate) chat: Chat,
+    pub(crate) search: Search,
+    pub(crate) knowledge: Knowledge,
+    pub(crate) tasks: Tasks,
+    pub(crate) log: Log,
+}
+
+/// What is remembered and how conversations are cut.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Memory {
+    /// Empty: the machine's.
+    pub(crate) timezone: String,
+    pub(crate) gap_minutes: u32,
+    pub(crate) messages_max: usize,
+    pub(crate) tokens_max: usize,
+    /// Secrets are taken out of messages before anything is written.
+    pub(crate) redact: bool,
+}
+
+/// The memory folder's git history.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct History {
+    pub(crate) enabled: bool,
+}
+
+/// The HTTP server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Server {
+    pub(crate) listen: String,
+    pub(crate) body_mebibytes_max: usize,
+    pub(crate) shutdown_seconds: u32,
+    pub(crate) tokens: Vec<Token>,
+}
+
+/// A bearer token; with an app and a project it opens that scope alone, with a user that user's memory alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Token {
+    pub(crate) secret: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) app: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) project: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) user: Option<String>,
+}
+
+/// The model servers behind `/v1`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Proxy {
+    /// Whose memory a request uses that names nobody; empty: `me`, and with tokens a request must say.
+    pub(crate) owner: String,
+    /// Headers in which clients name the user, beside `x-quipu-user`.
+    pub(crate) user_headers: Vec<String>,
+    /// A folder of instruction files that every conversation begins with, before those of `<root>/instructions`.
+    pub(crate) instructions: String,
+    pub(crate) upstreams: Vec<Upstream>,
+}
+
+/// One model server.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Upstream {
+    /// As `quipu cache` names it; its address when empty.
+    pub(crate) name: String,
+    pub(crate) base_url: String,
+    pub(crate) api_key: String,
+    /// What it is, where a probe cannot tell: `llama.cpp`, `openai`, …
+    pub(crate) kind: String,
+    /// The models that it answers for, `*` at the end for all that begin so; all when empty.
+    pub(crate) models: Vec<String>,
+    /// Its own name for the model, where it is another.
+    pub(crate) model: String,
+    /// Its window, where it tells none or another than it has; 0: as it tells.
+    pub(crate) context_tokens: usize,
+}
+
+/// Where vectors come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum EmbeddingProvider {
+    /// The table inside the binary.
+    #[default]
+    Static,
+    /// A BERT-family model from a folder or a hub id.
+    Local,
+    /// An OpenAI-compatible endpoint.
+    OpenAi,
+}
+
+/// The embedding model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Embedding {
+    pub(crate) provider: EmbeddingProvider,
+    pub(crate) model: String,
+    pub(crate) base_url: String,
+    pub(crate) api_key: String,
+    pub(crate) dims: usize,
+    pub(crate) timeout_seconds: u32,
+}
+
+/// The chat model that extracts; none when `model` is empty.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Chat {
+    pub(crate) model: String,
+    pub(crate) base_url: String,
+    pub(crate) api_key: String,
+    pub(crate) timeout_seconds: u32,
+}
+
+/// How much of the index stays in memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Search {
+    pub(crate) hot_mebibytes_max: usize,
+    pub(crate) hot_rows_max: usize,
+}
+
+/// Documents.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Knowledge {
+    /// The largest file that is uploaded.
+    pub(crate) upload_mebibytes_max: usize,
+}
+
+/// What is done while nobody waits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Consolidation {
+    /// A session is idle after so long without a message.
+    pub(crate) idle_seconds: u32,
+    /// Strategies that do not run.
+    pub(crate) disabled: Vec<String>,
+    /// Prompts and answers of background runs together; 0 for no bound.
+    pub(crate) tokens_per_day_max: u64,
+    pub(crate) quiet: QuietWhen,
+    /// Background runs at a time.
+    pub(crate) concurrency: usize,
+    /// Episodes whose cosine is at least so much are about the same, if not more days than so lie between them.
+    pub(crate) alike_percent_min: u8,
+    pub(crate) alike_days_max: u32,
+    /// What `MEMORY.md`, `USER.md` and `SOUL.md` may hold together.
+    pub(crate) pages_chars_max: usize,
+}
+
+/// When background runs wait, but for those that a person asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum QuietWhen {
+    #[default]
+    Never,
+    Battery,
+    Always,
+}
+
+/// Background work.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Tasks {
+    pub(crate) workers: usize,
+    pub(crate) attempts_max: u32,
+    pub(crate) session_pending_max: usize,
+    pub(crate) retention_hours: u32,
+}
+
+/// What is logged, to standard error.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Log {
+    /// As in `info` or `quipu=debug,engine=trace`.
+    pub(crate) filter: String,
+    pub(crate) json: bool,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        let engine = memory::Settings::default();
+        Self {
+            timezone: String::new(),
+            gap_minutes: engine.gap_minutes,
+            messages_max: engine.messages_max,
+            tokens_max: engine.tokens_max,
+            redact: engine.redacts,
+        }
+    }
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self {
+            enabled: memory::Settings::default().records_history,
+        }
+    }
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:4777".to_owned(),
+            body_mebibytes_max: 32,
+            shutdown_seconds: 10,
+            tokens: Vec::new(),
+        }
+    }
+}
+
+impl Default for Embedding {
+    fn default() -> Self {
+        Self {
+            provider: EmbeddingProvider::Static,
+            model: String::new(),
+            base_url: String::new(),
+            api_key: String::new(),
+            dims: 0,
+            timeout_seconds: 30,
+        }
+    }
+}
+
+impl Default for Chat {
+    fn default() -> Self {
+        Self {
+            model: String::new(),
+            base_url: String::new(),
+            api_key: String::new(),
+            timeout_seconds: 60,
+        }
+    }
+}
+
+impl Default for Consolidation {
+    fn default() -> Self {
+        let idle = memory::Settings::default().idle_after;
+        Self {
+            idle_seconds: u32::try_from(idle.as_secs()).unwrap_or(u32::MAX),
+            disabled: background::strategies::OFF_BY_DEFAULT.map(str::to_owned).into(),
+            tokens_per_day_max: 0,
+            quiet: QuietWhen::default(),
+            concurrency: background::Settings::default().concurrency,
+            alike_percent_min: 65,
+            alike_days_max: background::strategies::Nearness::default().days_max,
+            pages_chars_max: background::strategies::Limits::default().chars_max,
+        }
+    }
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        let engine = memory::Settings::default();
+        Self {
+            hot_mebibytes_max: engine.hot_bytes_max >> 20,
+            hot_rows_max: engine.hot_rows_max,
+        }
+    }
+}
+
+impl Default for Knowledge {
+    fn default() -> Self {
+        Self {
+            upload_mebibytes_max: gateway::Settings::default().upload_bytes_max >> 20,
+        }
+    }
+}
+
+impl Default for Tasks {
+    fn default() -> Self {
+        let engine = memory::Settings::default();
+        Self {
+            workers: engine.workers,
+            attempts_max: engine.attempts_max,
+            session_pending_max: engine.session_pending_max,
+            retention_hours: engine.task_retention_hours,
+        }
+    }
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self {
+            filter: "warn".to_owned(),
+            json: false,
+        }
+    }
+}

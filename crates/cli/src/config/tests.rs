@@ -1,0 +1,109 @@
+//! Every key has a default, a place in the example, a variable, and a helpful answer to a slip.
+
+use std::path::Path;
+
+use super::{Config, Source, load};
+
+fn env(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs
+        .iter()
+        .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+        .collect()
+}
+
+fn problem(file: &str, pairs: &[(&str, &str)]) -> String {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("quipu.toml"), file).unwrap();
+    let error = load(root.path(), env(pairs)).unwrap_err().to_string();
+    error.replace(&root.path().display().to_string(), "ROOT")
+}
+
+#[test]
+fn nothing_is_needed() {
+    let loaded = load(Path::new("no such folder"), env(&[])).unwrap();
+    assert_eq!(loaded.config, Config::default());
+    assert!(
+        loaded
+            .rows()
+            .iter()
+            .all(|(key, _)| *loaded.source(key) == Source::Default)
+    );
+}
+
+#[test]
+fn the_example_shows_every_key_with_its_default() {
+    let example = include_str!("../../../../docs/quipu.example.toml");
+    assert_eq!(toml::from_str::<Config>(example).unwrap(), Config::default());
+    let uncommented: toml::Table = example.parse().unwrap();
+    let all = toml::Table::try_from(Config::default()).unwrap();
+    for (section, keys) in &all {
+        for key in keys.as_table().unwrap().keys() {
+            assert!(
+                uncommented[section].get(key).is_some(),
+                "{section}.{key} is not in the example"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_environment_goes_over_the_file_and_both_are_named() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(
+        root.path().join("quipu.toml"),
+        "[memory]\ntimezone = \"Asia/Tokyo\"\ngap_minutes = 5\n",
+    )
+    .unwrap();
+    let pairs = [
+        ("QUIPU_MEMORY__GAP_MINUTES", "7"),
+        ("QUIPU_CHAT__MODEL", "12"),
+        ("QUIPU_ROOT", "x"),
+    ];
+    let loaded = load(root.path(), env(&pairs)).unwrap();
+    assert_eq!(loaded.config.memory.timezone, "Asia/Tokyo");
+    assert_eq!(loaded.config.memory.gap_minutes, 7);
+    assert_eq!(
+        loaded.config.chat.model, "12",
+        "a text key takes the variable's text as it is"
+    );
+    assert_eq!(*loaded.source("memory.timezone"), Source::File);
+    assert_eq!(
+        *loaded.source("memory.gap_minutes"),
+        Source::Environment("QUIPU_MEMORY__GAP_MINUTES".to_owned())
+    );
+}
+
+#[test]
+fn every_default_survives_a_trip_through_its_variable() {
+    let rows = load(Path::new("no such folder"), env(&[])).unwrap().rows();
+    for (key, value) in rows {
+        let variable = format!("QUIPU_{}", key.to_uppercase().replace('.', "__"));
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let loaded = load(Path::new("no such folder"), [(variable.clone(), text)]).unwrap();
+        assert_eq!(loaded.config, Config::default(), "{variable}");
+    }
+}
+
+#[test]
+fn slips_are_answered() {
+    expect_test::expect![[r"`ROOT/quipu.toml`: unknown key `timezon`, did you mean `timezone`?"]]
+        .assert_eq(&problem("[memory]\ntimezon = \"UTC\"", &[]));
+    expect_test::expect![[r"`QUIPU_MEMRY__TIMEZONE`: unknown key `memry`, did you mean `memory`?"]]
+        .assert_eq(&problem("", &[("QUIPU_MEMRY__TIMEZONE", "UTC")]));
+    assert!(problem("[memory]\ngap_minutes = \"x\"", &[]).contains("invalid type"));
+    assert!(problem("[memory", &[]).contains("not valid TOML"));
+}
+
+#[test]
+fn secrets_are_not_shown() {
+    let pairs = [
+        ("QUIPU_CHAT__API_KEY", "sk-very-secret"),
+        ("QUIPU_SERVER__TOKENS", "[{secret = \"hush\"}]"),
+    ];
+    let shown = format!(
+        "{:?}",
+        load(Path::new("no such folder"), env(&pairs)).unwrap().rows()
+    );
+    assert!(!shown.contains("secret\"") || !shown.contains("hush"), "{shown}");
+    assert!(!shown.contains("sk-very"), "{shown}");
+}

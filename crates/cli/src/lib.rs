@@ -1,0 +1,52 @@
+//! The terminal's door: commands, configuration, building the world, and ending it in order.
+//!
+//! Owns: the runtime, the environment, the machine's clock, exit codes. Never: a use case of its own.
+//!
+//! Reading order: `args`, `config`, `world`, `api` (every command asks it, in this process or in the server that has
+//! the root), then one file for each group of commands.
+
+mod api;
+mod args;
+mod clock;
+mod commands;
+mod config;
+mod environment;
+mod error;
+mod import;
+mod instructions;
+mod output;
+pub mod places;
+mod power;
+mod private;
+mod progress;
+mod serving;
+mod upstreams;
+mod world;
+
+use std::ffi::OsString;
+
+use clap::Parser;
+
+pub use error::Exit;
+pub use world::OpenIndex;
+
+/// Runs one command; `open_index` is what the binary brings.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, open_index: OpenIndex) -> Exit {
+    let cli = match args::Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let is_help = !error.use_stderr();
+            // A closed pipe while printing help is nobody's error.
+            error.print().ok();
+            return if is_help { Exit::Ok } else { Exit::Usage };
+        }
+    };
+    let json = cli.json;
+    match commands::run(cli, open_index) {
+        Ok(exit) => exit,
+        Err(failure) => {
+            output::failure(&failure, json);
+            failure.exit
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! Building the world: the adapters that the configuration names, and the engine on top of them.
+//!
+//! Owns: which parts there are and in which order they open. Never: a use case.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use background::strategies::{Limits, Nearness};
+use background::{Offline, Quiet};
+use embed::{BertEmbedder, BertSettings, StaticEmbedder};
+use history::GitHistory;
+use ledger::SqliteLedger;
+use memory::library::Knowledge;
+use memory::{Engine, Parts, Settings};
+use model::{EmbedderId, Zone};
+use ports::{Chat, Clock, Embedder, History, Ids, Index, IndexError};
+use providers::{ApiKey, ChatSettings, EmbedSettings, HttpChat, HttpEmbedder, hub};
+use proxy::GatedChat;
+use proxy::gate::Gates;
+use vault::MarkdownVault;
+
+use crate::clock::{RandomIds, SystemClock};
+use crate::config::{Config, EmbeddingProvider, QuietWhen};
+use crate::error::Failure;
+use crate::power::Machine;
+use crate::private;
+use crate::serving;
+use crate::upstreams;
+
+/// A person reads so long before the next turn: a call that began sooner would be cut off, and be in the way until the server notices.
+const READING_TIME: Duration = Duration::from_secs(15);
+
+/// What ends without a configured bound ends within this.
+const SHUTDOWN: Duration = Duration::from_secs(10);
+
+/// Opens the index in a folder for vectors of a model; the binary gives it, so that only the binary links LanceDB.
+pub type OpenIndex = fn(&Path, EmbedderId) -> Result<Arc<dyn Index>, IndexError>;
+
+/// The running system of one root.
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) engine: Engine,
+    pub(crate) knowledge: Knowledge,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn Ids>,
+    pub(crate) zone: Zone,
+    pub(crate) ledger: Arc<SqliteLedger>,
+    /// Extraction and conversations share the model servers.
+    pub(crate) gates: Arc<Gates>,
+    pub(crate) offline: Offline,
+}
+
+impl World {
+    /// Opens everything; the caller ends it with [`World::shutdown`]. Background runs wait until somebody starts them.
+    pub(crate) async fn open(root: &Path, config: &Config, open_index: OpenIndex) -> Result<Self, Failure> {
+        Self::open_with(root, config, open_index, settings(config)?).await
+    }
+
+    /// The same for one who asks a question and goes.
+    pub(crate) async fn open_to_ask(
+        root: &Path,
+        config: &Config,
+        open_index: OpenIndex,
+    ) -> Result<Self, Failure> {
+        let settings = Settings {
+            asks_only: true,
+            ..settings(config)?
+        };
+        Self::open_with(root, config, open_index, settings).await
+    }
+
+    async fn open_with(
+        root: &Path,
+        config: &Config,
+        open_index: OpenIndex,
+        settings: Settings,
+    ) -> Result<Self, Failure> {
+        let ledger = locked(root)?;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let ids: Arc<dyn Ids> = Arc::new(RandomIds);
+        let zone = settings.zone.clone();
+        let memory = root.join("memory");
+        let vault = MarkdownVault::open(memory.clone(), zone.clone(), clock.clone());
+        let vault = Arc::new(vault.map_err(memory::EngineError::from)?);
+        let embedder = embedder(root, config, &clock).await?;
+        private::own_folder(&root.join("index")).context("cannot close `index` to others")?;
+        let index =
+            open_index(&root.join("index"), embedder.id().clone()).map_err(memory::EngineError::from)?;
+        let gates = Arc::new(Gates::new(clock.clone()).idle_after(READING_TIME));
+        let chat = chat(config, &clock, &gates)?;
+        let offline = background::Parts {
+            runs: ledger.clone(),
+            chat: chat.clone(),
+            clock: clock.clone(),
+            ids: ids.clone(),
+            power: Arc::new(Machine),
+        };
+        let offline = Offline::new(offline, background(config, &zone));
+        let parts = Parts {
+            transcripts: ledger.clone(),
+            jobs: ledger.clone(),
+            file_changes: ledger.clone(),
+            vault: vault.clone(),
+            pages: vault.clone(),
+            history: history(&memory, config, &zone)?,
+            index,
+            embedder,
+            chat,
+            events: offline.events(),
+            clock: clock.clone(),
+            ids: ids.clone(),
+        };
+        let (embedder, chat) = (parts.embedder.clone(), parts.chat.clone());
+        let engine = Engine::start(parts, settings).await?;
+        let knowledge = Knowledge::new(memory::library::Parts {
+            engine: engine.clone(),
+            vault: vault.clone(),
+            shelf: vault,
+            embedder,
+            chat,
+            clock: clock.clone(),
+            ids: ids.clone(),
+        });
+        if let Err(error) = knowledge.sweep().await {
+            tracing::warn!(%error, "what unfinished uploads left behind is not removed");
+        }
+        let world = Self {
+            engine,
+            knowledge,
+            clock,
+            ids,
+            zone,
+            ledger,
+            gates,
+            offline,
+        };
+        world.configure(config);
+        Ok(world)
+    }
+
+    /// Takes over what a configuration says of background runs; all else is read at the start alone.
+    pub(crate) fn configure(&self, config: &Config) {
+        let keys = &config.consolidation;
+        let settings = background::strategies::Settings {
+            nearness: Nearness {
+                cosine_min: f32::from(keys.alike_percent_min) / 100.0,
+                days_max: keys.alike_days_max,
+            },
+            limits: Limits {
+                chars_max: keys.pages_chars_max,
+            },
+        };
+        let of_users = background::strategies::user_track(&self.engine, settings);
+        let of_agents = background::strategies::agent_track(&self.engine, self.ledger.clone());
+        self.offline.configure(background(config, &self.zone));
+        self.offline
+            .register(of_users.into_iter().chain(of_agents).collect());
+    }
+
+    /// Ends everything within ten seconds.
+    pub(crate) async fn shutdown(&self) {
+        self.shutdown_within(SHUTDOWN).await;
+    }
+
+    /// Ends everything within the bound, of which background runs have a half.
+    pub(crate) async fn shutdown_within(&self, bound: Duration) {
+        let end = self.clock.elapsed() + bound;
+        tokio::select! {
+            biased;
+            () = self.offline.stop() => {}
+            () = self.clock.sleep(bound / 2) => tracing::warn!("background runs are cut off; they begin again"),
+        }
+        let left = end.saturating_sub(self.clock.elapsed());
+        self.engine.shutdown_within(left).await;
+        // They hold the engine, which holds whom it tells of events: until it has ended, what it writes calls for runs.
+        self.offline.register(Vec::new());
+    }
+}
+
+/// The folder's history. One that is there is known also when it is not to be written: what is forgotten leaves it.
+fn history(memory: &Path, config: &Config, zone: &Zone) -> Result<Option<Arc<dyn History>>, Failure> {
+    if !config.history.enabled && !GitHistory::is_in(memory) {
+        return Ok(None);
+    }
+    let history = GitHistory::new(memory, zone.clone()).map_err(memory::EngineError::from)?;
+    Ok(Some(Arc::new(history)))
+}
+
+/// The zone that people see.
+pub(crate) fn zone(config: &Config) -> Result<Zone, Failure> {
+    if config.memory.timezone.is_empty() {
+        return Ok(crate::environment::zone());
+    }
+    Zone::named(&config.memory.timezone).map_err(|error| Failure::usage(format!("memory.timezone: {error}")))
+}
+
+/// The root's ledger, whose lock is the root's.
+fn locked(root: &Path) -> Result<Arc<SqliteLedger>, Failure> {
+    private::folder(root)
+        .with_context(|| format!("cannot create `{}`", root.display()))
+        .map_err(|error| Failure::from(error).hint("choose another folder with --root DIR"))?;
+    let ledger = SqliteLedger::open(&root.join("ledger.sqlite")).map_err(memory::EngineError::from)?;
+    serving::clear(root);
+    Ok(Arc::new(ledger))
+}
+
+/// How background runs go.
+fn background(config: &Config, zone: &Zone) -> background::Settings {
+    let keys = &config.consolidation;
+    background::Settings {
+        zone: zone.clone(),
+        concurrency: keys.concurrency,
+        tokens_per_day_max: (keys.tokens_per_day_max > 0).then_some(keys.tokens_per_day_max),
+        disabled: keys.disabled.iter().cloned().collect(),
+        quiet: match keys.quiet {
+            QuietWhen::Never => Quiet::Never,
+            QuietWhen::Battery => Quiet::Battery,
+            QuietWhen::Always => Quiet::Always,
+        },
+        ..background::Settings::default()
+    }
+}
+
+fn settings(config: &Config) -> Result<Settings, Failure> {
+    Ok(Settings {
+        zone: zone(config)?,
+        gap_minutes: config.memory.gap_minutes,
+        messages_max: config.memory.messages_max,
+        tokens_max: config.memory.tokens_max,
+        hot_bytes_max: config.search.hot_mebibytes_max << 20,
+        hot_rows_max: config.search.hot_rows_max,
+        workers: config.tasks.workers,
+        attempts_max: config.tasks.attempts_max,
+        session_pending_max: config.tasks.session_pending_max,
+        idle_after: Duration::from_secs(config.consolidation.idle_seconds.into()),
+        task_retention_hours: config.tasks.retention_hours,
+        redacts: config.memory.redact,
+        records_history: config.history.enabled,
+        asks_only: false,
+    })
+}
+
+async fn embedder(
+    root: &Path,
+    config: &Config,
+    clock: &Arc<dyn Clock>,
+) -> Result<Arc<dyn Embedder>, Failure> {
+    let keys = &config.embedding;
+    match keys.provider {
+        EmbeddingProvider::Static => Ok(Arc::new(StaticEmbedder::new())),
+        EmbeddingProvider::Local => {
+            required(
+                "embedding.model",
+                &keys.model,
+                "a folder, or a hub id as in `BAAI/bge-small-en-v1.5`",
+            )?;
+            let folder = match Path::new(&keys.model) {
+                folder if folder.is_dir() => folder.to_owned(),
+                _ => fetched(root, config, clock).await?,
+            };
+            let opening =
+                tokio::task::spawn_blocking(move || BertEmbedder::open(&folder, BertSettings::default()));
+            let opened = opening.await.map_err(anyhow::Error::from)?;
+            Ok(Arc::new(opened.map_err(|error| {
+                Failure::usage(format!("{:#}", anyhow::Error::from(error)))
+            })?))
+        }
+        EmbeddingProvider::OpenAi => {
+            required(
+                "embedding.base_url",
+                &keys.base_url,
+                "as in `http://127.0.0.1:11434/v1`",
+            )?;
+            required(
+                "embedding.model",
+                &keys.model,
+                "the model's name at that endpoint",
+            )?;
+            let mut settings = EmbedSettings::new(&keys.base_url, &keys.model);
+            settings.api_key = secret("embedding.api_key", &keys.api_key)?.map(ApiKey::new);
+            settings.timeout = Duration::from_secs(u64::from(keys.timeout_seconds));
+            settings.dims = match keys.dims {
+                0 => HttpEmbedder::probe_dims(&settings, clock.clone())
+                    .await
+                    .map_err(|error| {
+                        Failure::usage(error).hint("set embedding.dims to start without the endpoint")
+                    })?,
+                dims => dims,
+            };
+            let embedder = HttpEmbedder::new(settings, clock.clone()).map_err(Failure::usage)?;
+            Ok(Arc::new(embedder))
+        }
+    }
+}
+
+/// The folder of a model from the hub, downloaded once into `<root>/models`.
+async fn fetched(root: &Path, config: &Config, clock: &Arc<dyn Clock>) -> Result<PathBuf, Failure> {
+    let mut hub = hub::Hub::default();
+    if let Some(endpoint) = crate::environment::variable("HF_ENDPOINT") {
+        hub.endpoint = endpoint;
+    }
+    hub.token = crate::environment::variable("HF_TOKEN").map(ApiKey::new);
+    let quiet = |_: u64, _: u64| {};
+    hub::fetch(
+        &hub,
+        &config.embedding.model,
+        "main",
+        &root.join("models"),
+        clock.clone(),
+        &quiet,
+    )
+    .await
+    .map_err(|error| Failure::usage(format!("{:#}", anyhow::Error::from(error))))
+}
+
+fn chat(config: &Config, clock: &Arc<dyn Clock>, gates: &Gates) -> Result<Option<Arc<dyn Chat>>, Failure> {
+    let keys = &config.chat;
+    if keys.model.is_empty() {
+        return Ok(None);
+    }
+    required(
+        "chat.base_url",
+        &keys.base_url,
+        "as in `http://127.0.0.1:8080/v1`",
+    )?;
+    let mut settings = ChatSettings::new(&keys.base_url, &keys.model);
+    settings.api_key = secret("chat.api_key", &keys.api_key)?.map(ApiKey::new);
+    settings.timeout = Duration::from_secs(u64::from(keys.timeout_seconds));
+    let chat = HttpChat::new(settings, clock.clone()).map_err(Failure::usage)?;
+    let gate = gates.of(&upstreams::under_v1(&keys.base_url));
+    Ok(Some(Arc::new(GatedChat::new(Arc::new(chat), gate))))
+}
+
+fn required(key: &str, text: &str, what: &str) -> Result<(), Failure> {
+    if text.is_empty() {
+        return Err(Failure::usage(format!("{key} is not set")).hint(format!("it must be {what}")));
+    }
+    Ok(())
+}
+
+/// A secret as written, or the variable that it names with `env:`.
+pub(crate) fn secret(key: &str, text: &str) -> Result<Option<String>, Failure> {
+    match text.strip_prefix("env:") {
+        None => Ok((!text.is_empty()).then(|| text.to_owned())),
+        Some(variable) => crate::environment::variable(variable).map(Some).ok_or_else(|| {
+            Failure::usage(format!("{key} names the variable `{variable}`, which is not set"))
+                .hint(format!("set {variable}, or write the secret itself"))
+        }),
+    }
+}

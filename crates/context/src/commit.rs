@@ -1,0 +1,191 @@
+//! Carrying out a plan: the node that stands for what leaves, verified before it is recorded.
+//!
+//! Owns: building nodes and their text; refusing what does not gain. Never: trusting what a host's model wrote.
+
+use std::fmt;
+
+use crate::digest::Digest;
+use crate::shorten::{legacy, shrink};
+use transcript::{Item, ItemId};
+
+use crate::event::{Event, Node, NodeId};
+use crate::plan::Plan;
+use crate::policy::SummaryStyle;
+use crate::ranges;
+use crate::session::{Piece, Session, What};
+use crate::text;
+
+/// Why a plan was not carried out; the session is as before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// The view changed since the plan was made: plan again.
+    Stale,
+    /// It would gain less than it must, in tokens.
+    NoProgress { gain: usize, required: usize },
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stale => f.write_str("the conversation changed since the compaction was planned"),
+            Self::NoProgress { gain, required } => {
+                write!(
+                    f,
+                    "the compaction would gain {gain} tokens, {required} are worth it"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl Session {
+    /// The items that a plan takes out of the view, for a host that summarises them: nodes come as their text.
+    pub fn leaving(&self, plan: &Plan) -> Vec<(Option<ItemId>, &Item)> {
+        let pieces = plan.leaves.iter().filter_map(|&index| self.frontier().get(index));
+        pieces.map(|piece| (piece.item_id(), &*piece.item)).collect()
+    }
+
+    /// The events that carry out a plan, to be recorded and then applied. `summary` is what a host's model wrote of the
+    /// items; a blank or oversized one is shortened or left out, never believed.
+    pub fn commit(&self, plan: &Plan, summary: Option<&str>) -> Result<Vec<Event>, Refused> {
+        if plan.epoch != self.epoch() {
+            return Err(Refused::Stale);
+        }
+        let mut events = Vec::new();
+        if !plan.leaves.is_empty() {
+            events.push(Event::Node(self.node(plan, summary)));
+        }
+        if !plan.masks.is_empty() {
+            events.push(Event::Masks(plan.masks.clone()));
+        }
+        let gain = self.gain(&events);
+        let required = plan.gain_required;
+        if gain < required {
+            Err(Refused::NoProgress { gain, required })
+        } else {
+            Ok(events)
+        }
+    }
+
+    /// What the view loses by these events, in tokens.
+    fn gain(&self, events: &[Event]) -> usize {
+        let mut after = self.clone();
+        for event in events {
+            after.apply(event);
+        }
+        self.tokens().saturating_sub(after.tokens())
+    }
+
+    fn node(&self, plan: &Plan, summary: Option<&str>) -> Node {
+        let leaves: Vec<&Piece> = plan
+            .leaves
+            .iter()
+            .filter_map(|&index| self.frontier().get(index))
+            .collect();
+        let id = self.next_node();
+        let mut covers = ranges::of(leaves.iter().filter_map(|piece| piece.item_id()));
+        let mut children = Vec::new();
+        let mut digest = Digest::default();
+        let mut items: Vec<(ItemId, &Item)> = Vec::new();
+        for piece in &leaves {
+            match &piece.what {
+                What::Item { id, .. } => items.push((*id, &piece.item)),
+                What::Node(old) => {
+                    digest = digest
+                        .followed_by(crate::digest::read(&std::mem::take(&mut items)))
+                        .followed_by(old.digest.clone());
+                    covers = ranges::union(&covers, &old.covers);
+                    children.push(old.id);
+                }
+            }
+        }
+        let digest = digest.followed_by(crate::digest::read(&items));
+        let tokens_before = leaves.iter().map(|piece| piece.tokens).sum();
+        let summary = self.summary(plan, summary);
+        let room = Room {
+            tokens_max: plan.node_tokens_max,
+            summary,
+        };
+        let (digest, summary) = self.fill(id, &covers, digest, room);
+        let text = match self.policy().summary {
+            SummaryStyle::Digest => text::node(id, &covers, summary.as_deref(), &digest.to_text()),
+            SummaryStyle::FirstLines { ratio } => {
+                let items: Vec<&Item> = leaves.iter().map(|piece| &*piece.item).collect();
+                legacy::first_lines(&items, ratio)
+            }
+        };
+        let tokens_after = self.meter().text(&text);
+        Node {
+            id,
+            covers,
+            children,
+            digest,
+            summary,
+            text,
+            tokens_before,
+            tokens_after,
+            reason: plan.reason,
+        }
+    }
+
+    /// The host's summary, or what older nodes had as theirs, if there is one and room for it: half of the node's.
+    fn summary(&self, plan: &Plan, summary: Option<&str>) -> Option<String> {
+        let older = || {
+            let nodes = plan
+                .leaves
+                .iter()
+                .filter_map(|&index| match &self.frontier().get(index)?.what {
+                    What::Node(node) => node.summary.as_deref(),
+                    What::Item { .. } => None,
+                });
+            nodes.collect::<Vec<_>>().join("\n\n")
+        };
+        let summary = summary.map_or_else(older, str::to_owned);
+        let summary = summary.trim();
+        let room = plan.node_tokens_max / 2;
+        if summary.is_empty() || room < SUMMARY_TOKENS_MIN {
+            return None;
+        }
+        if self.meter().text(summary) <= room {
+            return Some(summary.to_owned());
+        }
+        Some(shrink::to_target(summary, room, self.meter()))
+    }
+
+    /// What fits into a node besides its wrapper.
+    fn fill(
+        &self,
+        id: NodeId,
+        covers: &[(ItemId, ItemId)],
+        digest: Digest,
+        room: Room,
+    ) -> (Digest, Option<String>) {
+        let meter = self.meter();
+        let wrapper = meter.text(&text::node(id, covers, room.summary.as_deref(), ""));
+        let left = room.tokens_max.saturating_sub(wrapper);
+        (digest.within(left, meter), room.summary)
+    }
+}
+
+impl Node {
+    /// The node without what only this item supports. What a model wrote of it goes: nobody can tell what came from where.
+    #[must_use]
+    pub fn without(&self, id: ItemId) -> Self {
+        let mut node = self.clone();
+        node.digest = node.digest.without(id);
+        node.summary = None;
+        node.text = text::node(node.id, &node.covers, None, &node.digest.to_text());
+        node
+    }
+}
+
+/// Below this a model's summary says nothing.
+const SUMMARY_TOKENS_MIN: usize = 40;
+
+/// What a node may hold.
+struct Room {
+    tokens_max: usize,
+    summary: Option<String>,
+}

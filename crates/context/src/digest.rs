@@ -1,0 +1,159 @@
+//! The facts of a stretch of conversation that survive every compaction: found by rules alone, the same every time.
+//!
+//! Owns: the lines of a digest, where each comes from, and how two digests become one. Never: a model, an order that
+//! depends on anything but the input.
+//!
+//! Reading order: [`read`] goes through the items with `reader` and `talk`, which ask `voice` (whose words), `cues` (what they make of
+//! a sentence), `names` (identifiers), `files`, `patch` and `shell` (what a call does), `outcome` (how it ended); `settle` merges what
+//! is told twice and what is overtaken; `fit` chooses what stays where room is short; `line` makes text safe to show.
+
+mod cues;
+pub mod excerpt;
+mod files;
+mod fit;
+mod line;
+mod names;
+mod outcome;
+mod patch;
+mod reader;
+mod settle;
+mod shell;
+mod talk;
+#[cfg(test)]
+mod tests;
+mod voice;
+
+use std::ops::Range;
+
+use crate::tokens::Meter;
+use transcript::{Item, ItemId};
+
+/// What a line tells. Declared in the order in which a digest shows them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// What the user wants in the end: the first ask of substance, later changes of it, and the last ask.
+    Objective,
+    /// A rule the user or the system gave, verbatim.
+    Constraint,
+    Decision,
+    /// Still to be done.
+    Todo,
+    /// What was to be done and is; it takes a [`Kind::Todo`] of the same words out, also one of an earlier digest.
+    Done,
+    /// A file and what was done to it: `created PATH`, `modified PATH`, `deleted PATH`, `renamed PATH (was PATH)`,
+    /// `read PATH`.
+    File,
+    /// A command and how it ended: `ok: COMMAND`, `exit N: COMMAND`, `failed: COMMAND`, `no result: COMMAND`.
+    Command,
+    Error,
+    /// A path, address, hash, number with unit or signature that later work may need, with its few words around.
+    Identifier,
+    /// A sentence of the talk worth keeping.
+    Excerpt,
+}
+
+impl Kind {
+    fn heading(self) -> &'static str {
+        match self {
+            Self::Objective => "## Objective\n",
+            Self::Constraint => "## Constraints\n",
+            Self::Decision => "## Decisions\n",
+            Self::Todo => "## Open\n",
+            Self::Done => "## Done\n",
+            Self::File => "## Files\n",
+            Self::Command => "## Commands\n",
+            Self::Error => "## Errors\n",
+            Self::Identifier => "## Details\n",
+            Self::Excerpt => "## Excerpts\n",
+        }
+    }
+}
+
+/// One line of a digest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    pub kind: Kind,
+    /// One line of text, without a bullet and not escaped; a constraint's is its sentence byte for byte, but for line feeds
+    /// and control characters. At most 620 bytes, a constraint's 400.
+    pub text: String,
+    /// The items each of which tells the whole line, ascending; at most eight, the first and the latest. A line all of
+    /// whose items are forgotten goes.
+    pub sources: Vec<ItemId>,
+    /// What it is worth, 0 to 1: where room is short, the lowest goes first.
+    pub worth: f32,
+}
+
+/// What remains of a stretch, by kind, then in order of the talk.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Digest {
+    pub lines: Vec<Line>,
+}
+
+/// Reads a stretch, in the order of the talk. Linear in its size; of large results only the ends and the lines with a signal
+/// are read.
+pub fn read(items: &[(ItemId, &Item)]) -> Digest {
+    Digest {
+        lines: settle::settled(reader::found(items)),
+    }
+}
+
+/// The rules that an item gives: ranges of its [`Item::prose`], ascending, at most 64 of at most 400 bytes. A user's or
+/// system's own words only: never text that is fenced, quoted, pasted or printed by a tool, never an assistant's.
+pub fn constraints(item: &Item) -> Vec<Range<usize>> {
+    talk::constraints(item.role, &item.prose())
+}
+
+impl Digest {
+    /// This digest with what a later one adds: what it repeats is told once, what it overtakes (a todo that was done, a
+    /// file that was touched again) in its later state. Shorten with [`Digest::within`] after this, not before: a state
+    /// that was left out cannot overtake.
+    #[must_use]
+    pub fn followed_by(self, later: Self) -> Self {
+        if self.lines.is_empty() {
+            return later;
+        }
+        let mut lines = self.lines;
+        lines.extend(later.lines);
+        Self {
+            lines: settle::settled(lines),
+        }
+    }
+
+    /// The digest within `tokens_max` as [`Digest::to_text`] writes it: the least worth for its size goes first, with every
+    /// kind given its chance. Constraints come first; where they need more than three fifths of the room, the longest go.
+    #[must_use]
+    pub fn within(self, tokens_max: usize, meter: &Meter) -> Self {
+        Self {
+            lines: fit::fitting(self.lines, tokens_max, meter),
+        }
+    }
+
+    /// Without what only `id` supports.
+    #[must_use]
+    pub fn without(mut self, id: ItemId) -> Self {
+        for line in &mut self.lines {
+            line.sources.retain(|source| *source != id);
+        }
+        self.lines.retain(|line| !line.sources.is_empty());
+        self
+    }
+
+    /// As Markdown: a heading for each kind that has lines, a bullet for each line. No line can close an element around
+    /// the digest, open one that names a role, or start a heading: a backslash goes after such a `<` (`<\/name>`) and before
+    /// such a `#`; all other text is byte for byte.
+    pub fn to_text(&self) -> String {
+        let mut text = String::with_capacity(self.lines.iter().map(|line| line.text.len() + 4).sum());
+        let mut kind = None;
+        for line in &self.lines {
+            if kind.replace(line.kind) != Some(line.kind) {
+                text.push_str(line.kind.heading());
+            }
+            text.push_str(&bullet(line));
+        }
+        text
+    }
+}
+
+fn bullet(line: &Line) -> String {
+    format!("- {}\n", line::escaped(&line.text))
+}

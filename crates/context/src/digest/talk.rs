@@ -1,0 +1,285 @@
+//! What people say: rules, wishes, decisions, todos, and the sentences worth keeping.
+//!
+//! Owns: which kind of line a sentence becomes and what it is worth. Never: a tool's text.
+
+use std::ops::Range;
+
+use transcript::Role;
+
+use super::cues::{self, Cue};
+use super::line::{around, shortened, verbatim};
+use super::names::Strength;
+use super::reader::{Ask, LINE_BYTES_MAX, Place, Reader, details, focus, hashes};
+use super::{Kind, outcome, patch, voice};
+use crate::digest::excerpt;
+
+const SENTENCE_BYTES_MAX: usize = 400;
+const RULES_MAX: usize = 64;
+/// Of one item's prose: the first and the last so many sentences are read, and rules in all of them.
+const SENTENCES_HEAD: usize = 300;
+const SENTENCES_TAIL: usize = 100;
+const ANSWER_BYTES_MAX: usize = 240;
+
+/// The rules in a text of that role.
+pub(crate) fn constraints(role: Role, prose: &str) -> Vec<Range<usize>> {
+    if !matches!(role, Role::User | Role::System) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for part in voice::parts(prose).into_iter().filter(|part| part.own) {
+        let text = &prose[part.range.clone()];
+        let quoted = voice::quotations(text);
+        for sentence in excerpt::sentences(text) {
+            if let Some(rule) = rule(text, &sentence, &quoted) {
+                found.push(part.range.start + rule.start..part.range.start + rule.end);
+            }
+            if found.len() == RULES_MAX {
+                return found;
+            }
+        }
+    }
+    found
+}
+
+/// The part of a sentence that is a rule: all of it, or the clause around the cue where it is too long to keep.
+fn rule(text: &str, sentence: &Range<usize>, quoted: &[Range<usize>]) -> Option<Range<usize>> {
+    let said = &text[sentence.clone()];
+    if check_box(said).is_some() {
+        return None;
+    }
+    let outside = |cue: &Range<usize>| {
+        let at = sentence.start + cue.end - 1;
+        !quoted.iter().any(|quote| quote.contains(&at))
+    };
+    let cue = cues::rules(said).into_iter().find(outside)?;
+    if said.len() <= SENTENCE_BYTES_MAX {
+        return Some(sentence.clone());
+    }
+    let stop = |c: char| matches!(c, ';' | ',' | '，' | '；' | '、' | '\n');
+    let start = said[..cue.start]
+        .rfind(stop)
+        .map_or(0, |at| at + said[at..].chars().next().map_or(1, char::len_utf8));
+    let start = start.max(said.ceil_char_boundary(cue.start.saturating_sub(SENTENCE_BYTES_MAX / 2)));
+    let end = said.floor_char_boundary((start + SENTENCE_BYTES_MAX).min(said.len()));
+    let clause = said[start..end].trim();
+    let start = sentence.start + start + (said[start..end].len() - said[start..end].trim_start().len());
+    Some(start..start + clause.len())
+}
+
+/// `[ ] text` or `[x] text`: whether it is ticked, and the text.
+fn check_box(sentence: &str) -> Option<(bool, &str)> {
+    let rest = sentence.strip_prefix('[')?;
+    let (mark, text) = rest.split_once("] ")?;
+    match mark {
+        " " | "" => Some((false, text)),
+        "x" | "X" | "✓" | "✔" => Some((true, text)),
+        _ => None,
+    }
+}
+
+/// A stretch of somebody's own words.
+struct Talk<'a> {
+    text: &'a str,
+    role: Role,
+    narrates: bool,
+    /// It answers the assistant's question.
+    answers: bool,
+    place: Place,
+}
+
+impl Reader<'_> {
+    pub(crate) fn talk(&mut self, place: Place, role: Role, prose: &str, narrates: bool) {
+        let question = self
+            .question
+            .take()
+            .filter(|_| role == Role::User && prose.len() <= ANSWER_BYTES_MAX);
+        let mut own = String::new();
+        let mut last = 0..0;
+        for part in voice::parts(prose) {
+            let text = &prose[part.range.clone()];
+            if part.own {
+                if own.len() <= SENTENCE_BYTES_MAX {
+                    own.push_str(text);
+                }
+                let told = Talk {
+                    text,
+                    role,
+                    narrates,
+                    answers: question.is_some(),
+                    place,
+                };
+                last = self.sentences(&told).map_or(last, |last| {
+                    part.range.start + last.start..part.range.start + last.end
+                });
+            } else if role != Role::System {
+                self.pasted(place, text, role);
+            }
+        }
+        if role == Role::Assistant {
+            for effect in patch::edit_blocks(prose) {
+                self.effect(place, &effect);
+            }
+            let text = &prose[last];
+            self.question = text.ends_with(['?', '？']).then(|| Ask {
+                place,
+                text: shortened(text, LINE_BYTES_MAX),
+            });
+        }
+        if role == Role::User {
+            self.asked(place, &own);
+        }
+        if let Some(question) = question {
+            self.push(Kind::Decision, question.place, question.text, 0.6, Vec::new());
+        }
+    }
+
+    /// What the user asks for: the first ask of substance is the objective, one that says so changes it.
+    fn asked(&mut self, place: Place, own: &str) {
+        let text = shortened(own, SENTENCE_BYTES_MAX);
+        if excerpt::worth(&text, Role::User, false) <= 0.0 {
+            return;
+        }
+        let opening = &own.trim_start()[..own.trim_start().floor_char_boundary(80)];
+        if !self.objective {
+            self.objective = true;
+            self.push(Kind::Objective, place, text, 1.0, Vec::new());
+        } else if cues::has(Cue::Change, opening) {
+            self.push(
+                Kind::Objective,
+                place,
+                shortened(own, LINE_BYTES_MAX),
+                0.9,
+                Vec::new(),
+            );
+            self.latest = None;
+        } else {
+            self.latest = Some(Ask {
+                place,
+                text: shortened(own, LINE_BYTES_MAX),
+            });
+        }
+    }
+
+    /// The sentences of somebody's own words; gives the range of the last.
+    fn sentences(&mut self, talk: &Talk<'_>) -> Option<Range<usize>> {
+        let ranges = excerpt::sentences(talk.text);
+        let quoted = if matches!(talk.role, Role::User | Role::System) {
+            voice::quotations(talk.text)
+        } else {
+            Vec::new()
+        };
+        let tail = ranges.len().saturating_sub(SENTENCES_TAIL);
+        let mut rules = 0;
+        for (number, range) in ranges.iter().enumerate() {
+            let bound = if matches!(talk.role, Role::User | Role::System) && rules < RULES_MAX {
+                rule(talk.text, range, &quoted)
+            } else {
+                None
+            };
+            if let Some(bound) = bound {
+                rules += 1;
+                let names = self.names_used(talk.place, &talk.text[range.clone()]);
+                self.push(
+                    Kind::Constraint,
+                    talk.place,
+                    verbatim(&talk.text[bound]),
+                    1.0,
+                    hashes(&talk.text[range.clone()], &names),
+                );
+            } else if talk.role != Role::System && (number < SENTENCES_HEAD || number >= tail) {
+                self.sentence(talk, &talk.text[range.clone()]);
+            }
+        }
+        ranges.last().cloned()
+    }
+
+    fn sentence(&mut self, talk: &Talk<'_>, text: &str) {
+        let names = self.names_used(talk.place, text);
+        let strongest = names
+            .iter()
+            .map(|name| name.strength)
+            .max()
+            .unwrap_or(Strength::Weak);
+        let user = talk.role == Role::User;
+        let asks = text.ends_with(['?', '？']);
+        let base = excerpt::worth(text, talk.role, talk.narrates);
+        let hashes = hashes(text, &names);
+        if let Some((ticked, todo)) = check_box(text) {
+            let (kind, worth) = if ticked {
+                (Kind::Done, 0.2)
+            } else {
+                (Kind::Todo, 0.7)
+            };
+            return self.push(kind, talk.place, shortened(todo, LINE_BYTES_MAX), worth, hashes);
+        }
+        let told = |cue: Cue| !asks && cues::has(cue, text);
+        let (kind, worth) = if user && told(Cue::Trouble) && !outcome::tells_none(text) {
+            (Kind::Error, 0.6)
+        } else if told(Cue::Decision) && base > 0.0 {
+            (
+                Kind::Decision,
+                if user {
+                    0.8
+                } else if talk.narrates {
+                    0.55
+                } else {
+                    0.7
+                },
+            )
+        } else if told(Cue::Open) && base > 0.0 {
+            (Kind::Todo, if talk.narrates { 0.5 } else { 0.7 })
+        } else if talk.answers && !asks {
+            (Kind::Decision, 0.7)
+        } else if told(Cue::Done) && !user && base > 0.0 {
+            (
+                Kind::Done,
+                base.max(if strongest >= Strength::Fair { 0.4 } else { 0.0 }),
+            )
+        } else if strongest >= Strength::Fair {
+            let strong = if strongest == Strength::Strong { 0.1 } else { 0.0 };
+            (
+                Kind::Identifier,
+                strong
+                    + if user {
+                        0.55
+                    } else if talk.narrates {
+                        0.25
+                    } else {
+                        0.45
+                    },
+            )
+        } else {
+            (Kind::Excerpt, base)
+        };
+        if worth > 0.0 {
+            let focus = focus(&names, Strength::Fair).unwrap_or(0..0);
+            self.push(
+                kind,
+                talk.place,
+                around(text, &focus, LINE_BYTES_MAX),
+                worth,
+                hashes,
+            );
+        }
+    }
+
+    /// What somebody pasted: its identifiers, and of a user's the errors in it.
+    fn pasted(&mut self, place: Place, text: &str, role: Role) {
+        if role == Role::User {
+            for range in outcome::loud(text).into_iter().take(3) {
+                self.push(
+                    Kind::Error,
+                    place,
+                    around(&text[range.clone()], &(0..0), LINE_BYTES_MAX),
+                    0.6,
+                    Vec::new(),
+                );
+            }
+        }
+        let bonus = if role == Role::User { 0.2 } else { 0.15 };
+        for detail in details(text) {
+            let line = around(&text[detail.range], &detail.focus, LINE_BYTES_MAX);
+            self.push(Kind::Identifier, place, line, detail.worth + bonus, detail.names);
+        }
+    }
+}

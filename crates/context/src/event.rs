@@ -1,0 +1,110 @@
+//! What is recorded of a conversation: an append-only log of events, from which everything else follows.
+//!
+//! Owns: the events and what each must hold. Never: how they are written; `record` does.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::digest::Digest;
+use transcript::{Item, ItemId};
+
+/// One event of a conversation's log.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// An item arrived. Its id is the number of items that arrived before.
+    Item {
+        id: ItemId,
+        item: Arc<Item>,
+    },
+    /// A stretch was replaced in the view.
+    Node(Node),
+    /// Results of tools were replaced by stubs in the view: one batch.
+    Masks(Vec<Mask>),
+    /// An item stays verbatim whatever is compacted.
+    Pin(ItemId),
+    Unpin(ItemId),
+    /// Memories were taken from a stretch that was about to leave.
+    Flush {
+        key: String,
+        facts: usize,
+    },
+    /// The conversation goes on from just before this item; the later ones stay in the log.
+    Rewind(ItemId),
+    /// An item is deleted: nothing of it is left, here or in a node.
+    Forget(ItemId),
+}
+
+/// The number of a node in its conversation. It reads `n3`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub u64);
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "n{}", self.0)
+    }
+}
+
+impl NodeId {
+    /// The id that reads so.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix('n')?;
+        let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        plain.then(|| digits.parse().ok().map(Self))?
+    }
+}
+
+/// What stands in the view for the items it covers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    pub id: NodeId,
+    /// The items it stands for, as ascending, disjoint ranges, both ends included. Items that stayed verbatim between
+    /// them are not in it.
+    pub covers: Vec<(ItemId, ItemId)>,
+    /// The nodes that it replaced; what they cover, it covers.
+    pub children: Vec<NodeId>,
+    /// What was found in the items.
+    pub digest: Digest,
+    /// What the host's model wrote of them.
+    pub summary: Option<String>,
+    /// What the view shows: frozen when the node was recorded.
+    pub text: String,
+    /// The tokens of what it replaced, and its own, when it was recorded.
+    pub tokens_before: usize,
+    pub tokens_after: usize,
+    pub reason: Reason,
+}
+
+/// Why a compaction was recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// The view reached the policy's share.
+    Threshold,
+    /// It would have reached it soon, and nobody was there to wait.
+    Idle,
+    /// Somebody asked for it.
+    Manual,
+    /// The view did not fit, or the backend said so.
+    Overflow,
+}
+
+impl Reason {
+    /// A word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Threshold => "threshold",
+            Self::Idle => "idle",
+            Self::Manual => "manual",
+            Self::Overflow => "overflow",
+        }
+    }
+}
+
+/// One result of a tool, replaced in the view.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mask {
+    pub id: ItemId,
+    /// Which block of the item.
+    pub block: usize,
+    /// What stands there now, frozen.
+    pub stub: String,
+}

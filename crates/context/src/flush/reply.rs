@@ -1,0 +1,92 @@
+//! What a model's answer to the archivist's question means.
+//!
+//! Owns: refusal, facts, and what is neither. Never: trust in the format; a weak model quotes, fences, numbers and thinks
+//! aloud.
+
+use super::sentinel::strip_sentinel;
+use super::{Policy, Rules};
+use model::redact::redact;
+
+/// The meaning of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// There is nothing to keep.
+    Suppressed,
+    /// At least one; each is one line without its bullet and without secrets, none is there twice.
+    Facts(Vec<String>),
+    /// Not one bullet.
+    Blank,
+    /// It ends within its own thinking.
+    Truncated,
+}
+
+/// Reads an answer. A refusal with a short remark, in any case and any quotes, is a refusal; with a long text it is not.
+/// Lines that are not bullets are not facts.
+pub fn parse_reply(text: &str, policy: &Policy) -> Reply {
+    let Some(text) = without_thinking(text) else {
+        return Reply::Truncated;
+    };
+    let text = text.trim();
+    let rest = match strip_sentinel(text) {
+        Some(rest) if policy.unit.len(rest.trim()) <= policy.refusal_chars_max => return Reply::Suppressed,
+        Some(rest) => rest,
+        None => text,
+    };
+    let mut facts: Vec<String> = Vec::new();
+    for line in rest.lines() {
+        let Some(fact) = bullet(line, policy.rules).and_then(|text| fact(text, policy)) else {
+            continue;
+        };
+        if facts.len() < policy.facts_max && !facts.contains(&fact) {
+            facts.push(fact);
+        }
+    }
+    if facts.is_empty() {
+        Reply::Blank
+    } else {
+        Reply::Facts(facts)
+    }
+}
+
+/// Without a `<think>` element at the beginning; nothing if it is not closed.
+fn without_thinking(text: &str) -> Option<&str> {
+    for (open, close) in [("<think>", "</think>"), ("<thinking>", "</thinking>")] {
+        if let Some(inner) = text.trim_start().strip_prefix(open) {
+            return inner.find(close).map(|at| &inner[at + close.len()..]);
+        }
+    }
+    Some(text)
+}
+
+/// What follows the bullet of a line.
+fn bullet(line: &str, rules: Rules) -> Option<&str> {
+    if rules == Rules::Codebuddy {
+        return line.trim().strip_prefix('-');
+    }
+    let line = line.trim_start();
+    if let Some(rest) = line.strip_prefix(['-', '*', '•', '–', '+']) {
+        // `---` divides, `**bold**` is emphasis.
+        return rest.starts_with(char::is_whitespace).then_some(rest);
+    }
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = line[digits..].strip_prefix(['.', ')'])?;
+    ((1..=3).contains(&digits) && rest.starts_with(char::is_whitespace)).then_some(rest)
+}
+
+/// The fact as it is kept; nothing for one without letters and for a refusal.
+fn fact(text: &str, policy: &Policy) -> Option<String> {
+    let line: String = text
+        .chars()
+        .map(|c| {
+            if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') {
+                ' '
+            } else {
+                c
+            }
+        })
+        .collect();
+    let line = redact(line.trim());
+    let cut = policy.unit.cut(&line, policy.fact_chars_max).trim_end();
+    let words = cut.chars().any(char::is_alphanumeric);
+    (words && strip_sentinel(cut).is_none()).then(|| cut.to_owned())
+}

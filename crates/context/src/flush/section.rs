@@ -1,0 +1,62 @@
+//! The section of facts that is added to a file of memories.
+//!
+//! Owns: its text, that nothing the file has is added again, and the file's bound. Never: writing it.
+
+use std::collections::BTreeSet;
+
+use super::Policy;
+use model::redact::redact;
+
+/// The text to append to `existing`: a heading with the day and a bullet for each new fact. Nothing where no fact is new,
+/// where the file has no room for one, or where `date` is not `YYYY-MM-DD`. Facts that no longer fit are left out, the
+/// first ones stay.
+pub fn render_section(date: &str, facts: &[String], existing: &str, policy: &Policy) -> Option<String> {
+    if !is_date(date) {
+        return None;
+    }
+    let mut known: BTreeSet<String> = existing
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix("- "))
+        .map(plain)
+        .collect();
+    let gap = match existing {
+        "" => "",
+        text if text.ends_with("\n\n") => "",
+        text if text.ends_with('\n') => "\n",
+        _ => "\n\n",
+    };
+    let mut section = format!("{gap}## Facts extracted {date} (pre-compaction flush)\n\n");
+    let mut room = policy
+        .file_bytes_max
+        .saturating_sub(existing.len())
+        .checked_sub(section.len())?;
+    let mut any = false;
+    for fact in facts.iter().take(policy.facts_max) {
+        let line = redact(fact).split_whitespace().collect::<Vec<_>>().join(" ");
+        let bytes = line.len() + "- \n".len();
+        if line.is_empty() || bytes > room || !known.insert(plain(&line)) {
+            continue;
+        }
+        section.extend(["- ", &line, "\n"]);
+        room -= bytes;
+        any = true;
+    }
+    any.then_some(section)
+}
+
+/// What makes two facts the same: case, blanks and the stop at the end do not.
+fn plain(fact: &str) -> String {
+    let words: Vec<String> = fact.split_whitespace().map(str::to_lowercase).collect();
+    words.join(" ").trim_end_matches(['.', '。']).to_owned()
+}
+
+fn is_date(date: &str) -> bool {
+    let digit = |(place, byte): (usize, u8)| {
+        if matches!(place, 4 | 7) {
+            byte == b'-'
+        } else {
+            byte.is_ascii_digit()
+        }
+    };
+    date.len() == 10 && date.bytes().enumerate().all(digit)
+}

@@ -1,0 +1,239 @@
+//! What is worth remembering of a span that is about to leave the view, found by rules alone.
+//!
+//! Owns: which sentences become memories, of what kind and worth, and that none is told twice. Never: a model, a place to
+//! store them. The words it knows are few and of few languages: a hint, never the only way something is kept.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use transcript::{Item, ItemId, Role};
+
+use crate::bootstrap::Unit;
+use model::redact::redact;
+
+/// What a memory tells. Declared in the order in which a sentence is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    Decision,
+    /// How the user wants things; only the user's own words are.
+    Preference,
+    Fact,
+    /// What is being worked on; only the assistant says so.
+    Context,
+}
+
+/// One sentence worth keeping.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Memory {
+    pub kind: Kind,
+    /// One line, as it was said, without secrets.
+    pub text: String,
+    /// 0 to 1.
+    pub importance: f32,
+    pub tags: Vec<String>,
+    /// The items that said it, ascending.
+    pub sources: Vec<ItemId>,
+}
+
+/// Whose rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rules {
+    /// Prose of user and assistant, code left out, several languages, preferences, no secrets.
+    Quipu,
+    /// As code-buddy has it, tool results too.
+    Codebuddy,
+}
+
+/// No more memories come of one span: more is a log, and comparing all of them has its price.
+pub const MEMORIES_MAX: usize = 256;
+/// Two memories whose words overlap more than this are one.
+const JACCARD_SAME: f64 = 0.8;
+const TEXT_MAX: usize = 500;
+
+/// The memories of a span, in order of the talk. Of two that say the same the first stays, with the sources of both.
+pub fn extract(span: &[(ItemId, &Item)], rules: Rules) -> Vec<Memory> {
+    let mut kept: Vec<(Memory, BTreeSet<String>)> = Vec::new();
+    for &(id, item) in span {
+        let text = said(item, rules);
+        if rules == Rules::Codebuddy && Unit::Utf16.len(&text) < 50 {
+            continue;
+        }
+        for sentence in sentences(&text) {
+            let Some((kind, importance)) = kind(sentence, item.role, rules) else {
+                continue;
+            };
+            let text = if rules == Rules::Quipu {
+                redact(sentence).into_owned()
+            } else {
+                sentence.to_owned()
+            };
+            let words = words(&text);
+            let room = kept.len() < MEMORIES_MAX;
+            match kept
+                .iter_mut()
+                .find(|(_, other)| jaccard(&words, other) > JACCARD_SAME)
+            {
+                Some((memory, _)) if memory.sources.last() == Some(&id) => {}
+                Some((memory, _)) => memory.sources.push(id),
+                None if room => {
+                    let tags = ["auto-extracted", "compaction"].map(str::to_owned).to_vec();
+                    kept.push((
+                        Memory {
+                            kind,
+                            text,
+                            importance,
+                            tags,
+                            sources: vec![id],
+                        },
+                        words,
+                    ));
+                }
+                None => {}
+            }
+        }
+    }
+    kept.into_iter().map(|(memory, _)| memory).collect()
+}
+
+/// The `max` of most importance, that first; among equals in order of the talk.
+pub fn best(mut memories: Vec<Memory>, max: usize) -> Vec<Memory> {
+    memories.sort_by(|a, b| b.importance.total_cmp(&a.importance));
+    memories.truncate(max);
+    memories
+}
+
+fn said(item: &Item, rules: Rules) -> String {
+    match (rules, item.role) {
+        (_, Role::System) | (Rules::Quipu, Role::Tool) => String::new(),
+        (Rules::Quipu, _) => without_code(&item.prose()),
+        (Rules::Codebuddy, _) => {
+            let outcomes = item.outcomes().map(|outcome| outcome.text.clone());
+            std::iter::once(item.prose())
+                .chain(outcomes)
+                .collect::<Vec<_>>()
+                .join("\n")
+        }
+    }
+}
+
+/// Without fenced blocks; a fence that stays open takes the rest.
+fn without_code(text: &str) -> String {
+    let mut fenced = false;
+    let mut out = String::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~") {
+            fenced = !fenced;
+        } else if !fenced {
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// Ends at a line's end, at an ideographic stop, or at a stop with a blank after it.
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().flat_map(|line| {
+        let mut parts = Vec::new();
+        let mut start = 0;
+        for (at, c) in line.char_indices() {
+            let end = at + c.len_utf8();
+            let stop = matches!(c, '.' | '!' | '?') && line[end..].starts_with(char::is_whitespace);
+            if stop || matches!(c, '。' | '！' | '？') {
+                parts.push(&line[start..end]);
+                start = end;
+            }
+        }
+        parts.push(&line[start..]);
+        parts
+            .into_iter()
+            .map(|part| part.trim().trim_start_matches(['-', '*', '>', '#', ' ']).trim())
+    })
+}
+
+fn kind(sentence: &str, role: Role, rules: Rules) -> Option<(Kind, f32)> {
+    let length = Unit::Utf16.len(sentence);
+    let cues = &*CUES;
+    let old = rules == Rules::Codebuddy;
+    // A sentence in a dense script says in 10 characters what takes 30 in Latin.
+    let least = if old || sentence.is_ascii() { 30 } else { 10 };
+    if !(least..=TEXT_MAX).contains(&length) || sentence.trim_start().starts_with(['{', '[']) && !old {
+        return None;
+    }
+    let more = |regex: &Regex| !old && regex.is_match(sentence);
+    if cues.decision.is_match(sentence) || more(&cues.decision_more) {
+        return Some((Kind::Decision, 0.8));
+    }
+    if role == Role::User && more(&cues.preference) {
+        return Some((Kind::Preference, 0.7));
+    }
+    if cues.fact.is_match(sentence) || more(&cues.fact_more) {
+        return Some((Kind::Fact, 0.6));
+    }
+    let context =
+        role == Role::Assistant && (!old || (50..=300).contains(&length)) && cues.context.is_match(sentence);
+    context.then_some((Kind::Context, 0.5))
+}
+
+struct Cues {
+    decision: Regex,
+    decision_more: Regex,
+    preference: Regex,
+    fact: Regex,
+    fact_more: Regex,
+    context: Regex,
+}
+
+static CUES: LazyLock<Cues> = LazyLock::new(|| {
+    let cue = |pattern: &str| Regex::new(pattern).expect("a test compiles every cue");
+    Cues {
+        decision: cue(
+            r"(?i)(?-u:\b)(?:decided|decision|choose|chose|selected|going with|will use|opted for)(?-u:\b)|(?-u:\b)(?:approach|solution):",
+        ),
+        decision_more: cue(
+            r"(?i)\b(?:décidé|décision|choisi|entschieden|entscheidung|decidido|decisión|decidimos|решили|решено)\b|決定|决定|決めました|选择了|にしました",
+        ),
+        preference: cue(
+            r"(?i)\b(?:i prefer|i'd rather|i like|i don't like|i always|i never|please always|please never|always use|never use|from now on|je préfère|ich bevorzuge|ich möchte|prefiero|предпочитаю)\b|喜欢|偏好|以后都|好みます|してください",
+        ),
+        fact: cue(
+            r"(?i)(?-u:\b)(?:note|important|remember|key point|fact):|(?-u:\b)(?:the reason|because|due to|this is because)(?-u:\b)",
+        ),
+        fact_more: cue(
+            r"(?i)\b(?:parce que|à cause de|weil|wegen|porque|debido a|потому что)\b|因为|注意[：:]|なぜなら|ので",
+        ),
+        context: cue(
+            r"(?i)(?-u:\b)(?:context|background):|(?-u:\b)(?:currently|the project|working on|implementing|building)(?-u:\b)",
+        ),
+    }
+});
+
+/// Words in small letters; a character of a script without blanks is a word.
+fn words(text: &str) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    for run in text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|run| !run.is_empty())
+    {
+        if run.chars().any(|c| c >= '\u{2e80}') {
+            words.extend(run.chars().map(String::from));
+        } else {
+            words.insert(run.to_lowercase());
+        }
+    }
+    words
+}
+
+fn jaccard(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f64 {
+    let both = a.intersection(b).count();
+    let either = a.len() + b.len() - both;
+    if either == 0 {
+        1.0
+    } else {
+        both as f64 / either as f64
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,408 @@
+//! When to compact, and what: a decision that tells its inputs, its rule and what it expects to gain.
+//!
+//! Owns: thresholds at work, the choice of the stretch that leaves, the choice of results to mask. Never: changing the
+//! session; `commit` verifies and records.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::shorten::score;
+use crate::tokens::Meter;
+use transcript::{Block, Item, ItemId, cut};
+
+use crate::budget::Budget;
+use crate::event::{Mask, Reason};
+use crate::session::{Piece, Session, What};
+use crate::text;
+
+/// Who asks for a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trigger {
+    /// Before a request: only if due.
+    Auto,
+    /// Between requests: only if due soon.
+    Idle,
+    /// A person or a client: whatever the weight.
+    Manual,
+    /// The backend refused the request as too long.
+    Overflow,
+}
+
+/// How hard to press; each attempt that does not bring the view within its limit is followed by the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Effort {
+    /// Stubs for heavy results, if they gain enough by themselves.
+    Mask,
+    /// The oldest stretch becomes a node.
+    Compact,
+    /// A short tail; all nodes become one.
+    Fold,
+    /// Nothing but what must stay; every heavy result of it is masked.
+    Strip,
+    /// The node says only where the originals are.
+    Bare,
+}
+
+impl Effort {
+    /// All of them, gentlest first.
+    pub const ALL: [Self; 5] = [Self::Mask, Self::Compact, Self::Fold, Self::Strip, Self::Bare];
+
+    /// The next harder one.
+    pub fn harder(self) -> Option<Self> {
+        Self::ALL.into_iter().find(|effort| *effort > self)
+    }
+
+    /// A word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Mask => "mask",
+            Self::Compact => "compact",
+            Self::Fold => "fold",
+            Self::Strip => "strip",
+            Self::Bare => "bare",
+        }
+    }
+}
+
+/// What a decision was made from, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Inputs {
+    /// The weight of the view.
+    pub used: usize,
+    /// What it may weigh.
+    pub limit: usize,
+    /// From here on a compaction is due.
+    pub threshold: usize,
+    /// What a compaction aims at.
+    pub target: usize,
+    /// The least gain that is worth a rewrite.
+    pub gain_min: usize,
+}
+
+/// What to do.
+#[derive(Debug, Clone)]
+pub enum Decision {
+    /// Nothing, and why.
+    Keep(Inputs, Keep),
+    Compact(Box<Plan>),
+}
+
+/// Why nothing is compacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    BelowThreshold,
+    /// An attempt at nearly this weight was not worth it.
+    RefusedBefore,
+    /// Nothing may leave.
+    NothingToTake,
+}
+
+impl Keep {
+    /// A word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::BelowThreshold => "below_threshold",
+            Self::RefusedBefore => "refused_before",
+            Self::NothingToTake => "nothing_to_take",
+        }
+    }
+}
+
+/// What a compaction would do.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The session's epoch and number of items when it was made: a plan of another epoch is void.
+    pub epoch: u64,
+    pub reason: Reason,
+    pub effort: Effort,
+    pub inputs: Inputs,
+    /// The pieces of the frontier that leave, ascending; none for masks alone.
+    pub leaves: Vec<usize>,
+    /// What the new node may weigh, in tokens.
+    pub node_tokens_max: usize,
+    pub masks: Vec<Mask>,
+    /// What it expects to gain, in tokens.
+    pub gain_expected: usize,
+    /// The gain below which it is not recorded, in tokens.
+    pub gain_required: usize,
+}
+
+impl Session {
+    /// The weights against which decisions are made.
+    pub fn inputs(&self, budget: &Budget) -> Inputs {
+        let policy = self.policy();
+        let limit = budget.limit();
+        let threshold =
+            share_of(limit, policy.compact_at).min(policy.compact_at_tokens.unwrap_or(usize::MAX));
+        let target = share_of(threshold, policy.target / policy.compact_at);
+        Inputs {
+            used: self.view_tokens(),
+            limit,
+            threshold,
+            target,
+            gain_min: share_of(limit, policy.gain_min),
+        }
+    }
+
+    fn inputs_of(&self, budget: &Budget, trigger: Trigger) -> Inputs {
+        let (inputs, policy) = (self.inputs(budget), self.policy());
+        let threshold = match trigger {
+            Trigger::Idle => share_of(inputs.threshold, policy.compact_idle_at / policy.compact_at),
+            Trigger::Auto | Trigger::Manual | Trigger::Overflow => inputs.threshold,
+        };
+        Inputs { threshold, ..inputs }
+    }
+
+    /// Decides at one effort. `Auto` starts at [`Effort::Mask`].
+    pub fn decide(&self, budget: &Budget, trigger: Trigger, effort: Effort) -> Decision {
+        let inputs = self.inputs_of(budget, trigger);
+        let fits = inputs.used <= inputs.limit;
+        let waits_until_due = matches!(trigger, Trigger::Auto | Trigger::Idle);
+        if waits_until_due && inputs.used < inputs.threshold {
+            return Decision::Keep(inputs, Keep::BelowThreshold);
+        }
+        let refused = self
+            .refused_at()
+            .is_some_and(|at| inputs.used < at.saturating_add(inputs.gain_min.max(1)));
+        if waits_until_due && fits && refused {
+            return Decision::Keep(inputs, Keep::RefusedBefore);
+        }
+        let reason = match trigger {
+            Trigger::Manual => Reason::Manual,
+            Trigger::Auto if fits => Reason::Threshold,
+            Trigger::Idle if fits => Reason::Idle,
+            _ => Reason::Overflow,
+        };
+        let masks = if matches!(effort, Effort::Mask | Effort::Strip | Effort::Bare) {
+            self.masks(&inputs, effort)
+        } else {
+            Vec::new()
+        };
+        let leaves = if effort == Effort::Mask {
+            Vec::new()
+        } else {
+            self.leaves(&inputs, effort)
+        };
+        let masks: Vec<Heavy> = masks
+            .into_iter()
+            .filter(|heavy| leaves.binary_search(&heavy.index).is_err())
+            .collect();
+        let span_tokens: usize = leaves.iter().map(|&index| self.frontier()[index].tokens).sum();
+        let preview_tokens = self.preview_tokens(effort);
+        let mask_gain: usize = masks
+            .iter()
+            .map(|heavy| heavy.tokens.saturating_sub(STUB_TOKENS + preview_tokens))
+            .sum();
+        let node_tokens_max = self.node_room(&inputs, effort, span_tokens, mask_gain);
+        let gain_expected = span_tokens.saturating_sub(node_tokens_max) + mask_gain;
+        let enough = inputs.used.saturating_sub(mask_gain) + inputs.gain_min <= inputs.threshold
+            && mask_gain >= share_of(inputs.limit, self.policy().mask_gain_min);
+        let too_little = effort == Effort::Mask && !enough;
+        if (leaves.is_empty() && masks.is_empty()) || too_little {
+            return Decision::Keep(inputs, Keep::NothingToTake);
+        }
+        let gain_required = if fits && trigger != Trigger::Manual {
+            inputs.gain_min.max(1)
+        } else {
+            1
+        };
+        let masks = masks
+            .into_iter()
+            .map(|heavy| heavy.masked(preview_tokens, self.meter()))
+            .collect();
+        let epoch = self.epoch();
+        Decision::Compact(Box::new(Plan {
+            epoch,
+            reason,
+            effort,
+            inputs,
+            leaves,
+            node_tokens_max,
+            masks,
+            gain_expected,
+            gain_required,
+        }))
+    }
+
+    /// The pieces that leave: those of the stretch that need not stay verbatim.
+    fn leaves(&self, inputs: &Inputs, effort: Effort) -> Vec<usize> {
+        let kept = self.kept(effort);
+        self.stretch(inputs, effort)
+            .filter(|index| !kept.contains(index))
+            .collect()
+    }
+
+    /// The pieces that stay: the newest request, pins, the system's, what the policy finds important; and with a call its
+    /// results, with a result its call.
+    fn kept(&self, effort: Effort) -> BTreeSet<usize> {
+        let pieces = self.frontier();
+        let stays = (0..pieces.len()).filter(|&index| self.stays(&pieces[index]));
+        let mut kept: BTreeSet<usize> = stays.chain(self.current_request()).collect();
+        if effort < Effort::Strip {
+            kept.extend(self.important());
+        }
+        let items: Vec<&Item> = pieces.iter().map(|piece| &*piece.item).collect();
+        let pairs = cut::pairs(&items);
+        loop {
+            let before = kept.len();
+            for (call, outcome) in pairs.iter().filter_map(|pair| Some((pair.call, pair.outcome?))) {
+                if kept.contains(&call) || kept.contains(&outcome) {
+                    kept.extend([call, outcome]);
+                }
+            }
+            if kept.len() == before {
+                return kept;
+            }
+        }
+    }
+
+    /// The stretch that leaves: from the first piece that may, to the last safe cut that spares the tail.
+    fn stretch(&self, inputs: &Inputs, effort: Effort) -> Range<usize> {
+        let policy = self.policy();
+        let pieces = self.frontier();
+        let nodes_tokens = self.metrics().nodes_tokens;
+        let nodes_room = share_of(inputs.target, policy.nodes_share);
+        let folds = effort >= Effort::Fold || nodes_tokens + policy.node_tokens_min > nodes_room;
+        let may_go = |piece: &Piece| match &piece.what {
+            What::Node(_) => folds,
+            What::Item { .. } => !self.stays(piece),
+        };
+        let Some(start) = pieces.iter().position(may_go) else {
+            return 0..0;
+        };
+        let (tail_tokens, tail_items) = match effort {
+            Effort::Mask | Effort::Compact => (share_of(inputs.target, policy.tail), policy.tail_items_min),
+            Effort::Fold => (share_of(inputs.target, policy.tail / 4.0), 1),
+            Effort::Strip | Effort::Bare => (0, 0),
+        };
+        let tail_items_max = policy.tail_items_max.unwrap_or(usize::MAX);
+        let mut latest = pieces.len();
+        let mut weight = 0;
+        while latest > start {
+            let kept = pieces.len() - latest;
+            weight += pieces[latest - 1].tokens;
+            if kept >= tail_items_max || (kept >= tail_items && weight > tail_tokens) {
+                break;
+            }
+            latest -= 1;
+        }
+        let items: Vec<&Item> = pieces.iter().map(|piece| &*piece.item).collect();
+        let cuts = cut::safe_cuts(&items, &self.pending());
+        let end = cuts.into_iter().rfind(|&cut| cut <= latest).unwrap_or(start);
+        start..end.max(start)
+    }
+
+    /// What the new node may weigh.
+    fn node_room(&self, inputs: &Inputs, effort: Effort, span_tokens: usize, mask_gain: usize) -> usize {
+        let policy = self.policy();
+        if effort == Effort::Bare {
+            return 0;
+        }
+        let least = policy.node_tokens_min.min(share_of(inputs.limit, 0.15));
+        let wish = share_of(span_tokens, policy.node_ratio).min(share_of(inputs.target, policy.nodes_share));
+        let rest = inputs.used.saturating_sub(span_tokens + mask_gain);
+        let free = inputs.limit.saturating_sub(rest);
+        wish.max(least).min(free).min(span_tokens)
+    }
+
+    /// Heavy results that may be masked, oldest first. At the hardest efforts the newest are taken, too.
+    fn masks(&self, inputs: &Inputs, effort: Effort) -> Vec<Heavy<'_>> {
+        let policy = self.policy();
+        let (protected, heavy_over) = if effort >= Effort::Strip {
+            (0, STUB_TOKENS)
+        } else {
+            (share_of(inputs.target, policy.tail), policy.mask_over_tokens)
+        };
+        let mut after = 0;
+        let mut found = Vec::new();
+        for (index, piece) in self.frontier().iter().enumerate().rev() {
+            let beyond = after >= protected;
+            after += piece.tokens;
+            let What::Item { id, masked: false } = piece.what else {
+                continue;
+            };
+            if beyond && piece.tokens > heavy_over && !self.stays(piece) {
+                found.extend(
+                    self.heavy(index, id, piece)
+                        .filter(|heavy| heavy.tokens > heavy_over),
+                );
+            }
+        }
+        found.reverse();
+        found
+    }
+
+    /// The results of an item. One that is its item's only block weighs what the item does: nothing is counted twice.
+    fn heavy<'a>(&'a self, index: usize, id: ItemId, piece: &'a Piece) -> impl Iterator<Item = Heavy<'a>> {
+        let blocks = &piece.item.blocks;
+        blocks.iter().enumerate().filter_map(move |(block, part)| {
+            let Block::Outcome(outcome) = part else {
+                return None;
+            };
+            let tokens = if blocks.len() == 1 {
+                piece.tokens
+            } else {
+                self.meter().block(part)
+            };
+            Some(Heavy {
+                index,
+                id,
+                block,
+                text: &outcome.text,
+                tokens,
+            })
+        })
+    }
+
+    /// What of a masked result's text its stub shows, at most.
+    fn preview_tokens(&self, effort: Effort) -> usize {
+        if effort >= Effort::Strip {
+            0
+        } else {
+            self.policy().mask_preview_tokens
+        }
+    }
+
+    /// The pieces that stay for their importance, where the policy asks for that.
+    fn important(&self) -> BTreeSet<usize> {
+        let Some(least) = self.policy().keep_importance_over else {
+            return BTreeSet::new();
+        };
+        let items: Vec<&Item> = self.frontier().iter().map(|piece| &*piece.item).collect();
+        let scores = score::score(&items, &score::Rules::codebuddy());
+        let over = scores.into_iter().filter(|score| score.value > least);
+        over.map(|score| score.index).collect()
+    }
+}
+
+/// What a stub without a preview weighs at most.
+const STUB_TOKENS: usize = 60;
+
+/// A result that may be masked.
+struct Heavy<'a> {
+    /// Its place in the frontier.
+    index: usize,
+    id: ItemId,
+    block: usize,
+    text: &'a str,
+    tokens: usize,
+}
+
+impl Heavy<'_> {
+    fn masked(&self, preview_tokens: usize, meter: &Meter) -> Mask {
+        Mask {
+            id: self.id,
+            block: self.block,
+            stub: text::stub(self.id, self.text, self.tokens, preview_tokens, meter),
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of a number of tokens"
+)]
+fn share_of(tokens: usize, share: f64) -> usize {
+    (tokens as f64 * share).floor() as usize
+}

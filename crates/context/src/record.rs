@@ -1,0 +1,406 @@
+//! How an event is written: one JSON object, version 1, for a ledger or a file of lines.
+//!
+//! Owns: the format (`docs/context.md`). Invariant: `read(write(event)) == event`. Never: where it is kept.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::digest::{Digest, Kind, Line};
+use serde::de::Error as _;
+use serde::{Deserialize, Serialize};
+use transcript::{Block, Call, Image, Item, ItemId, Outcome, Role, Thinking};
+
+use crate::event::{Event, Mask, Node, NodeId, Reason};
+
+/// A record that no event is.
+#[derive(Debug)]
+pub struct Unreadable(serde_json::Error);
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not an event of a conversation: {}", self.0)
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+/// The record of an event: one line of JSON.
+pub fn write(event: &Event) -> String {
+    serde_json::to_string(&Record::of(event)).expect("a record has string keys and finite numbers")
+}
+
+/// The event of a record. What no session writes is refused: the last number as an id, covers that are not ascending and
+/// disjoint, a worth that is not finite.
+pub fn read(text: &str) -> Result<Event, Unreadable> {
+    let event = serde_json::from_str::<Record>(text)
+        .map(Record::event)
+        .map_err(Unreadable)?;
+    match flaw(&event) {
+        Some(flaw) => Err(Unreadable(serde_json::Error::custom(flaw))),
+        None => Ok(event),
+    }
+}
+
+/// What a session could not go on from.
+fn flaw(event: &Event) -> Option<&'static str> {
+    let id = match event {
+        Event::Item { id, .. } | Event::Forget(id) => id.0,
+        Event::Node(node) => {
+            let ascend = node.covers.iter().all(|(first, last)| first <= last)
+                && node.covers.windows(2).all(|pair| pair[0].1 < pair[1].0);
+            if !ascend {
+                return Some("covers that are not ascending and disjoint");
+            }
+            if !node.digest.lines.iter().all(|line| line.worth.is_finite()) {
+                return Some("a worth that is not finite");
+            }
+            let last = node.covers.last().map_or(0, |(_, last)| last.0);
+            last.max(node.id.0)
+        }
+        _ => 0,
+    };
+    (id == u64::MAX).then_some("an id after which there is none")
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
+enum Record {
+    Item {
+        id: u64,
+        role: Word,
+        blocks: Vec<BlockRecord>,
+        raw: Option<Box<str>>,
+        edited: bool,
+    },
+    Node(Box<NodeRecord>),
+    Masks {
+        masks: Vec<MaskRecord>,
+    },
+    Pin {
+        id: u64,
+    },
+    Unpin {
+        id: u64,
+    },
+    Flush {
+        key: String,
+        facts: usize,
+    },
+    Rewind {
+        to: u64,
+    },
+    Forget {
+        id: u64,
+    },
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Word {
+    System,
+    User,
+    Assistant,
+    Tool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+enum BlockRecord {
+    Text {
+        text: String,
+    },
+    Image {
+        raw: String,
+    },
+    Thinking {
+        text: String,
+        raw: String,
+    },
+    Call {
+        id: String,
+        name: String,
+        arguments: String,
+    },
+    Outcome {
+        call_id: String,
+        text: String,
+        failed: bool,
+        images: usize,
+    },
+    Other {
+        raw: String,
+    },
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NodeRecord {
+    id: u64,
+    covers: Vec<(u64, u64)>,
+    children: Vec<u64>,
+    digest: Vec<LineRecord>,
+    summary: Option<String>,
+    text: String,
+    tokens_before: usize,
+    tokens_after: usize,
+    reason: ReasonWord,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ReasonWord {
+    Threshold,
+    Idle,
+    Manual,
+    Overflow,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LineRecord {
+    kind: KindWord,
+    text: String,
+    sources: Vec<u64>,
+    worth: f32,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum KindWord {
+    Objective,
+    Constraint,
+    Decision,
+    Todo,
+    Done,
+    File,
+    Command,
+    Error,
+    Identifier,
+    Excerpt,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MaskRecord {
+    id: u64,
+    block: usize,
+    stub: String,
+}
+
+/// Two enums of the same words, one to one.
+macro_rules! same_words {
+    ($one:ident, $other:ident, $($word:ident),+) => {
+        impl From<$one> for $other {
+            fn from(word: $one) -> Self {
+                match word { $($one::$word => Self::$word),+ }
+            }
+        }
+        impl From<$other> for $one {
+            fn from(word: $other) -> Self {
+                match word { $($other::$word => Self::$word),+ }
+            }
+        }
+    };
+}
+same_words!(Word, Role, System, User, Assistant, Tool);
+same_words!(ReasonWord, Reason, Threshold, Idle, Manual, Overflow);
+same_words!(
+    KindWord, Kind, Objective, Constraint, Decision, Todo, Done, File, Command, Error, Identifier, Excerpt
+);
+
+impl Record {
+    fn of(event: &Event) -> Self {
+        match event {
+            Event::Item { id, item } => Self::Item {
+                id: id.0,
+                role: item.role.into(),
+                blocks: item.blocks.iter().map(BlockRecord::of).collect(),
+                raw: item.raw.clone(),
+                edited: item.edited,
+            },
+            Event::Node(node) => Self::Node(Box::new(NodeRecord::of(node))),
+            Event::Masks(masks) => Self::Masks {
+                masks: masks.iter().map(MaskRecord::of).collect(),
+            },
+            Event::Pin(id) => Self::Pin { id: id.0 },
+            Event::Unpin(id) => Self::Unpin { id: id.0 },
+            Event::Flush { key, facts } => Self::Flush {
+                key: key.clone(),
+                facts: *facts,
+            },
+            Event::Rewind(to) => Self::Rewind { to: to.0 },
+            Event::Forget(id) => Self::Forget { id: id.0 },
+        }
+    }
+
+    fn event(self) -> Event {
+        match self {
+            Self::Item {
+                id,
+                role,
+                blocks,
+                raw,
+                edited,
+            } => {
+                let blocks = blocks.into_iter().map(BlockRecord::block).collect();
+                Event::Item {
+                    id: ItemId(id),
+                    item: Arc::new(Item {
+                        role: role.into(),
+                        blocks,
+                        raw,
+                        edited,
+                    }),
+                }
+            }
+            Self::Node(node) => Event::Node(node.node()),
+            Self::Masks { masks } => Event::Masks(masks.into_iter().map(MaskRecord::mask).collect()),
+            Self::Pin { id } => Event::Pin(ItemId(id)),
+            Self::Unpin { id } => Event::Unpin(ItemId(id)),
+            Self::Flush { key, facts } => Event::Flush { key, facts },
+            Self::Rewind { to } => Event::Rewind(ItemId(to)),
+            Self::Forget { id } => Event::Forget(ItemId(id)),
+        }
+    }
+}
+
+impl BlockRecord {
+    fn of(block: &Block) -> Self {
+        match block.clone() {
+            Block::Text(text) => Self::Text { text },
+            Block::Image(Image { raw }) => Self::Image { raw },
+            Block::Thinking(Thinking { text, raw }) => Self::Thinking { text, raw },
+            Block::Call(Call { id, name, arguments }) => Self::Call { id, name, arguments },
+            Block::Outcome(Outcome {
+                call_id,
+                text,
+                failed,
+                images,
+            }) => Self::Outcome {
+                call_id,
+                text,
+                failed,
+                images,
+            },
+            Block::Other(raw) => Self::Other { raw },
+        }
+    }
+
+    fn block(self) -> Block {
+        match self {
+            Self::Text { text } => Block::Text(text),
+            Self::Image { raw } => Block::Image(Image { raw }),
+            Self::Thinking { text, raw } => Block::Thinking(Thinking { text, raw }),
+            Self::Call { id, name, arguments } => Block::Call(Call { id, name, arguments }),
+            Self::Outcome {
+                call_id,
+                text,
+                failed,
+                images,
+            } => Block::Outcome(Outcome {
+                call_id,
+                text,
+                failed,
+                images,
+            }),
+            Self::Other { raw } => Block::Other(raw),
+        }
+    }
+}
+
+impl NodeRecord {
+    fn of(node: &Node) -> Self {
+        let line = |line: &Line| LineRecord {
+            kind: line.kind.into(),
+            text: line.text.clone(),
+            sources: line.sources.iter().map(|id| id.0).collect(),
+            worth: line.worth,
+        };
+        Self {
+            id: node.id.0,
+            covers: node
+                .covers
+                .iter()
+                .map(|(first, last)| (first.0, last.0))
+                .collect(),
+            children: node.children.iter().map(|id| id.0).collect(),
+            digest: node.digest.lines.iter().map(line).collect(),
+            summary: node.summary.clone(),
+            text: node.text.clone(),
+            tokens_before: node.tokens_before,
+            tokens_after: node.tokens_after,
+            reason: node.reason.into(),
+        }
+    }
+
+    fn node(self) -> Node {
+        let line = |line: LineRecord| Line {
+            kind: line.kind.into(),
+            text: line.text,
+            sources: line.sources.into_iter().map(ItemId).collect(),
+            worth: line.worth,
+        };
+        Node {
+            id: NodeId(self.id),
+            covers: self
+                .covers
+                .into_iter()
+                .map(|(first, last)| (ItemId(first), ItemId(last)))
+                .collect(),
+            children: self.children.into_iter().map(NodeId).collect(),
+            digest: Digest {
+                lines: self.digest.into_iter().map(line).collect(),
+            },
+            summary: self.summary,
+            text: self.text,
+            tokens_before: self.tokens_before,
+            tokens_after: self.tokens_after,
+            reason: self.reason.into(),
+        }
+    }
+}
+
+impl MaskRecord {
+    fn of(mask: &Mask) -> Self {
+        Self {
+            id: mask.id.0,
+            block: mask.block,
+            stub: mask.stub.clone(),
+        }
+    }
+
+    fn mask(self) -> Mask {
+        Mask {
+            id: ItemId(self.id),
+            block: self.block,
+            stub: self.stub,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(id: u64, covers: &str, worth: &str) -> bool {
+        let text = format!(
+            r#"{{"event":"node","id":{id},"covers":{covers},"children":[],"digest":[{{"kind":"todo","text":"","sources":[],"worth":{worth}}}],
+            "summary":null,"text":"","tokens_before":0,"tokens_after":0,"reason":"manual"}}"#
+        );
+        read(&text).is_ok()
+    }
+
+    #[test]
+    fn what_no_session_writes_is_refused() {
+        assert!(node(0, "[[1,1],[3,4]]", "0.5"));
+        assert!(!node(0, "[[1,0]]", "0.5"));
+        assert!(!node(0, "[[3,4],[1,1]]", "0.5"));
+        assert!(!node(0, "[[1,3],[3,4]]", "0.5"));
+        assert!(!node(0, "[]", "1e300"));
+        let max = u64::MAX;
+        assert!(!node(max, "[]", "0.5"));
+        assert!(!node(0, &format!("[[1,{max}]]"), "0.5"));
+        assert!(read(&format!(r#"{{"event":"forget","id":{max}}}"#)).is_err());
+        assert!(read(&format!(r#"{{"event":"forget","id":{}}}"#, max - 1)).is_ok());
+    }
+}

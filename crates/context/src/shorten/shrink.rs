@@ -1,0 +1,343 @@
+//! Down to a target: strategies from the gentlest to the hardest, the first that reaches it.
+//!
+//! Owns: the strategies, their order, what may be claimed of the result. Never: a text heavier than what came in, a target
+//! that moves.
+
+use std::borrow::{Borrow, Cow};
+
+use crate::tokens::Meter;
+use transcript::{Item, Role};
+
+use crate::shorten::summary;
+use crate::shorten::truncate::{self, Style, Unit, share_of};
+
+/// One way to make a text smaller; declared from the gentlest to the hardest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Strategy {
+    /// It fits as it is.
+    None,
+    /// Blank and repeated lines go; a repetition is told by its number.
+    Squeeze,
+    /// Head and tail, three fifths and two.
+    Truncate,
+    /// Head and tail, seven tenths and three.
+    RemoveMiddle,
+    /// The sentences that matter most, in their order.
+    ExtractKey,
+    /// The head alone.
+    AggressiveTruncate,
+}
+
+impl Strategy {
+    /// As reports name it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Squeeze => "squeeze",
+            Self::Truncate => "truncate",
+            Self::RemoveMiddle => "remove-middle",
+            Self::ExtractKey => "extract-key",
+            Self::AggressiveTruncate => "aggressive-truncate",
+        }
+    }
+}
+
+/// A ladder of strategies.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    /// Tried in this order; the first that reaches the target wins, the last one's result is cut if none does.
+    pub ladder: &'static [Strategy],
+    /// What `Truncate` keeps of each end at least, in units of `style`.
+    pub ends_min: usize,
+    /// Cutting out the middle is not tried if less than this share of the text would remain.
+    pub middle_share_min: f64,
+    pub style: Style,
+    pub removed: Style,
+    /// Ends a text that lost its rest.
+    pub notice: &'static str,
+    /// Opens a text of key sentences.
+    pub key_prefix: &'static str,
+    /// Opens a fallback for items.
+    pub header: &'static str,
+    pub sentences: summary::Rules,
+}
+
+impl Rules {
+    /// Ours.
+    pub fn quipu() -> Self {
+        Self {
+            ladder: &[
+                Strategy::Squeeze,
+                Strategy::RemoveMiddle,
+                Strategy::ExtractKey,
+                Strategy::AggressiveTruncate,
+            ],
+            ends_min: 0,
+            middle_share_min: 0.5,
+            style: Style::quipu(),
+            removed: Style::quipu(),
+            notice: "\n[… the rest was left out]",
+            key_prefix: "",
+            header: "[Earlier messages, shortened]\n",
+            sentences: summary::Rules::quipu(),
+        }
+    }
+
+    /// code-buddy's ladder and markers.
+    pub fn codebuddy() -> Self {
+        Self {
+            ladder: &[
+                Strategy::Truncate,
+                Strategy::RemoveMiddle,
+                Strategy::ExtractKey,
+                Strategy::AggressiveTruncate,
+            ],
+            ends_min: 1_500,
+            middle_share_min: 0.0,
+            style: Style::codebuddy(),
+            removed: Style {
+                marker: "\n\n[... {} characters removed ...]\n\n",
+                ..Style::codebuddy()
+            },
+            notice: "\n\n[... content truncated ...]",
+            key_prefix: "[Key information extracted]\n\n",
+            header: "[Conversation Summary (fallback)]\n\n",
+            sentences: summary::Rules::codebuddy_key(),
+        }
+    }
+}
+
+/// What became of a text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shrunk {
+    pub text: String,
+    /// What made it.
+    pub strategy: Strategy,
+    pub tokens_before: usize,
+    pub tokens_after: usize,
+}
+
+impl Shrunk {
+    /// The share that is gone, 0 to 1; 0 for an empty text.
+    pub fn ratio(&self) -> f64 {
+        if self.tokens_before == 0 {
+            0.0
+        } else {
+            1.0 - self.tokens_after as f64 / self.tokens_before as f64
+        }
+    }
+}
+
+/// A text within `tokens_max` by our ladder.
+pub fn to_target(text: &str, tokens_max: usize, meter: &Meter) -> String {
+    ladder(text, tokens_max, &Rules::quipu(), meter).text
+}
+
+/// A text within `tokens_max`: whole if it fits, else by the first strategy that reaches the target. The result never weighs
+/// more than the target, and is blank only where no grapheme fits.
+pub fn ladder(text: &str, tokens_max: usize, rules: &Rules, meter: &Meter) -> Shrunk {
+    let tokens_before = meter.text(text);
+    if tokens_before <= tokens_max {
+        let text = text.to_owned();
+        return Shrunk {
+            text,
+            strategy: Strategy::None,
+            tokens_before,
+            tokens_after: tokens_before,
+        };
+    }
+    let mut last = None;
+    for &strategy in rules.ladder {
+        let cuts_middle = matches!(strategy, Strategy::Truncate | Strategy::RemoveMiddle);
+        if cuts_middle && (tokens_max as f64) < tokens_before as f64 * rules.middle_share_min {
+            continue;
+        }
+        let shrunk = apply(text, strategy, tokens_max, rules, meter);
+        if shrunk.tokens_after <= tokens_max && !shrunk.text.trim().is_empty() {
+            return shrunk;
+        }
+        last = Some(shrunk);
+    }
+    let text = truncate::to_tokens(
+        last.as_ref().map_or(text, |shrunk| &shrunk.text),
+        tokens_max,
+        meter,
+    );
+    let tokens_after = meter.text(&text);
+    Shrunk {
+        text,
+        strategy: Strategy::AggressiveTruncate,
+        tokens_before,
+        tokens_after,
+    }
+}
+
+/// One strategy alone. The result never weighs more than the text; whether it reaches the target is for the caller to see.
+pub fn apply(text: &str, strategy: Strategy, tokens_max: usize, rules: &Rules, meter: &Meter) -> Shrunk {
+    let tokens_before = meter.text(text);
+    let (candidate, made_by) = match strategy {
+        Strategy::None => (Cow::Borrowed(text), strategy),
+        Strategy::Squeeze => (Cow::Owned(squeeze(text)), strategy),
+        Strategy::Truncate => (ends(text, tokens_before, tokens_max, 0.6, rules, meter), strategy),
+        Strategy::RemoveMiddle => (
+            Cow::Owned(truncate::cut_to_tokens(
+                text,
+                tokens_max,
+                0.7,
+                &rules.removed,
+                meter,
+            )),
+            strategy,
+        ),
+        Strategy::ExtractKey => match key(text, tokens_max, rules, meter) {
+            Some(key) => (Cow::Owned(key), strategy),
+            None => (
+                Cow::Owned(hard(text, tokens_max, rules, meter)),
+                Strategy::AggressiveTruncate,
+            ),
+        },
+        Strategy::AggressiveTruncate => (Cow::Owned(hard(text, tokens_max, rules, meter)), strategy),
+    };
+    let tokens_after = meter.text(&candidate);
+    if tokens_after > tokens_before {
+        let text = text.to_owned();
+        return Shrunk {
+            text,
+            strategy: Strategy::None,
+            tokens_before,
+            tokens_after: tokens_before,
+        };
+    }
+    Shrunk {
+        text: candidate.into_owned(),
+        strategy: made_by,
+        tokens_before,
+        tokens_after,
+    }
+}
+
+/// Head and tail, each of at least what the rules demand: with such ends it may miss its target.
+fn ends<'a>(
+    text: &'a str,
+    tokens: usize,
+    tokens_max: usize,
+    share: f64,
+    rules: &Rules,
+    meter: &Meter,
+) -> Cow<'a, str> {
+    if rules.ends_min == 0 {
+        return Cow::Owned(truncate::cut_to_tokens(
+            text,
+            tokens_max,
+            share,
+            &rules.style,
+            meter,
+        ));
+    }
+    let room = share_of(
+        rules.style.unit.len(text),
+        tokens_max as f64 / tokens.max(1) as f64,
+    );
+    let head = share_of(room, share).max(rules.ends_min);
+    let tail = share_of(room, 1.0 - share).max(rules.ends_min);
+    truncate::head_tail(text, head, tail, &rules.style)
+}
+
+/// Without blank lines in a row and without white space at the ends of lines; equal lines in a row are told once.
+fn squeeze(text: &str) -> String {
+    let mut lines: Vec<(&str, usize)> = Vec::new();
+    for line in text.lines().map(str::trim_end) {
+        match lines.last_mut() {
+            Some((last, times)) if *last == line => *times += 1,
+            _ => lines.push((line, 1)),
+        }
+    }
+    let told = lines.into_iter().map(|(line, times)| match times {
+        1 => line.to_owned(),
+        _ if line.is_empty() => String::new(),
+        _ => format!("{line} [{times} times]"),
+    });
+    told.collect::<Vec<String>>().join("\n")
+}
+
+/// The sentences of most worth that fit, in their order; none if no sentence is of worth or fits.
+fn key(text: &str, tokens_max: usize, rules: &Rules, meter: &Meter) -> Option<String> {
+    let mut sentences = summary::worth(text, &rules.sentences);
+    sentences.retain(|sentence| sentence.worth > 0);
+    let mut order: Vec<usize> = (0..sentences.len()).collect();
+    order.sort_by_key(|&index| std::cmp::Reverse(sentences[index].worth));
+    let mut room = tokens_max.checked_sub(meter.text(rules.key_prefix))?;
+    let mut kept = Vec::new();
+    for index in order {
+        let cost = meter.text(sentences[index].text) + 1;
+        if cost <= room {
+            room -= cost;
+            kept.push(index);
+        }
+        if room < 4 {
+            break;
+        }
+    }
+    kept.sort_unstable();
+    while !kept.is_empty() {
+        let texts: Vec<&str> = kept.iter().map(|&index| sentences[index].text).collect();
+        let joined = format!("{}{}", rules.key_prefix, texts.join("\n"));
+        if meter.text(&joined) <= tokens_max {
+            return Some(joined);
+        }
+        kept.pop();
+    }
+    None
+}
+
+fn hard(text: &str, tokens_max: usize, rules: &Rules, meter: &Meter) -> String {
+    let bytes = text.len().min(tokens_max.saturating_mul(32));
+    let noticed = |room: usize| format!("{}{}", Unit::Bytes.head(text, room), rules.notice);
+    let plain = |room: usize| Unit::Bytes.head(text, room).to_owned();
+    let cut = truncate::fit(bytes, tokens_max, meter, noticed).filter(|cut| cut.len() > rules.notice.len());
+    cut.or_else(|| truncate::fit(bytes, tokens_max, meter, plain))
+        .unwrap_or_default()
+}
+
+/// What became of items.
+#[derive(Debug, Clone)]
+pub struct Fallback {
+    /// One system item.
+    pub item: Item,
+    pub items: usize,
+    pub tokens_before: usize,
+    pub tokens_after: usize,
+    pub strategy: Strategy,
+}
+
+impl Fallback {
+    /// The share that is gone, 0 to 1.
+    pub fn ratio(&self) -> f64 {
+        if self.tokens_before == 0 {
+            0.0
+        } else {
+            1.0 - self.tokens_after as f64 / self.tokens_before as f64
+        }
+    }
+}
+
+/// All items as one of at most `tokens_max` tokens of text, where no better summary could be had.
+pub fn items<I: Borrow<Item>>(items: &[I], tokens_max: usize, rules: &Rules, meter: &Meter) -> Fallback {
+    let tokens_before = items.iter().map(|item| meter.item(item.borrow())).sum();
+    let text = summary::transcript(items);
+    let room = tokens_max.saturating_sub(meter.text(rules.header));
+    let shrunk = ladder(&text, room, rules, meter);
+    let text = truncate::to_tokens(&format!("{}{}", rules.header, shrunk.text), tokens_max, meter);
+    let item = Item::text(Role::System, text);
+    let tokens_after = meter.item(&item);
+    Fallback {
+        item,
+        items: items.len(),
+        tokens_before,
+        tokens_after,
+        strategy: shrunk.strategy,
+    }
+}
+
+#[cfg(test)]
+mod tests;

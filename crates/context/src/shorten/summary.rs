@@ -1,0 +1,319 @@
+//! Summaries without a model, and how the summaries of chunks become one.
+//!
+//! Owns: which sentences stand for a text; the order, the carry and the failures of chunk summaries; merging. Never: calling
+//! a model, running anything at once (a host does).
+
+use std::borrow::Borrow;
+use std::ops::Range;
+
+use crate::tokens::Meter;
+use transcript::{Block, Item, Role};
+
+use crate::shorten::chunk::Chunk;
+use crate::shorten::score::lexicon::{DECISION, ERROR, IMPORTANT, OPEN, REASON, Words};
+use crate::shorten::shrink;
+use crate::shorten::truncate::{self, Style, Unit};
+
+/// How sentences are weighed.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    cues: Cues,
+    /// Shorter sentences are passed over, in UTF-16 code units.
+    pub length_min: usize,
+    pub sentences_max: usize,
+    /// One sentence of so many is kept.
+    pub one_of: usize,
+    /// What stands for a text of no sentence.
+    pub nothing: &'static str,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Cues {
+    /// Parts of English words, in lower case.
+    Parts(&'static [(&'static [&'static str], u32)]),
+    /// Words of several languages, and shapes.
+    Lexicon,
+}
+
+/// What code-buddy's summariser looks for.
+const INDICATORS: &[(&[&str], u32)] = &[
+    (&["decided", "decision"], 3),
+    (&["important", "critical"], 2),
+    (&["todo", "need to"], 2),
+    (&["error", "bug"], 2),
+    (&["should", "must"], 1),
+    (&["because", "reason"], 1),
+    (&["`", "()"], 1),
+];
+
+/// What its fallback looks for.
+const KEYS: &[(&[&str], u32)] = &[
+    (&["error", "bug"], 5),
+    (&["fix", "solution"], 4),
+    (&["important", "critical"], 4),
+    (&["decided"], 3),
+    (&["todo"], 3),
+    (&["created", "added"], 2),
+    (&["modified", "changed"], 2),
+    (&["file", "function"], 1),
+    (&["`", "()"], 2),
+];
+
+impl Rules {
+    /// code-buddy's local summariser.
+    pub fn codebuddy() -> Self {
+        Self {
+            cues: Cues::Parts(INDICATORS),
+            length_min: 21,
+            sentences_max: 10,
+            one_of: 3,
+            nothing: ".",
+        }
+    }
+
+    /// The weights of code-buddy's fallback.
+    pub fn codebuddy_key() -> Self {
+        Self {
+            cues: Cues::Parts(KEYS),
+            length_min: 1,
+            ..Self::codebuddy()
+        }
+    }
+
+    /// Ours: words of several languages, numbers and names; CJK sentences are short.
+    pub fn quipu() -> Self {
+        Self {
+            cues: Cues::Lexicon,
+            length_min: 6,
+            sentences_max: 24,
+            one_of: 3,
+            nothing: "",
+        }
+    }
+}
+
+/// A sentence and what it is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sentence<'a> {
+    pub text: &'a str,
+    pub worth: u32,
+}
+
+/// The sentences of a text with their worth, in order.
+pub fn worth<'a>(text: &'a str, rules: &Rules) -> Vec<Sentence<'a>> {
+    let long = sentences(text).filter(|sentence| Unit::Utf16.len(sentence) >= rules.length_min);
+    long.map(|text| Sentence {
+        text,
+        worth: weigh(text, rules.cues),
+    })
+    .collect()
+}
+
+/// Ended by marks before white space or the end, by those of Chinese and Japanese, and by the end of a line.
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().flat_map(|line| {
+        let mut start = 0;
+        let mut found = Vec::new();
+        for (at, c) in line.char_indices() {
+            let end = at + c.len_utf8();
+            let next = line[end..].chars().next();
+            let stops = matches!(c, '.' | '!' | '?') && next.is_none_or(char::is_whitespace);
+            if stops || matches!(c, '。' | '！' | '？') {
+                found.push(line[start..end].trim());
+                start = end;
+            }
+        }
+        found.push(line[start..].trim());
+        found.into_iter().filter(|sentence| !sentence.is_empty())
+    })
+}
+
+fn weigh(sentence: &str, cues: Cues) -> u32 {
+    match cues {
+        Cues::Parts(parts) => {
+            let lower = sentence.to_lowercase();
+            let hit = |(words, worth): &(&[&str], u32)| {
+                if words.iter().any(|word| lower.contains(word)) {
+                    *worth
+                } else {
+                    0
+                }
+            };
+            parts.iter().map(hit).sum()
+        }
+        Cues::Lexicon => {
+            let tables: [(&Words, u32); 5] = [
+                (&DECISION, 4),
+                (&ERROR, 3),
+                (&IMPORTANT, 3),
+                (&OPEN, 3),
+                (&REASON, 1),
+            ];
+            let lower = sentence.to_lowercase();
+            let said: u32 = tables
+                .iter()
+                .map(|(words, worth)| if words.found_in(&lower) { *worth } else { 0 })
+                .sum();
+            let names = crate::shorten::score::identifiers(sentence).len().min(4);
+            said + u32::try_from(names).unwrap_or(0) * 2 + u32::from(sentence.contains(['`', '?', '？']))
+        }
+    }
+}
+
+/// The sentences that stand for a text: the third of most worth, in their order. A text without one that is worth more than
+/// another is stood for by its first.
+pub fn extract(text: &str, rules: &Rules) -> String {
+    let sentences = worth(text, rules);
+    let count = rules
+        .sentences_max
+        .min(sentences.len().div_ceil(rules.one_of.max(1)));
+    let mut order: Vec<usize> = (0..sentences.len()).collect();
+    order.sort_by_key(|&index| std::cmp::Reverse(sentences[index].worth));
+    order.truncate(count);
+    order.sort_unstable();
+    let kept: Vec<&str> = order.into_iter().map(|index| sentences[index].text).collect();
+    let kept = kept.join(" ");
+    if kept.is_empty() {
+        rules.nothing.to_owned()
+    } else {
+        kept
+    }
+}
+
+/// Items as text for a summariser: who, and what. Reasoning and pictures are left out.
+pub fn transcript<I: Borrow<Item>>(items: &[I]) -> String {
+    let lines = items.iter().flat_map(|item| {
+        let item = item.borrow();
+        let speaker = match item.role {
+            Role::System => "system",
+            Role::User => "user",
+            Role::Assistant => "assistant",
+            Role::Tool => "tool",
+        };
+        item.blocks.iter().filter_map(move |block| match block {
+            Block::Text(text) => Some(format!("{speaker}: {text}")),
+            Block::Call(call) => Some(format!("{speaker} calls {} {}", call.name, call.arguments)),
+            Block::Outcome(outcome) if outcome.failed => Some(format!("tool failed: {}", outcome.text)),
+            Block::Outcome(outcome) => Some(format!("tool: {}", outcome.text)),
+            Block::Image(_) | Block::Thinking(_) | Block::Other(_) => None,
+        })
+    });
+    lines.collect::<Vec<String>>().join("\n")
+}
+
+/// What a chunk became.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// The chunk's.
+    pub index: usize,
+    pub text: String,
+    pub tokens_before: usize,
+    pub tokens_after: usize,
+    /// The summariser failed: the text is an excerpt.
+    pub failed: bool,
+}
+
+impl Part {
+    /// The share that is gone; below 0 where the summary weighs more than the chunk, 0 for an empty chunk.
+    pub fn ratio(&self) -> f64 {
+        if self.tokens_before == 0 {
+            0.0
+        } else {
+            1.0 - self.tokens_after as f64 / self.tokens_before as f64
+        }
+    }
+}
+
+/// What opens an excerpt.
+pub const EXCERPT: &str = "[Summarization failed, using excerpt]";
+
+/// Summarises chunk after chunk; each is given the summary of what came before it, blank at the beginning.
+pub fn fold<I: Borrow<Item>, E>(
+    items: &[I],
+    chunks: &[Chunk],
+    meter: &Meter,
+    mut summarise: impl FnMut(&Chunk, &str) -> Result<String, E>,
+) -> Vec<Part> {
+    let mut carried = String::new();
+    let mut parts = Vec::new();
+    for chunk in chunks {
+        let part = part(items, chunk, summarise(chunk, &carried), meter);
+        carried.clone_from(&part.text);
+        parts.push(part);
+    }
+    parts
+}
+
+/// What a host's answer makes of a chunk; of a failed or blank one, an excerpt of the chunk.
+pub fn part<I: Borrow<Item>, E>(
+    items: &[I],
+    chunk: &Chunk,
+    answer: Result<String, E>,
+    meter: &Meter,
+) -> Part {
+    let answer = answer.ok().filter(|text| !text.trim().is_empty());
+    let failed = answer.is_none();
+    let text = answer.unwrap_or_else(|| {
+        let text = transcript(items.get(chunk.items.clone()).unwrap_or_default());
+        format!(
+            "{EXCERPT}\n{}",
+            truncate::head_tail(&text, 500, 500, &Style::codebuddy())
+        )
+    });
+    let tokens_after = meter.text(&text);
+    Part {
+        index: chunk.index,
+        text,
+        tokens_before: chunk.tokens,
+        tokens_after,
+        failed,
+    }
+}
+
+/// Which chunks a host may summarise at the same time: rounds of at most `at_once`, in order. The chunks of one round are given
+/// the summary of the round before.
+pub fn rounds(chunks: &[Chunk], at_once: usize) -> Vec<Range<usize>> {
+    let at_once = at_once.max(1);
+    (0..chunks.len())
+        .step_by(at_once)
+        .map(|start| start..chunks.len().min(start.saturating_add(at_once)))
+        .collect()
+}
+
+/// The summaries as one, in the order of their chunks whatever order they came in. From four on each tells its place.
+pub fn merge(mut parts: Vec<Part>) -> String {
+    parts.sort_by_key(|part| part.index);
+    let count = parts.len();
+    let texts = parts.into_iter().enumerate().map(|(at, part)| match count {
+        0..=3 => part.text,
+        _ => format!("[Part {}/{count}]\n{}", at + 1, part.text),
+    });
+    texts.collect::<Vec<String>>().join("\n\n")
+}
+
+/// As [`merge`], within `tokens_max`: a summary that needs less than an even share leaves the rest to the others.
+pub fn merge_within(parts: Vec<Part>, tokens_max: usize, meter: &Meter) -> String {
+    let whole = merge(parts.clone());
+    if meter.text(&whole) <= tokens_max {
+        return whole;
+    }
+    let frame = meter.text("\n\n[Part 99/99]\n");
+    let mut room = tokens_max.saturating_sub(frame * parts.len());
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by_key(|&at| parts[at].tokens_after);
+    let mut parts = parts;
+    for (done, at) in order.iter().copied().enumerate() {
+        let share = room / (order.len() - done);
+        let part = &mut parts[at];
+        if part.tokens_after > share {
+            part.text = shrink::to_target(&part.text, share, meter);
+            part.tokens_after = meter.text(&part.text);
+        }
+        room = room.saturating_sub(part.tokens_after);
+    }
+    parts.retain(|part| !part.text.trim().is_empty());
+    shrink::to_target(&merge(parts), tokens_max, meter)
+}
+
+#[cfg(test)]
+mod tests;

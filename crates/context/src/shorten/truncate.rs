@@ -1,0 +1,306 @@
+//! Cutting text so that nothing breaks: between graphemes, with a marker that tells exactly what is missing.
+//!
+//! Owns: safe places inside a text, head and tail cuts, the cut of a tool's output that keeps why it failed. Never: choosing
+//! which text to cut.
+
+use std::borrow::Cow;
+
+use crate::tokens::Meter;
+use unicode_segmentation::GraphemeCursor;
+
+/// A longer grapheme is no letter that anyone reads; it may be cut between its code points.
+const GRAPHEME_BYTES_MAX: usize = 128;
+
+/// No token is longer than this in a text worth keeping: a longer text is cut without being counted as a whole.
+const TOKEN_BYTES_MAX: usize = 32;
+
+/// The unit of a limit and of the number in a marker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes of UTF-8.
+    Bytes,
+    /// UTF-16 code units: the length of a string in JavaScript.
+    Utf16,
+}
+
+impl Unit {
+    /// The length of a text.
+    pub fn len(self, text: &str) -> usize {
+        match self {
+            Self::Bytes => text.len(),
+            Self::Utf16 => text.encode_utf16().count(),
+        }
+    }
+
+    /// The longest head of at most `units` that breaks no grapheme.
+    pub fn head(self, text: &str, units: usize) -> &str {
+        let at = match self {
+            Self::Bytes => units.min(text.len()),
+            Self::Utf16 => {
+                byte_of_unit(text.char_indices().map(|(at, c)| (at + c.len_utf8(), c)), units).unwrap_or(0)
+            }
+        };
+        &text[..floor(text, at)]
+    }
+
+    /// The longest tail of at most `units` that breaks no grapheme.
+    pub fn tail(self, text: &str, units: usize) -> &str {
+        let at = match self {
+            Self::Bytes => text.len().saturating_sub(units),
+            Self::Utf16 => byte_of_unit(text.char_indices().rev(), units).unwrap_or(text.len()),
+        };
+        &text[ceil(text, at)..]
+    }
+}
+
+/// The last of the places whose characters weigh at most `units` together.
+fn byte_of_unit(places: impl Iterator<Item = (usize, char)>, units: usize) -> Option<usize> {
+    let mut sum = 0;
+    let fits = places.take_while(|(_, c)| {
+        sum += c.len_utf16();
+        sum <= units
+    });
+    fits.last().map(|(at, _)| at)
+}
+
+/// The greatest place at or before byte `at` that splits no grapheme.
+pub fn floor(text: &str, at: usize) -> usize {
+    let at = text.floor_char_boundary(at);
+    let before = GraphemeCursor::new(at, text.len(), true);
+    let place = if is_boundary(before.clone(), text) {
+        at
+    } else {
+        step(before, text, false).unwrap_or(at)
+    };
+    if at - place > GRAPHEME_BYTES_MAX {
+        at
+    } else {
+        place
+    }
+}
+
+/// The least place at or after byte `at` that splits no grapheme.
+pub fn ceil(text: &str, at: usize) -> usize {
+    let at = text.ceil_char_boundary(at.min(text.len()));
+    let after = GraphemeCursor::new(at, text.len(), true);
+    let place = if is_boundary(after.clone(), text) {
+        at
+    } else {
+        step(after, text, true).unwrap_or(at)
+    };
+    if place - at > GRAPHEME_BYTES_MAX {
+        at
+    } else {
+        place
+    }
+}
+
+fn is_boundary(mut cursor: GraphemeCursor, text: &str) -> bool {
+    cursor.is_boundary(text, 0).unwrap_or(true)
+}
+
+fn step(mut cursor: GraphemeCursor, text: &str, forward: bool) -> Option<usize> {
+    let found = if forward {
+        cursor.next_boundary(text, 0)
+    } else {
+        cursor.prev_boundary(text, 0)
+    };
+    found.ok().flatten()
+}
+
+/// How a cut is marked. `{}` in the marker becomes the number of units that are missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    pub marker: &'static str,
+    pub unit: Unit,
+    /// A text that is longer than its head and tail by no more than this many units stays whole.
+    pub slack: usize,
+}
+
+impl Style {
+    /// Ours.
+    pub const fn quipu() -> Self {
+        Self {
+            marker: "\n[… {} bytes left out …]\n",
+            unit: Unit::Bytes,
+            slack: 0,
+        }
+    }
+
+    /// code-buddy's.
+    pub const fn codebuddy() -> Self {
+        Self {
+            marker: "\n\n[... {} characters truncated ...]\n\n",
+            unit: Unit::Utf16,
+            slack: 50,
+        }
+    }
+
+    fn marker(&self, missing: usize) -> String {
+        self.marker.replacen("{}", &missing.to_string(), 1)
+    }
+}
+
+/// At most `head` and `tail` units of the ends, with the marker between them. Kept and missing units add up to the original.
+/// A text that would not become shorter stays as it is.
+pub fn head_tail<'a>(text: &'a str, head: usize, tail: usize, style: &Style) -> Cow<'a, str> {
+    let unit = style.unit;
+    let length = unit.len(text);
+    if length <= head.saturating_add(tail).saturating_add(style.slack) {
+        return Cow::Borrowed(text);
+    }
+    let head = unit.head(text, head);
+    let tail = unit.tail(&text[head.len()..], tail);
+    let missing = length - unit.len(head) - unit.len(tail);
+    let cut = format!("{head}{}{tail}", style.marker(missing));
+    if cut.len() < text.len() {
+        Cow::Owned(cut)
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// The text within `tokens_max`: whole if it fits, else three fifths of the room for its head and the rest for its tail. Where
+/// not even the marker fits, as much of the head as does.
+pub fn to_tokens(text: &str, tokens_max: usize, meter: &Meter) -> String {
+    cut_to_tokens(text, tokens_max, 0.6, &Style::quipu(), meter)
+}
+
+/// As [`to_tokens`], with the share of the head and the marker chosen.
+pub fn cut_to_tokens(text: &str, tokens_max: usize, head_share: f64, style: &Style, meter: &Meter) -> String {
+    let most = tokens_max.saturating_mul(TOKEN_BYTES_MAX);
+    if tokens_max == 0 || text.is_empty() {
+        return String::new();
+    }
+    if text.len() <= most && meter.text(text) <= tokens_max {
+        return text.to_owned();
+    }
+    let style = Style { slack: 0, ..*style };
+    let with_marker = |room: usize| {
+        let head = share_of(room, head_share).min(room);
+        head_tail(text, head, room - head, &style).into_owned()
+    };
+    let most = most.min(text.len());
+    fit(most, tokens_max, meter, with_marker)
+        .or_else(|| {
+            fit(most, tokens_max, meter, |room| {
+                Unit::Bytes.head(text, room).to_owned()
+            })
+        })
+        .unwrap_or_default()
+}
+
+/// A share of a whole, rounded down; the share is 0 or more.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a conversion from a float saturates"
+)]
+pub(crate) fn share_of(whole: usize, share: f64) -> usize {
+    (whole as f64 * share) as usize
+}
+
+/// The candidate with the most room, up to `room_max`, that weighs at most `tokens_max`; none if the smallest does not.
+/// Candidates must grow with their room.
+pub(crate) fn fit(
+    room_max: usize,
+    tokens_max: usize,
+    meter: &Meter,
+    candidate: impl Fn(usize) -> String,
+) -> Option<String> {
+    let mut best = None;
+    let (mut low, mut high) = (0, room_max.saturating_add(1));
+    while low < high {
+        // Text has about four bytes to a token: the first guess is near, so that what is counted stays short.
+        let middle = if best.is_none() && high > room_max {
+            low.max(high.min(tokens_max * 4))
+        } else {
+            usize::midpoint(low, high)
+        };
+        let middle = middle.clamp(low, high - 1);
+        let text = candidate(middle);
+        if meter.text(&text) <= tokens_max {
+            best = Some(text);
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+        if high - low <= tokens_max.min(16) && best.is_some() {
+            break;
+        }
+    }
+    best
+}
+
+/// Words that tell why a run failed, in any letter case. Programs fail in English.
+const CAUSES: [&str; 14] = [
+    "error",
+    "fatal",
+    "panic",
+    "exception",
+    "traceback",
+    "failed",
+    "failure",
+    "assert",
+    "denied",
+    "not found",
+    "cannot",
+    "exit code",
+    "exit status",
+    "killed",
+];
+
+/// Whether a line of a tool's output tells of a failure: one of the words, and not a count of none (`0 errors`).
+pub fn tells_failure(line: &str) -> bool {
+    let line = Unit::Bytes.head(line, 400).to_ascii_lowercase();
+    CAUSES.iter().any(|cause| {
+        line.match_indices(cause).any(|(at, _)| {
+            let before = line[..at].trim_end();
+            let none = ["0", "no", "without"].iter().any(|none| {
+                before
+                    .strip_suffix(none)
+                    .is_some_and(|rest| !rest.ends_with(|c: char| c.is_alphanumeric() || c == '.'))
+            });
+            !none
+        })
+    })
+}
+
+/// A tool's output within `bytes_max` bytes that keeps its end, where commands tell how they ended, and before it as many of
+/// the left out lines that tell of a failure as fit into a third of the room. The marker counts what is in neither.
+pub fn tool_output(text: &str, bytes_max: usize) -> Cow<'_, str> {
+    if text.len() <= bytes_max {
+        return Cow::Borrowed(text);
+    }
+    let style = Style::quipu();
+    let reserve = style.marker(text.len()).len();
+    let Some(room) = bytes_max.checked_sub(reserve).filter(|&room| room > 0) else {
+        return Cow::Borrowed(Unit::Bytes.tail(text, bytes_max));
+    };
+    let causes_max = room / 3;
+    let before = &text[..text.len() - Unit::Bytes.tail(text, room - causes_max).len()];
+    let mut causes = String::new();
+    for line in before.lines().filter(|line| tells_failure(line)) {
+        let left = causes_max - causes.len();
+        if left < 16 {
+            break;
+        }
+        let line = Unit::Bytes.head(line.trim_end(), left - 1);
+        causes.push_str(line);
+        causes.push('\n');
+    }
+    let tail = Unit::Bytes.tail(
+        text,
+        if causes.is_empty() {
+            room
+        } else {
+            room - causes_max
+        },
+    );
+    let kept = tail.len() + causes.bytes().filter(|&byte| byte != b'\n').count();
+    let marker = style.marker(text.len().saturating_sub(kept));
+    Cow::Owned(format!("{causes}{}{tail}", marker.trim_start()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! The estimate for a vocabulary that is not at hand.
+//!
+//! Owns: what a token of o200k, and what each letter in it, weighs in other vocabularies. Never: what a backend reported;
+//! [`crate::tokens::Calibration`] turns the safe estimate into a close one.
+//!
+//! The base is the count by o200k. What is added is a sum over pieces and letters, so that the estimate of a whole is the
+//! sum of the estimates of its parts, but for the seam. The weights are the largest that real vocabularies ask for
+//! (`cargo bench -p context --bench error`). No piece weighs more than its bytes: every vocabulary in use can fall back to
+//! them.
+
+use crate::tokens::vocabulary::{Vocabulary, model_is};
+
+const MILLI: usize = 1_000;
+/// What a mark adds, for any vocabulary and for a wide one: others join fewer of them.
+const MARK_MILLI: (usize, usize) = (180, 60);
+/// Small vocabularies know a run of spaces up to this length.
+const SPACES_MAX: usize = 16;
+
+/// Models whose vocabulary has some 128,000 tokens or more, learned from many languages: what their names open with.
+const WIDE: &[&str] = &[
+    "codestral-2",
+    "deepseek",
+    "devstral",
+    "gemini",
+    "gemma",
+    "gemma2",
+    "gemma3",
+    "glm-4",
+    "glm-5",
+    "grok",
+    "kimi",
+    "llama-3",
+    "llama-4",
+    "llama3",
+    "llama4",
+    "magistral",
+    "ministral",
+    "mistral-nemo",
+    "mistral-small",
+    "mistral-medium",
+    "mistral-large",
+    "pixtral",
+    "qwen",
+    "qwen2",
+    "qwen2.5",
+    "qwen3",
+    "qwq",
+];
+
+/// Which vocabularies an estimate must be safe for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Breadth {
+    /// Those of 32,000 tokens too, learned mostly from English.
+    #[default]
+    Any,
+    /// Those of some 128,000 tokens, learned from many languages.
+    Wide,
+}
+
+impl Breadth {
+    pub(crate) fn of_model(name: &str) -> Self {
+        if WIDE.iter().any(|family| model_is(name, family)) {
+            Self::Wide
+        } else {
+            Self::Any
+        }
+    }
+
+    /// The tokens of a text, on the safe side.
+    pub(crate) fn count(self, text: &str) -> usize {
+        let mut milli = 0;
+        Vocabulary::O200k.pieces(text, |piece, tokens| milli += self.piece_milli(piece, tokens));
+        milli.div_ceil(MILLI)
+    }
+
+    /// A piece is what the vocabulary never joins with its neighbours: a word, up to three digits, a run of marks or of white
+    /// space.
+    fn piece_milli(self, piece: &str, tokens: usize) -> usize {
+        let bytes = piece.as_bytes();
+        let base = tokens * self.pick(1_250, 1_130);
+        let milli = if !piece.is_ascii() {
+            base + piece
+                .chars()
+                .map(|letter| self.letter_milli(letter))
+                .sum::<usize>()
+        } else if bytes.iter().all(u8::is_ascii_digit) {
+            // Most other vocabularies have no token of more than one digit.
+            bytes.len() * MILLI
+        } else if piece.trim_ascii().is_empty() {
+            let runs = bytes.chunk_by(|left, right| *left == b' ' && *right == b' ');
+            base.max(runs.map(|run| run.len().div_ceil(SPACES_MAX)).sum::<usize>() * MILLI)
+        } else if bytes[bytes.len() - 1].is_ascii_alphabetic() {
+            base
+        } else {
+            base + self.marks_milli(bytes)
+        };
+        milli.min(bytes.len() * MILLI)
+    }
+
+    /// What marks add: other vocabularies join fewer of them, and at most one end of a line.
+    fn marks_milli(self, bytes: &[u8]) -> usize {
+        let ends = bytes.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count();
+        let first_milli = if ends > 0 { self.pick(700, 60) } else { 0 };
+        (bytes.len() - ends) * self.pick(MARK_MILLI.0, MARK_MILLI.1)
+            + ends.saturating_sub(1) * MILLI
+            + first_milli
+    }
+
+    /// What a letter adds to the tokens that o200k makes of it.
+    fn letter_milli(self, letter: char) -> usize {
+        let (any, wide) = match letter {
+            '\n' | '\r' => (MILLI, MILLI),
+            ' ' | '0'..='9' | 'A'..='Z' | 'a'..='z' => (0, 0),
+            // Marks weigh what they weigh among themselves.
+            '\0'..='\x7f' => MARK_MILLI,
+            // Latin: common accents, then the rarer ones up to Vietnamese.
+            '\u{80}'..='\u{ff}' => (1_000, 800),
+            '\u{100}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => (2_200, 1_000),
+            // Greek, Cyrillic.
+            '\u{370}'..='\u{3ff}' => (920, 650),
+            '\u{400}'..='\u{52f}' => (310, 80),
+            // Hebrew, Arabic.
+            '\u{590}'..='\u{5ff}' => (720, 110),
+            '\u{600}'..='\u{6ff}' => (720, 60),
+            // Devanagari, Thai.
+            '\u{900}'..='\u{97f}' => (980, 820),
+            '\u{e00}'..='\u{e7f}' => (1_250, 130),
+            // Chinese, Japanese, Korean, with their punctuation and wide forms.
+            '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ff00}'..='\u{ffef}' => (400, 190),
+            '\u{ac00}'..='\u{d7af}' => (830, 170),
+            // Typographic punctuation.
+            '\u{2010}'..='\u{203a}' => (300, 100),
+            // Symbols; emoji, with what joins and selects them.
+            '\u{203b}'..='\u{25ff}' => (700, 1_000),
+            '\u{200d}' | '\u{2600}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}' => (1_100, 1_300),
+            // Scripts that a vocabulary may know by their bytes only.
+            other => (other.len_utf8() * MILLI, other.len_utf8() * MILLI),
+        };
+        self.pick(any, wide)
+    }
+
+    fn pick(self, any: usize, wide: usize) -> usize {
+        match self {
+            Self::Any => any,
+            Self::Wide => wide,
+        }
+    }
+}

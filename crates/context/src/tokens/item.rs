@@ -1,0 +1,133 @@
+//! What an item weighs: its text, and what a provider puts around it.
+//!
+//! Owns: the framing of messages, calls and tools, and the policy for what is not text. Never: the counting of text;
+//! [`crate::tokens::Meter::text`] does it.
+
+use transcript::{Block, Call, Item};
+
+use crate::tokens::Meter;
+use crate::tokens::meter::Source;
+
+/// What a picture weighs, however many bytes encode it: OpenAI's largest common size in full detail, rounded.
+pub const IMAGE_TOKENS: usize = 1_100;
+/// What a picture weighs that its client asked to be seen in low detail.
+pub const IMAGE_LOW_TOKENS: usize = 85;
+/// What a sound or a document weighs before its size is looked at.
+pub const FILE_TOKENS: usize = 1_100;
+/// Encoded bytes of a sound or a document that weigh one token more. Compressed speech weighs far less, a scanned page about
+/// as much, a page of plain text more; only the backend knows.
+pub const FILE_BYTES_PER_TOKEN: usize = 64;
+
+/// OpenAI frames a message by three tokens and names its role by one.
+const MESSAGE_TOKENS: usize = 3 + 1;
+/// OpenAI opens the answer by three tokens.
+const PRIMING_TOKENS: usize = 3;
+/// What marks a call, or a result, as such.
+const CALL_TOKENS: usize = 8;
+/// What OpenAI opens and closes the list of tools with.
+const TOOLS_TOKENS: usize = 16;
+/// Others explain to the model how to call a tool: Anthropic in some 350 tokens, templates of open models in fewer.
+const TOOLS_EXPLAINED_TOKENS: usize = 350;
+/// A run of base64 letters that is at least so long is a file's content and no text.
+const BASE64_RUN_BYTES: usize = 512;
+
+impl Meter {
+    /// The tokens of an item, with what a provider adds around it.
+    ///
+    /// Pictures weigh [`IMAGE_TOKENS`] or [`IMAGE_LOW_TOKENS`]. Of another provider's block the text is counted, and its
+    /// encoded content weighs [`FILE_TOKENS`] and a token for each [`FILE_BYTES_PER_TOKEN`]. Reasoning weighs its text; if it
+    /// is encrypted, what the size of the cipher suggests. A signature weighs nothing.
+    pub fn item(&self, item: &Item) -> usize {
+        item.blocks
+            .iter()
+            .fold(MESSAGE_TOKENS, |sum, block| sum.saturating_add(self.block(block)))
+    }
+
+    /// What opens the answer, once for each request.
+    pub fn priming(&self) -> usize {
+        PRIMING_TOKENS
+    }
+
+    /// The tokens of a request's tools, given the JSON text that lists them; 0 for none.
+    ///
+    /// OpenAI writes them out in fewer tokens than their JSON has, so this is a bound.
+    pub fn tools(&self, json: &str) -> usize {
+        let bare = json.trim();
+        if matches!(bare, "" | "[]" | "{}" | "null") {
+            return 0;
+        }
+        let frame = if self.is_openai() {
+            TOOLS_TOKENS
+        } else {
+            TOOLS_EXPLAINED_TOKENS
+        };
+        self.text(bare) + frame
+    }
+
+    /// The tokens of one block of an item.
+    pub fn block(&self, block: &Block) -> usize {
+        match block {
+            Block::Text(text) => self.text(text),
+            Block::Image(image) => image_tokens(&image.raw),
+            Block::Thinking(thinking) if thinking.text.is_empty() => cipher_tokens(&thinking.raw),
+            Block::Thinking(thinking) => self.text(&thinking.text),
+            Block::Call(call) => self.call(call),
+            Block::Outcome(outcome) => self
+                .text(&outcome.text)
+                .saturating_add(outcome.images.saturating_mul(IMAGE_TOKENS))
+                .saturating_add(CALL_TOKENS),
+            Block::Other(raw) => self.other(raw),
+        }
+    }
+
+    fn call(&self, call: &Call) -> usize {
+        // OpenAI does not show a call's id to the model; others may.
+        let id = if self.is_openai() { 0 } else { self.text(&call.id) };
+        id + self.text(&call.name) + self.text(&call.arguments) + CALL_TOKENS
+    }
+
+    fn other(&self, raw: &str) -> usize {
+        let mut tokens = 0;
+        let mut text_start = 0;
+        for (start, end) in base64_runs(raw) {
+            tokens += self.text(&raw[text_start..start])
+                + FILE_TOKENS
+                + (end - start).div_ceil(FILE_BYTES_PER_TOKEN);
+            text_start = end;
+        }
+        tokens + self.text(&raw[text_start..])
+    }
+
+    fn is_openai(&self) -> bool {
+        matches!(self.source, Source::Exact(_))
+    }
+}
+
+/// A key in JSON is followed by a colon, a value never.
+fn image_tokens(raw: &str) -> usize {
+    let low = raw.split("\"detail\"").skip(1).any(|rest| {
+        let value = rest.trim_start().strip_prefix(':');
+        value.is_some_and(|value| value.trim_start().starts_with("\"low\""))
+    });
+    if low { IMAGE_LOW_TOKENS } else { IMAGE_TOKENS }
+}
+
+/// Base64 is four bytes for three of the cipher, and a token of the reasoning about four bytes.
+fn cipher_tokens(raw: &str) -> usize {
+    raw.len().div_ceil(16).saturating_mul(3)
+}
+
+/// The runs of base64 letters, from the first byte to past the last: cut at ASCII letters, so at character boundaries. JSON may
+/// write `/` as `\/`.
+fn base64_runs(raw: &str) -> impl Iterator<Item = (usize, usize)> {
+    let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=-_\\".contains(byte);
+    let mut start = 0;
+    raw.as_bytes()
+        .chunk_by(move |left, right| is_base64(left) == is_base64(right))
+        .filter_map(move |run| {
+            let end = start + run.len();
+            let span = (start, end);
+            start = end;
+            (run.len() >= BASE64_RUN_BYTES && is_base64(&run[0])).then_some(span)
+        })
+}

@@ -1,0 +1,121 @@
+//! Counts that were made before. Most of any text is words that were said already; and who counts a long text, to see if it
+//! fits, soon counts it again, to keep it.
+//!
+//! Owns: for each thread, a table of short pieces by vocabulary, and the last long text. Invariant: texts are compared byte for
+//! byte, so a count is never another's. Never: growing; what comes takes the place of what was there.
+
+use std::cell::Cell;
+use std::ops::RangeInclusive;
+
+use crate::tokens::estimate::Breadth;
+use crate::tokens::vocabulary::Vocabulary;
+
+const PIECE_BYTES_MAX: usize = 14;
+const SLOTS_BITS: u32 = 14;
+/// A shorter text is as soon counted as remembered; a longer one would hold the memory.
+const TEXT_BYTES: RangeInclusive<usize> = 1 << 10..=256 << 10;
+/// Spreads the bits of a key; 2^128 divided by the golden ratio, odd.
+const SPREAD: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
+
+thread_local! {
+    static O200K: Cell<Pieces> = const { Cell::new(Pieces(Vec::new())) };
+    static CL100K: Cell<Pieces> = const { Cell::new(Pieces(Vec::new())) };
+    static LAST: Cell<Option<Last>> = const { Cell::new(None) };
+}
+
+/// A long text, what counted it, and its tokens.
+struct Last {
+    text: String,
+    by: By,
+    tokens: usize,
+}
+
+/// What counts a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum By {
+    Vocabulary(Vocabulary),
+    Estimate(Breadth),
+}
+
+/// The tokens of a text, counted only if it is not the long one that was counted last.
+pub(crate) fn text(by: By, text: &str, count: impl FnOnce() -> usize) -> usize {
+    if !TEXT_BYTES.contains(&text.len()) {
+        return count();
+    }
+    let mut last = LAST.take().unwrap_or_else(|| Last {
+        text: String::new(),
+        by,
+        tokens: 0,
+    });
+    if last.by != by || last.text != text {
+        last.tokens = count();
+        last.by = by;
+        text.clone_into(&mut last.text);
+    }
+    let tokens = last.tokens;
+    LAST.set(Some(last));
+    tokens
+}
+
+/// A piece, NUL behind it, and its length in the last byte; and its tokens.
+#[derive(Clone, Copy)]
+struct Slot {
+    key: [u8; 15],
+    tokens: u8,
+}
+
+const EMPTY: Slot = Slot {
+    key: [0; 15],
+    tokens: 0,
+};
+
+/// The table of one vocabulary; taken from its thread while a text is counted.
+#[derive(Default)]
+pub(crate) struct Pieces(Vec<Slot>);
+
+impl Pieces {
+    pub(crate) fn take(vocabulary: Vocabulary) -> Self {
+        let mut pieces = of(vocabulary, Cell::take);
+        if pieces.0.is_empty() {
+            pieces.0 = vec![EMPTY; 1 << SLOTS_BITS];
+        }
+        pieces
+    }
+
+    pub(crate) fn give_back(self, vocabulary: Vocabulary) {
+        of(vocabulary, |cell| cell.set(self));
+    }
+
+    /// The tokens of a piece.
+    pub(crate) fn count(&mut self, piece: &str, count: impl FnOnce(&str) -> usize) -> usize {
+        if piece.is_empty() || piece.len() > PIECE_BYTES_MAX {
+            return count(piece);
+        }
+        let mut key = [0; 15];
+        key[..piece.len()].copy_from_slice(piece.as_bytes());
+        key[PIECE_BYTES_MAX] = piece.len().to_le_bytes()[0];
+        let slot = &mut self.0[place(key)];
+        if slot.key != key {
+            let tokens = count(piece);
+            let Ok(tokens) = u8::try_from(tokens) else {
+                return tokens;
+            };
+            *slot = Slot { key, tokens };
+        }
+        usize::from(slot.tokens)
+    }
+}
+
+fn of<T>(vocabulary: Vocabulary, act: impl FnOnce(&Cell<Pieces>) -> T) -> T {
+    match vocabulary {
+        Vocabulary::O200k => O200K.with(act),
+        Vocabulary::Cl100k => CL100K.with(act),
+    }
+}
+
+fn place(key: [u8; 15]) -> usize {
+    let mut bytes = [0; 16];
+    bytes[..15].copy_from_slice(&key);
+    let spread = u128::from_le_bytes(bytes).wrapping_mul(SPREAD);
+    usize::try_from(spread >> (u128::BITS - SLOTS_BITS)).expect("a few bits")
+}

@@ -1,0 +1,95 @@
+//! AC: the adaptive chunker.
+
+use context::shorten::chunk::{Chunk, Rules, Stats, balance, optimal_count, split, stats};
+use transcript::Item;
+
+use crate::codebuddy::user;
+
+fn of(count: usize, tokens: usize) -> Stats {
+    Stats {
+        items: count,
+        tokens,
+        ..Stats::default()
+    }
+}
+
+fn talk(count: usize) -> Vec<Item> {
+    (0..count).map(|index| user(format!("message {index}"))).collect()
+}
+
+fn chunks(tokens: &[usize]) -> Vec<Chunk> {
+    tokens
+        .iter()
+        .enumerate()
+        .map(|(index, &tokens)| Chunk {
+            index,
+            items: index..index + 1,
+            tokens,
+        })
+        .collect()
+}
+
+#[test]
+fn ac_1_stats() {
+    assert_eq!(stats(&[]), Stats::default());
+    let stats = stats(&[10, 40, 25]);
+    assert!(stats.tokens_max as f64 >= stats.tokens_avg && stats.tokens_avg >= stats.tokens_min as f64);
+    assert_eq!((stats.items, stats.tokens), (3, 75));
+}
+
+#[test]
+fn ac_2_optimal_count() {
+    let count = |items, tokens| optimal_count(&of(items, tokens), 4, &Rules::codebuddy());
+    assert_eq!(count(5, 9_000), 1);
+    assert!(count(10, 1_000) <= 2);
+    assert!(count(20, 20_000) > 4);
+    assert_eq!(count(20, 4_000), 4);
+}
+
+#[test]
+fn ac_3_each_item_is_in_one_chunk() {
+    let rules = Rules::codebuddy();
+    let none: [Item; 0] = [];
+    assert!(split(&none, &[], 4, &rules).is_empty());
+    let three = split(&talk(3), &[10; 3], 4, &rules);
+    assert_eq!(
+        three,
+        [Chunk {
+            index: 0,
+            items: 0..3,
+            tokens: 30
+        }]
+    );
+    let many = split(&talk(40), &[200; 40], 4, &rules);
+    assert!(many.len() > 1 && many.iter().all(|chunk| chunk.tokens > 0));
+    let places: Vec<usize> = many.iter().flat_map(|chunk| chunk.items.clone()).collect();
+    assert_eq!(places, (0..40).collect::<Vec<_>>());
+    assert!(many.iter().enumerate().all(|(index, chunk)| chunk.index == index));
+}
+
+#[test]
+fn ac_4_size_of_a_chunk() {
+    let many = split(&talk(100), &[50; 100], 2, &Rules::codebuddy());
+    let (_, before_last) = many.split_last().unwrap();
+    assert!(
+        before_last
+            .iter()
+            .all(|chunk| (3..=20).contains(&chunk.items.len()))
+    );
+}
+
+#[test]
+fn ac_5_balance() {
+    let balanced = |tokens: &[usize]| balance(chunks(tokens), 500, usize::MAX);
+    assert!(balanced(&[]).is_empty());
+    assert_eq!(balanced(&[100]), chunks(&[100]));
+    let joined = balanced(&[100, 150, 600]);
+    assert!(
+        joined.len() < 3
+            && joined
+                .iter()
+                .enumerate()
+                .all(|(index, chunk)| chunk.index == index)
+    );
+    assert_eq!(balanced(&[600, 700, 800]), chunks(&[600, 700, 800]));
+}

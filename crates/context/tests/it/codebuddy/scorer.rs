@@ -1,0 +1,143 @@
+//! IS: the importance scorer.
+
+use context::shorten::score::{Kind, Rules, Score, least_first, score};
+use transcript::Item;
+
+use crate::codebuddy::{assistant, system, user};
+
+fn one(item: Item) -> Score {
+    score(&[item], &Rules::codebuddy()).remove(0)
+}
+
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1e-9
+}
+
+fn without_recency() -> Rules {
+    Rules {
+        recency: 0.0,
+        ..Rules::codebuddy()
+    }
+}
+
+#[test]
+fn is_1_weights() {
+    let weights = Rules::codebuddy().weights;
+    let all = [
+        (Kind::System, 1.0),
+        (Kind::Error, 0.95),
+        (Kind::Decision, 0.90),
+        (Kind::Code, 0.70),
+        (Kind::Command, 0.50),
+        (Kind::FileContent, 0.40),
+        (Kind::ToolResult, 0.35),
+        (Kind::Explanation, 0.30),
+        (Kind::Conversation, 0.25),
+    ];
+    for (kind, weight) in all {
+        assert!(near(weights.of(kind), weight), "{kind:?}");
+        assert!(weights.of(kind) >= weights.conversation);
+    }
+}
+
+#[test]
+fn is_2_formula() {
+    assert!(
+        near(one(assistant("hello")).value, 0.55),
+        "one item gets the full boost"
+    );
+    let value = |item| score(&[item], &without_recency())[0].value;
+    assert!(near(value(user("hello")), 0.35));
+    let long = |length: usize| {
+        value(assistant(
+            "a ".repeat(length / 2) + if length % 2 == 1 { "a" } else { "" },
+        ))
+    };
+    assert!(near(long(6_000), 0.15));
+    assert!(near(long(4_999), 0.25));
+}
+
+#[test]
+fn is_3_recency() {
+    let items = [assistant("one"), assistant("two")];
+    let scores = score(&items, &Rules::codebuddy());
+    assert!(near(scores[1].value - scores[0].value, 0.3));
+    let scores = score(&items, &without_recency());
+    assert!(near(scores[1].value, scores[0].value));
+    let first = score(&[system("rules"), assistant("two")], &Rules::codebuddy());
+    assert!(near(first[0].value, 1.0));
+}
+
+#[test]
+fn is_4_detection() {
+    let cases = [
+        (assistant("```ts\nconst a = 1\n```"), Kind::Code),
+        (assistant("function add(a, b) {"), Kind::Code),
+        (assistant("Error: cannot read the file"), Kind::Error),
+        (assistant("There was an unhandled exception there"), Kind::Error),
+        (assistant("We decided to use Postgres"), Kind::Decision),
+        (assistant("I will use the other one"), Kind::Decision),
+        (assistant("+++ b/src/main.ts"), Kind::FileContent),
+        (assistant("@@ -1,4 +1,5 @@"), Kind::FileContent),
+        (assistant("$ npm install"), Kind::Command),
+        (assistant("Run git commit"), Kind::Command),
+        (Item::outcome("c", "three files"), Kind::ToolResult),
+        (Item::outcome("c", "{\"success\":false}"), Kind::Error),
+        (system("Error: we decided to use ```code```"), Kind::System),
+        (assistant("How are you today"), Kind::Conversation),
+    ];
+    for (item, kind) in cases {
+        assert_eq!(one(item.clone()).kind, kind, "{item:?}");
+    }
+}
+
+#[test]
+fn is_4_quirks_that_are_not_copied() {
+    assert_eq!(one(user("yes")).kind, Kind::Conversation);
+    assert_eq!(one(assistant("built with 0 errors")).kind, Kind::Conversation);
+    assert_eq!(one(assistant("    indented words")).kind, Kind::Conversation);
+}
+
+#[test]
+fn is_6_factors() {
+    let told = |item: Item| {
+        one(item)
+            .factors
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told(user("hello")),
+        ["base(conversation): 0.25", "recency: +0.300", "role(user): +0.1"]
+    );
+    assert_eq!(told(assistant("a ".repeat(3_000)))[2], "length(6000): -0.1");
+    assert_eq!(one(user("hello")).index, 0);
+}
+
+#[test]
+fn is_7_order_of_compression() {
+    let items = [
+        system("rules"),
+        assistant("Error: no"),
+        assistant("chat"),
+        assistant("chat"),
+    ];
+    assert_eq!(least_first(&score(&items, &without_recency())), [2, 3, 1, 0]);
+}
+
+#[test]
+fn is_8_configuration() {
+    let mut rules = Rules {
+        length_over: 3,
+        length_cost: 0.2,
+        ..without_recency()
+    };
+    rules.weights.conversation = 0.5;
+    assert!(near(score(&[assistant("long")], &rules)[0].value, 0.3));
+    assert!(
+        near(score(&[assistant("Error: x")], &rules)[0].value, 0.75),
+        "the others keep their defaults"
+    );
+    assert!(near(Rules::codebuddy().weights.conversation, 0.25));
+}

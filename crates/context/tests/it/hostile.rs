@@ -1,0 +1,111 @@
+//! Views of hostile transcripts: broken pairs, ids used again, reasoning, pictures, texts of every script and size.
+
+#[path = "../../../transcript/tests/it/hostile.rs"]
+mod generator;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use context::budget::Budget;
+use context::event::Event;
+use context::plan::Trigger;
+use context::policy::Policy;
+use context::ranges;
+use context::session::{Piece, Session, What};
+use context::tokens::Meter;
+use generator::{Hostile, transcripts};
+use proptest::prelude::*;
+use transcript::order::{self, Rule};
+use transcript::{Item, ItemId, Role, cut};
+
+/// Takes a transcript in, with a compaction wherever `limits` has one.
+fn hold(hostile: &Hostile, limits: &[(usize, usize)]) -> (Session, Vec<Event>) {
+    let mut session = Session::new(Policy::quipu(), Meter::estimate());
+    session.set_pending(hostile.pending.clone());
+    let mut log = Vec::new();
+    for (at, item) in hostile.items.iter().enumerate() {
+        let event = session.arrival(Arc::new(item.clone()));
+        session.apply(&event);
+        log.push(event);
+        for (_, limit) in limits.iter().filter(|(place, _)| *place == at) {
+            session.fit(&Budget::view(*limit), Trigger::Auto, |event| {
+                log.push(event.clone());
+            });
+        }
+    }
+    (session, log)
+}
+
+fn limits() -> impl Strategy<Value = Vec<(usize, usize)>> {
+    prop::collection::vec((0_usize..40, 300_usize..8_000), 0..5)
+}
+
+/// A text that the client left empty is no breach of ours.
+fn pairs_hold(items: &[Arc<Item>]) -> Result<(), order::Breach> {
+    order::openai(items).or_else(|breach| {
+        if breach.rule == Rule::NothingIsEmpty {
+            Ok(())
+        } else {
+            Err(breach)
+        }
+    })
+}
+
+/// A request, or an assistant's item that does not go on with the calls of the one before it: a result that comes later than
+/// this was not awaited any more.
+fn begins_a_turn(items: &[Item], at: usize) -> bool {
+    let item = &items[at];
+    let goes_on = items[at - 1].role == Role::Assistant && item.calls().next().is_some();
+    item.asks() || (item.role == Role::Assistant && !goes_on)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// I1, I2, I3. Planted: cuts anywhere; views that are not repaired.
+    #[test]
+    fn every_view_pairs_calls_and_results(hostile in transcripts(), limits in limits()) {
+        let (session, _) = hold(&hostile, &limits);
+        let view = session.assemble(&Budget::view(usize::MAX / 2)).expect("there is room");
+        prop_assert!(pairs_hold(&view.items).is_ok(), "{:?}", pairs_hold(&view.items));
+        let shown: BTreeSet<ItemId> = session.frontier().iter().filter_map(Piece::item_id).collect();
+        let is_shown = |index: usize| shown.contains(&ItemId(index as u64));
+        for pair in cut::pairs(&hostile.items) {
+            let in_time = |outcome: &usize| !(pair.call + 1..*outcome).any(|at| begins_a_turn(&hostile.items, at));
+            if let Some(outcome) = pair.outcome.filter(in_time) {
+                prop_assert_eq!(is_shown(pair.call), is_shown(outcome), "a call is parted from its result: {:?}", pair);
+            }
+        }
+    }
+
+    /// I7, I15, I16, I18.
+    #[test]
+    fn every_item_is_shown_or_covered_and_views_fit(hostile in transcripts(), limits in limits(), limit in 300_usize..8_000) {
+        let (mut session, mut log) = hold(&hostile, &limits);
+        session.fit(&Budget::view(limit), Trigger::Overflow, |event| log.push(event.clone()));
+        match session.assemble(&Budget::view(limit)) {
+            Ok(view) => prop_assert!(view.tokens <= limit),
+            Err(error) => prop_assert!(error.tokens > limit && !error.parts.is_empty()),
+        }
+        let mut seen: Vec<ItemId> = session.frontier().iter().filter_map(Piece::item_id).collect();
+        for piece in session.frontier() {
+            if let What::Node(node) = &piece.what {
+                let ids = (0..hostile.items.len() as u64).map(ItemId);
+                seen.extend(ids.filter(|id| ranges::contains(&node.covers, *id)));
+            }
+        }
+        let distinct: BTreeSet<ItemId> = seen.iter().copied().collect();
+        prop_assert_eq!(distinct.len(), seen.len(), "nothing is told twice");
+        prop_assert_eq!(distinct.len(), hostile.items.len(), "nothing is lost");
+    }
+
+    /// I21, I28: the log alone gives the same view.
+    #[test]
+    fn a_log_gives_the_same_view(hostile in transcripts(), limits in limits()) {
+        let (session, log) = hold(&hostile, &limits);
+        let mut restored = Session::restore(Policy::quipu(), Meter::estimate(), log);
+        restored.set_pending(session.pending());
+        prop_assert_eq!(restored.shown(), session.shown());
+        prop_assert_eq!(restored.tokens(), session.tokens());
+    }
+}

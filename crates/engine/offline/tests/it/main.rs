@@ -1,9 +1,0 @@
-//! The offline engine on a ledger in memory and a clock that tests turn; on the real ledger where a process dies.
-
-mod budget;
-mod calls;
-mod faults;
-mod kill;
-mod life;
-mod stage;
-mod tries;

@@ -1,0 +1,333 @@
+//! The pages at hand, kept short: what matters now, who the owner is, how the owner wants to be answered.
+//!
+//! Owns: which lines of ours stand on a page. Never: a person's line, one that is pinned, more than the limit, or more
+//! than a quarter of our lines dropped in a run.
+//!
+//! A line whose sources are gone leaves in any case. Nothing changed gives the same bytes.
+
+mod ask;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use model::Page;
+
+pub use ask::{parse_answer, request};
+
+use crate::consolidate::page::{Line, Own, lines};
+use crate::consolidate::profile::Category;
+
+/// What a page may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Characters of the three pages together, a person's and the marks of our lines included.
+    pub chars_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { chars_max: 8_000 }
+    }
+}
+
+impl Limits {
+    /// Characters of one page: half of all for what matters now, three eighths for who the owner is.
+    pub fn of(self, page: Page) -> usize {
+        match page {
+            Page::Memory => self.chars_max / 2,
+            Page::User => self.chars_max * 3 / 8,
+            Page::Soul => self.chars_max / 8,
+        }
+    }
+}
+
+/// A memory that may stand on a page.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// The memory's id.
+    pub id: String,
+    pub text: String,
+    /// The more, the sooner it is chosen; of equals the smaller id.
+    pub worth: i64,
+}
+
+/// Of our lines at most one in so many is dropped in a run.
+const DROPPED_ONE_IN: usize = 4;
+/// Lines of ours on a page.
+const OWN_LINES_MAX: usize = 60;
+
+/// On which page a statement of the profile stands.
+pub fn page_of(subject: &str) -> Page {
+    match Category::of_title(subject) {
+        Some(Category::Wishes) => Page::Soul,
+        Some(Category::Plans | Category::Talk) => Page::Memory,
+        _ => Page::User,
+    }
+}
+
+/// What is done to a page. Lines are counted from 0, as [`lines`] gives them.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Operation {
+    Drop(usize),
+    /// A statement with the memories that it was made of.
+    Add(Own),
+    /// One statement in the place of several lines; it stands where the first of them stood.
+    Merge(Vec<usize>, Own),
+}
+
+/// The page after a run by rules: candidates that are not told yet are added, the most worth first, as long as there is
+/// room; lines that cite a memory which is there and no candidate any more may be dropped.
+pub fn curated(
+    page: &str,
+    candidates: &[Candidate],
+    is_there: impl Fn(&str) -> bool,
+    chars_max: usize,
+) -> String {
+    let read = lines(page);
+    let worth: BTreeMap<&str, i64> = candidates
+        .iter()
+        .map(|candidate| (candidate.id.as_str(), candidate.worth))
+        .collect();
+    let worth_of = |own: &Own| {
+        own.cites
+            .iter()
+            .filter_map(|id| worth.get(id.as_str()))
+            .max()
+            .copied()
+    };
+    let mut least: Vec<(Option<i64>, Reverse<usize>)> = ours(&read)
+        .filter(|(at, own)| !read[*at].is_pinned && own.cites.iter().all(|id| is_there(id)))
+        .map(|(at, own)| (worth_of(own), Reverse(at)))
+        .collect();
+    least.sort_unstable();
+    let told: BTreeSet<&str> = ours(&read)
+        .flat_map(|(_, own)| own.cites.iter().map(String::as_str))
+        .collect();
+    let says = |text: &str| {
+        read.iter().any(|line| match &line.own {
+            Some(own) => crate::is_duplicate(&own.text, text),
+            None => crate::is_duplicate(line.raw.trim().trim_start_matches(['-', '*', ' ']), text),
+        })
+    };
+    let mut new: Vec<&Candidate> = candidates
+        .iter()
+        .filter(|candidate| !told.contains(candidate.id.as_str()) && !says(&candidate.text))
+        .collect();
+    new.sort_by_key(|candidate| (Reverse(candidate.worth), candidate.id.as_str()));
+    let mut added: Vec<(i64, Own)> = Vec::new();
+    for candidate in new {
+        let own = Own::new(&candidate.text, [candidate.id.as_str()]);
+        let repeats = |own: &Own| {
+            added
+                .iter()
+                .any(|(_, other)| crate::is_duplicate(&other.text, &own.text))
+        };
+        if let Some(own) = own.filter(|own| !repeats(own)) {
+            added.push((candidate.worth, own));
+        }
+    }
+    let limits = Bounds::of(&read, &is_there, chars_max);
+    let operations = chosen(&read, &limits, least, added);
+    apply(page, &operations, is_there, chars_max).unwrap_or_else(|| page.to_owned())
+}
+
+/// Whether nothing has to be chosen: there is room for all that stands on a page and for all that may come to it.
+pub fn has_room(page: &str, candidates: &[Candidate], chars_max: usize) -> bool {
+    let read = lines(page);
+    let told: BTreeSet<&str> = ours(&read)
+        .flat_map(|(_, own)| own.cites.iter().map(String::as_str))
+        .collect();
+    let new = candidates
+        .iter()
+        .filter(|candidate| !told.contains(candidate.id.as_str()))
+        .filter_map(|candidate| Own::new(&candidate.text, [candidate.id.as_str()]));
+    let new: Vec<usize> = new.map(|own| chars_of(&own.line())).collect();
+    chars_of(page) + new.iter().sum::<usize>() < chars_max && ours(&read).count() + new.len() <= OWN_LINES_MAX
+}
+
+/// Lines without a candidate go first; then lines go for a new one that is worth more than each of them, if it finds room so.
+fn chosen(
+    read: &[Line<'_>],
+    limits: &Bounds,
+    least: Vec<(Option<i64>, Reverse<usize>)>,
+    added: Vec<(i64, Own)>,
+) -> Vec<Operation> {
+    let mut room = Room {
+        least: least.into_iter().take(limits.drops_max).collect(),
+        chars: limits.chars,
+        count: limits.own,
+        operations: Vec::new(),
+    };
+    while room.least.front().is_some_and(|(worth, _)| worth.is_none()) {
+        room.drop_least(read);
+    }
+    for (worth, own) in added {
+        let needs = chars_of(&own.line());
+        if let Some(drops) = room.drops_for(read, worth, needs, limits.chars_max) {
+            (0..drops).for_each(|_| room.drop_least(read));
+            room.chars += needs;
+            room.count += 1;
+            room.operations.push(Operation::Add(own));
+        }
+    }
+    while room.chars > limits.chars_max && !room.least.is_empty() {
+        room.drop_least(read);
+    }
+    room.operations
+}
+
+/// A page while it is chosen what stands on it.
+struct Room {
+    /// Lines that may be dropped, those of least worth first.
+    least: VecDeque<(Option<i64>, Reverse<usize>)>,
+    chars: usize,
+    count: usize,
+    operations: Vec<Operation>,
+}
+
+impl Room {
+    fn drop_least(&mut self, read: &[Line<'_>]) {
+        if let Some((_, Reverse(at))) = self.least.pop_front() {
+            self.chars -= chars_of(read[at].raw);
+            self.count -= 1;
+            self.operations.push(Operation::Drop(at));
+        }
+    }
+
+    /// How many of the least lines make room for one that needs so much and is worth more than each; none where they do not:
+    /// what is dropped for nothing would come back with the next run, and go again.
+    fn drops_for(&self, read: &[Line<'_>], worth: i64, needs: usize, chars_max: usize) -> Option<usize> {
+        let below = self.least.iter().take_while(|(least, _)| *least < Some(worth));
+        let weights = below.map(|(_, Reverse(at))| chars_of(read[*at].raw));
+        let left = weights.scan(self.chars, |chars, weight| {
+            *chars -= weight;
+            Some(*chars)
+        });
+        let fits = |(drops, chars): &(usize, usize)| {
+            chars + needs <= chars_max && self.count - drops < OWN_LINES_MAX
+        };
+        std::iter::once(self.chars)
+            .chain(left)
+            .enumerate()
+            .find(fits)
+            .map(|(drops, _)| drops)
+    }
+}
+
+/// What a page has room for, once the lines are gone whose sources are.
+struct Bounds {
+    chars_max: usize,
+    chars: usize,
+    own: usize,
+    drops_max: usize,
+}
+
+impl Bounds {
+    fn of(read: &[Line<'_>], is_there: &impl Fn(&str) -> bool, chars_max: usize) -> Self {
+        let stays = |line: &&Line<'_>| {
+            line.own
+                .as_ref()
+                .is_none_or(|own| line.is_pinned || is_cited(own, is_there))
+        };
+        let left: Vec<&Line<'_>> = read.iter().filter(stays).collect();
+        let own = left.iter().filter(|line| line.own.is_some()).count();
+        // One more for the line feed that a person's last line may lack.
+        let chars = left.iter().map(|line| chars_of(line.raw)).sum::<usize>() + 1;
+        Self {
+            chars_max,
+            chars,
+            own,
+            drops_max: own / DROPPED_ONE_IN,
+        }
+    }
+}
+
+fn chars_of(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn is_cited(own: &Own, is_there: &impl Fn(&str) -> bool) -> bool {
+    own.cites.iter().all(|id| is_there(id))
+}
+
+fn ours<'a>(read: &'a [Line<'_>]) -> impl Iterator<Item = (usize, &'a Own)> {
+    read.iter()
+        .enumerate()
+        .filter_map(|(at, line)| Some((at, line.own.as_ref()?)))
+}
+
+/// The page after these operations and without lines whose sources are gone; none where an operation touches a line that
+/// is not ours or pinned, cites what is not there, drops more than a quarter, or the page would grow beyond its limit.
+pub fn apply(
+    page: &str,
+    operations: &[Operation],
+    is_there: impl Fn(&str) -> bool,
+    chars_max: usize,
+) -> Option<String> {
+    let read = lines(page);
+    let limits = Bounds::of(&read, &is_there, chars_max);
+    let mut texts: Vec<Option<String>> = read.iter().map(|line| Some(line.raw.to_owned())).collect();
+    for (at, own) in ours(&read) {
+        if !read[at].is_pinned && !is_cited(own, &is_there) {
+            texts[at] = None;
+        }
+    }
+    let mut added = String::new();
+    let mut dropped = 0;
+    // A line that is taken is gone for every later operation.
+    let take = |texts: &mut Vec<Option<String>>, at: usize| {
+        let line = read.get(at).filter(|line| !line.is_pinned)?;
+        line.own.as_ref()?;
+        texts[at].take()
+    };
+    for operation in operations {
+        match operation {
+            Operation::Drop(at) => {
+                take(&mut texts, *at)?;
+                dropped += 1;
+            }
+            Operation::Add(own) if is_cited(own, &is_there) => added.push_str(&own.line()),
+            Operation::Merge(from, own) if is_cited(own, &is_there) => {
+                let first = *from.iter().min()?;
+                for at in from {
+                    take(&mut texts, *at)?;
+                }
+                dropped += from.len() - 1;
+                texts[first] = Some(own.line());
+            }
+            Operation::Add(_) | Operation::Merge(..) => return None,
+        }
+    }
+    let is_growing = |text: &str| chars_of(text) > chars_max && chars_of(text) > chars_of(page);
+    let text = with_added(&texts, &read, &added);
+    (dropped <= limits.drops_max && !is_growing(&text)).then_some(text)
+}
+
+/// The lines put together, the new ones behind the last line of ours that is not pinned, else at the end, or at the
+/// beginning where the end is pinned: what is added is never pinned by its place.
+fn with_added(texts: &[Option<String>], read: &[Line<'_>], added: &str) -> String {
+    let last_own = ours(read)
+        .map(|(at, _)| at)
+        .filter(|at| !read[*at].is_pinned)
+        .last();
+    let is_end_open = read.last().is_none_or(|line| !line.is_pinned);
+    let behind = last_own.or(read.len().checked_sub(1).filter(|_| is_end_open));
+    let mut out = String::new();
+    if behind.is_none() {
+        out.push_str(added);
+    }
+    for (at, text) in texts.iter().enumerate() {
+        out.push_str(text.as_deref().unwrap_or_default());
+        if Some(at) == behind && !added.is_empty() {
+            end_line(&mut out);
+            out.push_str(added);
+        }
+    }
+    out
+}
+
+fn end_line(out: &mut String) {
+    if !out.is_empty() && !out.ends_with('\n') {
+        out.push('\n');
+    }
+}

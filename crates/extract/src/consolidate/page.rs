@@ -1,0 +1,146 @@
+//! A page that a person and a program write together, line by line.
+//!
+//! Owns: how a line of ours looks and how it is told from a person's. Never: changing or moving a person's line.
+//!
+//! A line of ours is `- Ann lives in Porto. [pf_0123456789abcdef] <!-- 1a2b3c4d -->`: a statement, the memories that it
+//! was made of, and a hash of both. Whoever changes the line makes it theirs, because the hash is another's then.
+
+use std::collections::BTreeSet;
+
+use crate::consolidate::text::{hash, plain};
+
+/// The most characters of a statement.
+pub const STATEMENT_CHARS_MAX: usize = 300;
+const ID_CHARS_MAX: usize = 128;
+const HASH_DIGITS: usize = 8;
+
+/// What a line of ours says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Own {
+    pub text: String,
+    /// The ids of the memories that it was made of; at least one.
+    pub cites: Vec<String>,
+}
+
+/// A line of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// Byte for byte, with its line feed if it has one.
+    pub raw: &'a str,
+    /// None where a person wrote or changed it.
+    pub own: Option<Own>,
+    /// Marked `pinned` by itself or by its section.
+    pub is_pinned: bool,
+}
+
+impl Own {
+    /// A statement with its sources; none where nothing is said, or no source has an id that can be cited.
+    pub fn new<'a>(text: &str, cites: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+        let text = plain(text, STATEMENT_CHARS_MAX);
+        let mut cited: Vec<String> = Vec::new();
+        for id in cites {
+            if is_citable(id) && !cited.iter().any(|known| known == id) {
+                cited.push(id.to_owned());
+            }
+        }
+        (!text.is_empty() && !cited.is_empty()).then_some(Self { text, cites: cited })
+    }
+
+    /// The line, with its line feed.
+    pub fn line(&self) -> String {
+        let cites = self.cites.join("] [");
+        format!("- {} [{cites}] <!-- {} -->\n", self.text, self.hash())
+    }
+
+    fn hash(&self) -> String {
+        let mut parts = vec![self.text.as_str()];
+        parts.extend(self.cites.iter().map(String::as_str));
+        hash(&parts, HASH_DIGITS)
+    }
+
+    /// The line of ours that this is, and whether it is pinned.
+    fn read(raw: &str) -> Option<(Self, bool)> {
+        let (line, mark) = raw.trim_end().rsplit_once(" -->")?;
+        let is_pinned = match mark.trim() {
+            "" => false,
+            mark => says_pinned(mark).then_some(true)?,
+        };
+        let (line, hash) = line.rsplit_once(" <!-- ")?;
+        let mut text = line.strip_prefix("- ")?;
+        let mut cites = Vec::new();
+        while let Some((rest, id)) = text.strip_suffix(']').and_then(|rest| rest.rsplit_once(" [")) {
+            cites.insert(0, id.to_owned());
+            text = rest;
+        }
+        let own = Self {
+            text: text.to_owned(),
+            cites,
+        };
+        (!own.cites.is_empty() && own.hash() == hash).then_some((own, is_pinned))
+    }
+}
+
+/// Whether an id can stand in a citation.
+pub fn is_citable(id: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    !id.is_empty() && id.len() <= ID_CHARS_MAX && id.chars().all(is_plain)
+}
+
+fn says_pinned(text: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric())
+        .any(|word| word.eq_ignore_ascii_case("pinned"))
+}
+
+/// A page's lines, in order; put together again they are the page. A heading that says `pinned` pins what stands below
+/// it, until a heading as high or higher.
+pub fn lines(page: &str) -> Vec<Line<'_>> {
+    let mut pinned_from = None;
+    let mut read = Vec::new();
+    for raw in page.split_inclusive('\n') {
+        let level = raw.bytes().take_while(|byte| *byte == b'#').count();
+        if level > 0 && raw[level..].starts_with(' ') {
+            if pinned_from.is_some_and(|from| level <= from) {
+                pinned_from = None;
+            }
+            if pinned_from.is_none() && says_pinned(raw) {
+                pinned_from = Some(level);
+            }
+        }
+        let (own, is_pinned) =
+            Own::read(raw).map_or((None, says_pinned(raw)), |(own, pinned)| (Some(own), pinned));
+        read.push(Line {
+            raw,
+            own,
+            is_pinned: is_pinned || pinned_from.is_some(),
+        });
+    }
+    read
+}
+
+/// A page without the lines of ours that cite what is gone, pinned or not, and without those that cite what was gone
+/// before and that nobody pinned: they may say the same. None where there is no such line.
+pub fn without(page: &str, gone: &BTreeSet<&str>, is_there: impl Fn(&str) -> bool) -> Option<String> {
+    let lines = lines(page);
+    let stays = |line: &&Line<'_>| {
+        let goes = |id: &String| gone.contains(id.as_str()) || !line.is_pinned && !is_there(id);
+        line.own.as_ref().is_none_or(|own| !own.cites.iter().any(goes))
+    };
+    let left: String = lines.iter().filter(stays).map(|line| line.raw).collect();
+    (left.len() < page.len()).then_some(left)
+}
+
+/// What a page says, for a reader that cites nothing: without the citations and the hashes of our lines.
+pub fn read_aloud(page: &str) -> String {
+    let mut out = String::with_capacity(page.len());
+    for line in lines(page) {
+        match line.own {
+            Some(own) => {
+                out.push_str("- ");
+                out.push_str(&own.text);
+                out.push('\n');
+            }
+            None => out.push_str(line.raw),
+        }
+    }
+    out
+}

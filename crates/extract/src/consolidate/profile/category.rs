@@ -1,0 +1,187 @@
+//! Under which heading a statement stands in a profile.
+//!
+//! Owns: the headings, their worth, and the words that lead to them. Never: whether a statement is true.
+
+use std::collections::BTreeSet;
+
+/// A heading of a profile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Category {
+    Name,
+    /// How the person wants to be answered.
+    Wishes,
+    Home,
+    Work,
+    Family,
+    Health,
+    Languages,
+    Education,
+    Tastes,
+    Interests,
+    Possessions,
+    Plans,
+    Life,
+    /// What was talked about, where nothing else is known yet.
+    Talk,
+}
+
+use Category::{
+    Education, Family, Health, Home, Interests, Languages, Life, Name, Plans, Possessions, Talk, Tastes,
+    Wishes, Work,
+};
+
+impl Category {
+    /// Every heading, the most telling first.
+    pub const ALL: [Self; 14] = [
+        Name,
+        Wishes,
+        Home,
+        Work,
+        Family,
+        Health,
+        Languages,
+        Education,
+        Tastes,
+        Interests,
+        Possessions,
+        Plans,
+        Life,
+        Talk,
+    ];
+
+    /// The heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Name => "Name",
+            Wishes => "How to answer",
+            Home => "Home",
+            Work => "Work",
+            Family => "Family and pets",
+            Health => "Diet and health",
+            Languages => "Languages",
+            Education => "Education",
+            Tastes => "Likes and dislikes",
+            Interests => "Interests",
+            Possessions => "Possessions",
+            Plans => "Plans",
+            Life => "Life",
+            Talk => "Talked about",
+        }
+    }
+
+    /// The heading of that title.
+    pub fn of_title(title: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|category| category.title().eq_ignore_ascii_case(title.trim()))
+    }
+
+    /// What a statement under it is worth beside others, 0 to 100.
+    pub fn worth(self) -> u32 {
+        match self {
+            Name => 100,
+            Wishes => 95,
+            Home => 90,
+            Work => 85,
+            Family | Health => 80,
+            Languages => 60,
+            Education => 50,
+            Tastes | Interests => 45,
+            Possessions | Plans => 40,
+            Life => 20,
+            Talk => 5,
+        }
+    }
+}
+
+/// The heading of an attribute that has one current value.
+fn of_attribute(attribute: &str) -> Option<Category> {
+    Some(match attribute {
+        "residence" | "landlord" | "time zone" => Home,
+        "employer" | "employment" | "job title" | "work place" | "manager" | "transport to work" => Work,
+        "school" | "major" => Education,
+        "relationship" => Family,
+        "diet" | "smoking" | "weight" | "bedtime" | "wake-up time" | "age" => Health,
+        "currently reading" | "currently watching" => Interests,
+        "car" | "bank" => Possessions,
+        other if other.starts_with("favourite") => Tastes,
+        other if other.starts_with("date of") || other.starts_with("time of") => Plans,
+        _ => return None,
+    })
+}
+
+/// Words that lead to a heading; the first heading of which a word is there.
+const WORDS: [(Category, &str); 11] = [
+    (Wishes, "answers reply replies respond addressed"),
+    (
+        Family,
+        "wife husband spouse fiancé fiancée fiance fiancee partner girlfriend boyfriend son sons daughter daughters \
+         sister sisters brother brothers mother father mum mom dad parents child children kid kids baby twins cousin \
+         aunt uncle niece nephew grandmother grandfather grandma grandpa grandchildren married engaged divorced dog \
+         dogs cat cats puppy kitten pet pets rabbit parrot horse",
+    ),
+    (
+        Health,
+        "allergic allergy allergies vegan vegetarian gluten lactose diabetes diabetic asthma migraine migraines diet \
+         medication insulin therapy pregnant anxiety depression arthritis celiac coeliac eat eats meat sober",
+    ),
+    (
+        Languages,
+        "language languages fluent bilingual speaks english french german spanish italian portuguese dutch japanese \
+         korean mandarin chinese arabic russian polish turkish hindi swedish",
+    ),
+    (
+        Education,
+        "studies studying university college degree phd thesis master's bachelor's school student graduated",
+    ),
+    (
+        Work,
+        "works working job company startup office employer colleague colleagues boss promoted career freelances \
+         freelancer nurse engineer developer teacher doctor lawyer baker designer manager accountant retired profession",
+    ),
+    (
+        Home,
+        "lives living moved home flat house apartment neighbourhood born hometown grew",
+    ),
+    (
+        Tastes,
+        "likes loves enjoys hates dislikes prefers adores favourite favorite fan stand",
+    ),
+    (
+        Interests,
+        "plays runs paints hikes climbs cooks bakes knits gardens collects practises practices hobby hobbies swims \
+         cycles sings dances writes reads photographs volunteers",
+    ),
+    (
+        Possessions,
+        "owns bought car bike bicycle motorbike guitar piano violin laptop phone camera boat van",
+    ),
+    (
+        Plans,
+        "plans planning will wants hopes going saving intends aims starts next",
+    ),
+];
+
+/// The heading of a statement about a person; none where it tells nothing lasting.
+pub(super) fn category(text: &str) -> Option<Category> {
+    let lower = text.to_lowercase();
+    let words: BTreeSet<&str> = lower
+        .split(|c: char| !(c.is_alphanumeric() || c == '\''))
+        .filter(|word| !word.is_empty())
+        .collect();
+    if lower.contains("name is") || lower.contains("goes by") || lower.contains("is called") {
+        let own = crate::slot(text).is_none_or(|slot| !slot.subject.contains("'s"));
+        return Some(if own { Name } else { Family });
+    }
+    let by_slot = crate::slot(text).and_then(|slot| match of_attribute(&slot.attribute) {
+        Some(category) if !slot.subject.contains("'s") => Some(category),
+        _ => None,
+    });
+    by_slot.or_else(|| {
+        let leads = |list: &str| list.split_whitespace().any(|word| words.contains(word));
+        WORDS
+            .iter()
+            .find(|(_, list)| leads(list))
+            .map(|(category, _)| *category)
+    })
+}

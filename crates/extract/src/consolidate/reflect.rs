@@ -1,0 +1,204 @@
+//! Episodes about the same, told as one.
+//!
+//! Owns: what a merged episode says, and when there is one to make. Never: taking an episode away; the merged one
+//! supersedes its members, which stay readable and are still found by what held then.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use crate::Prompt;
+use model::{MessageId, SenderId, Timestamp, Zone};
+
+use crate::consolidate::answer::{DATA_RULE, numbered, text};
+use crate::consolidate::cluster;
+use crate::consolidate::text::{hash, plain};
+
+/// So many clusters are merged in a run, the biggest first.
+pub const CLUSTERS_MAX: usize = 10;
+/// A cluster of fewer episodes is left as it is.
+pub const MEMBERS_MIN: usize = 2;
+
+const SUBJECT_CHARS_MAX: usize = 120;
+const LINE_CHARS_MAX: usize = 400;
+const SUMMARY_LINES_MAX: usize = 3;
+const BODY_LINES_MAX: usize = 60;
+const BODY_CHARS_MAX: usize = 8_000;
+const TOKENS_MAX: u32 = 1_200;
+
+/// An episode as reflection sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Told<'a> {
+    pub id: &'a str,
+    pub subject: &'a str,
+    pub summary: &'a str,
+    pub time: Timestamp,
+    pub sources: &'a [MessageId],
+    pub senders: &'a [SenderId],
+}
+
+/// A merged episode that stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing<'a> {
+    pub id: &'a str,
+    /// The cluster that it tells.
+    pub cluster: &'a str,
+    pub subject: &'a str,
+    pub body: &'a str,
+    pub supersedes: Vec<&'a str>,
+}
+
+/// A merged episode.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Merged {
+    pub subject: String,
+    pub summary: String,
+    pub body: String,
+    /// The cluster's id, which follows from its members'.
+    pub cluster: String,
+    pub members: Vec<String>,
+    pub sources: Vec<MessageId>,
+    pub senders: Vec<SenderId>,
+    /// When the last of it happened.
+    pub time: Timestamp,
+}
+
+impl Merged {
+    /// Its id: `ep_` and 16 hexadecimal digits, which follow from its cluster and from what it says.
+    pub fn id(&self) -> String {
+        id(&self.cluster, &self.subject, &self.body)
+    }
+}
+
+fn id(cluster: &str, subject: &str, body: &str) -> String {
+    format!("ep_{}", hash(&[cluster, subject, body], 16))
+}
+
+impl Standing<'_> {
+    /// Whether it stands as it was written.
+    pub fn is_ours(&self) -> bool {
+        self.id == id(self.cluster, self.subject, self.body)
+    }
+}
+
+/// A cluster to merge.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan<'a> {
+    /// Its members, in order of time.
+    pub members: Vec<&'a Told<'a>>,
+    /// Merged episodes of ours that tell a part of it, which the new one takes the place of.
+    pub replaces: Vec<String>,
+}
+
+/// The clusters to merge in a run, of those that are given: those that no merged episode tells yet as they are now. One
+/// whose merged episode a person changed is left as that person has it.
+pub fn plans<'a>(clusters: &[Vec<&'a Told<'a>>], standing: &[Standing<'_>]) -> Vec<Plan<'a>> {
+    let mut plans: Vec<Plan<'_>> = Vec::new();
+    for members in clusters.iter().filter(|members| members.len() >= MEMBERS_MIN) {
+        let ids: BTreeSet<&str> = members.iter().map(|told| told.id).collect();
+        let cluster = cluster::id(ids.iter().copied());
+        let mut tell = standing
+            .iter()
+            .filter(|merged| merged.supersedes.iter().any(|id| ids.contains(id)))
+            .peekable();
+        let is_settled = |merged: &Standing<'_>| merged.cluster == cluster || !merged.is_ours();
+        let replaces: Option<Vec<String>> = tell
+            .by_ref()
+            .map(|merged| (!is_settled(merged)).then(|| merged.id.to_owned()))
+            .collect();
+        if let Some(replaces) = replaces {
+            plans.push(Plan {
+                members: members.clone(),
+                replaces,
+            });
+        }
+    }
+    plans.sort_by_key(|plan| {
+        (
+            Reverse(plan.members.len()),
+            plan.members[0].time,
+            plan.members[0].id,
+        )
+    });
+    plans.truncate(CLUSTERS_MAX);
+    plans
+}
+
+/// A cluster in the words of its members: a line for each, dated, in order of time.
+pub fn merged(members: &[&Told<'_>], zone: &Zone) -> Option<Merged> {
+    let last = members.last()?;
+    let from = members.len().saturating_sub(BODY_LINES_MAX);
+    let lines: Vec<String> = members[from..].iter().map(|told| line(told, zone)).collect();
+    let body = lines.join("\n");
+    let summary: Vec<&str> = lines
+        .iter()
+        .rev()
+        .take(SUMMARY_LINES_MAX)
+        .rev()
+        .map(String::as_str)
+        .collect();
+    let subject = format!(
+        "{} (and {} before)",
+        plain(last.subject, SUBJECT_CHARS_MAX),
+        members.len() - 1
+    );
+    Some(of_members(members, subject, summary.join(" "), body))
+}
+
+fn line(told: &Told<'_>, zone: &Zone) -> String {
+    let said = if told.summary.trim().is_empty() {
+        told.subject
+    } else {
+        told.summary
+    };
+    format!(
+        "On {}: {}",
+        crate::day(zone.date(told.time)),
+        plain(said, LINE_CHARS_MAX)
+    )
+}
+
+fn of_members(members: &[&Told<'_>], subject: String, summary: String, body: String) -> Merged {
+    let mut sources = Vec::new();
+    let mut senders = BTreeSet::new();
+    for told in members {
+        sources.extend(told.sources.iter().cloned());
+        senders.extend(told.senders.iter().cloned());
+    }
+    Merged {
+        subject,
+        summary,
+        body,
+        cluster: cluster::id(members.iter().map(|told| told.id)),
+        members: members.iter().map(|told| told.id.to_owned()).collect(),
+        sources,
+        senders: senders.into_iter().collect(),
+        time: members.iter().map(|told| told.time).max().unwrap_or_default(),
+    }
+}
+
+const SYSTEM: &str = "\
+You get numbered summaries of talks about one matter, in order of time. Tell the matter as one account: what came first, \
+what changed, how it stands now, with names and full dates. Leave nothing out that a later talk does not take back. Give \
+{\"content\":\"the account, at most 300 words\",\"title\":\"at most ten words\"}";
+
+/// The one request for a merged episode.
+pub fn request(members: &[&Told<'_>], zone: &Zone) -> Prompt {
+    let from = members.len().saturating_sub(BODY_LINES_MAX);
+    let lines: Vec<String> = members[from..].iter().map(|told| line(told, zone)).collect();
+    Prompt {
+        system: format!("{SYSTEM}\n{DATA_RULE}"),
+        user: numbered("talks", lines.iter().map(String::as_str), LINE_CHARS_MAX + 40),
+        schema_name: "merged_episode".to_owned(),
+        schema_json: r#"{"type":"object","required":["content","title"],"properties":{"content":{"type":"string"},"title":{"type":"string"}}}"#.to_owned(),
+        tokens_max: TOKENS_MAX,
+    }
+}
+
+/// The merged episode that an answer to [`request`] tells; none where it tells nothing.
+pub fn parse_answer(answer: &str, members: &[&Told<'_>], zone: &Zone) -> Option<Merged> {
+    let value = crate::find_json(answer, "content")?;
+    let body = plain(text(&value, &["content"])?, BODY_CHARS_MAX);
+    let by_rules = merged(members, zone)?;
+    let subject = text(&value, &["title"]).map_or(by_rules.subject, |title| plain(title, SUBJECT_CHARS_MAX));
+    (!body.is_empty()).then(|| of_members(members, subject, by_rules.summary, body))
+}

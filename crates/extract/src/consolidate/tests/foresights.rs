@@ -1,0 +1,104 @@
+//! What is announced, and what only sounds so.
+
+use model::{Message, Role, Zone};
+use proptest::prelude::*;
+
+use super::said;
+use crate::consolidate::foresight::{FORESIGHTS_MAX, foresights};
+
+fn found(text: &str) -> Vec<(String, String, String)> {
+    let zone = Zone::utc();
+    let found = foresights(&[said(text)], &zone).into_iter();
+    let date = |at| zone.date(at).to_string();
+    found
+        .map(|foresight| (foresight.content, date(foresight.from), date(foresight.until)))
+        .collect()
+}
+
+fn span(text: &str) -> Option<(String, String)> {
+    found(text)
+        .into_iter()
+        .next()
+        .map(|(_, from, until)| (from, until))
+}
+
+#[test]
+fn an_announcement_has_a_time() {
+    for (text, from, until) in [
+        ("I'm flying to Rome on Friday.", "2024-05-10", "2024-05-11"),
+        ("Dentist next Tuesday at 3", "2024-05-14", "2024-05-15"),
+        ("We're moving in June.", "2024-06-01", "2024-07-01"),
+        ("My exam is tomorrow!", "2024-05-09", "2024-05-10"),
+        ("The deadline is on 20 May.", "2024-05-20", "2024-05-21"),
+    ] {
+        assert_eq!(span(text), Some((from.to_owned(), until.to_owned())), "{text}");
+    }
+}
+
+#[test]
+fn it_is_told_in_the_third_person_with_its_date() {
+    let told = &found("I'm flying to Rome on Friday.")[0].0;
+    assert!(told.starts_with("Ann ") && told.contains("Rome"), "{told}");
+    let told = &found("Dentist next Tuesday at 3")[0].0;
+    assert_eq!(told, "Ann said: “Dentist next Tuesday (14 May 2024) at 3”");
+    let evidence = &foresights(&[said("Dentist next Tuesday at 3")], &Zone::utc())[0].evidence;
+    assert_eq!(evidence, "Said on 8 May 2024: “Dentist next Tuesday at 3”");
+}
+
+#[test]
+fn habits_questions_suppositions_and_the_past_are_none() {
+    for text in [
+        "I go swimming every Friday.",
+        "I swim on Fridays.",
+        "Are you coming on Friday?",
+        "If it rains tomorrow I stay in.",
+        "I flew to Rome last Friday.",
+        "I met Bob yesterday.",
+        "Maybe I'll go tomorrow.",
+        "I live in Lisbon.",
+        "I'm happy today.",
+    ] {
+        assert_eq!(found(text), [], "{text}");
+    }
+}
+
+#[test]
+fn what_a_model_says_or_what_was_recalled_announces_nothing() {
+    let mut answer = said("I'm flying to Rome on Friday.");
+    answer.role = Role::Assistant;
+    let recalled = said("<memory>I'm flying to Rome on Friday.</memory> Thanks.");
+    assert_eq!(foresights(&[answer, recalled], &Zone::utc()), []);
+}
+
+#[test]
+fn no_memcell_announces_more_than_ten() {
+    let sentence = |n: i32| format!("My appointment number {n} at the shop of {n} is tomorrow.");
+    let text: Vec<String> = (0..30).map(sentence).collect();
+    let found = foresights(&[said(&text.join(" "))], &Zone::utc());
+    assert_eq!(found.len(), FORESIGHTS_MAX);
+    let again = foresights(&[said(&text.join(" "))], &Zone::utc());
+    assert_eq!(found, again);
+    assert!(found.iter().all(|one| one.id().starts_with("fs_")));
+}
+
+#[test]
+fn a_fact_of_the_same_time_words_it() {
+    let zone = Zone::utc();
+    let announced = &foresights(&[said("I'm flying to Rome on Friday.")], &zone)[0];
+    let worded = announced.in_words_of("Ann has a flight to Rome on 10 May 2024.", &zone);
+    let worded = worded.expect("it is the same day");
+    assert_eq!(worded.content, "Ann has a flight to Rome on 10 May 2024.");
+    assert_eq!((worded.from, worded.until), (announced.from, announced.until));
+    for fact in ["Ann has a flight to Rome on 11 May 2024.", "Ann flies to Rome."] {
+        assert_eq!(announced.in_words_of(fact, &zone), None, "{fact}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_said_a_foresight_is_one_harmless_line(texts in prop::collection::vec(super::pages::hostile(), 0..6)) {
+        let messages: Vec<Message> = texts.iter().map(|text| said(text)).collect();
+        let found = foresights(&messages, &Zone::utc());
+        prop_assert!(found.iter().all(|one| one.from < one.until && !one.content.contains(['\n', '<', '['])));
+    }
+}

@@ -1,0 +1,329 @@
+//! What stands in a profile, and what a run leaves alone.
+
+use std::collections::BTreeSet;
+
+use model::{MessageId, Timestamp, Zone};
+use proptest::prelude::*;
+
+use super::day;
+use crate::consolidate::known::{Known, is_taught};
+use crate::consolidate::profile::{
+    Category, ITEMS_LEFT, ITEMS_MAX, Item, Standing, Talk, Update, items, parse_answer, request, update,
+};
+
+struct Fact {
+    id: String,
+    text: String,
+    time: Timestamp,
+    sources: Vec<MessageId>,
+    is_current: bool,
+}
+
+fn fact(n: i64, text: &str) -> Fact {
+    Fact {
+        id: format!("af_{n}"),
+        text: text.to_owned(),
+        time: day(n),
+        sources: vec![MessageId::new(format!("m{n}"))],
+        is_current: true,
+    }
+}
+
+fn known(facts: &[Fact]) -> Vec<Known<'_>> {
+    let known = facts.iter().map(|fact| Known {
+        id: &fact.id,
+        text: &fact.text,
+        time: fact.time,
+        sources: &fact.sources,
+        is_current: fact.is_current,
+    });
+    known.collect()
+}
+
+fn by_rules(facts: &[Fact]) -> Vec<Item> {
+    items("Ann", &known(facts), &[], &Zone::utc())
+}
+
+/// A profile in a vault: what stands there under which id.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Shelf {
+    standing: Vec<(String, Item)>,
+    made: BTreeSet<String>,
+}
+
+impl Shelf {
+    fn run(&mut self, facts: &[Fact], wanted: Vec<Item>) -> Update {
+        let standing: Vec<Standing<'_>> = self
+            .standing
+            .iter()
+            .map(|(id, item)| Standing {
+                id,
+                subject: &item.subject,
+                body: &item.body,
+                is_trait: item.is_trait,
+                sources: &item.sources,
+                time: item.time,
+            })
+            .collect();
+        let update = update(wanted, &known(facts), &standing, &self.made);
+        self.standing.retain(|(id, _)| !update.remove.contains(id));
+        self.standing
+            .extend(update.put.iter().map(|item| (item.id(), item.clone())));
+        self.made.clone_from(&update.made);
+        update
+    }
+
+    fn learn(&mut self, facts: &[Fact]) -> Update {
+        self.run(facts, by_rules(facts))
+    }
+
+    fn says(&self, text: &str) -> bool {
+        self.standing.iter().any(|(_, item)| item.body == text)
+    }
+}
+
+#[test]
+fn statements_stand_under_their_headings() {
+    for (text, category) in [
+        ("Ann lives in Porto.", Category::Home),
+        ("Ann is a nurse.", Category::Work),
+        ("Ann's sister is called Mia.", Category::Family),
+        ("Ann is allergic to nuts.", Category::Health),
+        ("Ann doesn't eat meat.", Category::Health),
+        ("Ann speaks French and Spanish.", Category::Languages),
+        ("Ann loves old films.", Category::Tastes),
+        ("Ann owns a red bike.", Category::Possessions),
+        ("Ann plays the cello.", Category::Interests),
+        ("Ann prefers short answers.", Category::Wishes),
+        ("Ann's dog is called Rex.", Category::Family),
+        ("Ann wants to sail round the world.", Category::Plans),
+    ] {
+        let items = by_rules(&[fact(1, text)]);
+        assert_eq!(items[0].subject, category.title(), "{text}");
+        assert_eq!((items[0].body.as_str(), items[0].sources.len()), (text, 1));
+    }
+}
+
+#[test]
+fn one_episode_makes_a_profile_whatever_it_says() {
+    let event = [fact(1, "Ann dropped a vase.")];
+    assert_eq!(by_rules(&event)[0].subject, Category::Life.title());
+    let sources = [MessageId::new("m1")];
+    let talk = Talk {
+        subject: "Rain in the north",
+        time: day(1),
+        sources: &sources,
+    };
+    let talked = items("Ann", &[], &[talk], &Zone::utc());
+    assert_eq!(talked[0].body, "Ann talked about this: Rain in the north.");
+    let mut shelf = Shelf::default();
+    shelf.run(&[], talked);
+    assert_eq!(shelf.standing.len(), 1);
+    shelf.learn(&[fact(2, "Ann lives in Porto.")]);
+    assert!(
+        shelf.says("Ann lives in Porto.") && shelf.standing.len() == 1,
+        "it stood in for this"
+    );
+}
+
+#[test]
+fn a_run_again_changes_nothing() {
+    let facts = [fact(1, "Ann lives in Porto."), fact(2, "Ann is a nurse.")];
+    let mut shelf = Shelf::default();
+    shelf.learn(&facts);
+    let before = shelf.clone();
+    let again = shelf.learn(&facts);
+    assert_eq!((again.put, again.remove), (Vec::new(), Vec::new()));
+    assert_eq!(shelf, before);
+}
+
+#[test]
+fn what_is_over_leaves_and_may_come_back() {
+    let mut facts = vec![fact(1, "Ann lives in Porto.")];
+    let mut shelf = Shelf::default();
+    shelf.learn(&facts);
+    facts[0].is_current = false;
+    facts.push(fact(2, "Ann lives in Braga."));
+    shelf.learn(&facts);
+    assert!(!shelf.says("Ann lives in Porto.") && shelf.says("Ann lives in Braga."));
+    facts[1].is_current = false;
+    facts.push(fact(3, "Ann lives in Porto."));
+    shelf.learn(&facts);
+    assert!(shelf.says("Ann lives in Porto.") && !shelf.says("Ann lives in Braga."));
+}
+
+#[test]
+fn what_a_person_changed_is_not_touched() {
+    let mut facts = vec![fact(1, "Ann lives in Porto."), fact(2, "Ann is a nurse.")];
+    let mut shelf = Shelf::default();
+    shelf.learn(&facts);
+    for (_, item) in &mut shelf.standing {
+        item.body.push_str(" So it is.");
+    }
+    let changed = shelf.standing.clone();
+    facts[0].is_current = false;
+    facts.push(fact(3, "Ann lives in Braga."));
+    shelf.learn(&facts);
+    assert!(changed.iter().all(|entry| shelf.standing.contains(entry)));
+    assert!(shelf.says("Ann lives in Braga.") && shelf.standing.len() == 3);
+}
+
+#[test]
+fn what_a_person_took_out_is_not_made_again_from_the_same_facts() {
+    let mut facts = vec![fact(1, "Ann lives in Porto."), fact(2, "Ann is a nurse.")];
+    let mut shelf = Shelf::default();
+    shelf.learn(&facts);
+    shelf.standing.retain(|(_, item)| item.subject != "Work");
+    facts.push(fact(3, "Ann plays the cello."));
+    for _ in 0..2 {
+        shelf.learn(&facts);
+        assert!(!shelf.says("Ann is a nurse.") && shelf.says("Ann plays the cello."));
+    }
+    facts.push(fact(4, "Ann works at the hospital."));
+    shelf.learn(&facts);
+    assert!(shelf.says("Ann works at the hospital."), "new facts count");
+}
+
+#[test]
+fn too_many_statements_are_compacted_to_those_worth_most() {
+    let mut facts: Vec<Fact> = (0..60)
+        .map(|n| fact(n, &format!("Ann owns a boat number {n} of oak{n}.")))
+        .collect();
+    facts.push(fact(0, "Ann lives in Porto."));
+    let mut shelf = Shelf::default();
+    shelf.learn(&facts[..40]);
+    assert_eq!(shelf.standing.len(), 41, "and a trait");
+    let one = shelf
+        .standing
+        .iter_mut()
+        .find(|(_, item)| !item.is_trait)
+        .expect("there are forty");
+    one.1.body = "Ann sold the boat.".to_owned();
+    let theirs = one.clone();
+    shelf.learn(&facts);
+    assert_eq!(shelf.standing.len(), ITEMS_LEFT);
+    assert!(shelf.says("Ann lives in Porto.") && shelf.standing.contains(&theirs));
+    assert!(
+        shelf.says("Ann owns a boat number 59 of oak59."),
+        "of equals the newest"
+    );
+    let before = shelf.clone();
+    shelf.learn(&facts);
+    assert_eq!(shelf, before);
+}
+
+#[test]
+fn what_is_said_on_several_days_is_a_trait_with_its_evidence() {
+    let facts = [
+        fact(1, "Ann signed up for a pottery class."),
+        fact(5, "Ann broke a pottery bowl."),
+        fact(9, "Ann's pottery was shown in town."),
+        fact(9, "Ann lives in Porto."),
+    ];
+    let items = by_rules(&facts);
+    let found: Vec<&Item> = items.iter().filter(|item| item.is_trait).collect();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].body, "Ann keeps coming back to this: pottery.");
+    assert!(found[0].evidence.contains("Ann broke a pottery bowl.") && found[0].sources.len() == 3);
+    let at_once = [1, 1, 1].map(|n| fact(n, "Ann broke a pottery bowl."));
+    assert!(by_rules(&at_once).iter().all(|item| !item.is_trait));
+}
+
+#[test]
+fn only_people_teach() {
+    use model::Origin;
+    let taught = [Origin::User, Origin::Import, Origin::Hand];
+    assert!(taught.into_iter().all(is_taught));
+    assert!(
+        ![Origin::Assistant, Origin::Tool, Origin::Web]
+            .into_iter()
+            .any(is_taught)
+    );
+}
+
+#[test]
+fn a_model_begins_and_changes_a_profile() {
+    let facts = [
+        fact(1, "Ann lives in Porto."),
+        fact(2, "Ann is a nurse."),
+        fact(3, "Ann bought a tent."),
+        fact(4, "Ann sleeps in the woods."),
+    ];
+    let begun = r#"{"explicit_info":[{"category":"Home","description":"Ann lives in Porto.","evidence":"fact 1"},
+        {"category":"Work","description":"Ann is a nurse.","evidence":[1]},
+        {"category":"Home","description":"Ann owns a castle in Wales.","evidence":[1]}],
+        "implicit_traits":[{"trait":"Outdoorsy","description":"Ann likes being outside.","basis":"camping","evidence":[1,3,4]},
+        {"trait":"Brave","description":"Ann is brave.","basis":"","evidence":[4]}]}"#;
+    let said = parse_answer(begun, &known(&facts), &[]).expect("an answer");
+    let bodies: Vec<&str> = said.items.iter().map(|item| item.body.as_str()).collect();
+    assert_eq!(
+        bodies,
+        [
+            "Ann lives in Porto.",
+            "Ann is a nurse.",
+            "Ann likes being outside."
+        ]
+    );
+    assert_eq!(
+        said.items[1].sources, facts[1].sources,
+        "the wrong number was cited"
+    );
+    let entries: Vec<(String, Item)> = said.items.iter().map(|item| (item.id(), item.clone())).collect();
+    let standing: Vec<Standing<'_>> = entries
+        .iter()
+        .chain(&entries)
+        .map(|(id, item)| Standing {
+            id,
+            subject: &item.subject,
+            body: &item.body,
+            is_trait: item.is_trait,
+            sources: &item.sources,
+            time: item.time,
+        })
+        .collect();
+    let changed = r#"{"operations":[{"action":"none"},
+        {"action":"update","type":"explicit_info","index":1,"data":{"category":"Home","description":"Ann lives in Porto now.","evidence":[1]}},
+        {"action":"delete","type":"explicit_info","index":2},
+        {"action":"delete","type":"explicit_info","index":77}],"update_note":"x"}"#;
+    let said = parse_answer(changed, &known(&facts), &standing).expect("an answer");
+    assert_eq!(said.items[0].body, "Ann lives in Porto now.");
+    assert_eq!(
+        said.remove,
+        [entries[0].0.as_str()],
+        "a quarter of six, and no more"
+    );
+    assert_eq!(parse_answer("No.", &known(&facts), &standing), None);
+    assert_eq!(
+        parse_answer("{\"operations\":[]}", &known(&facts), &standing),
+        None
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn a_profile_stays_within_its_limit_and_rests(texts in prop::collection::vec((super::pages::hostile(), any::<bool>()), 0..70)) {
+        let mut facts: Vec<Fact> = texts.iter().enumerate()
+            .map(|(n, (text, _))| fact(i64::try_from(n).expect("few"), &format!("Ann likes {n} of {text}"))).collect();
+        for (fact, (_, is_current)) in facts.iter_mut().zip(&texts) {
+            fact.is_current = *is_current;
+        }
+        let mut shelf = Shelf::default();
+        for _ in 0..2 {
+            shelf.learn(&facts);
+            prop_assert!(shelf.standing.len() <= ITEMS_MAX);
+            prop_assert!(shelf.standing.iter().all(|(_, item)| !item.body.contains(['\n', '<', '>', '[']) && !item.sources.is_empty()));
+        }
+        let before = shelf.clone();
+        shelf.learn(&facts);
+        prop_assert_eq!(shelf, before);
+        let user = request(&known(&facts), &[]).user;
+        prop_assert_eq!(user.matches(['<', '>']).count(), 4);
+    }
+
+    #[test]
+    fn any_answer_is_read(answer in "\\PC{0,200}|\\{\"operations\":\\[\\{\"action\":\"(add|update|delete)\",\"index\":[0-9]{1,3}\\}\\]\\}") {
+        let facts = [fact(1, "Ann lives in Porto.")];
+        drop(parse_answer(&answer, &known(&facts), &[]));
+    }
+}

@@ -1,0 +1,50 @@
+//! Messages in; boundaries, episode and facts out. Rules that need no model, and the pure half of asking one.
+//!
+//! Owns: where a conversation is cut, what is worth remembering of it, when a newer fact takes an older one's
+//! place, and the prompt and answer of a chat model. Never: I/O, a clock, a model call, or storage.
+//!
+//! When in doubt nothing is remembered: the messages themselves are kept verbatim elsewhere, so a fact that was
+//! missed costs little and a wrong one is repeated for ever. Nothing is ever learnt from text that was recalled,
+//! injected, marked private, or printed by a tool.
+//!
+//! Reading order: [`boundary`] (where to cut), `visible`, `sentence` and `words` (what may be read of a message, and
+//! in which pieces), [`mod@episode`] with `title` (what happened), [`mod@facts`] (what people said of themselves), [`mod@slot`]
+//! (what replaces what), [`prompt`] and `answer` (the same, asked of a chat model).
+
+mod answer;
+pub mod boundary;
+pub mod consolidate;
+mod dates;
+pub mod episode;
+pub mod facts;
+pub mod prompt;
+pub mod repair;
+pub mod sentence;
+pub mod skills;
+pub mod slot;
+#[cfg(test)]
+mod tests;
+mod title;
+pub mod visible;
+pub mod words;
+
+pub use answer::{Answer, AnswerPart, AnswerProblem, parse_answer, retry_hint};
+pub use boundary::{Boundary, Limits, boundaries, boundary_possible, owners};
+pub use dates::{day, written_out};
+pub use episode::{Episode, episode};
+pub use facts::{Fact, facts};
+pub use prompt::{PROMPT_VERSION, Prompt, Tail, memcell_request};
+pub use repair::find as find_json;
+pub use sentence::sentences;
+pub use slot::{KnownFacts, Slot, Standing, Statement, is_duplicate, slot};
+pub use visible::{own_words, speaker};
+
+/// What the rules sign their memories with.
+pub const RULES_VERSION: &str = "rules/1";
+
+/// About how many tokens a model would count in a text: four ASCII characters make one, any other character is one.
+pub fn tokens(text: &str) -> usize {
+    let ascii = text.bytes().filter(u8::is_ascii).count();
+    let all = text.chars().count();
+    ascii.div_ceil(4) + (all - ascii)
+}

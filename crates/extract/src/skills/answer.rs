@@ -1,0 +1,142 @@
+//! What stands between a model and an agent's memory: nothing it writes may tell the agent to do what it never did.
+//!
+//! Owns: which commands and addresses an answer may name, and how much of it must be known. Never: JSON's mending (`extract`).
+
+use std::collections::BTreeSet;
+
+use recall::text::terms;
+use serde_json::Value;
+
+use crate::skills::cluster::KnownCase;
+use crate::skills::trajectory::Trajectory;
+
+/// The share of an answer's words, in percent, that its evidence must hold.
+const SUPPORT_MIN: usize = 40;
+/// Shorter answers have too few words for a share.
+const TERMS_MIN: usize = 4;
+
+/// Why an answer cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AnswerProblem {
+    /// There is no JSON in it, even after repair.
+    #[error("the answer is not a JSON object")]
+    NotJson,
+    /// A field is missing or cannot be what it says.
+    #[error("the answer does not follow the schema: {reason}")]
+    Shape { reason: String },
+    /// It names a command, a file or an address that stands in no call.
+    #[error("the answer names `{what}`, which the agent never called")]
+    Foreign { what: String },
+    /// Its words are not those of the work.
+    #[error("the answer tells what the work does not support")]
+    Unsupported,
+}
+
+/// What an answer may speak of.
+pub(crate) struct Evidence {
+    text: String,
+    terms: BTreeSet<String>,
+}
+
+impl Evidence {
+    fn new<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
+        let text = texts.collect::<Vec<_>>().join("\n");
+        Self {
+            terms: terms(&text).into_iter().collect(),
+            text,
+        }
+    }
+
+    /// The agent's own calls and people's words; nothing that a tool said.
+    pub(crate) fn of_work(work: &Trajectory) -> Self {
+        let calls = work
+            .calls()
+            .flat_map(|call| [call.tool.as_str(), call.target.as_str()]);
+        Self::new(
+            calls
+                .chain([work.request.as_str()])
+                .chain(work.corrections.iter().map(String::as_str)),
+        )
+    }
+
+    /// Cases, without what they quote of tools.
+    pub(crate) fn of_cases(cases: &[&KnownCase]) -> Self {
+        let texts: Vec<String> = cases
+            .iter()
+            .flat_map(|case| {
+                let steps = case.approach.lines().map(|line| unquoted(line).to_owned());
+                let tools = case.tools.iter().cloned();
+                steps
+                    .chain(tools)
+                    .chain([case.intent.clone(), case.insight.clone()])
+            })
+            .collect();
+        Self::new(texts.iter().map(String::as_str))
+    }
+
+    /// Refuses commands and addresses from elsewhere, and text that is about something else.
+    pub(crate) fn check(&self, told: &str) -> Result<(), AnswerProblem> {
+        for quoted in told.split('`').skip(1).step_by(2) {
+            if !self.text.contains(quoted.trim()) {
+                return Err(AnswerProblem::Foreign {
+                    what: quoted.chars().take(60).collect(),
+                });
+            }
+        }
+        let is_address = |word: &&str| word.contains("://") || word.starts_with("www.");
+        let bare = |word: &'_ str| {
+            word.trim_matches(|c: char| !c.is_alphanumeric() && c != '/')
+                .to_owned()
+        };
+        if let Some(what) = told
+            .split_whitespace()
+            .filter(is_address)
+            .map(bare)
+            .find(|url| !self.text.contains(url))
+        {
+            return Err(AnswerProblem::Foreign { what });
+        }
+        let words: BTreeSet<String> = terms(told).into_iter().collect();
+        let known = words.iter().filter(|word| self.terms.contains(*word)).count();
+        if words.len() >= TERMS_MIN && known * 100 < words.len() * SUPPORT_MIN {
+            return Err(AnswerProblem::Unsupported);
+        }
+        Ok(())
+    }
+}
+
+/// A step without what it quotes of a failure.
+pub(crate) fn unquoted(step: &str) -> &str {
+    step.split_once(": failed").map_or(step, |(step, _)| step)
+}
+
+/// A field that must be a text with something in it.
+pub(crate) fn text(value: &Value, key: &str) -> Result<String, AnswerProblem> {
+    let lines = |list: &Vec<Value>| {
+        let lines: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
+        lines.join("\n")
+    };
+    let text = match value.get(key) {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(list)) => lines(list),
+        _ => String::new(),
+    };
+    if text.trim().is_empty() {
+        let reason = format!("`{key}` must be a text");
+        return Err(AnswerProblem::Shape { reason });
+    }
+    Ok(text)
+}
+
+/// A share, written from 0 to 1 or from 0 to 100.
+pub(crate) fn percent(value: &Value, key: &str) -> Option<u8> {
+    let number = value.get(key)?.as_f64()?;
+    let percent = if number <= 1.0 { number * 100.0 } else { number };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is between 0 and 100"
+    )]
+    let percent = percent.clamp(0.0, 100.0).round() as u8;
+    Some(percent)
+}

@@ -1,0 +1,160 @@
+//! Work as cases.
+
+use proptest::prelude::*;
+
+use super::{DEPLOY, cell, told, work};
+use crate::skills::{case, trajectories};
+
+#[test]
+fn a_case_tells_request_steps_failures_and_what_worked() {
+    let case = told(DEPLOY);
+    assert_eq!(case.task_intent, "Please deploy the billing service to staging.");
+    let approach = "1. `read_file` on `deploy/billing.yaml`\n\
+                    2. `run` on `deploy billing --env staging`: failed (\"error: the database is not migrated\")\n\
+                    3. `run` on `migrate billing --env staging`\n\
+                    4. `run` on `deploy billing --env staging`";
+    assert_eq!(case.approach, approach);
+    assert_eq!(
+        case.key_insight,
+        "`run` on `deploy billing --env staging` failed; `run` on `migrate billing --env staging` worked."
+    );
+    assert_eq!((case.agent.as_str(), case.quality_percent), ("coder", 94));
+    assert_eq!(case.tools, ["read_file", "run"]);
+    assert_eq!(case.sources.len(), 11);
+}
+
+#[test]
+fn small_work_is_no_case_unless_a_person_corrects_it() {
+    let two = "u: List the files\nc: run {\"cmd\": \"ls\"} => a\nc: run {\"cmd\": \"ls b\"} => b\na: Two.";
+    assert_eq!(case(&work(two)), None);
+    assert_eq!(trajectories(&cell("u: Hello\na: Hello Ann")), []);
+    let corrected = "u: Rename the file\nc: run {\"cmd\": \"mv a b\"} => ok\nu: No, use git mv instead of mv.\n\
+                     c: run {\"cmd\": \"git mv a b\"} => ok\na: Done.";
+    let case = told(corrected);
+    assert_eq!(
+        case.key_insight,
+        "A person said: \"No, use git mv instead of mv.\""
+    );
+    assert_eq!(case.quality_percent, 60);
+}
+
+#[test]
+fn three_rounds_suffice_and_questions_are_no_corrections() {
+    let three = |more: &str| {
+        format!(
+            "u: Look at the logs\nc: run {{\"cmd\": \"a\"}} => 1\nc: run {{\"cmd\": \"b\"}} => 2\n\
+             c: run {{\"cmd\": \"c\"}} => 3\n{more}"
+        )
+    };
+    assert_eq!(told(&three("a: All well.")).quality_percent, 75);
+    for fine in [
+        "No worries about the rest.",
+        "Is there no other way?",
+        "Now do the next one.",
+    ] {
+        assert_eq!(work(&three(&format!("u: {fine}"))).corrections, [""; 0], "{fine}");
+    }
+    assert!(!work(&three("u: That's not great, it doesn't work")).is_thanked);
+}
+
+#[test]
+fn failures_are_seen_in_many_forms_and_words_about_errors_are_none() {
+    let call = |result: &str| {
+        let talk = format!("u: Do it\nc: run {{\"cmd\": \"x\"}} => {result}");
+        work(&talk).calls().next().expect("a call").error.is_some()
+    };
+    for bad in [
+        r#"{"error": "no such table"}"#,
+        r#"{"exit_code": 2, "output": "…"}"#,
+        r#"{"success": false}"#,
+        "bash: foo: command not found",
+        "Traceback (most recent call last):\\n  File",
+        "output\\nexit code: 101",
+        "HTTP status code 503",
+    ] {
+        assert!(call(bad), "{bad}");
+    }
+    for good in [
+        r#"{"error": null, "rows": 3}"#,
+        r#"{"exit_code": 0}"#,
+        "errors.rs: the error types of the parser",
+        "exit code: 0",
+        "status code 200",
+        "Error handling is described in chapter 3",
+    ] {
+        let is_title = good.starts_with("Error handling");
+        assert_eq!(call(good), is_title, "{good}");
+    }
+}
+
+#[test]
+fn no_secret_and_no_mark_of_a_tool_or_a_call_gets_into_a_case() {
+    let key = format!("sk-{}", "a1B2".repeat(12));
+    let talk = format!(
+        "u: Call the API with key {key}\nc: run {{\"cmd\": \"curl -H 'Authorization: Bearer {key}' `id` </work>\"}} => \
+         error: token {key} refused </work> `rm -rf /`\nc: run {{\"cmd\": \"b\"}} => 2\nc: run {{\"cmd\": \"c\"}} => 3"
+    );
+    let case = told(&talk);
+    let all = format!("{} {} {}", case.task_intent, case.approach, case.key_insight);
+    assert!(!all.contains(&key), "{all}");
+    assert!(!all.contains("</work>") && !all.contains("`rm"), "{all}");
+    assert!(case.approach.contains("[redacted:"), "{all}");
+}
+
+#[test]
+fn a_long_work_is_told_by_its_beginning_and_its_end() {
+    let calls: Vec<String> = (0..60)
+        .map(|n| format!("c: run {{\"cmd\": \"step {n}\"}} => ok\n"))
+        .collect();
+    let calls = calls.concat();
+    let approach = told(&format!("u: Do many things now\n{calls}")).approach;
+    assert!(
+        approach.contains("`step 0`")
+            && approach.contains("`step 59`")
+            && approach.contains("… and 40 more steps")
+    );
+    assert!(approach.lines().count() <= 21, "{approach}");
+    let again = "c: run {\"cmd\": \"poll\"} => wait\n".repeat(50);
+    assert_eq!(
+        told(&format!("u: Wait for it now\n{again}")).approach,
+        "1. `run` on `poll` (50 times)"
+    );
+}
+
+#[test]
+fn each_agent_has_its_own_case() {
+    let mut cell = cell(DEPLOY);
+    for message in cell.messages.iter_mut().skip(5) {
+        if message.role == model::Role::Assistant {
+            message.sender = super::name("helper");
+        }
+    }
+    let agents: Vec<String> = trajectories(&cell)
+        .iter()
+        .map(|work| work.agent.to_string())
+        .collect();
+    assert_eq!(agents, ["coder", "helper"]);
+}
+
+proptest! {
+    #[test]
+    fn any_talk_is_told_without_failing(
+        texts in proptest::collection::vec(("[uac]", ".{0,80}", ".{0,80}"), 1..12),
+    ) {
+        let lines: Vec<String> = texts
+            .iter()
+            .map(|(who, a, b)| match who.as_str() {
+                "c" => format!("c: run {} => {b}.", a.replace(" => ", " ")),
+                who => format!("{who}: {a}."),
+            })
+            .map(|line| line.replace(['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'], " "))
+            .collect();
+        for work in trajectories(&cell(&lines.join("\n"))) {
+            if let Some(case) = case(&work) {
+                prop_assert!(!case.task_intent.is_empty() && case.quality_percent <= 100);
+                prop_assert!(case.approach.lines().all(|line| line.matches('`').count() % 2 == 0));
+                prop_assert!(!case.approach.contains('<'));
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! `memory/add` and `memory/flush`.
+//!
+//! Owns: the requests' way to the engine and back. Never: when memory is made.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use memory::{Add, Added, Flush, MemorizeStatus};
+use ports::{JobId, NewMessage};
+use wire::add::{AddStatus, FlushStatus, QueuedStatus, WaitQuery};
+use wire::{AddData, AddRequest, Envelope, FlushData, FlushRequest, QueuedData};
+
+use crate::body::{JsonBody, UrlQuery, too_large};
+use crate::failure::Failure;
+use crate::frame::Visit;
+use crate::openapi::Errors;
+use crate::state::Gateway;
+
+/// Remember messages
+///
+/// What is answered with 200 or 202 is on disk. Messages with a `message_id` may be sent again safely.
+#[utoipa::path(
+    post,
+    path = "/memory/add",
+    operation_id = "add_memory",
+    tag = "memory",
+    params(WaitQuery),
+    request_body = AddRequest,
+    responses(
+        (status = 200, description = "Remembered", body = Envelope<AddData>),
+        (status = 202, description = "Accepted; `request_id` is the task", body = Envelope<QueuedData>),
+        Errors,
+    ),
+)]
+pub(crate) async fn add(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<WaitQuery>,
+    JsonBody { mut value, bytes }: JsonBody<AddRequest>,
+) -> Result<Response, Failure> {
+    value.wait |= query.wait;
+    let async_bytes_max = gateway.settings.async_body_bytes_max;
+    if value.async_mode && bytes > async_bytes_max {
+        return Err(too_large(async_bytes_max));
+    }
+    let (defer_extraction, async_mode, wait) = (value.defer_extraction, value.async_mode, value.wait);
+    let title = value.session_title.take();
+    let parts = value.into_parts(&visit.caller.home)?;
+    visit.caller.enter(&parts.session.scope)?;
+    let new = |(message, client_id)| NewMessage { message, client_id };
+    let task = async_mode.then(|| task_id(&gateway, &visit));
+    let add = Add {
+        session: parts.session,
+        messages: parts.messages.into_iter().map(new).collect(),
+        defer_extraction,
+        task: task.clone(),
+        wait,
+    };
+    let writer = gateway.clone();
+    let added = gateway
+        .see_through(async move {
+            if let Some(title) = title {
+                // Before the messages: a memcell may be cut and told as soon as they are there.
+                writer.engine.entitle(&add.session, &title).await?;
+            }
+            let added = writer.engine.add(add).await?;
+            writer.metrics.added(added.accepted.len(), duplicates(&added));
+            Ok(added)
+        })
+        .await?;
+    let status = match added.status {
+        MemorizeStatus::Queued => return Ok(queued(&visit, task, &added)),
+        MemorizeStatus::Accumulated => AddStatus::Accumulated,
+        MemorizeStatus::Extracted => AddStatus::Extracted,
+    };
+    Ok(visit.answer(AddData {
+        message_count: added.accepted.len(),
+        status,
+        message_ids: message_ids(&added),
+        duplicates: duplicates(&added),
+        redacted: added.redacted,
+    }))
+}
+
+/// Make memory of a session's buffer
+///
+/// An unknown session, or one with an empty buffer, is `no_extraction`.
+#[utoipa::path(
+    post,
+    path = "/memory/flush",
+    operation_id = "flush_memory",
+    tag = "memory",
+    params(WaitQuery),
+    request_body = FlushRequest,
+    responses(
+        (status = 200, description = "Done", body = Envelope<FlushData>),
+        (status = 202, description = "Queued behind the session's tasks", body = Envelope<QueuedData>),
+        Errors,
+    ),
+)]
+pub(crate) async fn flush(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<WaitQuery>,
+    JsonBody { value, .. }: JsonBody<FlushRequest>,
+) -> Result<Response, Failure> {
+    let session = value.session(&visit.caller.home)?;
+    visit.caller.enter(&session.scope)?;
+    let wait = value.wait || query.wait;
+    let flush = Flush {
+        session,
+        task: None,
+        wait,
+    };
+    let engine = gateway.engine.clone();
+    let added = gateway
+        .see_through(async move { Ok(engine.flush(flush).await?) })
+        .await?;
+    let status = match added.status {
+        MemorizeStatus::Queued => return Ok(queued(&visit, None, &added)),
+        MemorizeStatus::Accumulated => FlushStatus::NoExtraction,
+        MemorizeStatus::Extracted => FlushStatus::Extracted,
+    };
+    Ok(visit.answer(FlushData { status }))
+}
+
+/// A task has the request's id when that is one of ours. A client's id is not used: two tenants may choose the same.
+fn task_id(gateway: &Gateway, visit: &Visit) -> JobId {
+    JobId(if visit.id_is_ours {
+        visit.request_id.as_ref().to_owned()
+    } else {
+        gateway.fresh_id()
+    })
+}
+
+fn queued(visit: &Visit, task: Option<JobId>, added: &Added) -> Response {
+    let data = QueuedData {
+        status: QueuedStatus::Queued,
+        message_count: added.accepted.len(),
+        pending: added.pending,
+        message_ids: message_ids(added),
+        duplicates: duplicates(added),
+        redacted: added.redacted,
+    };
+    let request_id = task.map_or_else(|| visit.request_id.as_ref().to_owned(), |task| task.0);
+    (StatusCode::ACCEPTED, Json(Envelope { request_id, data })).into_response()
+}
+
+fn duplicates(added: &Added) -> usize {
+    added.accepted.iter().filter(|one| one.duplicate).count()
+}
+
+fn message_ids(added: &Added) -> Vec<String> {
+    added
+        .accepted
+        .iter()
+        .map(|one| one.id.as_str().to_owned())
+        .collect()
+}

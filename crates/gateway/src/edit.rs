@@ -1,0 +1,179 @@
+//! `memory/edit` and `memory/update`: one memory's text, changed.
+//!
+//! Owns: finding whose memory an id is, and the summary of a patched episode. Never: writing Markdown.
+
+use axum::extract::State;
+use axum::response::Response;
+use memory::{EditEntry, Engine, EngineError, Hit};
+use model::{DocKind, EntryId, EntryKind, Owner, Scope};
+use wire::forget::IdsParts;
+use wire::update::EpisodePatch;
+use wire::{EditData, EditRequest, Envelope, EpisodeItem, Invalid, UpdateData, UpdateRequest};
+
+use crate::body::JsonBody;
+use crate::failure::Failure;
+use crate::forget::owners;
+use crate::frame::Visit;
+use crate::openapi::Errors;
+use crate::state::Gateway;
+
+/// How much of a patched text becomes its summary.
+const SUMMARY_CHARS_MAX: usize = 200;
+
+/// Change a memory's text
+///
+/// The change is written to the Markdown file and is found at once.
+#[utoipa::path(
+    post,
+    path = "/memory/edit",
+    operation_id = "edit_memory",
+    tag = "memory",
+    request_body = EditRequest,
+    responses((status = 200, description = "Changed", body = Envelope<EditData>), Errors),
+)]
+pub(crate) async fn edit(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<EditRequest>,
+) -> Result<Response, Failure> {
+    let parts = value.parts(&visit.caller.home)?;
+    visit.caller.enter(&parts.scope)?;
+    let changed = value.changed();
+    let id = value.id.clone();
+    let engine = gateway.engine.clone();
+    let found = gateway
+        .see_through(async move { Ok(change(&engine, parts, value).await?) })
+        .await?;
+    if !found {
+        return Err(Failure::not_found("memory", &id));
+    }
+    Ok(visit.answer(EditData { id, changed }))
+}
+
+/// Whether it was there.
+async fn change(engine: &Engine, parts: IdsParts, request: EditRequest) -> Result<bool, EngineError> {
+    let IdsParts { scope, owner, ids } = parts;
+    for id in ids {
+        for owner in owners(owner.as_ref(), &id.owner) {
+            let edit = EditEntry {
+                scope: scope.clone(),
+                owner,
+                id: id.entry.clone(),
+                subject: request.subject.clone(),
+                summary: request.summary.clone(),
+                body: request.episode.clone(),
+            };
+            match engine.edit(edit).await {
+                Ok(()) => return Ok(true),
+                Err(EngineError::NotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Patch an episode
+///
+/// What is left out stays, but that a new `episode` without a `summary` is summarised by its beginning. A patch that
+/// says what stands there already writes nothing.
+#[utoipa::path(
+    post,
+    path = "/memory/update",
+    operation_id = "update_memory",
+    tag = "memory",
+    request_body = UpdateRequest,
+    responses((status = 200, description = "The episode as it stands now", body = Envelope<UpdateData>), Errors),
+)]
+pub(crate) async fn update(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<UpdateRequest>,
+) -> Result<Response, Failure> {
+    let parts = value.parts(&visit.caller.home)?;
+    visit.caller.enter(&parts.scope)?;
+    let engine = gateway.engine.clone();
+    let scope = parts.scope.clone();
+    let (owner, standing) = find(&engine, parts)
+        .await?
+        .ok_or_else(|| Failure::not_found("memory", &value.memory_id))?;
+    if standing.doc.kind != DocKind::Entry(EntryKind::Episode) {
+        let problem = "is no episode: use `memory/edit` for a fact";
+        return Err(Invalid::at("memory_id", problem).into());
+    }
+    let zone = gateway.zone().clone();
+    let is_news = |new: &Option<String>, old: &str| new.as_ref().is_some_and(|new| new != old);
+    let EpisodePatch {
+        episode,
+        summary,
+        subject,
+    } = value.patch;
+    let doc = &standing.doc;
+    if !is_news(&episode, &doc.text) && !is_news(&summary, &doc.summary) && !is_news(&subject, &doc.subject) {
+        return Ok(visit.answer(UpdateData {
+            episode: EpisodeItem::of(doc, &zone),
+            edited_at: None,
+            unchanged: true,
+        }));
+    }
+    let id = EntryId::new(doc.key.id.as_ref());
+    let edit = EditEntry {
+        scope: scope.clone(),
+        owner: owner.clone(),
+        id: id.clone(),
+        subject,
+        summary: summary.or_else(|| {
+            let new = episode.as_ref().filter(|text| **text != doc.text)?;
+            Some(beginning(new))
+        }),
+        body: episode,
+    };
+    let write = async move {
+        engine.edit(edit).await?;
+        Ok(engine.entry(&scope, &owner, &id).await?)
+    };
+    let changed = gateway.see_through(write).await?;
+    Ok(visit.answer(UpdateData {
+        episode: EpisodeItem::of(&changed.doc, &zone),
+        edited_at: Some(zone.render(gateway.clock.now())),
+        unchanged: false,
+    }))
+}
+
+/// A text's beginning on one line, not cut within a word.
+fn beginning(text: &str) -> String {
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some((end, _)) = flat.char_indices().nth(SUMMARY_CHARS_MAX) else {
+        return flat;
+    };
+    let cut = flat[..end]
+        .rsplit_once(' ')
+        .map_or(&flat[..end], |(whole, _)| whole);
+    format!("{cut}…")
+}
+
+/// The one memory that some ids name, and whose it is.
+pub(crate) async fn find(engine: &Engine, parts: IdsParts) -> Result<Option<(Owner, Hit)>, EngineError> {
+    let IdsParts { scope, owner, ids } = parts;
+    for id in ids {
+        for owner in owners(owner.as_ref(), &id.owner) {
+            if let Some(hit) = entry(engine, &scope, &owner, &id.entry).await? {
+                return Ok(Some((owner, hit)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+async fn entry(
+    engine: &Engine,
+    scope: &Scope,
+    owner: &Owner,
+    id: &EntryId,
+) -> Result<Option<Hit>, EngineError> {
+    match engine.entry(scope, owner, id).await {
+        Ok(hit) => Ok(Some(hit)),
+        Err(EngineError::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

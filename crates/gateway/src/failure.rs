@@ -1,0 +1,196 @@
+//! What is answered when a request fails.
+//!
+//! Owns: codes to statuses, and which words of an error leave the house. Never: the envelope around it (the frame
+//! adds request id, time and path).
+
+use std::error::Error;
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use memory::EngineError;
+use memory::library::{KnowledgeError, Unreadable};
+use ports::{HistoryError, IndexError, VaultError};
+use wire::{ErrorCode, Invalid};
+
+/// Why a request failed, in words for the client; travels to the frame inside the response.
+#[derive(Debug, Clone)]
+pub(crate) struct Failure {
+    pub(crate) code: ErrorCode,
+    pub(crate) message: String,
+    /// For the log only.
+    pub(crate) detail: Option<String>,
+}
+
+impl Failure {
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            detail: None,
+        }
+    }
+
+    /// Something that should not happen; the client learns no more than that.
+    pub(crate) fn internal(detail: String) -> Self {
+        Self {
+            code: ErrorCode::InternalError,
+            message: "something went wrong here: the log tells more under this request id".to_owned(),
+            detail: Some(detail),
+        }
+    }
+
+    pub(crate) fn not_found(what: &str, id: &str) -> Self {
+        Self::new(ErrorCode::NotFound, format!("{what} `{id}` does not exist"))
+    }
+
+    fn of_history(error: &HistoryError) -> Self {
+        let advice = match error {
+            HistoryError::NoChange { .. } | HistoryError::NoRun { .. } => {
+                return Self::new(
+                    ErrorCode::NotFound,
+                    format!("{error}: `quipu log` names those that there are"),
+                );
+            }
+            HistoryError::BadRun { .. } => return Self::new(ErrorCode::InvalidInput, error.to_string()),
+            HistoryError::NotOurs { .. } => {
+                "the memory folder is a git repository that Quipu did not make: move its `.git` away"
+            }
+            HistoryError::Damaged { .. } => {
+                "the history is damaged: move `.git` out of the memory folder, and it begins anew"
+            }
+            HistoryError::Busy { .. } => {
+                return Self::new(ErrorCode::Conflict, format!("{error}: try again when it is done"));
+            }
+            HistoryError::Undone { .. } | HistoryError::Conflict { .. } => {
+                return Self::new(ErrorCode::Conflict, error.to_string());
+            }
+            HistoryError::Io { .. } => return Self::internal(chain(error)),
+        };
+        Self {
+            code: ErrorCode::Conflict,
+            message: advice.to_owned(),
+            detail: Some(chain(error)),
+        }
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        match self.code {
+            ErrorCode::BadRequest => StatusCode::BAD_REQUEST,
+            ErrorCode::Unauthorized => StatusCode::UNAUTHORIZED,
+            ErrorCode::Forbidden => StatusCode::FORBIDDEN,
+            ErrorCode::NotFound => StatusCode::NOT_FOUND,
+            ErrorCode::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            ErrorCode::Conflict => StatusCode::CONFLICT,
+            ErrorCode::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            ErrorCode::UnsupportedFormat => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            ErrorCode::InvalidInput | ErrorCode::ExtractionEmpty | ErrorCode::ProviderNotConfigured => {
+                StatusCode::UNPROCESSABLE_ENTITY
+            }
+            ErrorCode::QueueSaturated => StatusCode::TOO_MANY_REQUESTS,
+            ErrorCode::InternalError | ErrorCode::ConfigurationError => StatusCode::INTERNAL_SERVER_ERROR,
+            ErrorCode::ExternalServiceUnavailable | ErrorCode::CapabilityUnavailable => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+        }
+    }
+
+    /// Whether the same request may succeed in a moment.
+    pub(crate) fn is_passing(&self) -> bool {
+        matches!(
+            self.code,
+            ErrorCode::QueueSaturated
+                | ErrorCode::ExternalServiceUnavailable
+                | ErrorCode::CapabilityUnavailable
+        )
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let mut response = self.status().into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<Invalid> for Failure {
+    fn from(invalid: Invalid) -> Self {
+        Self::new(ErrorCode::InvalidInput, invalid.to_string())
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        let (code, message) = match &error {
+            EngineError::NotFound { .. } => (ErrorCode::NotFound, error.to_string()),
+            EngineError::Invalid(message) => (ErrorCode::InvalidInput, message.clone()),
+            EngineError::Unfit(message) => (ErrorCode::Conflict, message.clone()),
+            EngineError::Saturated { .. } => (ErrorCode::QueueSaturated, error.to_string()),
+            EngineError::Stopping => (ErrorCode::CapabilityUnavailable, error.to_string()),
+            EngineError::Vault(outside @ VaultError::Outside { .. }) => (
+                ErrorCode::Conflict,
+                format!("{outside}: put the file itself in the link's place and try again"),
+            ),
+            EngineError::Vault(VaultError::NoEntry { id, .. }) => {
+                return Self::not_found("memory", id);
+            }
+            EngineError::Vault(broken @ VaultError::Broken { .. }) => (
+                ErrorCode::Conflict,
+                format!("{broken}: mend the file and try again"),
+            ),
+            EngineError::Index(IndexError::Unusable { .. }) => (
+                ErrorCode::CapabilityUnavailable,
+                "the index must be rebuilt: run `quipu rebuild`".to_owned(),
+            ),
+            EngineError::History(error) => return Self::of_history(error),
+            EngineError::Embed(_) => (
+                ErrorCode::ExternalServiceUnavailable,
+                "the embedding model did not answer: try again, or search with `method` `keyword`".to_owned(),
+            ),
+            EngineError::Panicked(_)
+            | EngineError::Ledger(_)
+            | EngineError::Vault(_)
+            | EngineError::Index(_) => {
+                return Self::internal(chain(&error));
+            }
+        };
+        Self {
+            code,
+            message,
+            detail: error.source().is_some().then(|| chain(&error)),
+        }
+    }
+}
+
+impl From<KnowledgeError> for Failure {
+    fn from(error: KnowledgeError) -> Self {
+        let message = error.to_string();
+        let code = match error {
+            KnowledgeError::Engine(error) => return error.into(),
+            KnowledgeError::Duplicate { .. } => ErrorCode::Conflict,
+            KnowledgeError::Unreadable(unreadable) => match unreadable {
+                Unreadable::Empty | Unreadable::Scanned => ErrorCode::ExtractionEmpty,
+                Unreadable::TooLarge { .. } | Unreadable::TooMuchText | Unreadable::TooManyPages => {
+                    ErrorCode::PayloadTooLarge
+                }
+                Unreadable::Unsupported => ErrorCode::UnsupportedFormat,
+                Unreadable::TooComplex | Unreadable::Encrypted | Unreadable::Damaged => {
+                    ErrorCode::InvalidInput
+                }
+            },
+        };
+        Self::new(code, message)
+    }
+}
+
+/// An error with its causes, in one line.
+pub(crate) fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

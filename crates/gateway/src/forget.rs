@@ -1,0 +1,142 @@
+//! `memory/delete` and `memory/delete_by_ids`.
+//!
+//! Owns: finding whose memory an id is. Never: what else goes with a memory (the engine knows).
+
+use axum::extract::State;
+use axum::response::Response;
+use memory::{Engine, EngineError, Forget};
+use model::{EntryId, Name, Owner};
+use wire::forget::{DeleteParts, IdsParts};
+use wire::{ApiId, DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, Envelope, MemoryType};
+
+use crate::body::JsonBody;
+use crate::failure::Failure;
+use crate::frame::Visit;
+use crate::openapi::Errors;
+use crate::state::Gateway;
+
+/// Forget a session, an owner, or an owner's part of a session
+///
+/// It is gone from the Markdown, the ledger and the index.
+#[utoipa::path(
+    post,
+    path = "/memory/delete",
+    operation_id = "delete_memory",
+    tag = "memory",
+    request_body = DeleteRequest,
+    responses((status = 200, description = "Forgotten", body = Envelope<DeleteData>), Errors),
+)]
+pub(crate) async fn delete(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<DeleteRequest>,
+) -> Result<Response, Failure> {
+    let parts = value.parts(&visit.caller.home)?;
+    visit.caller.enter(parts.scope())?;
+    let scope = parts.scope().clone();
+    let engine = gateway.engine.clone();
+    let what = match parts {
+        DeleteParts::Session(session) => {
+            visit.caller.enter_everybodys()?;
+            Forget::Session(session)
+        }
+        DeleteParts::Owner(scope, owner) => {
+            visit.caller.enter_owner(&owner)?;
+            Forget::Owner(scope, owner)
+        }
+        DeleteParts::OwnerInSession(session, owner) => {
+            visit.caller.enter_owner(&owner)?;
+            Forget::OwnerInSession(session, owner)
+        }
+    };
+    let proxy = gateway.proxy.clone();
+    let forgot = gateway
+        .see_through(async move {
+            let forgot = engine.forget(what).await?;
+            if let Some(proxy) = proxy {
+                proxy.forgotten(&scope).await;
+            }
+            Ok(forgot)
+        })
+        .await?;
+    Ok(visit.answer(DeleteData {
+        filters: value.filters(),
+        count: forgot.entries,
+        message_count: forgot.messages,
+    }))
+}
+
+/// Forget single memories
+///
+/// What they alone support goes with them. An id that is not there is told, and is no error.
+#[utoipa::path(
+    post,
+    path = "/memory/delete_by_ids",
+    operation_id = "delete_memories_by_ids",
+    tag = "memory",
+    request_body = DeleteByIdsRequest,
+    responses((status = 200, description = "Forgotten", body = Envelope<DeleteByIdsData>), Errors),
+)]
+pub(crate) async fn delete_by_ids(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<DeleteByIdsRequest>,
+) -> Result<Response, Failure> {
+    let parts = value.parts(&visit.caller.home)?;
+    visit.caller.enter(&parts.scope)?;
+    let engine = gateway.engine.clone();
+    let memory_type = value.memory_type.unwrap_or(MemoryType::Episode);
+    let forget = async move { Ok(by_ids(&engine, parts, memory_type).await?) };
+    Ok(visit.answer(gateway.see_through(forget).await?))
+}
+
+async fn by_ids(
+    engine: &Engine,
+    parts: IdsParts,
+    memory_type: MemoryType,
+) -> Result<DeleteByIdsData, EngineError> {
+    let IdsParts { scope, owner, ids } = parts;
+    let mut data = DeleteByIdsData {
+        memory_type,
+        success: true,
+        count: 0,
+        message_count: 0,
+        missing: Vec::new(),
+    };
+    for (name, mut entries) in by_owner(ids) {
+        for owner in owners(owner.as_ref(), &name) {
+            if entries.is_empty() {
+                break;
+            }
+            let forgot = engine
+                .forget(Forget::Entries(scope.clone(), owner, entries))
+                .await?;
+            data.count += forgot.entries;
+            data.message_count += forgot.messages;
+            entries = forgot.missing;
+        }
+        let missing = entries.iter().map(|entry| ApiId::render(&name, entry.as_str()));
+        data.missing.extend(missing);
+    }
+    Ok(data)
+}
+
+/// The ids of each owner, owners in the order of their first id.
+fn by_owner(ids: Vec<ApiId>) -> Vec<(Name, Vec<EntryId>)> {
+    let mut groups: Vec<(Name, Vec<EntryId>)> = Vec::new();
+    for ApiId { owner, entry } in ids {
+        match groups.iter_mut().find(|(name, _)| *name == owner) {
+            Some((_, entries)) => entries.push(entry),
+            None => groups.push((owner, vec![entry])),
+        }
+    }
+    groups
+}
+
+/// Whose an id may be: an id names its owner, not whether that is a user or an agent.
+pub(crate) fn owners(given: Option<&Owner>, name: &Name) -> Vec<Owner> {
+    match given {
+        Some(owner) => vec![owner.clone()],
+        None => vec![Owner::user(name.clone()), Owner::agent(name.clone())],
+    }
+}

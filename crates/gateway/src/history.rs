@@ -1,0 +1,196 @@
+//! `history` and `audit`: what changed in the memory files and what is wrong in them, each tenant its own.
+//!
+//! Owns: which of it a caller may see and take back. Never: reading or writing the history.
+
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use memory::Audited;
+use model::{Scope, Zone};
+use ports::{By, RecordedChange};
+use wire::history::{
+    AuditData, ChangeItem, ChangedBy, DiffData, FindingItem, HistoryData, HistoryQuery, TenantQuery,
+    UNRECORDED, UndoData, UndoRequest,
+};
+use wire::{ApiId, Envelope, ErrorCode, scope};
+
+use crate::body::{JsonBody, UrlQuery};
+use crate::failure::Failure;
+use crate::frame::Visit;
+use crate::openapi::Errors;
+use crate::state::Gateway;
+
+/// What changed in the memory files
+///
+/// The newest first: a person's edits, and what Quipu did in the background. A token for one scope sees the changes that touch
+/// nothing else.
+#[utoipa::path(
+    get,
+    path = "/history",
+    operation_id = "history",
+    tag = "history",
+    params(HistoryQuery),
+    responses((status = 200, description = "The changes", body = Envelope<HistoryData>), Errors),
+)]
+pub(crate) async fn log(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<HistoryQuery>,
+) -> Result<Response, Failure> {
+    let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
+    let parts = query.parts(&tenant.scope)?;
+    let owner = parts.owner.as_ref();
+    let changes = gateway
+        .engine
+        .history(tenant.within(), owner, parts.limit)
+        .await?;
+    let zone = gateway.zone();
+    let changes = changes.into_iter().map(|change| item(change, zone)).collect();
+    Ok(visit.answer(HistoryData { changes }))
+}
+
+/// One change as a diff
+///
+/// `unrecorded` in the place of an id, with a token for all tenants: what is not recorded yet.
+#[utoipa::path(
+    get,
+    path = "/history/{change_id}",
+    operation_id = "diff",
+    tag = "history",
+    params(("change_id" = String, Path, description = "As `history` names it, or its beginning"), TenantQuery),
+    responses((status = 200, description = "The diff", body = Envelope<DiffData>), Errors),
+)]
+pub(crate) async fn diff(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    change_id: Result<Path<String>, PathRejection>,
+    UrlQuery(query): UrlQuery<TenantQuery>,
+) -> Result<Response, Failure> {
+    let Ok(Path(id)) = change_id else {
+        return Err(Failure::new(ErrorCode::BadRequest, "the change's id is not text"));
+    };
+    let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
+    let diff = if id == UNRECORDED {
+        visit.caller.enter_all()?;
+        gateway.engine.diff(None, None).await?
+    } else {
+        gateway.engine.diff(tenant.within(), Some(&id)).await?
+    };
+    Ok(visit.answer(DiffData { diff }))
+}
+
+/// Take back a run
+///
+/// Exactly what it changed, as a change of its own; what came after stays. 409 where later changes touch the same memories.
+#[utoipa::path(
+    post,
+    path = "/history/undo",
+    operation_id = "undo",
+    tag = "history",
+    request_body = UndoRequest,
+    responses((status = 200, description = "Taken back, and found so by every search", body = Envelope<UndoData>), Errors),
+)]
+pub(crate) async fn undo(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<UndoRequest>,
+) -> Result<Response, Failure> {
+    let tenant = Tenant::of(&visit, value.app_id.as_deref(), value.project_id.as_deref())?;
+    let engine = gateway.engine.clone();
+    let run = value.run()?.to_owned();
+    let undo = async move { Ok(engine.undo(tenant.within(), &run).await?) };
+    let undone = gateway.see_through(undo).await?;
+    let change = undone.map(|change| item(change, gateway.zone()));
+    Ok(visit.answer(UndoData { change }))
+}
+
+/// What is wrong with what is remembered
+///
+/// Duplicates, recalled text that was learnt again, secrets, what no longer holds, and what nothing supports any more. It
+/// changes nothing.
+#[utoipa::path(
+    get,
+    path = "/audit",
+    operation_id = "audit",
+    tag = "history",
+    params(TenantQuery),
+    responses((status = 200, description = "The findings", body = Envelope<AuditData>), Errors),
+)]
+pub(crate) async fn audit(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<TenantQuery>,
+) -> Result<Response, Failure> {
+    let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
+    let audited = gateway.engine.audit(tenant.within()).await?;
+    let findings = audited.into_iter().map(finding).collect();
+    Ok(visit.answer(AuditData { findings }))
+}
+
+/// Whose files a request is about.
+struct Tenant {
+    scope: Scope,
+    /// Everybody's, for one who may see that and named nobody.
+    is_everyone: bool,
+}
+
+impl Tenant {
+    fn of(visit: &Visit, app_id: Option<&str>, project_id: Option<&str>) -> Result<Self, Failure> {
+        let scope = scope::scope(app_id, project_id, &visit.caller.home)?;
+        visit.caller.enter(&scope)?;
+        let is_named = app_id.is_some() || project_id.is_some();
+        Ok(Self {
+            scope,
+            is_everyone: visit.caller.sees_all() && !is_named,
+        })
+    }
+
+    /// What nothing may be outside of.
+    fn within(&self) -> Option<&Scope> {
+        (!self.is_everyone).then_some(&self.scope)
+    }
+}
+
+fn item(change: RecordedChange, zone: &Zone) -> ChangeItem {
+    let item = ChangeItem {
+        id: change.id.as_ref().to_owned(),
+        at: zone.render(change.at),
+        by: ChangedBy::Purge,
+        name: None,
+        run_id: None,
+        strategy: None,
+        reason: None,
+        undoes: None,
+        subject: change.subject,
+        files: change.files.iter().map(|path| path.as_ref().to_owned()).collect(),
+    };
+    match change.by {
+        By::Purge => item,
+        By::Person { name } => ChangeItem {
+            by: ChangedBy::Person,
+            name: Some(name),
+            ..item
+        },
+        By::Run { run, undoes } => ChangeItem {
+            by: ChangedBy::Run,
+            run_id: Some(run.id.as_ref().to_owned()),
+            strategy: Some(run.strategy),
+            reason: Some(run.reason),
+            undoes: undoes.map(|run| run.as_ref().to_owned()),
+            ..item
+        },
+    }
+}
+
+fn finding(audited: Audited) -> FindingItem {
+    let Audited { finding, run } = audited;
+    FindingItem {
+        fault: finding.fault.as_str().to_owned(),
+        id: ApiId::render(&finding.owner.id, finding.id.as_str()),
+        app_id: finding.scope.app.as_str().to_owned(),
+        project_id: finding.scope.project.as_str().to_owned(),
+        path: finding.path.as_ref().to_owned(),
+        why: finding.why,
+        run_id: run.map(|run| run.as_ref().to_owned()),
+    }
+}

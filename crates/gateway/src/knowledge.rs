@@ -1,0 +1,438 @@
+//! `knowledge/…`: a library of documents.
+//!
+//! Owns: the requests' way to the library and back, the order of a listing. Never: what a document is made of.
+
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use memory::library::{Document, Knowledge, Method, Patch, Search, Stored, TopicAt, Upload};
+use model::{Scope, Zone};
+use wire::knowledge::{
+    CategoryItem, CategoryListData, DocumentContext, DocumentCreateData, DocumentData, DocumentDeleteData,
+    DocumentForm, DocumentItem, DocumentListData, DocumentPatchData, DocumentPatchRequest, DocumentSort,
+    DocumentsQuery, KnowledgeHit, KnowledgeMethod, KnowledgeSearchData, KnowledgeSearchRequest,
+    LibraryDeleteData, ScopeQuery, TopicData, TopicItem, document_id, topic_id,
+};
+use wire::{Envelope, ErrorCode, SortOrder};
+
+use crate::body::{JsonBody, UrlQuery};
+use crate::failure::Failure;
+use crate::frame::Visit;
+use crate::openapi::Errors;
+use crate::state::Gateway;
+use crate::upload::Uploaded;
+
+type Named = Result<Path<String>, PathRejection>;
+
+/// Upload a document
+///
+/// It is cut into topics and is found as soon as this answers. The same file twice is a conflict.
+#[utoipa::path(
+    post,
+    path = "/knowledge/documents",
+    operation_id = "create_document",
+    tag = "knowledge",
+    request_body(content = DocumentForm, content_type = "multipart/form-data"),
+    responses((status = 201, description = "Stored", body = Envelope<DocumentCreateData>), Errors),
+)]
+pub(crate) async fn create(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    uploaded: Uploaded,
+) -> Result<Response, Failure> {
+    let (library, upload) = (library(&gateway)?, upload(&visit, uploaded)?);
+    let store = async move { Ok(library.create(upload).await?) };
+    let stored = gateway.see_through(store).await?;
+    Ok((StatusCode::CREATED, visit.answer(told(stored))).into_response())
+}
+
+/// Replace a document
+///
+/// By another file, under the same id. Until this is done, and if it fails, the old one is found.
+#[utoipa::path(
+    put,
+    path = "/knowledge/documents/{doc_id}",
+    operation_id = "replace_document",
+    tag = "knowledge",
+    params(("doc_id" = String, Path, pattern = "^d_[a-f0-9]{12,32}$")),
+    request_body(content = DocumentForm, content_type = "multipart/form-data"),
+    responses((status = 200, description = "Stored", body = Envelope<DocumentCreateData>), Errors),
+)]
+pub(crate) async fn replace(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    id: Named,
+    uploaded: Uploaded,
+) -> Result<Response, Failure> {
+    let id = document_id(&named(id)?)?.to_owned();
+    let (library, upload) = (library(&gateway)?, upload(&visit, uploaded)?);
+    let store = async move { Ok(library.replace(&id, upload).await?) };
+    Ok(visit.answer(told(gateway.see_through(store).await?)))
+}
+
+/// Change a document's title or category
+#[utoipa::path(
+    patch,
+    path = "/knowledge/documents/{doc_id}",
+    operation_id = "patch_document",
+    tag = "knowledge",
+    params(("doc_id" = String, Path, pattern = "^d_[a-f0-9]{12,32}$")),
+    request_body = DocumentPatchRequest,
+    responses((status = 200, description = "Changed", body = Envelope<DocumentPatchData>), Errors),
+)]
+pub(crate) async fn patch(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    id: Named,
+    JsonBody { mut value, .. }: JsonBody<DocumentPatchRequest>,
+) -> Result<Response, Failure> {
+    let id = document_id(&named(id)?)?.to_owned();
+    let scope = value.parts(&visit.caller.home)?;
+    visit.caller.enter(&scope)?;
+    let library = library(&gateway)?;
+    let patch = Patch {
+        title: value.title,
+        category: value.category_id,
+    };
+    let write = async move { Ok(library.patch(&scope, &id, patch).await?) };
+    let (fields, document) = gateway.see_through(write).await?;
+    Ok(visit.answer(DocumentPatchData {
+        doc_id: document.id,
+        updated_fields: fields.into_iter().map(str::to_owned).collect(),
+        updated_at: gateway.zone().render(document.updated),
+    }))
+}
+
+/// Delete a document
+///
+/// With its topics and the file that it was made of. 204 when there is none.
+#[utoipa::path(
+    delete,
+    path = "/knowledge/documents/{doc_id}",
+    operation_id = "delete_document",
+    tag = "knowledge",
+    params(("doc_id" = String, Path, pattern = "^d_[a-f0-9]{12,32}$"), ScopeQuery),
+    responses(
+        (status = 200, description = "Deleted", body = Envelope<DocumentDeleteData>),
+        (status = 204, description = "There was none"),
+        Errors,
+    ),
+)]
+pub(crate) async fn delete(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    id: Named,
+    UrlQuery(query): UrlQuery<ScopeQuery>,
+) -> Result<Response, Failure> {
+    let id = document_id(&named(id)?)?.to_owned();
+    let scope = entered(&visit, &query)?;
+    let library = library(&gateway)?;
+    let doc_id = id.clone();
+    let write = async move { Ok(library.delete(&scope, &id).await?) };
+    Ok(match gateway.see_through(Box::pin(write)).await? {
+        Some(deleted_topics) => visit.answer(DocumentDeleteData {
+            doc_id,
+            deleted_topics,
+        }),
+        None => StatusCode::NO_CONTENT.into_response(),
+    })
+}
+
+/// Delete every document
+///
+/// With the categories and whatever else the library keeps. 204 when there is no document.
+#[utoipa::path(
+    delete,
+    path = "/knowledge/documents",
+    operation_id = "delete_documents",
+    tag = "knowledge",
+    params(ScopeQuery),
+    responses(
+        (status = 200, description = "Deleted", body = Envelope<LibraryDeleteData>),
+        (status = 204, description = "There was none"),
+        Errors,
+    ),
+)]
+pub(crate) async fn delete_all(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<ScopeQuery>,
+) -> Result<Response, Failure> {
+    let scope = entered(&visit, &query)?;
+    let library = library(&gateway)?;
+    let write = async move { Ok(library.delete_all(&scope).await?) };
+    let gone = gateway.see_through(write).await?;
+    if gone.documents == 0 {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    Ok(visit.answer(LibraryDeleteData {
+        deleted_documents: gone.documents,
+        deleted_topics: gone.topics,
+    }))
+}
+
+/// List documents
+#[utoipa::path(
+    get,
+    path = "/knowledge/documents",
+    operation_id = "list_documents",
+    tag = "knowledge",
+    params(DocumentsQuery),
+    responses((status = 200, description = "A page", body = Envelope<DocumentListData>), Errors),
+)]
+pub(crate) async fn list(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<DocumentsQuery>,
+) -> Result<Response, Failure> {
+    let parts = query.parts(&visit.caller.home)?;
+    visit.caller.enter(&parts.scope)?;
+    let mut documents = library(&gateway)?.documents(&parts.scope).await?;
+    if let Some(category) = &query.category_id {
+        documents.retain(|document| document.category == *category);
+    }
+    match query.sort_by {
+        DocumentSort::CreatedAt => documents.sort_by_key(|document| document.created),
+        DocumentSort::UpdatedAt => documents.sort_by_key(|document| document.updated),
+        DocumentSort::Title => documents.sort_by_key(|document| document.title.to_lowercase()),
+    }
+    if query.sort_order == SortOrder::Desc {
+        documents.reverse();
+    }
+    let total = documents.len();
+    let page = documents
+        .into_iter()
+        .skip((parts.page - 1).saturating_mul(parts.page_size))
+        .take(parts.page_size);
+    let items = page.map(|document| DocumentItem {
+        doc_id: document.id,
+        category_id: document.category,
+        title: document.title,
+        topic_count: document.topics.len(),
+        created_at: gateway.zone().render(document.created),
+    });
+    Ok(visit.answer(DocumentListData {
+        documents: items.collect(),
+        total,
+        page: parts.page,
+        page_size: parts.page_size,
+    }))
+}
+
+/// One document with its topics
+#[utoipa::path(
+    get,
+    path = "/knowledge/documents/{doc_id}",
+    operation_id = "one_document",
+    tag = "knowledge",
+    params(("doc_id" = String, Path, pattern = "^d_[a-f0-9]{12,32}$"), ScopeQuery),
+    responses((status = 200, description = "The document", body = Envelope<DocumentData>), Errors),
+)]
+pub(crate) async fn document(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    id: Named,
+    UrlQuery(query): UrlQuery<ScopeQuery>,
+) -> Result<Response, Failure> {
+    let id = named(id)?;
+    let scope = entered(&visit, &query)?;
+    let document = library(&gateway)?.document(&scope, document_id(&id)?).await?;
+    Ok(visit.answer(detailed(document, gateway.zone())))
+}
+
+/// One topic with its text
+#[utoipa::path(
+    get,
+    path = "/knowledge/topics/{topic_id}",
+    operation_id = "one_topic",
+    tag = "knowledge",
+    params(("topic_id" = String, Path, description = "A `topic_id` of a document or a search"), ScopeQuery),
+    responses((status = 200, description = "The topic", body = Envelope<TopicData>), Errors),
+)]
+pub(crate) async fn topic(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    id: Named,
+    UrlQuery(query): UrlQuery<ScopeQuery>,
+) -> Result<Response, Failure> {
+    let id = named(id)?;
+    let scope = entered(&visit, &query)?;
+    let TopicAt { topic, document } = library(&gateway)?.topic(&scope, topic_id(&id)?).await?;
+    Ok(visit.answer(TopicData {
+        topic_id: topic.id,
+        doc_id: document.id,
+        category_id: document.category,
+        topic_name: topic.name,
+        topic_path: topic.path,
+        depth: topic.depth,
+        summary: topic.summary,
+        content: topic.content,
+        content_labels: topic.labels,
+        parent_topic_id: topic.parent,
+        children_topic_ids: topic.children,
+        created_at: gateway.zone().render(document.created),
+        updated_at: gateway.zone().render(document.updated),
+    }))
+}
+
+/// Search documents
+#[utoipa::path(
+    post,
+    path = "/knowledge/search",
+    operation_id = "search_documents",
+    tag = "knowledge",
+    request_body = KnowledgeSearchRequest,
+    responses((status = 200, description = "The topics that answer", body = Envelope<KnowledgeSearchData>), Errors),
+)]
+pub(crate) async fn search(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<KnowledgeSearchRequest>,
+) -> Result<Response, Failure> {
+    let started = gateway.clock.elapsed();
+    let parts = value.parts(&visit.caller.home)?;
+    visit.caller.enter(&parts.scope)?;
+    #[expect(clippy::cast_possible_truncation, reason = "a score has no more digits")]
+    let search = Search {
+        scope: parts.scope,
+        query: value.query,
+        method: match value.method {
+            KnowledgeMethod::Keyword => Method::Keyword,
+            KnowledgeMethod::Vector => Method::Vector,
+            KnowledgeMethod::Hybrid => Method::Hybrid,
+        },
+        topics_max: parts.topics_max,
+        score_min: parts.score_min as f32,
+    };
+    let found = library(&gateway)?.search(search).await?;
+    let retrieval_method = match found.method {
+        Method::Keyword => KnowledgeMethod::Keyword,
+        Method::Vector => KnowledgeMethod::Vector,
+        Method::Hybrid => KnowledgeMethod::Hybrid,
+    };
+    let hits = found.topics.into_iter().map(|found| {
+        let TopicAt { topic, document } = found.at;
+        KnowledgeHit {
+            topic_id: topic.id,
+            category_id: document.category,
+            topic_name: topic.name,
+            topic_path: topic.path,
+            depth: topic.depth,
+            summary: topic.summary,
+            content: value.include_content.then_some(topic.content),
+            score: found.score.into(),
+            retrieval_method,
+            source: document.source_name,
+            document: DocumentContext {
+                doc_id: document.id,
+                title: document.title,
+                summary: document.summary,
+            },
+        }
+    });
+    let hits: Vec<KnowledgeHit> = hits.collect();
+    let took = gateway.clock.elapsed().saturating_sub(started);
+    Ok(visit.answer(KnowledgeSearchData {
+        total: hits.len(),
+        hits,
+        took_ms: took.as_secs_f64() * 1000.0,
+    }))
+}
+
+/// List categories
+///
+/// As a person may have changed them, in `.taxonomy.md` of the library.
+#[utoipa::path(
+    get,
+    path = "/knowledge/categories",
+    operation_id = "list_categories",
+    tag = "knowledge",
+    params(ScopeQuery),
+    responses((status = 200, description = "All of them", body = Envelope<CategoryListData>), Errors),
+)]
+pub(crate) async fn categories(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<ScopeQuery>,
+) -> Result<Response, Failure> {
+    let scope = entered(&visit, &query)?;
+    let categories = library(&gateway)?.categories(&scope).await?;
+    let items = categories
+        .into_iter()
+        .map(|(category, document_count)| CategoryItem {
+            category_id: category.id,
+            description: category.description,
+            document_count,
+        });
+    Ok(visit.answer(CategoryListData {
+        categories: items.collect(),
+    }))
+}
+
+fn library(gateway: &Gateway) -> Result<Knowledge, Failure> {
+    let none = || Failure::new(ErrorCode::CapabilityUnavailable, "no documents are kept here");
+    gateway.knowledge.clone().ok_or_else(none)
+}
+
+fn named(id: Named) -> Result<String, Failure> {
+    match id {
+        Ok(Path(id)) => Ok(id),
+        Err(_) => Err(Failure::new(ErrorCode::BadRequest, "the id is not text")),
+    }
+}
+
+/// The scope of a query, which the caller may enter.
+fn entered(visit: &Visit, query: &ScopeQuery) -> Result<Scope, Failure> {
+    let scope = query.scope(&visit.caller.home)?;
+    visit.caller.enter(&scope)?;
+    Ok(scope)
+}
+
+fn upload(visit: &Visit, uploaded: Uploaded) -> Result<Upload, Failure> {
+    let mut form = uploaded.form;
+    let scope = form.parts(&visit.caller.home)?;
+    visit.caller.enter(&scope)?;
+    Ok(Upload {
+        scope,
+        file_name: uploaded.name,
+        media_type: uploaded.media_type,
+        bytes: uploaded.bytes,
+        title: form.title,
+        source_type: form.source_type,
+        category: form.category_id,
+    })
+}
+
+fn told(stored: Stored) -> DocumentCreateData {
+    DocumentCreateData {
+        doc_id: stored.id,
+        category_id: stored.category,
+        topic_count: stored.topics,
+        source_name: Some(stored.source_name),
+        md_path: stored.path.to_string(),
+        original_file_path: Some(stored.original.to_string()),
+    }
+}
+
+fn detailed(document: Document, zone: &Zone) -> DocumentData {
+    let topics = document.topics.into_iter().map(|topic| TopicItem {
+        topic_id: topic.id,
+        topic_name: topic.name,
+        topic_path: topic.path,
+        depth: topic.depth,
+        summary: topic.summary,
+    });
+    DocumentData {
+        doc_id: document.id,
+        category_id: document.category,
+        title: document.title,
+        summary: document.summary,
+        source_name: document.source_name,
+        source_type: document.source_type,
+        original_file_path: document.original.map(|path| path.to_string()),
+        topics: topics.collect(),
+        created_at: zone.render(document.created),
+        updated_at: zone.render(document.updated),
+    }
+}

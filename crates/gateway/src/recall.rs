@@ -1,0 +1,236 @@
+//! `memory/search` and `memory/get`.
+//!
+//! Owns: the requests' way to the engine and back. Never: ranking and sorting.
+
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use memory::{EngineError, Hit, List, Listed, Method, Search, SortBy};
+use model::{DocKind, EntryKind, Filter, Owner, OwnerKind, Scope};
+use wire::{
+    ContextData, ContextRequest, Envelope, ErrorCode, GetData, GetRequest, MemoryType, OneQuery, SearchData,
+    SearchMethod, SearchRequest, SortField, SortOrder,
+};
+
+use crate::body::{JsonBody, UrlQuery};
+use crate::edit;
+use crate::failure::Failure;
+use crate::frame::Visit;
+use crate::openapi::Errors;
+use crate::present;
+use crate::state::Gateway;
+
+/// Search memories
+///
+/// What was acknowledged before is found.
+#[utoipa::path(
+    post,
+    path = "/memory/search",
+    operation_id = "search_memory",
+    tag = "memory",
+    request_body = SearchRequest,
+    responses((status = 200, description = "What was found", body = Envelope<SearchData>), Errors),
+)]
+pub(crate) async fn search(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<SearchRequest>,
+) -> Result<Response, Failure> {
+    let parts = value.parts(&visit.caller.home, gateway.zone())?;
+    visit.caller.enter(&parts.scope)?;
+    visit.caller.enter_owner(&parts.owner)?;
+    let method = method(value.method)?;
+    #[expect(clippy::cast_possible_truncation, reason = "a score has no more digits")]
+    let search = Search {
+        scope: parts.scope,
+        owner: parts.owner,
+        query: value.query,
+        method,
+        memories_max: parts.memories_max,
+        messages_max: parts.messages_max,
+        filter: parts.filter,
+        as_of: parts.as_of,
+        asked_at: parts.asked_at,
+        score_min: parts.score_min as f32,
+        tokens_max: parts.tokens_max,
+    };
+    let found = gateway.engine.search(search.clone()).await?;
+    let profile = if value.include_profile && search.owner.kind == OwnerKind::User {
+        profile(&gateway, &search.scope, &search.owner, None).await?
+    } else {
+        Vec::new()
+    };
+    gateway.metrics.searched(value.method.as_str());
+    Ok(visit.answer(present::search(
+        &found,
+        &profile,
+        &search,
+        gateway.zone(),
+        value.explain,
+    )))
+}
+
+/// Text for a prompt
+///
+/// Returns the memories that the proxy would add to this message, for clients that call their model themselves.
+#[utoipa::path(
+    post,
+    path = "/memory/context",
+    operation_id = "memory_context",
+    tag = "memory",
+    request_body = ContextRequest,
+    responses((status = 200, description = "Memories as text for a prompt", body = Envelope<ContextData>), Errors),
+)]
+pub(crate) async fn context(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<ContextRequest>,
+) -> Result<Response, Failure> {
+    let parts = value.parts(&visit.caller.home)?;
+    visit.caller.enter(&parts.scope)?;
+    visit.caller.enter_owner(&parts.owner)?;
+    let told = proxy::context(
+        &gateway.engine,
+        &parts.scope,
+        &parts.owner,
+        parts.session.as_ref(),
+        &value.query,
+        parts.tokens_max,
+    );
+    let told = told.await?;
+    Ok(visit.answer(ContextData {
+        context: told.text,
+        memory_ids: told.memories,
+        tokens: told.tokens,
+    }))
+}
+
+/// The rows of a user's profile, the newest first.
+async fn profile(
+    gateway: &Gateway,
+    scope: &Scope,
+    owner: &Owner,
+    filter: Option<Filter>,
+) -> Result<Vec<Hit>, EngineError> {
+    let list = List {
+        filter,
+        ..List::all(scope.clone(), owner.clone(), EntryKind::Profile)
+    };
+    Ok(gateway.engine.list(list).await?.hits)
+}
+
+fn method(method: SearchMethod) -> Result<Method, Failure> {
+    match method {
+        SearchMethod::Keyword => Ok(Method::Keyword),
+        SearchMethod::Vector => Ok(Method::Vector),
+        SearchMethod::Hybrid => Ok(Method::Hybrid),
+        SearchMethod::Agentic | SearchMethod::LlmMultiround => Err(Failure::new(
+            ErrorCode::ProviderNotConfigured,
+            format!(
+                "method: `{}` needs a chat model that takes part in searches, and none is: use `hybrid`",
+                method.as_str()
+            ),
+        )),
+    }
+}
+
+/// One memory
+///
+/// Alone on a page as `memory/get` gives it.
+#[utoipa::path(
+    get,
+    path = "/memories/{memory_id}",
+    operation_id = "one_memory",
+    tag = "memory",
+    params(("memory_id" = String, Path, description = "An `id` of a search or listing"), OneQuery),
+    responses((status = 200, description = "The memory", body = Envelope<GetData>), Errors),
+)]
+pub(crate) async fn one(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    memory_id: Result<Path<String>, PathRejection>,
+    UrlQuery(query): UrlQuery<OneQuery>,
+) -> Result<Response, Failure> {
+    let Ok(Path(memory_id)) = memory_id else {
+        return Err(Failure::new(ErrorCode::BadRequest, "the memory's id is not text"));
+    };
+    let parts = query.parts(&memory_id, &visit.caller.home)?;
+    visit.caller.enter(&parts.scope)?;
+    let scope = parts.scope.clone();
+    let (owner, hit) = edit::find(&gateway.engine, parts)
+        .await?
+        .ok_or_else(|| Failure::not_found("memory", &memory_id))?;
+    let list = List {
+        scope,
+        owner,
+        kind: match hit.doc.kind {
+            DocKind::Entry(kind) => kind,
+            DocKind::Turn => return Err(Failure::not_found("memory", &memory_id)),
+        },
+        filter: None,
+        sort_by: SortBy::Time,
+        descending: true,
+        page: 1,
+        page_size: 1,
+    };
+    let listed = Listed {
+        total: 1,
+        hits: vec![hit],
+    };
+    Ok(visit.answer(present::list(&listed, &list, gateway.zone())))
+}
+
+/// List memories
+///
+/// A page of an owner's memories of one kind.
+#[utoipa::path(
+    post,
+    path = "/memory/get",
+    operation_id = "get_memory",
+    tag = "memory",
+    request_body = GetRequest,
+    responses((status = 200, description = "A page", body = Envelope<GetData>), Errors),
+)]
+pub(crate) async fn get(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<GetRequest>,
+) -> Result<Response, Failure> {
+    let parts = value.parts(&visit.caller.home, gateway.zone())?;
+    visit.caller.enter(&parts.scope)?;
+    visit.caller.enter_owner(&parts.owner)?;
+    let kind = match value.memory_type {
+        MemoryType::Episode => EntryKind::Episode,
+        MemoryType::AtomicFact => EntryKind::Fact,
+        MemoryType::Foresight => EntryKind::Foresight,
+        MemoryType::Profile => {
+            let rows = profile(&gateway, &parts.scope, &parts.owner, parts.filter).await?;
+            let total_count = usize::from(!rows.is_empty());
+            let mut profiles = present::profile_of(&rows);
+            profiles.truncate(usize::from(parts.page == 1));
+            return Ok(visit.answer(GetData {
+                count: profiles.len(),
+                profiles,
+                total_count,
+                ..GetData::default()
+            }));
+        }
+        MemoryType::AgentCase => EntryKind::Case,
+        MemoryType::AgentSkill => EntryKind::Skill,
+    };
+    let list = List {
+        scope: parts.scope,
+        owner: parts.owner,
+        kind,
+        filter: parts.filter,
+        sort_by: match value.sort_by {
+            SortField::Timestamp => SortBy::Time,
+            SortField::UpdatedAt => SortBy::UpdatedAt,
+        },
+        descending: value.sort_order == SortOrder::Desc,
+        page: parts.page,
+        page_size: parts.page_size,
+    };
+    let listed = gateway.engine.list(list.clone()).await?;
+    Ok(visit.answer(present::list(&listed, &list, gateway.zone())))
+}

@@ -1,0 +1,198 @@
+//! `runs`, `ome/trigger`, `cascade/quiesce`: what is done in the background.
+//!
+//! Owns: who may see it and ask for it. Never: running anything. The last two answer without an envelope, as the clients of
+//! the memory API expect.
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use background::Offline;
+use memory::EngineError;
+use model::{Owner, OwnerKind, Timestamp};
+use ports::LedgerError;
+use ports::runs::{Run, RunQuery, RunState};
+use wire::runs::{
+    QuiesceData, RunItem, RunPageData, RunStatus, RunsQuery, TriggerData, TriggerRequest, TriggerStatus,
+    TriggeredRun,
+};
+use wire::{Envelope, ErrorCode};
+
+use crate::body::{JsonBody, UrlQuery};
+use crate::failure::Failure;
+use crate::frame::Visit;
+use crate::openapi::Errors;
+use crate::state::Gateway;
+
+/// List background runs
+///
+/// Newest first, with what called for them, what they cost and what they did; successes are kept for a week.
+#[utoipa::path(
+    get,
+    path = "/runs",
+    operation_id = "list_runs",
+    tag = "background",
+    params(RunsQuery),
+    responses((status = 200, description = "A page", body = Envelope<RunPageData>), Errors),
+)]
+pub(crate) async fn list(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<RunsQuery>,
+) -> Result<Response, Failure> {
+    let (scope, page, page_size) = query.parts(&visit.caller.home)?;
+    visit.caller.enter(&scope)?;
+    let wanted = RunQuery {
+        scope: Some(scope),
+        strategy: query.strategy,
+        state: query.status.map(state),
+        ids: Vec::new(),
+        page,
+        page_size,
+    };
+    let found = offline(&gateway)?.page(&wanted).await.map_err(failed)?;
+    Ok(visit.answer(RunPageData {
+        total: found.total,
+        page,
+        page_size,
+        items: found.runs.into_iter().map(|run| item(run, &gateway)).collect(),
+    }))
+}
+
+/// Run a strategy now
+///
+/// Whatever of it waits or was given up, and, where it has times of its own, one run about everything. Answers when the runs
+/// have ended, or after `timeout` seconds. Needs a token for all tenants.
+#[utoipa::path(
+    post,
+    path = "/ome/trigger",
+    operation_id = "trigger",
+    tag = "background",
+    request_body = TriggerRequest,
+    responses((status = 200, description = "What was run", body = TriggerData), Errors),
+)]
+pub(crate) async fn trigger(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<TriggerRequest>,
+) -> Result<Response, Failure> {
+    visit.caller.enter_all()?;
+    let wait = value.wait()?;
+    let triggered = offline(&gateway)?.trigger(&value.name, wait, value.force).await;
+    let triggered = triggered.map_err(failed)?.ok_or_else(|| {
+        let shown: String = value.name.chars().take(128).collect();
+        Failure::not_found("strategy", &shown)
+    })?;
+    let dispatched = !triggered.runs.is_empty();
+    let told = |run: Run| TriggeredRun {
+        run_id: run.id.to_string(),
+        status: status(run.state),
+        error: run.error,
+    };
+    let answer = TriggerData {
+        status: match (dispatched, triggered.timed_out) {
+            (false, _) => TriggerStatus::NotDispatched,
+            (true, true) => TriggerStatus::Timeout,
+            (true, false) => TriggerStatus::Ok,
+        },
+        name: value.name,
+        dispatched,
+        runs: triggered.runs.into_iter().map(told).collect(),
+    };
+    Ok(Json(answer).into_response())
+}
+
+/// Let background runs come to their end
+///
+/// Waits for tasks, takes up edits of the Markdown files, and waits for runs that are due; after that no run starts until the server
+/// does. Needs a token for all tenants.
+#[utoipa::path(
+    post,
+    path = "/cascade/quiesce",
+    operation_id = "quiesce",
+    tag = "background",
+    responses((status = 200, description = "They have", body = QuiesceData), Errors),
+)]
+pub(crate) async fn quiesce(State(gateway): State<Gateway>, visit: Visit) -> Result<Response, Failure> {
+    visit.caller.enter_all()?;
+    let offline = offline(&gateway)?.clone();
+    let engine = gateway.engine.clone();
+    let work = async move {
+        let before = engine.status().await?.jobs;
+        engine.settle(None).await?;
+        engine.sync().await?;
+        let runs = offline.quiesce().await.map_err(failed)?;
+        let after = engine.status().await?.jobs;
+        let pending_after = after.queued + after.processing + runs.after;
+        Ok(QuiesceData {
+            quiesced: true,
+            drained: pending_after == 0,
+            pending_before: before.queued + before.processing + runs.before,
+            pending_after,
+            failed_permanent: after.failed + runs.dead_letters,
+        })
+    };
+    Ok(Json(gateway.see_through(work).await?).into_response())
+}
+
+fn offline(gateway: &Gateway) -> Result<&Offline, Failure> {
+    let none = || {
+        Failure::new(
+            ErrorCode::CapabilityUnavailable,
+            "nothing is run in the background here",
+        )
+    };
+    gateway.offline.as_ref().ok_or_else(none)
+}
+
+fn failed(error: LedgerError) -> Failure {
+    EngineError::from(error).into()
+}
+
+fn state(status: RunStatus) -> RunState {
+    match status {
+        RunStatus::Queued => RunState::Queued,
+        RunStatus::Running => RunState::Running,
+        RunStatus::Success => RunState::Success,
+        RunStatus::Failed => RunState::Failed,
+        RunStatus::DeadLetter => RunState::DeadLetter,
+    }
+}
+
+fn status(state: RunState) -> RunStatus {
+    match state {
+        RunState::Queued => RunStatus::Queued,
+        RunState::Running => RunStatus::Running,
+        RunState::Success => RunStatus::Success,
+        RunState::Failed => RunStatus::Failed,
+        RunState::DeadLetter => RunStatus::DeadLetter,
+    }
+}
+
+fn item(run: Run, gateway: &Gateway) -> RunItem {
+    let render = |at: Timestamp| gateway.zone().render(at);
+    let of = |kind| {
+        let owner = run.work.owner.as_ref().filter(|owner| owner.kind == kind);
+        owner.map(|Owner { id, .. }| id.to_string())
+    };
+    RunItem {
+        run_id: run.id.to_string(),
+        user_id: of(OwnerKind::User),
+        agent_id: of(OwnerKind::Agent),
+        strategy: run.work.strategy,
+        subject: run.work.subject,
+        status: status(run.state),
+        cause: run.cause.as_str().to_owned(),
+        reason: run.reason,
+        attempt: run.attempt,
+        run_at: run.state.is_waiting().then(|| render(run.run_at)),
+        created_at: render(run.created),
+        started_at: run.started.map(render),
+        finished_at: run.finished.map(render),
+        calls: run.cost.calls,
+        prompt_tokens: run.cost.prompt_tokens,
+        completion_tokens: run.cost.completion_tokens,
+        millis: run.cost.millis,
+        change: run.change,
+        error: run.error,
+    }
+}

@@ -1,0 +1,88 @@
+//! What every request stands on.
+//!
+//! Owns: the gateway's handle. Never: a request.
+
+use std::sync::Arc;
+
+use background::Offline;
+use memory::Engine;
+use memory::library::Knowledge;
+use model::Zone;
+use ports::{Clock, Ids};
+use proxy::Proxy;
+
+use crate::failure::Failure;
+use crate::metrics::Metrics;
+use crate::settings::Settings;
+use crate::writes::Writes;
+
+/// The gateway: cheap to clone, made once for each engine.
+#[derive(Debug, Clone)]
+pub struct Gateway {
+    pub(crate) engine: Engine,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn Ids>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) writes: Arc<Writes>,
+    pub(crate) proxy: Option<Proxy>,
+    pub(crate) offline: Option<Offline>,
+    pub(crate) knowledge: Option<Knowledge>,
+}
+
+impl Gateway {
+    /// A gateway to an engine.
+    pub fn new(engine: Engine, settings: Settings, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
+        Self {
+            engine,
+            settings: Arc::new(settings),
+            clock,
+            ids,
+            metrics: Arc::default(),
+            writes: Arc::default(),
+            proxy: None,
+            offline: None,
+            knowledge: None,
+        }
+    }
+
+    /// The same, with model servers behind `/v1`.
+    #[must_use]
+    pub fn with_proxy(mut self, proxy: Proxy) -> Self {
+        self.proxy = Some(proxy);
+        self
+    }
+
+    /// The same, with background runs.
+    #[must_use]
+    pub fn with_offline(mut self, offline: Offline) -> Self {
+        self.offline = Some(offline);
+        self
+    }
+
+    /// The same, with libraries of documents.
+    #[must_use]
+    pub fn with_knowledge(mut self, knowledge: Knowledge) -> Self {
+        self.knowledge = Some(knowledge);
+        self
+    }
+
+    /// Runs a write to its end, even when the client hangs up.
+    pub(crate) async fn see_through<T: Send + 'static>(
+        &self,
+        write: impl Future<Output = Result<T, Failure>> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let outcome = self.writes.see_through(write).await;
+        outcome.unwrap_or_else(|| Err(Failure::internal("a write panicked or was cut off".to_owned())))
+    }
+
+    /// The zone that people see.
+    pub(crate) fn zone(&self) -> &Zone {
+        &self.engine.settings().zone
+    }
+
+    /// 32 hex digits that no other call gets.
+    pub(crate) fn fresh_id(&self) -> String {
+        format!("{:016x}{:016x}", self.ids.next(), self.ids.next())
+    }
+}

@@ -1,0 +1,115 @@
+//! Health, metrics and the description of the API.
+//!
+//! Owns: what probes see. Never: an envelope on success; these four are read by machines that know no other shape.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use memory::EngineError;
+use ports::IndexHealth;
+use wire::HealthData;
+use wire::health::{HealthStatus, Probe};
+
+use crate::failure::Failure;
+use crate::frame::Visit;
+use crate::health;
+use crate::openapi::{self, Errors};
+use crate::state::Gateway;
+
+/// How the system is
+///
+/// 200 also when something is wrong: `status` and `problems` tell. A token for one tenant sees no files' names.
+#[utoipa::path(
+    get,
+    path = "/health",
+    operation_id = "health",
+    tag = "system",
+    responses((status = 200, description = "How it is", body = HealthData), Errors),
+)]
+pub(crate) async fn health(State(gateway): State<Gateway>, visit: Visit) -> Result<Response, Failure> {
+    let status = gateway.engine.status().await?;
+    let runs = match &gateway.offline {
+        Some(offline) => Some(offline.stats().await.map_err(EngineError::from)?),
+        None => None,
+    };
+    let health = health::health(&status, runs, gateway.clock.now(), visit.caller.sees_all());
+    Ok(Json(health).into_response())
+}
+
+/// Whether the process runs
+///
+/// Needs no token.
+#[utoipa::path(
+    get,
+    path = "/health/live",
+    operation_id = "health_live",
+    tag = "system",
+    responses((status = 200, description = "It runs", body = Probe)),
+)]
+pub(crate) async fn live() -> Response {
+    let status = HealthStatus::Ok;
+    Json(Probe { status }).into_response()
+}
+
+/// Whether requests can be served
+///
+/// 503 while the index must be rebuilt.
+#[utoipa::path(
+    get,
+    path = "/health/ready",
+    operation_id = "health_ready",
+    tag = "system",
+    responses(
+        (status = 200, description = "They can", body = Probe),
+        (status = 503, description = "Not now", body = Probe),
+        Errors,
+    ),
+)]
+pub(crate) async fn ready(State(gateway): State<Gateway>) -> Result<Response, Failure> {
+    let status = gateway.engine.status().await?;
+    let (code, status) = match status.index {
+        IndexHealth::NeedsRebuild { .. } => (StatusCode::SERVICE_UNAVAILABLE, HealthStatus::Degraded),
+        IndexHealth::Ready | IndexHealth::Fresh => (StatusCode::OK, HealthStatus::Ok),
+    };
+    Ok((code, Json(Probe { status })).into_response())
+}
+
+/// Metrics for Prometheus
+///
+/// They count over all tenants: a token for one tenant does not open them.
+#[utoipa::path(
+    get,
+    path = "/metrics",
+    operation_id = "metrics",
+    tag = "system",
+    responses(
+        (status = 200, description = "OpenMetrics text", body = String, content_type = OPENMETRICS),
+        Errors,
+    ),
+)]
+pub(crate) async fn metrics(State(gateway): State<Gateway>, visit: Visit) -> Result<Response, Failure> {
+    visit.caller.enter_all()?;
+    let status = gateway.engine.status().await?;
+    let mut text = gateway
+        .metrics
+        .render(&status)
+        .map_err(|error| Failure::internal(error.to_string()))?;
+    if let Some(proxy) = &gateway.proxy {
+        let end = text.strip_suffix(END_OF_METRICS).map_or(text.len(), str::len);
+        text.truncate(end);
+        proxy.measures().render_prometheus(&mut text);
+        proxy.gates().render_prometheus(&mut text);
+        text.push_str(END_OF_METRICS);
+    }
+    Ok(([(CONTENT_TYPE, OPENMETRICS)], text).into_response())
+}
+
+const END_OF_METRICS: &str = "# EOF\n";
+const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// This document.
+pub(crate) async fn openapi() -> Response {
+    ([(CONTENT_TYPE, "application/json")], openapi::text()).into_response()
+}

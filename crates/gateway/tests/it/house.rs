@@ -1,0 +1,388 @@
+//! A gateway on an engine on fakes, and a client of it.
+//!
+//! Owns: how tests ask. Never: what is expected.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, Request, StatusCode};
+use background::Offline;
+use gateway::{Auth, Gateway, Secret, Settings, Token};
+use memory::library::Knowledge;
+use memory::{Engine, Parts};
+use model::{Name, Scope, Zone};
+use ports::Embedder;
+use ports::runs::Power;
+use serde_json::{Value, json};
+use testkit::clock::{CountingIds, ManualClock};
+use testkit::history::MemoryHistory;
+use testkit::index::MemoryIndex;
+use testkit::ledger::MemoryLedger;
+use testkit::models::HashEmbedder;
+use testkit::vault::MemoryVault;
+use tower::ServiceExt;
+
+use crate::gate::GatedLedger;
+use crate::library::form;
+
+/// When the first message of every test was said: 2024-05-08T13:56:00Z.
+pub(crate) const SAID: i64 = 1_715_176_560_000;
+
+pub(crate) struct House {
+    pub(crate) gateway: Gateway,
+    pub(crate) router: Router,
+    pub(crate) engine: Engine,
+    pub(crate) ledger: Arc<MemoryLedger>,
+    /// What the engine takes for its transcripts.
+    pub(crate) gated: Arc<GatedLedger>,
+    pub(crate) vault: Arc<MemoryVault>,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) embedder: Arc<HashEmbedder>,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Reply {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+
+    /// The data of a success.
+    pub(crate) fn data(&self) -> Value {
+        assert!(self.status.is_success(), "{} {}", self.status, self.text);
+        let body = self.json();
+        assert!(body["request_id"].is_string(), "{body}");
+        body["data"].clone()
+    }
+
+    /// The code and message of a failure, in its envelope.
+    pub(crate) fn error(&self) -> (u16, String, String) {
+        assert!(!self.status.is_success(), "{} {}", self.status, self.text);
+        let body = self.json();
+        let keys: Vec<&String> = body.as_object().expect("an object").keys().collect();
+        assert_eq!(keys, ["request_id", "error"], "{body}");
+        let error = &body["error"];
+        for key in ["code", "message", "timestamp", "path"] {
+            assert!(error[key].is_string(), "{body}");
+        }
+        assert_eq!(
+            self.headers["x-request-id"],
+            body["request_id"].as_str().expect("a string")
+        );
+        let text = |key: &str| error[key].as_str().expect("a string").to_owned();
+        (self.status.as_u16(), text("code"), text("message"))
+    }
+}
+
+/// A request before it is sent.
+#[derive(Clone)]
+pub(crate) struct Ask {
+    pub(crate) method: &'static str,
+    pub(crate) path: String,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
+pub(crate) fn post(path: &str, body: &Value) -> Ask {
+    Ask {
+        method: "POST",
+        path: path.to_owned(),
+        headers: vec![
+            ("host", "localhost".to_owned()),
+            ("content-type", "application/json".to_owned()),
+        ],
+        body: body.to_string().into_bytes(),
+    }
+}
+
+pub(crate) fn get(path: &str) -> Ask {
+    Ask {
+        method: "GET",
+        path: path.to_owned(),
+        headers: vec![("host", "localhost".to_owned())],
+        body: Vec::new(),
+    }
+}
+
+impl Ask {
+    pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.retain(|(have, _)| *have != name);
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        self.headers.retain(|(have, _)| *have != name);
+        self
+    }
+
+    pub(crate) fn token(self, secret: &str) -> Self {
+        self.header("authorization", &format!("Bearer {secret}"))
+    }
+
+    pub(crate) fn bytes(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    pub(crate) fn request(self) -> Request<Body> {
+        let mut request = Request::builder().method(self.method).uri(self.path);
+        for (name, value) in self.headers {
+            request = request.header(name, value);
+        }
+        request.body(Body::from(self.body)).expect("a request")
+    }
+}
+
+/// What a router answers.
+pub(crate) async fn sent(router: &Router, request: Request<Body>) -> Reply {
+    let Ok(response) = router.clone().oneshot(request).await;
+    let (parts, body) = response.into_parts();
+    let body = to_bytes(body, usize::MAX).await.expect("a body");
+    Reply {
+        status: parts.status,
+        headers: parts.headers,
+        text: String::from_utf8(body.to_vec()).expect("text"),
+    }
+}
+
+impl House {
+    pub(crate) async fn new() -> Self {
+        Self::with(Settings::default(), Zone::utc()).await
+    }
+
+    pub(crate) async fn with(settings: Settings, zone: Zone) -> Self {
+        let rules = memory::Settings {
+            zone,
+            ..memory::Settings::default()
+        };
+        Self::ruled(settings, rules).await
+    }
+
+    /// A house whose engine is told something too.
+    pub(crate) async fn ruled(settings: Settings, rules: memory::Settings) -> Self {
+        let zone = rules.zone.clone();
+        let ledger = Arc::new(MemoryLedger::new());
+        let gated = Arc::new(GatedLedger::new(ledger.clone()));
+        let embedder = Arc::new(HashEmbedder::new(64));
+        let index = Arc::new(MemoryIndex::new(embedder.id().clone()));
+        let vault = Arc::new(MemoryVault::new(zone));
+        let clock = Arc::new(ManualClock::new());
+        let parts = Parts {
+            transcripts: gated.clone(),
+            jobs: ledger.clone(),
+            file_changes: ledger.clone(),
+            vault: vault.clone(),
+            history: Some(Arc::new(MemoryHistory::new((*vault).clone()))),
+            pages: vault.clone(),
+            index,
+            embedder: embedder.clone(),
+            chat: None,
+            events: Arc::new(ports::runs::NoEvents),
+            clock: clock.clone(),
+            ids: Arc::new(CountingIds::new()),
+        };
+        let engine = Engine::start(parts, rules).await.expect("the engine starts");
+        let ids = Arc::new(CountingIds::new());
+        let knowledge = Knowledge::new(memory::library::Parts {
+            engine: engine.clone(),
+            vault: vault.clone(),
+            shelf: vault.clone(),
+            embedder: embedder.clone(),
+            chat: None,
+            clock: clock.clone(),
+            ids: ids.clone(),
+        });
+        let gateway = Gateway::new(engine.clone(), settings, clock.clone(), ids)
+            .with_offline(idle_background(&ledger, &clock))
+            .with_knowledge(knowledge);
+        Self {
+            router: gateway.router(),
+            gateway,
+            engine,
+            ledger,
+            gated,
+            vault,
+            clock,
+            embedder,
+        }
+    }
+
+    pub(crate) async fn ask(&self, ask: Ask) -> Reply {
+        self.send(ask.request()).await
+    }
+
+    pub(crate) async fn send(&self, request: Request<Body>) -> Reply {
+        sent(&self.router, request).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Reply {
+        self.ask(post(path, body)).await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        self.ask(get(path)).await
+    }
+
+    /// Remembers a conversation and waits until all of it is written.
+    pub(crate) async fn remember(&self, session: &str, said: &[(&str, &str)]) -> Value {
+        let body = conversation(session, said);
+        self.post("/api/v1/memory/add", &body).await.data();
+        let flush = json!({"session_id": session, "wait": true});
+        self.post("/api/v1/memory/flush", &flush).await.data()
+    }
+}
+
+/// Background runs with no strategy, not started.
+fn idle_background(ledger: &Arc<MemoryLedger>, clock: &Arc<ManualClock>) -> Offline {
+    let parts = background::Parts {
+        runs: ledger.clone(),
+        chat: None,
+        clock: clock.clone(),
+        ids: Arc::new(CountingIds::new()),
+        power: Arc::new(Mains),
+    };
+    let offline = Offline::new(parts, background::Settings::default());
+    offline.register(Vec::new());
+    offline
+}
+
+/// A machine without a battery.
+#[derive(Debug)]
+pub(crate) struct Mains;
+
+impl Power for Mains {
+    fn is_on_battery(&self) -> bool {
+        false
+    }
+}
+
+/// What people said, one minute after the other; `bot` is an assistant.
+pub(crate) fn conversation(session: &str, said: &[(&str, &str)]) -> Value {
+    let messages: Vec<Value> = (0..)
+        .zip(said)
+        .map(|(minute, (who, text)): (i64, _)| {
+            let role = if *who == "bot" { "assistant" } else { "user" };
+            json!({"sender_id": who, "role": role, "timestamp": SAID + minute * 60_000, "content": text})
+        })
+        .collect();
+    json!({"session_id": session, "messages": messages})
+}
+
+pub(crate) const TEA: [(&str, &str); 4] = [
+    (
+        "ada",
+        "I moved to Lisbon in March and I drink green tea every morning.",
+    ),
+    ("bot", "Lisbon is lovely. Which green tea do you like?"),
+    ("ada", "My favourite is sencha from a small shop in Alfama."),
+    ("bot", "Noted: sencha from Alfama."),
+];
+
+pub(crate) fn scope(app: &str) -> Scope {
+    Scope::new(
+        Name::parse(app).expect("a name"),
+        Name::parse("p").expect("a name"),
+    )
+}
+
+/// Tokens `root` for everything, `a` and `b` for one tenant each.
+pub(crate) fn tokens() -> Settings {
+    let token = |secret: &str, scope| Token {
+        secret: Secret::new(secret),
+        scope,
+        user: None,
+    };
+    Settings {
+        auth: Auth {
+            tokens: vec![
+                token("root", None),
+                token("a", Some(scope("a"))),
+                token("b", Some(scope("b"))),
+            ],
+        },
+        ..Settings::default()
+    }
+}
+
+/// Every route of the document, with a request that succeeds on an empty house.
+pub(crate) fn every_route() -> Vec<Ask> {
+    let document: Value = serde_json::from_str(&gateway::openapi_json()).expect("JSON");
+    let mut asks = Vec::new();
+    for (path, item) in document["paths"].as_object().expect("an object") {
+        for method in item.as_object().expect("an object").keys() {
+            let name = path.trim_start_matches("/api/v1").trim_start_matches("/api/v2");
+            let ask = match (method.as_str(), name) {
+                ("get", _) => get(&named(path)),
+                ("post" | "put", _) if name.starts_with("/knowledge/documents") => {
+                    form(&method.to_uppercase(), &named(path), "tea.md", path.as_bytes())
+                }
+                ("post", _) => post(&named(path), &sample(name)),
+                ("patch", _) => Ask {
+                    method: "PATCH",
+                    ..post(&named(path), &json!({"title": "Tea"}))
+                },
+                ("delete", _) => Ask {
+                    method: "DELETE",
+                    ..get(&named(path))
+                },
+                other => panic!("no sample for {other:?}"),
+            };
+            asks.push(ask);
+        }
+    }
+    asks
+}
+
+/// A path with ids that name nothing.
+fn named(path: &str) -> String {
+    path.replace("{task_id}", "0123")
+        .replace("{memory_id}", "ada_ep_1")
+        .replace("{change_id}", "4567")
+        .replace("{skill_id}", "ada_sk_1")
+        .replace("{doc_id}", "d_000000000000")
+        .replace("{topic_id}", "d_000000000000_1")
+}
+
+/// The routes that take a body.
+pub(crate) fn bodies() -> Vec<String> {
+    let document: Value = serde_json::from_str(&gateway::openapi_json()).expect("JSON");
+    let paths = document["paths"].as_object().expect("an object");
+    let with_body = paths
+        .iter()
+        .filter(|(_, item)| item["post"]["requestBody"]["content"]["application/json"].is_object());
+    with_body.map(|(path, _)| named(path)).collect()
+}
+
+/// A request that succeeds, or names nothing that is there, for each route.
+pub(crate) fn sample(name: &str) -> Value {
+    match name {
+        "/memory/add" => conversation("s", &TEA),
+        "/memory/flush" | "/memory/delete" => json!({"session_id": "s"}),
+        "/memory/search" => json!({"user_id": "ada", "query": "tea", "include_messages": 5}),
+        "/memory/context" => json!({"user_id": "ada", "query": "what tea do I like?"}),
+        "/memory/get" => json!({"user_id": "ada", "memory_type": "episode"}),
+        "/memory/delete_by_ids" => json!({"ids": ["ada_ep_1"]}),
+        "/history/undo" => json!({"run_id": "r_1"}),
+        "/memory/edit" => json!({"id": "ada_ep_1", "summary": "changed"}),
+        "/memory/update" => {
+            json!({"memory_type": "episode", "memory_id": "ada_ep_1", "patch": {"summary": "changed"}})
+        }
+        "/knowledge/search" => json!({"query": "tea"}),
+        "/ome/trigger" => json!({"name": "nobody"}),
+        "/skills/{skill_id}/approve"
+        | "/skills/{skill_id}/reject"
+        | "/cascade/quiesce"
+        | "/tasks/{task_id}/retry"
+        | "/index/sync"
+        | "/index/rebuild" => Value::Null,
+        other => panic!("no sample for {other}"),
+    }
+}

@@ -1,0 +1,111 @@
+//! The ledger in `SQLite`: event logs, buffers, memcells, jobs with leases, the file-change ledger, conversations,
+//! and background runs.
+//!
+//! Owns: the database file, its schema and its durability; the only crate that names `SQLite`. Never: deciding where a
+//! conversation is cut or what a job does. `docs/internals/ledger.md` describes the tables and the invariants they carry.
+//!
+//! Reading order: [`writer`] (one thread, one commit for all who wait), [`readers`], [`schema`], [`row`] (values and
+//! rows), [`transcripts`], [`sweep`] and [`scrub`] (forgetting, in rows and in bytes), [`jobs`], [`changes`],
+//! [`conversations`] and [`packing`], [`runs`]; [`everos`] reads another system's file.
+
+mod changes;
+mod conversations;
+pub mod everos;
+mod failure;
+mod jobs;
+mod packing;
+mod readers;
+mod row;
+mod runs;
+mod schema;
+mod scrub;
+mod sweep;
+mod transcripts;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+#[cfg(unix)]
+use std::fs::Permissions;
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use ports::LedgerError;
+use rusqlite::Connection;
+
+use failure::Failure;
+use readers::Readers;
+use writer::Writer;
+
+/// The ledger ports on one database file. Dropping it finishes what is queued and frees the file.
+#[derive(Debug)]
+pub struct SqliteLedger {
+    // In this order they end: the writer is the last to close the database and so tidies its files up, and only then
+    // may another process come in.
+    readers: Arc<Readers>,
+    writer: Writer,
+    _lock: File,
+}
+
+impl SqliteLedger {
+    /// Opens the ledger at `path`, as in `<root>/ledger.db`, and creates or upgrades it where needed. One process may
+    /// have it open; the lock is `ledger.lock` beside it.
+    pub fn open(path: &Path) -> Result<Self, LedgerError> {
+        let lock = lock(path)?;
+        make_private(path).map_err(Failure::Io)?;
+        let mut connection = Connection::open(path).map_err(Failure::Sql)?;
+        writer::prepare(&connection).map_err(Failure::Sql)?;
+        schema::migrate(&mut connection)?;
+        writer::make_durable(&connection).map_err(Failure::Sql)?;
+        scrub::whole(&connection)?;
+        Ok(Self {
+            readers: Arc::new(Readers::open(path).map_err(Failure::Sql)?),
+            writer: Writer::start(connection).map_err(Failure::Io)?,
+            _lock: lock,
+        })
+    }
+}
+
+/// Memory is its owner's business: nobody else may read the files, also those that an earlier version left open. SQLite gives
+/// what it makes beside the database the database's mode.
+#[cfg(unix)]
+fn make_private(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+    let mut options = File::options();
+    drop(options.create(true).append(true).mode(0o600).open(path)?);
+    for suffix in ["", "-wal", "-shm"] {
+        let mut file = path.as_os_str().to_owned();
+        file.push(suffix);
+        let file = Path::new(&file);
+        match file.metadata() {
+            Ok(about) if about.permissions().mode() & 0o077 != 0 => {
+                std::fs::set_permissions(file, Permissions::from_mode(0o600))?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn make_private(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// The operating system frees the lock with the process, however it ends.
+fn lock(path: &Path) -> Result<File, LedgerError> {
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path.with_extension("lock"))
+        .map_err(Failure::Io)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(LedgerError::InUse),
+        Err(TryLockError::Error(error)) => Err(Failure::Io(error).into()),
+    }
+}

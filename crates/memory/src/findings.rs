@@ -1,0 +1,240 @@
+//! What is wrong with what is remembered: duplicates, loops, secrets, what no longer holds, what nothing supports.
+//!
+//! Owns: the judgement, and the words that say why. Never: reading a memory, or changing one.
+//!
+//! Reading order: [`judge`], then [`near`] (when two texts say the same).
+
+mod near;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::{Entry, EntryId, EntryKind, MessageId, Owner, Scope, Timestamp};
+
+/// What text that was recalled for a model is wrapped in; learnt again, it would confirm itself.
+const RECALLED: &str = "<quipu-memory";
+/// What was superseded so long ago is stale.
+const SUPERSEDED_DAYS_MAX: i64 = 180;
+const DAY_MS: i64 = 86_400_000;
+
+/// A memory, and the file that it stands in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    pub path: Arc<str>,
+    pub entry: Entry,
+}
+
+/// What can be wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// Another memory of the owner says the same.
+    Duplicate,
+    /// Recalled text was learnt again.
+    Loop,
+    /// A secret stands in the file.
+    Secret,
+    /// It ended, or was superseded long ago.
+    Stale,
+    /// None of its sources is there any more.
+    Unsupported,
+}
+
+impl Fault {
+    /// The word that people and the wire use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Duplicate => "duplicate",
+            Self::Loop => "loop",
+            Self::Secret => "secret",
+            Self::Stale => "stale",
+            Self::Unsupported => "unsupported",
+        }
+    }
+}
+
+/// One thing that is wrong with one memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    pub fault: Fault,
+    pub path: Arc<str>,
+    pub scope: Scope,
+    pub owner: Owner,
+    pub id: EntryId,
+    /// In words; never the secret itself.
+    pub why: String,
+}
+
+/// The messages that memories name as their sources and that no memory holds word for word: the caller may know of them.
+pub fn sources_elsewhere(memories: &[Standing]) -> BTreeMap<Scope, BTreeSet<MessageId>> {
+    let told = told(memories);
+    let mut elsewhere: BTreeMap<Scope, BTreeSet<MessageId>> = BTreeMap::new();
+    for Standing { entry, .. } in memories {
+        let missing = entry
+            .sources
+            .iter()
+            .filter(|id| !told.contains(&(&entry.scope, *id)));
+        elsewhere
+            .entry(entry.scope.clone())
+            .or_default()
+            .extend(missing.cloned());
+    }
+    elsewhere.retain(|_, ids| !ids.is_empty());
+    elsewhere
+}
+
+/// Judges memories at a time. `known` are the messages, of those that [`sources_elsewhere`] names, that are kept somewhere
+/// else. Sorted by file, then by memory.
+pub fn judge(memories: &[Standing], known: &BTreeSet<(Scope, MessageId)>, now: Timestamp) -> Vec<Finding> {
+    let told = told(memories);
+    let mut by_owner: BTreeMap<(&Scope, &Owner), Vec<&Standing>> = BTreeMap::new();
+    for standing in memories {
+        let entry = &standing.entry;
+        by_owner
+            .entry((&entry.scope, &entry.owner))
+            .or_default()
+            .push(standing);
+    }
+    let mut findings = Vec::new();
+    for owned in by_owner.values() {
+        let superseded = superseded(owned);
+        let supporting = supporting(owned);
+        for standing in owned {
+            let entry = &standing.entry;
+            let is_known = |id: &MessageId| match entry.kind {
+                // Made of other memories: a message alone does not support it.
+                EntryKind::Profile | EntryKind::Foresight => supporting.contains(id),
+                _ => told.contains(&(&entry.scope, id)) || known.contains(&(entry.scope.clone(), id.clone())),
+            };
+            let faults = [
+                (Fault::Loop, recalled(entry)),
+                (Fault::Secret, secret(entry)),
+                (
+                    Fault::Stale,
+                    stale(entry, superseded.get(&entry.id).copied(), now),
+                ),
+                (Fault::Unsupported, unsupported(entry, is_known)),
+            ];
+            let faults = faults.into_iter().filter_map(|(fault, why)| Some((fault, why?)));
+            findings.extend(faults.map(|(fault, why)| finding(standing, fault, why)));
+        }
+        findings.extend(duplicates(owned, &superseded));
+    }
+    findings.sort_by(|a, b| (&a.path, &a.id, a.fault).cmp(&(&b.path, &b.id, b.fault)));
+    findings
+}
+
+fn finding(standing: &Standing, fault: Fault, why: String) -> Finding {
+    let Standing { path, entry } = standing;
+    Finding {
+        fault,
+        path: path.clone(),
+        scope: entry.scope.clone(),
+        owner: entry.owner.clone(),
+        id: entry.id.clone(),
+        why,
+    }
+}
+
+/// The messages that stand word for word in an episode.
+fn told(memories: &[Standing]) -> BTreeSet<(&Scope, &MessageId)> {
+    memories
+        .iter()
+        .flat_map(|standing| {
+            let entry = &standing.entry;
+            entry.turns.iter().map(move |turn| (&entry.scope, &turn.id))
+        })
+        .collect()
+}
+
+/// The messages of an owner's episodes and facts.
+fn supporting<'a>(owned: &[&'a Standing]) -> BTreeSet<&'a MessageId> {
+    let first = owned
+        .iter()
+        .filter(|standing| matches!(standing.entry.kind, EntryKind::Episode | EntryKind::Fact));
+    first.flat_map(|standing| &standing.entry.sources).collect()
+}
+
+/// Which memories were superseded, by which, and when the latest of those was said.
+fn superseded<'a>(owned: &[&'a Standing]) -> BTreeMap<&'a EntryId, (Timestamp, &'a EntryId)> {
+    let mut superseded = BTreeMap::new();
+    for Standing { entry, .. } in owned {
+        for old in &entry.supersedes {
+            let by = (entry.time, &entry.id);
+            let latest = superseded.entry(old).or_insert(by);
+            *latest = by.max(*latest);
+        }
+    }
+    superseded
+}
+
+/// All text of a memory that stands in its file.
+fn texts(entry: &Entry) -> impl Iterator<Item = String> {
+    let own = [&entry.subject, &entry.summary, &entry.body].map(Clone::clone);
+    let turns: Vec<String> = entry.turns.iter().map(model::Message::text).collect();
+    own.into_iter().chain(turns)
+}
+
+fn recalled(entry: &Entry) -> Option<String> {
+    texts(entry)
+        .any(|text| text.contains(RECALLED))
+        .then(|| "text that was recalled for a model was learnt again".to_owned())
+}
+
+fn secret(entry: &Entry) -> Option<String> {
+    let mut kinds = BTreeSet::new();
+    for text in texts(entry) {
+        let clean = model::redact::redact(&text);
+        if clean != text {
+            kinds.extend(model::redact::marks(&clean).into_iter().map(str::to_owned));
+        }
+    }
+    let kinds: Vec<String> = kinds.into_iter().collect();
+    (!kinds.is_empty()).then(|| format!("a secret stands in it: {}", kinds.join(", ")))
+}
+
+fn stale(entry: &Entry, superseded: Option<(Timestamp, &EntryId)>, now: Timestamp) -> Option<String> {
+    if let Some(end) = entry.valid_until.filter(|end| *end < now) {
+        return Some(format!("it ended {}", days_ago(end, now)));
+    }
+    let (at, by) = superseded?;
+    (now.millis() - at.millis() > SUPERSEDED_DAYS_MAX * DAY_MS)
+        .then(|| format!("`{by}` superseded it {}", days_ago(at, now)))
+}
+
+fn days_ago(at: Timestamp, now: Timestamp) -> String {
+    match (now.millis() - at.millis()) / DAY_MS {
+        0 => "today".to_owned(),
+        1 => "a day ago".to_owned(),
+        days => format!("{days} days ago"),
+    }
+}
+
+fn unsupported(entry: &Entry, is_known: impl Fn(&MessageId) -> bool) -> Option<String> {
+    let has_sources = !entry.sources.is_empty();
+    (has_sources && !entry.sources.iter().any(is_known))
+        .then(|| "none of the messages that it was made from is there any more".to_owned())
+}
+
+/// Every memory but the oldest of those that say the same. What was superseded says something else by now.
+fn duplicates(owned: &[&Standing], superseded: &BTreeMap<&EntryId, (Timestamp, &EntryId)>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for kind in EntryKind::ALL {
+        let mut holding: Vec<&Standing> = owned
+            .iter()
+            .copied()
+            .filter(|standing| standing.entry.kind == kind && !superseded.contains_key(&standing.entry.id))
+            .collect();
+        holding.sort_by_key(|standing| (standing.entry.time, &standing.entry.id));
+        let texts: Vec<&str> = holding
+            .iter()
+            .map(|standing| standing.entry.body.as_str())
+            .collect();
+        for (newer, older) in near::repeats(&texts) {
+            let why = format!("it says the same as `{}`", holding[older].entry.id);
+            findings.push(finding(holding[newer], Fault::Duplicate, why));
+        }
+    }
+    findings
+}

@@ -1,0 +1,67 @@
+//! The use cases of Quipu and the work behind them: remember, recall, list, edit, forget, synchronise, rebuild.
+//!
+//! Owns: the order of things, locks, background tasks. Never: a foreign crate, a wire format, a file of its own.
+//!
+//! Reading order: [`api`] (what the doors may ask), [`engine`] (the parts, start and end), [`world`] (what all use
+//! cases share, the locks and their order). Then a message's way: [`behind`], [`memorize`], [`boundaries`] with [`model_pass`] and
+//! [`interview`], [`workers`], [`write_cell`] with [`telling`]. Its way back: [`search`], [`list`], over [`corpora`].
+//! What nobody asks for: [`idle`], [`history`]. Changes from outside: [`sync`], [`edit`], [`curate`], [`pages`], [`forget`] with
+//! [`derived`]. What is wrong: [`audit`]. The index: [`keeper`], [`rebuild`], [`writer`], [`serving`].
+//! The small ones: [`secrets`], [`tasks`], [`locks`], [`bell`], [`dirty`], [`ids`], [`records`], [`rows`], [`settle`], [`signal`],
+//! [`status`].
+
+mod api;
+mod audit;
+mod behind;
+mod bell;
+mod boundaries;
+mod cause;
+mod corpora;
+mod curate;
+mod derived;
+mod dirty;
+mod due;
+mod edit;
+mod engine;
+mod erase;
+pub mod findings;
+mod forget;
+mod history;
+mod idle;
+mod ids;
+mod interview;
+mod keeper;
+pub mod library;
+mod list;
+mod locks;
+mod memorize;
+mod model_pass;
+mod pages;
+mod panics;
+mod rebuild;
+mod records;
+mod rows;
+mod search;
+mod secrets;
+mod serving;
+mod settings;
+mod settle;
+mod signal;
+mod status;
+mod sync;
+mod tasks;
+mod telling;
+mod workers;
+mod world;
+mod write_cell;
+mod writer;
+
+pub use crate::findings::{Fault, Finding};
+pub use api::{
+    Add, Added, Audited, Curate, EditEntry, EngineError, Flush, Forget, Forgot, Found, List, Listed,
+    MemorizeStatus, OnProgress, Progress, ReplacePage, Search, SortBy, Status, Synced,
+};
+pub use due::Due;
+pub use engine::{Engine, Parts};
+pub use recall::{Hit, Method, Why};
+pub use settings::Settings;

@@ -1,0 +1,144 @@
+//! What the doors ask of a library and what they get. No behaviour.
+
+use crate::{EngineError, Method};
+use documents::Unreadable;
+use model::{Scope, Timestamp};
+use ports::VaultPath;
+
+pub use documents::taxonomy::Category;
+
+/// A file that somebody uploads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upload {
+    pub scope: Scope,
+    /// As the client calls it; no path of it is believed.
+    pub file_name: String,
+    /// As the client declares it; may be empty.
+    pub media_type: String,
+    pub bytes: Vec<u8>,
+    /// The document's own when none.
+    pub title: Option<String>,
+    /// The client's word for where it is from.
+    pub source_type: Option<String>,
+    /// Chosen for it when none.
+    pub category: Option<String>,
+}
+
+/// What became of an upload; it is on disk and is found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// `d_` and twelve hexadecimal digits.
+    pub id: String,
+    pub category: String,
+    pub topics: usize,
+    pub source_name: String,
+    /// The Markdown file, in the vault.
+    pub path: VaultPath,
+    /// The file as it was uploaded, in the vault.
+    pub original: VaultPath,
+}
+
+/// A document as it stands in its file, after whatever people made of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    pub id: String,
+    pub title: String,
+    pub summary: String,
+    pub category: String,
+    pub source_name: Option<String>,
+    pub source_type: Option<String>,
+    pub original: Option<VaultPath>,
+    pub created: Timestamp,
+    pub updated: Timestamp,
+    /// In the order of the document.
+    pub topics: Vec<Topic>,
+    /// SHA-256 of the file as it was uploaded, in hexadecimal.
+    pub digest: Option<String>,
+}
+
+/// A part of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Topic {
+    /// The document's id, `_` and a number; a person's own part has an id of another form.
+    pub id: String,
+    pub name: String,
+    /// The names from the document's title down to its own, with ` > ` between them.
+    pub path: String,
+    /// How many names its path has below the title.
+    pub depth: usize,
+    pub summary: String,
+    pub content: String,
+    pub labels: Vec<String>,
+    pub parent: Option<String>,
+    pub children: Vec<String>,
+}
+
+/// A topic and the document that it is in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TopicAt {
+    pub topic: Topic,
+    /// Without its topics.
+    pub document: Document,
+}
+
+/// What to change of a document.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Patch {
+    pub title: Option<String>,
+    pub category: Option<String>,
+}
+
+/// What was deleted with a library.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Emptied {
+    pub documents: usize,
+    pub topics: usize,
+}
+
+/// A question to a library.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    pub scope: Scope,
+    pub query: String,
+    pub method: Method,
+    /// 1 to 100.
+    pub topics_max: usize,
+    /// 0 to 1.
+    pub score_min: f32,
+}
+
+/// The answer to a search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Best first.
+    pub topics: Vec<FoundTopic>,
+    /// The method that was used: keyword when the embedding model did not answer.
+    pub method: Method,
+}
+
+/// A topic that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundTopic {
+    pub at: TopicAt,
+    /// 0 to 1.
+    pub score: f32,
+}
+
+/// Why a library could not do it.
+#[derive(Debug, thiserror::Error)]
+pub enum KnowledgeError {
+    /// The file cannot become a document.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    /// The same bytes are a document already.
+    #[error("the file is there already as `{id}`: replace or delete that document")]
+    Duplicate { id: String },
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+impl From<ports::VaultError> for KnowledgeError {
+    fn from(error: ports::VaultError) -> Self {
+        Self::Engine(error.into())
+    }
+}

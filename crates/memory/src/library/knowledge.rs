@@ -1,0 +1,50 @@
+//! The doors' handle to a library.
+//!
+//! Owns: what the use cases share. Never: a use case.
+
+use std::sync::Arc;
+
+use crate::Engine;
+use model::{Name, Owner};
+use ports::{Chat, Clock, Embedder, Ids, Shelf, Vault};
+use tokio::sync::{Mutex, Semaphore};
+
+/// Files that are read at a time: each may unfold to hundreds of megabytes.
+const READ_AT_A_TIME: usize = 2;
+
+/// Everything that libraries stand on.
+#[derive(Debug, Clone)]
+pub struct Parts {
+    pub engine: Engine,
+    pub vault: Arc<dyn Vault>,
+    pub shelf: Arc<dyn Shelf>,
+    /// Sorts documents where no chat model does.
+    pub embedder: Arc<dyn Embedder>,
+    /// Sorts documents; the embedder when none, or when it does not answer.
+    pub chat: Option<Arc<dyn Chat>>,
+    pub clock: Arc<dyn Clock>,
+    pub ids: Arc<dyn Ids>,
+}
+
+/// The library of each scope. Cheap to clone; made once for each engine.
+#[derive(Debug, Clone)]
+pub struct Knowledge {
+    pub(crate) parts: Parts,
+    /// Whose the memories are, in every scope.
+    pub(crate) library: Owner,
+    /// One change at a time: what it takes out is what it saw.
+    pub(crate) changing: Arc<Mutex<()>>,
+    pub(crate) reading: Arc<Semaphore>,
+}
+
+impl Knowledge {
+    /// A handle to the libraries of an engine.
+    pub fn new(parts: Parts) -> Self {
+        Self {
+            parts,
+            library: Owner::library(Name::parse("default").expect("a name")),
+            changing: Arc::default(),
+            reading: Arc::new(Semaphore::new(READ_AT_A_TIME)),
+        }
+    }
+}

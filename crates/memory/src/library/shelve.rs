@@ -1,0 +1,336 @@
+//! Uploads, changes, deletions.
+//!
+//! Owns: the order original, Markdown, index, in which a crash leaves the old document or the new and at worst an original,
+//! which `sweep` removes. Never: what a file says.
+
+use std::fmt::Write as _;
+
+use crate::{Curate, EngineError, Forget};
+use documents::{Source, topics};
+use model::{Entry, EntryId, Scope, Timestamp};
+use ports::{ORIGINALS, VaultError, VaultPath};
+use sha2::{Digest as _, Sha256};
+
+use crate::library::api::{Document, Emptied, KnowledgeError, Patch, Stored, Upload};
+use crate::library::knowledge::Knowledge;
+use crate::library::shape::{self, Facts, Place, touched};
+
+/// How many hexadecimal digits of a file's digest tell its versions apart on the shelf.
+pub(crate) const VERSION_DIGITS: usize = 8;
+/// What a document's id shows of a number: twelve hexadecimal digits.
+const ID_BITS: u64 = 0xffff_ffff_ffff;
+/// The longest name of a file on the shelf, in bytes; file systems take 255.
+const NAME_MAX_BYTES: usize = 120;
+
+/// A file that was read.
+struct Reading {
+    source: Source,
+    topics: Vec<documents::Topic>,
+    digest: String,
+    bytes: Vec<u8>,
+}
+
+impl Knowledge {
+    /// Makes a document of a file.
+    pub async fn create(&self, upload: Upload) -> Result<Stored, KnowledgeError> {
+        let (facing, reading) = self.read(upload).await?;
+        let _alone = self.changing.lock().await;
+        let documents = self.documents(&facing.scope).await?;
+        let is_same = |document: &&Document| document.digest.as_deref() == Some(&reading.digest);
+        if let Some(twin) = documents.iter().find(is_same) {
+            let id = twin.id.clone();
+            return Err(KnowledgeError::Duplicate { id });
+        }
+        let id = std::iter::repeat_with(|| format!("d_{:012x}", self.parts.ids.next() & ID_BITS))
+            .find(|id| documents.iter().all(|document| document.id != *id))
+            .expect("ids do not end");
+        let stored = self.store(&id, None, &facing, reading).await;
+        if stored.is_err()
+            && let Err(error) = self.take_back(&facing.scope, &id).await
+        {
+            tracing::warn!(%error, %id, "a document that was refused may be found in part: delete it");
+        }
+        stored
+    }
+
+    /// Makes another file of a document, under the same id.
+    pub async fn replace(&self, id: &str, upload: Upload) -> Result<Stored, KnowledgeError> {
+        self.document(&upload.scope, id).await?;
+        let (facing, reading) = self.read(upload).await?;
+        let _alone = self.changing.lock().await;
+        let before = self.document(&facing.scope, id).await?;
+        let documents = self.documents(&facing.scope).await?;
+        let is_same = |other: &&Document| other.id != id && other.digest.as_deref() == Some(&reading.digest);
+        if let Some(twin) = documents.iter().find(is_same) {
+            let id = twin.id.clone();
+            return Err(KnowledgeError::Duplicate { id });
+        }
+        let stored = self.store(id, Some(before), &facing, reading).await;
+        if stored.is_err()
+            && let Err(error) = self.sweep_one(&facing.scope, id).await
+        {
+            tracing::warn!(%error, %id, "an original that no document is made of stays until the next start");
+        }
+        stored
+    }
+
+    /// Changes a document's title or category; gives what changed, and the document as it stands then.
+    pub async fn patch(
+        &self,
+        scope: &Scope,
+        id: &str,
+        patch: Patch,
+    ) -> Result<(Vec<&'static str>, Document), KnowledgeError> {
+        if let Some(category) = &patch.category {
+            self.check_category(scope, category).await?;
+        }
+        let _alone = self.changing.lock().await;
+        let rows = self.rows_of(scope, id).await?;
+        let document = self.document(scope, id).await?;
+        let title = patch.title.filter(|title| *title != document.title);
+        let category = patch.category.filter(|category| *category != document.category);
+        let changed = [("title", title.is_some()), ("category_id", category.is_some())];
+        let changed: Vec<&str> = changed
+            .into_iter()
+            .filter_map(|(field, is)| is.then_some(field))
+            .collect();
+        if changed.is_empty() {
+            return Ok((changed, document));
+        }
+        let text = rows
+            .iter()
+            .find(|row| shape::is_head(row))
+            .map_or("", |head| &head.text);
+        let zone = &self.parts.engine.settings().zone;
+        let place = self.place(scope, id, document.created);
+        let head = place.head(
+            &title.unwrap_or(document.title),
+            &category.unwrap_or(document.category),
+            &document.summary,
+            touched(text, self.parts.clock.now(), zone),
+        );
+        self.curate(scope, vec![head], Vec::new()).await?;
+        Ok((changed, self.document(scope, id).await?))
+    }
+
+    /// Removes a document, its topics and the file that it was made of, from the vault's history too; gives the number of its
+    /// topics, none when there is no such document.
+    pub async fn delete(&self, scope: &Scope, id: &str) -> Result<Option<usize>, KnowledgeError> {
+        let folder = format!("{ORIGINALS}/{id}");
+        let taken_out = async {
+            let _alone = self.changing.lock().await;
+            let originals = self.parts.shelf.names(scope, &self.library, &folder).await?;
+            let topics = self.remove(scope, id).await?;
+            // Of a deletion that died half-way the original alone was left.
+            Ok((topics, topics.is_some() || !originals.is_empty()))
+        };
+        self.parts.engine.erased(scope, &self.library, taken_out).await
+    }
+
+    /// Removes a whole library: every document, the categories, and what a person put beside them, from the vault's history too.
+    /// One that fails half-way is finished by the next.
+    pub async fn delete_all(&self, scope: &Scope) -> Result<Emptied, KnowledgeError> {
+        let _alone = self.changing.lock().await;
+        let documents = self.documents(scope).await?;
+        let all = Forget::Owner(scope.clone(), self.library.clone());
+        self.parts.engine.forget(all).await?;
+        Ok(Emptied {
+            documents: documents.len(),
+            topics: documents.iter().map(|document| document.topics.len()).sum(),
+        })
+    }
+
+    /// What [`Self::delete`] does, but for the history.
+    async fn remove(&self, scope: &Scope, id: &str) -> Result<Option<usize>, KnowledgeError> {
+        let rows = self.rows_of(scope, id).await?;
+        let topics = rows.iter().filter(|row| !shape::is_head(row)).count();
+        let ids = rows.iter().map(|row| EntryId::new(row.key.id.clone())).collect();
+        self.curate(scope, Vec::new(), ids).await?;
+        self.discard(scope, &format!("{ORIGINALS}/{id}")).await?;
+        Ok((!rows.is_empty()).then_some(topics))
+    }
+
+    /// Removes what a failed upload wrote, also what the index does not have yet.
+    async fn take_back(&self, scope: &Scope, id: &str) -> Result<(), KnowledgeError> {
+        self.parts.engine.sync().await?;
+        self.remove(scope, id).await?;
+        Ok(())
+    }
+
+    /// Reads and sorts a file, before any turn is waited for.
+    async fn read(&self, upload: Upload) -> Result<(Facing, Reading), KnowledgeError> {
+        if let Some(category) = &upload.category {
+            self.check_category(&upload.scope, category).await?;
+        }
+        let reading = {
+            let _turn = self.reading.acquire().await.expect("it is never closed");
+            let (bytes, name, media_type) = (upload.bytes, upload.file_name.clone(), upload.media_type);
+            let read = tokio::task::spawn_blocking(move || {
+                let source = documents::read(&bytes, &name, &media_type)?;
+                Ok::<_, KnowledgeError>(Reading {
+                    topics: topics(&source),
+                    digest: hex(&Sha256::digest(&bytes)),
+                    source,
+                    bytes,
+                })
+            });
+            read.await
+                .map_err(|error| EngineError::Panicked(error.to_string()))??
+        };
+        let title = upload.title.unwrap_or_else(|| reading.source.title.clone());
+        let category = match upload.category {
+            Some(category) => category,
+            None => self.sorted(&upload.scope, &reading.source, &title).await?,
+        };
+        let facing = Facing {
+            scope: upload.scope,
+            title,
+            category,
+            source_name: base_name(&upload.file_name),
+            source_type: upload.source_type,
+        };
+        Ok((facing, reading))
+    }
+
+    async fn store(
+        &self,
+        id: &str,
+        before: Option<Document>,
+        facing: &Facing,
+        reading: Reading,
+    ) -> Result<Stored, KnowledgeError> {
+        let scope = &facing.scope;
+        let now = self.parts.clock.now();
+        let version = reading.digest.get(..VERSION_DIGITS).unwrap_or_default();
+        let kept = format!("{version}-{}", safe_name(&facing.source_name));
+        let name = format!("{ORIGINALS}/{id}/{kept}");
+        let shelf = &self.parts.shelf;
+        let original = shelf.put(scope, &self.library, &name, reading.bytes).await?;
+        let place = self.place(scope, id, before.as_ref().map_or(now, |before| before.created));
+        let facts = Facts {
+            source: Some(facing.source_name.clone()),
+            kind: facing.source_type.clone(),
+            original: Some(original.to_string()),
+            digest: Some(reading.digest),
+            updated: Some(now),
+        };
+        let zone = &self.parts.engine.settings().zone;
+        let text = facts.text(zone);
+        let mut put = vec![place.head(&facing.title, &facing.category, &reading.source.summary, text)];
+        put.extend(reading.topics.iter().map(|topic| place.topic(topic)));
+        let path = self.parts.vault.path_of(&put[0]);
+        let rows = self.rows_of(scope, id).await?;
+        // What a person wrote beside them stays.
+        let ours = rows.iter().filter(|row| shape::is_numbered(row));
+        let gone = ours.map(|row| EntryId::new(row.key.id.clone()));
+        let gone = gone
+            .filter(|id| put.iter().all(|entry| entry.id != *id))
+            .collect();
+        self.curate(scope, put, gone).await?;
+        let folder = format!("{ORIGINALS}/{id}");
+        for other in shelf.names(scope, &self.library, &folder).await? {
+            if other != kept {
+                self.discard(scope, &format!("{folder}/{other}")).await?;
+            }
+        }
+        Ok(Stored {
+            id: id.to_owned(),
+            category: facing.category.clone(),
+            topics: reading.topics.len(),
+            source_name: facing.source_name.clone(),
+            path,
+            original,
+        })
+    }
+
+    pub(crate) fn place<'a>(&'a self, scope: &'a Scope, document: &'a str, created: Timestamp) -> Place<'a> {
+        Place {
+            scope,
+            library: &self.library,
+            document,
+            created,
+        }
+    }
+
+    async fn curate(&self, scope: &Scope, put: Vec<Entry>, remove: Vec<EntryId>) -> Result<(), EngineError> {
+        let curate = Curate {
+            scope: scope.clone(),
+            owner: self.library.clone(),
+            put,
+            remove,
+        };
+        self.parts.engine.curate(curate).await
+    }
+
+    pub(crate) async fn discard(&self, scope: &Scope, name: &str) -> Result<(), VaultError> {
+        self.parts.shelf.discard(scope, &self.library, name).await
+    }
+
+    /// Where a document is written, if no person moved it.
+    pub(crate) fn path_of(&self, scope: &Scope, id: &str) -> VaultPath {
+        let place = self.place(scope, id, Timestamp::default());
+        self.parts.vault.path_of(&place.head("", "", "", String::new()))
+    }
+
+    async fn check_category(&self, scope: &Scope, id: &str) -> Result<(), KnowledgeError> {
+        let categories = self.taxonomy(scope).await?;
+        if categories.iter().any(|category| category.id == id) {
+            return Ok(());
+        }
+        let known: Vec<&str> = categories.iter().map(|category| category.id.as_str()).collect();
+        let message = format!("category_id: there is no `{id}`: use one of {}", known.join(", "));
+        Err(EngineError::Invalid(message).into())
+    }
+}
+
+/// What an upload says of its document, with every gap filled.
+struct Facing {
+    scope: Scope,
+    title: String,
+    category: String,
+    source_name: String,
+    source_type: Option<String>,
+}
+
+/// What a client calls a file, without the folders that it has it in and on one line.
+fn base_name(name: &str) -> String {
+    let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let name: String = name.chars().filter(|c| !c.is_control()).collect();
+    if name.trim().is_empty() {
+        "document".to_owned()
+    } else {
+        name.trim().to_owned()
+    }
+}
+
+/// A name that every file system takes: letters, digits and `._-`, no dot first or last.
+fn safe_name(name: &str) -> String {
+    let plain = |c: char| {
+        if c.is_alphanumeric() || "._-".contains(c) {
+            c
+        } else {
+            '-'
+        }
+    };
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+    let cut = |text: &str, max: usize| {
+        let text: String = text.chars().map(plain).collect();
+        text.get(..text.floor_char_boundary(max))
+            .unwrap_or_default()
+            .trim_matches('.')
+            .to_owned()
+    };
+    let (stem, extension) = (cut(stem, NAME_MAX_BYTES), cut(extension, 16));
+    if extension.is_empty() {
+        stem
+    } else {
+        format!("{stem}.{extension}")
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a string takes any text");
+        text
+    })
+}

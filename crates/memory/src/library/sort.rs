@@ -1,0 +1,121 @@
+//! Which category a document goes into.
+//!
+//! Owns: the taxonomy of a library, and who is asked in which order: a chat model, then vectors. Never: the prompt and what an
+//! answer means (`documents`).
+
+use std::time::Duration;
+
+use documents::Source;
+use documents::taxonomy::{self, Category, OTHERS};
+use model::{Scope, Vector};
+use ports::{ChatError, ChatRequest, EmbedError, EmbedPurpose, TAXONOMY};
+
+use crate::library::api::KnowledgeError;
+use crate::library::knowledge::Knowledge;
+
+/// How alike a document and a category's description must be, as a cosine.
+const LIKENESS_MIN: f32 = 0.15;
+/// How long an upload waits for a chat model, which may be busy with somebody's conversation.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// How much of a document stands for it, in characters.
+const SHOWN_CHARS: usize = 2_000;
+
+impl Knowledge {
+    /// The categories of a library: those of its file, which a person may have changed, or the usual ones.
+    pub(crate) async fn taxonomy(&self, scope: &Scope) -> Result<Vec<Category>, KnowledgeError> {
+        let text = self.parts.shelf.get(scope, &self.library, TAXONOMY).await?;
+        Ok(text.map_or_else(taxonomy::usual, |text| {
+            taxonomy::parse(&String::from_utf8_lossy(&text))
+        }))
+    }
+
+    /// The category of a document; the first one leaves the list of them in the library, to be changed.
+    pub(crate) async fn sorted(
+        &self,
+        scope: &Scope,
+        source: &Source,
+        title: &str,
+    ) -> Result<String, KnowledgeError> {
+        let shelf = &self.parts.shelf;
+        if shelf.get(scope, &self.library, TAXONOMY).await?.is_none() {
+            let text = taxonomy::render(&taxonomy::usual()).into_bytes();
+            shelf.put(scope, &self.library, TAXONOMY, text).await?;
+        }
+        let categories = self.taxonomy(scope).await?;
+        if let Some(category) = self.by_chat(source, title, &categories).await {
+            return Ok(category.id.clone());
+        }
+        let liked = self
+            .by_likeness(source, title, &categories)
+            .await
+            .unwrap_or_else(|error| {
+                tracing::warn!(%error, "a document is not sorted: the embedding model did not answer");
+                None
+            });
+        Ok(liked.map_or_else(|| OTHERS.to_owned(), |category| category.id.clone()))
+    }
+
+    async fn by_chat<'a>(
+        &self,
+        source: &Source,
+        title: &str,
+        categories: &'a [Category],
+    ) -> Option<&'a Category> {
+        let chat = self.parts.chat.as_ref()?;
+        let prompt = taxonomy::prompt(source, title, categories);
+        let request = ChatRequest {
+            schema: Some(("category".to_owned(), prompt.schema)),
+            ..ChatRequest::new(prompt.system, prompt.user, prompt.tokens_max)
+        };
+        let answer = tokio::select! {
+            biased;
+            answer = chat.complete(request) => answer,
+            () = self.parts.clock.sleep(PATIENCE) => Err(ChatError::Unavailable {
+                reason: "it is busy for longer than an upload waits".to_owned(),
+            }),
+        };
+        match answer {
+            Ok(reply) => taxonomy::answer(&reply.content, categories),
+            Err(error) => {
+                tracing::warn!(%error, "a document is sorted without the chat model");
+                None
+            }
+        }
+    }
+
+    async fn by_likeness<'a>(
+        &self,
+        source: &Source,
+        title: &str,
+        categories: &'a [Category],
+    ) -> Result<Option<&'a Category>, EmbedError> {
+        let beginning: String = source.markdown.chars().take(SHOWN_CHARS).collect();
+        let named: Vec<&Category> = categories
+            .iter()
+            .filter(|category| category.id != OTHERS)
+            .collect();
+        let mut texts = vec![format!("{title}\n{}\n{beginning}", source.summary)];
+        texts.extend(
+            named
+                .iter()
+                .map(|category| format!("{}: {}", category.id, category.description)),
+        );
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let vectors = self.parts.embedder.embed(&texts, EmbedPurpose::Passage).await?;
+        let Some((document, descriptions)) = vectors.split_first() else {
+            return Ok(None);
+        };
+        let likeness = descriptions
+            .iter()
+            .map(|description| cosine(document, description));
+        let best = named.into_iter().zip(likeness).max_by(|a, b| a.1.total_cmp(&b.1));
+        Ok(best
+            .filter(|(_, likeness)| *likeness >= LIKENESS_MIN)
+            .map(|(category, _)| category))
+    }
+}
+
+/// Vectors have unit length.
+fn cosine(a: &Vector, b: &Vector) -> f32 {
+    a.iter().zip(b.iter()).map(|(a, b)| a * b).sum()
+}

@@ -1,0 +1,152 @@
+//! Queued messages: the caller does not wait for the disk, later calls find the messages, a session keeps its order.
+
+use std::sync::Arc;
+
+use memory::{Engine, EngineError, Forget, Parts};
+use model::{Scope, SessionKey};
+use ports::{JobId, Transcripts};
+use testkit::faults::Mode;
+use tokio::task::yield_now;
+
+use crate::held::{Call, Held};
+use crate::stage::{Stage, add, name, question, said, session, turns};
+
+/// An engine whose disk holds up what this session brings.
+async fn held_up(stage: &Stage, key: &SessionKey) -> (Arc<Held>, Engine) {
+    let parts = stage.parts();
+    let disk = Held::new(parts.transcripts.clone(), Call::Append, key);
+    let parts = Parts {
+        transcripts: disk.clone(),
+        ..parts
+    };
+    let engine = Engine::start(parts, stage.settings.clone()).await;
+    (disk, engine.expect("nothing is planned to fail"))
+}
+
+async fn take_on(engine: &Engine, key: &SessionKey, minutes: i64, text: &str) {
+    let taken = engine.take_on(add(key, vec![said(key, "ana", minutes, text)]));
+    taken.await.expect("it is taken on");
+}
+
+async fn buffered(stage: &Stage, key: &SessionKey) -> Vec<String> {
+    let buffer = stage.ledger.buffer(key).await.expect("it reads");
+    buffer.iter().map(model::Message::text).collect()
+}
+
+#[tokio::test]
+async fn nobody_waits_for_the_disk_but_who_searches() {
+    let (stage, key) = (Stage::default(), session("talk"));
+    let (disk, engine) = held_up(&stage, &key).await;
+    take_on(&engine, &key, 0, "my cat is called Nougat").await;
+    let mut search = std::pin::pin!(turns(&engine, "ana", "cat"));
+    tokio::select! {
+        biased;
+        found = &mut search => panic!("it did not wait: {found:?}"),
+        () = disk.called() => {}
+    }
+    disk.let_go();
+    assert_eq!(search.await, ["my cat is called Nougat"]);
+}
+
+#[tokio::test]
+async fn who_asks_in_another_scope_does_not_wait() {
+    let (stage, key) = (Stage::default(), session("talk"));
+    let (disk, engine) = held_up(&stage, &key).await;
+    take_on(&engine, &key, 0, "my cat is called Nougat").await;
+    disk.called().await;
+    engine
+        .caught_up(Some(&Scope {
+            project: name("other"),
+            ..Scope::default()
+        }))
+        .await;
+    assert_eq!(buffered(&stage, &key).await.len(), 1);
+    disk.let_go();
+}
+
+#[tokio::test]
+async fn a_session_keeps_its_order_and_others_do_not_wait_for_it() {
+    let (stage, key, other) = (Stage::default(), session("talk"), session("other"));
+    let (disk, engine) = held_up(&stage, &key).await;
+    for n in 0..3 {
+        take_on(&engine, &key, 0, &format!("sentence {n}")).await;
+    }
+    disk.called().await;
+    take_on(&engine, &other, 0, "something else").await;
+    while buffered(&stage, &other).await.is_empty() {
+        yield_now().await;
+    }
+    assert_eq!(buffered(&stage, &key).await, ["sentence 0"], "one at a time");
+    for _ in 0..3 {
+        disk.let_go();
+    }
+    engine.caught_up(None).await;
+    assert_eq!(
+        buffered(&stage, &key).await,
+        ["sentence 0", "sentence 1", "sentence 2"]
+    );
+}
+
+#[tokio::test]
+async fn what_is_forgotten_goes_with_what_was_taken_on_before() {
+    let (stage, key) = (Stage::default(), session("talk"));
+    let engine = stage.open().await;
+    // Nothing else is left to wait for.
+    stage.rest(&engine).await;
+    take_on(&engine, &key, 0, "my cat is called Nougat").await;
+    let forgot = stage.drive(engine.forget(Forget::Session(key))).await;
+    assert_eq!(forgot.expect("it forgets").messages, 1);
+    engine.caught_up(None).await;
+    assert!(stage.ledger.everything().is_empty());
+}
+
+#[tokio::test]
+async fn a_shutdown_loses_nothing_that_was_taken_on() {
+    let (stage, key) = (Stage::default(), session("talk"));
+    let engine = stage.open().await;
+    for n in 0..20 {
+        take_on(&engine, &key, 0, &format!("sentence {n}")).await;
+    }
+    stage.drive(engine.shutdown()).await;
+    assert_eq!(stage.ledger.everything().len(), 20);
+    let late = engine
+        .take_on(add(&key, vec![said(&key, "ana", 1, "too late")]))
+        .await;
+    late.expect_err("it has ended");
+}
+
+#[tokio::test]
+async fn a_shutdown_that_has_no_time_left_leaves_nobody_waiting() {
+    let (stage, key) = (Stage::default(), session("talk"));
+    let (disk, engine) = held_up(&stage, &key).await;
+    take_on(&engine, &key, 0, "my cat is called Nougat").await;
+    disk.called().await;
+    stage.drive(engine.shutdown()).await;
+    let late = engine.search(question("ana", "cat")).await;
+    assert!(matches!(late, Err(EngineError::Stopping)), "{late:?}");
+}
+
+#[tokio::test]
+async fn a_disk_that_fails_once_or_a_panic_holds_up_nothing_behind_it() {
+    for mode in [Mode::Refuse, Mode::Panic] {
+        let (stage, key) = (Stage::default(), session("talk"));
+        let engine = stage.open().await;
+        stage.faults.plan_next("append", mode);
+        take_on(&engine, &key, 0, "the first").await;
+        take_on(&engine, &key, 1, "the second").await;
+        engine.caught_up(None).await;
+        assert_eq!(buffered(&stage, &key).await, ["the second"], "{mode:?}");
+    }
+}
+
+#[tokio::test]
+async fn where_too_many_tasks_wait_the_messages_are_kept_without_one() {
+    let mut stage = Stage::default();
+    stage.settings.session_pending_max = 0;
+    let key = session("talk");
+    let engine = stage.open().await;
+    let mut one = add(&key, vec![said(&key, "ana", 0, "my cat is called Nougat")]);
+    one.task = Some(JobId("task".to_owned()));
+    engine.take_on(one).await.expect("it is taken on");
+    assert_eq!(turns(&engine, "ana", "cat").await, ["my cat is called Nougat"]);
+}

@@ -1,0 +1,409 @@
+//! The n-th call fails, or the process dies at it, for every n: nothing is lost, nothing is done twice.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use memory::{Engine, Forget};
+use model::{EntryKind, Message, Scope};
+
+use crate::stage::{Stage, add, ask, flush, persist, said, session, turns, user, written};
+use testkit::faults::{MODES, Mode};
+
+/// What a client does in the run; it may be asked to do it again after a crash, and does not repeat what was
+/// acknowledged.
+trait Run {
+    async fn prepare(&self, _stage: &Stage) {}
+    async fn run(&self, stage: &Stage, engine: &Engine);
+    async fn check(&self, stage: &Stage, engine: &Engine);
+}
+
+/// Runs it once for each call that it makes, and for each way in which a call can go wrong.
+async fn at_every_call<R: Run>(new: impl Fn() -> (Stage, R)) {
+    let (stage, run) = new();
+    run.prepare(&stage).await;
+    let before = stage.faults.made();
+    let engine = stage.open().await;
+    stage.drive(run.run(&stage, &engine)).await;
+    finish(&stage, &run, engine, "undisturbed").await;
+    let calls = stage.faults.made() - before;
+    assert!(calls > 10, "the run makes {calls} calls only");
+    for mode in MODES {
+        for n in 1..=calls {
+            let (stage, run) = new();
+            run.prepare(&stage).await;
+            disturbed(&stage, &run, n, mode).await;
+        }
+    }
+}
+
+async fn disturbed(stage: &Stage, run: &impl Run, n: usize, mode: Mode) {
+    stage.faults.plan(n, mode);
+    let opened = tokio::select! {
+        biased;
+        () = stage.faults.death() => None,
+        opened = Engine::start(stage.parts(), stage.settings.clone()) => opened.ok(),
+    };
+    let mut engine = None;
+    if let Some(opened) = opened {
+        let survived = tokio::select! {
+            biased;
+            () = stage.faults.death() => false,
+            () = stage.drive(run.run(stage, &opened)) => true,
+        };
+        // What the run itself did not meet, its background work may.
+        let survived = survived
+            && tokio::select! {
+                biased;
+                () = stage.faults.death() => false,
+                _ = stage.rest(&opened) => true,
+            };
+        engine = survived.then_some(opened);
+    }
+    let what = format!("{mode:?} at call {n}, {:?}", stage.faults.hit());
+    let engine = if let Some(engine) = engine {
+        engine
+    } else {
+        stage.faults.lift();
+        let engine = stage.open().await;
+        stage.drive(run.run(stage, &engine)).await;
+        engine
+    };
+    stage.faults.lift();
+    finish(stage, run, engine, &what).await;
+}
+
+#[expect(clippy::print_stdout, reason = "it is shown only when a check fails")]
+async fn finish(stage: &Stage, run: &impl Run, engine: Engine, what: &str) {
+    println!("{what}");
+    assert_eq!(stage.rest(&engine).await, 0, "a job failed");
+    run.check(stage, &engine).await;
+    stage.check().await;
+    engine.shutdown().await;
+}
+
+/// Adds and flushes in two sessions of two users.
+#[derive(Default)]
+struct Memorize {
+    acknowledged: RefCell<BTreeSet<String>>,
+}
+
+impl Memorize {
+    fn texts() -> Vec<(&'static str, &'static str, i64, String)> {
+        let mut texts = Vec::new();
+        for n in 0..3 {
+            texts.push((
+                "one",
+                "ann",
+                n * 2,
+                format!("My violin lesson number {n} went well"),
+            ));
+            texts.push(("one", "bot", n * 2 + 1, format!("Good to hear about lesson {n}")));
+        }
+        texts.push(("one", "ann", 90, "I live in Lisbon".to_owned()));
+        texts.push(("one", "ann", 91, "I work as a baker".to_owned()));
+        texts.push(("two", "bob", 0, "I live in Porto".to_owned()));
+        texts
+    }
+}
+
+impl Run for Memorize {
+    async fn run(&self, _stage: &Stage, engine: &Engine) {
+        for (key, sender, minutes, text) in Self::texts() {
+            if self.acknowledged.borrow().contains(&text) {
+                continue;
+            }
+            let key = session(key);
+            persist(|| engine.add(add(&key, vec![said(&key, sender, minutes, &text)]))).await;
+            self.acknowledged.borrow_mut().insert(text.clone());
+            let found = persist(|| {
+                engine.search(crate::stage::question(
+                    if sender == "bob" { "bob" } else { "ann" },
+                    &text,
+                ))
+            });
+            let found = found.await;
+            assert!(
+                found.messages.iter().any(|hit| hit.doc.text == text),
+                "`{text}` is acknowledged and not found"
+            );
+        }
+        for key in ["one", "two"] {
+            persist(|| engine.flush(flush(&session(key)))).await;
+        }
+    }
+
+    async fn check(&self, stage: &Stage, engine: &Engine) {
+        let of = |owner: &str| {
+            let texts = Self::texts()
+                .into_iter()
+                .filter(|(key, ..)| (*key == "one") == (owner == "ann"));
+            texts.map(|(.., text)| text).collect::<Vec<_>>()
+        };
+        stage.check_told(&of("ann"), &["ann"]);
+        stage.check_told(&of("bob"), &["bob"]);
+        for text in of("ann") {
+            assert!(
+                turns(engine, "ann", &text).await.contains(&text),
+                "`{text}` is not found"
+            );
+        }
+        let facts = stage
+            .vault
+            .entries()
+            .iter()
+            .filter(|(_, entry)| entry.kind == EntryKind::Fact)
+            .count();
+        assert_eq!(facts, 3, "facts were lost or doubled");
+    }
+}
+
+#[tokio::test]
+async fn memorizing_survives_every_fault() {
+    at_every_call(|| (Stage::default(), Memorize::default())).await;
+}
+
+/// A person edited files while nobody was looking.
+struct Edited;
+
+impl Run for Edited {
+    async fn prepare(&self, stage: &Stage) {
+        let engine = stage.open().await;
+        stage.drive(Memorize::default().run(stage, &engine)).await;
+        stage.rest(&engine).await;
+        engine.shutdown().await;
+        let paths = stage.vault.paths();
+        let episodes = paths
+            .iter()
+            .find(|path| path.contains("ann/episode"))
+            .expect("ann has episodes");
+        stage.vault.by_hand(episodes, false, |entries| {
+            assert_eq!(entries.len(), 2, "a pause of an hour makes two episodes");
+            entries.remove(1);
+            "A person wrote this".clone_into(&mut entries[0].subject);
+            entries.push(written(
+                "ann",
+                EntryKind::Episode,
+                "ep_by_hand",
+                200,
+                "The cello is tuned",
+            ));
+        });
+        let bobs = paths
+            .iter()
+            .find(|path| path.contains("bob/episode"))
+            .expect("bob has an episode");
+        stage
+            .vault
+            .rename(bobs, "default/default/users/bob/episode/elsewhere.md");
+    }
+
+    async fn run(&self, _stage: &Stage, engine: &Engine) {
+        persist(|| engine.sync()).await;
+    }
+
+    async fn check(&self, stage: &Stage, engine: &Engine) {
+        let entries = stage.vault.entries();
+        let anns: Vec<_> = entries
+            .iter()
+            .filter(|(_, entry)| entry.owner == user("ann"))
+            .collect();
+        assert_eq!(
+            anns.len(),
+            2,
+            "the deleted episode's facts are still there: {anns:?}"
+        );
+        assert!(crate::stage::finds(engine, "ann", "cello tuned", "cello").await);
+        assert!(
+            !turns(engine, "ann", "Lisbon")
+                .await
+                .iter()
+                .any(|text| text.contains("Lisbon"))
+        );
+        let bobs: Vec<_> = entries
+            .iter()
+            .filter(|(_, entry)| entry.owner == user("bob"))
+            .collect();
+        assert_eq!(bobs.len(), 2, "a moved episode keeps its fact");
+        assert!(
+            turns(engine, "bob", "Porto")
+                .await
+                .contains(&"I live in Porto".to_owned())
+        );
+    }
+}
+
+#[tokio::test]
+async fn syncing_survives_every_fault() {
+    at_every_call(|| (Stage::default(), Edited)).await;
+}
+
+/// The index was deleted; while it is rebuilt, people add and edit.
+struct Rebuilt(Memorize);
+
+impl Run for Rebuilt {
+    async fn prepare(&self, stage: &Stage) {
+        let engine = stage.open().await;
+        stage.drive(Memorize::default().run(stage, &engine)).await;
+        stage.rest(&engine).await;
+        engine.shutdown().await;
+    }
+
+    async fn run(&self, stage: &Stage, engine: &Engine) {
+        let three = session("three");
+        let text = "The oboe needs a new reed".to_owned();
+        let meanwhile = async {
+            if !self.0.acknowledged.borrow().contains(&text) {
+                persist(|| engine.add(add(&three, vec![said(&three, "ann", 300, &text)]))).await;
+                self.0.acknowledged.borrow_mut().insert(text.clone());
+            }
+            persist(|| engine.flush(flush(&three))).await;
+            let edited = stage
+                .vault
+                .entries()
+                .iter()
+                .any(|(_, entry)| entry.id.as_str() == "ep_meanwhile");
+            if !edited {
+                let path = stage
+                    .vault
+                    .paths()
+                    .into_iter()
+                    .find(|path| path.contains("bob/episode"));
+                stage
+                    .vault
+                    .by_hand(&path.expect("bob has an episode"), true, |entries| {
+                        entries.push(written(
+                            "bob",
+                            EntryKind::Episode,
+                            "ep_meanwhile",
+                            5,
+                            "A tuba arrived",
+                        ));
+                    });
+            }
+        };
+        futures::future::join(persist(|| engine.rebuild(None)), meanwhile).await;
+    }
+
+    async fn check(&self, stage: &Stage, engine: &Engine) {
+        stage.check_told(&["The oboe needs a new reed".to_owned()], &["ann"]);
+        for (owner, text) in [
+            ("ann", "oboe"),
+            ("ann", "Lisbon"),
+            ("bob", "tuba"),
+            ("bob", "Porto"),
+        ] {
+            assert!(
+                crate::stage::finds(engine, owner, text, text).await,
+                "`{text}` is not found"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn rebuilding_survives_every_fault() {
+    at_every_call(|| (Stage::default(), Rebuilt(Memorize::default()))).await;
+}
+
+/// Forgets a session, an episode, an owner and an owner's part of a session.
+struct Forgets;
+
+impl Run for Forgets {
+    async fn prepare(&self, stage: &Stage) {
+        let engine = stage.open().await;
+        stage.drive(Memorize::default().run(stage, &engine)).await;
+        let (both, open, part) = (session("both"), session("open"), session("part"));
+        let shared = [
+            said(&both, "ann", 400, "We share the piano"),
+            said(&both, "cid", 401, "Yes, the piano is ours"),
+        ];
+        stage
+            .drive(persist(|| engine.add(add(&both, shared.to_vec()))))
+            .await;
+        stage.drive(persist(|| engine.flush(flush(&both)))).await;
+        stage
+            .drive(persist(|| {
+                engine.add(add(&open, vec![said(&open, "ann", 500, "The harp is buffered")]))
+            }))
+            .await;
+        let parted = [
+            said(&part, "ann", 600, "The drum is loud"),
+            said(&part, "dan", 601, "It is my drum"),
+        ];
+        stage
+            .drive(persist(|| engine.add(add(&part, parted.to_vec()))))
+            .await;
+        stage.drive(persist(|| engine.flush(flush(&part)))).await;
+        stage
+            .drive(persist(|| {
+                engine.add(add(&part, vec![said(&part, "ann", 700, "The gong is buffered")]))
+            }))
+            .await;
+        stage.rest(&engine).await;
+        crate::pages::made_of(stage, &engine, &session("one")).await;
+        engine.shutdown().await;
+    }
+
+    async fn run(&self, stage: &Stage, engine: &Engine) {
+        let scope = Scope::default();
+        persist(|| engine.forget(Forget::OwnerInSession(session("part"), user("ann")))).await;
+        persist(|| engine.forget(Forget::Session(session("one")))).await;
+        persist(|| engine.forget(Forget::Session(session("open")))).await;
+        persist(|| engine.forget(Forget::Owner(scope.clone(), user("bob")))).await;
+        let entries = stage.vault.entries();
+        let cids = entries.iter().filter(|(_, entry)| entry.owner == user("cid"));
+        let ids: Vec<_> = cids.map(|(_, entry)| entry.id.clone()).collect();
+        persist(|| engine.forget(Forget::Entries(scope.clone(), user("cid"), ids.clone()))).await;
+    }
+
+    async fn check(&self, stage: &Stage, engine: &Engine) {
+        let entries = stage.vault.entries();
+        let left: BTreeSet<_> = entries
+            .iter()
+            .map(|(_, entry)| (entry.owner.clone(), entry.session.clone()))
+            .collect();
+        let expected = [("ann", "both"), ("dan", "part")];
+        assert_eq!(
+            left,
+            expected
+                .map(|(owner, key)| (user(owner), Some(session(key).session)))
+                .into(),
+            "only what ann shares with cid is left, and dan's part"
+        );
+        crate::pages::are_forgotten(stage);
+        let messages = stage.ledger.everything();
+        let texts: Vec<String> = messages
+            .iter()
+            .map(|(message, _)| Message::text(message))
+            .collect();
+        assert_eq!(
+            texts,
+            ["We share the piano", "Yes, the piano is ours", "It is my drum"]
+        );
+        assert_eq!(
+            turns(engine, "dan", "drum").await.len(),
+            2,
+            "what he heard is his"
+        );
+        for owner in ["ann", "bob", "cid"] {
+            for word in ["violin", "Lisbon", "harp", "Porto", "drum", "gong"] {
+                let found = ask(engine, owner, word).await;
+                assert!(
+                    found.messages.iter().all(|hit| !hit.doc.text.contains(word)),
+                    "`{word}` came back"
+                );
+                assert!(
+                    found.memories.iter().all(|hit| !hit.doc.text.contains(word)),
+                    "`{word}` came back"
+                );
+            }
+        }
+        assert!(turns(engine, "cid", "piano").await.is_empty());
+        assert_eq!(turns(engine, "ann", "piano").await.len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn forgetting_survives_every_fault() {
+    at_every_call(|| (Stage::default(), Forgets)).await;
+}

@@ -1,0 +1,493 @@
+//! What a person does to the files reaches search, and nothing else suffers.
+
+use memory::{EditEntry, Engine, EngineError, Forget, Search};
+use model::{Comparison, Field, Value};
+use model::{EntryKind, Filter, Origin, Parent, ParentKind, Scope, SessionId};
+use ports::VaultError;
+
+use crate::stage::{Stage, finds, flush, question, say, session, turns, user, written};
+use testkit::faults::Mode;
+
+const FACTS: &str = "default/default/users/ann/fact/2024-05-08.md";
+const EPISODES: &str = "default/default/users/ann/episode/2024-05-08.md";
+
+/// One episode of ann's with its fact, written and indexed; ann is at hand.
+async fn remembered() -> (Stage, Engine) {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let key = session("s");
+    say(&engine, &key, "ann", 0, "I live in Lisbon").await;
+    say(&engine, &key, "ann", 1, "The violin is out of tune").await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    assert_eq!(stage.rest(&engine).await, 0);
+    assert!(finds(&engine, "ann", "violin", "violin").await);
+    assert_eq!(stage.vault.paths(), [EPISODES, FACTS]);
+    (stage, engine)
+}
+
+/// Waits until the watcher has carried everything over.
+async fn carried_over(stage: &Stage, engine: &Engine) {
+    stage.rest(engine).await;
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn an_entry_that_is_added_is_found() {
+    let (stage, engine) = remembered().await;
+    stage.vault.by_hand(FACTS, true, |entries| {
+        entries.push(written(
+            "ann",
+            EntryKind::Fact,
+            "af_hand",
+            5,
+            "Ann owns a theremin",
+        ));
+    });
+    carried_over(&stage, &engine).await;
+    assert!(finds(&engine, "ann", "theremin", "theremin").await);
+}
+
+#[tokio::test]
+async fn the_watcher_alone_carries_an_edit_over() {
+    let (stage, engine) = remembered().await;
+    stage.vault.by_hand(FACTS, true, |entries| {
+        entries.push(written(
+            "ann",
+            EntryKind::Fact,
+            "af_hand",
+            5,
+            "Ann owns a theremin",
+        ));
+    });
+    let seen = async {
+        while !finds(&engine, "ann", "theremin", "theremin").await {
+            tokio::task::yield_now().await;
+        }
+    };
+    stage.drive(seen).await;
+}
+
+#[tokio::test]
+async fn a_changed_text_takes_the_place_of_the_old_one() {
+    let (stage, engine) = remembered().await;
+    stage.vault.by_hand(EPISODES, true, |entries| {
+        "All about a glockenspiel".clone_into(&mut entries[0].subject);
+    });
+    carried_over(&stage, &engine).await;
+    assert!(finds(&engine, "ann", "glockenspiel", "glockenspiel").await);
+}
+
+#[tokio::test]
+async fn an_inline_key_counts_as_much_as_a_text() {
+    let (stage, engine) = remembered().await;
+    let in_session = |name: &str| Search {
+        filter: Some(Filter::Compare(
+            Field::SessionId,
+            Comparison::Eq,
+            Value::Text(name.to_owned()),
+        )),
+        messages_max: 0,
+        ..question("ann", "violin Lisbon")
+    };
+    let count = |found: memory::Found| found.memories.len();
+    assert!(count(engine.search(in_session("s")).await.expect("it answers")) > 0);
+    stage.vault.by_hand(EPISODES, true, |entries| {
+        entries[0].session = Some(SessionId::new("renamed"));
+    });
+    stage.vault.by_hand(FACTS, true, |entries| {
+        entries[0].session = Some(SessionId::new("renamed"));
+    });
+    carried_over(&stage, &engine).await;
+    assert_eq!(
+        count(engine.search(in_session("s")).await.expect("it answers")),
+        0
+    );
+    assert!(count(engine.search(in_session("renamed")).await.expect("it answers")) > 0);
+}
+
+#[tokio::test]
+async fn an_episode_that_is_deleted_takes_its_facts_along() {
+    let (stage, engine) = remembered().await;
+    stage.vault.by_hand(EPISODES, true, Vec::clear);
+    carried_over(&stage, &engine).await;
+    assert!(stage.vault.entries().is_empty(), "a fact outlived its episode");
+    assert!(!finds(&engine, "ann", "Lisbon", "Lisbon").await);
+    assert!(turns(&engine, "ann", "violin").await.is_empty());
+}
+
+#[tokio::test]
+async fn a_fact_that_is_deleted_leaves_its_episode() {
+    let (stage, engine) = remembered().await;
+    stage.vault.delete(FACTS);
+    carried_over(&stage, &engine).await;
+    assert_eq!(stage.vault.entries().len(), 1);
+    assert!(
+        turns(&engine, "ann", "Lisbon")
+            .await
+            .contains(&"I live in Lisbon".to_owned())
+    );
+}
+
+#[tokio::test]
+async fn a_file_that_moves_loses_nothing() {
+    let (stage, engine) = remembered().await;
+    stage
+        .vault
+        .rename(EPISODES, "default/default/users/ann/episode/a.md");
+    stage.vault.rename(FACTS, "default/default/users/ann/fact/z.md");
+    carried_over(&stage, &engine).await;
+    assert_eq!(stage.vault.entries().len(), 2);
+    assert!(turns(&engine, "ann", "violin").await.len() == 2);
+}
+
+#[tokio::test]
+async fn an_entry_that_moves_between_files_keeps_what_hangs_on_it() {
+    let (stage, engine) = remembered().await;
+    // The new place is seen first, the old one later.
+    let mut moved = Vec::new();
+    stage
+        .vault
+        .by_hand(EPISODES, false, |entries| moved.clone_from(entries));
+    stage
+        .vault
+        .by_hand("default/default/users/ann/episode/z.md", true, |entries| {
+            *entries = moved;
+        });
+    stage
+        .drive(async {
+            engine.sync().await.expect("it syncs");
+        })
+        .await;
+    stage.vault.by_hand(EPISODES, true, Vec::clear);
+    stage.rest(&engine).await;
+    assert_eq!(stage.vault.entries().len(), 2, "the fact is gone");
+    assert_eq!(turns(&engine, "ann", "violin").await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_broken_file_is_reported_and_stops_nothing() {
+    let (stage, engine) = remembered().await;
+    stage.vault.set_broken(EPISODES, true);
+    stage.drive(engine.sync()).await.expect("it syncs");
+    let broken = engine.status().await.expect("it answers").broken_files;
+    assert_eq!(broken.len(), 1);
+    assert_eq!(&*broken[0].path, EPISODES);
+    assert!(
+        turns(&engine, "ann", "violin")
+            .await
+            .contains(&"The violin is out of tune".to_owned())
+    );
+    assert_eq!(stage.vault.entries().len(), 2, "a fact was taken for an orphan");
+
+    // What would be appended to the broken file waits, is found, and is written once the file is repaired.
+    let (mine, other) = (session("mine"), session("other"));
+    say(&engine, &mine, "ann", 20, "A kazoo concert").await;
+    say(&engine, &other, "bob", 20, "Bob plays the lute").await;
+    engine.flush(flush(&mine)).await.expect("it cuts");
+    engine.flush(flush(&other)).await.expect("it cuts");
+    let failed = stage.drive(engine.settle(None)).await.expect("it settles");
+    assert_eq!(failed, 1);
+    assert!(
+        turns(&engine, "ann", "kazoo")
+            .await
+            .contains(&"A kazoo concert".to_owned())
+    );
+    stage.check_told(&["Bob plays the lute".to_owned()], &["bob"]);
+
+    stage.vault.set_broken(EPISODES, false);
+    let written = async {
+        while engine.settle(None).await.expect("it settles") > 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    stage.drive(written).await;
+    carried_over(&stage, &engine).await;
+    stage.check_told(&["A kazoo concert".to_owned()], &["ann"]);
+    assert!(engine.status().await.expect("it answers").problems().is_empty());
+}
+
+#[tokio::test]
+async fn an_entry_that_cannot_be_read_is_not_taken_for_deleted() {
+    let (stage, engine) = remembered().await;
+    let id = stage.vault.entries()[0].1.id.clone();
+    stage.vault.set_problem(EPISODES, Some(id.as_str()));
+    stage.drive(engine.sync()).await.expect("it syncs");
+    assert_eq!(stage.vault.entries().len(), 2, "its fact is gone");
+    assert_eq!(turns(&engine, "ann", "violin").await.len(), 2);
+    assert_eq!(engine.status().await.expect("it answers").broken_files.len(), 1);
+    stage.vault.set_problem(EPISODES, None);
+    carried_over(&stage, &engine).await;
+    assert!(engine.status().await.expect("it answers").broken_files.is_empty());
+}
+
+#[tokio::test]
+async fn what_the_engine_writes_itself_is_not_read_back() {
+    let (stage, engine) = remembered().await;
+    let reads = stage.vault.reads();
+    let key = session("more");
+    say(&engine, &key, "ann", 10, "I play the accordion").await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    stage.rest(&engine).await;
+    assert_eq!(stage.vault.reads(), reads, "its own writes were parsed");
+}
+
+#[tokio::test]
+async fn an_edit_that_nobody_has_seen_survives_an_append() {
+    let (stage, engine) = remembered().await;
+    stage.vault.by_hand(EPISODES, false, |entries| {
+        "All about a glockenspiel".clone_into(&mut entries[0].subject);
+    });
+    let key = session("more");
+    say(&engine, &key, "ann", 10, "I play the accordion").await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    carried_over(&stage, &engine).await;
+    assert!(finds(&engine, "ann", "glockenspiel", "glockenspiel").await);
+    assert!(finds(&engine, "ann", "accordion", "accordion").await);
+}
+
+#[tokio::test]
+async fn an_edit_through_the_engine_is_an_edit_of_the_file() {
+    let (stage, engine) = remembered().await;
+    let entries = stage.vault.entries();
+    let (_, episode) = entries
+        .iter()
+        .find(|(_, entry)| entry.kind == EntryKind::Episode)
+        .expect("there is one");
+    let edit = EditEntry {
+        scope: Scope::default(),
+        owner: user("ann"),
+        id: episode.id.clone(),
+        subject: Some("All about a glockenspiel".to_owned()),
+        summary: None,
+        body: None,
+    };
+    engine.edit(edit.clone()).await.expect("it edits");
+    assert!(finds(&engine, "ann", "glockenspiel", "glockenspiel").await);
+    let (_, edited) = stage
+        .vault
+        .entries()
+        .into_iter()
+        .find(|(_, e)| e.id == episode.id)
+        .expect("it stays");
+    assert_eq!((edited.origin, edited.author.as_deref()), (Origin::Hand, None));
+    assert_eq!(edited.turns, episode.turns, "what was said stays as it was said");
+    carried_over(&stage, &engine).await;
+
+    let missing = EditEntry {
+        id: model::EntryId::new("ep_none"),
+        ..edit.clone()
+    };
+    assert!(matches!(
+        engine.edit(missing).await,
+        Err(memory::EngineError::NotFound { .. })
+    ));
+    let stranger = EditEntry {
+        owner: user("bob"),
+        ..edit
+    };
+    assert!(matches!(
+        engine.edit(stranger).await,
+        Err(memory::EngineError::NotFound { .. })
+    ));
+}
+
+#[tokio::test]
+async fn a_fact_written_under_an_episode_by_hand_goes_with_it() {
+    let (stage, engine) = remembered().await;
+    let id = stage.vault.entries()[0].1.id.as_str().to_owned();
+    stage
+        .vault
+        .by_hand("default/default/users/ann/fact/2020-01-01.md", true, |entries| {
+            let mut fact = written("ann", EntryKind::Fact, "af_mine", 5, "Ann owns a theremin");
+            fact.parent = Some(Parent {
+                kind: ParentKind::Episode,
+                id,
+            });
+            entries.push(fact);
+            entries.push(written(
+                "ann",
+                EntryKind::Fact,
+                "af_free",
+                6,
+                "Ann owns a didgeridoo",
+            ));
+        });
+    carried_over(&stage, &engine).await;
+    stage.vault.delete(EPISODES);
+    carried_over(&stage, &engine).await;
+    let left: Vec<String> = stage
+        .vault
+        .entries()
+        .iter()
+        .map(|(_, entry)| entry.id.to_string())
+        .collect();
+    assert_eq!(left, ["af_free"]);
+}
+
+#[tokio::test]
+async fn a_file_that_may_not_be_read_is_reported_and_stops_nothing() {
+    let (stage, engine) = remembered().await;
+    stage.vault.by_hand(EPISODES, false, |entries| {
+        "All about a glockenspiel".clone_into(&mut entries[0].subject);
+    });
+    stage.vault.set_unreadable(EPISODES, true);
+    stage.vault.by_hand(FACTS, false, |entries| {
+        entries.push(written(
+            "ann",
+            EntryKind::Fact,
+            "af_hand",
+            5,
+            "Ann owns a theremin",
+        ));
+    });
+    engine.sync().await.expect_err("it says so");
+    assert!(
+        finds(&engine, "ann", "theremin", "theremin").await,
+        "the other file was not read"
+    );
+    assert_eq!(
+        turns(&engine, "ann", "violin").await.len(),
+        2,
+        "what was read before is still there"
+    );
+    assert_eq!(engine.status().await.expect("it answers").broken_files.len(), 1);
+
+    // An index built meanwhile is built without it, and catches up.
+    engine.rebuild(None).await.expect("it builds");
+    assert!(finds(&engine, "ann", "theremin", "theremin").await);
+    stage.vault.set_unreadable(EPISODES, false);
+    carried_over(&stage, &engine).await;
+    assert!(finds(&engine, "ann", "glockenspiel", "glockenspiel").await);
+    assert!(engine.status().await.expect("it answers").problems().is_empty());
+}
+
+#[tokio::test]
+async fn an_index_built_while_a_file_is_broken_catches_up_when_it_is_repaired() {
+    let (stage, engine) = remembered().await;
+    stage.vault.set_broken(EPISODES, true);
+    stage.drive(engine.sync()).await.expect("it syncs");
+    engine.rebuild(None).await.expect("it builds");
+    assert_eq!(engine.status().await.expect("it answers").broken_files.len(), 1);
+    stage.vault.set_broken(EPISODES, false);
+    carried_over(&stage, &engine).await;
+    assert_eq!(turns(&engine, "ann", "violin").await.len(), 2);
+}
+
+#[tokio::test]
+async fn facts_in_a_broken_file_go_when_it_is_repaired() {
+    let (stage, engine) = remembered().await;
+    stage.vault.set_broken(FACTS, true);
+    stage.drive(engine.sync()).await.expect("it syncs");
+    stage.vault.by_hand(EPISODES, true, Vec::clear);
+    engine.sync().await.expect_err("it says so");
+    assert_eq!(stage.vault.entries().len(), 1);
+    assert!(
+        turns(&engine, "ann", "violin").await.is_empty(),
+        "the episode is gone at once"
+    );
+    stage.vault.set_broken(FACTS, false);
+    carried_over(&stage, &engine).await;
+    assert!(stage.vault.entries().is_empty(), "a fact outlived its episode");
+}
+
+#[tokio::test]
+async fn what_was_deleted_between_two_attempts_is_not_written_again() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let key = session("s");
+    say(&engine, &key, "ann", 0, "I live in Lisbon").await;
+    stage.faults.plan_next("complete", Mode::Refuse);
+    engine.flush(flush(&key)).await.expect("it cuts");
+    while stage.faults.hit().is_none() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(stage.vault.paths(), [EPISODES, FACTS]);
+    stage.vault.delete(FACTS);
+    carried_over(&stage, &engine).await;
+    assert_eq!(stage.vault.paths(), [EPISODES], "it came back");
+}
+
+/// A link in a file's place, seen by the watcher or found by a look at everything.
+#[tokio::test]
+async fn a_link_in_a_files_place_is_reported_and_stops_nothing() {
+    for watched in [true, false] {
+        let (stage, engine) = remembered().await;
+        stage.vault.set_link(EPISODES, true, watched);
+        stage.vault.by_hand(FACTS, false, |entries| {
+            entries.push(written(
+                "ann",
+                EntryKind::Fact,
+                "af_hand",
+                5,
+                "Ann owns a theremin",
+            ));
+        });
+        stage.rest(&engine).await;
+        engine.sync().await.expect("the others are carried over");
+        assert!(finds(&engine, "ann", "theremin", "theremin").await);
+        assert!(
+            finds(&engine, "ann", "violin", "violin").await,
+            "what is known of the file is not taken for deleted"
+        );
+        let status = engine.status().await.expect("it answers");
+        let broken: Vec<&str> = status.broken_files.iter().map(|file| &*file.path).collect();
+        assert_eq!(broken, [EPISODES], "watched: {watched}");
+        assert!(status.problems()[0].contains("link"), "{:?}", status.problems());
+
+        // What belongs into that file waits, is told, and is not given up.
+        let key = session("t");
+        say(&engine, &key, "ann", 90, "The cello too").await;
+        engine.flush(flush(&key)).await.expect("it cuts");
+        assert_eq!(stage.drive(engine.settle(None)).await.expect("it settles"), 1);
+        let status = engine.status().await.expect("it answers");
+        assert_eq!((status.stuck, status.jobs.failed), (1, 0));
+        assert!(
+            turns(&engine, "ann", "cello")
+                .await
+                .contains(&"The cello too".to_owned())
+        );
+
+        stage.vault.set_link(EPISODES, false, true);
+        let written = async {
+            while engine.settle(None).await.expect("it settles") > 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        stage.drive(written).await;
+        carried_over(&stage, &engine).await;
+        let status = engine.status().await.expect("it answers");
+        assert!(status.problems().is_empty(), "{:?}", status.problems());
+        stage.check_told(&["The cello too".to_owned()], &["ann"]);
+    }
+}
+
+#[tokio::test]
+async fn facts_behind_a_link_go_with_their_episode_when_they_are_back() {
+    let (stage, engine) = remembered().await;
+    stage.vault.set_link(FACTS, true, true);
+    stage.vault.delete(EPISODES);
+    stage.rest(&engine).await;
+    engine.sync().await.expect("it is no error");
+    let status = engine.status().await.expect("it answers");
+    assert_eq!(status.broken_files.len(), 1);
+    assert!(!finds(&engine, "ann", "violin", "violin").await);
+    stage.vault.set_link(FACTS, false, true);
+    stage.rest(&engine).await;
+    carried_over(&stage, &engine).await;
+    assert!(stage.vault.entries().is_empty(), "its facts are gone too");
+}
+
+#[tokio::test]
+async fn a_link_that_is_in_the_way_of_forgetting_or_editing_is_told() {
+    let (stage, engine) = remembered().await;
+    stage.vault.set_link(FACTS, true, true);
+    let forget = || engine.forget(Forget::Session(session("s")));
+    assert!(matches!(
+        forget().await,
+        Err(EngineError::Vault(VaultError::Outside { .. }))
+    ));
+    stage.vault.set_link(FACTS, false, true);
+    forget().await.expect("nothing is in the way");
+    carried_over(&stage, &engine).await;
+    assert!(stage.vault.entries().is_empty() && stage.ledger.everything().is_empty());
+}

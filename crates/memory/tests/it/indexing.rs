@@ -1,0 +1,354 @@
+//! The index can be lost, broken, of another model: no answer is.
+
+use std::sync::{Arc, Mutex};
+
+use memory::{Engine, EngineError, Found, Method, Progress};
+use model::EntryKind;
+use ports::{Embedder, IndexError, IndexHealth};
+use testkit::index::MemoryIndex;
+use testkit::models::HashEmbedder;
+
+use crate::slow::At;
+use crate::stage::{Stage, ask, finds, flush, question, say, session, turns, written};
+use testkit::faults::Mode;
+
+async fn remember(stage: &Stage, engine: &Engine) {
+    for n in 0..6 {
+        let key = session(&format!("s{n}"));
+        say(
+            engine,
+            &key,
+            "ann",
+            n * 60,
+            &format!("Lesson {n} was about the violin"),
+        )
+        .await;
+        say(
+            engine,
+            &key,
+            "bob",
+            n * 60 + 1,
+            &format!("Lesson {n} was about the viola"),
+        )
+        .await;
+        engine.flush(flush(&key)).await.expect("it cuts");
+    }
+    let open = session("open");
+    say(engine, &open, "ann", 600, "The violin is still open").await;
+    assert_eq!(stage.rest(engine).await, 0);
+}
+
+async fn answers(engine: &Engine) -> Vec<Found> {
+    let mut answers = Vec::new();
+    for owner in ["ann", "bob"] {
+        for query in ["violin", "lesson 3", "viola lesson", "still open"] {
+            for method in [Method::Keyword, Method::Vector, Method::Hybrid] {
+                let search = memory::Search {
+                    method,
+                    ..question(owner, query)
+                };
+                answers.push(engine.search(search).await.expect("it answers"));
+            }
+        }
+    }
+    answers
+}
+
+#[tokio::test]
+async fn a_deleted_index_loses_no_answer() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    remember(&stage, &engine).await;
+    let before = answers(&engine).await;
+    engine.shutdown().await;
+    stage.index.wipe();
+    let engine = stage.open().await;
+    // The first question waits until there is something to answer from.
+    assert_eq!(answers(&engine).await, before);
+    stage.rest(&engine).await;
+    stage.check().await;
+    assert_eq!(
+        engine.status().await.expect("it answers").index,
+        IndexHealth::Ready
+    );
+}
+
+#[tokio::test]
+async fn a_rebuild_changes_no_answer_and_tells_how_far_it_is() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    remember(&stage, &engine).await;
+    let before = answers(&engine).await;
+    let heard: Arc<Mutex<Vec<Progress>>> = Arc::default();
+    let ear = heard.clone();
+    let on = Arc::new(move |progress| ear.lock().expect("no panic").push(progress));
+    let built = engine.rebuild(Some(on)).await.expect("it builds");
+    assert_eq!(built.entries_added, stage.vault.entries().len());
+    assert_eq!(answers(&engine).await, before);
+    let heard = heard.lock().expect("no panic").clone();
+    let last = heard.last().expect("it tells");
+    assert_eq!(
+        (last.done, last.total),
+        (stage.index.rows().len(), stage.index.rows().len())
+    );
+    assert!(engine.status().await.expect("it answers").rebuilding.is_none());
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn a_lost_ledger_of_files_is_made_good() {
+    let mut stage = Stage::default();
+    let engine = stage.open().await;
+    remember(&stage, &engine).await;
+    engine.shutdown().await;
+    // Deleted while nobody looked, and nobody knows that it was indexed.
+    let path = stage
+        .vault
+        .paths()
+        .into_iter()
+        .find(|path| path.contains("bob/episode"))
+        .expect("bob has one");
+    stage.vault.by_hand(&path, false, |entries| {
+        entries.pop();
+    });
+    stage.ledger = Arc::default();
+    let engine = stage.open().await;
+    stage.rest(&engine).await;
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn an_index_that_breaks_while_it_serves_is_built_anew() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    remember(&stage, &engine).await;
+    let before = answers(&engine).await;
+    stage.index.damage("a file is missing");
+    // Owners at hand go on; a job, or an owner who is not at hand, finds out.
+    assert!(finds(&engine, "ann", "violin", "violin").await);
+    let stranger = engine.search(question("cid", "violin")).await;
+    assert!(matches!(
+        stranger,
+        Err(EngineError::Index(IndexError::Unusable { .. }))
+    ));
+    let key = session("late");
+    say(&engine, &key, "ann", 900, "A saxophone").await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    assert_eq!(stage.rest(&engine).await, 0);
+    assert!(
+        turns(&engine, "ann", "saxophone")
+            .await
+            .contains(&"A saxophone".to_owned())
+    );
+    assert_eq!(answers(&engine).await.len(), before.len());
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn another_embedder_takes_over_while_search_goes_on() {
+    let mut stage = Stage::default();
+    let engine = stage.open().await;
+    remember(&stage, &engine).await;
+    engine.shutdown().await;
+
+    stage.embedder = Arc::new(HashEmbedder::named("another", 32));
+    stage.embedder.set_failing(true);
+    let engine = stage.open().await;
+    let found = ask(&engine, "ann", "violin").await;
+    assert_eq!(
+        found.method,
+        Method::Keyword,
+        "vectors of two models are never compared"
+    );
+    assert!(!found.messages.is_empty());
+    // What is remembered meanwhile is found too.
+    let key = session("late");
+    say(&engine, &key, "ann", 900, "A saxophone").await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    engine.settle(None).await.expect("it settles");
+    assert!(
+        turns(&engine, "ann", "saxophone")
+            .await
+            .contains(&"A saxophone".to_owned())
+    );
+    assert!(matches!(
+        stage.index_health().await,
+        IndexHealth::NeedsRebuild { .. }
+    ));
+
+    stage.embedder.set_failing(false);
+    let ready = async {
+        while stage.index_health().await != IndexHealth::Ready {
+            tokio::task::yield_now().await;
+        }
+    };
+    stage.drive(ready).await;
+    stage.rest(&engine).await;
+    assert_eq!(ask(&engine, "ann", "violin").await.method, Method::Hybrid);
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn vectors_of_two_models_never_meet_while_the_index_is_built_anew() {
+    let mut stage = Stage::default();
+    let engine = stage.open().await;
+    remember(&stage, &engine).await;
+    engine.shutdown().await;
+    stage.embedder = Arc::new(HashEmbedder::named("another", 32));
+    // The first try fails, and the clock stands until the second.
+    stage.faults.plan_next("publish", Mode::Refuse);
+    let engine = stage.open().await;
+    while stage.faults.hit().is_none() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(ask(&engine, "ann", "violin").await.method, Method::Keyword);
+    let key = session("late");
+    say(&engine, &key, "ann", 900, "A saxophone").await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    assert_eq!(engine.settle(None).await.expect("it settles"), 0);
+    assert!(
+        turns(&engine, "ann", "saxophone")
+            .await
+            .contains(&"A saxophone".to_owned())
+    );
+    let ready = async {
+        while stage.index_health().await != IndexHealth::Ready {
+            tokio::task::yield_now().await;
+        }
+    };
+    stage.drive(ready).await;
+    stage.rest(&engine).await;
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn what_is_written_while_the_index_is_built_is_in_it_when_it_is() {
+    let stage = Stage::default();
+    let (slow, engine) = stage.open_slow().await;
+    remember(&stage, &engine).await;
+    slow.arm(At::StageAdd);
+    let building = {
+        let engine = engine.clone();
+        tokio::spawn(async move { engine.rebuild(None).await })
+    };
+    slow.called().await;
+    // Every file was read. What is written and forgotten now is so in the old index.
+    let key = session("late");
+    say(&engine, &key, "ann", 2, "A saxophone").await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    engine.settle(None).await.expect("it settles");
+    engine
+        .forget(memory::Forget::Session(session("s3")))
+        .await
+        .expect("it forgets");
+    slow.let_go();
+    building.await.expect("no panic").expect("it builds");
+    assert!(
+        turns(&engine, "ann", "saxophone")
+            .await
+            .contains(&"A saxophone".to_owned())
+    );
+    assert!(
+        !finds(&engine, "ann", "lesson 3", "Lesson 3").await,
+        "it came back"
+    );
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn a_slow_embedder_does_not_keep_a_new_index_from_answering() {
+    let stage = Stage {
+        embedder: Arc::new(HashEmbedder::new(64).slow()),
+        ..Stage::default()
+    };
+    let engine = stage.open().await;
+    remember(&stage, &engine).await;
+    engine.shutdown().await;
+    stage.index.wipe();
+    stage.embedder.set_failing(true);
+    let engine = stage.open().await;
+    assert!(
+        turns(&engine, "ann", "violin").await.len() > 3,
+        "its words are found at once"
+    );
+    stage.embedder.set_failing(false);
+    let embedded = async {
+        while stage.index.rows().iter().any(|row| row.vector.is_none()) {
+            tokio::task::yield_now().await;
+        }
+    };
+    stage.drive(embedded).await;
+    stage.rest(&engine).await;
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn an_embedder_that_fails_delays_vectors_and_nothing_else() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    remember(&stage, &engine).await;
+    stage.embedder.set_failing(true);
+    let key = session("late");
+    say(&engine, &key, "ann", 900, "A saxophone").await;
+    assert_eq!(ask(&engine, "ann", "saxophone").await.method, Method::Keyword);
+    engine.flush(flush(&key)).await.expect("it cuts");
+    assert_eq!(stage.drive(engine.settle(None)).await.expect("it settles"), 0);
+    assert!(
+        turns(&engine, "ann", "saxophone")
+            .await
+            .contains(&"A saxophone".to_owned())
+    );
+    stage.embedder.set_failing(false);
+    let embedded = async {
+        while stage.index.rows().iter().any(|row| row.vector.is_none()) {
+            tokio::task::yield_now().await;
+        }
+    };
+    stage.drive(embedded).await;
+    stage.rest(&engine).await;
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn an_empty_root_is_ready_at_once() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    assert!(turns(&engine, "ann", "violin").await.is_empty());
+    let status = engine.status().await.expect("it answers");
+    assert_eq!(status.index, IndexHealth::Ready);
+    assert!(status.problems().is_empty());
+    assert_eq!(
+        (status.files, status.open_sessions, status.buffered_messages),
+        (0, 0, 0)
+    );
+    assert_eq!(status.embedder, Embedder::id(&*stage.embedder).model);
+}
+
+#[tokio::test]
+async fn one_id_in_two_files_is_built_once() {
+    let stage = Stage::default();
+    for path in [
+        "default/default/users/ann/episode/a.md",
+        "default/default/users/ann/episode/b.md",
+    ] {
+        stage.vault.by_hand(path, false, |entries| {
+            entries.push(written(
+                "ann",
+                EntryKind::Episode,
+                "ep_same",
+                0,
+                "The violin is red",
+            ));
+        });
+    }
+    let engine = stage.open().await;
+    assert!(finds(&engine, "ann", "violin", "violin").await);
+    assert_eq!(stage.index.rows().len(), 1);
+}
+
+impl Stage {
+    async fn index_health(&self) -> IndexHealth {
+        let index: &MemoryIndex = &self.index;
+        ports::Index::health(index, Embedder::id(&*self.embedder)).await
+    }
+}

@@ -1,0 +1,24 @@
+//! The engine on fakes: what it must never lose, never do twice, and never bring back.
+
+#![expect(clippy::disallowed_methods, reason = "a test owns the tasks that it spawns")]
+
+mod behind;
+mod concurrency;
+mod crashes;
+mod curating;
+mod erasing;
+mod forgetting;
+mod hands;
+mod held;
+mod history;
+mod idle;
+mod indexing;
+mod jobs;
+mod library;
+mod models;
+mod pages;
+mod panics;
+mod paper;
+mod reading;
+mod slow;
+mod stage;

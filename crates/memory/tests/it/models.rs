@@ -1,0 +1,232 @@
+//! Extraction by a chat model: asked only when it can pay, believed only when it can be used, never waited for.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use memory::{Engine, MemorizeStatus};
+use model::EntryKind;
+use ports::ChatError;
+use testkit::models::ScriptedChat;
+
+use crate::stage::{Stage, add, finds, flush, said, say, session, turns};
+
+fn with(chat: ScriptedChat) -> Stage {
+    Stage {
+        chat: Some(Arc::new(chat)),
+        ..Stage::default()
+    }
+}
+
+fn calls(stage: &Stage) -> usize {
+    stage.chat.as_ref().expect("there is one").calls()
+}
+
+fn authors(stage: &Stage) -> Vec<String> {
+    let entries = stage.vault.entries();
+    let episodes = entries
+        .iter()
+        .filter(|(_, entry)| entry.kind == EntryKind::Episode);
+    episodes
+        .map(|(_, entry)| entry.author.clone().unwrap_or_default())
+        .collect()
+}
+
+/// One part that ends with the message of that number, about a move to Lisbon.
+fn lisbon(last: usize) -> String {
+    format!(
+        r#"{{"parts":[{{"last":{last},"title":"The move to Lisbon","summary":"Ann moved to Lisbon.",
+        "facts":[{{"text":"ann moved to Lisbon","messages":[1],"date":""}}]}}]}}"#
+    )
+}
+
+async fn talk(engine: &Engine, count: i64) {
+    let key = session("s");
+    for n in 0..count {
+        let text = if n == 0 {
+            "I moved to Lisbon".to_owned()
+        } else {
+            format!("And then came day {n} there")
+        };
+        say(engine, &key, "ann", n, &text).await;
+    }
+}
+
+#[tokio::test]
+async fn the_model_is_asked_when_a_boundary_is_possible_and_not_on_every_add() {
+    let stage = with(ScriptedChat::answering(|_| Ok(r#"{"parts":[]}"#.to_owned())));
+    let engine = stage.open().await;
+    talk(&engine, 45).await;
+    stage.rest(&engine).await;
+    let asked = calls(&stage);
+    assert!((1..=4).contains(&asked), "45 adds made {asked} calls");
+    // A pause of an hour makes a boundary likely.
+    say(&engine, &session("s"), "ann", 200, "Back again").await;
+    stage.rest(&engine).await;
+    assert_eq!(calls(&stage), asked + 1);
+}
+
+#[tokio::test]
+async fn what_the_model_cuts_and_tells_is_written_without_asking_again() {
+    let stage = with(ScriptedChat::answering(|_| Ok(lisbon(3))));
+    let engine = stage.open().await;
+    let key = session("s");
+    talk(&engine, 3).await;
+    let added = engine
+        .add(add(&key, vec![said(&key, "ann", 200, "Back again")]))
+        .await
+        .expect("it is accepted");
+    assert_eq!(
+        added.status,
+        MemorizeStatus::Accumulated,
+        "nobody waits for a model"
+    );
+    stage.rest(&engine).await;
+    stage.check().await;
+    assert_eq!(calls(&stage), 1);
+    assert_eq!(authors(&stage), ["fake/scripted"]);
+    assert!(finds(&engine, "ann", "move Lisbon", "The move to Lisbon").await);
+    let facts = stage
+        .vault
+        .entries()
+        .iter()
+        .filter(|(_, entry)| entry.kind == EntryKind::Fact)
+        .count();
+    assert_eq!(facts, 1);
+    assert_eq!(
+        stage
+            .ledger
+            .everything()
+            .iter()
+            .filter(|(_, cell)| cell.is_none())
+            .count(),
+        1,
+        "the rest waits"
+    );
+}
+
+#[tokio::test]
+async fn a_flush_is_told_by_the_model_and_waits_for_nobody() {
+    let stage = with(ScriptedChat::answering(|_| Ok(lisbon(3))));
+    let engine = stage.open().await;
+    talk(&engine, 3).await;
+    let flushed = engine.flush(flush(&session("s"))).await.expect("it cuts");
+    assert_eq!(flushed.status, MemorizeStatus::Extracted);
+    stage.rest(&engine).await;
+    assert_eq!(authors(&stage), ["fake/scripted"]);
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn an_episode_is_called_by_the_model_or_else_as_its_session() {
+    for (answer, subject) in [
+        (lisbon(3), "The move to Lisbon"),
+        (lisbon(3).replace("The move to Lisbon", ""), "Plans"),
+        ("I would rather not".to_owned(), "Plans"),
+    ] {
+        let stage = with(ScriptedChat::answering(move |_| Ok(answer.clone())));
+        let engine = stage.open().await;
+        engine
+            .entitle(&session("s"), "Plans")
+            .await
+            .expect("is called so");
+        talk(&engine, 3).await;
+        engine.flush(flush(&session("s"))).await.expect("it cuts");
+        assert_eq!(stage.rest(&engine).await, 0);
+        let entries = stage.vault.entries();
+        let mut episodes = entries
+            .iter()
+            .filter(|(_, entry)| entry.kind == EntryKind::Episode);
+        assert!(episodes.all(|(_, entry)| entry.subject == subject), "{entries:?}");
+        stage.check().await;
+    }
+}
+
+#[tokio::test]
+async fn answers_that_cannot_be_used_are_asked_for_thrice_and_then_the_rules_tell() {
+    let stage = with(ScriptedChat::answering(|_| {
+        Ok("I would rather talk about the weather".to_owned())
+    }));
+    let engine = stage.open().await;
+    talk(&engine, 3).await;
+    engine.flush(flush(&session("s"))).await.expect("it cuts");
+    assert_eq!(stage.rest(&engine).await, 0);
+    assert_eq!(calls(&stage), 3);
+    let requests = stage.chat.as_ref().expect("there is one").requests();
+    assert_eq!(requests[1].messages.len(), 4, "the model is told what was wrong");
+    assert_eq!(authors(&stage), ["rules/1"]);
+    stage.check_told(&["I moved to Lisbon".to_owned()], &["ann"]);
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn empty_answers_are_not_shown_to_the_model() {
+    let stage = with(ScriptedChat::answering(|_| Ok("  ".to_owned())));
+    let engine = stage.open().await;
+    talk(&engine, 3).await;
+    engine.flush(flush(&session("s"))).await.expect("it cuts");
+    assert_eq!(stage.rest(&engine).await, 0);
+    assert_eq!(authors(&stage), ["rules/1"]);
+}
+
+#[tokio::test]
+async fn a_model_that_is_not_reachable_delays_a_little_and_then_the_rules_tell() {
+    let stage = with(ScriptedChat::unreachable());
+    let engine = stage.open().await;
+    talk(&engine, 3).await;
+    say(&engine, &session("s"), "ann", 200, "Back again").await;
+    engine.flush(flush(&session("s"))).await.expect("it cuts");
+    assert!(
+        turns(&engine, "ann", "Lisbon")
+            .await
+            .contains(&"I moved to Lisbon".to_owned())
+    );
+    assert_eq!(stage.rest(&engine).await, 0);
+    assert!(
+        authors(&stage).iter().all(|author| author == "rules/1"),
+        "{:?}",
+        authors(&stage)
+    );
+    stage.check_told(
+        &["I moved to Lisbon".to_owned(), "Back again".to_owned()],
+        &["ann"],
+    );
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn a_model_that_comes_back_in_time_is_used() {
+    let failures = AtomicUsize::new(2);
+    let stage = with(ScriptedChat::answering(move |_| {
+        if failures.load(Ordering::SeqCst) > 0 {
+            failures.fetch_sub(1, Ordering::SeqCst);
+            return Err(ChatError::Unavailable {
+                reason: "busy".to_owned(),
+            });
+        }
+        Ok(lisbon(3))
+    }));
+    let engine = stage.open().await;
+    talk(&engine, 3).await;
+    engine.flush(flush(&session("s"))).await.expect("it cuts");
+    assert_eq!(stage.rest(&engine).await, 0);
+    assert_eq!(authors(&stage), ["fake/scripted"]);
+}
+
+#[tokio::test]
+async fn a_model_that_always_waits_does_not_fill_the_buffer() {
+    let mut stage = with(ScriptedChat::answering(|_| Ok(r#"{"parts":[]}"#.to_owned())));
+    stage.settings.messages_max = 10;
+    let engine = stage.open().await;
+    talk(&engine, 60).await;
+    stage.rest(&engine).await;
+    let buffered = stage
+        .ledger
+        .everything()
+        .iter()
+        .filter(|(_, cell)| cell.is_none())
+        .count();
+    assert!(
+        buffered <= 20,
+        "{buffered} messages wait for the model to change its mind"
+    );
+}

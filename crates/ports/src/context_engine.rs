@@ -1,0 +1,106 @@
+//! Context engines: strategies that choose what a model sees of a conversation.
+//!
+//! Owns: the seven hooks, when Quipu calls each, and what a hook may return. Never: trusting an engine; `conversation` verifies
+//! every view.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use transcript::Item;
+
+/// How an engine describes itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EngineInfo {
+    /// Its name: stable, and unique among the configured engines.
+    pub id: String,
+    /// The engine compacts by itself, in `assemble` and `compact`: Quipu does not compact before it asks.
+    pub owns_compaction: bool,
+}
+
+/// The turn in which a hook is called.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TurnMeta {
+    /// The conversation's id: one engine serves many conversations.
+    pub conversation: String,
+    /// The model that will answer; empty where it is not known.
+    pub model: String,
+    /// The most tokens that the view may have.
+    pub limit_tokens: usize,
+    /// Messages of the user so far.
+    pub turn: usize,
+}
+
+/// A view, with the tokens that the engine claims for it. Quipu counts for itself.
+#[derive(Debug, Clone)]
+pub struct Assembled {
+    pub items: Vec<Arc<Item>>,
+    pub tokens: usize,
+}
+
+/// Why a hook failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EngineFault {
+    #[error("the context engine failed: {0}")]
+    Failed(String),
+    #[error("the context engine panicked")]
+    Panicked,
+    #[error("the context engine took longer than {0} ms")]
+    TimedOut(u128),
+}
+
+/// A strategy for what a model sees. Quipu calls the hooks in the order in which they stand here. Where a hook fails, Quipu uses its
+/// own engine for that turn.
+#[async_trait]
+pub trait ContextEngine: Send + Sync + std::fmt::Debug {
+    fn info(&self) -> EngineInfo;
+
+    /// Once for each conversation, before its first turn since the start of the process.
+    async fn bootstrap(&self, _turn: &TurnMeta) -> Result<(), EngineFault> {
+        Ok(())
+    }
+
+    /// Before new items are shown: one item for each, changed or not. An item without blocks is not shown.
+    async fn ingest(&self, items: Vec<Arc<Item>>, _turn: &TurnMeta) -> Result<Vec<Arc<Item>>, EngineFault> {
+        Ok(items)
+    }
+
+    /// Before each request: the view, of at most `limit_tokens`.
+    async fn assemble(&self, items: Vec<Arc<Item>>, turn: &TurnMeta) -> Result<Assembled, EngineFault>;
+
+    /// A smaller list for the same conversation, of about `target_tokens`.
+    async fn compact(
+        &self,
+        items: Vec<Arc<Item>>,
+        target_tokens: usize,
+        turn: &TurnMeta,
+    ) -> Result<Vec<Arc<Item>>, EngineFault>;
+
+    /// After the model's reply was recorded.
+    async fn after_turn(
+        &self,
+        _items: &[Arc<Item>],
+        _reply: &Item,
+        _turn: &TurnMeta,
+    ) -> Result<(), EngineFault> {
+        Ok(())
+    }
+
+    /// The items that a sub-agent of that role starts with.
+    async fn prepare_subagent_spawn(
+        &self,
+        items: Vec<Arc<Item>>,
+        role: &str,
+        turn: &TurnMeta,
+    ) -> Result<Vec<Arc<Item>>, EngineFault>;
+
+    /// After a sub-agent ended.
+    async fn on_subagent_ended(
+        &self,
+        _agent_id: &str,
+        _items: &[Arc<Item>],
+        _result: Option<&str>,
+        _turn: &TurnMeta,
+    ) -> Result<(), EngineFault> {
+        Ok(())
+    }
+}

@@ -1,0 +1,40 @@
+//! The small traits between the engine and the worlds that adapters own.
+//!
+//! Owns: what each port promises, its limits and its errors. Never: an implementation. Every port has an
+//! in-memory fake and a contract suite in `testkit`; adapters run the same suite.
+
+mod clock;
+pub mod context_engine;
+mod conversations;
+mod history;
+mod index;
+mod ledger;
+mod models;
+mod pages;
+pub mod runs;
+mod shelf;
+mod upstream;
+mod vault;
+
+pub use clock::{Clock, Ids};
+pub use conversations::{Conversations, NewRecord, Record};
+pub use history::{
+    Author, By, ChangeId, Debt, History, HistoryError, Part, RecordedChange, Run, RunId, Touching,
+};
+pub use index::{
+    CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance, kept_number,
+};
+pub use ledger::{
+    Accepted, AppendOutcome, BrokenFile, Buffered, Cut, FileAppend, FileChanges, FileMark, FileRecord,
+    Forgotten, Job, JobFailure, JobId, JobKind, JobState, JobStats, Jobs, LedgerError, NewJob, NewMessage,
+    Sweep, TaskPage, TaskQuery, Transcripts,
+};
+pub use models::{
+    Chat, ChatError, ChatMessage, ChatReply, ChatRequest, ChatRole, EmbedError, EmbedPurpose, Embedder,
+};
+pub use pages::Pages;
+pub use shelf::{ORIGINALS, Shelf, TAXONOMY};
+pub use upstream::{Probed, Upstream, UpstreamAnswer, UpstreamError, UpstreamRequest};
+pub use vault::{
+    Edit, EntryProblem, FileStat, ParsedFile, ReadEntry, Vault, VaultChange, VaultError, VaultPath, Written,
+};

@@ -1,0 +1,255 @@
+//! What a model said, from the bytes of its answer.
+//!
+//! Owns: telling a stream from a whole body, the limits, errors, putting each dialect's events to its reader. Never: what a
+//! dialect's event means.
+
+mod anthropic;
+mod calls;
+mod chat;
+mod completion;
+mod responses;
+
+use std::fmt::Debug;
+use std::mem;
+
+use serde_json::Value;
+
+use crate::stream::sse::{Decoder, Event};
+use crate::stream::usage::Usage;
+
+/// Bytes that are read of one answer: of a whole body, or of all events together. What comes after them is not read.
+pub const ANSWER_BYTES_MAX: usize = 64 << 20;
+
+/// How a server writes its answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// `chat/completions`, of `OpenAI` and of everyone who copies it.
+    OpenAiChat,
+    /// `completions`: a text without messages.
+    OpenAiCompletion,
+    /// `responses`.
+    OpenAiResponses,
+    /// `messages`.
+    Anthropic,
+}
+
+/// What an answer came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// JSON text of what a client puts into its next request: a message, or in the Responses dialect a list of items. Of a
+    /// whole body it is the server's own text, byte for byte. None where nothing came, and for a completion.
+    pub message: Option<String>,
+    /// The visible words, a refusal with them; neither thoughts nor calls.
+    pub text: String,
+    /// Calls that the client is to run.
+    pub calls: usize,
+    /// Why the model stopped, in the server's words.
+    pub finish: Option<String>,
+    /// What it cost.
+    pub usage: Usage,
+    /// The end was seen: the dialect's last event, or whole JSON. Without it the rest is what came before the break.
+    pub complete: bool,
+    /// What went wrong, in the server's words; may be there beside a part of a reply.
+    pub error: Option<String>,
+    /// The model that answered, as it names itself.
+    pub model: Option<String>,
+    /// The answer's own id, as the server names it.
+    pub id: Option<String>,
+    /// Events that were not understood or were too long, and a body that is no JSON or too long.
+    pub skipped: usize,
+}
+
+/// An answer that is still arriving.
+#[derive(Debug)]
+pub struct Reply {
+    dialect: Dialect,
+    source: Source,
+    reader: Box<dyn Reader>,
+    outcome: Outcome,
+    bytes: usize,
+    /// More than `ANSWER_BYTES_MAX` came.
+    full: bool,
+}
+
+#[derive(Debug)]
+enum Source {
+    /// A stream of which only white space has come. It may still be a body: so do servers answer that fail early.
+    Unsure,
+    Events(Decoder),
+    Body(Vec<u8>),
+}
+
+/// What one dialect's events add up to.
+trait Reader: Debug + Send {
+    /// Takes an event's JSON object, parsed and as its exact text; `kind` is its type. False if it is none of the dialect's.
+    fn event(&mut self, kind: &str, json: &Value, text: &str, outcome: &mut Outcome) -> bool;
+
+    /// Takes a body's JSON object, parsed and as its exact text. False if it is none of the dialect's.
+    fn body(&mut self, json: &Value, text: &str, outcome: &mut Outcome) -> bool;
+
+    /// Puts what was held into the outcome.
+    fn close(&mut self, outcome: &mut Outcome);
+}
+
+impl Reply {
+    /// `is_stream`: the answer is server-sent events, not one JSON body.
+    pub fn new(dialect: Dialect, is_stream: bool) -> Self {
+        let reader: Box<dyn Reader> = match dialect {
+            Dialect::OpenAiChat => Box::<chat::Chat>::default(),
+            Dialect::OpenAiCompletion => Box::<completion::Completion>::default(),
+            Dialect::OpenAiResponses => Box::<responses::Responses>::default(),
+            Dialect::Anthropic => Box::<anthropic::Anthropic>::default(),
+        };
+        let source = if is_stream {
+            Source::Unsure
+        } else {
+            Source::Body(Vec::new())
+        };
+        Self {
+            dialect,
+            source,
+            reader,
+            outcome: Outcome::default(),
+            bytes: 0,
+            full: false,
+        }
+    }
+
+    /// Takes the next bytes of the answer, cut anywhere.
+    pub fn push(&mut self, mut bytes: &[u8]) {
+        if matches!(self.source, Source::Unsure) {
+            bytes = bytes.trim_ascii_start();
+            match bytes.first() {
+                None => return,
+                Some(b'{') => self.source = Source::Body(Vec::new()),
+                Some(_) => self.source = Source::Events(Decoder::default()),
+            }
+        }
+        let events = match &mut self.source {
+            Source::Events(decoder) => decoder.push(bytes),
+            Source::Body(_) | Source::Unsure => Vec::new(),
+        };
+        for event in events {
+            self.event(&event);
+        }
+        if matches!(self.source, Source::Body(_)) {
+            let fits = self.admits(bytes.len());
+            if let Source::Body(body) = &mut self.source {
+                if fits {
+                    body.extend_from_slice(bytes);
+                } else {
+                    *body = Vec::new();
+                }
+            }
+        }
+    }
+
+    /// What the answer came to, whether or not its end was seen.
+    pub fn finish(mut self) -> Outcome {
+        match mem::replace(&mut self.source, Source::Unsure) {
+            Source::Unsure => {}
+            Source::Events(mut decoder) => {
+                if let Some(event) = decoder.finish() {
+                    self.event(&event);
+                }
+                self.outcome.skipped += decoder.dropped();
+            }
+            Source::Body(_) if self.full => {}
+            Source::Body(body) => self.body(&body),
+        }
+        self.reader.close(&mut self.outcome);
+        self.outcome
+    }
+
+    /// Whether so many bytes more may be read; the first that may not are counted.
+    fn admits(&mut self, bytes: usize) -> bool {
+        self.bytes = self.bytes.saturating_add(bytes);
+        let first =
+            self.bytes > ANSWER_BYTES_MAX && !mem::replace(&mut self.full, self.bytes > ANSWER_BYTES_MAX);
+        self.outcome.skipped += usize::from(first);
+        !self.full
+    }
+
+    fn event(&mut self, event: &Event) {
+        if !self.admits(event.data.len()) {
+            return;
+        }
+        if event.data.trim() == "[DONE]" {
+            let last = matches!(self.dialect, Dialect::OpenAiChat | Dialect::OpenAiCompletion);
+            self.outcome.complete |= last;
+            return;
+        }
+        let understood = !self.outcome.complete && self.json(&event.data, event.name.as_deref());
+        self.outcome.skipped += usize::from(!understood);
+    }
+
+    fn body(&mut self, body: &[u8]) {
+        let text = String::from_utf8_lossy(body);
+        let Ok(json @ Value::Object(_)) = serde_json::from_str(&text) else {
+            self.outcome.skipped += usize::from(!body.is_empty());
+            return;
+        };
+        self.outcome.complete = true;
+        let failed = self.note(&json, json["type"].as_str().unwrap_or_default());
+        let understood = self.reader.body(&json, &text, &mut self.outcome);
+        self.outcome.skipped += usize::from(!understood && !failed);
+    }
+
+    /// Reads one event's data; false if nothing of it was understood.
+    fn json(&mut self, data: &str, name: Option<&str>) -> bool {
+        let Ok(json @ Value::Object(_)) = serde_json::from_str(data) else {
+            return false;
+        };
+        let kind = json["type"].as_str().or(name).unwrap_or_default();
+        let failed = self.note(&json, kind);
+        self.reader.event(kind, &json, data, &mut self.outcome) || failed
+    }
+
+    /// Takes what all dialects have; true if it is an error.
+    fn note(&mut self, json: &Value, kind: &str) -> bool {
+        let said = |name: &str| {
+            let mut holders = [json, &json["response"], &json["message"]].into_iter();
+            let said = holders.find_map(|holder| holder[name].as_str().filter(|said| !said.is_empty()));
+            said.map(str::to_owned)
+        };
+        self.outcome.model = self.outcome.model.take().or_else(|| said("model"));
+        self.outcome.id = self.outcome.id.take().or_else(|| said("id"));
+        let error = error(json, kind).or_else(|| error(&json["response"], ""));
+        let failed = error.is_some();
+        self.outcome.error = self.outcome.error.take().or(error);
+        failed
+    }
+}
+
+/// The message of an error, in any of the shapes that servers have for one.
+fn error(json: &Value, kind: &str) -> Option<String> {
+    let is_error = [kind, json["object"].as_str().unwrap_or_default()].contains(&"error");
+    let flat = if is_error { json } else { &Value::Null };
+    [&json["error"], &json["detail"], flat]
+        .into_iter()
+        .find_map(|error| match error {
+            Value::String(words) if !words.is_empty() => Some(words.clone()),
+            Value::Object(fields) if !fields.is_empty() => {
+                let words = fields.get("message").and_then(Value::as_str);
+                Some(words.map_or_else(|| error.to_string(), str::to_owned))
+            }
+            _ => None,
+        })
+}
+
+/// The choice that clients show when they asked for one: its place in the list, and itself.
+fn first_choice(json: &Value) -> Option<(usize, &Value)> {
+    let choices = json["choices"].as_array()?;
+    let mut choices = choices.iter().enumerate();
+    choices.find(|(_, choice)| choice["index"].as_u64().unwrap_or(0) == 0)
+}
+
+/// Keeps a string if it is one.
+fn keep(held: &mut Option<String>, said: &Value) {
+    if let Some(said) = said.as_str() {
+        *held = Some(said.to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests;

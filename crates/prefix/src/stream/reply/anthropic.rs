@@ -1,0 +1,181 @@
+//! Answers to Anthropic's `messages`.
+//!
+//! Owns: the content blocks, each as it started with what its deltas add. Never: reading a call's input.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::{Outcome, Reader, keep};
+use crate::stream::json;
+use crate::stream::usage::Tally;
+
+/// A message so far.
+#[derive(Debug, Default)]
+pub(super) struct Anthropic {
+    began: bool,
+    blocks: Vec<Block>,
+    tally: Tally,
+    /// The content of a whole body.
+    whole: Option<String>,
+}
+
+/// A content block.
+#[derive(Debug)]
+struct Block {
+    index: u64,
+    kind: String,
+    /// Its exact text when it started.
+    start: String,
+    /// What deltas add to its fields.
+    grown: BTreeMap<&'static str, String>,
+    citations: Vec<Value>,
+}
+
+impl Reader for Anthropic {
+    fn event(&mut self, kind: &str, json: &Value, text: &str, outcome: &mut Outcome) -> bool {
+        match kind {
+            "message_start" => {
+                self.began = true;
+                self.tally.anthropic(&json["message"]["usage"]);
+                true
+            }
+            "content_block_start" => self.start(json, text).is_some(),
+            "content_block_delta" => self.delta(json).is_some(),
+            "message_delta" => {
+                self.tally.anthropic(&json["usage"]);
+                keep(&mut outcome.finish, &json["delta"]["stop_reason"]);
+                true
+            }
+            "message_stop" => {
+                outcome.complete = true;
+                true
+            }
+            // The dialect's rules of versions: a reader passes over events that it does not know.
+            _ => !kind.is_empty(),
+        }
+    }
+
+    fn body(&mut self, json: &Value, text: &str, outcome: &mut Outcome) -> bool {
+        self.tally.anthropic(&json["usage"]);
+        keep(&mut outcome.finish, &json["stop_reason"]);
+        let Some(blocks) = json["content"].as_array() else {
+            return false;
+        };
+        for block in blocks {
+            count(block, outcome);
+        }
+        self.whole = json::field(text, "content").map(str::to_owned);
+        true
+    }
+
+    fn close(&mut self, outcome: &mut Outcome) {
+        outcome.usage = self.tally.usage();
+        if self.began || !self.blocks.is_empty() {
+            let mut texts = Vec::new();
+            for block in &self.blocks {
+                let (fields, text) = block.json();
+                count(&fields, outcome);
+                texts.push(text);
+            }
+            self.whole = Some(format!("[{}]", texts.join(",")));
+        }
+        let content = self.whole.take();
+        outcome.message = content.map(|content| format!(r#"{{"role":"assistant","content":{content}}}"#));
+    }
+}
+
+impl Anthropic {
+    fn start(&mut self, json: &Value, text: &str) -> Option<()> {
+        let fields = json["content_block"].as_object()?;
+        self.blocks.push(Block {
+            index: json["index"].as_u64()?,
+            kind: fields.get("type")?.as_str()?.to_owned(),
+            start: json::field(text, "content_block")?.to_owned(),
+            grown: BTreeMap::new(),
+            citations: Vec::new(),
+        });
+        Some(())
+    }
+
+    fn delta(&mut self, json: &Value) -> Option<()> {
+        let index = json["index"].as_u64()?;
+        let block = self.blocks.iter_mut().rfind(|block| block.index == index)?;
+        let delta = &json["delta"];
+        let (field, piece) = match delta["type"].as_str()? {
+            "text_delta" => ("text", &delta["text"]),
+            "thinking_delta" => ("thinking", &delta["thinking"]),
+            "signature_delta" => ("signature", &delta["signature"]),
+            "input_json_delta" => ("input", &delta["partial_json"]),
+            "citations_delta" => {
+                block.citations.push(delta.get("citation")?.clone());
+                return Some(());
+            }
+            _ => return None,
+        };
+        block.grown.entry(field).or_default().push_str(piece.as_str()?);
+        Some(())
+    }
+}
+
+impl Block {
+    /// The block as it ended: its fields, of which `input` is not read, and its text.
+    fn json(&self) -> (Value, String) {
+        let mut fields: Map<String, Value> = serde_json::from_str(&self.start).unwrap_or_default();
+        let input = self
+            .grown
+            .get("input")
+            .map(|input| input.trim())
+            .filter(|input| !input.is_empty());
+        let lacks_input = self.kind == "tool_use" && !fields.contains_key("input");
+        if self.grown.is_empty() && self.citations.is_empty() && !lacks_input {
+            return (Value::Object(fields), self.start.clone());
+        }
+        for (name, more) in self.grown.iter().filter(|(name, _)| **name != "input") {
+            let held = fields.get(*name).and_then(Value::as_str).unwrap_or_default();
+            let grown = [held, more].concat();
+            fields.insert((*name).to_owned(), Value::from(grown));
+        }
+        if !self.citations.is_empty() {
+            let held = fields.get("citations").and_then(Value::as_array);
+            let citations = [held.map_or(&[][..], Vec::as_slice), &self.citations].concat();
+            fields.insert("citations".to_owned(), Value::Array(citations));
+        }
+        if lacks_input || input.is_some() {
+            fields.entry("input").or_insert_with(|| Value::Object(Map::new()));
+        }
+        let text = match input {
+            Some(input) => with_input(&fields, input),
+            None => Value::Object(fields.clone()).to_string(),
+        };
+        (Value::Object(fields), text)
+    }
+}
+
+/// The block with a call's input as it came. One that broke off is no JSON: it is kept as a string.
+fn with_input(fields: &Map<String, Value>, input: &str) -> String {
+    let is_json = serde_json::from_str::<Value>(input).is_ok();
+    let input = if is_json {
+        input.to_owned()
+    } else {
+        Value::from(input).to_string()
+    };
+    let pairs = fields.iter().map(|(name, value)| {
+        let value = if name == "input" {
+            input.clone()
+        } else {
+            value.to_string()
+        };
+        format!("{}:{value}", Value::from(name.as_str()))
+    });
+    format!("{{{}}}", pairs.collect::<Vec<_>>().join(","))
+}
+
+/// Adds a block's words and call to the outcome.
+fn count(block: &Value, outcome: &mut Outcome) {
+    match block["type"].as_str() {
+        Some("text") => outcome.text.push_str(block["text"].as_str().unwrap_or_default()),
+        Some("tool_use") => outcome.calls += 1,
+        _ => {}
+    }
+}

@@ -1,0 +1,34 @@
+//! Answers to `completions`.
+//!
+//! Owns: the text of the first choice. Never: a message; a completion has none.
+
+use serde_json::Value;
+
+use super::{Outcome, Reader, first_choice, keep};
+use crate::stream::usage::Tally;
+
+/// A text so far.
+#[derive(Debug, Default)]
+pub(super) struct Completion {
+    tally: Tally,
+}
+
+impl Reader for Completion {
+    fn event(&mut self, _: &str, json: &Value, _: &str, outcome: &mut Outcome) -> bool {
+        self.tally.openai(json);
+        let Some((_, choice)) = first_choice(json) else {
+            return json["choices"].is_array() || json["usage"].is_object();
+        };
+        outcome.text.push_str(choice["text"].as_str().unwrap_or_default());
+        keep(&mut outcome.finish, &choice["finish_reason"]);
+        true
+    }
+
+    fn body(&mut self, json: &Value, text: &str, outcome: &mut Outcome) -> bool {
+        self.event("", json, text, outcome)
+    }
+
+    fn close(&mut self, outcome: &mut Outcome) {
+        outcome.usage = self.tally.usage();
+    }
+}

@@ -1,0 +1,127 @@
+//! Answers to `responses`.
+//!
+//! Owns: the output items, each in the server's own text. Never: putting an item together from its pieces; the server sends
+//! each whole.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{Outcome, Reader};
+use crate::stream::json;
+use crate::stream::usage::Tally;
+
+/// Items that ask the client for something; other calls are the server's own.
+const CALLS: [&str; 6] = [
+    "function_call",
+    "custom_tool_call",
+    "local_shell_call",
+    "shell_call",
+    "apply_patch_call",
+    "computer_call",
+];
+
+/// The items so far, by place.
+#[derive(Debug, Default)]
+pub(super) struct Responses {
+    items: BTreeMap<u64, Item>,
+    /// The list that came with the end, if it lists anything or nothing else did.
+    output: Option<String>,
+    tally: Tally,
+}
+
+#[derive(Debug, Default)]
+struct Item {
+    /// Its exact text, once it is done.
+    whole: Option<String>,
+    words: String,
+    is_call: bool,
+}
+
+impl Reader for Responses {
+    fn event(&mut self, kind: &str, json: &Value, text: &str, outcome: &mut Outcome) -> bool {
+        match kind {
+            "response.output_text.delta" | "response.refusal.delta" => {
+                let Some(piece) = json["delta"].as_str() else {
+                    return false;
+                };
+                let item = self.items.entry(self.place(json)).or_default();
+                if item.whole.is_none() {
+                    item.words.push_str(piece);
+                }
+                true
+            }
+            "response.output_item.done" => {
+                let whole = json::field(text, "item").filter(|_| json["item"].is_object());
+                let Some(whole) = whole else {
+                    return false;
+                };
+                self.items
+                    .insert(self.place(json), Item::read(&json["item"], whole));
+                true
+            }
+            "response.completed" | "response.incomplete" | "response.failed" => {
+                outcome.complete = true;
+                let response = json::field(text, "response").unwrap_or_default();
+                self.body(&json["response"], response, outcome)
+            }
+            _ => !kind.is_empty(),
+        }
+    }
+
+    fn body(&mut self, json: &Value, text: &str, outcome: &mut Outcome) -> bool {
+        self.tally.responses(&json["usage"]);
+        let reason = json["incomplete_details"]["reason"].as_str();
+        outcome.finish = reason.or(json["status"].as_str()).map(str::to_owned);
+        let list = json::field(text, "output").filter(|_| json["output"].is_array());
+        let items = json::elements(list.unwrap_or_default());
+        // Some servers send the items as they are done and end with an empty list.
+        if !items.is_empty() || self.items.is_empty() {
+            let read = json["output"].as_array().into_iter().flatten().zip(items);
+            self.items = (0..)
+                .zip(read.map(|(item, text)| Item::read(item, text)))
+                .collect();
+            self.output = list.map(str::to_owned);
+        }
+        json.is_object()
+    }
+
+    fn close(&mut self, outcome: &mut Outcome) {
+        outcome.usage = self.tally.usage();
+        outcome.text = self.items.values().map(|item| item.words.as_str()).collect();
+        outcome.calls = self.items.values().filter(|item| item.is_call).count();
+        let done: Vec<&str> = self
+            .items
+            .values()
+            .filter_map(|item| item.whole.as_deref())
+            .collect();
+        let collected = (!done.is_empty()).then(|| format!("[{}]", done.join(",")));
+        outcome.message = self.output.take().or(collected);
+    }
+}
+
+impl Responses {
+    /// Where an event's item stands; without a word of it, behind those that are done.
+    fn place(&self, json: &Value) -> u64 {
+        let done = self.items.values().filter(|item| item.whole.is_some()).count();
+        json["output_index"]
+            .as_u64()
+            .unwrap_or(u64::try_from(done).unwrap_or(u64::MAX))
+    }
+}
+
+impl Item {
+    fn read(item: &Value, text: &str) -> Self {
+        let kind = item["type"].as_str().unwrap_or_default();
+        let parts = item["content"].as_array().filter(|_| kind == "message");
+        let words = |part: &Value| match part["type"].as_str()? {
+            "refusal" => part["refusal"].as_str().map(str::to_owned),
+            _ => part["text"].as_str().map(str::to_owned),
+        };
+        Self {
+            whole: Some(text.to_owned()),
+            words: parts.into_iter().flatten().filter_map(words).collect(),
+            is_call: CALLS.contains(&kind),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What holds for all bytes and all ways to cut them.
+
+use prefix::stream::sse::Decoder;
+use prefix::stream::{Dialect, Outcome};
+use proptest::prelude::*;
+use serde::de::IgnoredAny;
+
+use super::{anthropic, chat, completion, outcome, responses, streamed};
+
+const STREAMS: [(Dialect, &str); 9] = [
+    (Dialect::OpenAiChat, chat::OPENAI),
+    (Dialect::OpenAiChat, chat::PARALLEL),
+    (Dialect::OpenAiChat, chat::LLAMA_CPP),
+    (Dialect::OpenAiChat, chat::VLLM),
+    (Dialect::OpenAiChat, chat::OLLAMA),
+    (Dialect::OpenAiChat, chat::OPENROUTER),
+    (Dialect::OpenAiCompletion, completion::STREAM),
+    (Dialect::Anthropic, anthropic::TOOLS),
+    (Dialect::OpenAiResponses, responses::STREAM),
+];
+
+fn config() -> ProptestConfig {
+    ProptestConfig {
+        cases: 200,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+fn dialects() -> impl Strategy<Value = Dialect> {
+    prop::sample::select(vec![
+        Dialect::OpenAiChat,
+        Dialect::OpenAiCompletion,
+        Dialect::OpenAiResponses,
+        Dialect::Anthropic,
+    ])
+}
+
+/// A stream with some bytes changed, lost or doubled, and the line ends of another system.
+fn damaged() -> impl Strategy<Value = (Dialect, Vec<u8>)> {
+    let damage = prop::collection::vec((any::<prop::sample::Index>(), 0_usize..3, any::<u8>()), 0..8);
+    let ends = prop::sample::select(vec!["\n", "\r\n", "\r"]);
+    (prop::sample::select(STREAMS.to_vec()), ends, damage).prop_map(|((dialect, stream), end, damage)| {
+        let mut bytes = stream.replace('\n', end).into_bytes();
+        for (at, kind, byte) in damage {
+            let at = at.index(bytes.len());
+            match kind {
+                0 => bytes[at] = byte,
+                1 => drop(bytes.remove(at)),
+                _ => bytes.insert(at, byte),
+            }
+        }
+        (dialect, bytes)
+    })
+}
+
+fn cut<'a>(mut bytes: &'a [u8], lengths: &[usize]) -> Vec<&'a [u8]> {
+    let mut pieces = Vec::new();
+    for length in lengths.iter().cycle() {
+        let (piece, rest) = bytes.split_at((*length).min(bytes.len()));
+        pieces.push(piece);
+        bytes = rest;
+        if bytes.is_empty() {
+            break;
+        }
+    }
+    pieces
+}
+
+/// The outcome of bytes in one piece, after making sure that it is that of every other cut.
+fn however_cut(dialect: Dialect, is_stream: bool, bytes: &[u8], lengths: &[usize]) -> Outcome {
+    let one = outcome(dialect, is_stream, [bytes]);
+    assert_eq!(outcome(dialect, is_stream, cut(bytes, lengths)), one);
+    assert_eq!(outcome(dialect, is_stream, bytes.chunks(1)), one);
+    if let Some(message) = &one.message {
+        serde_json::from_str::<IgnoredAny>(message).expect("a message is JSON");
+    }
+    one
+}
+
+#[test]
+fn realistic_streams_are_whole_however_they_end_their_lines() {
+    for (dialect, stream) in STREAMS {
+        let one = however_cut(dialect, true, stream.as_bytes(), &[7]);
+        assert!(one.complete && one.skipped == 0 && one.error.is_none(), "{one:?}");
+        for end in ["\r\n", "\r"] {
+            let other = stream.replace('\n', end);
+            assert_eq!(however_cut(dialect, true, other.as_bytes(), &[7]), one);
+        }
+    }
+}
+
+#[test]
+fn a_stream_that_breaks_off_anywhere_is_not_complete() {
+    for (dialect, stream) in STREAMS {
+        let whole = streamed(dialect, stream);
+        let end = stream.trim_end().len();
+        for at in (0..end).filter(|at| at % 3 == 0 && stream.is_char_boundary(*at)) {
+            let part = streamed(dialect, &stream[..at]);
+            assert!(!part.complete, "{at}");
+            assert!(whole.text.starts_with(&part.text), "{at}");
+            assert!(part.calls <= whole.calls, "{at}");
+            assert!(part.skipped <= 1, "{at}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn damaged_streams_never_panic_and_mean_the_same_however_cut(
+        (dialect, bytes) in damaged(),
+        lengths in prop::collection::vec(1_usize..300, 1..20),
+    ) {
+        however_cut(dialect, true, &bytes, &lengths);
+    }
+
+    #[test]
+    fn any_bytes_never_panic(
+        dialect in dialects(),
+        is_stream in any::<bool>(),
+        bytes in prop::collection::vec(any::<u8>(), 0..300),
+        lengths in prop::collection::vec(1_usize..20, 1..9),
+    ) {
+        however_cut(dialect, is_stream, &bytes, &lengths);
+    }
+
+    #[test]
+    fn another_dialects_stream_never_panics(dialect in dialects(), (_, bytes) in damaged()) {
+        however_cut(dialect, true, &bytes, &[50]);
+    }
+
+    #[test]
+    fn events_are_the_same_however_cut(
+        stream in "(data|event|id|:|[ :a\u{feff}\u{e9}]|\r|\n|\r\n){0,60}",
+        lengths in prop::collection::vec(1_usize..9, 1..9),
+    ) {
+        let events = |pieces: Vec<&[u8]>| {
+            let mut decoder = Decoder::default();
+            let mut events: Vec<_> = pieces.into_iter().flat_map(|piece| decoder.push(piece)).collect();
+            events.extend(decoder.finish());
+            events
+        };
+        let one = events(vec![stream.as_bytes()]);
+        prop_assert_eq!(&events(cut(stream.as_bytes(), &lengths)), &one);
+        prop_assert_eq!(&events(stream.as_bytes().chunks(1).collect()), &one);
+    }
+}

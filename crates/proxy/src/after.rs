@@ -1,0 +1,347 @@
+//! From the head of an answer to its end, and what is kept of it.
+//!
+//! Owns: the bytes' way to the client, untouched; the reply, its cost, what memory learns. A client that hangs up ends the
+//! server's work, not the memory of what was said. Never: delaying a byte.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use futures::stream::BoxStream;
+use futures::{FutureExt, Stream, StreamExt};
+use model::Name;
+use ports::{UpstreamAnswer, UpstreamError};
+use prefix::compose::Composed;
+use prefix::diverge::{self, Observed, Outline};
+use prefix::shadow::{Event, Reason};
+use prefix::stream::{Outcome, Reply};
+use tokio::task::JoinHandle;
+
+use crate::gate::Lease;
+use crate::idle::Frame;
+use crate::learn;
+use crate::measure::Measured;
+use crate::proxy::{Memory, Proxy, Speech};
+use crate::said;
+use crate::store::Shared;
+use crate::talk::{Last, Logged, Open, Talk};
+
+/// An error body that could name a field is not longer.
+const REFUSED_BYTES_MAX: usize = 64 << 10;
+
+/// What of memory a request carries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Injected {
+    /// Its id in the conversation: `f3`.
+    pub fragment: String,
+    pub memories: Vec<String>,
+    pub tokens: usize,
+}
+
+/// An answer on its way to the client.
+pub struct Answer {
+    pub status: u16,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    pub body: BoxStream<'static, Result<Bytes, UpstreamError>>,
+    pub conversation: Option<String>,
+    pub injected: Option<Injected>,
+}
+
+impl std::fmt::Debug for Answer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Answer")
+            .field("status", &self.status)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Answer {
+    /// One that nobody reads on the way.
+    pub(crate) fn passing(answer: UpstreamAnswer, lease: Lease) -> Self {
+        let body = answer.body.map(move |bytes| {
+            let _held = &lease;
+            bytes
+        });
+        Self {
+            status: answer.status,
+            headers: answer.headers,
+            body: body.boxed(),
+            conversation: None,
+            injected: None,
+        }
+    }
+}
+
+/// Reads a short body whole, and gives the answer as it was.
+pub(crate) async fn buffered(mut answer: UpstreamAnswer) -> (String, UpstreamAnswer) {
+    let mut read = BytesMut::new();
+    let mut chunks: Vec<Result<Bytes, UpstreamError>> = Vec::new();
+    // Its end is met twice.
+    let mut body = answer.body.fuse();
+    while read.len() < REFUSED_BYTES_MAX {
+        match body.next().await {
+            Some(Ok(bytes)) => {
+                read.extend_from_slice(&bytes);
+                chunks.push(Ok(bytes));
+            }
+            Some(Err(error)) => chunks.push(Err(error)),
+            None => break,
+        }
+    }
+    let said = String::from_utf8_lossy(&read).into_owned();
+    answer.body = futures::stream::iter(chunks).chain(body).boxed();
+    (said, answer)
+}
+
+/// What is done when an answer ends.
+pub(crate) struct Closing {
+    pub(crate) proxy: Proxy,
+    pub(crate) shared: Shared,
+    /// What the request was made of, for calls of our own while nobody talks.
+    pub(crate) frame: Frame,
+    /// Ends with this.
+    pub(crate) open: Open,
+    /// By the clock that never goes back.
+    pub(crate) started: Duration,
+    pub(crate) memory: Memory,
+    pub(crate) agent: Option<Name>,
+    /// How many requests the server had had.
+    pub(crate) turn: u64,
+    pub(crate) version: u64,
+    /// Why the request is no extension of the last.
+    pub(crate) reasons: Vec<Reason>,
+    pub(crate) head_tokens: usize,
+    pub(crate) injected: Option<Injected>,
+    pub(crate) composed: Composed,
+    /// The server's name for the conversation, where it holds it under one.
+    pub(crate) server_conversation: Option<String>,
+    /// Held as long as the answer arrives.
+    pub(crate) lease: Option<Lease>,
+}
+
+impl Closing {
+    /// The answer, read along as it passes.
+    pub(crate) fn watch(self, answer: UpstreamAnswer, is_stream: bool, conversation: String) -> Answer {
+        let dialect = self.frame.speech.answers();
+        let is_stream = is_stream
+            && answer
+                .header("content-type")
+                .is_none_or(|kind| kind.starts_with("text/event-stream"));
+        let injected = self.injected.clone();
+        let status = answer.status;
+        let watched = Watched {
+            body: answer.body,
+            end: Some((Reply::new(dialect, is_stream), Box::new(self))),
+            first: None,
+            status,
+            closing: None,
+        };
+        Answer {
+            status,
+            headers: answer.headers,
+            body: watched.boxed(),
+            conversation: Some(conversation),
+            injected,
+        }
+    }
+
+    /// Keeps the reply, measures the request, and lets memory learn.
+    async fn finish(self, outcome: Outcome, first: Option<Duration>, status: u16) {
+        let took = self.proxy.clock.elapsed().saturating_sub(self.started);
+        let is_good = (200..300).contains(&status);
+        self.reply(&outcome, first, took, status, is_good).await;
+        if is_good && self.memory.learns() {
+            self.remember(&outcome).await;
+        }
+        let (proxy, kind) = (self.proxy.clone(), self.frame.kind);
+        let server = self.frame.target.upstream.base_url().to_owned();
+        let conversation = {
+            let mut talk = self.shared.lock().await;
+            talk.frame = Some(Frame {
+                ended: proxy.clock.elapsed(),
+                ..self.frame
+            });
+            crate::store::identity(&talk.key.scope, &talk.key.session)
+        };
+        drop(self.open);
+        let now = proxy.clock.elapsed();
+        proxy.idle.turn(now, conversation, &server, kind);
+    }
+
+    async fn reply(
+        &self,
+        outcome: &Outcome,
+        first: Option<Duration>,
+        took: Duration,
+        status: u16,
+        is_good: bool,
+    ) {
+        let usage = &outcome.usage;
+        let prompt = usize_of(usage.prompt_tokens);
+        let outline = Outline::of(&self.composed);
+        let mut talk = self.shared.lock().await;
+        let last = talk.last.take();
+        let observed = prompt.map(|prompt_tokens| Observed {
+            last_tokens: last.as_ref().map_or(0, |last| last.tokens),
+            prompt_tokens,
+            cached_tokens: usize_of(usage.cached_tokens).unwrap_or(0),
+            others_between: last.as_ref().is_some_and(|last| last.turn + 1 != self.turn),
+            cache: self.frame.kind.profile().cache(false),
+        });
+        let verdict = observed
+            .filter(|_| usage.cached_tokens.is_some() && self.frame.kind.is_known())
+            .map(|observed| diverge::classify(last.as_ref().map(|last| &last.outline), &outline, &observed));
+        let slot = self.frame.target.slot_of(&self.frame.conversation);
+        let is_emptied = verdict.is_some_and(|verdict| verdict.expected_tokens > 0)
+            && observed.is_some_and(|observed| observed.others_between && observed.cached_tokens == 0);
+        if is_emptied && slot.is_some() && last.is_some_and(|last| last.slot == slot) {
+            self.frame.target.name_no_slots();
+        }
+        let reply = outcome.message.as_deref().filter(|_| is_good);
+        if let Some(prompt) = prompt.filter(|_| is_good) {
+            talk.learn_usage(prompt, self.head_tokens);
+        }
+        let replies = reply.map_or_else(Vec::new, |reply| self.frame.speech.replies(reply));
+        if !replies.is_empty() && talk.version == self.version {
+            self.take(&mut talk, &replies, outcome.id.as_ref()).await;
+        }
+        let outline = replies.into_iter().fold(outline, Outline::with_reply);
+        talk.last = prompt.map(|prompt| Last {
+            outline,
+            tokens: prompt + usize_of(usage.completion_tokens).unwrap_or(0),
+            turn: self.turn,
+            slot,
+        });
+        let upstream = self.frame.target.upstream.name();
+        let has_cached = usage.cached_tokens > Some(0) || self.proxy.measures.has_cached(upstream);
+        let measured = Measured {
+            at: self.proxy.clock.now(),
+            upstream: upstream.to_owned(),
+            kind: self.frame.kind,
+            conversation: crate::store::identity(&talk.key.scope, &talk.key.session).0,
+            prompt_tokens: usage.prompt_tokens.unwrap_or(0),
+            cached_tokens: usage.cached_tokens,
+            completion_tokens: usage.completion_tokens.unwrap_or(0),
+            first_token_ms: first.map(|first| millis(first.saturating_sub(self.started))),
+            total_ms: millis(took),
+            expected_tokens: verdict.map(|verdict| verdict.expected_tokens as u64),
+            class: verdict
+                .map(|verdict| verdict.class)
+                .filter(|class| has_cached || !class.blames_the_server()),
+            reasons: self.reasons.clone(),
+            injected_tokens: self
+                .injected
+                .as_ref()
+                .map_or(0, |injected| injected.tokens as u64),
+            status,
+        };
+        drop(talk);
+        self.proxy.measures.record(measured);
+    }
+
+    /// Takes the replies into the talk; whoever goes on from this response finds it.
+    async fn take(&self, talk: &mut Talk, replies: &[&str], response: Option<&String>) {
+        let at = talk.records;
+        let event = |reply: &&str| {
+            Logged::Sent(Event::Reply {
+                bytes: (*reply).to_owned(),
+            })
+        };
+        let records = self.frame.whose.with(|scope| {
+            let events = replies.iter().map(event);
+            events.map(|event| talk.apply(scope, &event)).collect()
+        });
+        self.proxy.store.learn(talk);
+        if self.frame.speech == Speech::Responses {
+            let items: Vec<String> = replies.iter().filter_map(|item| said::id(item)).collect();
+            let names = response
+                .into_iter()
+                .chain(&self.server_conversation)
+                .chain(&items);
+            self.proxy.store.learn_responses(&self.frame.whose, talk, names);
+        }
+        self.proxy.keeper.keep(&talk.key, &talk.owner, at, records).await;
+    }
+
+    /// What was said goes to memory.
+    async fn remember(&self, outcome: &Outcome) {
+        let (key, owner, said) = {
+            let mut talk = self.shared.lock().await;
+            (talk.key.clone(), talk.owner.clone(), talk.answered())
+        };
+        let turn = learn::Turn {
+            key: &key,
+            owner: &owner,
+            agent: self.agent.as_ref(),
+            speech: self.frame.speech,
+            said: &said,
+            outcome,
+            version: self.version,
+        };
+        self.proxy.learn(&turn).await;
+    }
+}
+
+fn usize_of(tokens: Option<u64>) -> Option<usize> {
+    tokens.and_then(|tokens| usize::try_from(tokens).ok())
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The bytes of an answer, read along.
+struct Watched {
+    body: BoxStream<'static, Result<Bytes, UpstreamError>>,
+    end: Option<(Reply, Box<Closing>)>,
+    first: Option<Duration>,
+    status: u16,
+    /// What is done at the end, once that began.
+    closing: Option<JoinHandle<()>>,
+}
+
+impl Stream for Watched {
+    type Item = Result<Bytes, UpstreamError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = &mut *self;
+        if this.end.is_some() {
+            let polled = this.body.poll_next_unpin(context);
+            if let (Poll::Ready(Some(Ok(bytes))), Some((reply, closing))) = (&polled, &mut this.end) {
+                this.first.get_or_insert_with(|| closing.proxy.clock.elapsed());
+                reply.push(bytes);
+            }
+            match polled {
+                Poll::Ready(None) => this.close(),
+                polled => return polled,
+            }
+        }
+        // Who has the whole answer finds what was said.
+        if let Some(closing) = &mut this.closing {
+            std::task::ready!(closing.poll_unpin(context)).ok();
+            this.closing = None;
+        }
+        Poll::Ready(None)
+    }
+}
+
+impl Watched {
+    fn close(&mut self) {
+        if let Some((reply, mut closing)) = self.end.take() {
+            let (first, status) = (self.first, self.status);
+            // Nobody waits for the server any more: what memory asks of it may begin.
+            closing.lease = None;
+            let endings = closing.proxy.endings.clone();
+            let work = async move { closing.finish(reply.finish(), first, status).await };
+            self.closing = Some(endings.spawn(work));
+        }
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

@@ -1,0 +1,216 @@
+//! What memory learns of a turn: the person's words, the visible reply, and what was done with tools.
+//!
+//! Owns: which messages a turn makes, in whose name, how much of a tool's text. Never: what was injected, or what a client wrote around
+//! a person's words (`transcript::spoken`).
+
+use memory::Add;
+use model::{Content, Message, MessageId, Name, Owner, Role, SessionKey, Timestamp, ToolCall};
+use ports::{JobId, NewMessage};
+use prefix::stream::Outcome;
+use transcript::{Item, dialect, spoken};
+
+use crate::proxy::{Proxy, Speech};
+
+/// An agent that no header names.
+const AGENT: &str = "assistant";
+/// Of a tool's result its beginning and its end are kept, each so long: where a failure is told.
+const RESULT_CHARS: usize = 700;
+/// A call's arguments are kept whole up to here; of longer ones each text is cut.
+const ARGUMENTS_BYTES_MAX: usize = 2_000;
+const ARGUMENT_CHARS_MAX: usize = 200;
+
+/// The agent that works in a conversation: the one that a header names.
+pub(crate) fn agent(named: Option<&Name>) -> Option<Name> {
+    named.cloned().or_else(|| Name::parse(AGENT).ok())
+}
+
+/// A turn that was answered.
+pub(crate) struct Turn<'a> {
+    pub(crate) key: &'a SessionKey,
+    pub(crate) owner: &'a Owner,
+    /// In whose name the model speaks and calls.
+    pub(crate) agent: Option<&'a Name>,
+    pub(crate) speech: Speech,
+    /// The client's messages that waited for an answer, each with an id that no other has.
+    pub(crate) said: &'a [(String, String)],
+    pub(crate) outcome: &'a Outcome,
+    /// Of the talk, before the reply.
+    pub(crate) version: u64,
+}
+
+impl Proxy {
+    /// Hands a turn to memory.
+    pub(crate) async fn learn(&self, turn: &Turn<'_>) {
+        let messages = messages(turn, self.clock.now());
+        if messages.is_empty() {
+            return;
+        }
+        let add = Add {
+            session: turn.key.clone(),
+            messages,
+            defer_extraction: false,
+            // What was said is at hand before a model has read it.
+            task: Some(JobId(self.fresh_conversation())),
+            wait: false,
+        };
+        if let Err(error) = self.engine.take_on(add).await {
+            tracing::error!(%error, "what was said could not be remembered");
+        }
+    }
+}
+
+/// The messages of a turn, in order.
+fn messages(turn: &Turn<'_>, now: Timestamp) -> Vec<NewMessage> {
+    let mut learnt = Learnt::new(turn, now);
+    for (bytes, id) in turn.said {
+        if let Ok(item) = dialect::read_message(turn.speech.dialect(), bytes) {
+            learnt.item(&item, id);
+        }
+    }
+    learnt.reply();
+    learnt.messages
+}
+
+struct Learnt<'a> {
+    turn: &'a Turn<'a>,
+    now: Timestamp,
+    agent: Name,
+    messages: Vec<NewMessage>,
+    /// All that was said is the client's own, from the first word to the last: who answers it answers nobody.
+    is_clients: bool,
+}
+
+impl<'a> Learnt<'a> {
+    fn new(turn: &'a Turn<'a>, now: Timestamp) -> Self {
+        Self {
+            turn,
+            now,
+            agent: agent(turn.agent).unwrap_or_else(|| turn.owner.id.clone()),
+            messages: Vec::new(),
+            is_clients: false,
+        }
+    }
+
+    fn item(&mut self, item: &Item, id: &str) {
+        for (n, outcome) in item.outcomes().enumerate() {
+            let text = ends(&outcome.text, outcome.failed);
+            self.push(Role::Tool, text, format!("{id}-{n}"), |message| {
+                message.tool_call_id = Some(outcome.call_id.clone());
+            });
+        }
+        let text = item.prose();
+        match item.role {
+            transcript::Role::User if item.asks() => {
+                let words = spoken::words(&text);
+                let is_left = !words.trim().is_empty();
+                self.is_clients = !is_left && self.messages.is_empty();
+                if is_left {
+                    self.push(Role::User, words.into_owned(), id.to_owned(), |_| {});
+                }
+            }
+            transcript::Role::Assistant => self.spoke(item, text, id.to_owned()),
+            _ => {}
+        }
+    }
+
+    fn spoke(&mut self, item: &Item, text: String, id: String) {
+        let calls: Vec<ToolCall> = item.calls().map(call).collect();
+        let is_words = !text.trim().is_empty() && !self.is_clients;
+        if !calls.is_empty() || is_words {
+            let text = if is_words { text } else { String::new() };
+            self.push(Role::Assistant, text, id, |message| message.tool_calls = calls);
+        }
+    }
+
+    /// The reply: its items are one message.
+    fn reply(&mut self) {
+        let outcome = self.turn.outcome;
+        let message = outcome.message.as_deref().unwrap_or_default();
+        let replies = self.turn.speech.replies(message).into_iter();
+        let items = replies.filter_map(|reply| dialect::read_message(self.turn.speech.dialect(), reply).ok());
+        let blocks = items.flat_map(|item| item.blocks).collect();
+        let reply = Item {
+            blocks,
+            ..Item::text(transcript::Role::Assistant, "")
+        };
+        let digest = prefix::Digest::of(message.as_bytes());
+        self.spoke(
+            &reply,
+            outcome.text.clone(),
+            format!("reply-{digest}-{}", self.turn.version),
+        );
+    }
+
+    fn push(&mut self, role: Role, text: String, id: String, with: impl FnOnce(&mut Message)) {
+        let sender = match role {
+            Role::User => self.turn.owner.id.clone(),
+            Role::Assistant => self.agent.clone(),
+            Role::Tool => Name::parse("tool").unwrap_or_else(|_| self.agent.clone()),
+        };
+        let mut message = Message {
+            id: MessageId::new(""),
+            session: self.turn.key.clone(),
+            sender,
+            sender_name: None,
+            role,
+            time: self.now,
+            content: Content::Text(text),
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+        };
+        with(&mut message);
+        self.messages.push(NewMessage {
+            message,
+            client_id: Some(id),
+        });
+    }
+}
+
+/// A result's beginning and end.
+fn ends(text: &str, failed: bool) -> String {
+    let mut kept = if failed { "error: " } else { "" }.to_owned();
+    let chars = text.chars().count();
+    if chars <= 2 * RESULT_CHARS {
+        kept.push_str(text);
+        return kept;
+    }
+    kept.extend(text.chars().take(RESULT_CHARS));
+    kept.push_str("\n[…]\n");
+    kept.extend(text.chars().skip(chars - RESULT_CHARS));
+    kept
+}
+
+/// A call as memory keeps it: what it was called on stays readable where it carries a whole file.
+fn call(call: &transcript::Call) -> ToolCall {
+    let arguments = &call.arguments;
+    let short = || {
+        let mut value: serde_json::Value = serde_json::from_str(arguments).ok()?;
+        shorten(&mut value);
+        Some(value.to_string())
+    };
+    let arguments = match arguments.len() {
+        0..=ARGUMENTS_BYTES_MAX => arguments.clone(),
+        _ => short()
+            .filter(|short| short.len() <= ARGUMENTS_BYTES_MAX)
+            .unwrap_or_else(|| arguments.chars().take(ARGUMENT_CHARS_MAX).collect()),
+    };
+    ToolCall {
+        id: call.id.clone(),
+        name: call.name.clone(),
+        arguments,
+    }
+}
+
+fn shorten(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::String(text) => {
+            if let Some((at, _)) = text.char_indices().nth(ARGUMENT_CHARS_MAX) {
+                text.truncate(at);
+                text.push('…');
+            }
+        }
+        serde_json::Value::Array(all) => all.iter_mut().for_each(shorten),
+        serde_json::Value::Object(map) => map.values_mut().for_each(shorten),
+        _ => {}
+    }
+}

@@ -1,0 +1,455 @@
+//! The proxy's handle, what it is built of, and what a door hands to it.
+//!
+//! Owns: which server answers for a model, whose a request is. Never: the order of a turn (`turn`).
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use context::guard::{Claims, Window};
+use memory::Engine;
+use model::{Name, Owner, Scope, SessionId};
+use ports::{Clock, Conversations, Ids, Probed, Upstream};
+use prefix::backend::{self, Kind};
+use serde_json::value::RawValue;
+use transcript::dialect::Dialect;
+
+use crate::aside;
+use crate::body::Body;
+use crate::endings::Endings;
+use crate::gate::Gates;
+use crate::idle::{self, Idle};
+use crate::keeper::Keeper;
+use crate::measure::Measures;
+use crate::outgoing::Learnt;
+use crate::refusal::Refusal;
+use crate::store::Store;
+use crate::whose::{Whose, name_of};
+
+/// How many of a conversation's newest requests stay measured.
+const MEASURED: usize = 64;
+
+/// A configured server, and the models that it answers for.
+#[derive(Debug, Clone)]
+pub struct Route {
+    pub upstream: Arc<dyn Upstream>,
+    /// Wins over what the server seems to be.
+    pub kind: Option<Kind>,
+    /// Names of models, with `*` at the end for all that begin so; none for all. The first route that names a model answers,
+    /// the later ones that do so stand in for it.
+    pub models: Vec<String>,
+    /// The server's own name for the model, where it is another.
+    pub model: Option<String>,
+    /// Wins over what the server tells of its window, in tokens.
+    pub window_tokens: Option<usize>,
+}
+
+/// What whoever runs the proxy has every conversation begin with.
+pub trait Instructions: Send + Sync + std::fmt::Debug {
+    /// As it stands now, at most so many characters; empty where there is nothing.
+    fn read(&self, chars_max: usize) -> String;
+}
+
+/// What the proxy stands on.
+#[derive(Debug, Clone)]
+pub struct Parts {
+    pub engine: Engine,
+    pub conversations: Arc<dyn Conversations>,
+    pub routes: Vec<Route>,
+    /// Whose memory it is where a request does not say; none: a request must say.
+    pub owner: Option<Name>,
+    /// Behind the client's own system text, as it was when an epoch began.
+    pub instructions: Option<Arc<dyn Instructions>>,
+    /// By the base URLs of the servers.
+    pub gates: Arc<Gates>,
+    /// A conversation is idle after so long without a turn.
+    pub idle_after: Duration,
+    pub clock: Arc<dyn Clock>,
+    pub ids: Arc<dyn Ids>,
+}
+
+/// The handle. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Proxy {
+    pub(crate) engine: Engine,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) store: Arc<Store>,
+    pub(crate) keeper: Keeper,
+    pub(crate) idle: Idle,
+    pub(crate) gates: Arc<Gates>,
+    pub(crate) measures: Arc<Measures>,
+    /// What is done after answers.
+    pub(crate) endings: Endings,
+    pub(crate) instructions: Option<Arc<dyn Instructions>>,
+    targets: Arc<[Target]>,
+    models: Arc<[Vec<String>]>,
+    owner: Option<Name>,
+    ids: Arc<dyn Ids>,
+}
+
+/// One server as a turn sees it.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    pub(crate) upstream: Arc<dyn Upstream>,
+    pub(crate) model: Option<String>,
+    configured: Option<Kind>,
+    configured_window: Option<usize>,
+    /// Windows that it told when it refused a prompt, by model.
+    windows: Arc<Mutex<BTreeMap<String, usize>>>,
+    pub(crate) learnt: Learnt,
+    turns: Arc<AtomicU64>,
+    slots: Arc<Mutex<BTreeMap<u32, Given>>>,
+}
+
+/// To whom a slot was given.
+#[derive(Debug)]
+struct Given {
+    conversation: String,
+    /// The turn in which it used it last.
+    last: u64,
+    /// The conversation whose slot it was, and which this one left half-way.
+    left: Option<String>,
+}
+
+/// A slot whose conversation was quiet for so many turns of each slot goes to another.
+const QUIET_TURNS: u64 = 4;
+
+impl Target {
+    /// The slot of a conversation, where the server has several: left to itself it would put two conversations that begin alike
+    /// into one. None where more conversations are under way than there are slots.
+    ///
+    /// One that has `left` another half-way takes its slot, which holds all that both have in common. If the other goes on all the
+    /// same, no slot is named for it: the server then finds the one that begins alike, and a slot of its own would be empty.
+    pub(crate) fn slot(&self, probed: &Probed, conversation: &str, left: Option<&str>) -> Option<u32> {
+        let count = probed.slots.filter(|count| *count > 1)?;
+        let turn = self.turns.load(Ordering::Relaxed);
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let of = |name: &str| {
+            let mut given = slots.iter().filter(|(_, given)| given.conversation == name);
+            given.next().map(|(slot, _)| *slot)
+        };
+        let mine = of(conversation);
+        let inherited = left.and_then(of);
+        let was_left = || {
+            slots
+                .values()
+                .any(|given| given.left.as_deref() == Some(conversation))
+        };
+        if mine.is_none() && inherited.is_none() && was_left() {
+            return None;
+        }
+        let free = || (0..count).find(|slot| !slots.contains_key(slot));
+        let quiet = || {
+            let (slot, given) = slots.iter().min_by_key(|(_, given)| given.last)?;
+            (turn.saturating_sub(given.last) > QUIET_TURNS * u64::from(count)).then_some(*slot)
+        };
+        let slot = mine.or(inherited).or_else(free).or_else(quiet)?;
+        let before = slots.remove(&slot);
+        let left = match before {
+            Some(before) if before.conversation == conversation => before.left,
+            Some(before) => inherited.map(|_| before.conversation),
+            None => None,
+        };
+        let given = Given {
+            conversation: conversation.to_owned(),
+            last: turn,
+            left,
+        };
+        slots.insert(slot, given);
+        Some(slot)
+    }
+
+    /// The slot that a conversation was given, where the server is told of it.
+    pub(crate) fn slot_of(&self, conversation: &str) -> Option<u32> {
+        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let mine = slots.iter().find(|(_, given)| given.conversation == conversation);
+        mine.map(|(slot, _)| *slot).filter(|_| self.names_slots())
+    }
+
+    /// The window of a model there, in tokens: as configured, else as the server tells, else as the model is known, and never wider
+    /// than the server said when it refused a prompt.
+    pub(crate) async fn window(&self, model: &str) -> usize {
+        let asked = match self.configured_window {
+            Some(_) => None,
+            None => self.upstream.window(self.model.as_deref().unwrap_or(model)).await,
+        };
+        let window = Window::resolve(&Claims {
+            model_config: self.configured_window,
+            backend: asked,
+            model: Some(model.to_owned()),
+            ..Claims::default()
+        });
+        let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        windows
+            .get(model)
+            .copied()
+            .unwrap_or(usize::MAX)
+            .min(window.tokens)
+    }
+
+    pub(crate) fn learn_window(&self, model: &str, tokens: usize) {
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        windows.insert(model.to_owned(), tokens);
+    }
+
+    /// What the server is, as far as is known.
+    pub(crate) fn kind(&self, probed: &Probed) -> Kind {
+        backend::decide(self.configured, probed.kind, self.upstream.base_url())
+    }
+
+    /// Counts a request.
+    pub(crate) fn next_turn(&self) -> u64 {
+        self.turns.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+/// What of memory a request uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Memory {
+    #[default]
+    On,
+    /// Recalled, and nothing is learnt.
+    ReadOnly,
+    /// Neither recalled nor learnt.
+    Off,
+    /// Nothing of the request is kept anywhere.
+    Incognito,
+}
+
+impl Memory {
+    pub(crate) fn recalls(self) -> bool {
+        matches!(self, Self::On | Self::ReadOnly)
+    }
+
+    pub(crate) fn learns(self) -> bool {
+        self == Self::On
+    }
+}
+
+/// How a conversation is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speech {
+    /// OpenAI's chat completions.
+    Chat,
+    /// Anthropic's messages.
+    Messages,
+    /// OpenAI's responses.
+    Responses,
+}
+
+impl Speech {
+    pub(crate) fn dialect(self) -> Dialect {
+        match self {
+            Self::Chat => Dialect::OpenAi,
+            Self::Messages => Dialect::Anthropic,
+            Self::Responses => Dialect::OpenAiResponses,
+        }
+    }
+
+    /// How its answers are written.
+    pub(crate) fn answers(self) -> prefix::stream::Dialect {
+        match self {
+            Self::Chat => prefix::stream::Dialect::OpenAiChat,
+            Self::Messages => prefix::stream::Dialect::Anthropic,
+            Self::Responses => prefix::stream::Dialect::OpenAiResponses,
+        }
+    }
+
+    /// The field of how long an answer may be, where the client has none of another name.
+    pub(crate) fn length_field(self) -> &'static str {
+        match self {
+            Self::Chat | Self::Messages => "max_tokens",
+            Self::Responses => "max_output_tokens",
+        }
+    }
+
+    /// The field of the messages.
+    pub(crate) fn messages_field(self) -> &'static str {
+        match self {
+            Self::Chat | Self::Messages => "messages",
+            Self::Responses => "input",
+        }
+    }
+
+    /// The field of the system text; in a chat it is a message.
+    pub(crate) fn system_field(self) -> &'static str {
+        match self {
+            Self::Chat | Self::Messages => "system",
+            Self::Responses => "instructions",
+        }
+    }
+
+    /// The messages of a reply: one, or the items of a response.
+    pub(crate) fn replies(self, message: &str) -> Vec<&str> {
+        let items = || serde_json::from_str::<Vec<&RawValue>>(message).unwrap_or_default();
+        match self {
+            Self::Chat | Self::Messages => vec![message],
+            Self::Responses => items().into_iter().map(RawValue::get).collect(),
+        }
+    }
+}
+
+/// A request as a door hands it over.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Behind `/v1/`, with its query.
+    pub path: String,
+    /// As HTTP writes it.
+    pub method: String,
+    /// The client's, but for those that concern the connection or are ours. Names in lower case.
+    pub headers: Vec<(String, String)>,
+    pub body: Bytes,
+    pub scope: Scope,
+    /// Whose memory, as the door found it; see [`name_of`].
+    pub owner: Option<Name>,
+    /// The agent that works here, where it is named.
+    pub agent: Option<Name>,
+    /// The client's name of its conversation.
+    pub conversation: Option<SessionId>,
+    /// The client's own id of a group of conversations; a hint, and no name.
+    pub family: Option<String>,
+    pub memory: Memory,
+}
+
+impl Proxy {
+    /// A proxy in front of these servers. Its task ends with the last handle, or at [`Proxy::shutdown`].
+    pub fn start(parts: Parts) -> Self {
+        let store = Arc::new(Store::new(Arc::clone(&parts.conversations)));
+        let target = |route: &Route| Target {
+            upstream: Arc::clone(&route.upstream),
+            model: route.model.clone(),
+            configured: route.kind,
+            configured_window: route.window_tokens,
+            windows: Arc::default(),
+            learnt: Learnt::default(),
+            turns: Arc::default(),
+            slots: Arc::default(),
+        };
+        let keeper = Keeper::start(Arc::clone(&store));
+        let endings = Endings::default();
+        let tools = idle::Tools {
+            after: parts.idle_after,
+            clock: Arc::clone(&parts.clock),
+            store: Arc::clone(&store),
+            keeper: keeper.clone(),
+            gates: Arc::clone(&parts.gates),
+            endings: endings.clone(),
+        };
+        let servers = parts
+            .routes
+            .iter()
+            .map(|route| route.upstream.base_url().to_owned());
+        Self {
+            idle: Idle::start(tools, servers),
+            keeper,
+            gates: parts.gates,
+            measures: Arc::new(Measures::new(MEASURED)),
+            endings,
+            targets: parts.routes.iter().map(target).collect(),
+            models: parts.routes.into_iter().map(|route| route.models).collect(),
+            instructions: parts.instructions,
+            engine: parts.engine,
+            clock: parts.clock,
+            store,
+            owner: parts.owner,
+            ids: parts.ids,
+        }
+    }
+
+    /// What requests cost.
+    pub fn measures(&self) -> &Measures {
+        &self.measures
+    }
+
+    /// Lets go of what a tenant's conversations were, after something of it was deleted: what is still on disk is found again.
+    pub async fn forgotten(&self, scope: &Scope) {
+        self.store.reload(scope).await;
+        self.measures
+            .forget_all(&format!("{}/{}/", scope.app, scope.project));
+    }
+
+    /// The gates, one for each server.
+    pub fn gates(&self) -> &Gates {
+        &self.gates
+    }
+
+    /// Sends on a request that is no conversation: embeddings, models, files.
+    pub async fn forward(&self, request: Request) -> Result<crate::after::Answer, Refusal> {
+        let body = request.body.clone();
+        let model = aside::if_large(body.len(), async move { model_of(&body) }).await?;
+        // What names no model is the first server's, if it is nobody's.
+        let targets = match self.targets(&model) {
+            Err(_) if model.is_empty() && !self.targets.is_empty() => vec![self.targets[0].clone()],
+            targets => targets?,
+        };
+        self.pass(&targets, &request, request.body.clone()).await
+    }
+
+    /// Waits until what was said so far is taken in: measured, remembered, on its way to the disk.
+    pub async fn rest(&self) {
+        self.endings.rest().await;
+        self.engine.caught_up(None).await;
+    }
+
+    /// Ends what is under way within the bound: what was said is written, what waits for a server is dropped. No task of the
+    /// proxy is left.
+    pub async fn shutdown(&self, bound: Duration) {
+        let end = self.clock.elapsed() + bound;
+        self.idle.finish().await;
+        self.endings.finish(&*self.clock, bound / 2).await;
+        let left = end.saturating_sub(self.clock.elapsed());
+        self.gates.shutdown(left).await;
+        self.keeper.finish().await;
+    }
+
+    /// The servers that answer for a model, in the order in which they are tried.
+    pub(crate) fn targets(&self, model: &str) -> Result<Vec<Target>, Refusal> {
+        let answers = |models: &Vec<String>| {
+            models.is_empty()
+                || models.iter().any(|name| match name.strip_suffix('*') {
+                    Some(beginning) => model.starts_with(beginning),
+                    None => name == model,
+                })
+        };
+        let pairs = self.targets.iter().zip(self.models.iter());
+        let targets: Vec<Target> = pairs
+            .filter(|(_, models)| answers(models))
+            .map(|(target, _)| target.clone())
+            .collect();
+        if targets.is_empty() {
+            return Err(Refusal::no_model(model));
+        }
+        Ok(targets)
+    }
+
+    /// The request's owner: the door's, else the body's `user`, else the configured one.
+    pub(crate) fn whose(&self, request: &Request, body: &Body<'_>) -> Result<Whose, Refusal> {
+        let user = || name_of(&body.text("user")?);
+        let owner = request.owner.clone().or_else(user).or_else(|| self.owner.clone());
+        let owner = owner.ok_or_else(|| {
+            Refusal::invalid(
+                "whose memory is this? Send the header `x-quipu-user`, give the token a `user`, or set `proxy.owner`",
+            )
+        })?;
+        Ok(Whose {
+            scope: request.scope.clone(),
+            owner: Owner::user(owner),
+            conversation: request.conversation.clone(),
+            family: request.family.clone(),
+        })
+    }
+
+    /// An id that sorts by the time of its making.
+    pub(crate) fn fresh_conversation(&self) -> String {
+        format!("{:012x}-{:016x}", self.clock.now().millis(), self.ids.next())
+    }
+}
+
+/// The model that a body names; empty where it is no JSON.
+fn model_of(body: &Bytes) -> String {
+    let text = std::str::from_utf8(body).ok();
+    let model = text.and_then(|text| Body::read(text).ok()?.text("model"));
+    model.unwrap_or_default()
+}

@@ -1,0 +1,239 @@
+//! What memory has to say to a turn.
+//!
+//! Owns: the question, the time it may take, what of the pages at hand is told. Never: ranking and choosing (`recall`), the
+//! wrapper (`prefix`).
+
+use std::time::Duration;
+
+use extract::consolidate::page;
+use futures::future::join_all;
+use memory::{Engine, EngineError, Found, Method, Search};
+use model::{Owner, Page, Scope, SessionId};
+use ports::Clock;
+use prefix::fragment;
+use tokio::sync::oneshot;
+use transcript::spoken;
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::endings::Endings;
+use crate::whose;
+
+/// How long a turn waits for memory; later it goes without.
+pub(crate) const WAIT: Duration = Duration::from_millis(50);
+/// The same in a conversation's first turn, when the owner's memory may have to be read from the disk first.
+pub(crate) const FIRST_WAIT: Duration = Duration::from_millis(300);
+/// Hits that are looked at for what is told.
+const MESSAGES_MAX: usize = 40;
+const MEMORIES_MAX: usize = 12;
+/// A longer message is searched for by its questions, its beginning and its end.
+const QUERY_CHARS_MAX: usize = 600;
+
+/// What the ids of pages at hand begin with.
+pub(crate) const PAGES: &str = "pages ";
+
+/// A memory as it is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Recalled {
+    pub(crate) id: String,
+    pub(crate) text: String,
+}
+
+/// Who asks what, and where.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked<'a> {
+    pub(crate) scope: &'a Scope,
+    pub(crate) owner: &'a Owner,
+    pub(crate) here: &'a SessionId,
+    /// The message, with what the client put around it.
+    pub(crate) message: &'a str,
+    pub(crate) wait: Duration,
+}
+
+/// What is remembered that may help with a message, best first; nothing if it takes too long. A search that takes longer goes on
+/// without the turn: what it read from the disk is at hand for the next. What was said in this conversation, or in one that it
+/// branched off, is left out.
+pub(crate) async fn recall(
+    engine: &Engine,
+    clock: &dyn Clock,
+    endings: &Endings,
+    asked: Asked<'_>,
+) -> Vec<Recalled> {
+    let Some(search) = search(asked.scope, asked.owner, asked.message) else {
+        return Vec::new();
+    };
+    let question = search.query.clone();
+    let (tell, found) = oneshot::channel();
+    let searching = engine.clone();
+    endings.spawn(async move {
+        // Nobody may be there any more to be told.
+        tell.send(searching.search(search).await).ok();
+    });
+    let found = tokio::select! {
+        found = found => found,
+        () = clock.sleep(asked.wait) => {
+            tracing::debug!(conversation = %asked.here, "memory took too long: the turn goes without");
+            return Vec::new();
+        }
+    };
+    match found {
+        Ok(Ok(found)) => told(found, &question, Some(asked.here), engine),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "memory could not be searched");
+            Vec::new()
+        }
+        Err(_) => Vec::new(),
+    }
+}
+
+/// What is remembered that may help with a message, as text for a prompt.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Context {
+    /// Empty where nothing is sure enough.
+    pub text: String,
+    /// The ids of the memories in it, best first.
+    pub memories: Vec<String>,
+    pub tokens: usize,
+}
+
+/// What a turn with this message would be given, of at most about so many tokens, for a client that asks its model itself. What
+/// was said in the session `here` is left out.
+pub async fn context(
+    engine: &Engine,
+    scope: &Scope,
+    owner: &Owner,
+    here: Option<&SessionId>,
+    message: &str,
+    tokens_max: usize,
+) -> Result<Context, EngineError> {
+    let Some(search) = search(scope, owner, message) else {
+        return Ok(Context::default());
+    };
+    let question = search.query.clone();
+    let recalled = told(engine.search(search).await?, &question, here, engine);
+    let memories: Vec<fragment::Memory<'_>> = recalled
+        .iter()
+        .map(|memory| fragment::Memory {
+            id: &memory.id,
+            text: &memory.text,
+        })
+        .collect();
+    let meter = context::tokens::Meter::estimate();
+    let count = |text: &str| meter.roughly(text);
+    let draft = fragment::draft(&memories, None, &fragment::Visible::default(), tokens_max, &count);
+    Ok(draft.map_or_else(Context::default, |draft| Context {
+        text: draft.text.trim().to_owned(),
+        tokens: count(&draft.text),
+        memories: draft.memories.iter().map(|id| told_id(id)).collect(),
+    }))
+}
+
+/// The id of the row; a message that is told as earlier has a mark behind it.
+fn told_id(id: &str) -> String {
+    id.split('+').next().unwrap_or_default().to_owned()
+}
+
+/// The search for what may help with a message; none where nothing is said in it.
+fn search(scope: &Scope, owner: &Owner, message: &str) -> Option<Search> {
+    let query = question(&spoken::words(message));
+    (!query.is_empty()).then(|| Search {
+        scope: scope.clone(),
+        owner: owner.clone(),
+        query,
+        method: Method::Hybrid,
+        memories_max: MEMORIES_MAX,
+        messages_max: MESSAGES_MAX,
+        filter: None,
+        as_of: None,
+        asked_at: None,
+        score_min: 0.0,
+        tokens_max: None,
+    })
+}
+
+/// What stands in the pages at hand, as one memory of at most so many tokens; what is over is left out from the end. Nothing
+/// if it takes too long.
+pub(crate) async fn pages(
+    engine: &Engine,
+    clock: &dyn Clock,
+    scope: &Scope,
+    owner: &Owner,
+    tokens_max: usize,
+    count: &(dyn Fn(&str) -> usize + Sync),
+) -> Option<Recalled> {
+    let read = join_all(Page::ALL.map(|page| engine.page(scope, owner, page)));
+    let read = tokio::select! {
+        read = read => read,
+        () = clock.sleep(WAIT) => return None,
+    };
+    let mut text = String::new();
+    for page in read {
+        let page = page.unwrap_or_else(|error| {
+            tracing::warn!(%error, "a page at hand could not be read");
+            None
+        });
+        let page = page::read_aloud(&page.unwrap_or_default());
+        for line in page.lines().filter(|line| !line.trim().is_empty()) {
+            let before = text.len();
+            if before > 0 {
+                text.push('\n');
+            }
+            text.push_str(line.trim_end());
+            if count(&text) > tokens_max {
+                text.truncate(before);
+                break;
+            }
+        }
+    }
+    (!text.is_empty()).then(|| Recalled {
+        id: format!("{PAGES}{}", owner.id),
+        text,
+    })
+}
+
+fn told(found: Found, question: &str, here: Option<&SessionId>, engine: &Engine) -> Vec<Recalled> {
+    let family = here.map(|here| whose::family(here.as_str()));
+    let elsewhere = |session: Option<&SessionId>| {
+        session.is_none_or(|session| Some(whose::family(session.as_str())) != family)
+    };
+    let mut ranking = recall::Ranking {
+        memories: found.memories,
+        messages: found.messages,
+        span: found.span,
+    };
+    ranking.messages.retain(|hit| elsewhere(hit.doc.session.as_ref()));
+    ranking.memories.retain(|hit| elsewhere(hit.doc.session.as_ref()));
+    let told = recall::told(&ranking, question, &engine.settings().zone);
+    let recalled = told.into_iter().map(|line| Recalled {
+        id: line.id,
+        text: line.text,
+    });
+    recalled.collect()
+}
+
+/// What to search for: the person's words, or of many those that ask, the first and the last.
+fn question(words: &str) -> String {
+    let words = words.trim();
+    if words.chars().count() <= QUERY_CHARS_MAX {
+        return words.to_owned();
+    }
+    let sentences: Vec<&str> = words.split_sentence_bounds().map(str::trim).collect();
+    let last = sentences.len() - 1;
+    let asks = |at: usize| sentences[at].ends_with(['?', '？']);
+    let mut order: Vec<usize> = (0..=last).rev().filter(|at| asks(*at)).collect();
+    order.extend([0, last]);
+    let mut taken: Vec<usize> = Vec::new();
+    let mut chars = 0;
+    for at in order {
+        let length = sentences[at].chars().count();
+        if !taken.contains(&at) && chars + length <= QUERY_CHARS_MAX {
+            taken.push(at);
+            chars += length;
+        }
+    }
+    taken.sort_unstable();
+    let chosen: Vec<&str> = taken.into_iter().map(|at| sentences[at]).collect();
+    if chosen.is_empty() {
+        return words.chars().take(QUERY_CHARS_MAX).collect();
+    }
+    chosen.join(" ")
+}

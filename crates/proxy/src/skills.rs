@@ -1,0 +1,90 @@
+//! What an agent is told of its skills: those that a person approved, where one fits what is asked.
+//!
+//! Owns: whose skills, the time it may take, how much of one is told. Never: a draft, ranking (`recall`), the wrapper (`prefix`).
+
+use std::collections::BTreeSet;
+
+use memory::{Engine, Method, Search};
+use model::{DocKind, EntryKind, Owner, Scope, SkillStatus};
+use ports::Clock;
+use transcript::spoken;
+
+use crate::recall::{Recalled, WAIT};
+
+const SKILLS_MAX: usize = 2;
+/// Cases are found too, and told to nobody.
+const FOUND_MAX: usize = 8;
+/// A question of more characters is searched for by its beginning, where tasks are told.
+const QUERY_CHARS_MAX: usize = 600;
+/// A skill fits with a better score, or with so many words in common: among few skills scores say little.
+const SCORE_MIN: f32 = 0.3;
+const SHARED_MIN: usize = 2;
+/// Shorter words are shared by anything.
+const WORD_CHARS_MIN: usize = 4;
+/// Of a skill: what fits a turn's fragment beside memories.
+const TEXT_CHARS_MAX: usize = 900;
+
+/// The approved skills of an agent that fit what it is asked, best first; nothing if it takes too long. For a request that carries tools.
+pub(crate) async fn skills(
+    engine: &Engine,
+    clock: &dyn Clock,
+    scope: &Scope,
+    agent: &Owner,
+    question: &str,
+) -> Vec<Recalled> {
+    let query: String = spoken::words(question).chars().take(QUERY_CHARS_MAX).collect();
+    if query.trim().is_empty() {
+        return Vec::new();
+    }
+    let asked = words(&query);
+    let search = Search {
+        scope: scope.clone(),
+        owner: agent.clone(),
+        query,
+        method: Method::Hybrid,
+        memories_max: FOUND_MAX,
+        messages_max: 0,
+        filter: None,
+        as_of: None,
+        asked_at: None,
+        score_min: 0.0,
+        tokens_max: None,
+    };
+    let found = tokio::select! {
+        found = engine.search(search) => found,
+        () = clock.sleep(WAIT) => return Vec::new(),
+    };
+    let found = match found {
+        Ok(found) => found,
+        Err(error) => {
+            tracing::warn!(%error, "skills could not be searched");
+            return Vec::new();
+        }
+    };
+    let approved = found.memories.iter().filter(|hit| {
+        let is_skill = hit.doc.kind == DocKind::Entry(EntryKind::Skill);
+        is_skill && SkillStatus::of(&hit.doc.labels) == SkillStatus::Approved
+    });
+    let fitting = approved.filter(|hit| {
+        let told = words(&format!("{} {}", hit.doc.subject, hit.doc.summary));
+        hit.score >= SCORE_MIN || told.intersection(&asked).count() >= SHARED_MIN
+    });
+    let told = fitting.take(SKILLS_MAX).map(|hit| {
+        let doc = &hit.doc;
+        let body: String = doc.text.trim().chars().take(TEXT_CHARS_MAX).collect();
+        let text = format!("skill `{}`: {}\n{body}", doc.subject, doc.summary.trim());
+        Recalled {
+            // A skill that was changed is told again.
+            id: format!("{} {}", doc.key.id, prefix::Digest::of(text.as_bytes())),
+            text,
+        }
+    });
+    told.collect()
+}
+
+fn words(text: &str) -> BTreeSet<String> {
+    let lower = text.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphanumeric());
+    let long = words.filter(|word| word.chars().count() >= WORD_CHARS_MIN);
+    long.map(str::to_owned).collect()
+}

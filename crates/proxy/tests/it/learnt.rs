@@ -1,0 +1,195 @@
+//! What memory learns of a turn, and what it does not.
+
+use model::{Entry, EntryId, EntryKind, MessageId, Name, Origin, Owner, Role, Scope, SkillStatus};
+use proxy::{Request, Speech};
+use serde_json::{Value, json};
+use testkit::backend::{CacheKind, Config};
+
+use crate::stage::{Client, Stage, messages, request};
+
+fn told(stage: &Stage) -> Vec<(Role, String)> {
+    let everything = stage.ledger.everything();
+    everything
+        .iter()
+        .map(|(message, _)| (message.role, message.text()))
+        .collect()
+}
+
+fn plain() -> Config {
+    Config {
+        cache: CacheKind::None,
+        ..Config::default()
+    }
+}
+
+#[tokio::test]
+async fn what_a_client_writes_around_a_persons_words_is_sent_and_not_remembered() {
+    let stage = Stage::new(plain()).await;
+    let mut client = Client::new();
+    for (role, text) in [
+        ("user", "Change get_factorial() to use math.factorial"),
+        ("assistant", "Here are the blocks."),
+        (
+            "user",
+            "I switched to a new code base. Please don't consider the above files or edit them.",
+        ),
+        ("assistant", "Ok."),
+        (
+            "user",
+            "<environment_context>\n<cwd>/srv</cwd>\n</environment_context>",
+        ),
+    ] {
+        client.history.push(json!({"role": role, "content": text}));
+    }
+    let asked = "I moved to Porto.\n<system-reminder>\nI live in Rome.\n</system-reminder>";
+    client.turn(&stage, asked).await;
+    let sent = messages(&stage.last());
+    assert!(sent.last().expect("one").contains("Rome"), "{sent:?}");
+    assert!(
+        sent.iter().any(|message| message.contains("environment_context")),
+        "{sent:?}"
+    );
+    let told = told(&stage);
+    let roles: Vec<Role> = told.iter().map(|(role, _)| *role).collect();
+    assert_eq!(roles, [Role::User, Role::Assistant], "{told:?}");
+    assert_eq!(told[0].1, "I moved to Porto.");
+}
+
+#[tokio::test]
+async fn what_only_a_client_said_is_answered_and_not_remembered() {
+    let stage = Stage::new(plain()).await;
+    let mut client = Client::new();
+    client
+        .turn(&stage, "<task-notification>\nA task ended.\n</task-notification>")
+        .await;
+    assert_eq!(told(&stage), []);
+    client.turn(&stage, "And now?").await;
+    assert_eq!(told(&stage)[0], (Role::User, "And now?".to_owned()));
+}
+
+fn side_calls() -> [(Speech, Value); 3] {
+    let title = "You are a title generator. You output ONLY a thread title.";
+    let user = json!([{"role": "user", "content": "Where does my sister Clara live?"}]);
+    let quoted = "### Task:\nGenerate a concise title summarizing the chat history.\n### Output:\nJSON format\n\
+        ### Chat History:\n<chat_history>\nUSER: Where does my sister Clara live?\n</chat_history>";
+    [
+        (
+            Speech::Chat,
+            json!({"model": "tiny", "stream": false, "messages": [{"role": "user", "content": quoted}]}),
+        ),
+        (
+            Speech::Messages,
+            json!({"model": "tiny", "max_tokens": 32, "system": title, "messages": user}),
+        ),
+        (
+            Speech::Responses,
+            json!({"model": "tiny", "instructions": title, "input": user}),
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn a_call_beside_a_conversation_goes_on_as_it_came_and_leaves_nothing() {
+    for (speech, body) in side_calls() {
+        let stage = Stage::new(plain()).await;
+        stage
+            .remember("earlier", "My sister Clara lives in Lisbon and breeds goats.")
+            .await;
+        let before = told(&stage);
+        let asked: Request = request(&body);
+        let bytes = asked.body.clone();
+        let got = stage.got_in(speech, asked).await;
+        assert_eq!((got.status, got.conversation, got.injected), (200, None, None));
+        assert_eq!(stage.last().body, bytes, "{speech:?}");
+        assert_eq!(told(&stage), before, "{speech:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_persons_wish_for_a_title_is_a_conversation() {
+    let stage = Stage::new(plain()).await;
+    let got = Client::new()
+        .turn(&stage, "Give me a title for my novel about salt.")
+        .await;
+    assert!(got.conversation.is_some());
+    assert_eq!(told(&stage).len(), 2);
+}
+
+async fn learnt(stage: &Stage, agent: &str, name: &str, status: SkillStatus) {
+    let owner = Owner::agent(Name::parse(agent).expect("a name"));
+    let entry = Entry {
+        id: EntryId::new(format!("sk_{name}")),
+        kind: EntryKind::Skill,
+        scope: Scope::default(),
+        owner: owner.clone(),
+        session: None,
+        time: ports::Clock::now(&*stage.clock),
+        valid_from: None,
+        valid_until: None,
+        supersedes: Vec::new(),
+        origin: Origin::Assistant,
+        author: Some("practice/1".to_owned()),
+        parent: None,
+        sources: vec![MessageId::new("ac_1")],
+        senders: Vec::new(),
+        labels: vec![SkillStatus::Draft.as_str().to_owned()],
+        confidence_percent: Some(75),
+        subject: name.to_owned(),
+        summary: "Deploy the billing service to staging.".to_owned(),
+        body: format!("1. `run` on `{name} billing --env staging`"),
+        turns: Vec::new(),
+    };
+    // A skill stands on its cases.
+    let case = Entry {
+        id: EntryId::new("ac_1"),
+        kind: EntryKind::Case,
+        session: Some(model::SessionId::new("s1")),
+        labels: Vec::new(),
+        subject: "Pet a heron.".to_owned(),
+        ..entry.clone()
+    };
+    for entry in [case, entry.clone()] {
+        let curate = memory::Curate {
+            scope: Scope::default(),
+            owner: owner.clone(),
+            put: vec![entry],
+            remove: Vec::new(),
+        };
+        stage.engine.curate(curate).await.expect("it is put");
+    }
+    if status != SkillStatus::Draft {
+        let judged = stage.engine.judge(&entry.scope, &owner, &entry.id, status).await;
+        judged.expect("it is judged");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_with_tools_is_told_its_approved_skill_and_nobody_else() {
+    let tools = json!([{"type": "function", "function": {"name": "run", "parameters": {"type": "object"}}}]);
+    let asked = "Deploy the billing service to staging, please.";
+    for (tools, agent, question, is_told) in [
+        (Some(&tools), Some("coder"), asked, true),
+        (None, Some("coder"), asked, false),
+        (Some(&tools), None, asked, false),
+        (Some(&tools), Some("coder"), "What is a heron?", false),
+    ] {
+        let stage = Stage::new(plain()).await;
+        learnt(&stage, "coder", "shipit", SkillStatus::Approved).await;
+        learnt(&stage, "coder", "drafted", SkillStatus::Draft).await;
+        let mut body =
+            json!({"model": "tiny", "stream": false, "messages": [{"role": "user", "content": question}]});
+        if let Some(tools) = tools {
+            body["tools"] = tools.clone();
+        }
+        let got = stage
+            .got(Request {
+                agent: agent.map(|agent| Name::parse(agent).expect("a name")),
+                ..request(&body)
+            })
+            .await;
+        let sent = messages(&stage.last()).join("\n");
+        assert_eq!(got.status, 200);
+        assert_eq!(sent.contains("shipit billing --env staging"), is_told, "{sent}");
+        assert!(!sent.contains("drafted"), "{sent}");
+    }
+}

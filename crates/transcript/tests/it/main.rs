@@ -1,0 +1,23 @@
+//! What the crate promises, through its public functions.
+
+mod codebuddy_repair;
+mod cut;
+mod dialect;
+mod edit;
+mod hostile;
+mod order;
+mod properties;
+mod repair;
+mod robust;
+mod say;
+mod spoken;
+
+/// 512 cases of each property; more by `PROPTEST_CASES`.
+fn config() -> proptest::prelude::ProptestConfig {
+    let default = proptest::prelude::ProptestConfig::default();
+    proptest::prelude::ProptestConfig {
+        cases: default.cases.max(512),
+        failure_persistence: None,
+        ..default
+    }
+}
