@@ -1,15 +1,17 @@
-# Quipu for people: `make demo` shows it, `make test` proves it, `make lint` keeps it.
+# Commands for people: `make demo` shows Quipu, `make test` proves it, `make lint` keeps it.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-fast sdk lint format hooks
+.PHONY: help demo build test test-fast sdk tidy clippy openapi lint lint-all doc format hooks sim eval bench fuzz clean
 
 CARGO ?= cargo
 # nextest where it is installed, the built-in runner where it is not.
 RUN_TESTS := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo "nextest run" || echo test)
 # The crates that the inner loop builds: all but the two that link LanceDB, and the tool that fetches protoc.
 FAST := --workspace --exclude index --exclude quipu --exclude protoc
+# What clippy and rustdoc look at; `make lint-all` takes the whole workspace.
+LINTED := $(FAST)
 
-help: ## shows this
+help: ## Show this
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 # LanceDB's build needs the Protocol Buffers compiler; it comes from the package registry, pinned by Cargo.lock.
@@ -17,35 +19,81 @@ help: ## shows this
 	$(CARGO) run --quiet --locked --package protoc -- .tools
 	@touch $@
 
-build: .tools/bin/protoc ## builds the release binary, target/release/quipu
+build: .tools/bin/protoc ## Build the release binary, target/release/quipu
 	$(CARGO) build --locked --release --package quipu
 
-demo: build ## remembers a conversation, searches it, edits it by hand, rebuilds its index
-	@target/release/quipu demo
+# A debug build: everything that it compiles, `make test` uses too.
+demo: .tools/bin/protoc ## Remember a conversation, search it, edit it by hand, rebuild its index
+	$(CARGO) build --locked --package quipu
+	@target/debug/quipu demo
 
-test: .tools/bin/protoc ## runs every test
+test: .tools/bin/protoc ## Run every test
 	$(CARGO) $(RUN_TESTS) --locked --workspace
 
-test-fast: ## runs the tests that do not need LanceDB
+test-fast: ## Run the tests that do not need LanceDB
 	$(CARGO) $(RUN_TESTS) --locked $(FAST)
 
 # The clients as their registries give them, beside the other tools; what they are checked with is in scripts/sdk.
 .tools/sdk/ready: scripts/sdk/install.sh scripts/sdk/requirements.txt scripts/sdk/aider.txt scripts/sdk/package.json
-	@$< || { echo "the clients could not be installed: are the registries of pip and npm reached?" >&2; exit 1; }
+	@$< || { echo "the clients could not be installed; check the network and the settings of pip and npm" >&2; exit 1; }
 
 QUIPU ?= target/debug/quipu
 
-sdk: .tools/sdk/ready ## runs the official SDKs and nine clients through a Quipu that `make test` has built
+sdk: .tools/sdk/ready ## Run the official SDKs and nine clients through the Quipu that `make test` built
 	@scripts/sdk/run.sh $(QUIPU)
 
-lint: ## formatting, clippy, tidy (layers, caps, map, clocks), OpenAPI drift
+tidy: ## Check formatting, layers, limits, rule files, white space, large files and keys
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --locked $(FAST) --all-targets -- --deny warnings
+	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	$(CARGO) xtask tidy
+
+openapi: ## Compare docs/openapi.json with the code
 	$(CARGO) $(RUN_TESTS) --locked --package gateway openapi
 
-format: ## formats the code
-	$(CARGO) fmt --all
+lint: tidy clippy openapi ## Run tidy, clippy and openapi on every crate that does not need LanceDB
 
-hooks: ## installs the git hooks: commit messages, formatting, tidy
+# The tests compare the OpenAPI document too, so whoever runs both needs it here no more.
+lint-all: LINTED := --workspace
+lint-all: .tools/bin/protoc tidy clippy doc ## Run tidy, clippy and rustdoc on every crate
+
+clippy:
+	$(CARGO) clippy --locked $(LINTED) --all-targets -- --deny warnings
+
+doc: ## Build the documentation of the code; a broken link is an error
+	RUSTDOCFLAGS="$(RUSTDOCFLAGS) --deny warnings" $(CARGO) doc --locked --no-deps $(LINTED)
+
+format: ## Format the code
+	$(CARGO) fmt --all
+	$(CARGO) fmt --manifest-path fuzz/Cargo.toml
+
+hooks: ## Install the git hooks: commit messages, tidy
 	git config core.hooksPath scripts/hooks
+
+SEED ?= $(shell date +%s)
+STEPS ?= 5000
+
+sim: ## Simulate a whole Quipu from one seed: make sim SEED=7 STEPS=5000
+	$(CARGO) run --locked --package sim -- --seed $(SEED) --steps $(STEPS)
+
+EVAL ?= changed
+
+eval: ## Measure retrieval: make eval EVAL="offline locomo --data FILE"
+	$(CARGO) run --locked --profile fast --package eval -- $(EVAL)
+
+bench: ## Run the benchmarks that do not need LanceDB
+	$(CARGO) bench --locked --profile fast $(FAST) --benches
+
+FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
+FUZZ_SECONDS ?= 60
+
+# Needs a nightly compiler and `cargo install cargo-fuzz`. What is found new goes to fuzz/corpus.
+fuzz: ## Fuzz every target for a minute: make fuzz FUZZ_TARGETS=pdf FUZZ_SECONDS=600
+	@set -e; for target in $(FUZZ_TARGETS); do \
+	  echo "fuzzing $$target for $(FUZZ_SECONDS) s"; mkdir -p fuzz/corpus/$$target; dict=fuzz/dicts/$$target.dict; \
+	  $(CARGO) +nightly fuzz run $$target fuzz/corpus/$$target fuzz/seeds/$$target -- \
+	    -max_total_time=$(FUZZ_SECONDS) $$(test ! -f $$dict || echo -dict=$$dict); \
+	done
+
+clean: ## Delete what the builds made
+	$(CARGO) clean
+	rm -rf .tools fuzz/target

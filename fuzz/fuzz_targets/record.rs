@@ -7,13 +7,16 @@ use context::plan::Trigger;
 use context::policy::Policy;
 use context::record;
 use context::session::Session;
+use context::tokens::Meter;
 use libfuzzer_sys::fuzz_target;
-use tokens::Meter;
 
 fuzz_target!(|text: &str| {
     let events: Vec<_> = text.lines().filter_map(|line| record::read(line).ok()).collect();
     for event in &events {
-        assert_eq!(&record::read(&record::write(event)).expect("it was written"), event);
+        assert_eq!(
+            &record::read(&record::write(event)).expect("it was written"),
+            event
+        );
     }
     let mut session = Session::restore(Policy::quipu(), Meter::estimate(), events);
     let budget = Budget::view(500);

@@ -10,8 +10,13 @@ use serde_json::value::RawValue;
 use transcript::dialect::{self, Dialect};
 use transcript::{Item, order, repair};
 
-const ALL: [Dialect; 5] =
-    [Dialect::OpenAi, Dialect::OpenAiResponses, Dialect::Anthropic, Dialect::ClaudeCode, Dialect::Codex];
+const ALL: [Dialect; 5] = [
+    Dialect::OpenAi,
+    Dialect::OpenAiResponses,
+    Dialect::Anthropic,
+    Dialect::ClaudeCode,
+    Dialect::Codex,
+];
 
 fuzz_target!(|text: &str| {
     let Ok(read) = dialect::read(text) else { return };
@@ -20,12 +25,20 @@ fuzz_target!(|text: &str| {
     }
     for to in ALL {
         let converted = dialect::convert(read.dialect, to, &read.items);
-        converted.messages.iter().chain(&converted.system).for_each(|message| assert_json(message));
+        converted
+            .messages
+            .iter()
+            .chain(&converted.system)
+            .for_each(|message| assert_json(message));
     }
     let items: Vec<Arc<Item>> = read.items.into_iter().map(Arc::new).collect();
     let view = repair::for_view(&items, &BTreeSet::new()).unwrap_or(items);
     assert_eq!(order::openai(&view), Ok(()));
-    assert_eq!(repair::for_view(&view, &BTreeSet::new()), None, "repairing twice is repairing once");
+    assert_eq!(
+        repair::for_view(&view, &BTreeSet::new()),
+        None,
+        "repairing twice is repairing once"
+    );
 });
 
 fn assert_json(text: &str) {

@@ -2,21 +2,20 @@
 
 #![no_main]
 
-use condense::truncate::{self, Style};
+use context::shorten::truncate::{self, Style};
+use context::tokens::Meter;
 use libfuzzer_sys::fuzz_target;
-use tokens::Meter;
 
-fuzz_target!(|input: (u16, u8, u8, &str)| {
-    let (bytes_max, head, tail, text) = input;
-    let bytes_max = usize::from(bytes_max);
-    let cut = truncate::tool_output(text, bytes_max);
-    assert!(cut.len() <= bytes_max);
-    assert!(text.len() > bytes_max || cut == text, "what fits stays whole");
+fuzz_target!(|input: (u8, u8, &str)| {
+    let (head, tail, text) = input;
     let tokens_max = usize::from(head);
     let meter = Meter::estimate();
     let cut = truncate::to_tokens(text, tokens_max, &meter);
     assert!(meter.text(&cut) <= tokens_max);
-    assert!(meter.text(text) > tokens_max || cut == text, "what fits stays whole");
+    assert!(
+        meter.text(text) > tokens_max || cut == text,
+        "what fits stays whole"
+    );
     for style in [Style::quipu(), Style::codebuddy()] {
         let cut = truncate::head_tail(text, usize::from(head), usize::from(tail), &style);
         assert!(cut.len() <= text.len());
@@ -29,7 +28,9 @@ fn adds_up(text: &str, cut: &str, style: &Style) -> bool {
     let (before, after) = style.marker.split_once("{}").expect("a marker has a number");
     cut.match_indices(before).any(|(at, _)| {
         let rest = &cut[at + before.len()..];
-        let Some((number, tail)) = rest.split_once(after) else { return false };
+        let Some((number, tail)) = rest.split_once(after) else {
+            return false;
+        };
         let head = &cut[..at];
         let missing = style.unit.len(text) - style.unit.len(head).min(style.unit.len(text));
         text.starts_with(head)

@@ -47,7 +47,7 @@ pub(crate) fn proxy(
         .collect::<Result<_, _>>()?;
     Ok(Some(Proxy::start(Parts {
         engine: world.engine.clone(),
-        conversations: world.ledger.clone(),
+        contexts: world.contexts.clone(),
         routes,
         owner,
         instructions: Some(Arc::new(InstructionFiles::new(&config.proxy.instructions, root))),

@@ -9,6 +9,8 @@ use std::time::Duration;
 use anyhow::Context;
 use background::strategies::{Limits, Nearness};
 use background::{Offline, Quiet};
+use context::policy::Policy;
+use conversation::Contexts;
 use embed::{BertEmbedder, BertSettings, StaticEmbedder};
 use history::GitHistory;
 use ledger::SqliteLedger;
@@ -47,6 +49,8 @@ pub(crate) struct World {
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) zone: Zone,
     pub(crate) ledger: Arc<SqliteLedger>,
+    /// What a model sees of conversations.
+    pub(crate) contexts: Contexts,
     /// Extraction and conversations share the model servers.
     pub(crate) gates: Arc<Gates>,
     pub(crate) offline: Offline,
@@ -126,6 +130,11 @@ impl World {
         if let Err(error) = knowledge.sweep().await {
             tracing::warn!(%error, "what unfinished uploads left behind is not removed");
         }
+        let contexts = Contexts::new(conversation::contexts::Parts::plain(
+            ledger.clone(),
+            Policy::quipu(),
+            clock.clone(),
+        ));
         let world = Self {
             engine,
             knowledge,
@@ -133,6 +142,7 @@ impl World {
             ids,
             zone,
             ledger,
+            contexts,
             gates,
             offline,
         };

@@ -20,6 +20,11 @@ pub enum Event {
     Node(Node),
     /// Results of tools were replaced by stubs in the view: one batch.
     Masks(Vec<Mask>),
+    /// A context engine shows an item otherwise; one without blocks is not shown.
+    Rewrite {
+        id: ItemId,
+        item: Arc<Item>,
+    },
     /// An item stays verbatim whatever is compacted.
     Pin(ItemId),
     Unpin(ItemId),

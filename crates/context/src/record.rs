@@ -73,6 +73,13 @@ enum Record {
         edited: bool,
     },
     Node(Box<NodeRecord>),
+    Rewrite {
+        id: u64,
+        role: Word,
+        blocks: Vec<BlockRecord>,
+        raw: Option<Box<str>>,
+        edited: bool,
+    },
     Masks {
         masks: Vec<MaskRecord>,
     },
@@ -218,6 +225,13 @@ impl Record {
                 raw: item.raw.clone(),
                 edited: item.edited,
             },
+            Event::Rewrite { id, item } => Self::Rewrite {
+                id: id.0,
+                role: item.role.into(),
+                blocks: item.blocks.iter().map(BlockRecord::of).collect(),
+                raw: item.raw.clone(),
+                edited: item.edited,
+            },
             Event::Node(node) => Self::Node(Box::new(NodeRecord::of(node))),
             Event::Masks(masks) => Self::Masks {
                 masks: masks.iter().map(MaskRecord::of).collect(),
@@ -241,18 +255,20 @@ impl Record {
                 blocks,
                 raw,
                 edited,
-            } => {
-                let blocks = blocks.into_iter().map(BlockRecord::block).collect();
-                Event::Item {
-                    id: ItemId(id),
-                    item: Arc::new(Item {
-                        role: role.into(),
-                        blocks,
-                        raw,
-                        edited,
-                    }),
-                }
-            }
+            } => Event::Item {
+                id: ItemId(id),
+                item: item(role, blocks, raw, edited),
+            },
+            Self::Rewrite {
+                id,
+                role,
+                blocks,
+                raw,
+                edited,
+            } => Event::Rewrite {
+                id: ItemId(id),
+                item: item(role, blocks, raw, edited),
+            },
             Self::Node(node) => Event::Node(node.node()),
             Self::Masks { masks } => Event::Masks(masks.into_iter().map(MaskRecord::mask).collect()),
             Self::Pin { id } => Event::Pin(ItemId(id)),
@@ -262,6 +278,15 @@ impl Record {
             Self::Forget { id } => Event::Forget(ItemId(id)),
         }
     }
+}
+
+fn item(role: Word, blocks: Vec<BlockRecord>, raw: Option<Box<str>>, edited: bool) -> Arc<Item> {
+    Arc::new(Item {
+        role: role.into(),
+        blocks: blocks.into_iter().map(BlockRecord::block).collect(),
+        raw,
+        edited,
+    })
 }
 
 impl BlockRecord {

@@ -140,6 +140,7 @@ impl Session {
             }
             Event::Node(node) => self.put_node(node),
             Event::Masks(masks) => self.put_masks(masks),
+            Event::Rewrite { id, item } => self.rewrite(*id, item),
             Event::Pin(id) => {
                 self.pins.insert(*id);
             }
@@ -377,6 +378,19 @@ impl Session {
             };
         }
         self.metrics.masks += masks.len();
+        self.rewritten();
+    }
+
+    fn rewrite(&mut self, id: ItemId, item: &Arc<Item>) {
+        if self.lifted.contains(&id) {
+            return;
+        }
+        let Some(piece) = self.frontier.iter_mut().find(|piece| piece.item_id() == Some(id)) else {
+            return;
+        };
+        piece.tokens = self.meter.item(item);
+        piece.item = Arc::clone(item);
+        piece.what = What::Item { id, masked: true };
         self.rewritten();
     }
 

@@ -1,448 +1,515 @@
-//! One conversation: its log, its state, its engine.
+//! One conversation: what was sent of it, and what of it is in view.
 //!
-//! Owns: the order ingest → compact → assemble → after turn, and that an event is on disk before it counts. Invariants: one
-//! change at a time; a change that fails leaves the state as it was; no lock is held while a model writes a summary.
-//! Never: choosing what leaves a view.
+//! Owns: the sent log and the context session side by side, folded from one log of records. Invariant: the log alone gives the same
+//! conversation. Never: keeping the log (`store`), sending, choosing what leaves a view (`context`).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use context::budget::{Budget, OverBudget};
-use context::event::Event;
-use context::flush::Unflushed;
+use context::event::Event as ViewEvent;
 use context::ladder::{Attempt, Ladder};
-use context::plan::{Plan, Trigger};
+use context::plan::Trigger;
 use context::policy::Policy;
 use context::session::Session;
 use context::tokens::Meter;
-use context::view::View;
 use context::warn::Warnings;
 use model::{Owner, SessionId, SessionKey, Timestamp};
-use ports::{Chat, Clock, Conversations, LedgerError};
-use tokio::sync::Mutex;
-use transcript::{Item, ItemId};
+use ports::NewRecord;
+use prefix::Digest;
+use prefix::canon;
+use prefix::chain::{Chain, ConversationId};
+use prefix::compose;
+use prefix::shadow::{Event, Reason, Shadow};
+use transcript::dialect::{self, Dialect};
+use transcript::{Block, Item, ItemId, Role};
 
-use crate::archive::Archive;
-use crate::flush::{self, Keeping};
-use crate::hooks::{ContextEngine, EngineFault, TurnMeta};
-use crate::{isolate, summarise, verify};
+use crate::hooks::Health;
+use crate::log::{self, Logged};
+use crate::store;
+use crate::whose::Whose;
 
-/// Faults of a plug-in engine in a row after which it is no longer asked in this conversation.
-const FAULTS_MAX: usize = 3;
-
-/// What a conversation is opened with.
+/// What is known of a conversation.
 #[derive(Debug, Clone)]
-pub struct Opening {
-    pub store: Arc<dyn Conversations>,
-    pub clock: Arc<dyn Clock>,
-    /// Writes summaries of what leaves; without it the digest alone stands.
-    pub chat: Option<Arc<dyn Chat>>,
-    pub engine: Arc<dyn ContextEngine>,
-    /// Keeps facts of what leaves; without it nothing is written.
-    pub keeping: Option<Keeping>,
-    pub policy: Policy,
-    pub meter: Meter,
-}
-
-/// Why a turn cannot go on.
-#[derive(Debug, thiserror::Error)]
-pub enum TurnError {
-    #[error(transparent)]
-    OverBudget(#[from] OverBudget),
-    #[error("the conversation's log cannot be used")]
-    Ledger(#[from] LedgerError),
-    #[error("this conversation has no item {0}")]
-    Unknown(ItemId),
-    #[error("item {0} was deleted")]
-    Deleted(ItemId),
-}
-
-/// A handle on one conversation; all of its state belongs to it.
-#[derive(Debug)]
 pub struct Conversation {
-    pub(crate) archive: Archive,
-    clock: Arc<dyn Clock>,
-    chat: Option<Arc<dyn Chat>>,
-    engine: Arc<dyn ContextEngine>,
-    keeping: Option<Keeping>,
-    pub(crate) state: Mutex<State>,
-}
-
-#[derive(Debug)]
-pub(crate) struct State {
+    pub key: SessionKey,
+    pub owner: Owner,
+    /// As it was named when it began.
+    pub(crate) whose: Whose,
+    /// Of the newest request.
+    pub dialect: Dialect,
+    pub shadow: Shadow,
+    /// The client's messages and the replies, hashed.
+    pub chain: Chain,
+    pub(crate) log: Vec<ViewEvent>,
     pub(crate) session: Session,
+    /// The model whose tokens it counts.
+    counts_for: String,
+    /// What stands before the messages, and its weight: it is the same in request after request.
+    head: (Vec<String>, usize),
+    /// The items of the shadow's entries, by place.
+    pub(crate) ids: Vec<ItemId>,
+    /// The messages in the log, in bytes.
+    pub(crate) bytes: usize,
+    /// Records in the log, those on their way included.
+    pub records: u64,
+    /// Rises with each change.
+    pub version: u64,
+    /// What was answered, so that a client's echo of it is not taken for something new.
+    replies: BTreeSet<Digest>,
+    /// Messages of the client that no answer followed yet, each with its hash in the chain.
+    unanswered: Vec<(String, Digest)>,
+    /// Turns under way.
+    open: Arc<AtomicUsize>,
+    /// Why the epochs began in which nothing was answered yet.
+    begun: Vec<Reason>,
+    /// Messages that arrived and that no request carried yet.
+    appended: Vec<String>,
+    /// What the newest request could weigh.
+    pub(crate) budget: Option<Budget>,
     pub(crate) warnings: Warnings,
+    /// The attempts of the last compaction that changed something, and when it was.
     pub(crate) last_result: Option<Vec<Attempt>>,
     pub(crate) last_compaction: Option<Timestamp>,
-    /// Records in the log.
-    at: u64,
-    /// The engine's faults, newest last.
-    faults: Vec<EngineFault>,
-    faults_in_a_row: usize,
+    /// How the context engine fared here.
+    pub(crate) health: Health,
+    /// Records that are on disk.
+    pub(crate) written: Arc<AtomicU64>,
+}
+
+/// A turn that is under way, as long as it lives.
+#[derive(Debug)]
+pub struct Open(Arc<AtomicUsize>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 impl Conversation {
-    /// Opens a conversation, new or with its log.
-    pub async fn open(opening: Opening, key: SessionKey, owner: Owner) -> Result<Self, TurnError> {
-        let Opening {
-            store,
-            clock,
-            chat,
-            engine,
-            keeping,
-            policy,
-            meter,
-        } = opening;
-        let archive = Archive { store, key, owner };
-        let events = archive.events().await?;
-        let at = events.len() as u64;
+    pub(crate) fn new(
+        whose: Whose,
+        session: SessionId,
+        dialect: Dialect,
+        policy: Policy,
+        meter: Meter,
+    ) -> Self {
         let warnings = Warnings::new(policy.warn_at.clone());
-        let session = Session::restore(policy, meter, events);
-        let booted = isolate::run(&*clock, engine.bootstrap()).await;
-        let mut state = State {
+        let key = SessionKey {
+            scope: whose.scope.clone(),
             session,
+        };
+        Self {
+            key,
+            owner: whose.owner.clone(),
+            chain: Chain::of(&whose.chain_scope().scope(), &[]),
+            whose,
+            dialect,
+            shadow: Shadow::default(),
+            bytes: 0,
+            log: Vec::new(),
+            session: Session::new(policy, meter),
+            counts_for: String::new(),
+            head: (Vec::new(), 0),
+            ids: Vec::new(),
+            records: 0,
+            version: 0,
+            replies: BTreeSet::new(),
+            unanswered: Vec::new(),
+            open: Arc::default(),
+            begun: Vec::new(),
+            appended: Vec::new(),
+            budget: None,
             warnings,
             last_result: None,
             last_compaction: None,
-            at,
-            faults: Vec::new(),
-            faults_in_a_row: 0,
-        };
-        state.heed(booted);
-        Ok(Self {
-            archive,
-            clock,
-            chat,
-            engine,
-            keeping,
-            state: Mutex::new(state),
-        })
-    }
-
-    /// Records items that arrived; gives their ids.
-    pub async fn ingest(&self, items: Vec<Item>, meta: &TurnMeta) -> Result<Vec<ItemId>, TurnError> {
-        let mut state = self.state.lock().await;
-        let arrived: Vec<Arc<Item>> = items.into_iter().map(Arc::new).collect();
-        let hooked = match state.engine(&self.engine) {
-            Some(engine) => isolate::run(&*self.clock, engine.ingest(arrived.clone(), meta)).await,
-            None => Ok(arrived.clone()),
-        };
-        let items = state.heed(hooked).unwrap_or(arrived);
-        let first = state.session.items();
-        let events: Vec<Event> = (first..)
-            .zip(items)
-            .map(|(id, item)| Event::Item { id: ItemId(id), item })
-            .collect();
-        self.record(&mut state, &events).await?;
-        Ok((first..state.session.items()).map(ItemId).collect())
-    }
-
-    /// The view for the next request; compacts first where that is due.
-    pub async fn assemble(&self, budget: &Budget) -> Result<View, TurnError> {
-        let mut state = self.state.lock().await;
-        let source = state.session.shown();
-        verify::request_fits(&source, budget, state.session.meter())?;
-        let engine = state.engine(&self.engine);
-        if !engine
-            .as_ref()
-            .is_some_and(|engine| engine.info().owns_compaction)
-        {
-            drop(state);
-            self.compact(budget, Trigger::Auto).await?;
-            state = self.state.lock().await;
+            health: Health::default(),
+            written: Arc::default(),
         }
-        let Some(engine) = engine else {
-            return Ok(state.session.assemble(budget)?);
-        };
-        let source = state.session.shown();
-        let made = isolate::run(&*self.clock, engine.assemble(source.clone(), budget.limit())).await;
-        let Some(made) = state.heed(made) else {
-            drop(state);
-            return self.own_view(budget).await;
-        };
-        let session = &state.session;
-        Ok(verify::view(
-            &source,
-            made.items,
-            &session.pending(),
-            budget,
-            session.meter(),
-        )?)
     }
 
-    /// The host's own view, for a turn in which the engine failed.
-    async fn own_view(&self, budget: &Budget) -> Result<View, TurnError> {
-        self.compact_here(budget, Trigger::Auto).await?;
-        Ok(self.state.lock().await.session.assemble(budget)?)
+    /// `APP/PROJECT/SESSION`.
+    pub fn identity(&self) -> ConversationId {
+        store::identity(&self.key.scope, &self.key.session)
     }
 
-    /// Compacts where it is due, or because somebody asks; tells each attempt. An engine that owns compaction does it itself,
-    /// and there is nothing to tell.
-    pub async fn compact(&self, budget: &Budget, trigger: Trigger) -> Result<Vec<Attempt>, TurnError> {
-        {
-            let mut state = self.state.lock().await;
-            if let Some(engine) = state
-                .engine(&self.engine)
-                .filter(|engine| engine.info().owns_compaction)
-            {
-                let target = state.session.inputs(budget).target;
-                let made = isolate::run(&*self.clock, engine.compact(state.session.shown(), target)).await;
-                if state.heed(made).is_some() {
-                    return Ok(Vec::new());
+    /// A turn begins.
+    pub fn begin(&self) -> Open {
+        self.open.fetch_add(1, Ordering::AcqRel);
+        Open(Arc::clone(&self.open))
+    }
+
+    /// Nobody talks, and no tool is awaited.
+    pub fn is_at_rest(&self) -> bool {
+        self.open.load(Ordering::Acquire) == 0 && self.session.pending().is_empty()
+    }
+
+    /// Whether to compact now, while nobody waits.
+    pub fn is_due(&self, budget: &Budget) -> bool {
+        Ladder::new(*budget, Trigger::Idle).next(&self.session).is_some()
+    }
+
+    /// What to ask the conversation's own model before that, and how long its answer may be, in tokens; none where no stretch
+    /// would be replaced by words.
+    pub fn summary_prompt(&self, budget: &Budget) -> Option<(String, usize)> {
+        let plan = Ladder::new(*budget, Trigger::Idle).next(&self.session)?;
+        let stays = plan.leaves.last()? + 1;
+        let end = self.session.frontier().get(stays)?.item.prose();
+        let tokens_max = plan.node_tokens_max / 2;
+        Some((context::prompt::summary_of_above(&end, tokens_max), tokens_max))
+    }
+
+    /// Compacts, and begins an epoch with that; nothing where it is not due. `now` is noted where something changed.
+    pub fn compact(
+        &mut self,
+        budget: &Budget,
+        trigger: Trigger,
+        summary: Option<&str>,
+        now: Timestamp,
+    ) -> Vec<NewRecord> {
+        let mut ladder = Ladder::new(*budget, trigger);
+        let mut records = self.take_appended();
+        let before = records.len();
+        while let Some(plan) = ladder.next(&self.session) {
+            let tokens = self.session.tokens();
+            let events = self.session.commit(&plan, summary);
+            let recorded = events.iter().flatten().cloned();
+            records.extend(recorded.map(|event| self.apply(&Logged::View(event))));
+            let gain = events
+                .is_ok()
+                .then(|| tokens.saturating_sub(self.session.tokens()));
+            ladder.tell(plan, gain);
+        }
+        let attempts = ladder.finish(&mut self.session);
+        self.compacted(attempts, now);
+        if records.len() > before {
+            let epoch = compose::renewal(&self.shadow, &self.edits(), vec![Reason::Compaction]);
+            records.push(self.apply(&Logged::Sent(epoch)));
+        }
+        records
+    }
+
+    /// Notes what a compaction did.
+    pub(crate) fn compacted(&mut self, attempts: Vec<Attempt>, now: Timestamp) {
+        if attempts.iter().any(|attempt| attempt.gain.is_some()) {
+            self.last_result = Some(attempts);
+            self.last_compaction = Some(now);
+        }
+    }
+
+    /// A message that the next request will carry.
+    pub(crate) fn append(&mut self, bytes: &str) -> (ItemId, NewRecord) {
+        let id = ItemId(self.session.items() + self.appended.len() as u64);
+        (id, self.apply(&Logged::Appended(bytes.to_owned())))
+    }
+
+    /// All messages, as the client wrote them: those that were sent, the replies, and those that wait for a request.
+    pub fn messages(&self) -> Vec<String> {
+        let sent = self.shadow.entries().iter().map(|entry| entry.bytes.clone());
+        sent.chain(self.appended.iter().cloned()).collect()
+    }
+
+    /// Messages that no request carried yet.
+    pub(crate) fn waiting(&self) -> &[String] {
+        &self.appended
+    }
+
+    /// Takes the messages that wait into the list as if a request had carried them.
+    pub(crate) fn take_appended(&mut self) -> Vec<NewRecord> {
+        match self.appended.len() {
+            0 => Vec::new(),
+            count => vec![self.apply(&Logged::Taken(count))],
+        }
+    }
+
+    /// Takes in what happened, and gives the record of it.
+    pub fn apply(&mut self, logged: &Logged) -> NewRecord {
+        self.version += 1;
+        self.records += 1;
+        let mut record = NewRecord {
+            item: None,
+            text: String::new(),
+            body: log::write(logged),
+        };
+        let restores = match logged {
+            Logged::View(ViewEvent::Pin(id)) => self.session.must_restore(*id, true),
+            Logged::View(ViewEvent::Unpin(id)) => self.session.must_restore(*id, false),
+            _ => false,
+        };
+        match logged {
+            Logged::View(event) => {
+                self.view(event.clone());
+                if restores {
+                    self.restore();
+                }
+            }
+            Logged::Sent(event) => {
+                let arrived = self.sent(event);
+                if let Some((id, item)) = arrived {
+                    record.item = Some(id.0);
+                    record.text = words(&item);
+                }
+            }
+            Logged::Appended(bytes) => {
+                self.bytes += bytes.len();
+                record.item = Some(self.session.items() + self.appended.len() as u64);
+                record.text = words(&self.read(bytes));
+                self.appended.push(bytes.clone());
+            }
+            Logged::Taken(count) => {
+                let count = (*count).min(self.appended.len());
+                for bytes in self.appended.drain(..count).collect::<Vec<_>>() {
+                    self.sent(&Event::Message {
+                        bytes,
+                        fragment: None,
+                    });
                 }
             }
         }
-        self.compact_here(budget, trigger).await
+        record
     }
 
-    async fn compact_here(&self, budget: &Budget, trigger: Trigger) -> Result<Vec<Attempt>, TurnError> {
-        let mut ladder = Ladder::new(*budget, trigger);
-        loop {
-            let plan = ladder.next(&self.state.lock().await.session);
-            let Some(plan) = plan else { break };
-            let gain = self.carry_out(&plan).await?;
-            ladder.tell(plan, gain);
+    /// One more event of what was sent; the item that arrived with it, unless its record is there already.
+    fn sent(&mut self, event: &Event) -> Option<(ItemId, Arc<Item>)> {
+        self.shadow.apply(event);
+        match event {
+            Event::Epoch {
+                reasons, front, kept, ..
+            } => {
+                self.begun.extend_from_slice(reasons);
+                self.cut(*front, *kept);
+                None
+            }
+            Event::Edit(_) => None,
+            Event::Message { bytes, .. } | Event::Reply { bytes } => {
+                self.bytes += bytes.len();
+                self.chain.push(bytes);
+                if matches!(event, Event::Reply { .. }) {
+                    self.begun.clear();
+                    self.replies.insert(canon::read(bytes).digest);
+                }
+                let was_appended = self.appended.first() == Some(bytes);
+                if was_appended {
+                    self.appended.remove(0);
+                }
+                let arrived = self.arrive();
+                Some(arrived).filter(|_| !was_appended)
+            }
         }
-        let mut state = self.state.lock().await;
-        let attempts = ladder.finish(&mut state.session);
-        if attempts.iter().any(|attempt| attempt.gain.is_some()) {
-            state.last_result = Some(attempts.clone());
-            state.last_compaction = Some(self.clock.now());
+    }
+
+    fn view(&mut self, event: ViewEvent) {
+        self.session.apply(&event);
+        self.log.push(event);
+    }
+
+    /// The newest entry comes into the view as it was sent.
+    fn arrive(&mut self) -> (ItemId, Arc<Item>) {
+        let sent = self
+            .shadow
+            .entries()
+            .last()
+            .map(|entry| entry.sent())
+            .unwrap_or_default();
+        let item = Arc::new(self.read(&sent));
+        let id = ItemId(self.session.items());
+        self.ids.push(id);
+        self.view(self.session.arrival(Arc::clone(&item)));
+        (id, item)
+    }
+
+    /// A message as an item.
+    pub(crate) fn read(&self, bytes: &str) -> Item {
+        // The messages of the other dialects are messages there too.
+        let read = dialect::read_message(Dialect::OpenAiResponses, bytes);
+        read.unwrap_or_else(|_| Item::text(Role::User, bytes))
+    }
+
+    /// The client left out messages at the front, or went back to an earlier place.
+    fn cut(&mut self, front: usize, kept: usize) {
+        let front = front.min(self.ids.len());
+        let kept = (front + kept).min(self.ids.len());
+        if front == 0 && kept == self.ids.len() {
+            return;
         }
-        Ok(attempts)
-    }
-
-    /// Carries out one plan; gives the gain, none when it was refused. What arrives while a model writes is kept: the plan
-    /// holds only for the view it was made for.
-    async fn carry_out(&self, plan: &Plan) -> Result<Option<usize>, TurnError> {
-        self.keep(plan).await?;
-        let summary = self.summary(plan).await;
-        let mut state = self.state.lock().await;
-        let before = state.session.tokens();
-        let Ok(events) = state.session.commit(plan, summary.as_deref()) else {
-            return Ok(None);
-        };
-        self.record(&mut state, &events).await?;
-        Ok(Some(before.saturating_sub(state.session.tokens())))
-    }
-
-    /// Keeps facts of what a plan takes out, once for each stretch, before it leaves.
-    async fn keep(&self, plan: &Plan) -> Result<(), TurnError> {
-        let Some(keeping) = &self.keeping else {
-            return Ok(());
-        };
-        let work = {
-            let session = &self.state.lock().await.session;
-            let leaving = session.leaving(plan);
-            let span: Vec<(ItemId, &Item)> = leaving
-                .into_iter()
-                .filter_map(|(id, item)| Some((id?, item)))
-                .collect();
-            flush::work(keeping, &span).filter(|work| !session.has_flushed(work.key()))
-        };
-        let Some(work) = work else { return Ok(()) };
-        let key = work.key().to_owned();
-        let report = work
-            .carry_out(keeping, self.chat.as_deref(), self.clock.now())
-            .await;
-        if matches!(report.reason, Some(Unflushed::Failed | Unflushed::Unwritable)) {
-            return Ok(());
+        if let Some(id) = self.ids.get(kept) {
+            self.log.push(ViewEvent::Rewind(*id));
         }
-        let mut state = self.state.lock().await;
-        self.record(
-            &mut state,
-            &[Event::Flush {
-                key,
-                facts: report.facts,
-            }],
-        )
-        .await
+        self.ids.truncate(kept);
+        // What a node tells of them stays told.
+        let gone = self
+            .ids
+            .drain(..front)
+            .filter(|id| self.session.shows_original(*id));
+        self.log.extend(gone.map(ViewEvent::Forget));
+        self.restore();
+        let entries = self.shadow.entries();
+        let bytes: Vec<&str> = entries.iter().map(|entry| entry.bytes.as_str()).collect();
+        self.chain = Chain::of(&self.whose.chain_scope().scope(), &bytes);
     }
 
-    async fn summary(&self, plan: &Plan) -> Option<String> {
-        let chat = self.chat.as_ref()?;
-        let (leaving, meter) = {
-            let session = &self.state.lock().await.session;
-            let leaving = session.leaving(plan).into_iter().map(|(_, item)| item.clone());
-            (leaving.collect::<Vec<Item>>(), session.meter().clone())
-        };
-        summarise::by_model(&**chat, &leaving, plan.node_tokens_max / 2, &meter).await
+    /// The session that the log gives.
+    fn restore(&mut self) {
+        let (policy, meter) = (self.session.policy().clone(), self.session.meter().clone());
+        self.session = Session::restore(policy, meter, self.log.clone());
     }
 
-    /// Records a model's reply.
-    pub async fn after_turn(&self, reply: Item) -> Result<ItemId, TurnError> {
-        let reply = Arc::new(reply);
-        let mut state = self.state.lock().await;
-        let event = state.session.arrival(Arc::clone(&reply));
-        let id = ItemId(state.session.items());
-        self.record(&mut state, std::slice::from_ref(&event)).await?;
-        if let Some(engine) = state.engine(&self.engine) {
-            let items = state.session.shown();
-            let told = isolate::run(&*self.clock, engine.after_turn(&items, &reply)).await;
-            state.heed(told);
+    /// Counts as this model does from now on.
+    pub fn count_for(&mut self, model: &str, meter: &Meter) {
+        if self.counts_for != model {
+            model.clone_into(&mut self.counts_for);
+            self.head.0.clear();
+            self.session.set_meter(meter.clone());
         }
-        Ok(id)
     }
 
-    /// Learns what the backend reported for a view, cached tokens included.
-    pub async fn record_usage(&self, view: &View, reported_tokens: usize) {
-        self.state
-            .lock()
-            .await
+    /// What stands before the messages, in tokens; the last part lists the tools.
+    pub fn head_tokens(&mut self, system: &[&str], tools: &str, meter: &Meter) -> usize {
+        let parts = || system.iter().copied().chain([tools]);
+        if !parts().eq(self.head.0.iter().map(String::as_str)) {
+            let tokens = system.iter().map(|text| meter.text(text)).sum::<usize>() + meter.tools(tools);
+            self.head = (parts().map(str::to_owned).collect(), tokens);
+        }
+        self.head.1
+    }
+
+    /// Whether the view could be over the budget's threshold with these events: by bytes, which are never fewer than tokens.
+    pub fn may_exceed(&self, budget: &Budget, events: &[Event]) -> bool {
+        let bytes: usize = events
+            .iter()
+            .map(|event| match event {
+                Event::Message { bytes, .. } | Event::Reply { bytes } => bytes.len(),
+                Event::Epoch { .. } | Event::Edit(_) => 0,
+            })
+            .sum();
+        let inputs = self.session.inputs(budget);
+        inputs.used + bytes >= inputs.threshold
+    }
+
+    /// Takes in the messages that these events brought: they wait for an answer.
+    pub fn ask(&mut self, events: &[Event]) {
+        let new = events.iter().filter_map(|event| match event {
+            Event::Message { bytes, .. } => Some((bytes, canon::read(bytes))),
+            _ => None,
+        });
+        let new: Vec<_> = new.filter(|(_, meaning)| !meaning.thinks).collect();
+        let links = self.chain.links();
+        let new_links = &links[links.len().saturating_sub(new.len())..];
+        for ((bytes, meaning), link) in new.into_iter().zip(new_links) {
+            if !self.replies.contains(&meaning.digest) {
+                self.unanswered.push((bytes.clone(), link.hash));
+            }
+        }
+    }
+
+    /// The messages that waited for an answer and are still part of the talk, each with an id that no other has.
+    pub fn answered(&mut self) -> Vec<(String, String)> {
+        let links = self.chain.links();
+        let waited = std::mem::take(&mut self.unanswered).into_iter();
+        waited
+            .filter(|(_, hash)| links.iter().any(|link| link.hash == *hash))
+            .map(|(bytes, hash)| (bytes, hash.to_string()))
+            .collect()
+    }
+
+    /// The newest message that this is true of.
+    pub fn newest(&self, is_it: impl Fn(&str) -> bool) -> Option<String> {
+        let entry = self.shadow.entries().iter().rfind(|entry| is_it(&entry.bytes));
+        entry.map(|entry| entry.bytes.clone())
+    }
+
+    /// Whether a reply that we saw is among the first messages.
+    pub fn was_answered(&self, messages: usize) -> bool {
+        let mut links = self.chain.links().iter().take(messages);
+        links.any(|link| self.replies.contains(&link.meaning.digest))
+    }
+
+    /// Why the request that is decided is no extension of the last: epochs that began while nobody talked count too.
+    pub fn begun(&self) -> Vec<Reason> {
+        let mut reasons = self.begun.clone();
+        reasons.sort_unstable();
+        reasons.dedup();
+        reasons
+    }
+
+    /// Brings the view within its budget; what was recorded for that, or why it cannot be.
+    pub(crate) fn fit(
+        &mut self,
+        budget: &Budget,
+        trigger: Trigger,
+    ) -> Result<(Vec<ViewEvent>, Vec<Attempt>), OverBudget> {
+        let mut events = Vec::new();
+        let attempts = self
             .session
-            .record_usage(view.counted, reported_tokens);
+            .fit(budget, trigger, |event| events.push(event.clone()));
+        self.log.extend(events.iter().cloned());
+        self.session.assemble(budget)?;
+        Ok((events, attempts))
     }
 
-    /// What a sub-agent of that role starts with. Nothing of it enters this conversation but what is ingested.
-    pub async fn prepare_subagent_spawn(&self, role: &str) -> Vec<Arc<Item>> {
-        let mut state = self.state.lock().await;
-        let items = state.session.shown();
-        let made = match state.engine(&self.engine) {
-            Some(engine) => {
-                isolate::run(&*self.clock, engine.prepare_subagent_spawn(items.clone(), role)).await
-            }
-            None => Err(EngineFault::Failed("quarantined".to_owned())),
-        };
-        if let Some(made) = state.heed(made) {
-            return made;
+    pub(crate) fn place(&self, id: ItemId) -> Option<usize> {
+        self.ids.binary_search(&id).ok()
+    }
+
+    /// A server's window in the tokens that are counted here, after it refused a prompt of so many of its own.
+    pub fn window_as_counted(&mut self, window: usize, prompt_tokens: usize, beside: usize) -> usize {
+        self.learn_usage(prompt_tokens, beside);
+        let counted = self.session.view_tokens() + beside;
+        if counted >= prompt_tokens {
+            return window;
         }
-        crate::standard::for_subagent(items, role)
+        // It is not believed yet that so much more is counted there.
+        window * counted / prompt_tokens
     }
 
-    /// Tells the engine that a sub-agent ended.
-    pub async fn on_subagent_ended(&self, agent_id: &str, items: &[Arc<Item>], result: Option<&str>) {
-        let mut state = self.state.lock().await;
-        if let Some(engine) = state.engine(&self.engine) {
-            let told = isolate::run(&*self.clock, engine.on_subagent_ended(agent_id, items, result)).await;
-            state.heed(told);
-        }
-    }
-
-    /// Records events and takes them in: on disk first.
-    async fn record(&self, state: &mut State, events: &[Event]) -> Result<(), TurnError> {
-        if events.is_empty() {
-            return Ok(());
-        }
-        match self.archive.append(state.at, events).await {
-            Ok(at) => state.at = at,
-            // The log holds what this handle does not know of: an append whose answer was lost, or another handle's.
-            Err(LedgerError::Conflict) => {
-                self.reopen(state).await?;
-                return Err(LedgerError::Conflict.into());
-            }
-            Err(error) => return Err(error.into()),
-        }
-        for event in events {
-            state.session.apply(event);
-        }
-        Ok(())
-    }
-
-    /// Keeps an item verbatim whatever is compacted, or no longer.
-    pub async fn pin(&self, id: ItemId, pinned: bool) -> Result<(), TurnError> {
-        let mut state = self.state.lock().await;
-        if id.0 >= state.session.items() {
-            return Err(TurnError::Unknown(id));
-        }
-        let must_restore = state.session.must_restore(id, pinned);
-        let event = if pinned { Event::Pin(id) } else { Event::Unpin(id) };
-        self.record(&mut state, &[event]).await?;
-        if must_restore {
-            self.reopen(&mut state).await
-        } else {
-            Ok(())
-        }
-    }
-
-    /// Says which calls still run.
-    pub async fn set_pending(&self, pending: BTreeSet<String>) {
-        self.state.lock().await.session.set_pending(pending);
-    }
-
-    /// An item as it arrived, whatever became of it in the view.
-    pub async fn recover(&self, id: ItemId) -> Result<Arc<Item>, TurnError> {
-        match self.archive.event(id).await? {
-            Some(Event::Item { item, .. }) => Ok(item),
-            Some(Event::Forget(_)) => Err(TurnError::Deleted(id)),
-            _ => Err(TurnError::Unknown(id)),
-        }
-    }
-
-    /// The newest items that hold all these words.
-    pub async fn find(&self, words: &str, limit: usize) -> Result<Vec<ItemId>, TurnError> {
-        let found = self.archive.store.find(&self.archive.key, words, limit).await?;
-        Ok(found.into_iter().map(ItemId).collect())
-    }
-
-    /// Goes on from just before this item.
-    pub async fn rewind(&self, to: ItemId) -> Result<(), TurnError> {
-        let mut state = self.state.lock().await;
-        self.record(&mut state, &[Event::Rewind(to)]).await?;
-        self.reopen(&mut state).await
-    }
-
-    /// Begins another conversation with a copy of this one.
-    pub async fn fork(&self, to: &SessionId) -> Result<(), TurnError> {
-        let state = self.state.lock().await;
-        Ok(self.archive.store.fork(&self.archive.key, state.at, to).await?)
-    }
-
-    /// Deletes an item for good: from the log, from every node that was made of it.
-    pub async fn forget(&self, id: ItemId) -> Result<(), TurnError> {
-        let mut state = self.state.lock().await;
-        let events = self.archive.events().await?;
-        let forgotten = context::forget::rewrite(&events, id).ok_or(TurnError::Unknown(id))?;
-        let records = forgotten
-            .into_iter()
-            .map(|(at, event)| (at, crate::archive::to_record(&event)))
-            .collect();
-        self.archive
-            .store
-            .replace(&self.archive.key, state.at, records, Vec::new())
-            .await?;
-        self.reopen(&mut state).await
-    }
-
-    async fn reopen(&self, state: &mut State) -> Result<(), TurnError> {
-        let events = self.archive.events().await?;
-        state.at = events.len() as u64;
-        let (policy, meter) = (state.session.policy().clone(), state.session.meter().clone());
-        let mut session = Session::restore(policy, meter, events);
-        session.succeed(&state.session);
-        state.session = session;
-        Ok(())
-    }
-
-    /// Looks at the state.
-    pub async fn inspect<T>(&self, look: impl FnOnce(&Session) -> T) -> T {
-        look(&self.state.lock().await.session)
-    }
-
-    /// The faults of the engine, oldest first.
-    pub async fn faults(&self) -> Vec<EngineFault> {
-        self.state.lock().await.faults.clone()
+    /// What the server counted of the view that was sent.
+    pub fn learn_usage(&mut self, prompt_tokens: usize, beside: usize) {
+        let counted = self.session.tokens();
+        self.session
+            .record_usage(counted, prompt_tokens.saturating_sub(beside));
     }
 }
 
-impl State {
-    /// The engine, unless it failed too often.
-    fn engine(&self, engine: &Arc<dyn ContextEngine>) -> Option<Arc<dyn ContextEngine>> {
-        (self.faults_in_a_row < FAULTS_MAX).then(|| Arc::clone(engine))
-    }
+/// The words by which a search of originals finds an item.
+pub(crate) fn words(item: &Item) -> String {
+    let texts: Vec<&str> = item
+        .blocks
+        .iter()
+        .flat_map(|block| match block {
+            Block::Text(text) => vec![text.as_str()],
+            Block::Call(call) => vec![call.name.as_str(), call.arguments.as_str()],
+            Block::Outcome(outcome) => vec![outcome.text.as_str()],
+            Block::Image(_) | Block::Thinking(_) | Block::Other(_) => Vec::new(),
+        })
+        .collect();
+    texts.join("\n")
+}
 
-    /// Notes how a hook went.
-    fn heed<T>(&mut self, result: Result<T, EngineFault>) -> Option<T> {
-        match result {
-            Ok(value) => {
-                self.faults_in_a_row = 0;
-                Some(value)
-            }
-            Err(fault) => {
-                tracing::warn!(%fault, "a context engine is passed over");
-                self.faults_in_a_row += 1;
-                self.faults.push(fault);
-                None
-            }
+#[cfg(test)]
+mod tests {
+    use model::Name;
+
+    use super::*;
+
+    #[test]
+    fn a_conversation_that_was_found_for_another_dialect_is_read_as_what_it_is() {
+        let whose = Whose {
+            scope: model::Scope::default(),
+            owner: Owner::user(Name::parse("ann").unwrap()),
+            conversation: None,
+            family: None,
+        };
+        let (session, meter) = (SessionId::new("a"), Meter::for_model("tiny"));
+        let mut conversation = Conversation::new(whose, session, Dialect::OpenAi, Policy::quipu(), meter);
+        let call = r#"{"type":"function_call","call_id":"a","name":"ls","arguments":"{}"}"#;
+        for (bytes, text) in [(call, "ls\n{}"), (r#"{"role":"assistant","content":"so"}"#, "so")] {
+            let event = Event::Reply {
+                bytes: bytes.to_owned(),
+            };
+            let record = conversation.apply(&Logged::Sent(event));
+            assert_eq!(record.text, text, "{bytes}");
         }
     }
 }

@@ -1,127 +1,98 @@
-//! The seven hooks of a context engine, and the engines by name.
+//! Calling a context engine's hooks, so that a failing engine harms nobody.
 //!
-//! Owns: what the host calls, when, and what an engine may return. Never: trusting it; `verify` checks every view.
+//! Owns: the bounds of a hook, isolation of its error, panic or endless wait, how an engine fared in a conversation. Never: what is
+//! sent in the place of a failed view; `shape` decides.
 
-use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
-use async_trait::async_trait;
-use transcript::Item;
+use context::policy::Policy;
+use futures::future::{Either, FutureExt, select};
+use ports::Clock;
+use ports::context_engine::{ContextEngine, EngineFault, TurnMeta};
 
-use crate::standard::Standard;
+/// The longest that a hook may take in front of a user.
+const HOOK_TIME_MAX: Duration = Duration::from_secs(5);
+/// Faults in a row after which an engine is no longer asked in a conversation.
+const FAULTS_MAX: usize = 3;
+/// Faults that a conversation remembers.
+const FAULTS_KEPT: usize = 16;
 
-/// What an engine says of itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EngineInfo {
-    /// Its name: stable, unique among the registered.
-    pub id: String,
-    /// The engine compacts by itself in `assemble`: the host's own compaction is skipped.
-    pub owns_compaction: bool,
-}
-
-/// What the host tells of a turn.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TurnMeta {
-    /// The model that will answer.
-    pub model: String,
-    /// What the view may weigh, in tokens.
-    pub limit_tokens: usize,
-    /// Requests of the user so far.
-    pub turn: usize,
-}
-
-/// A view, with the weight that its engine claims, in tokens; the host counts by itself.
+/// The engine that every conversation of a process uses.
 #[derive(Debug, Clone)]
-pub struct Assembled {
-    pub items: Vec<Arc<Item>>,
-    pub tokens: usize,
+pub struct Chosen {
+    /// Quipu's own engine works by it; it also stands in for a plug-in that fails.
+    pub policy: Policy,
+    /// An engine of the user's.
+    pub plugin: Option<Arc<dyn ContextEngine>>,
+    pub clock: Arc<dyn Clock>,
 }
 
-/// Why an engine could not do it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum EngineFault {
-    #[error("the context engine failed: {0}")]
-    Failed(String),
-    #[error("the context engine panicked")]
-    Panicked,
-    #[error("the context engine took longer than {0} ms")]
-    TimedOut(u128),
+/// How an engine fared in one conversation.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Health {
+    is_booted: bool,
+    /// The newest last.
+    faults: Vec<EngineFault>,
+    faults_in_a_row: usize,
 }
 
-/// A strategy for what a model sees. The host calls the hooks in the order in which they stand here; an engine that fails
-/// one is passed over for that turn, and the host's own engine takes its place.
-#[async_trait]
-pub trait ContextEngine: Send + Sync + std::fmt::Debug {
-    fn info(&self) -> EngineInfo;
-
-    /// Once, when a conversation is opened.
-    async fn bootstrap(&self) -> Result<(), EngineFault> {
-        Ok(())
+impl Health {
+    pub(crate) fn faults(&self) -> &[EngineFault] {
+        &self.faults
     }
 
-    /// Before items are recorded; what it returns is recorded instead.
-    async fn ingest(&self, items: Vec<Arc<Item>>, _meta: &TurnMeta) -> Result<Vec<Arc<Item>>, EngineFault> {
-        Ok(items)
+    /// Notes how a hook went.
+    pub(crate) fn note<T>(&mut self, result: Result<T, EngineFault>) -> Option<T> {
+        match result {
+            Ok(value) => {
+                self.faults_in_a_row = 0;
+                Some(value)
+            }
+            Err(fault) => {
+                tracing::warn!(%fault, "the context engine failed: Quipu's own engine takes its place");
+                self.faults_in_a_row += 1;
+                if self.faults.len() == FAULTS_KEPT {
+                    self.faults.remove(0);
+                }
+                self.faults.push(fault);
+                None
+            }
+        }
     }
+}
 
-    /// Before each request: the view, of at most `limit_tokens`.
-    async fn assemble(&self, items: Vec<Arc<Item>>, limit_tokens: usize) -> Result<Assembled, EngineFault>;
-
-    /// A smaller list for the same conversation, of about `target_tokens`.
-    async fn compact(
+impl Chosen {
+    /// The plug-in, booted, unless it failed too often in this conversation.
+    pub(crate) async fn plugin(
         &self,
-        items: Vec<Arc<Item>>,
-        target_tokens: usize,
-    ) -> Result<Vec<Arc<Item>>, EngineFault>;
-
-    /// After a model's reply was recorded.
-    async fn after_turn(&self, _items: &[Arc<Item>], _reply: &Item) -> Result<(), EngineFault> {
-        Ok(())
+        health: &mut Health,
+        turn: &TurnMeta,
+    ) -> Option<Arc<dyn ContextEngine>> {
+        let plugin = self
+            .plugin
+            .as_ref()
+            .filter(|_| health.faults_in_a_row < FAULTS_MAX)?;
+        if !health.is_booted {
+            let booted = self.run(plugin.bootstrap(turn)).await;
+            health.note(booted)?;
+            health.is_booted = true;
+        }
+        Some(Arc::clone(plugin))
     }
 
-    /// What a sub-agent of that role starts with.
-    async fn prepare_subagent_spawn(
+    /// What a hook gives, or how it failed.
+    pub(crate) async fn run<T>(
         &self,
-        items: Vec<Arc<Item>>,
-        role: &str,
-    ) -> Result<Vec<Arc<Item>>, EngineFault>;
-
-    /// After a sub-agent ended.
-    async fn on_subagent_ended(
-        &self,
-        _agent_id: &str,
-        _items: &[Arc<Item>],
-        _result: Option<&str>,
-    ) -> Result<(), EngineFault> {
-        Ok(())
-    }
-}
-
-/// The engines that can be chosen, by name. `default` is always there.
-#[derive(Debug, Clone)]
-pub struct Engines(BTreeMap<String, Arc<dyn ContextEngine>>);
-
-impl Default for Engines {
-    fn default() -> Self {
-        let mut engines = Self(BTreeMap::new());
-        engines.register(Arc::new(Standard::default()));
-        engines
-    }
-}
-
-impl Engines {
-    /// Adds an engine; the last of a name counts.
-    pub fn register(&mut self, engine: Arc<dyn ContextEngine>) {
-        self.0.insert(engine.info().id, engine);
-    }
-
-    /// The engine of that name.
-    pub fn get(&self, id: &str) -> Option<Arc<dyn ContextEngine>> {
-        self.0.get(id).cloned()
-    }
-
-    /// The names there are.
-    pub fn ids(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        hook: impl Future<Output = Result<T, EngineFault>>,
+    ) -> Result<T, EngineFault> {
+        let hook = std::pin::pin!(AssertUnwindSafe(hook).catch_unwind());
+        let bound = std::pin::pin!(self.clock.sleep(HOOK_TIME_MAX));
+        match select(hook, bound).await {
+            Either::Left((Ok(result), _)) => result,
+            Either::Left((Err(_), _)) => Err(EngineFault::Panicked),
+            Either::Right(_) => Err(EngineFault::TimedOut(HOOK_TIME_MAX.as_millis())),
+        }
     }
 }

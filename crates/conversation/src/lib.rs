@@ -1,21 +1,36 @@
-//! Hosts the context of conversations: opens them from the ledger, runs a context engine's hooks, verifies what it returns.
+//! Conversations: what was said and sent of each, what of it a model sees, and how it is found again.
 //!
-//! Owns: the seven hooks, the registry of engines, isolation of their errors, panics and time-outs, the order of one turn
-//! of the context, summaries by a model. Never: choosing what leaves a view (`context` does), HTTP.
+//! Owns: the log of a conversation and its fold, the conversations in memory, the hooks of a context engine, verification and isolation of
+//! a plug-in, summaries by a model, the service that every door calls. Never: choosing what leaves a view (`context`), what a prefix is
+//! (`prefix`), HTTP, searching memory.
 //!
-//! Reading order: [`hooks`] (what an engine may do), [`conversation`] (one conversation), [`verify`] (what is demanded of
-//! an engine's view).
+//! Reading order: [`Conversation`] (the state), [`log`] (its records), [`decide`] (a request), `shape` and `edits` (its view), [`hooks`] and
+//! [`verify`] (a plug-in), [`store`] with [`keeper`] and [`whose`] (finding and keeping), [`Contexts`] (the service), [`report`].
 
-mod archive;
+pub mod contexts;
 pub mod conversation;
+pub mod decide;
+mod edits;
+mod endings;
 pub mod flush;
 pub mod hooks;
-mod isolate;
-pub mod manager;
-pub mod standard;
+mod keeper;
+pub mod log;
+pub mod report;
+mod responses;
+mod shape;
+pub mod store;
+pub mod subagent;
 mod summarise;
 pub mod verify;
+pub mod whose;
 
-pub use conversation::{Conversation, Opening, TurnError};
-pub use hooks::{Assembled, ContextEngine, EngineFault, EngineInfo, Engines, TurnMeta};
-pub use standard::Standard;
+pub use contexts::{ContextError, Contexts};
+pub use conversation::{Conversation, Open};
+pub use decide::{Additions, Asked, Decided, Overflow};
+pub use endings::Endings;
+pub use hooks::Chosen;
+pub use keeper::Keeper;
+pub use log::Logged;
+pub use store::{Found, Shared, Store};
+pub use whose::{Whose, name_of};

@@ -1,37 +1,55 @@
-//! Having a stretch summarised by a model: piece by piece, each with the record of what came before.
+//! Having a stretch summarised by a model: chunks side by side, each round with the record of the round before.
 //!
 //! Owns: the calls. Never: the prompt (`context::prompt`), believing the answer (`Session::commit` bounds it).
 
 use context::prompt;
-use context::shorten::chunk;
+use context::shorten::{chunk, summary};
 use context::tokens::Meter;
+use futures::future::join_all;
 use ports::{Chat, ChatRequest};
 use transcript::Item;
 
-/// What one request shows of the talk, in tokens: small enough for the window of a small local model.
-const PIECE_TOKENS_MAX: usize = 6_000;
+/// What one request shows of the conversation, in tokens: small enough for the window of a small local model.
+const CHUNK_TOKENS_MAX: usize = 6_000;
+/// Chunks that are summarised at the same time.
+const AT_ONCE: usize = 4;
 
-/// The model's summary; none when it fails, declines or has no room: then the digest stands alone.
+/// The model's summary, of at most about so many tokens; none when it gives nothing usable: then the digest stands alone.
 pub(crate) async fn by_model(
     chat: &dyn Chat,
     items: &[Item],
     tokens_max: usize,
     meter: &Meter,
 ) -> Option<String> {
-    let mut carried = String::new();
     let weights: Vec<usize> = items.iter().map(|item| meter.item(item)).collect();
-    for piece in chunk::split(items, &weights, 1, &chunk::Rules::quipu(PIECE_TOKENS_MAX)) {
-        let piece: Vec<&Item> = items[piece.items].iter().collect();
-        let asked = prompt::summary(&piece, &carried, tokens_max, meter);
-        let tokens_max = u32::try_from(asked.tokens_max).unwrap_or(u32::MAX);
-        let request = ChatRequest::new(asked.system, asked.user, tokens_max);
-        match chat.complete(request).await {
-            Ok(reply) => carried = prompt::read_summary(&reply.content).unwrap_or(carried),
-            Err(error) => {
-                tracing::warn!(%error, "a summary is left to the rules");
-                return None;
-            }
+    let chunks = chunk::split(items, &weights, 1, &chunk::Rules::quipu(CHUNK_TOKENS_MAX));
+    let (mut parts, mut carried) = (Vec::new(), String::new());
+    for round in summary::rounds(&chunks, AT_ONCE) {
+        let asked = chunks[round].iter().map(|chunk| {
+            let stretch: Vec<&Item> = items[chunk.items.clone()].iter().collect();
+            let asked = prompt::summary(&stretch, &carried, tokens_max, meter);
+            async move { (chunk, ask(chat, asked).await) }
+        });
+        let answers = join_all(asked).await;
+        let answered: Vec<_> = answers
+            .into_iter()
+            .map(|(chunk, answer)| summary::part(items, chunk, answer.ok_or(()), meter))
+            .collect();
+        carried = summary::merge(answered.iter().filter(|part| !part.failed).cloned().collect());
+        parts.extend(answered);
+    }
+    let is_usable = parts.iter().any(|part| !part.failed);
+    is_usable.then(|| summary::merge_within(parts, tokens_max, meter))
+}
+
+async fn ask(chat: &dyn Chat, asked: prompt::Request) -> Option<String> {
+    let tokens_max = u32::try_from(asked.tokens_max).unwrap_or(u32::MAX);
+    let request = ChatRequest::new(asked.system, asked.user, tokens_max);
+    match chat.complete(request).await {
+        Ok(reply) => prompt::read_summary(&reply.content),
+        Err(error) => {
+            tracing::warn!(%error, "a summary is left to the rules");
+            None
         }
     }
-    (!carried.is_empty()).then_some(carried)
 }

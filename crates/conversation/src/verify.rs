@@ -1,4 +1,4 @@
-//! What the host demands of a view that an engine made.
+//! The demands on what a context engine returns.
 //!
 //! Owns: mending what can be mended (dropped system items, broken pairs), refusing the rest. Never: believing a count.
 
@@ -8,6 +8,7 @@ use std::sync::Arc;
 use context::budget::{Budget, OverBudget, OverBudgetCode, Part};
 use context::tokens::Meter;
 use context::view::View;
+use ports::context_engine::EngineFault;
 use transcript::{Item, Role, repair};
 
 /// The newest message of the user must fit by itself, before any engine is asked.
@@ -22,6 +23,21 @@ pub fn request_fits(items: &[Arc<Item>], budget: &Budget, meter: &Meter) -> Resu
     } else {
         Err(refuse(code, Part::CurrentRequest, tokens, budget))
     }
+}
+
+/// An ingest gives one item for each that it was given.
+pub(crate) fn one_for_each(
+    given: usize,
+    ingested: Result<Vec<Arc<Item>>, EngineFault>,
+) -> Result<Vec<Arc<Item>>, EngineFault> {
+    let ingested = ingested?;
+    if ingested.len() == given {
+        return Ok(ingested);
+    }
+    let returned = ingested.len();
+    Err(EngineFault::Failed(format!(
+        "ingest was given {given} items and returned {returned}: return one for each"
+    )))
 }
 
 /// The view that an engine made of `source`, mended and counted.

@@ -20,19 +20,36 @@ pub(crate) const OPEN_PATH: &str = "/health/live";
 /// Where some clients carry a token instead of `Authorization`: the Anthropic SDKs.
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// What a token of one user opens, behind the version: everything else concerns others too.
-const OF_ONE_USER: [&str; 4] = [
+const OF_ONE_USER: [&str; 20] = [
     "/memory/search",
     "/memory/context",
     "/memory/get",
     "/memory/delete",
+    "/context/append",
+    "/context/assemble",
+    "/context/after_turn",
+    "/context/compact",
+    "/context/stats",
+    "/context/guard",
+    "/context/archives",
+    "/context/recover",
+    "/context/find",
+    "/context/pin",
+    "/context/fork",
+    "/context/rewind",
+    "/context/subagent/spawn",
+    "/context/subagent/end",
+    "/context/tools",
+    "/context/expand",
 ];
 
 /// What a web page may read of an answer beside its body.
-const EXPOSED: [HeaderName; 5] = [
+const EXPOSED: [HeaderName; 6] = [
     HeaderName::from_static("x-request-id"),
     HeaderName::from_static("x-quipu-request-id"),
     HeaderName::from_static("x-quipu-conversation"),
     HeaderName::from_static("x-quipu-injected"),
+    HeaderName::from_static("x-quipu-context-warning"),
     HeaderName::from_static("retry-after"),
 ];
 /// How long a browser need not ask again.

@@ -14,6 +14,7 @@ mod body;
 mod cache;
 mod client;
 mod edit;
+mod contexts;
 mod failure;
 mod forget;
 mod form;

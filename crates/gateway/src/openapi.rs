@@ -14,7 +14,7 @@ use wire::tasks::TaskStatus;
 use wire::{ErrorCode, ErrorEnvelope, ErrorInfo};
 
 use crate::routes::VERSIONS;
-use crate::{add, cache, edit, forget, history, knowledge, recall, runs, skills, system, tasks, upkeep};
+use crate::{add, cache, contexts, edit, forget, history, knowledge, recall, runs, skills, system, tasks, upkeep};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -32,6 +32,7 @@ use crate::{add, cache, edit, forget, history, knowledge, recall, runs, skills, 
     ),
     tags(
         (name = "memory", description = "Remember, search, list, forget, change"),
+        (name = "context", description = "Conversations: appended, assembled for a model, compacted, found again"),
         (name = "knowledge", description = "Documents: uploaded, cut into topics, found"),
         (name = "tasks", description = "What became of queued work"),
         (name = "background", description = "What is done while nobody waits"),
@@ -63,6 +64,22 @@ struct System;
     upkeep::sync,
     upkeep::rebuild,
     cache::cache,
+    contexts::append,
+    contexts::assemble,
+    contexts::after_turn,
+    contexts::compact,
+    contexts::stats,
+    contexts::guard,
+    contexts::archives,
+    contexts::recover,
+    contexts::find,
+    contexts::pin,
+    contexts::fork,
+    contexts::rewind,
+    contexts::spawn,
+    contexts::ended,
+    contexts::tools,
+    contexts::expand,
     runs::list,
     runs::trigger,
     runs::quiesce,

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::state::Gateway;
 use crate::upload::FORM_BYTES_MAX;
 use crate::{
-    add, cache, edit, forget, frame, guard, history, knowledge, recall, runs, skills, system, tasks, upkeep,
+    add, cache, contexts, edit, forget, frame, guard, history, knowledge, recall, runs, skills, system, tasks, upkeep,
     v1,
 };
 
@@ -59,7 +59,8 @@ impl Gateway {
                 .route(&path("/audit"), get(history::audit))
                 .route(&path("/index/sync"), post(upkeep::sync))
                 .route(&path("/index/rebuild"), post(upkeep::rebuild))
-                .merge(self.library(version));
+                .merge(self.library(version))
+                .merge(Self::contexts(version));
         }
         router = router
             .route("/v1/chat/completions", post(v1::chat).fallback(v1::other))
@@ -73,6 +74,28 @@ impl Gateway {
             .layer(from_fn_with_state(self.clone(), frame::frame))
             .layer(guard::pages(&self.settings.auth))
             .with_state(self.clone())
+    }
+
+    /// The routes of conversations.
+    fn contexts(version: &str) -> Router<Self> {
+        let path = |path: &str| format!("{version}/context{path}");
+        Router::new()
+            .route(&path("/append"), post(contexts::append))
+            .route(&path("/assemble"), post(contexts::assemble))
+            .route(&path("/after_turn"), post(contexts::after_turn))
+            .route(&path("/compact"), post(contexts::compact))
+            .route(&path("/stats"), get(contexts::stats))
+            .route(&path("/guard"), get(contexts::guard))
+            .route(&path("/archives"), get(contexts::archives))
+            .route(&path("/recover"), get(contexts::recover))
+            .route(&path("/find"), get(contexts::find))
+            .route(&path("/pin"), post(contexts::pin))
+            .route(&path("/fork"), post(contexts::fork))
+            .route(&path("/rewind"), post(contexts::rewind))
+            .route(&path("/subagent/spawn"), post(contexts::spawn))
+            .route(&path("/subagent/end"), post(contexts::ended))
+            .route(&path("/tools"), get(contexts::tools))
+            .route(&path("/expand"), post(contexts::expand))
     }
 
     /// The routes of documents; a form may be larger than other bodies.

@@ -9,7 +9,7 @@ use memory::Engine;
 use memory::library::Knowledge;
 use model::Zone;
 use ports::{Clock, Ids};
-use proxy::Proxy;
+use proxy::{Direct, Proxy};
 
 use crate::failure::Failure;
 use crate::metrics::Metrics;
@@ -26,6 +26,8 @@ pub struct Gateway {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) writes: Arc<Writes>,
     pub(crate) proxy: Option<Proxy>,
+    /// Conversations of programs that call their model themselves.
+    pub(crate) direct: Option<Direct>,
     pub(crate) offline: Option<Offline>,
     pub(crate) knowledge: Option<Knowledge>,
 }
@@ -41,6 +43,7 @@ impl Gateway {
             metrics: Arc::default(),
             writes: Arc::default(),
             proxy: None,
+            direct: None,
             offline: None,
             knowledge: None,
         }
@@ -50,6 +53,13 @@ impl Gateway {
     #[must_use]
     pub fn with_proxy(mut self, proxy: Proxy) -> Self {
         self.proxy = Some(proxy);
+        self
+    }
+
+    /// The same, with conversations of programs that call their model themselves.
+    #[must_use]
+    pub fn with_direct(mut self, direct: Direct) -> Self {
+        self.direct = Some(direct);
         self
     }
 

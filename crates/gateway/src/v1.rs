@@ -253,6 +253,7 @@ fn streamed(answer: Answer) -> Response {
     let ours = [
         ("x-quipu-conversation", answer.conversation),
         ("x-quipu-injected", injected),
+        ("x-quipu-context-warning", answer.warning),
     ];
     let ours = ours
         .into_iter()

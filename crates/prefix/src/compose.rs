@@ -228,6 +228,19 @@ pub fn renewal(shadow: &Shadow, edits: &[Edit], reasons: Vec<Reason>) -> Event {
     }
 }
 
+/// The event that goes back to the first `kept` messages.
+pub fn rewound(shadow: &Shadow, kept: usize) -> Event {
+    Event::Epoch {
+        number: shadow.epoch().saturating_add(1),
+        reasons: vec![Reason::Truncated],
+        front: 0,
+        kept,
+        fragments: shadow.fragments_ever(),
+        head: None,
+        edits: surviving(shadow.edits(), 0, kept),
+    }
+}
+
 /// What the client's messages mean; those that it resends unchanged need not be read again.
 fn meanings(shadow: &Shadow, body: &[&str], front: usize) -> Vec<Meaning> {
     let known = |index: usize| shadow.entries().get(front.checked_add(index)?);

@@ -40,6 +40,8 @@ pub enum Reason {
     Cold,
     /// A setting changed what is sent.
     Policy,
+    /// A context engine shows earlier messages otherwise.
+    Engine,
 }
 
 impl Reason {
@@ -59,6 +61,7 @@ impl Reason {
             Self::MemoryEdited => "memory_edited",
             Self::Cold => "cold",
             Self::Policy => "policy",
+            Self::Engine => "engine",
         }
     }
 

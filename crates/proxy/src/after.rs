@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use conversation::{Conversation, Logged, Open, Shared};
 use futures::stream::BoxStream;
 use futures::{FutureExt, Stream, StreamExt};
 use model::Name;
@@ -18,14 +19,13 @@ use prefix::shadow::{Event, Reason};
 use prefix::stream::{Outcome, Reply};
 use tokio::task::JoinHandle;
 
+use crate::beside::Last;
 use crate::gate::Lease;
 use crate::idle::Frame;
 use crate::learn;
 use crate::measure::Measured;
 use crate::proxy::{Memory, Proxy, Speech};
 use crate::said;
-use crate::store::Shared;
-use crate::talk::{Last, Logged, Open, Talk};
 
 /// An error body that could name a field is not longer.
 const REFUSED_BYTES_MAX: usize = 64 << 10;
@@ -47,6 +47,8 @@ pub struct Answer {
     pub body: BoxStream<'static, Result<Bytes, UpstreamError>>,
     pub conversation: Option<String>,
     pub injected: Option<Injected>,
+    /// The context is nearly full: what a person should know.
+    pub warning: Option<String>,
 }
 
 impl std::fmt::Debug for Answer {
@@ -70,6 +72,7 @@ impl Answer {
             body: body.boxed(),
             conversation: None,
             injected: None,
+            warning: None,
         }
     }
 }
@@ -114,6 +117,8 @@ pub(crate) struct Closing {
     pub(crate) reasons: Vec<Reason>,
     pub(crate) head_tokens: usize,
     pub(crate) injected: Option<Injected>,
+    /// A threshold of the budget that this request crossed.
+    pub(crate) warning: Option<String>,
     pub(crate) composed: Composed,
     /// The server's name for the conversation, where it holds it under one.
     pub(crate) server_conversation: Option<String>,
@@ -130,7 +135,7 @@ impl Closing {
                 .header("content-type")
                 .is_none_or(|kind| kind.starts_with("text/event-stream"));
         let injected = self.injected.clone();
-        let status = answer.status;
+        let (status, warning) = (answer.status, self.warning.clone());
         let watched = Watched {
             body: answer.body,
             end: Some((Reply::new(dialect, is_stream), Box::new(self))),
@@ -144,6 +149,7 @@ impl Closing {
             body: watched.boxed(),
             conversation: Some(conversation),
             injected,
+            warning,
         }
     }
 
@@ -157,14 +163,12 @@ impl Closing {
         }
         let (proxy, kind) = (self.proxy.clone(), self.frame.kind);
         let server = self.frame.target.upstream.base_url().to_owned();
-        let conversation = {
-            let mut talk = self.shared.lock().await;
-            talk.frame = Some(Frame {
-                ended: proxy.clock.elapsed(),
-                ..self.frame
-            });
-            crate::store::identity(&talk.key.scope, &talk.key.session)
+        let conversation = self.shared.lock().await.identity();
+        let frame = Frame {
+            ended: proxy.clock.elapsed(),
+            ..self.frame
         };
+        proxy.beside.set_frame(&conversation, frame);
         drop(self.open);
         let now = proxy.clock.elapsed();
         proxy.idle.turn(now, conversation, &server, kind);
@@ -181,8 +185,9 @@ impl Closing {
         let usage = &outcome.usage;
         let prompt = usize_of(usage.prompt_tokens);
         let outline = Outline::of(&self.composed);
-        let mut talk = self.shared.lock().await;
-        let last = talk.last.take();
+        let mut conversation = self.shared.lock().await;
+        let id = conversation.identity();
+        let last = self.proxy.beside.take_last(&id);
         let observed = prompt.map(|prompt_tokens| Observed {
             last_tokens: last.as_ref().map_or(0, |last| last.tokens),
             prompt_tokens,
@@ -201,26 +206,27 @@ impl Closing {
         }
         let reply = outcome.message.as_deref().filter(|_| is_good);
         if let Some(prompt) = prompt.filter(|_| is_good) {
-            talk.learn_usage(prompt, self.head_tokens);
+            conversation.learn_usage(prompt, self.head_tokens);
         }
         let replies = reply.map_or_else(Vec::new, |reply| self.frame.speech.replies(reply));
-        if !replies.is_empty() && talk.version == self.version {
-            self.take(&mut talk, &replies, outcome.id.as_ref()).await;
+        if !replies.is_empty() && conversation.version == self.version {
+            self.take(&mut conversation, &replies, outcome.id.as_ref()).await;
         }
         let outline = replies.into_iter().fold(outline, Outline::with_reply);
-        talk.last = prompt.map(|prompt| Last {
+        let last = prompt.map(|prompt| Last {
             outline,
             tokens: prompt + usize_of(usage.completion_tokens).unwrap_or(0),
             turn: self.turn,
             slot,
         });
+        self.proxy.beside.set_last(&id, last);
         let upstream = self.frame.target.upstream.name();
         let has_cached = usage.cached_tokens > Some(0) || self.proxy.measures.has_cached(upstream);
         let measured = Measured {
             at: self.proxy.clock.now(),
             upstream: upstream.to_owned(),
             kind: self.frame.kind,
-            conversation: crate::store::identity(&talk.key.scope, &talk.key.session).0,
+            conversation: id.0,
             prompt_tokens: usage.prompt_tokens.unwrap_or(0),
             cached_tokens: usage.cached_tokens,
             completion_tokens: usage.completion_tokens.unwrap_or(0),
@@ -237,39 +243,44 @@ impl Closing {
                 .map_or(0, |injected| injected.tokens as u64),
             status,
         };
-        drop(talk);
+        drop(conversation);
         self.proxy.measures.record(measured);
     }
 
-    /// Takes the replies into the talk; whoever goes on from this response finds it.
-    async fn take(&self, talk: &mut Talk, replies: &[&str], response: Option<&String>) {
-        let at = talk.records;
+    /// Takes the replies into the conversation; whoever goes on from this response finds it.
+    async fn take(&self, conversation: &mut Conversation, replies: &[&str], response: Option<&String>) {
+        let (at, contexts) = (conversation.records, &self.proxy.contexts);
         let event = |reply: &&str| {
             Logged::Sent(Event::Reply {
                 bytes: (*reply).to_owned(),
             })
         };
-        let records = self.frame.whose.with(|scope| {
-            let events = replies.iter().map(event);
-            events.map(|event| talk.apply(scope, &event)).collect()
-        });
-        self.proxy.store.learn(talk);
+        let records = replies
+            .iter()
+            .map(event)
+            .map(|event| conversation.apply(&event))
+            .collect();
+        contexts.store().learn(conversation);
         if self.frame.speech == Speech::Responses {
             let items: Vec<String> = replies.iter().filter_map(|item| said::id(item)).collect();
             let names = response
                 .into_iter()
                 .chain(&self.server_conversation)
                 .chain(&items);
-            self.proxy.store.learn_responses(&self.frame.whose, talk, names);
+            contexts
+                .store()
+                .learn_responses(&self.frame.whose, conversation, names);
         }
-        self.proxy.keeper.keep(&talk.key, &talk.owner, at, records).await;
+        contexts.keeper().keep(conversation, at, records).await;
+        contexts.replied(&self.shared, replies);
     }
 
     /// What was said goes to memory.
     async fn remember(&self, outcome: &Outcome) {
         let (key, owner, said) = {
-            let mut talk = self.shared.lock().await;
-            (talk.key.clone(), talk.owner.clone(), talk.answered())
+            let mut conversation = self.shared.lock().await;
+            let said = conversation.answered();
+            (conversation.key.clone(), conversation.owner.clone(), said)
         };
         let turn = learn::Turn {
             key: &key,
@@ -280,7 +291,8 @@ impl Closing {
             outcome,
             version: self.version,
         };
-        self.proxy.learn(&turn).await;
+        let proxy = &self.proxy;
+        learn::learn(&proxy.engine, &*proxy.clock, &*proxy.ids, &turn).await;
     }
 }
 

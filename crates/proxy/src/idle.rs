@@ -11,6 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use context::budget::Budget;
 use context::prompt;
+use conversation::{Contexts, Endings, Shared, Whose};
 use futures::{FutureExt, StreamExt};
 use memory::Due;
 use ports::{Clock, UpstreamAnswer, UpstreamRequest};
@@ -23,14 +24,10 @@ use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinSet;
 
 use crate::after;
+use crate::beside::{Beside, Last};
 use crate::body::{self, Body, LENGTHS};
-use crate::endings::Endings;
 use crate::gate::{Gates, Job, JobEnd};
-use crate::keeper::Keeper;
 use crate::proxy::{Speech, Target};
-use crate::store::{Shared, Store};
-use crate::talk::Last;
-use crate::whose::Whose;
 
 /// What a model that thinks first may use for that, in tokens.
 const THINKING_TOKENS: usize = 1_024;
@@ -94,8 +91,8 @@ pub(crate) struct Tools {
     /// A conversation is idle after so long.
     pub(crate) after: Duration,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) store: Arc<Store>,
-    pub(crate) keeper: Keeper,
+    pub(crate) contexts: Contexts,
+    pub(crate) beside: Arc<Beside>,
     pub(crate) gates: Arc<Gates>,
     /// What must not be cut off half-way.
     pub(crate) endings: Endings,
@@ -168,22 +165,30 @@ async fn work(tools: Tools, mut heard: mpsc::UnboundedReceiver<Told>) {
 
 impl Tools {
     /// A conversation has become idle.
-    async fn settle(&self, conversation: &ConversationId) {
-        let Some(shared) = self.store.peek(conversation) else {
+    async fn settle(&self, id: &ConversationId) {
+        let Some(shared) = self.conversation(id).await else {
             return;
         };
-        let talk = shared.lock().await;
-        let Some(frame) = talk.at_rest().filter(|frame| talk.is_due(&frame.budget)) else {
+        let conversation = shared.lock().await;
+        let frame = self.beside.at_rest(&conversation);
+        let Some(frame) = frame.filter(|frame| conversation.is_due(&frame.budget)) else {
             return;
         };
         let is_local = frame.kind.profile().local;
-        let (server, version) = (frame.target.upstream.base_url().to_owned(), talk.version);
-        drop(talk);
+        let (server, version) = (frame.target.upstream.base_url().to_owned(), conversation.version);
+        drop(conversation);
         if is_local {
-            self.submit(&server, conversation, Work::Compact);
+            self.submit(&server, id, Work::Compact);
         } else {
-            self.compact(shared, version, None).await;
+            self.compact(&shared, version, &frame, None).await;
         }
+    }
+
+    async fn conversation(&self, id: &ConversationId) -> Option<Shared> {
+        self.contexts.store().get(id).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, conversation = id.0, "an idle conversation could not be read");
+            None
+        })
     }
 
     fn submit(&self, server: &str, conversation: &ConversationId, work: Work) {
@@ -205,26 +210,26 @@ impl Tools {
     }
 
     /// It may be cut off wherever it waits: what is not recorded did not happen.
-    async fn run(&self, conversation: &ConversationId, work: Work) -> JobEnd {
-        let Some(shared) = self.store.peek(conversation) else {
+    async fn run(&self, id: &ConversationId, work: Work) -> JobEnd {
+        let Some(shared) = self.conversation(id).await else {
             return JobEnd::Done;
         };
         if work == Work::Warm {
             return self.warm(&shared).await;
         }
         let (frame, composed, version, asked) = {
-            let talk = shared.lock().await;
+            let conversation = shared.lock().await;
             // Somebody may have talked since, and be about to again.
             let idle_at = |frame: &&Frame| frame.ended.saturating_add(self.after);
             let is_idle = |frame: &&Frame| idle_at(frame) <= self.clock.elapsed();
-            let Some(frame) = talk.at_rest().filter(is_idle) else {
+            let Some(frame) = self.beside.at_rest(&conversation).filter(|frame| is_idle(&frame)) else {
                 return JobEnd::Done;
             };
-            let asked = talk.summary_prompt(&frame.budget);
+            let asked = conversation.summary_prompt(&frame.budget);
             (
-                frame.clone(),
-                compose::standing(&talk.shadow),
-                talk.version,
+                frame,
+                compose::standing(&conversation.shadow),
+                conversation.version,
                 asked,
             )
         };
@@ -232,23 +237,17 @@ impl Tools {
             Some((prompt, tokens_max)) => frame.summary(composed, &prompt, tokens_max).await,
             None => None,
         };
-        self.compact(Arc::clone(&shared), version, summary).await;
+        self.compact(&shared, version, &frame, summary).await;
         self.warm(&shared).await
     }
 
-    /// Compacts this version of the talk by the rules, with a summary where there is one. Done to its end once it began.
-    async fn compact(&self, shared: Shared, version: u64, summary: Option<String>) {
-        let keeper = self.keeper.clone();
+    /// Compacts this version of the conversation by the rules, with a summary where there is one. Done to its end once it began.
+    async fn compact(&self, shared: &Shared, version: u64, frame: &Frame, summary: Option<String>) {
+        let (contexts, shared, budget) = (self.contexts.clone(), Arc::clone(shared), frame.budget);
         let work = async move {
-            let mut talk = shared.lock().await;
-            let Some(frame) = talk.at_rest().filter(|_| talk.version == version).cloned() else {
-                return;
-            };
-            let at = talk.records;
-            let records = frame
-                .whose
-                .with(|scope| talk.compact_ahead(scope, &frame.budget, summary.as_deref()));
-            keeper.keep(&talk.key, &talk.owner, at, records).await;
+            if let Err(error) = contexts.compact_idle(&shared, version, &budget, summary).await {
+                tracing::warn!(%error, "an idle conversation could not be compacted");
+            }
         };
         self.endings.spawn(work).await.ok();
     }
@@ -256,25 +255,30 @@ impl Tools {
     /// Has the server read what the next turn will begin with.
     async fn warm(&self, shared: &Shared) -> JobEnd {
         let (frame, composed, version) = {
-            let talk = shared.lock().await;
-            let Some(frame) = talk.at_rest() else {
+            let conversation = shared.lock().await;
+            let Some(frame) = self.beside.at_rest(&conversation) else {
                 return JobEnd::Done;
             };
-            (frame.clone(), compose::standing(&talk.shadow), talk.version)
+            (
+                frame,
+                compose::standing(&conversation.shadow),
+                conversation.version,
+            )
         };
         let turn = frame.target.next_turn();
         let read = match frame.read_along(&composed).await {
             Ok(read) => read,
             Err(reason) => return JobEnd::Failed(reason),
         };
-        let mut talk = shared.lock().await;
-        if talk.version == version {
-            talk.last = read.usage.prompt_tokens.map(|tokens| Last {
+        let conversation = shared.lock().await;
+        if conversation.version == version {
+            let last = read.usage.prompt_tokens.map(|tokens| Last {
                 outline: Outline::of(&composed),
                 tokens: usize::try_from(tokens).unwrap_or(usize::MAX),
                 turn,
                 slot: frame.target.slot_of(&frame.conversation),
             });
+            self.beside.set_last(&conversation.identity(), last);
         }
         JobEnd::Done
     }

@@ -3,13 +3,13 @@
 //! Owns: which messages a turn makes, in whose name, how much of a tool's text. Never: what was injected, or what a client wrote around
 //! a person's words (`transcript::spoken`).
 
-use memory::Add;
+use memory::{Add, Engine};
 use model::{Content, Message, MessageId, Name, Owner, Role, SessionKey, Timestamp, ToolCall};
-use ports::{JobId, NewMessage};
+use ports::{Clock, Ids, JobId, NewMessage};
 use prefix::stream::Outcome;
 use transcript::{Item, dialect, spoken};
 
-use crate::proxy::{Proxy, Speech};
+use crate::proxy::Speech;
 
 /// An agent that no header names.
 const AGENT: &str = "assistant";
@@ -38,25 +38,28 @@ pub(crate) struct Turn<'a> {
     pub(crate) version: u64,
 }
 
-impl Proxy {
-    /// Hands a turn to memory.
-    pub(crate) async fn learn(&self, turn: &Turn<'_>) {
-        let messages = messages(turn, self.clock.now());
-        if messages.is_empty() {
-            return;
-        }
-        let add = Add {
-            session: turn.key.clone(),
-            messages,
-            defer_extraction: false,
-            // What was said is at hand before a model has read it.
-            task: Some(JobId(self.fresh_conversation())),
-            wait: false,
-        };
-        if let Err(error) = self.engine.take_on(add).await {
-            tracing::error!(%error, "what was said could not be remembered");
-        }
+/// Hands a turn to memory.
+pub(crate) async fn learn(engine: &Engine, clock: &dyn Clock, ids: &dyn Ids, turn: &Turn<'_>) {
+    let messages = messages(turn, clock.now());
+    if messages.is_empty() {
+        return;
     }
+    let add = Add {
+        session: turn.key.clone(),
+        messages,
+        defer_extraction: false,
+        // What was said is at hand before a model has read it.
+        task: Some(JobId(fresh(clock, ids))),
+        wait: false,
+    };
+    if let Err(error) = engine.take_on(add).await {
+        tracing::error!(%error, "a turn could not be remembered");
+    }
+}
+
+/// An id that sorts by the time of its making.
+pub(crate) fn fresh(clock: &dyn Clock, ids: &dyn Ids) -> String {
+    format!("{:012x}-{:016x}", clock.now().millis(), ids.next())
 }
 
 /// The messages of a turn, in order.

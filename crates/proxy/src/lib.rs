@@ -13,13 +13,13 @@
 
 mod after;
 mod aside;
+mod beside;
 mod body;
-mod endings;
+mod direct;
 pub mod gate;
 mod gated;
 mod given;
 mod idle;
-mod keeper;
 mod learn;
 pub mod measure;
 mod outgoing;
@@ -27,19 +27,16 @@ mod overflow;
 mod proxy;
 mod recall;
 mod refusal;
-mod responses;
 mod said;
 mod side;
 mod skills;
 mod steady;
-mod store;
-mod talk;
 mod turn;
-mod whose;
 
 pub use after::{Answer, Injected};
+pub use conversation::name_of;
+pub use direct::{Assembled, Assembly, Direct, DirectParts};
 pub use gated::GatedChat;
 pub use proxy::{Instructions, Memory, Parts, Proxy, Request, Route, Speech};
 pub use recall::{Context, context};
 pub use refusal::Refusal;
-pub use whose::name_of;

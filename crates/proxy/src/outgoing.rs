@@ -3,6 +3,7 @@
 //! Owns: the client's bytes with what is changed in them, the order of servers, extras and marks. Never: what a turn adds
 //! (`turn`), reading the answer (`after`).
 
+use conversation::Whose;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -17,7 +18,6 @@ use crate::gate::Lease;
 use crate::proxy::{Proxy, Request, Speech, Target};
 use crate::refusal::Refusal;
 use crate::said::Said;
-use crate::whose::Whose;
 
 /// A request that is to be sent, and for whom.
 pub(crate) struct Going<'a> {

@@ -2,6 +2,7 @@
 //!
 //! Owns: the words in which servers say so. Never: what is done about it (`turn`).
 
+use conversation::Overflow;
 use ports::UpstreamAnswer;
 use serde_json::Value;
 
@@ -9,14 +10,6 @@ use crate::after;
 
 /// No server has so small a window: a number below is another.
 const WINDOW_LEAST: usize = 256;
-
-/// What a server said, in its own tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Overflow {
-    pub(crate) window_tokens: usize,
-    /// What the request weighed.
-    pub(crate) prompt_tokens: Option<usize>,
-}
 
 /// Behind these words stands the window: of llama.cpp, OpenAI and vLLM, Gemini, Mistral, `SGLang`, xAI, LM Studio, Anthropic.
 const WINDOW: [&str; 10] = [

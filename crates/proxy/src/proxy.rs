@@ -9,24 +9,23 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use context::guard::{Claims, Window};
+use conversation::{Contexts, Endings, Store, Whose, name_of};
 use memory::Engine;
 use model::{Name, Owner, Scope, SessionId};
-use ports::{Clock, Conversations, Ids, Probed, Upstream};
+use ports::{Clock, Ids, Probed, Upstream};
 use prefix::backend::{self, Kind};
 use serde_json::value::RawValue;
 use transcript::dialect::Dialect;
 
 use crate::aside;
+use crate::beside::Beside;
 use crate::body::Body;
-use crate::endings::Endings;
 use crate::gate::Gates;
 use crate::idle::{self, Idle};
-use crate::keeper::Keeper;
+use crate::learn;
 use crate::measure::Measures;
 use crate::outgoing::Learnt;
 use crate::refusal::Refusal;
-use crate::store::Store;
-use crate::whose::{Whose, name_of};
 
 /// How many of a conversation's newest requests stay measured.
 const MEASURED: usize = 64;
@@ -56,7 +55,8 @@ pub trait Instructions: Send + Sync + std::fmt::Debug {
 #[derive(Debug, Clone)]
 pub struct Parts {
     pub engine: Engine,
-    pub conversations: Arc<dyn Conversations>,
+    /// The conversations, and what chooses their views.
+    pub contexts: Contexts,
     pub routes: Vec<Route>,
     /// Whose memory it is where a request does not say; none: a request must say.
     pub owner: Option<Name>,
@@ -75,8 +75,8 @@ pub struct Parts {
 pub struct Proxy {
     pub(crate) engine: Engine,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) store: Arc<Store>,
-    pub(crate) keeper: Keeper,
+    pub(crate) contexts: Contexts,
+    pub(crate) beside: Arc<Beside>,
     pub(crate) idle: Idle,
     pub(crate) gates: Arc<Gates>,
     pub(crate) measures: Arc<Measures>,
@@ -86,7 +86,7 @@ pub struct Proxy {
     targets: Arc<[Target]>,
     models: Arc<[Vec<String>]>,
     owner: Option<Name>,
-    ids: Arc<dyn Ids>,
+    pub(crate) ids: Arc<dyn Ids>,
 }
 
 /// One server as a turn sees it.
@@ -240,7 +240,8 @@ pub enum Speech {
 }
 
 impl Speech {
-    pub(crate) fn dialect(self) -> Dialect {
+    /// The dialect of its messages.
+    pub fn dialect(self) -> Dialect {
         match self {
             Self::Chat => Dialect::OpenAi,
             Self::Messages => Dialect::Anthropic,
@@ -316,7 +317,6 @@ pub struct Request {
 impl Proxy {
     /// A proxy in front of these servers. Its task ends with the last handle, or at [`Proxy::shutdown`].
     pub fn start(parts: Parts) -> Self {
-        let store = Arc::new(Store::new(Arc::clone(&parts.conversations)));
         let target = |route: &Route| Target {
             upstream: Arc::clone(&route.upstream),
             model: route.model.clone(),
@@ -327,13 +327,13 @@ impl Proxy {
             turns: Arc::default(),
             slots: Arc::default(),
         };
-        let keeper = Keeper::start(Arc::clone(&store));
-        let endings = Endings::default();
+        let endings = parts.contexts.tasks().clone();
+        let beside = Arc::<Beside>::default();
         let tools = idle::Tools {
             after: parts.idle_after,
             clock: Arc::clone(&parts.clock),
-            store: Arc::clone(&store),
-            keeper: keeper.clone(),
+            contexts: parts.contexts.clone(),
+            beside: Arc::clone(&beside),
             gates: Arc::clone(&parts.gates),
             endings: endings.clone(),
         };
@@ -343,7 +343,8 @@ impl Proxy {
             .map(|route| route.upstream.base_url().to_owned());
         Self {
             idle: Idle::start(tools, servers),
-            keeper,
+            contexts: parts.contexts,
+            beside,
             gates: parts.gates,
             measures: Arc::new(Measures::new(MEASURED)),
             endings,
@@ -352,10 +353,18 @@ impl Proxy {
             instructions: parts.instructions,
             engine: parts.engine,
             clock: parts.clock,
-            store,
             owner: parts.owner,
             ids: parts.ids,
         }
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        self.contexts.store()
+    }
+
+    /// The service of conversations.
+    pub fn contexts(&self) -> &Contexts {
+        &self.contexts
     }
 
     /// What requests cost.
@@ -365,9 +374,10 @@ impl Proxy {
 
     /// Lets go of what a tenant's conversations were, after something of it was deleted: what is still on disk is found again.
     pub async fn forgotten(&self, scope: &Scope) {
-        self.store.reload(scope).await;
-        self.measures
-            .forget_all(&format!("{}/{}/", scope.app, scope.project));
+        self.store().reload(scope).await;
+        let beginning = format!("{}/{}/", scope.app, scope.project);
+        self.beside.forget_all(&beginning);
+        self.measures.forget_all(&beginning);
     }
 
     /// The gates, one for each server.
@@ -401,7 +411,7 @@ impl Proxy {
         self.endings.finish(&*self.clock, bound / 2).await;
         let left = end.saturating_sub(self.clock.elapsed());
         self.gates.shutdown(left).await;
-        self.keeper.finish().await;
+        self.contexts.keeper().finish().await;
     }
 
     /// The servers that answer for a model, in the order in which they are tried.
@@ -443,7 +453,7 @@ impl Proxy {
 
     /// An id that sorts by the time of its making.
     pub(crate) fn fresh_conversation(&self) -> String {
-        format!("{:012x}-{:016x}", self.clock.now().millis(), self.ids.next())
+        learn::fresh(&*self.clock, &*self.ids)
     }
 }
 

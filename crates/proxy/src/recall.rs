@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use conversation::{Endings, whose};
 use extract::consolidate::page;
 use futures::future::join_all;
 use memory::{Engine, EngineError, Found, Method, Search};
@@ -14,9 +15,6 @@ use prefix::fragment;
 use tokio::sync::oneshot;
 use transcript::spoken;
 use unicode_segmentation::UnicodeSegmentation;
-
-use crate::endings::Endings;
-use crate::whose;
 
 /// How long a turn waits for memory; later it goes without.
 pub(crate) const WAIT: Duration = Duration::from_millis(50);

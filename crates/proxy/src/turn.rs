@@ -4,56 +4,39 @@
 //! one before it; what is unknown in a request passes through. Never: waiting for memory work, reading the answer (`after`).
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use context::budget::Budget;
-use context::event::Event as ViewEvent;
-use context::plan::Trigger;
 use context::tokens::Meter;
-use ports::{NewRecord, Probed};
+use conversation::{Additions, Asked, Conversation, Decided, Found, Overflow, Shared, Whose};
+use model::Timestamp;
+use ports::Probed;
 use prefix::backend;
-use prefix::compose::{self, Composed, Replay, System, Wanted};
-use prefix::shadow::{Edit, Event, Reason};
+use prefix::compose::{self, Composed, Replay, System};
+use prefix::fragment::{Draft, Visible};
 
 use crate::after::{Answer, Closing, Injected};
 use crate::aside;
 use crate::body::{Body, LENGTHS};
+use crate::given::{self, Giver};
 use crate::idle::Frame;
+use crate::learn;
 use crate::outgoing::{Going, Outgoing, Reached};
-use crate::overflow::{self, Overflow};
-use crate::proxy::{Memory, Proxy, Request, Speech, Target};
+use crate::overflow;
+use crate::proxy::{Instructions, Memory, Proxy, Request, Speech, Target};
 use crate::refusal::Refusal;
-use crate::said::Said;
+use crate::said::{self, Said};
 use crate::side;
 use crate::steady;
-use crate::store::{Found, Shared};
-use crate::talk::{Logged, Talk};
-use crate::whose::Whose;
 
-/// What memory may add to a turn, in tokens.
-const FRAGMENT_TOKENS_MAX: usize = 350;
-/// What the pages at hand may add to the first turn that does not show them, in tokens.
-const PAGES_TOKENS_MAX: usize = 400;
 /// What the operator's instructions may take: so many'th of the window, at so many characters to a token.
 const INSTRUCTIONS_PART: usize = 4;
 const INSTRUCTIONS_CHARS_MAX: usize = 20_000;
 const CHARS_PER_TOKEN: usize = 3;
 /// What stays free for the answer where the client does not say: so many'th of the window.
-const RESERVE_PART: usize = 8;
-
-/// A request that is decided, and the talk as it is then.
-struct Decided {
-    conversation: String,
-    is_compacted: bool,
-    composed: Composed,
-    records: Vec<NewRecord>,
-    /// Records before these.
-    at: u64,
-    version: u64,
-    reasons: Vec<Reason>,
-    head_tokens: usize,
-    budget: Budget,
-}
+pub(crate) const RESERVE_PART: usize = 8;
 
 impl Proxy {
     /// Sends a request of a conversation on, with what memory adds to it.
@@ -78,11 +61,11 @@ impl Proxy {
         let names = [&*model, probed.model.as_deref().unwrap_or_default()];
         let (counts_for, meter) = Meter::for_models(&names);
         let whose = self.whose(&request, &body)?;
-        let held = self.held(&whose, &said, &meter).await?;
-        let referred = self.store.referred(&whose, &said).await;
+        let held = self.held(&whose, &said).await?;
+        let referred = self.referred(&whose, &said).await?;
         let before = held.iter().flatten().map(String::as_str);
         let messages: Vec<&str> = before.chain(said.messages_with(&referred)).collect();
-        let found = self.found(&whose, speech, &messages, &meter).await?;
+        let found = self.found(&whose, speech, &messages).await?;
         let kind = targets[0].kind(&probed);
         let mut turn = Turn {
             request: &request,
@@ -101,8 +84,8 @@ impl Proxy {
             window: targets[0].window(&model).await,
             meter,
         };
-        let open = found.talk.lock().await.begin();
-        let mut decided = self.take(&turn, &found.talk, None).await?;
+        let open = found.conversation.lock().await.begin();
+        let mut decided = self.take(&turn, &found.conversation, None).await?;
         let injected = injected(&decided.composed, &turn.meter);
         let reached = self.reach(&mut turn, &found, &targets, &mut decided).await?;
         let Reached {
@@ -113,7 +96,7 @@ impl Proxy {
         let conversation = decided.conversation;
         let closing = Closing {
             proxy: self.clone(),
-            shared: found.talk,
+            shared: found.conversation,
             open,
             started,
             memory: request.memory,
@@ -124,6 +107,7 @@ impl Proxy {
             reasons: decided.reasons,
             head_tokens: decided.head_tokens,
             injected,
+            warning: decided.warning.map(|warning| warning.to_string()),
             composed: decided.composed,
             server_conversation: said.conversation.clone(),
             lease: Some(lease),
@@ -150,8 +134,8 @@ impl Proxy {
         };
         reached.target.learn_window(turn.model, overflow.window_tokens);
         turn.window = turn.window.min(overflow.window_tokens);
-        match self.take(turn, &found.talk, Some(overflow)).await {
-            Ok(again) if again.is_compacted => *decided = again,
+        match self.take(turn, &found.conversation, Some(overflow)).await {
+            Ok(again) if again.compaction.is_some() => *decided = again,
             _ => return Ok(reached),
         }
         tracing::info!(
@@ -170,154 +154,66 @@ impl Proxy {
         shared: &Shared,
         overflow: Option<Overflow>,
     ) -> Result<Decided, Refusal> {
-        let mut talk = shared.lock().await;
-        let mut decided = self.decide(turn, &mut talk, overflow).await?;
+        let tools = turn
+            .body
+            .list("tools")
+            .map_err(|unfit| Refusal::invalid(unfit.0))?;
+        let asked = turn.asked(&tools, overflow, self.clock.now());
+        let mut conversation = shared.lock().await;
+        let giving = Giving { proxy: self, turn };
+        let mut decided = conversation
+            .decide(&asked, self.contexts.chosen(), &giving)
+            .await
+            .map_err(|over| Refusal::over_budget(&over))?;
+        self.store().learn(&conversation);
         let records = std::mem::take(&mut decided.records);
-        self.keeper
-            .keep(&talk.key, &talk.owner, decided.at, records)
+        self.contexts
+            .keeper()
+            .keep(&conversation, decided.at, records)
             .await;
+        self.contexts.left_view(shared, &conversation, &decided);
         Ok(decided)
     }
 
-    /// The talk that these messages continue.
-    async fn found(
-        &self,
-        whose: &Whose,
-        speech: Speech,
-        messages: &[&str],
-        meter: &Meter,
-    ) -> Result<Found, Refusal> {
+    /// The items that a request names and does not send, by place, as far as they were seen.
+    async fn referred(&self, whose: &Whose, said: &Said<'_>) -> Result<Vec<Option<String>>, Refusal> {
+        let mut known = Vec::new();
+        for (at, message) in said.messages.iter().enumerate() {
+            let Some(id) = said::reference(message) else {
+                continue;
+            };
+            let of_response = self.store().of_response(whose, &id).await;
+            if let Some(conversation) = of_response.map_err(|error| Refusal::internal(&error))? {
+                let is_it = |bytes: &str| bytes.contains(&id) && said::id(bytes).as_deref() == Some(&*id);
+                known.resize(at + 1, None);
+                known[at] = conversation.lock().await.newest(is_it);
+            }
+        }
+        Ok(known)
+    }
+
+    /// The conversation that these messages continue.
+    async fn found(&self, whose: &Whose, speech: Speech, messages: &[&str]) -> Result<Found, Refusal> {
         let front = match speech {
             Speech::Chat => prefix::canon::leading_system(messages),
             Speech::Messages | Speech::Responses => 0,
         };
         let fresh = || self.fresh_conversation();
         let found = self
-            .store
-            .find(whose, speech.dialect(), &messages[front..], meter, fresh);
+            .store()
+            .find(whose, speech.dialect(), &messages[front..], fresh);
         found.await.map_err(|error| Refusal::internal(&error))
     }
 
     /// What the server holds before this request, as far as it is known; none where the client sends all of it.
-    async fn held(
-        &self,
-        whose: &Whose,
-        said: &Said<'_>,
-        meter: &Meter,
-    ) -> Result<Option<Vec<String>>, Refusal> {
+    async fn held(&self, whose: &Whose, said: &Said<'_>) -> Result<Option<Vec<String>>, Refusal> {
         let Some(id) = said.stands_on() else {
             return Ok(None);
         };
-        let held = self.store.held_by_server(whose, id, meter).await;
+        let held = self.store().held_by_server(whose, id).await;
         held.map(Some).map_err(|error| Refusal::internal(&error))
     }
-
-    /// Decides what is sent and takes it into the talk.
-    async fn decide(
-        &self,
-        turn: &Turn<'_>,
-        talk: &mut Talk,
-        overflow: Option<Overflow>,
-    ) -> Result<Decided, Refusal> {
-        talk.count_for(turn.counts_for, &turn.meter);
-        talk.dialect = turn.speech.dialect();
-        let tools = turn
-            .body
-            .list("tools")
-            .map_err(|unfit| Refusal::invalid(unfit.0))?;
-        let request = turn.composable(&tools);
-        let mut wanted = Wanted {
-            head: talk.shadow.head().own.clone(),
-            edits: turn.held.map_or_else(|| talk.edits(), |_| Vec::new()),
-            replay: if turn.kind.profile().markers_move() {
-                Replay::Latest
-            } else {
-                Replay::Frozen
-            },
-            ..Wanted::default()
-        };
-        let must = overflow.is_some();
-        let (mut plan, head_tokens, mut budget) = self.planned(turn, talk, request, &mut wanted, must).await;
-        if let Some(prompt_tokens) = overflow.and_then(|overflow| overflow.prompt_tokens) {
-            budget.window = talk.window_as_counted(budget.window, prompt_tokens, head_tokens);
-        }
-        let mut compacted = Vec::new();
-        // What the server holds is the server's to shorten.
-        if turn.held.is_none() && (must || talk.may_exceed(&budget, plan.events())) {
-            let trigger = if must { Trigger::Overflow } else { Trigger::Auto };
-            (compacted, wanted.edits) = turn.fitted(talk, plan.events(), &budget, trigger)?;
-            if !compacted.is_empty() {
-                wanted.reasons = vec![Reason::Compaction];
-                plan = compose::plan(&talk.shadow, request, &wanted);
-            }
-        }
-        let asks = plan.asks().filter(|_| turn.request.memory.recalls());
-        let draft = match asks {
-            // Most turns of a tool loop ask nothing: the future of a turn stays small.
-            Some(message) => Box::pin(self.draft(turn, talk, message, &plan.visible())).await,
-            None => None,
-        };
-        let composed = plan.compose(draft.as_ref());
-        let at = talk.records;
-        let is_compacted = !compacted.is_empty();
-        let records = turn.whose.with(|scope| {
-            let sent = composed.events.iter().cloned().map(Logged::Sent);
-            let logged = sent.chain(compacted.into_iter().map(Logged::View));
-            logged.map(|logged| talk.apply(scope, &logged)).collect()
-        });
-        self.store.learn(talk);
-        if turn.request.memory.learns() {
-            talk.ask(&composed.events);
-        }
-        Ok(Decided {
-            conversation: talk.key.session.to_string(),
-            is_compacted,
-            composed,
-            records,
-            at,
-            version: talk.version,
-            reasons: talk.begun(),
-            head_tokens,
-            budget,
-        })
-    }
-
-    /// The plan of a request, what its head weighs, and what it may weigh. The files of instructions are read only where they may
-    /// take the place of what the conversation has: when an epoch begins, or is about to.
-    async fn planned<'a>(
-        &self,
-        turn: &Turn<'a>,
-        talk: &mut Talk,
-        request: compose::Request<'a>,
-        wanted: &mut Wanted,
-        must_compact: bool,
-    ) -> (compose::Plan<'a>, usize, Budget) {
-        let head_tokens = turn.head_tokens(talk, &wanted.head.text);
-        let budget = turn.budget(head_tokens);
-        let plan = compose::plan(&talk.shadow, request, wanted);
-        let is_full = turn.held.is_none() && (must_compact || talk.may_exceed(&budget, plan.events()));
-        if !plan.renews_head() && !is_full {
-            return (plan, head_tokens, budget);
-        }
-        wanted.head.text = self.instructions(turn).await;
-        let head_tokens = turn.head_tokens(talk, &wanted.head.text);
-        let plan = compose::plan(&talk.shadow, request, wanted);
-        (plan, head_tokens, turn.budget(head_tokens))
-    }
-
-    /// What stands behind the client's system text if an epoch begins now.
-    async fn instructions(&self, turn: &Turn<'_>) -> String {
-        let Some(instructions) = self.instructions.clone() else {
-            return String::new();
-        };
-        let chars = turn.window / INSTRUCTIONS_PART * CHARS_PER_TOKEN;
-        let read = move || instructions.read(chars.min(INSTRUCTIONS_CHARS_MAX));
-        tokio::task::spawn_blocking(read).await.unwrap_or_default()
-    }
 }
-
-/// What leaves a view, and all that stands for what left.
-type Fitted = (Vec<ViewEvent>, Vec<Edit>);
 
 /// What a turn is decided from.
 pub(crate) struct Turn<'a> {
@@ -388,72 +284,76 @@ impl Turn<'_> {
         }
     }
 
-    /// System messages, instructions and tools, which no view counts. Which instructions this request has is known once it is
-    /// decided whether an epoch begins: the longer ones count.
-    fn head_tokens(&self, talk: &mut Talk, own: &str) -> usize {
-        let frozen = talk.shadow.head().own.text.clone();
-        let own = if frozen.len() > own.len() { &frozen } else { own };
-        let tools = self.body.get("tools").unwrap_or_default();
-        match self.speech {
-            Speech::Chat => {
-                let leading = prefix::canon::leading_system(self.messages);
-                let system = [&self.messages[..leading], &[own]].concat();
-                talk.head_tokens(&system, tools, &self.meter)
-            }
-            Speech::Messages | Speech::Responses => {
-                let system = self.system.as_deref().unwrap_or_default();
-                talk.head_tokens(&[system, own], tools, &self.meter)
-            }
-        }
-    }
-
-    /// What must leave the view for these events to fit, and the edits that then hold.
-    fn fitted(
-        &self,
-        talk: &Talk,
-        events: &[Event],
-        budget: &Budget,
-        trigger: Trigger,
-    ) -> Result<Fitted, Refusal> {
-        let mut trial = talk.clone();
-        self.whose.with(|scope| {
-            for event in events {
-                trial.apply(scope, &Logged::Sent(event.clone()));
-            }
-        });
-        let compacted = trial
-            .fit(budget, trigger)
-            .map_err(|over| Refusal::over_budget(&over))?;
-        Ok((compacted, trial.edits()))
-    }
-
-    /// In a small window memory may not crowd out the talk.
-    pub(crate) fn fragment_tokens_max(&self) -> usize {
-        FRAGMENT_TOKENS_MAX.min(self.window / 16)
-    }
-
-    pub(crate) fn pages_tokens_max(&self) -> usize {
-        PAGES_TOKENS_MAX.min(self.window / 16)
-    }
-
-    fn budget(&self, head_tokens: usize) -> Budget {
+    /// The request, as a conversation decides it.
+    fn asked<'a>(&'a self, tools: &'a [&'a str], overflow: Option<Overflow>, now: Timestamp) -> Asked<'a> {
         let window = self.window;
-        let asked = LENGTHS
+        let length = LENGTHS
             .iter()
             .find_map(|name| self.body.get(name)?.parse::<usize>().ok());
-        Budget {
+        Asked {
+            dialect: self.speech.dialect(),
+            request: self.composable(tools),
+            replay: if self.kind.profile().markers_move() {
+                Replay::Latest
+            } else {
+                Replay::Frozen
+            },
+            counts_for: self.counts_for,
+            meter: &self.meter,
             window,
-            reserve: asked.unwrap_or(window / RESERVE_PART).min(window / 2),
-            tools: head_tokens,
-            // They are counted roughly, the window is not.
-            injected: (self.fragment_tokens_max() + self.pages_tokens_max()) * 5 / 4,
-            safety: 0,
+            reserve: length.unwrap_or(window / RESERVE_PART).min(window / 2),
+            injected: given::room(window),
+            tools: self.body.get("tools").unwrap_or_default(),
+            is_held: self.held.is_some(),
+            overflow,
+            learns: self.request.memory.learns(),
+            now,
         }
     }
 }
 
+/// What stands behind the client's system text if an epoch begins now.
+pub(crate) async fn instructions(files: Option<Arc<dyn Instructions>>, window_tokens: usize) -> String {
+    let Some(files) = files else {
+        return String::new();
+    };
+    let chars = window_tokens / INSTRUCTIONS_PART * CHARS_PER_TOKEN;
+    let read = move || files.read(chars.min(INSTRUCTIONS_CHARS_MAX));
+    tokio::task::spawn_blocking(read).await.unwrap_or_default()
+}
+
+/// What a turn adds to a request.
+struct Giving<'a, 'b> {
+    proxy: &'a Proxy,
+    turn: &'a Turn<'b>,
+}
+
+#[async_trait]
+impl Additions for Giving<'_, '_> {
+    async fn instructions(&self) -> String {
+        instructions(self.proxy.instructions.clone(), self.turn.window).await
+    }
+
+    async fn draft(&self, conversation: &Conversation, message: &str, visible: &Visible) -> Option<Draft> {
+        if !self.turn.request.memory.recalls() {
+            return None;
+        }
+        let has_tools = self.turn.body.list("tools").is_ok_and(|tools| !tools.is_empty());
+        let giver = Giver {
+            engine: &self.proxy.engine,
+            clock: &*self.proxy.clock,
+            endings: &self.proxy.endings,
+            dialect: self.turn.speech.dialect(),
+            meter: &self.turn.meter,
+            window: self.turn.window,
+            agent: learn::agent(self.turn.request.agent.as_ref()).filter(|_| has_tools),
+        };
+        giver.draft(conversation, message, visible).await
+    }
+}
+
 /// What this request adds of memory.
-fn injected(composed: &Composed, meter: &Meter) -> Option<Injected> {
+pub(crate) fn injected(composed: &Composed, meter: &Meter) -> Option<Injected> {
     let id = composed.injected?;
     let fragment = composed.shadow.fragments().find(|fragment| fragment.id == id)?;
     Some(Injected {

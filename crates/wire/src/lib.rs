@@ -5,13 +5,14 @@
 //!
 //! Reading order: [`json`] and [`invalid`] (how a body becomes a type, and what is said when it does not),
 //! [`envelope`], [`scope`] (whose memory), [`message`], then one module for each family of routes: [`add`],
-//! [`search`], [`context`], [`get`], [`forget`], [`update`], [`tasks`], [`upkeep`], [`health`], [`cache`], [`history`], [`knowledge`]. [`items`] and [`profile`] are what answers are made of, [`filter`] reads the filter language, [`api_id`] the ids.
+//! [`search`], [`context`], [`conversation`], [`get`], [`forget`], [`update`], [`tasks`], [`upkeep`], [`health`], [`cache`], [`history`], [`knowledge`]. [`items`] and [`profile`] are what answers are made of, [`filter`] reads the filter language, [`api_id`] the ids.
 
 pub mod add;
 pub mod agent;
 pub mod api_id;
 pub mod cache;
 pub mod context;
+pub mod conversation;
 pub mod envelope;
 pub mod filter;
 pub mod forget;

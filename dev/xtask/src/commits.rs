@@ -71,9 +71,10 @@ fn check_subject(subject: &str) -> Result<(), String> {
         return Err(format!("`{kind}` is no type: use one of {}", TYPES.join(", ")));
     }
     if scope.is_some_and(|scope| {
-        scope.is_empty() || !scope.chars().all(|c| c.is_ascii_lowercase() || "-/,".contains(c))
+        let is_in_scope = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-/,".contains(c);
+        !scope.starts_with(|c: char| c.is_ascii_lowercase()) || !scope.chars().all(is_in_scope)
     }) {
-        return Err("a scope is lower-case words".to_owned());
+        return Err("a scope is lower-case words, which may hold digits".to_owned());
     }
     if text.trim().is_empty() || text.ends_with('.') {
         return Err("the text must say something and has no full stop".to_owned());
@@ -91,6 +92,9 @@ mod tests {
             "feat: remember a conversation",
             "fix(ledger): keep two messages of one instant\n\nThey were taken for one.",
             "refactor(index,vault)!: new layout",
+            "feat(v1): accept tool calls",
+            "fix(v1/messages)!: refuse an empty turn",
+            "build(deps-dev): bump proptest from 1.11.0 to 1.12.0",
             "docs: say what is true\n# a comment of git's",
         ] {
             assert_eq!(problems(message), Vec::<String>::new(), "{message}");
@@ -107,6 +111,9 @@ mod tests {
             "feat: ",
             "feat: remember.",
             "feat(Ledger): remember",
+            "feat(): remember",
+            "feat(1): remember",
+            "feat(v 1): remember",
             "feat(ledger: remember",
             "feat: remember\nand more",
             &format!("feat: {}", "x".repeat(100)),

@@ -1,22 +1,33 @@
-//! Developer commands: `cargo xtask tidy`, `cargo xtask commit-msg FILE`, `cargo xtask commits RANGE`.
+//! Developer commands: `cargo xtask tidy`, `hygiene`, `rules`, `commit-msg FILE`, `commits RANGE`.
 //!
 //! Owns: the rules that no compiler checks. Never: anything of the product. Avoid adding dependencies to this crate.
 
 mod commits;
+mod hygiene;
+mod rules;
 mod tidy;
+mod tree;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
-const USAGE: &str = "usage: cargo xtask tidy | commit-msg FILE | commits RANGE";
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+  tidy               check layers, caps, the map, the rules, and all that hygiene checks
+  hygiene [FILE...]  check files, or the whole tree, for stray white space, merge markers, large data and keys
+  rules              write the table of rules in AGENTS.md
+  commit-msg FILE    check one commit message
+  commits RANGE      check the messages of a range of commits";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let problems = match words.as_slice() {
         ["tidy"] => tidy::check(&root()),
+        ["hygiene", files @ ..] => hygiene(&root(), files),
+        ["rules"] => rules::write(&root()),
         ["commit-msg", file] => commits::check_file(Path::new(file)),
         ["commits", range] => commits::check_range(&root(), range),
         _ => Err(anyhow::anyhow!(USAGE)),
@@ -31,6 +42,17 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The problems of some files, or of all where none is named.
+fn hygiene(root: &Path, files: &[&str]) -> anyhow::Result<Vec<String>> {
+    let files = if files.is_empty() {
+        tree::all(root)?
+    } else {
+        let paths: Vec<String> = files.iter().map(|&file| file.to_owned()).collect();
+        tree::named(root, &paths)
+    };
+    Ok(files.iter().flat_map(hygiene::check).collect())
 }
 
 fn report(problems: &[String]) -> anyhow::Result<()> {

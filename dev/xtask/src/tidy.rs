@@ -1,4 +1,4 @@
-//! The house rules that a machine can check: layers, owners, caps, module comments, the map, leftovers.
+//! The house rules that a machine can check: layers, owners, caps, module comments, the map, rule files, leftovers.
 //!
 //! Owns: reading the tree and naming what is wrong. Never: changing a file.
 
@@ -7,10 +7,13 @@ mod layers;
 mod manifests;
 mod text;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context;
 use serde_json::Value;
+
+use crate::tree::{self, RawFile};
+use crate::{hygiene, rules};
 
 /// A file of the tree as the rules see it.
 #[derive(Debug)]
@@ -28,8 +31,11 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<Vec<String>> {
         &["metadata", "--no-deps", "--offline", "--format-version", "1"],
     )?;
     let metadata: Value = serde_json::from_str(&metadata)?;
-    let files = tracked(root)?;
-    let mut problems = layers::check(&metadata);
+    let raw = tree::all(root)?;
+    let mut problems: Vec<String> = raw.iter().flat_map(hygiene::check).collect();
+    let files: Vec<SourceFile> = raw.into_iter().filter_map(text_of).collect();
+    problems.extend(layers::check(&metadata));
+    problems.extend(rules::check(&files));
     problems.extend(layers::check_map(&metadata, &read(root, "docs/architecture.md")?));
     problems.extend(manifests::check(&files));
     problems.extend(manifests::check_lock(&metadata, &read(root, "Cargo.lock")?));
@@ -63,32 +69,13 @@ fn read(root: &Path, path: &str) -> anyhow::Result<String> {
     std::fs::read_to_string(root.join(path)).with_context(|| format!("cannot read `{path}`"))
 }
 
-/// The text files that git tracks or would track.
-fn tracked(root: &Path) -> anyhow::Result<Vec<SourceFile>> {
-    let list = crate::output(
-        root,
-        "git",
-        &["ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-    )?;
-    let mut paths: Vec<PathBuf> = list
-        .split('\0')
-        .filter(|path| !path.is_empty())
-        .map(PathBuf::from)
-        .collect();
-    paths.sort();
-    let mut files = Vec::new();
-    for path in paths {
-        let Ok(bytes) = std::fs::read(root.join(&path)) else {
-            continue;
-        };
-        if let Ok(text) = String::from_utf8(bytes) {
-            files.push(SourceFile {
-                path: path.to_string_lossy().replace('\\', "/"),
-                text,
-            });
-        }
-    }
-    Ok(files)
+/// The file, if it is text.
+fn text_of(file: RawFile) -> Option<SourceFile> {
+    let text = String::from_utf8(file.bytes).ok()?;
+    Some(SourceFile {
+        path: file.path,
+        text,
+    })
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 //!
 //! Owns: building it, restarting it, what the client remembers. Never: what is expected.
 
+use context::policy::Policy;
+use conversation::Contexts;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -231,7 +233,11 @@ impl Kept {
         );
         let proxy = Proxy::start(Parts {
             engine: engine.clone(),
-            conversations: self.ledger.clone(),
+            contexts: Contexts::new(conversation::contexts::Parts::plain(
+                self.ledger.clone(),
+                Policy::quipu(),
+                self.clock.clone(),
+            )),
             routes: vec![Route {
                 upstream: Arc::new(upstream.expect("a good address")),
                 kind: Some(self.kind),

@@ -2,6 +2,8 @@
 //!
 //! Owns: who listens where, how a client asks and reads. Never: what is expected.
 
+use context::policy::Policy;
+use conversation::Contexts;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -105,7 +107,7 @@ impl Stage {
         upstream.probe().await;
         let proxy = Proxy::start(Parts {
             engine: house.engine.clone(),
-            conversations: house.ledger.clone(),
+            contexts: contexts(&house),
             routes: vec![Route {
                 upstream,
                 kind: None,
@@ -279,4 +281,12 @@ pub(crate) async fn nobody() -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("bound");
     let address = listener.local_addr().expect("an address");
     format!("http://{address}/v1")
+}
+
+fn contexts(house: &House) -> Contexts {
+    Contexts::new(conversation::contexts::Parts::plain(
+        house.ledger.clone(),
+        Policy::quipu(),
+        house.clock.clone(),
+    ))
 }

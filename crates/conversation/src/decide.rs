@@ -1,0 +1,230 @@
+//! Deciding the next request of a conversation, whoever sends it.
+//!
+//! Owns: the order plan → instructions → view → additions → record. Invariants: no request above its budget is decided; without a
+//! recorded reason a request extends the one before it. Never: sending; searching memory (its caller's [`Additions`] do).
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use context::budget::{Budget, OverBudget};
+use context::event::Event as ViewEvent;
+use context::plan::Trigger;
+use context::tokens::Meter;
+use context::warn::Warning;
+use model::Timestamp;
+use ports::NewRecord;
+use prefix::compose::{self, Composed, Plan, Replay, System, Wanted};
+use prefix::fragment::{Draft, Visible};
+use prefix::shadow::{Event, Reason};
+use transcript::dialect::Dialect;
+use transcript::{Item, ItemId};
+
+use crate::contexts::Compaction;
+use crate::conversation::Conversation;
+use crate::hooks::Chosen;
+use crate::log::Logged;
+
+/// Text that a request carries besides the client's own.
+#[async_trait]
+pub trait Additions: Send + Sync {
+    /// Instructions behind the client's system text. Asked for when an epoch begins only.
+    async fn instructions(&self) -> String;
+    /// What memory and the calendar add to the message that asks.
+    async fn draft(&self, conversation: &Conversation, message: &str, visible: &Visible) -> Option<Draft>;
+}
+
+/// What the server said when it refused a prompt as too long, in its own tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overflow {
+    pub window_tokens: usize,
+    /// The weight of the request.
+    pub prompt_tokens: Option<usize>,
+}
+
+/// A request to be decided.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    pub dialect: Dialect,
+    pub request: compose::Request<'a>,
+    pub replay: Replay,
+    /// The name whose vocabulary counts.
+    pub counts_for: &'a str,
+    pub meter: &'a Meter,
+    /// The model's window, in tokens.
+    pub window: usize,
+    /// Kept free for the answer, in tokens.
+    pub reserve: usize,
+    /// The most that additions weigh, in tokens.
+    pub injected: usize,
+    /// The list of tools, as JSON text.
+    pub tools: &'a str,
+    /// The server holds the conversation: it is the server's to shorten.
+    pub is_held: bool,
+    pub overflow: Option<Overflow>,
+    /// Memory learns from this turn.
+    pub learns: bool,
+    pub now: Timestamp,
+}
+
+/// A decided request, and the conversation as it is then.
+#[derive(Debug)]
+pub struct Decided {
+    pub conversation: String,
+    /// What left the view for it.
+    pub compaction: Option<(Compaction, Vec<(ItemId, Arc<Item>)>)>,
+    pub composed: Composed,
+    /// To be written behind the `at` records that there are.
+    pub records: Vec<NewRecord>,
+    pub at: u64,
+    pub version: u64,
+    /// Why it does not extend the last request; empty where it does.
+    pub reasons: Vec<Reason>,
+    pub head_tokens: usize,
+    pub budget: Budget,
+    /// The view, in tokens.
+    pub view_tokens: usize,
+    /// A threshold of the budget that was just crossed.
+    pub warning: Option<Warning>,
+}
+
+impl Asked<'_> {
+    fn budget(&self, head_tokens: usize) -> Budget {
+        Budget {
+            window: self.window,
+            reserve: self.reserve,
+            tools: head_tokens,
+            injected: self.injected,
+            safety: 0,
+        }
+    }
+
+    /// System messages, instructions and tools, which no view counts. Which instructions the request has is known once it is decided
+    /// whether an epoch begins: the longer ones count.
+    fn head_tokens(&self, conversation: &mut Conversation, own: &str) -> usize {
+        let frozen = conversation.shadow.head().own.text.clone();
+        let own = if frozen.len() > own.len() { &frozen } else { own };
+        match self.request.system {
+            System::Messages => {
+                let leading = prefix::canon::leading_system(self.request.messages);
+                let system = [&self.request.messages[..leading], &[own]].concat();
+                conversation.head_tokens(&system, self.tools, self.meter)
+            }
+            System::Field(system) => {
+                conversation.head_tokens(&[system.unwrap_or_default(), own], self.tools, self.meter)
+            }
+        }
+    }
+}
+
+impl Conversation {
+    /// Decides a request, and takes it in.
+    pub async fn decide(
+        &mut self,
+        asked: &Asked<'_>,
+        chosen: &Chosen,
+        additions: &dyn Additions,
+    ) -> Result<Decided, OverBudget> {
+        self.count_for(asked.counts_for, asked.meter);
+        self.dialect = asked.dialect;
+        let mut wanted = Wanted {
+            head: self.shadow.head().own.clone(),
+            edits: if asked.is_held { Vec::new() } else { self.edits() },
+            replay: asked.replay,
+            ..Wanted::default()
+        };
+        let (mut plan, head_tokens, mut budget) = self.planned(asked, &mut wanted, additions).await;
+        if let Some(prompt_tokens) = asked.overflow.and_then(|overflow| overflow.prompt_tokens) {
+            budget.window = self.window_as_counted(budget.window, prompt_tokens, head_tokens);
+        }
+        let mut compacted = Vec::new();
+        if !asked.is_held {
+            let trigger = asked.overflow.map_or(Trigger::Auto, |_| Trigger::Overflow);
+            let shaped = self.shaped(chosen, asked.request.model, plan.events(), &budget, trigger);
+            if let Some(shaped) = shaped.await? {
+                self.health = shaped.health;
+                self.compacted(shaped.attempts, asked.now);
+                let is_changed = shaped.reason.is_some() || chosen.plugin.is_some();
+                if is_changed {
+                    wanted.edits = shaped.edits;
+                    wanted.reasons = shaped.reason.into_iter().collect();
+                    plan = compose::plan(&self.shadow, asked.request, &wanted);
+                }
+                compacted = shaped.events;
+            }
+        }
+        let draft = match plan.asks() {
+            // Most turns of a tool loop ask nothing: the future of a turn stays small.
+            Some(message) => Box::pin(additions.draft(self, message, &plan.visible())).await,
+            None => None,
+        };
+        let composed = plan.compose(draft.as_ref());
+        let (at, first) = (self.records, self.log.len());
+        let is_compacted = compacted
+            .iter()
+            .any(|event| !matches!(event, ViewEvent::Rewrite { .. }));
+        let before = self.compaction(asked.overflow.map_or(Trigger::Auto, |_| Trigger::Overflow));
+        let logged = self.logged(&composed.events).into_iter();
+        let logged = logged.chain(compacted.into_iter().map(Logged::View));
+        let records = logged.map(|logged| self.apply(&logged)).collect();
+        if asked.learns {
+            self.ask(&composed.events);
+        }
+        self.budget = Some(budget);
+        let used = self.session.view_tokens();
+        Ok(Decided {
+            conversation: self.key.session.to_string(),
+            compaction: is_compacted.then(|| (before, self.covered_since(first))),
+            composed,
+            records,
+            at,
+            version: self.version,
+            reasons: self.begun(),
+            head_tokens,
+            budget,
+            view_tokens: used,
+            warning: self.warnings.observe(used, budget.limit()),
+        })
+    }
+
+    /// What is recorded of a request. The text of a message that waited is in the log already.
+    fn logged(&self, events: &[Event]) -> Vec<Logged> {
+        let mut logged: Vec<Logged> = Vec::new();
+        let mut waiting = self.waiting().iter().peekable();
+        for event in events {
+            let waited = match event {
+                Event::Message { bytes, fragment } => {
+                    waiting.next_if(|next| *next == bytes).is_some() && fragment.is_none()
+                }
+                _ => false,
+            };
+            match (waited, logged.last_mut()) {
+                (true, Some(Logged::Taken(count))) => *count += 1,
+                (true, _) => logged.push(Logged::Taken(1)),
+                (false, _) => logged.push(Logged::Sent(event.clone())),
+            }
+        }
+        logged
+    }
+
+    /// The plan of a request, the weight of its head, and its budget. The instructions are read only where they may take the place of
+    /// those that the conversation has: when an epoch begins, or is about to.
+    async fn planned<'a>(
+        &mut self,
+        asked: &Asked<'a>,
+        wanted: &mut Wanted,
+        additions: &dyn Additions,
+    ) -> (Plan<'a>, usize, Budget) {
+        let head_tokens = asked.head_tokens(self, &wanted.head.text);
+        let budget = asked.budget(head_tokens);
+        let plan = compose::plan(&self.shadow, asked.request, wanted);
+        let must_compact = asked.overflow.is_some();
+        let is_full = !asked.is_held && (must_compact || self.may_exceed(&budget, plan.events()));
+        if !plan.renews_head() && !is_full {
+            return (plan, head_tokens, budget);
+        }
+        wanted.head.text = additions.instructions().await;
+        let head_tokens = asked.head_tokens(self, &wanted.head.text);
+        let plan = compose::plan(&self.shadow, asked.request, wanted);
+        (plan, head_tokens, asked.budget(head_tokens))
+    }
+}

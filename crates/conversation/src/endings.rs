@@ -1,0 +1,68 @@
+//! Tasks that bring to its end what should not be cut off half-way: a compaction, what is done after an answer.
+//!
+//! Owns: waiting for them, and their end at a shutdown: none outlives it. Never: what they do.
+
+use std::time::Duration;
+
+use ports::Clock;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// The tasks of one proxy. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Endings {
+    tasks: TaskTracker,
+    over: CancellationToken,
+}
+
+impl Endings {
+    /// Does this to its end, whoever waits for it; nothing after [`Endings::finish`].
+    pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
+        let over = self.over.clone();
+        self.tasks.spawn(async move {
+            over.run_until_cancelled(work).await;
+        })
+    }
+
+    /// Waits for those that run now.
+    pub async fn rest(&self) {
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.tasks.reopen();
+    }
+
+    /// Waits so long for those that run, and drops what is left.
+    pub async fn finish(&self, clock: &dyn Clock, bound: Duration) {
+        self.tasks.close();
+        tokio::select! {
+            () = self.tasks.wait() => {}
+            () = clock.sleep(bound) => tracing::warn!(answers = self.tasks.len(), "answers are not waited for"),
+        }
+        self.over.cancel();
+        self.tasks.wait().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use testkit::clock::ManualClock;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_takes_longer_than_the_bound_is_dropped_and_nothing_begins_any_more() {
+        let (endings, clock) = (Endings::default(), ManualClock::default());
+        let stuck = endings.spawn(pending());
+        let bound = Duration::from_secs(1);
+        tokio::join!(endings.finish(&clock, bound), async {
+            clock.sleeping(1).await;
+            assert!(!stuck.is_finished(), "it may take its time");
+            clock.advance(bound);
+        });
+        assert!(stuck.is_finished());
+        endings.spawn(pending()).await.expect("it ends by itself");
+    }
+}

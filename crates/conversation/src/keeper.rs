@@ -1,0 +1,124 @@
+//! Writes what happened to conversations, in order, beside the answers.
+//!
+//! Owns: the queue to the disk. A request does not wait for it: what a crash takes of it costs the server's cache one turn and
+//! nobody a word, since the client sends its messages again. Never: dropping what is in the queue.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use model::{Owner, SessionKey};
+use ports::{LedgerError, NewRecord};
+use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::task::JoinSet;
+
+use crate::conversation::Conversation;
+use crate::store::Store;
+
+/// More conversations than this wait for the disk before a turn does.
+const QUEUE_MAX: usize = 1_024;
+
+struct Entry {
+    key: SessionKey,
+    owner: Owner,
+    at: u64,
+    records: Vec<NewRecord>,
+    /// Told how many are on disk.
+    written: Arc<AtomicU64>,
+    /// Somebody waits for it.
+    done: Option<oneshot::Sender<Result<(), LedgerError>>>,
+}
+
+/// The queue's entrance.
+#[derive(Debug, Clone)]
+pub struct Keeper {
+    queue: Arc<Mutex<Option<mpsc::Sender<Entry>>>>,
+    task: Arc<Mutex<JoinSet<()>>>,
+}
+
+impl Keeper {
+    pub fn start(store: Arc<Store>) -> Self {
+        let (sender, mut entries) = mpsc::channel::<Entry>(QUEUE_MAX);
+        let mut task = JoinSet::new();
+        task.spawn(async move {
+            while let Some(entry) = entries.recv().await {
+                let kept = store
+                    .keep(&entry.key, &entry.owner, entry.at, entry.records)
+                    .await;
+                let kept = match kept {
+                    Ok(count) => {
+                        entry.written.store(count, Ordering::Release);
+                        Ok(())
+                    }
+                    Err(error) => {
+                        tracing::error!(%error, conversation = %entry.key.session, "a turn could not be written: the conversation is read again from the disk");
+                        store.forget(&entry.key);
+                        Err(error)
+                    }
+                };
+                if let Some(done) = entry.done {
+                    // Whoever waited may have gone.
+                    done.send(kept).ok();
+                }
+            }
+        });
+        Self {
+            queue: Arc::new(Mutex::new(Some(sender))),
+            task: Arc::new(Mutex::new(task)),
+        }
+    }
+
+    /// Puts records behind those that wait: of this conversation, behind the `at` records that it had.
+    pub async fn keep(&self, conversation: &Conversation, at: u64, records: Vec<NewRecord>) {
+        if !records.is_empty() {
+            self.put(conversation, at, records, None).await;
+        }
+    }
+
+    /// The same, and waits until they are on disk.
+    pub(crate) async fn write(
+        &self,
+        conversation: &Conversation,
+        at: u64,
+        records: Vec<NewRecord>,
+    ) -> Result<(), LedgerError> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let (done, written) = oneshot::channel();
+        self.put(conversation, at, records, Some(done)).await;
+        written
+            .await
+            .unwrap_or_else(|_| Err(LedgerError::Store("the writer of conversations has ended".into())))
+    }
+
+    async fn put(
+        &self,
+        conversation: &Conversation,
+        at: u64,
+        records: Vec<NewRecord>,
+        done: Option<oneshot::Sender<Result<(), LedgerError>>>,
+    ) {
+        let entry = Entry {
+            key: conversation.key.clone(),
+            owner: conversation.owner.clone(),
+            at,
+            records,
+            written: Arc::clone(&conversation.written),
+            done,
+        };
+        let Some(queue) = self.queue.lock().await.clone() else {
+            return;
+        };
+        if queue.send(entry).await.is_err() {
+            tracing::error!(conversation = %conversation.key.session, "the writer of conversations has ended");
+        }
+    }
+
+    /// Writes what waits, and ends.
+    pub async fn finish(&self) {
+        self.queue.lock().await.take();
+        if let Some(Err(error)) = self.task.lock().await.join_next().await {
+            tracing::error!(%error, "the writer of conversations failed");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Figures and lists of a conversation, for people and programs.
+//!
+//! Owns: how full the view is, what its summaries stand for, what was compacted. Never: changing what the log says.
+
+use std::sync::Arc;
+
+use context::budget::Budget;
+use context::event::{Event as ViewEvent, NodeId};
+use context::plan::Trigger;
+use context::ranges;
+use context::session::Metrics;
+use model::Timestamp;
+use ports::context_engine::EngineFault;
+use prefix::shadow::Reason;
+use transcript::{Item, ItemId, Role};
+
+use crate::contexts::Compaction;
+use crate::conversation::Conversation;
+
+/// From these shares of the limit on, a view is near it, and critical.
+const NEAR_SHARE: f64 = 0.75;
+const CRITICAL_SHARE: f64 = 0.90;
+
+/// The figures of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stats {
+    /// The view, messages that wait included, in tokens.
+    pub tokens: usize,
+    /// System text and tools, in tokens, as of the last request.
+    pub head_tokens: usize,
+    /// What the view may weigh, in tokens; none before a budget is known.
+    pub limit: Option<usize>,
+    /// The model's window, in tokens.
+    pub window: Option<usize>,
+    /// Of the limit, 0 to 1 and beyond.
+    pub share: Option<f64>,
+    pub is_near_limit: bool,
+    pub is_critical: bool,
+    /// Messages in view, summaries included.
+    pub messages: usize,
+    /// Messages that arrived in all.
+    pub messages_ever: u64,
+    pub model: String,
+    /// Counted from 1; 0 before the first request.
+    pub epoch: u64,
+    /// Why the epoch began.
+    pub reasons: Vec<Reason>,
+    pub metrics: Metrics,
+    /// Warnings about the budget that were given and still hold.
+    pub warnings: usize,
+    pub last_compaction: Option<Timestamp>,
+    /// Faults of a plug-in engine, the newest last.
+    pub faults: Vec<EngineFault>,
+}
+
+/// A summary in view.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Archived {
+    pub node: NodeId,
+    /// The items it stands for: first and last of each range.
+    pub covers: Vec<(ItemId, ItemId)>,
+    pub tokens_before: usize,
+    pub tokens_after: usize,
+    pub reason: &'static str,
+    /// What the model sees in their place.
+    pub text: String,
+}
+
+impl Conversation {
+    /// The figures, against this budget or that of the last request.
+    pub fn stats(&self, budget: Option<Budget>) -> Stats {
+        let budget = budget.or(self.budget);
+        let meter = self.session.meter();
+        let waiting: usize = self
+            .waiting()
+            .iter()
+            .map(|bytes| meter.item(&self.read(bytes)))
+            .sum();
+        let tokens = self.session.view_tokens() + waiting;
+        let limit = budget.map(|budget| budget.limit());
+        let share = limit.map(|limit| {
+            if limit == 0 {
+                1.0
+            } else {
+                tokens as f64 / limit as f64
+            }
+        });
+        Stats {
+            tokens,
+            head_tokens: self.budget.map_or(0, |budget| budget.tools),
+            limit,
+            window: budget.map(|budget| budget.window),
+            share,
+            is_near_limit: share.is_some_and(|share| share > NEAR_SHARE),
+            is_critical: share.is_some_and(|share| share > CRITICAL_SHARE),
+            messages: self.session.frontier().len() + self.waiting().len(),
+            messages_ever: self.session.items() + self.waiting().len() as u64,
+            model: self.shadow.head().model.clone(),
+            epoch: self.shadow.epoch(),
+            reasons: self.shadow.reasons().to_vec(),
+            metrics: self.session.metrics().clone(),
+            warnings: self.warnings.told(),
+            last_compaction: self.last_compaction,
+            faults: self.health.faults().to_vec(),
+        }
+    }
+
+    /// The summaries in view.
+    pub fn archives(&self) -> Vec<Archived> {
+        let nodes = self.session.nodes().map(|(node, _)| Archived {
+            node: node.id,
+            covers: node.covers.clone(),
+            tokens_before: node.tokens_before,
+            tokens_after: node.tokens_after,
+            reason: node.reason.as_str(),
+            text: node.text.clone(),
+        });
+        nodes.collect()
+    }
+
+    /// A compaction that is about to begin.
+    pub(crate) fn compaction(&self, trigger: Trigger) -> Compaction {
+        Compaction {
+            conversation: self.key.clone(),
+            reason: match trigger {
+                Trigger::Auto => "threshold",
+                Trigger::Idle => "idle",
+                Trigger::Manual => "manual",
+                Trigger::Overflow => "overflow",
+            },
+            tokens_before: self.session.view_tokens(),
+            messages_before: self.session.frontier().len(),
+            tokens_after: None,
+            messages_after: None,
+        }
+    }
+
+    /// The items that summaries stand for since the log had so many events.
+    pub(crate) fn covered_since(&self, events: usize) -> Vec<(ItemId, Arc<Item>)> {
+        let nodes = self.log.iter().skip(events).filter_map(|event| match event {
+            ViewEvent::Node(node) => Some(&node.covers),
+            _ => None,
+        });
+        let covers = nodes.fold(Vec::new(), |covers, more| ranges::union(&covers, more));
+        let items = self.log.iter().filter_map(|event| match event {
+            ViewEvent::Item { id, item } if ranges::contains(&covers, *id) => Some((*id, Arc::clone(item))),
+            _ => None,
+        });
+        items.collect()
+    }
+
+    /// The system text, the view and the messages that wait.
+    pub(crate) fn with_waiting(&self) -> Vec<Arc<Item>> {
+        let head = self.shadow.head();
+        let system = head.messages.iter().map(|bytes| Arc::new(self.read(bytes)));
+        let field = head.system.as_ref().map(|text| {
+            let text = serde_json::from_str(text).unwrap_or_else(|_| text.clone());
+            Arc::new(Item::text(Role::System, text))
+        });
+        let waiting = self.waiting().iter().map(|bytes| Arc::new(self.read(bytes)));
+        system
+            .chain(field)
+            .chain(self.session.shown())
+            .chain(waiting)
+            .collect()
+    }
+}

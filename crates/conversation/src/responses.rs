@@ -1,0 +1,90 @@
+//! Which conversation a response of a server belongs to, for clients that send only what is new.
+//!
+//! Owns: the newest responses, in memory: after a restart a client without a name for its conversation begins anew. Never:
+//! what was said (`conversation`).
+
+use std::collections::{BTreeMap, VecDeque};
+
+use prefix::Digest;
+use prefix::chain::ConversationId;
+
+use crate::whose::Whose;
+
+/// Responses that can be gone on from.
+const RESPONSES_MAX: usize = 16_384;
+
+/// The end of a response in its conversation.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub(crate) conversation: ConversationId,
+    /// Stands for all that was said up to it.
+    pub(crate) hash: Digest,
+}
+
+/// Tenant, owner, the client's name of the conversation, the server's of the response: nobody goes on from another's.
+type Key = [String; 4];
+
+#[derive(Debug, Default)]
+pub(crate) struct Responses {
+    places: BTreeMap<Key, Place>,
+    /// Oldest first.
+    order: VecDeque<Key>,
+}
+
+impl Responses {
+    pub(crate) fn place(&self, whose: &Whose, id: &str) -> Option<Place> {
+        self.places.get(&key(whose, id)).cloned()
+    }
+
+    /// The oldest makes room.
+    pub(crate) fn learn(&mut self, whose: &Whose, id: &str, place: Place) {
+        let key = key(whose, id);
+        if self.places.insert(key.clone(), place).is_none() {
+            self.order.push_back(key);
+        }
+        if self.order.len() > RESPONSES_MAX
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.places.remove(&oldest);
+        }
+    }
+}
+
+fn key(whose: &Whose, id: &str) -> Key {
+    let bounds = whose.chain_scope();
+    let scope = bounds.scope();
+    [scope.tenant, scope.owner, scope.session.unwrap_or_default(), id].map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Name, Owner, Scope};
+
+    use super::*;
+
+    fn whose(owner: &str) -> Whose {
+        Whose {
+            scope: Scope::default(),
+            owner: Owner::user(Name::parse(owner).unwrap()),
+            conversation: None,
+            family: None,
+        }
+    }
+
+    #[test]
+    fn the_newest_are_kept_each_for_its_owner() {
+        let mut responses = Responses::default();
+        let place = Place {
+            conversation: ConversationId("a".to_owned()),
+            hash: Digest::of(b"a"),
+        };
+        let ann = whose("ann");
+        for at in 0..=RESPONSES_MAX {
+            responses.learn(&ann, &at.to_string(), place.clone());
+            responses.learn(&ann, &at.to_string(), place.clone());
+        }
+        assert!(responses.place(&ann, "0").is_none());
+        assert!(responses.place(&ann, "1").is_some());
+        assert!(responses.place(&whose("bob"), "1").is_none());
+    }
+}

@@ -1,0 +1,564 @@
+//! Conversations: finding the one that a request continues, keeping what happened to it.
+//!
+//! Owns: the index of chains, the conversations in memory, their logs on disk, how many bytes are held. Invariant: a conversation leaves
+//! memory only when all of it is on disk and nobody uses it; it is read again when it is needed. Never: deciding what is sent.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use context::policy::Policy;
+use context::tokens::Meter;
+use model::{Owner, Scope, SessionId, SessionKey};
+use ports::{Conversations, LedgerError, NewRecord, Record};
+use prefix::chain::{self, Chain, ConversationId, Kind};
+use tokio::sync::OwnedMutexGuard;
+use transcript::dialect::Dialect;
+
+use crate::conversation::Conversation;
+use crate::log::{self, Logged};
+use crate::responses::{Place, Responses};
+use crate::whose::{self, BEGINNING, Whose};
+
+/// Conversations without a name that are found again after a restart: the newest of each tenant.
+const RESTORED_MAX: usize = 256;
+/// Conversations whose chains are known; a client that comes back to an older one that it did not name begins anew.
+const KNOWN_MAX: usize = 512;
+/// How many are dropped when there are too many, so that it does not happen at each request.
+const DROPPED: usize = 64;
+/// The most that conversations may hold in memory together, in bytes; one that is in use may be larger by itself.
+const HELD_BYTES_MAX: usize = 64 << 20;
+/// A message stands in memory as it was sent and as an item, its JSON and its blocks.
+const COPIES: usize = 3;
+const RECORDS_MAX: usize = 200_000;
+
+/// A conversation, and how the request continues it.
+#[derive(Debug)]
+pub struct Found {
+    pub conversation: Shared,
+    pub front: usize,
+    /// The conversation that this one has just left half-way.
+    pub left: Option<String>,
+}
+
+/// A conversation in memory.
+pub type Shared = Arc<tokio::sync::Mutex<Conversation>>;
+
+/// The conversations of a process.
+#[derive(Debug)]
+pub struct Store {
+    logs: Arc<dyn Conversations>,
+    policy: Policy,
+    held: Mutex<Held>,
+    responses: Mutex<Responses>,
+    /// One at a time reads the disk. The tenants whose newest conversations were read.
+    loading: tokio::sync::Mutex<BTreeSet<Scope>>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    index: chain::Conversations,
+    known: BTreeMap<ConversationId, Known>,
+    uses: u64,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Known {
+    /// None while it is on disk alone.
+    conversation: Option<Shared>,
+    whose: Whose,
+    used: u64,
+    bytes: usize,
+    /// Records that there are, and those of them that are on disk.
+    records: u64,
+    written: Arc<AtomicU64>,
+}
+
+impl Store {
+    pub fn new(logs: Arc<dyn Conversations>, policy: Policy) -> Self {
+        Self {
+            logs,
+            policy,
+            held: Mutex::default(),
+            responses: Mutex::default(),
+            loading: tokio::sync::Mutex::default(),
+        }
+    }
+
+    fn held(&self) -> std::sync::MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The conversation that these messages continue, or a new one under `fresh`. One that they leave halfway is copied first, so that
+    /// both go on.
+    pub async fn find(
+        &self,
+        whose: &Whose,
+        dialect: Dialect,
+        messages: &[&str],
+        fresh: impl FnOnce() -> String,
+    ) -> Result<Found, LedgerError> {
+        let named = self.loaded(whose).await?;
+        let bounds = whose.chain_scope();
+        let chain = Chain::of(&bounds.scope(), messages);
+        let hinted = whose.hinted();
+        let matched = self.matched(&chain, hinted.as_deref());
+        let known = matched.conversation.clone().filter(|_| {
+            // Another branch of an unnamed conversation is a conversation of its own.
+            whose.conversation.is_some() || !matches!(matched.kind, Kind::Branched { .. })
+        });
+        let named_id = named.as_ref().map(|session| identity(&whose.scope, session));
+        if let Some(id) = known.or(named_id)
+            && let Some(conversation) = self.touch(&id, whose).await?
+        {
+            let front = match matched.kind {
+                Kind::Truncated { front, .. } => conversation.lock().await.chain.end(front),
+                _ => 0,
+            };
+            return Ok(Found {
+                conversation,
+                front,
+                left: None,
+            });
+        }
+        let branched = match (&matched.conversation, matched.kind) {
+            (Some(id), Kind::Branched { at }) => self.left(id, at, whose).await?,
+            _ => None,
+        };
+        let origin = branched
+            .as_ref()
+            .map(|(id, ..)| whose::family(session_of(id)).to_owned());
+        let session = named.unwrap_or_else(|| whose::unnamed(&fresh(), hinted.or(origin).as_deref()));
+        let mut conversation = self.make(whose, session);
+        conversation.dialect = dialect;
+        let mut left = None;
+        if let Some((_, origin, at)) = branched {
+            left = Some(origin.key.session.to_string());
+            self.copy(&origin, origin.chain.end(at), &mut conversation)
+                .await?;
+        }
+        Ok(Found {
+            conversation: self.hold(conversation),
+            front: 0,
+            left,
+        })
+    }
+
+    /// The conversation of that name, new or with its log.
+    pub async fn open(&self, whose: &Whose) -> Result<Shared, LedgerError> {
+        if let Some(conversation) = self.opened(whose).await? {
+            return Ok(conversation);
+        }
+        let session = self.named(whose).await?;
+        Ok(self.hold(self.make(whose, session)))
+    }
+
+    /// The conversation of that name; none where nothing was said in it.
+    pub async fn opened(&self, whose: &Whose) -> Result<Option<Shared>, LedgerError> {
+        let session = self.named(whose).await?;
+        self.load_named(whose, &session).await?;
+        self.touch(&identity(&whose.scope, &session), whose).await
+    }
+
+    /// The id of the named conversation.
+    async fn named(&self, whose: &Whose) -> Result<SessionId, LedgerError> {
+        match &whose.conversation {
+            Some(name) => self.session(whose, name).await,
+            None => Ok(SessionId::new(String::new())),
+        }
+    }
+
+    /// Begins a named conversation with the first `kept` messages of another.
+    pub async fn fork(&self, whose: &Whose, origin: &Conversation, kept: usize) -> Result<(), LedgerError> {
+        let mut conversation = self.make(whose, self.named(whose).await?);
+        conversation.dialect = origin.dialect;
+        self.copy(origin, kept, &mut conversation).await?;
+        self.hold(conversation);
+        Ok(())
+    }
+
+    async fn copy(
+        &self,
+        origin: &Conversation,
+        kept: usize,
+        into: &mut Conversation,
+    ) -> Result<(), LedgerError> {
+        let events = origin.shadow.fork(kept).into_iter();
+        let records: Vec<NewRecord> = events.map(|event| into.apply(&Logged::Sent(event))).collect();
+        let at = self.logs.append(&into.key, &into.owner, 0, None, records).await?;
+        into.written.store(at, Ordering::Release);
+        Ok(())
+    }
+
+    /// The conversation that a list leaves after so many messages. Only a reply that we saw makes it one: what several conversations begin
+    /// with as their client wrote it, an example with its answer, is no conversation that any of them goes on from.
+    async fn left<'a>(
+        &self,
+        id: &'a ConversationId,
+        at: usize,
+        whose: &Whose,
+    ) -> Result<Option<(&'a ConversationId, OwnedMutexGuard<Conversation>, usize)>, LedgerError> {
+        let Some(conversation) = self.touch(id, whose).await? else {
+            return Ok(None);
+        };
+        let conversation = conversation.lock_owned().await;
+        Ok(conversation.was_answered(at).then_some((id, conversation, at)))
+    }
+
+    /// The messages that a server holds under this id of a response or a conversation: up to it, or all of a conversation that the
+    /// client names. None of an id that is not known, and of a conversation that went another way since.
+    pub async fn held_by_server(&self, whose: &Whose, id: &str) -> Result<Vec<String>, LedgerError> {
+        let named = self.loaded(whose).await?;
+        let named = named.map(|session| identity(&whose.scope, &session));
+        let place = self.responses().place(whose, id);
+        let Some(id) = place.as_ref().map(|place| place.conversation.clone()).or(named) else {
+            return Ok(Vec::new());
+        };
+        let Some(conversation) = self.touch(&id, whose).await? else {
+            return Ok(Vec::new());
+        };
+        let conversation = conversation.lock().await;
+        let links = conversation.chain.links();
+        let up_to = |place: Place| links.iter().position(|link| link.hash == place.hash);
+        let entries = conversation.shadow.entries();
+        let count = place.map_or(entries.len(), |place| {
+            up_to(place).map_or(0, |at| conversation.chain.end(at + 1))
+        });
+        Ok(entries
+            .iter()
+            .take(count)
+            .map(|entry| entry.bytes.clone())
+            .collect())
+    }
+
+    /// The conversation that a server's id of a response or an item stands in.
+    pub async fn of_response(&self, whose: &Whose, id: &str) -> Result<Option<Shared>, LedgerError> {
+        let place = self.responses().place(whose, id);
+        match place {
+            Some(place) => self.touch(&place.conversation, whose).await,
+            None => Ok(None),
+        }
+    }
+
+    /// The conversation's end goes by these ids of the server's from now on.
+    pub fn learn_responses<'a>(
+        &self,
+        whose: &Whose,
+        conversation: &Conversation,
+        ids: impl Iterator<Item = &'a String>,
+    ) {
+        let Some(link) = conversation.chain.links().last() else {
+            return;
+        };
+        for id in ids {
+            let place = Place {
+                conversation: conversation.identity(),
+                hash: link.hash,
+            };
+            self.responses().learn(whose, id, place);
+        }
+    }
+
+    fn responses(&self) -> std::sync::MutexGuard<'_, Responses> {
+        self.responses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn make(&self, whose: &Whose, session: SessionId) -> Conversation {
+        // A request says whose tokens count, and how it is written.
+        let (dialect, meter) = (Dialect::OpenAi, Meter::estimate());
+        Conversation::new(whose.clone(), session, dialect, self.policy.clone(), meter)
+    }
+
+    fn hold(&self, conversation: Conversation) -> Shared {
+        let id = conversation.identity();
+        let mut held = self.held();
+        held.index.learn(&id, &conversation.chain);
+        held.uses += 1;
+        let mut known = Known {
+            conversation: None,
+            whose: conversation.whose.clone(),
+            used: held.uses,
+            bytes: COPIES * conversation.bytes,
+            records: conversation.records,
+            written: Arc::clone(&conversation.written),
+        };
+        let shared = Arc::new(tokio::sync::Mutex::new(conversation));
+        known.conversation = Some(Arc::clone(&shared));
+        held.bytes += known.bytes;
+        if let Some(before) = held.known.insert(id, known) {
+            held.bytes -= before.bytes;
+        }
+        if held.known.len() > KNOWN_MAX {
+            held.forget_oldest();
+        }
+        held.shrink();
+        shared
+    }
+
+    /// The conversation, whosever it is; this does not count as a use.
+    pub async fn get(&self, id: &ConversationId) -> Result<Option<Shared>, LedgerError> {
+        match self.known(id) {
+            Some((Some(conversation), _)) => Ok(Some(conversation)),
+            Some((None, _)) => self.read_again(id).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Takes note of a conversation's end: it is found by it from now on.
+    pub fn learn(&self, conversation: &Conversation) {
+        let id = conversation.identity();
+        let mut held = self.held();
+        held.index.learn(&id, &conversation.chain);
+        let Some(known) = held.known.get_mut(&id) else {
+            return;
+        };
+        let before = std::mem::replace(&mut known.bytes, COPIES * conversation.bytes);
+        known.records = conversation.records;
+        held.bytes = held.bytes + COPIES * conversation.bytes - before;
+        held.shrink();
+    }
+
+    /// Writes what happened to a conversation behind what is there, `at` records.
+    pub(crate) async fn keep(
+        &self,
+        key: &SessionKey,
+        owner: &Owner,
+        at: u64,
+        records: Vec<NewRecord>,
+    ) -> Result<u64, LedgerError> {
+        self.logs.append(key, owner, at, None, records).await
+    }
+
+    /// The record of an item's arrival.
+    pub(crate) async fn item(&self, key: &SessionKey, item: u64) -> Result<Option<Record>, LedgerError> {
+        self.logs.item(key, item).await
+    }
+
+    /// The records that hold these items.
+    pub(crate) async fn items(
+        &self,
+        key: &SessionKey,
+        items: Range<u64>,
+    ) -> Result<Vec<Record>, LedgerError> {
+        self.logs.items(key, items).await
+    }
+
+    /// The newest items that hold all these words.
+    pub(crate) async fn search(
+        &self,
+        key: &SessionKey,
+        words: &str,
+        limit: usize,
+    ) -> Result<Vec<u64>, LedgerError> {
+        self.logs.find(key, words, limit).await
+    }
+
+    /// Forgets a conversation in memory; whoever deletes its session deletes its log.
+    pub(crate) fn forget(&self, key: &SessionKey) {
+        self.held().forget(&identity(&key.scope, &key.session));
+    }
+
+    /// Lets go of every conversation of a tenant; what is still on disk is found again.
+    pub async fn reload(&self, scope: &Scope) {
+        let mut loaded = self.loading.lock().await;
+        loaded.remove(scope);
+        let beginning = format!("{}/{}/", scope.app, scope.project);
+        let mut held = self.held();
+        let gone: Vec<ConversationId> = held
+            .known
+            .keys()
+            .filter(|id| id.0.starts_with(&beginning))
+            .cloned()
+            .collect();
+        gone.iter().for_each(|id| held.forget(id));
+    }
+
+    /// Brings what is on disk and may be meant into memory; the conversation's id, where the client names one.
+    async fn loaded(&self, whose: &Whose) -> Result<Option<SessionId>, LedgerError> {
+        let Some(name) = &whose.conversation else {
+            self.load_unnamed(whose).await?;
+            return Ok(None);
+        };
+        let session = self.session(whose, name).await?;
+        self.load_named(whose, &session).await?;
+        Ok(Some(session))
+    }
+
+    /// The id of a named conversation: one of ours that this owner was told of, else one made of the owner's and the client's names.
+    async fn session(&self, whose: &Whose, name: &SessionId) -> Result<SessionId, LedgerError> {
+        if name.as_str().starts_with(BEGINNING) {
+            let id = identity(&whose.scope, name);
+            let held = self
+                .held()
+                .known
+                .get(&id)
+                .map(|known| known.whose.owner == whose.owner);
+            let is_own = match held {
+                Some(is_own) => is_own,
+                None => self
+                    .logs
+                    .named(&whose.scope, name.as_str(), 1)
+                    .await?
+                    .contains(&(name.clone(), whose.owner.clone())),
+            };
+            if is_own {
+                return Ok(name.clone());
+            }
+        }
+        Ok(whose.session(name))
+    }
+
+    async fn load_named(&self, whose: &Whose, session: &SessionId) -> Result<(), LedgerError> {
+        let id = identity(&whose.scope, session);
+        if self.held().known.contains_key(&id) {
+            return Ok(());
+        }
+        let _one = self.loading.lock().await;
+        if !self.held().known.contains_key(&id) {
+            self.load(whose, session.clone()).await?;
+        }
+        Ok(())
+    }
+
+    /// The conversation that a list continues; of several that begin alike, one of the client's own family.
+    fn matched(&self, chain: &Chain, family: Option<&str>) -> chain::Matched {
+        let held = self.held();
+        let is_kin = |id: &ConversationId| family == Some(whose::family(session_of(id)));
+        chain::match_chain(&held.index.preferring(&is_kin), chain)
+    }
+
+    async fn load_unnamed(&self, whose: &Whose) -> Result<(), LedgerError> {
+        let mut loaded = self.loading.lock().await;
+        if loaded.contains(&whose.scope) {
+            return Ok(());
+        }
+        let newest = self.logs.named(&whose.scope, BEGINNING, RESTORED_MAX).await?;
+        for (session, owner) in newest.into_iter().rev() {
+            let whose = Whose {
+                owner,
+                conversation: None,
+                family: None,
+                ..whose.clone()
+            };
+            self.load(&whose, session).await?;
+        }
+        loaded.insert(whose.scope.clone());
+        Ok(())
+    }
+
+    /// Folds a log into a conversation; none without a log.
+    async fn load(&self, whose: &Whose, session: SessionId) -> Result<Option<Shared>, LedgerError> {
+        let mut conversation = self.make(whose, session);
+        let records = self.logs.read(&conversation.key, 0, RECORDS_MAX).await?;
+        let total = records.len() as u64;
+        for record in records {
+            // What cannot be read ends it: what comes after may stand on it.
+            let Some(logged) = log::read(&record.body) else {
+                tracing::warn!(conversation = %conversation.key.session, record = record.position, "a record cannot be read");
+                break;
+            };
+            conversation.apply(&logged);
+        }
+        conversation.records = total;
+        conversation.written.store(total, Ordering::Release);
+        Ok((total > 0).then(|| self.hold(conversation)))
+    }
+
+    /// The conversation, if it is this owner's.
+    async fn touch(&self, id: &ConversationId, whose: &Whose) -> Result<Option<Shared>, LedgerError> {
+        let found = {
+            let mut held = self.held();
+            held.uses += 1;
+            let uses = held.uses;
+            let known = held
+                .known
+                .get_mut(id)
+                .filter(|known| known.whose.owner == whose.owner);
+            let Some(known) = known else { return Ok(None) };
+            known.used = uses;
+            known.conversation.clone()
+        };
+        match found {
+            Some(conversation) => Ok(Some(conversation)),
+            None => self.read_again(id).await,
+        }
+    }
+
+    /// Reads a conversation that left memory.
+    async fn read_again(&self, id: &ConversationId) -> Result<Option<Shared>, LedgerError> {
+        let _one = self.loading.lock().await;
+        let Some((found, whose)) = self.known(id) else {
+            return Ok(None);
+        };
+        match found {
+            Some(conversation) => Ok(Some(conversation)),
+            None => self.load(&whose, SessionId::new(session_of(id))).await,
+        }
+    }
+
+    fn known(&self, id: &ConversationId) -> Option<(Option<Shared>, Whose)> {
+        let held = self.held();
+        let known = held.known.get(id)?;
+        Some((known.conversation.clone(), known.whose.clone()))
+    }
+}
+
+impl Held {
+    fn forget(&mut self, id: &ConversationId) {
+        if let Some(known) = self.known.remove(id) {
+            self.bytes -= known.bytes;
+        }
+        self.index.forget(id);
+    }
+
+    fn by_use(&self) -> Vec<ConversationId> {
+        let mut by_use: Vec<_> = self
+            .known
+            .iter()
+            .map(|(id, known)| (known.used, id.clone()))
+            .collect();
+        by_use.sort_unstable();
+        by_use.into_iter().map(|(_, id)| id).collect()
+    }
+
+    fn forget_oldest(&mut self) {
+        for id in self.by_use().into_iter().take(DROPPED) {
+            self.forget(&id);
+        }
+    }
+
+    /// Lets go of the messages of those that nobody uses, the longest unused first, until what is left may be held.
+    fn shrink(&mut self) {
+        if self.bytes <= HELD_BYTES_MAX {
+            return;
+        }
+        for id in self.by_use() {
+            let Some(known) = self.known.get_mut(&id) else {
+                continue;
+            };
+            let is_unused = known
+                .conversation
+                .as_ref()
+                .is_some_and(|shared| Arc::strong_count(shared) == 1);
+            if is_unused && known.written.load(Ordering::Acquire) >= known.records {
+                known.conversation = None;
+                self.bytes -= std::mem::take(&mut known.bytes);
+            }
+            if self.bytes <= HELD_BYTES_MAX {
+                return;
+            }
+        }
+    }
+}
+
+/// `APP/PROJECT/SESSION`.
+pub fn identity(scope: &Scope, session: &SessionId) -> ConversationId {
+    ConversationId(format!("{}/{}/{session}", scope.app, scope.project))
+}
+
+/// The session of an identity: names of apps and projects have no slash.
+fn session_of(id: &ConversationId) -> &str {
+    id.0.splitn(3, '/').nth(2).unwrap_or_default()
+}

@@ -1,0 +1,198 @@
+//! Whose a request is, and what its conversation is called.
+//!
+//! Owns: owners' names from texts of any kind, the ids of conversations, which conversations are branches of one. Invariant:
+//! two owners never share an id of a conversation. Never: who may name whom (the door), finding a conversation (`store`).
+
+use std::fmt::Write;
+
+use model::{Name, Owner, Scope, SessionId};
+use prefix::Digest;
+use prefix::chain;
+
+/// Conversations that a client did not name begin so; what follows orders them by the time of their beginning.
+pub const BEGINNING: &str = "px-";
+/// Before what stands for a text that is no name.
+const ENCODED: &str = "x--";
+/// The longest id of a conversation that the memory API can name.
+const SESSION_CHARS_MAX: usize = model::ID_CHARS_MAX;
+/// Hexadecimal digits that tell families of conversations apart.
+const FAMILY_CHARS: usize = 16;
+
+/// Whose request it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Whose {
+    pub scope: Scope,
+    pub owner: Owner,
+    /// The client's own name of the conversation.
+    pub conversation: Option<SessionId>,
+    /// What the client calls a group of conversations: they are branches of one.
+    pub family: Option<String>,
+}
+
+/// The bounds within which chains of messages may match: a tenant's, an owner's, of a named conversation its own.
+#[derive(Debug)]
+pub struct ChainScope<'a> {
+    tenant: String,
+    whose: &'a Whose,
+}
+
+impl ChainScope<'_> {
+    pub fn scope(&self) -> chain::Scope<'_> {
+        chain::Scope {
+            tenant: &self.tenant,
+            owner: self.whose.owner.id.as_str(),
+            session: self.whose.conversation.as_ref().map(SessionId::as_str),
+        }
+    }
+}
+
+impl Whose {
+    /// The bounds within which chains of messages may match.
+    pub fn chain_scope(&self) -> ChainScope<'_> {
+        ChainScope {
+            tenant: format!("{}/{}", self.scope.app, self.scope.project),
+            whose: self,
+        }
+    }
+
+    /// The id of the conversation that the client calls so: no other owner's has it.
+    pub fn session(&self, name: &SessionId) -> SessionId {
+        let id = format!("{}/{name}", self.owner.id);
+        if id.chars().count() <= SESSION_CHARS_MAX {
+            SessionId::new(id)
+        } else {
+            SessionId::new(Digest::of(id.as_bytes()).to_string())
+        }
+    }
+
+    /// The family that the client's hint names.
+    pub fn hinted(&self) -> Option<String> {
+        let hint = self.family.as_ref()?;
+        let mut family = Digest::of(format!("{}/{hint}", self.owner.id).as_bytes()).to_string();
+        family.truncate(FAMILY_CHARS);
+        Some(family)
+    }
+}
+
+/// An id for a conversation without a name, of a family that exists already or of its own.
+pub fn unnamed(fresh: &str, family: Option<&str>) -> SessionId {
+    let family = family.map(|family| format!(".{family}")).unwrap_or_default();
+    SessionId::new(format!("{BEGINNING}{fresh}{family}"))
+}
+
+/// The family of a conversation: equal for those that branched off each other.
+pub fn family(session: &str) -> &str {
+    let Some(rest) = session.strip_prefix(BEGINNING) else {
+        return session;
+    };
+    match rest.rsplit_once('.') {
+        Some((_, family)) => family,
+        None => rest.rsplit_once('-').map_or(rest, |(_, own)| own),
+    }
+}
+
+/// The owner's name for a text that a client calls a person by: `Jörg`, `auth0|123`. A name stays what it is; each other text has
+/// a name of its own. None for an empty text.
+pub fn name_of(text: &str) -> Option<Name> {
+    let text = text.trim();
+    if text.is_empty() {
+        return None;
+    }
+    if !text.starts_with(ENCODED)
+        && let Ok(name) = Name::parse(text)
+    {
+        return Some(name);
+    }
+    let mut encoded = ENCODED.to_owned();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"_.@+".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            let _ = write!(encoded, "-{byte:02X}");
+        }
+    }
+    if encoded.len() > model::ID_CHARS_MAX {
+        // No byte is written as `-h`, so that no short text reads like it.
+        let digest = Digest::of(text.as_bytes()).to_string();
+        encoded = format!("{ENCODED}-h{digest}");
+    }
+    Name::parse(&encoded).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn whose(owner: &str) -> Whose {
+        Whose {
+            scope: Scope::default(),
+            owner: Owner::user(Name::parse(owner).unwrap()),
+            conversation: None,
+            family: None,
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_no_name_has_a_name_of_its_own() {
+        for name in ["ana", "ana@example.org", "a.b-c+d", "Daniel"] {
+            assert_eq!(name_of(name).unwrap().as_str(), name);
+        }
+        assert_eq!(name_of("auth0|123").unwrap().as_str(), "x--auth0-7C123");
+        assert_eq!(name_of(" Jörg ").unwrap().as_str(), "x--J-C3-B6rg");
+        assert_eq!(name_of(" "), None);
+        let long = "ü".repeat(200);
+        let texts = [
+            "auth0|123",
+            "auth0/123",
+            "auth0 123",
+            "x--auth0-7C123",
+            "auth0-7C123",
+            "Jörg",
+            "Jorg",
+            "..",
+            ".",
+            &long,
+            &long[2..],
+            name_of(&long).unwrap().as_str(),
+        ]
+        .map(str::to_owned);
+        let names: BTreeSet<Name> = texts.iter().map(|text| name_of(text).unwrap()).collect();
+        assert_eq!(names.len(), texts.len(), "{names:?}");
+    }
+
+    #[test]
+    fn no_two_owners_share_an_id() {
+        let main = SessionId::new("main");
+        assert_eq!(whose("ana").session(&main).as_str(), "ana/main");
+        assert_ne!(whose("ana").session(&main), whose("bob").session(&main));
+        let sly = SessionId::new("bob/main");
+        assert_ne!(whose("ana").session(&sly), whose("bob").session(&main));
+        let long = SessionId::new("n".repeat(128));
+        let id = whose("ana").session(&long);
+        assert!(
+            SessionId::parse(id.as_str()).is_ok(),
+            "the memory API can name it"
+        );
+        assert_ne!(id, whose("bob").session(&long));
+    }
+
+    #[test]
+    fn branches_and_what_a_hint_names_are_one_family() {
+        let own = unnamed("0192-abcd", None);
+        assert_eq!(family(own.as_str()), "abcd");
+        let branch = unnamed("0193-ef01", Some(family(own.as_str())));
+        assert_eq!(family(branch.as_str()), "abcd");
+        let hinted = |owner: &str| {
+            let whose = Whose {
+                family: Some("chat 7".to_owned()),
+                ..whose(owner)
+            };
+            whose.hinted().unwrap()
+        };
+        assert_eq!(hinted("ana"), hinted("ana"));
+        assert_ne!(hinted("ana"), hinted("bob"));
+        assert_eq!(family("ana/main"), "ana/main");
+    }
+}

@@ -1,0 +1,556 @@
+//! `context/…`: the context engine for programs that call their model themselves, and a look at live conversations.
+//!
+//! Owns: the requests' way to the engine and back. Never: choosing what a model sees (`conversation`).
+
+use axum::extract::State;
+use axum::response::Response;
+use context::budget::Budget;
+use context::guard::{Limits, Verdict};
+use conversation::contexts::Original;
+use conversation::{ContextError, Whose};
+use proxy::{Assembly, Direct, Memory, Speech};
+use serde_json::{Value, json};
+use transcript::ItemId;
+use wire::conversation::{
+    AfterTurnData, AfterTurnRequest, AppendData, AppendRequest, ArchiveItem, ArchivesData, AssembleData,
+    AssembleRequest, CompactData, CompactRequest, ContextStatsData, ConversationAt, Dialect, DoneData,
+    EndedRequest, ExpandData, ExpandRequest, FindQuery, ForkRequest, GuardData, LookQuery, MemoryMode,
+    OriginalItem, OriginalsData, PinRequest, RecoverQuery, RewindRequest, SpawnData, SpawnRequest, StepItem,
+    ToolsData, ToolsQuery,
+};
+use wire::{Envelope, ErrorCode, Invalid};
+
+use crate::body::{JsonBody, UrlQuery};
+use crate::failure::{Failure, chain};
+use crate::frame::Visit;
+use crate::openapi::Errors;
+use crate::state::Gateway;
+
+/// What a `context_expand` gives at most: a model asked for it, and it must fit.
+const EXPAND_CHARS_MAX: usize = 20_000;
+
+/// The engine's door, and the conversation that a request names.
+fn at<'a>(
+    gateway: &'a Gateway,
+    visit: &Visit,
+    at: Result<ConversationAt, Invalid>,
+) -> Result<(&'a Direct, Whose), Failure> {
+    let at = at?;
+    visit.caller.enter(&at.scope)?;
+    let user = visit.caller.as_user(at.user)?;
+    let direct = gateway.direct.as_ref().ok_or_else(|| {
+        Failure::new(ErrorCode::CapabilityUnavailable, "this server keeps no conversations")
+    })?;
+    let whose = direct.whose(at.scope, user, at.conversation);
+    let whose = whose.ok_or_else(|| Invalid::at("user_id", "whose conversation is this? Give `user_id`"))?;
+    Ok((direct, whose))
+}
+
+/// Append messages
+///
+/// They are on disk when the answer comes. The next `assemble` carries them.
+#[utoipa::path(
+    post,
+    path = "/context/append",
+    operation_id = "context_append",
+    tag = "context",
+    request_body = AppendRequest,
+    responses((status = 200, description = "The ids of the messages", body = Envelope<AppendData>), Errors),
+)]
+pub(crate) async fn append(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<AppendRequest>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
+    let texts = value.texts()?;
+    let (contexts, dialect) = (direct.contexts().clone(), speech(value.dialect).dialect());
+    let append = async move { Ok(contexts.append(&whose, dialect, &texts).await?) };
+    let ids: Vec<ItemId> = gateway.see_through(append).await?;
+    Ok(visit.answer(AppendData {
+        ids: ids.iter().map(ToString::to_string).collect(),
+    }))
+}
+
+/// Assemble the next request
+///
+/// Everything that was said, within the budget: compacted where it is due, with what memory adds to the newest message. Without a reason
+/// it begins with the bytes of the request before it.
+#[utoipa::path(
+    post,
+    path = "/context/assemble",
+    operation_id = "context_assemble",
+    tag = "context",
+    request_body = AssembleRequest,
+    responses((status = 200, description = "A request for your model", body = Envelope<AssembleData>), Errors),
+)]
+pub(crate) async fn assemble(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<AssembleRequest>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
+    let assembly = Assembly {
+        speech: speech(value.dialect),
+        window_tokens: value.window()?,
+        reserve_tokens: value.reserve_tokens.map(|tokens| tokens as usize),
+        tools: value.tools(),
+        memory: memory(value.memory),
+        agent: value.agent()?,
+        model: value.model.unwrap_or_default(),
+        system: value.system,
+    };
+    let direct = direct.clone();
+    let assembled = gateway
+        .see_through(async move { Ok(direct.assemble(&whose, &assembly).await?) })
+        .await?;
+    Ok(visit.answer(AssembleData {
+        messages: values(&assembled.messages),
+        system: assembled.system,
+        tools: values(&assembled.tools),
+        tokens: assembled.tokens,
+        limit_tokens: assembled.limit,
+        compacted: assembled.is_compacted,
+        reasons: assembled.reasons.iter().map(|reason| reason.word().to_owned()).collect(),
+        memory_ids: assembled.injected.map_or_else(Vec::new, |injected| injected.memories),
+        warning: assembled.warning,
+    }))
+}
+
+/// Record the model's reply
+///
+/// The turn goes to memory, and the next request is counted by what the server reported.
+#[utoipa::path(
+    post,
+    path = "/context/after_turn",
+    operation_id = "context_after_turn",
+    tag = "context",
+    request_body = AfterTurnRequest,
+    responses((status = 200, description = "The id of the reply", body = Envelope<AfterTurnData>), Errors),
+)]
+pub(crate) async fn after_turn(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<AfterTurnRequest>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
+    let (agent, direct, speech) = (value.agent()?, direct.clone(), speech(value.dialect));
+    let work = async move {
+        let (reply, tokens) = (value.message.to_string(), value.prompt_tokens.map(|tokens| tokens as usize));
+        let learns = value.memory == MemoryMode::On;
+        let id = direct.after_turn(&whose, speech, &reply, tokens, agent.as_ref(), learns).await?;
+        Ok(id.to_string())
+    };
+    let id = gateway.see_through(work).await?;
+    Ok(visit.answer(AfterTurnData { id }))
+}
+
+/// Compact now
+///
+/// Old messages give way to a summary, whatever the weight. A configured chat model writes it; without one, the digest of facts stands alone.
+#[utoipa::path(
+    post,
+    path = "/context/compact",
+    operation_id = "context_compact",
+    tag = "context",
+    request_body = CompactRequest,
+    responses((status = 200, description = "What it saved", body = Envelope<CompactData>), Errors),
+)]
+pub(crate) async fn compact(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<CompactRequest>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
+    let (budget, contexts) = (value.window()?.map(Budget::view), direct.contexts().clone());
+    let compacted = gateway
+        .see_through(async move { Ok(contexts.compact(&whose, budget).await?) })
+        .await?;
+    let step = |attempt: &context::ladder::Attempt| StepItem {
+        effort: attempt.plan.effort.as_str().to_owned(),
+        saved_tokens: attempt.gain,
+    };
+    Ok(visit.answer(CompactData {
+        tokens_before: compacted.tokens_before,
+        tokens_after: compacted.tokens_after,
+        steps: compacted.attempts.iter().map(step).collect(),
+    }))
+}
+
+/// Show the figures
+///
+/// How full the context is, what was compacted, which warnings hold.
+#[utoipa::path(
+    get,
+    path = "/context/stats",
+    operation_id = "context_stats",
+    tag = "context",
+    params(LookQuery),
+    responses((status = 200, description = "The figures", body = Envelope<ContextStatsData>), Errors),
+)]
+pub(crate) async fn stats(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<LookQuery>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
+    let budget = query.window()?.map(Budget::view);
+    let stats = direct.contexts().stats(&whose, budget).await?;
+    let zone = gateway.zone();
+    Ok(visit.answer(ContextStatsData {
+        model: stats.model,
+        tokens: stats.tokens,
+        head_tokens: stats.head_tokens,
+        limit_tokens: stats.limit,
+        window_tokens: stats.window,
+        used_percent: stats.share.map(|share| share * 100.0),
+        is_near_limit: stats.is_near_limit,
+        is_critical: stats.is_critical,
+        messages: stats.messages,
+        messages_ever: stats.messages_ever,
+        messages_peak: stats.metrics.frontier_items_peak,
+        summaries: stats.metrics.nodes,
+        summaries_tokens: stats.metrics.nodes_tokens,
+        compactions: stats.metrics.compactions,
+        masked_results: stats.metrics.masks,
+        saved_tokens: stats.metrics.saved_tokens,
+        last_compaction: stats.last_compaction.map(|at| zone.render(at)),
+        epoch: stats.epoch,
+        reasons: stats.reasons.iter().map(|reason| reason.word().to_owned()).collect(),
+        warnings: stats.warnings,
+        engine_faults: stats.faults.iter().map(ToString::to_string).collect(),
+    }))
+}
+
+/// Ask the guard
+///
+/// Whether so much of the window is left that a request may go out.
+#[utoipa::path(
+    get,
+    path = "/context/guard",
+    operation_id = "context_guard",
+    tag = "context",
+    params(LookQuery),
+    responses((status = 200, description = "The verdict", body = Envelope<GuardData>), Errors),
+)]
+pub(crate) async fn guard(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<LookQuery>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
+    let window = query.window()?;
+    let finding = direct.contexts().guard(&whose, &Limits::quipu(), window).await?;
+    let verdict = match finding.verdict {
+        Verdict::Ok => "ok",
+        Verdict::Warn => "warn",
+        Verdict::Block => "block",
+    };
+    Ok(visit.answer(GuardData {
+        verdict: verdict.to_owned(),
+        window_tokens: finding.window,
+        used_tokens: finding.used,
+        remaining_tokens: finding.remaining(),
+        used_percent: finding.percent(),
+        message: finding.message,
+    }))
+}
+
+/// List the summaries in view
+#[utoipa::path(
+    get,
+    path = "/context/archives",
+    operation_id = "context_archives",
+    tag = "context",
+    params(LookQuery),
+    responses((status = 200, description = "The summaries", body = Envelope<ArchivesData>), Errors),
+)]
+pub(crate) async fn archives(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<LookQuery>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
+    let archives = direct.contexts().archives(&whose).await?.into_iter();
+    let range = |(first, last): &(ItemId, ItemId)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    let archives = archives.map(|archive| ArchiveItem {
+        id: archive.node.to_string(),
+        covers: archive.covers.iter().map(range).collect(),
+        tokens_before: archive.tokens_before,
+        tokens_after: archive.tokens_after,
+        reason: archive.reason.to_owned(),
+        text: archive.text,
+    });
+    Ok(visit.answer(ArchivesData {
+        archives: archives.collect(),
+    }))
+}
+
+/// Recover originals
+///
+/// A message as it was sent, or all messages that a summary stands for.
+#[utoipa::path(
+    get,
+    path = "/context/recover",
+    operation_id = "context_recover",
+    tag = "context",
+    params(RecoverQuery),
+    responses((status = 200, description = "The originals", body = Envelope<OriginalsData>), Errors),
+)]
+pub(crate) async fn recover(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<RecoverQuery>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
+    let found = direct.contexts().recover(&whose, &query.id).await?;
+    Ok(visit.answer(originals(found)))
+}
+
+/// Search originals
+///
+/// The newest messages that hold all the words, compacted ones included.
+#[utoipa::path(
+    get,
+    path = "/context/find",
+    operation_id = "context_find",
+    tag = "context",
+    params(FindQuery),
+    responses((status = 200, description = "The originals", body = Envelope<OriginalsData>), Errors),
+)]
+pub(crate) async fn find(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<FindQuery>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
+    let limit = query.limit()?;
+    let found = direct.contexts().find(&whose, &query.query, limit).await?;
+    Ok(visit.answer(originals(found)))
+}
+
+/// Pin a message
+///
+/// It stays verbatim through every compaction.
+#[utoipa::path(
+    post,
+    path = "/context/pin",
+    operation_id = "context_pin",
+    tag = "context",
+    request_body = PinRequest,
+    responses((status = 200, description = "Done", body = Envelope<DoneData>), Errors),
+)]
+pub(crate) async fn pin(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<PinRequest>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
+    let (id, contexts) = (item("id", &value.id)?, direct.contexts().clone());
+    gateway
+        .see_through(async move { Ok(contexts.pin(&whose, id, value.pinned).await?) })
+        .await?;
+    Ok(done(&visit, &value.conversation_id))
+}
+
+/// Fork a conversation
+///
+/// A copy under another name; the two know nothing of each other afterwards.
+#[utoipa::path(
+    post,
+    path = "/context/fork",
+    operation_id = "context_fork",
+    tag = "context",
+    request_body = ForkRequest,
+    responses((status = 200, description = "The copy", body = Envelope<DoneData>), Errors),
+)]
+pub(crate) async fn fork(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<ForkRequest>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
+    let (to, contexts) = (value.to()?, direct.contexts().clone());
+    let before = value.before.as_deref().map(|id| item("before", id)).transpose()?;
+    gateway
+        .see_through(async move { Ok(contexts.fork(&whose, before, &to).await?) })
+        .await?;
+    Ok(done(&visit, &value.to))
+}
+
+/// Rewind a conversation
+///
+/// It goes on from just before a message. Later messages can still be recovered.
+#[utoipa::path(
+    post,
+    path = "/context/rewind",
+    operation_id = "context_rewind",
+    tag = "context",
+    request_body = RewindRequest,
+    responses((status = 200, description = "Done", body = Envelope<DoneData>), Errors),
+)]
+pub(crate) async fn rewind(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<RewindRequest>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
+    let (to, contexts) = (item("to", &value.to)?, direct.contexts().clone());
+    gateway
+        .see_through(async move { Ok(contexts.rewind(&whose, to).await?) })
+        .await?;
+    Ok(done(&visit, &value.conversation_id))
+}
+
+/// Start a sub-agent
+///
+/// The messages that it starts with. Only what you append to the conversation enters it.
+#[utoipa::path(
+    post,
+    path = "/context/subagent/spawn",
+    operation_id = "context_subagent_spawn",
+    tag = "context",
+    request_body = SpawnRequest,
+    responses((status = 200, description = "Its first messages", body = Envelope<SpawnData>), Errors),
+)]
+pub(crate) async fn spawn(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<SpawnRequest>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
+    let messages = direct.contexts().spawn(&whose, &value.role).await?;
+    Ok(visit.answer(SpawnData {
+        messages: values(&messages),
+    }))
+}
+
+/// End a sub-agent
+///
+/// A plug-in context engine learns of it.
+#[utoipa::path(
+    post,
+    path = "/context/subagent/end",
+    operation_id = "context_subagent_end",
+    tag = "context",
+    request_body = EndedRequest,
+    responses((status = 200, description = "Done", body = Envelope<DoneData>), Errors),
+)]
+pub(crate) async fn ended(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<EndedRequest>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
+    let (texts, result) = (value.texts(), value.result.as_deref());
+    direct
+        .contexts()
+        .ended(&whose, &value.subagent_id, &texts, result)
+        .await?;
+    Ok(done(&visit, &value.conversation_id))
+}
+
+/// List tools for your model
+///
+/// The definition of `context_expand`: offer it, and answer its calls with `context/expand`.
+#[utoipa::path(
+    get,
+    path = "/context/tools",
+    operation_id = "context_tools",
+    tag = "context",
+    params(ToolsQuery),
+    responses((status = 200, description = "Tools", body = Envelope<ToolsData>), Errors),
+)]
+pub(crate) async fn tools(visit: Visit, UrlQuery(query): UrlQuery<ToolsQuery>) -> Response {
+    let (name, schema) = ("context_expand", json!({
+        "type": "object",
+        "properties": {"id": {"type": "string", "description": "The id in a summary or a stub: `m17` for a message, `n3` for a summary"}},
+        "required": ["id"],
+    }));
+    let description = "Show the full text of earlier messages that a summary or a stub stands for.";
+    let tool = match query.dialect {
+        Dialect::OpenAi => json!({"type": "function", "function": {"name": name, "description": description, "parameters": schema}}),
+        Dialect::Anthropic => json!({"name": name, "description": description, "input_schema": schema}),
+        Dialect::Responses => json!({"type": "function", "name": name, "description": description, "parameters": schema}),
+    };
+    visit.answer(ToolsData { tools: vec![tool] })
+}
+
+/// Answer `context_expand`
+///
+/// The text of the originals, for the tool's result.
+#[utoipa::path(
+    post,
+    path = "/context/expand",
+    operation_id = "context_expand",
+    tag = "context",
+    request_body = ExpandRequest,
+    responses((status = 200, description = "The tool's result", body = Envelope<ExpandData>), Errors),
+)]
+pub(crate) async fn expand(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<ExpandRequest>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
+    let text = direct.contexts().expand(&whose, value.id.trim(), EXPAND_CHARS_MAX).await?;
+    Ok(visit.answer(ExpandData { text }))
+}
+
+fn speech(dialect: Dialect) -> Speech {
+    match dialect {
+        Dialect::OpenAi => Speech::Chat,
+        Dialect::Anthropic => Speech::Messages,
+        Dialect::Responses => Speech::Responses,
+    }
+}
+
+fn memory(mode: MemoryMode) -> Memory {
+    match mode {
+        MemoryMode::On => Memory::On,
+        MemoryMode::ReadOnly => Memory::ReadOnly,
+        MemoryMode::Off => Memory::Off,
+    }
+}
+
+fn item(field: &'static str, id: &str) -> Result<ItemId, Invalid> {
+    ItemId::parse(id.trim()).ok_or_else(|| Invalid::at(field, "must be a message's id, like `m17`"))
+}
+
+fn values(texts: &[String]) -> Vec<Value> {
+    texts.iter().map(|text| value(text)).collect()
+}
+
+fn value(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
+}
+
+fn originals(found: Vec<Original>) -> OriginalsData {
+    let item = |original: Original| OriginalItem {
+        id: original.id.to_string(),
+        message: value(&original.message),
+    };
+    OriginalsData {
+        messages: found.into_iter().map(item).collect(),
+    }
+}
+
+fn done(visit: &Visit, conversation: &str) -> Response {
+    visit.answer(DoneData {
+        conversation_id: conversation.to_owned(),
+    })
+}
+
+impl From<ContextError> for Failure {
+    fn from(error: ContextError) -> Self {
+        let message = error.to_string();
+        let code = match error {
+            ContextError::NoConversation(_) | ContextError::NoItem(_) => ErrorCode::NotFound,
+            ContextError::Deleted(_) | ContextError::Exists(_) => ErrorCode::Conflict,
+            ContextError::OverBudget(_) | ContextError::NoMessage(..) | ContextError::NoBudget => ErrorCode::InvalidInput,
+            ContextError::Ledger(ports::LedgerError::OtherOwner) => ErrorCode::Conflict,
+            ContextError::Ledger(_) => return Self::internal(chain(&error)),
+        };
+        Self::new(code, message)
+    }
+}

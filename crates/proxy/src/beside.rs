@@ -1,0 +1,81 @@
+//! What the proxy knows of a conversation beside its log: its last request, and what a call of its own would be made of.
+//!
+//! Owns: these two, in memory, of the newest conversations. Never: what was said (`conversation`).
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use conversation::Conversation;
+use prefix::chain::ConversationId;
+use prefix::diverge::Outline;
+
+use crate::idle::Frame;
+
+/// So many conversations are known.
+const KNOWN_MAX: usize = 512;
+
+/// The last request and its reply.
+#[derive(Debug, Clone)]
+pub(crate) struct Last {
+    pub(crate) outline: Outline,
+    pub(crate) tokens: usize,
+    /// How many requests its server had had.
+    pub(crate) turn: u64,
+    /// The server's slot that was named.
+    pub(crate) slot: Option<u32>,
+}
+
+#[derive(Debug, Default)]
+struct Side {
+    last: Option<Last>,
+    frame: Option<Frame>,
+    used: u64,
+}
+
+/// By conversation.
+#[derive(Debug, Default)]
+pub(crate) struct Beside {
+    sides: Mutex<(u64, BTreeMap<ConversationId, Side>)>,
+}
+
+impl Beside {
+    fn with<T>(&self, id: &ConversationId, act: impl FnOnce(&mut Side) -> T) -> T {
+        let mut held = self.sides.lock().unwrap_or_else(PoisonError::into_inner);
+        let (uses, sides) = &mut *held;
+        *uses += 1;
+        if sides.len() >= KNOWN_MAX && !sides.contains_key(id) {
+            let oldest = sides
+                .iter()
+                .min_by_key(|(_, side)| side.used)
+                .map(|(id, _)| id.clone());
+            oldest.and_then(|oldest| sides.remove(&oldest));
+        }
+        let side = sides.entry(id.clone()).or_default();
+        side.used = *uses;
+        act(side)
+    }
+
+    pub(crate) fn take_last(&self, id: &ConversationId) -> Option<Last> {
+        self.with(id, |side| side.last.take())
+    }
+
+    pub(crate) fn set_last(&self, id: &ConversationId, last: Option<Last>) {
+        self.with(id, |side| side.last = last);
+    }
+
+    pub(crate) fn set_frame(&self, id: &ConversationId, frame: Frame) {
+        self.with(id, |side| side.frame = Some(frame));
+    }
+
+    /// What a call beside the conversation is made of; none while somebody talks, or a tool is awaited.
+    pub(crate) fn at_rest(&self, conversation: &Conversation) -> Option<Frame> {
+        let frame = self.with(&conversation.identity(), |side| side.frame.clone());
+        frame.filter(|frame| conversation.is_at_rest() && !frame.is_held)
+    }
+
+    /// Lets go of the conversations whose ids begin so.
+    pub(crate) fn forget_all(&self, beginning: &str) {
+        let mut held = self.sides.lock().unwrap_or_else(PoisonError::into_inner);
+        held.1.retain(|id, _| !id.0.starts_with(beginning));
+    }
+}

@@ -1,0 +1,251 @@
+//! Turns of programs that call their model themselves: the same conversations, views and memory as behind the proxy.
+//!
+//! Owns: the order append → assemble → (their model) → after turn, with memory on both ends. Never: sending to a model, HTTP, choosing a
+//! view (`conversation`).
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use context::guard::{Claims, Window};
+use context::tokens::Meter;
+use conversation::{Additions, Asked, ContextError, Contexts, Conversation, Whose};
+use memory::Engine;
+use model::{Name, Owner, Scope, SessionId};
+use ports::{Clock, Ids};
+use prefix::compose::{self, Replay, System};
+use prefix::fragment::{Draft, Visible};
+use prefix::shadow::Reason;
+use prefix::stream::Outcome;
+use transcript::{ItemId, dialect};
+
+use crate::after::Injected;
+use crate::given::{self, Giver};
+use crate::learn;
+use crate::proxy::{Instructions, Memory, Speech};
+use crate::turn;
+
+/// What direct turns stand on.
+#[derive(Debug, Clone)]
+pub struct DirectParts {
+    pub engine: Engine,
+    pub contexts: Contexts,
+    pub instructions: Option<Arc<dyn Instructions>>,
+    /// Whose memory it is where a request does not say; none: a request must say.
+    pub owner: Option<Name>,
+    pub clock: Arc<dyn Clock>,
+    pub ids: Arc<dyn Ids>,
+}
+
+/// The handle. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Direct(Arc<DirectParts>);
+
+/// A request to be assembled.
+#[derive(Debug, Clone)]
+pub struct Assembly {
+    pub speech: Speech,
+    /// Whose vocabulary counts, and whose window it is where `window_tokens` says nothing; empty where it is not known.
+    pub model: String,
+    pub window_tokens: Option<usize>,
+    /// Kept free for the answer, in tokens; an eighth of the window where it says nothing.
+    pub reserve_tokens: Option<usize>,
+    /// The system text.
+    pub system: Option<String>,
+    /// Each tool as JSON text.
+    pub tools: Vec<String>,
+    pub memory: Memory,
+    pub agent: Option<Name>,
+}
+
+/// A request for a model.
+#[derive(Debug, Clone)]
+pub struct Assembled {
+    /// Each as JSON text in the dialect; in a chat the system text is the first.
+    pub messages: Vec<String>,
+    /// The system text, where the dialect has a field for it.
+    pub system: Option<String>,
+    pub tools: Vec<String>,
+    /// The view, in tokens: without system text, tools and additions.
+    pub tokens: usize,
+    /// What the view may weigh, in tokens.
+    pub limit: usize,
+    /// Why the request does not extend the last one; empty where it does.
+    pub reasons: Vec<Reason>,
+    pub is_compacted: bool,
+    pub injected: Option<Injected>,
+    pub warning: Option<String>,
+}
+
+impl Direct {
+    pub fn new(parts: DirectParts) -> Self {
+        Self(Arc::new(parts))
+    }
+
+    /// The service of conversations.
+    pub fn contexts(&self) -> &Contexts {
+        &self.0.contexts
+    }
+
+    /// The conversation of an owner by its name; none without an owner.
+    pub fn whose(&self, scope: Scope, owner: Option<Name>, conversation: SessionId) -> Option<Whose> {
+        Some(Whose {
+            scope,
+            owner: Owner::user(owner.or_else(|| self.0.owner.clone())?),
+            conversation: Some(conversation),
+            family: None,
+        })
+    }
+
+    /// The next request: all that was said, within its budget, with what memory adds.
+    pub async fn assemble(&self, whose: &Whose, assembly: &Assembly) -> Result<Assembled, ContextError> {
+        let (counts_for, meter) = Meter::for_models(&[&assembly.model]);
+        let window = Window::resolve(&Claims {
+            session: assembly.window_tokens,
+            model: Some(assembly.model.clone()),
+            ..Claims::default()
+        });
+        let window = window.tokens;
+        let tools: Vec<&str> = assembly.tools.iter().map(String::as_str).collect();
+        let tools_text = format!("[{}]", assembly.tools.join(","));
+        let system = assembly
+            .system
+            .as_ref()
+            .map(|text| serde_json::Value::from(text.as_str()).to_string());
+        let asked = Asked {
+            dialect: assembly.speech.dialect(),
+            request: compose::Request {
+                model: &assembly.model,
+                system: System::Field(system.as_deref()),
+                tools: &tools,
+                messages: &[],
+                front: 0,
+            },
+            replay: Replay::Frozen,
+            counts_for,
+            meter: &meter,
+            window,
+            reserve: assembly
+                .reserve_tokens
+                .unwrap_or(window / turn::RESERVE_PART)
+                .min(window / 2),
+            injected: given::room(window),
+            tools: if tools.is_empty() { "" } else { &tools_text },
+            is_held: false,
+            overflow: None,
+            learns: assembly.memory.learns(),
+            now: self.0.clock.now(),
+        };
+        let giving = Giving {
+            parts: &self.0,
+            assembly,
+            meter: &meter,
+            window,
+        };
+        let decided = self.0.contexts.assemble(whose, &asked, &giving).await?;
+        let composed = &decided.composed;
+        let system = composed.system.as_deref().and_then(text_of);
+        let is_chat = assembly.speech == Speech::Chat;
+        let leading = system.as_deref().filter(|_| is_chat);
+        let leading = leading.map(|text| serde_json::json!({"role": "system", "content": text}).to_string());
+        let sent = composed.messages.iter().map(|sent| sent.bytes.clone());
+        Ok(Assembled {
+            messages: leading.into_iter().chain(sent).collect(),
+            system: system.filter(|_| !is_chat),
+            tools: composed.tools.clone(),
+            tokens: decided.view_tokens,
+            limit: decided.budget.limit(),
+            is_compacted: decided.compaction.is_some(),
+            injected: turn::injected(composed, &meter),
+            warning: decided.warning.map(|warning| warning.to_string()),
+            reasons: decided.reasons,
+        })
+    }
+
+    /// Records a model's reply, and hands the turn to memory where it `learns`.
+    pub async fn after_turn(
+        &self,
+        whose: &Whose,
+        speech: Speech,
+        reply: &str,
+        prompt_tokens: Option<usize>,
+        agent: Option<&Name>,
+        learns: bool,
+    ) -> Result<ItemId, ContextError> {
+        let (id, shared) = self
+            .0
+            .contexts
+            .after_turn(whose, speech.dialect(), reply, prompt_tokens)
+            .await?;
+        let (key, owner, said, version) = {
+            let mut conversation = shared.lock().await;
+            let said = conversation.answered();
+            (
+                conversation.key.clone(),
+                conversation.owner.clone(),
+                said,
+                conversation.version,
+            )
+        };
+        let read = dialect::read_message(speech.dialect(), reply);
+        let outcome = Outcome {
+            message: Some(if speech == Speech::Responses {
+                format!("[{reply}]")
+            } else {
+                reply.to_owned()
+            }),
+            text: read.map(|item| item.prose()).unwrap_or_default(),
+            ..Outcome::default()
+        };
+        let learnt = learn::Turn {
+            key: &key,
+            owner: &owner,
+            agent,
+            speech,
+            said: &said,
+            outcome: &outcome,
+            version,
+        };
+        if learns && !said.is_empty() {
+            learn::learn(&self.0.engine, &*self.0.clock, &*self.0.ids, &learnt).await;
+        }
+        Ok(id)
+    }
+}
+
+/// A system text that may be a JSON string or a list of blocks.
+fn text_of(json: &str) -> Option<String> {
+    match serde_json::from_str(json).ok()? {
+        serde_json::Value::String(text) => Some(text),
+        other => Some(other.to_string()),
+    }
+}
+
+struct Giving<'a> {
+    parts: &'a DirectParts,
+    assembly: &'a Assembly,
+    meter: &'a Meter,
+    window: usize,
+}
+
+#[async_trait]
+impl Additions for Giving<'_> {
+    async fn instructions(&self) -> String {
+        turn::instructions(self.parts.instructions.clone(), self.window).await
+    }
+
+    async fn draft(&self, conversation: &Conversation, message: &str, visible: &Visible) -> Option<Draft> {
+        if !self.assembly.memory.recalls() {
+            return None;
+        }
+        let giver = Giver {
+            engine: &self.parts.engine,
+            clock: &*self.parts.clock,
+            endings: self.parts.contexts.tasks(),
+            dialect: self.assembly.speech.dialect(),
+            meter: self.meter,
+            window: self.window,
+            agent: learn::agent(self.assembly.agent.as_ref()).filter(|_| !self.assembly.tools.is_empty()),
+        };
+        giver.draft(conversation, message, visible).await
+    }
+}

@@ -1,0 +1,498 @@
+//! `context/…`: conversations of programs that call their model themselves, and a look at live ones.
+//!
+//! Owns: these requests, their bounds and answers. Never: choosing what a model sees.
+
+use model::{Name, Scope, SessionId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::{Invalid, scope};
+
+/// Messages that one request may append.
+const MESSAGES_MAX: usize = 1_000;
+/// Upper bound of `limit`.
+const FOUND_MAX: u32 = 100;
+/// The narrowest window that is believed, in tokens.
+const WINDOW_MIN: u32 = 256;
+
+/// How messages are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Dialect {
+    /// Messages of OpenAI's chat completions.
+    #[default]
+    OpenAi,
+    /// Anthropic's messages.
+    Anthropic,
+    /// Items of OpenAI's responses.
+    Responses,
+}
+
+/// What of memory a request uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MemoryMode {
+    /// Recalled and learnt.
+    #[default]
+    On,
+    /// Recalled; nothing is learnt.
+    ReadOnly,
+    /// Neither recalled nor learnt.
+    Off,
+}
+
+/// A conversation, as a checked request names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConversationAt {
+    pub scope: Scope,
+    pub user: Option<Name>,
+    pub conversation: SessionId,
+}
+
+/// A request to one conversation: the fields that name it, and its own.
+macro_rules! of_conversation {
+    ($(#[$meta:meta])* $name:ident derives [$($derive:ident),*] { $($(#[$field_meta:meta])* $field:ident: $kind:ty),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, $($derive),*)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            /// The user of the conversation. Without it: the token's user, else the configured `proxy.owner`.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub user_id: Option<String>,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub app_id: Option<String>,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub project_id: Option<String>,
+            /// Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer.
+            pub conversation_id: String,
+            $($(#[$field_meta])* pub $field: $kind,)*
+        }
+
+        impl $name {
+            /// The conversation that the request names.
+            pub fn at(&self, home: &Scope) -> Result<ConversationAt, Invalid> {
+                let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+                let user = self.user_id.as_deref().map(|id| scope::name("user_id", id)).transpose()?;
+                let conversation = SessionId::parse(&self.conversation_id)
+                    .map_err(|error| Invalid::at("conversation_id", error))?;
+                Ok(ConversationAt { scope, user, conversation })
+            }
+        }
+    };
+}
+
+of_conversation! {
+    /// Messages for a conversation, oldest first. The first request makes the conversation.
+    AppendRequest derives [ToSchema] {
+        #[serde(default)]
+        dialect: Dialect,
+        /// Each as your model's API takes it, without the system text.
+        #[schema(value_type = Vec<Object>, min_items = 1, max_items = 1000)]
+        messages: Vec<Value>,
+    }
+}
+
+of_conversation! {
+    /// The next request for your model. The budget is the window less the reserve, the system text, the tools and the room for memory.
+    AssembleRequest derives [ToSchema] {
+        #[serde(default)]
+        dialect: Dialect,
+        /// The model that will answer: its vocabulary counts, and its window holds where `window_tokens` is left out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// The model's window.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(minimum = 256)]
+        window_tokens: Option<u32>,
+        /// Kept free for the answer. Default: an eighth of the window.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reserve_tokens: Option<u32>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        system: Option<String>,
+        /// The tools that go with the request.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[schema(value_type = Vec<Object>)]
+        tools: Vec<Value>,
+        #[serde(default)]
+        memory: MemoryMode,
+        /// The agent that works here: its approved skills are added where tools are given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_id: Option<String>,
+    }
+}
+
+of_conversation! {
+    /// Your model's reply.
+    AfterTurnRequest derives [ToSchema] {
+        #[serde(default)]
+        dialect: Dialect,
+        #[schema(value_type = Object)]
+        message: Value,
+        /// The prompt's tokens as the server reported them, cached ones included: later counts are corrected by it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        prompt_tokens: Option<u32>,
+        /// `on`: memory learns from the turn.
+        #[serde(default)]
+        memory: MemoryMode,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_id: Option<String>,
+    }
+}
+
+of_conversation! {
+    /// Compact now, whatever the weight.
+    CompactRequest derives [ToSchema] {
+        /// The window to compact for. Default: that of the last request.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(minimum = 256)]
+        window_tokens: Option<u32>,
+    }
+}
+
+of_conversation! {
+    /// A conversation to look at.
+    LookQuery derives [IntoParams] {
+        /// The window to measure against. Default: that of the last request.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[param(minimum = 256)]
+        window_tokens: Option<u32>,
+    }
+}
+
+of_conversation! {
+    /// What to bring back.
+    RecoverQuery derives [IntoParams] {
+        /// A message (`m17`) or a summary (`n3`), as summaries and stubs name them.
+        id: String,
+    }
+}
+
+of_conversation! {
+    /// What to look for.
+    FindQuery derives [IntoParams] {
+        /// Words; a message must hold all of them.
+        query: String,
+        #[serde(default = "found")]
+        #[param(minimum = 1, maximum = 100, default = 10)]
+        limit: u32,
+    }
+}
+
+of_conversation! {
+    /// A message to keep verbatim, or no longer.
+    PinRequest derives [ToSchema] {
+        /// A message: `m17`.
+        id: String,
+        #[serde(default = "yes")]
+        #[schema(default = true)]
+        pinned: bool,
+    }
+}
+
+of_conversation! {
+    /// A copy under another name.
+    ForkRequest derives [ToSchema] {
+        /// The name of the copy.
+        to: String,
+        /// Copy only what came before this message (`m17`). Default: all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        before: Option<String>,
+    }
+}
+
+of_conversation! {
+    /// Go on from an earlier place.
+    RewindRequest derives [ToSchema] {
+        /// Go on from just before this message: `m17`.
+        to: String,
+    }
+}
+
+of_conversation! {
+    /// A sub-agent that is about to start.
+    SpawnRequest derives [ToSchema] {
+        /// `explorer` gets 10 messages, any other role 20, besides the system text.
+        role: String,
+    }
+}
+
+of_conversation! {
+    /// A sub-agent that ended.
+    EndedRequest derives [ToSchema] {
+        /// Your name for the sub-agent.
+        subagent_id: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[schema(value_type = Vec<Object>)]
+        messages: Vec<Value>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        result: Option<String>,
+    }
+}
+
+of_conversation! {
+    /// A call of the tool `context_expand`.
+    ExpandRequest derives [ToSchema] {
+        /// The model's argument `id`: a message (`m17`) or a summary (`n3`).
+        id: String,
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn found() -> u32 {
+    10
+}
+
+impl AppendRequest {
+    /// Each message as JSON text.
+    pub fn texts(&self) -> Result<Vec<String>, Invalid> {
+        if !(1..=MESSAGES_MAX).contains(&self.messages.len()) {
+            return Err(Invalid::at("messages", "give 1 to 1000 messages"));
+        }
+        Ok(texts(&self.messages))
+    }
+}
+
+impl AssembleRequest {
+    /// The window, in tokens.
+    pub fn window(&self) -> Result<Option<usize>, Invalid> {
+        window(self.window_tokens)
+    }
+
+    pub fn tools(&self) -> Vec<String> {
+        texts(&self.tools)
+    }
+
+    pub fn agent(&self) -> Result<Option<Name>, Invalid> {
+        self.agent_id.as_deref().map(|id| scope::name("agent_id", id)).transpose()
+    }
+}
+
+impl AfterTurnRequest {
+    pub fn agent(&self) -> Result<Option<Name>, Invalid> {
+        self.agent_id.as_deref().map(|id| scope::name("agent_id", id)).transpose()
+    }
+}
+
+impl CompactRequest {
+    pub fn window(&self) -> Result<Option<usize>, Invalid> {
+        window(self.window_tokens)
+    }
+}
+
+impl LookQuery {
+    pub fn window(&self) -> Result<Option<usize>, Invalid> {
+        window(self.window_tokens)
+    }
+}
+
+impl FindQuery {
+    pub fn limit(&self) -> Result<usize, Invalid> {
+        if self.query.trim().is_empty() {
+            return Err(Invalid::at("query", "must not be empty"));
+        }
+        if (1..=FOUND_MAX).contains(&self.limit) {
+            Ok(self.limit as usize)
+        } else {
+            Err(Invalid::at("limit", "must be between 1 and 100"))
+        }
+    }
+}
+
+impl ForkRequest {
+    pub fn to(&self) -> Result<SessionId, Invalid> {
+        SessionId::parse(&self.to).map_err(|error| Invalid::at("to", error))
+    }
+}
+
+impl EndedRequest {
+    pub fn texts(&self) -> Vec<String> {
+        texts(&self.messages)
+    }
+}
+
+fn texts(values: &[Value]) -> Vec<String> {
+    values.iter().map(Value::to_string).collect()
+}
+
+fn window(tokens: Option<u32>) -> Result<Option<usize>, Invalid> {
+    match tokens {
+        Some(tokens) if tokens < WINDOW_MIN => Err(Invalid::at("window_tokens", "must be at least 256")),
+        tokens => Ok(tokens.map(|tokens| tokens as usize)),
+    }
+}
+
+/// The ids of appended messages, in order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct AppendData {
+    pub ids: Vec<String>,
+}
+
+/// A request for your model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct AssembleData {
+    /// Send exactly these, in this order. In the dialect `openai` the system text is the first.
+    #[schema(value_type = Vec<Object>)]
+    pub messages: Vec<Value>,
+    /// The system text, in dialects that have a field for it.
+    pub system: Option<String>,
+    #[schema(value_type = Vec<Object>)]
+    pub tools: Vec<Value>,
+    /// Tokens of the messages, without system text, tools and memory.
+    pub tokens: usize,
+    /// The most that they may have.
+    pub limit_tokens: usize,
+    /// Whether something left the view for this request.
+    pub compacted: bool,
+    /// Why the request does not extend the last one; empty where the server's cache stays warm.
+    pub reasons: Vec<String>,
+    /// The ids of the memories that were added.
+    pub memory_ids: Vec<String>,
+    /// The context is nearly full.
+    pub warning: Option<String>,
+}
+
+/// The id of a recorded reply.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct AfterTurnData {
+    pub id: String,
+}
+
+/// What a compaction did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CompactData {
+    pub tokens_before: usize,
+    pub tokens_after: usize,
+    /// Each step that was tried.
+    pub steps: Vec<StepItem>,
+}
+
+/// One step of a compaction.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct StepItem {
+    /// `mask`, `compact`, `fold`, `strip` or `bare`.
+    pub effort: String,
+    /// Tokens; none where the step would have saved too little.
+    pub saved_tokens: Option<usize>,
+}
+
+/// The figures of a conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ContextStatsData {
+    pub model: String,
+    /// Tokens of the view.
+    pub tokens: usize,
+    /// Tokens of system text and tools in the last request.
+    pub head_tokens: usize,
+    pub limit_tokens: Option<usize>,
+    pub window_tokens: Option<usize>,
+    /// Of the limit.
+    pub used_percent: Option<f64>,
+    pub is_near_limit: bool,
+    pub is_critical: bool,
+    /// Messages in view, summaries included.
+    pub messages: usize,
+    pub messages_ever: u64,
+    pub messages_peak: usize,
+    pub summaries: usize,
+    pub summaries_tokens: usize,
+    pub compactions: usize,
+    pub masked_results: usize,
+    pub saved_tokens: usize,
+    /// In the configured zone; none before the first since the start.
+    pub last_compaction: Option<String>,
+    /// How often the prefix was given up, and why the last time.
+    pub epoch: u64,
+    pub reasons: Vec<String>,
+    /// Warnings that hold now.
+    pub warnings: usize,
+    /// Faults of a plug-in context engine, the newest last.
+    pub engine_faults: Vec<String>,
+}
+
+/// Whether a request may go out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct GuardData {
+    /// `ok`, `warn` or `block`.
+    pub verdict: String,
+    pub window_tokens: usize,
+    pub used_tokens: usize,
+    pub remaining_tokens: i64,
+    pub used_percent: f64,
+    pub message: Option<String>,
+}
+
+/// The summaries in view.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ArchivesData {
+    pub archives: Vec<ArchiveItem>,
+}
+
+/// One summary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ArchiveItem {
+    /// `n3`.
+    pub id: String,
+    /// Ranges of messages that it stands for: `m0-m16`.
+    pub covers: Vec<String>,
+    pub tokens_before: usize,
+    pub tokens_after: usize,
+    /// `threshold`, `idle`, `manual` or `overflow`.
+    pub reason: String,
+    /// What the model sees in their place.
+    pub text: String,
+}
+
+/// Originals, oldest first; of a search, the newest first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct OriginalsData {
+    pub messages: Vec<OriginalItem>,
+}
+
+/// One original.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct OriginalItem {
+    pub id: String,
+    /// As it was sent.
+    #[schema(value_type = Object)]
+    pub message: Value,
+}
+
+/// Done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DoneData {
+    pub conversation_id: String,
+}
+
+/// The messages that a sub-agent starts with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct SpawnData {
+    #[schema(value_type = Vec<Object>)]
+    pub messages: Vec<Value>,
+}
+
+/// Tools to offer to your model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ToolsData {
+    #[schema(value_type = Vec<Object>)]
+    pub tools: Vec<Value>,
+}
+
+/// The result of a tool call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ExpandData {
+    /// Give this to the model as the tool's result.
+    pub text: String,
+}
+
+/// In which dialect tools are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub struct ToolsQuery {
+    #[serde(default)]
+    #[param(inline)]
+    pub dialect: Dialect,
+}

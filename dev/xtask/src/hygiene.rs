@@ -1,0 +1,210 @@
+//! What no file of the tree may hold: stray white space, merge markers, large data, private keys.
+//!
+//! Owns: these checks and the files that are exempt. Never: changing a file; the rules of the house (`tidy`).
+
+use crate::tree::RawFile;
+
+const BYTES_MAX: usize = 256 << 10;
+
+/// Files that may be larger: generated, or needed to build and test.
+const LARGE: [&str; 5] = [
+    "Cargo.lock",
+    "crates/embed/assets/",
+    "crates/quipu/link-order.txt",
+    "docs/openapi.json",
+    "fuzz/Cargo.lock",
+];
+
+/// Folders whose files are compared or read byte for byte.
+const VERBATIM: [&str; 2] = ["/fixtures/", "fuzz/seeds/"];
+
+/// Spelt in parts, so that this file does not find itself.
+const KEY_OPENS: &str = "-----BEGIN ";
+const KEY_NAME: &str = "PRIVATE KEY";
+const MERGE_MARKERS: [&str; 2] = [concat!("<<<<", "<<< "), concat!(">>>>", ">>> ")];
+
+/// A key in a test has fewer characters of base64 than this after its header; a real one has hundreds.
+const KEY_CHARS_MIN: usize = 32;
+
+/// Every problem of one file.
+pub(crate) fn check(file: &RawFile) -> Vec<String> {
+    let path = file.path.as_str();
+    let mut problems = Vec::new();
+    let bytes = file.bytes.len();
+    if bytes > BYTES_MAX && !LARGE.iter().any(|allowed| path.starts_with(allowed)) {
+        problems.push(format!(
+            "{path}: {} KiB, the cap is {} KiB: keep large data out of git",
+            bytes >> 10,
+            BYTES_MAX >> 10
+        ));
+    }
+    if let Ok(text) = std::str::from_utf8(&file.bytes) {
+        problems.extend(private_key(path, text));
+        if !VERBATIM.iter().any(|place| path.contains(place)) {
+            problems.extend(merge_markers(path, text));
+            problems.extend(white_space(path, text));
+        }
+    }
+    problems
+}
+
+/// In Rust code `rustfmt` looks after white space, and strings may hold it; in `.txt` files it may be data.
+fn white_space(path: &str, text: &str) -> Vec<String> {
+    let is_data = [".rs", ".txt"].iter().any(|ending| path.ends_with(ending));
+    let mut problems = Vec::new();
+    for (number, line) in (1..).zip(text.split('\n')) {
+        if line.ends_with('\r') {
+            problems.push(format!("{path}:{number}: ends in a carriage return"));
+        } else if !is_data && line.ends_with([' ', '\t']) {
+            problems.push(format!("{path}:{number}: ends in white space"));
+        }
+    }
+    if !text.is_empty() && !text.ends_with('\n') {
+        problems.push(format!("{path}: the last line has no line feed"));
+    } else if !is_data && text.ends_with("\n\n") {
+        problems.push(format!("{path}: ends in empty lines"));
+    }
+    problems
+}
+
+fn merge_markers(path: &str, text: &str) -> Vec<String> {
+    let lines = (1..).zip(text.lines());
+    lines
+        .filter(|(_, line)| MERGE_MARKERS.iter().any(|marker| line.starts_with(marker)))
+        .map(|(number, _)| format!("{path}:{number}: a merge marker is left behind"))
+        .collect()
+}
+
+/// A key's header counts only with a key behind it: code that looks for keys names the header too.
+fn private_key(path: &str, text: &str) -> Option<String> {
+    let (at, _) = text.match_indices(KEY_OPENS).find(|(at, _)| {
+        let header = text[at + KEY_OPENS.len()..]
+            .split("-----")
+            .next()
+            .unwrap_or_default();
+        let rest = &text[at + KEY_OPENS.len() + header.len()..];
+        header.contains(KEY_NAME) && !header.contains('\n') && is_key(rest.trim_start_matches('-'))
+    })?;
+    let number = text[..at].matches('\n').count() + 1;
+    Some(format!(
+        "{path}:{number}: a private key: revoke it, and never commit one"
+    ))
+}
+
+/// Whether base64 follows, on lines of its own or in a string with escaped line feeds.
+fn is_key(text: &str) -> bool {
+    let text = text.replace("\\n", "\n").replace("\\r", "");
+    let is_base64 = |c: char| c.is_ascii_alphanumeric() || "+/=".contains(c);
+    let body = text
+        .trim_start()
+        .lines()
+        .skip_while(|line| line.is_empty() || line.contains(": "));
+    let mut chars = 0;
+    for line in body {
+        chars += line.chars().take_while(|&c| is_base64(c)).count();
+        if chars >= KEY_CHARS_MIN {
+            return true;
+        }
+        if !line.chars().all(is_base64) {
+            return false;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use crate::tree::RawFile;
+
+    fn problems(path: &str, text: &str) -> Vec<String> {
+        check(&RawFile {
+            path: path.to_owned(),
+            bytes: text.as_bytes().to_vec(),
+        })
+    }
+
+    #[test]
+    fn a_clean_file_has_no_problem() {
+        for (path, text) in [
+            ("a.md", ""),
+            ("a.md", "one\n\ntwo\n"),
+            ("a.rs", "const A: &str = \"\none \n\";\n"),
+            ("a/words.txt", "at \n\n"),
+            ("fuzz/seeds/sse/cut", "data: \r\n \n\n"),
+            ("crates/x/fixtures/v1/a.md", "torn "),
+            ("docs/openapi.json", &"\n".repeat(2)[..1]),
+        ] {
+            assert_eq!(problems(path, text), Vec::<String>::new(), "{path}: {text:?}");
+        }
+    }
+
+    #[test]
+    fn stray_white_space_is_named() {
+        for (text, problem) in [
+            ("a \nb\n", "a.md:1: ends in white space"),
+            ("a\nb\t\n", "a.md:2: ends in white space"),
+            ("a\r\n", "a.md:1: ends in a carriage return"),
+            ("a", "a.md: the last line has no line feed"),
+            ("a\n\n", "a.md: ends in empty lines"),
+        ] {
+            assert_eq!(problems("a.md", text), [problem], "{text:?}");
+        }
+        assert_eq!(problems("a.rs", "a"), ["a.rs: the last line has no line feed"]);
+    }
+
+    #[test]
+    fn merge_markers_are_named() {
+        let [ours, theirs] = super::MERGE_MARKERS;
+        let text = format!("a\n{ours}HEAD\nb\n=======\nc\n{theirs}other\n");
+        assert_eq!(
+            problems("a.rs", &text),
+            [
+                "a.rs:2: a merge marker is left behind",
+                "a.rs:6: a merge marker is left behind",
+            ]
+        );
+        assert_eq!(problems("a.md", "Title\n=======\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn large_files_are_named_unless_they_are_expected() {
+        let text = "x\n".repeat(super::BYTES_MAX / 2 + 1);
+        assert_eq!(
+            problems("a.json", &text),
+            ["a.json: 256 KiB, the cap is 256 KiB: keep large data out of git"]
+        );
+        for path in super::LARGE {
+            assert_eq!(problems(path, &text), Vec::<String>::new(), "{path}");
+        }
+    }
+
+    #[test]
+    fn private_keys_are_named_and_their_headers_are_not() {
+        let header = |kind: &str| format!("{}{kind}{}-----", super::KEY_OPENS, super::KEY_NAME);
+        let body = "MIIEowIBAAKCAQEA0123456789abcdefghijklmnop";
+        for text in [
+            format!("{}\n{body}\n", header("RSA ")),
+            format!("{}\n{}\n{}\n", header(""), &body[..20], &body[20..]),
+            format!("{}\nProc-Type: 4,ENCRYPTED\n\n{body}\n", header("EC ")),
+            format!("{{\"key\": \"{}\\n{body}\\n\"}}\n", header("OPENSSH ")),
+        ] {
+            let found = problems("fuzz/seeds/x/key", &text);
+            assert_eq!(
+                found,
+                ["fuzz/seeds/x/key:1: a private key: revoke it, and never commit one"]
+            );
+        }
+        for text in [
+            format!("\"{}\",\n", header("")),
+            format!("{}\nMIIEow+/12=\nAbc\n-----END\n", header("RSA ")),
+            format!(
+                "r\"{}[A-Z ]{{0,40}}{}-----\"\n",
+                super::KEY_OPENS,
+                super::KEY_NAME
+            ),
+        ] {
+            assert_eq!(problems("a.rs", &text), Vec::<String>::new(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Any answer of a model server, cut anywhere: it means the same as in one piece, and its message is JSON.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use prefix::stream::sse::{Decoder, Event};
+use prefix::stream::{Dialect, Outcome, Reply};
+use serde::de::IgnoredAny;
+
+const DIALECTS: [Dialect; 4] = [
+    Dialect::OpenAiChat,
+    Dialect::OpenAiCompletion,
+    Dialect::OpenAiResponses,
+    Dialect::Anthropic,
+];
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((first, bytes)) = bytes.split_first() else {
+        return;
+    };
+    let length = usize::from(first >> 2) + 1;
+    let whole = events([bytes]);
+    assert_eq!(events(bytes.chunks(length)), whole);
+    assert_eq!(events(bytes.chunks(1)), whole);
+    let dialect = DIALECTS[usize::from(first & 3)];
+    for is_stream in [true, false] {
+        let whole = outcome(dialect, is_stream, [bytes]);
+        assert_eq!(outcome(dialect, is_stream, bytes.chunks(length)), whole);
+        if let Some(message) = &whole.message {
+            assert!(
+                serde_json::from_str::<IgnoredAny>(message).is_ok(),
+                "no JSON: {message}"
+            );
+        }
+    }
+});
+
+fn events<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Event> {
+    let mut decoder = Decoder::default();
+    let mut events: Vec<Event> = pieces.into_iter().flat_map(|piece| decoder.push(piece)).collect();
+    events.extend(decoder.finish());
+    events
+}
+
+fn outcome<'a>(dialect: Dialect, is_stream: bool, pieces: impl IntoIterator<Item = &'a [u8]>) -> Outcome {
+    let mut reply = Reply::new(dialect, is_stream);
+    pieces.into_iter().for_each(|piece| reply.push(piece));
+    reply.finish()
+}
