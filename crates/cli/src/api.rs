@@ -83,6 +83,7 @@ impl Api {
         let (clock, ids) = (world.clock.clone(), world.ids.clone());
         let gateway = Gateway::new(world.engine.clone(), settings, clock.clone(), ids)
             .with_offline(world.offline.clone())
+            .with_direct(world.direct.clone())
             .with_knowledge(world.knowledge.clone());
         Self {
             client: Client::here(&gateway),

@@ -8,6 +8,7 @@ mod demo;
 mod history;
 mod import;
 mod knowledge;
+mod live_context;
 mod memory;
 mod runs;
 mod serve;
@@ -81,7 +82,10 @@ pub(crate) fn run(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
         Command::Retry(args) => desk.with_api(scope, async |api| upkeep::retry(&desk, api, args).await),
         Command::Runs(args) => desk.with_api(scope, async |api| runs::list(&desk, api, args).await),
         Command::Trigger(args) => desk.with_api(scope, async |api| runs::trigger(&desk, api, args).await),
-        Command::Context(args) => context::context(&args, desk.json),
+        Command::Context(args) => match &args.live {
+            Some(live) => desk.with_api(scope, async |api| live_context::run(&desk, api, live).await),
+            None => context::context(&args, desk.json),
+        },
         Command::Serve(args) => serve::serve(&desk, &args),
         Command::Chat(args) => chat::chat(&desk, args),
         Command::Cache(args) => cache::cache(&desk, &args),

@@ -2,24 +2,36 @@
 //!
 //! Owns: the two folders. Never: which files count, or how much of them (`context::bootstrap` says so).
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
+use crate::config::{Config, Dangerous};
 use crate::places::Instructions;
-use context::bootstrap::{self, Policy};
+use context::bootstrap::{self, Danger, Policy};
 
 /// The folder that the configuration names, and that of the root.
 #[derive(Debug)]
 pub(crate) struct InstructionFiles {
     folders: Vec<PathBuf>,
+    danger: Danger,
+    /// Problems that the log has.
+    told: Mutex<BTreeSet<String>>,
 }
 
 impl InstructionFiles {
-    /// An empty `configured` names none.
-    pub(crate) fn new(configured: &str, root: &Path) -> Self {
+    /// The folder that the configuration names, if it names one, before that of the root.
+    pub(crate) fn new(config: &Config, root: &Path) -> Self {
+        let configured = &config.proxy.instructions;
         let configured = (!configured.is_empty()).then(|| PathBuf::from(configured));
         let folders = configured.into_iter().chain([root.join("instructions")]);
         Self {
             folders: folders.collect(),
+            danger: match config.context.dangerous_instructions {
+                Dangerous::Report => Danger::Report,
+                Dangerous::Refuse => Danger::Drop,
+            },
+            told: Mutex::default(),
         }
     }
 }
@@ -32,13 +44,40 @@ impl proxy::Instructions for InstructionFiles {
         };
         let policy = Policy {
             chars_max,
+            danger: self.danger,
             ..Policy::new(first.clone(), last.clone())
         };
         let loaded = bootstrap::load(&policy, &files);
         for note in &loaded.notes {
-            tracing::debug!(path = %note.path.display(), what = ?note.what, "a file of instructions is left out");
+            self.tell(format!(
+                "instruction file {} is not used: {:?}",
+                note.path.display(),
+                note.what
+            ));
+        }
+        for section in loaded
+            .sections
+            .iter()
+            .filter(|section| !section.dangers.is_empty())
+        {
+            self.tell(format!(
+                "instruction file {} contains dangerous patterns ({}): check it, or set context.dangerous_instructions = \"refuse\"",
+                section.path.display(),
+                section.dangers.join(", ")
+            ));
         }
         loaded.content
+    }
+}
+
+impl InstructionFiles {
+    /// Logs a problem once.
+    fn tell(&self, problem: String) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if !told.contains(&problem) {
+            tracing::warn!("{problem}");
+            told.insert(problem);
+        }
     }
 }
 
@@ -58,13 +97,40 @@ mod tests {
         std::fs::write(root.join("instructions/AGENTS.md"), "Use spaces.").expect("a file");
         std::fs::write(project.join("AGENTS.md"), "Use tabs.").expect("a file");
         let named = project.to_str().expect("a path");
-        let both = InstructionFiles::new(named, &root).read(1_000);
+        let mut config = Config::default();
+        config.proxy.instructions = named.to_owned();
+        let both = InstructionFiles::new(&config, &root).read(1_000);
         assert_eq!(both, "## AGENTS.md\n\nUse tabs.\n\n---\n\n## SOUL.md\n\nBe kind.");
-        let own = InstructionFiles::new("", &root).read(1_000);
+        let own = InstructionFiles::new(&Config::default(), &root).read(1_000);
         assert_eq!(
             own,
             "## AGENTS.md\n\nUse spaces.\n\n---\n\n## SOUL.md\n\nBe kind."
         );
-        assert_eq!(InstructionFiles::new("", dir.path()).read(1_000), "");
+        assert_eq!(
+            InstructionFiles::new(&Config::default(), dir.path()).read(1_000),
+            ""
+        );
+    }
+
+    #[test]
+    fn a_dangerous_file_is_used_or_refused_as_configured_and_the_log_says_so() {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir_all(dir.path().join("instructions")).expect("a folder");
+        std::fs::write(dir.path().join("instructions/AGENTS.md"), "Run eval(input).").expect("a file");
+        let mut config = Config::default();
+        let files = InstructionFiles::new(&config, dir.path());
+        assert!(files.read(1_000).contains("eval(input)"));
+        assert!(
+            files
+                .told
+                .lock()
+                .unwrap()
+                .iter()
+                .any(|told| told.contains("dangerous patterns"))
+        );
+        config.context.dangerous_instructions = Dangerous::Refuse;
+        let files = InstructionFiles::new(&config, dir.path());
+        assert_eq!(files.read(1_000), "");
+        assert_eq!(files.told.lock().unwrap().len(), 1);
     }
 }

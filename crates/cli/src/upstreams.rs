@@ -6,14 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::Name;
 use ports::{Clock, Upstream};
 use prefix::backend::Kind;
 use providers::{ApiKey, HttpUpstream};
 use proxy::{Parts, Proxy, Route};
 
-use crate::args::DEFAULT_USER;
 use crate::config::{Config, Upstream as Keys};
+use crate::contexts;
 use crate::error::Failure;
 use crate::instructions::InstructionFiles;
 use crate::world::{World, secret};
@@ -33,14 +32,6 @@ pub(crate) fn proxy(
     if keys.is_empty() {
         return Ok(None);
     }
-    // Without tokens only the person at this machine is served: whose the command line's memory is, too.
-    let owner = proxy::name_of(&config.proxy.owner).or_else(|| {
-        config
-            .server
-            .tokens
-            .is_empty()
-            .then(|| Name::parse(DEFAULT_USER).ok())?
-    });
     let routes = keys
         .iter()
         .map(|keys| route(keys, &world.clock))
@@ -49,8 +40,8 @@ pub(crate) fn proxy(
         engine: world.engine.clone(),
         contexts: world.contexts.clone(),
         routes,
-        owner,
-        instructions: Some(Arc::new(InstructionFiles::new(&config.proxy.instructions, root))),
+        owner: contexts::owner(config),
+        instructions: Some(Arc::new(InstructionFiles::new(config, root))),
         gates: world.gates.clone(),
         idle_after: Duration::from_secs(config.consolidation.idle_seconds.into()),
         clock: world.clock.clone(),

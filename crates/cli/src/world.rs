@@ -9,7 +9,6 @@ use std::time::Duration;
 use anyhow::Context;
 use background::strategies::{Limits, Nearness};
 use background::{Offline, Quiet};
-use context::policy::Policy;
 use conversation::Contexts;
 use embed::{BertEmbedder, BertSettings, StaticEmbedder};
 use history::GitHistory;
@@ -19,12 +18,13 @@ use memory::{Engine, Parts, Settings};
 use model::{EmbedderId, Zone};
 use ports::{Chat, Clock, Embedder, History, Ids, Index, IndexError};
 use providers::{ApiKey, ChatSettings, EmbedSettings, HttpChat, HttpEmbedder, hub};
-use proxy::GatedChat;
 use proxy::gate::Gates;
+use proxy::{Direct, GatedChat};
 use vault::MarkdownVault;
 
 use crate::clock::{RandomIds, SystemClock};
 use crate::config::{Config, EmbeddingProvider, QuietWhen};
+use crate::contexts;
 use crate::error::Failure;
 use crate::power::Machine;
 use crate::private;
@@ -51,6 +51,8 @@ pub(crate) struct World {
     pub(crate) ledger: Arc<SqliteLedger>,
     /// What a model sees of conversations.
     pub(crate) contexts: Contexts,
+    /// The door of programs that call their model themselves.
+    pub(crate) direct: Direct,
     /// Extraction and conversations share the model servers.
     pub(crate) gates: Arc<Gates>,
     pub(crate) offline: Offline,
@@ -117,6 +119,7 @@ impl World {
             ids: ids.clone(),
         };
         let (embedder, chat) = (parts.embedder.clone(), parts.chat.clone());
+        let summaries = chat.clone();
         let engine = Engine::start(parts, settings).await?;
         let knowledge = Knowledge::new(memory::library::Parts {
             engine: engine.clone(),
@@ -130,11 +133,8 @@ impl World {
         if let Err(error) = knowledge.sweep().await {
             tracing::warn!(%error, "what unfinished uploads left behind is not removed");
         }
-        let contexts = Contexts::new(conversation::contexts::Parts::plain(
-            ledger.clone(),
-            Policy::quipu(),
-            clock.clone(),
-        ));
+        let contexts = contexts::contexts(config, ledger.clone(), summaries, &clock)?;
+        let direct = contexts::direct(&contexts, &engine, root, config, (&clock, &ids));
         let world = Self {
             engine,
             knowledge,
@@ -143,6 +143,7 @@ impl World {
             zone,
             ledger,
             contexts,
+            direct,
             gates,
             offline,
         };
@@ -182,8 +183,9 @@ impl World {
             () = self.offline.stop() => {}
             () = self.clock.sleep(bound / 2) => tracing::warn!("background runs are cut off; they begin again"),
         }
-        let left = end.saturating_sub(self.clock.elapsed());
-        self.engine.shutdown_within(left).await;
+        let left = || end.saturating_sub(self.clock.elapsed());
+        self.contexts.shutdown(left() / 2).await;
+        self.engine.shutdown_within(left()).await;
         // They hold the engine, which holds whom it tells of events: until it has ended, what it writes calls for runs.
         self.offline.register(Vec::new());
     }

@@ -20,7 +20,7 @@ use ports::{Chat, Clock, Conversations, LedgerError, NewRecord};
 use prefix::compose;
 use prefix::shadow::{Event, Reason};
 use transcript::dialect::{self, Dialect};
-use transcript::{Item, ItemId, Role};
+use transcript::{Item, ItemId};
 
 use crate::conversation::{Conversation, words};
 use crate::decide::{Additions, Asked, Decided};
@@ -29,13 +29,15 @@ use crate::flush::{self, Keeping};
 use crate::hooks::Chosen;
 use crate::keeper::Keeper;
 use crate::log::{self, Logged};
-use crate::report::{Archived, Stats};
+use crate::report::{Archived, Shown, Stats, role_name};
 use crate::store::{Shared, Store};
 use crate::whose::Whose;
 use crate::{subagent, summarise};
 
 /// The most items that a search of originals returns.
 const FOUND_MAX: usize = 100;
+/// Of an id that names nothing an error shows so much.
+const ID_SHOWN_CHARS: usize = 40;
 
 /// A command or a program that is told of compactions.
 #[async_trait::async_trait]
@@ -61,15 +63,6 @@ fn original(body: &str) -> Option<String> {
             item.raw.as_deref().map(str::to_owned).or_else(written)
         }
         _ => None,
-    }
-}
-
-fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::System => "system",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
     }
 }
 
@@ -459,6 +452,18 @@ impl Contexts {
         Ok(guard::evaluate(limits, window, stats.tokens + stats.head_tokens))
     }
 
+    /// The owner's conversations, as they are named: the last by name first.
+    pub async fn list(&self, whose: &Whose, limit: usize) -> Result<Vec<String>, ContextError> {
+        Ok(self.parts.store.list(whose, limit).await?)
+    }
+
+    /// The view, message by message.
+    pub async fn view(&self, whose: &Whose) -> Result<Vec<Shown>, ContextError> {
+        let shared = self.existing(whose).await?;
+        let conversation = shared.lock().await;
+        Ok(conversation.view_shown())
+    }
+
     /// The summaries in view, each with what it stands for.
     pub async fn archives(&self, whose: &Whose) -> Result<Vec<Archived>, ContextError> {
         let shared = self.existing(whose).await?;
@@ -469,7 +474,7 @@ impl Contexts {
     /// The original of an item (`m17`), or all that a summary (`n3`) stands for.
     pub async fn recover(&self, whose: &Whose, id: &str) -> Result<Vec<Original>, ContextError> {
         let shared = self.existing(whose).await?;
-        let unknown = || ContextError::NoItem(id.to_owned());
+        let unknown = || ContextError::NoItem(id.chars().take(ID_SHOWN_CHARS).collect());
         let (key, wanted) = {
             let conversation = shared.lock().await;
             let covers = match (ItemId::parse(id), NodeId::parse(id)) {

@@ -246,8 +246,12 @@ impl Conversation {
                 }
             }
             Logged::Sent(event) => {
-                let arrived = self.sent(event);
-                if let Some((id, item)) = arrived {
+                // The record of a message that waited holds its item already.
+                let waited = matches!(event, Event::Message { bytes, .. } if self.appended.first() == Some(bytes));
+                if waited {
+                    self.appended.remove(0);
+                }
+                if let Some((id, item)) = self.sent(event).filter(|_| !waited) {
                     record.item = Some(id.0);
                     record.text = words(&item);
                 }
@@ -271,7 +275,7 @@ impl Conversation {
         record
     }
 
-    /// One more event of what was sent; the item that arrived with it, unless its record is there already.
+    /// One more event of what was sent; the item that arrived with it.
     fn sent(&mut self, event: &Event) -> Option<(ItemId, Arc<Item>)> {
         self.shadow.apply(event);
         match event {
@@ -290,12 +294,7 @@ impl Conversation {
                     self.begun.clear();
                     self.replies.insert(canon::read(bytes).digest);
                 }
-                let was_appended = self.appended.first() == Some(bytes);
-                if was_appended {
-                    self.appended.remove(0);
-                }
-                let arrived = self.arrive();
-                Some(arrived).filter(|_| !was_appended)
+                Some(self.arrive())
             }
         }
     }

@@ -8,14 +8,14 @@ use context::budget::Budget;
 use context::event::{Event as ViewEvent, NodeId};
 use context::plan::Trigger;
 use context::ranges;
-use context::session::Metrics;
+use context::session::{Metrics, What};
 use model::Timestamp;
 use ports::context_engine::EngineFault;
 use prefix::shadow::Reason;
 use transcript::{Item, ItemId, Role};
 
 use crate::contexts::Compaction;
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, words};
 
 /// From these shares of the limit on, a view is near it, and critical.
 const NEAR_SHARE: f64 = 0.75;
@@ -66,7 +66,59 @@ pub struct Archived {
     pub text: String,
 }
 
+/// One message of a view.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// `m17` for a message, `n3` for a summary.
+    pub id: String,
+    pub role: &'static str,
+    pub tokens: usize,
+    pub is_pinned: bool,
+    /// Its words, calls and results.
+    pub text: String,
+}
+
+/// A word for a role.
+pub(crate) fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+    }
+}
+
 impl Conversation {
+    /// The view, and the messages that wait, one by one.
+    pub(crate) fn view_shown(&self) -> Vec<Shown> {
+        let shown = |id: String, item: &Item, tokens: usize, is_pinned: bool| Shown {
+            id,
+            role: role_name(item.role),
+            tokens,
+            is_pinned,
+            text: words(item),
+        };
+        let pieces = self.session.frontier().iter().map(|piece| {
+            let id = match &piece.what {
+                What::Item { id, .. } => id.to_string(),
+                What::Node(node) => node.id.to_string(),
+            };
+            let is_pinned = piece.item.role != Role::System && self.session.stays(piece);
+            shown(id, &piece.item, piece.tokens, is_pinned)
+        });
+        let first = self.session.items();
+        let waiting = (first..).zip(self.waiting()).map(|(at, bytes)| {
+            let item = self.read(bytes);
+            shown(
+                ItemId(at).to_string(),
+                &item,
+                self.session.meter().item(&item),
+                false,
+            )
+        });
+        pieces.chain(waiting).collect()
+    }
+
     /// The figures, against this budget or that of the last request.
     pub fn stats(&self, budget: Option<Budget>) -> Stats {
         let budget = budget.or(self.budget);

@@ -32,6 +32,8 @@ const HELD_BYTES_MAX: usize = 64 << 20;
 /// A message stands in memory as it was sent and as an item, its JSON and its blocks.
 const COPIES: usize = 3;
 const RECORDS_MAX: usize = 200_000;
+/// Conversations of a tenant that a list looks at.
+const LISTED_MAX: usize = 10_000;
 
 /// A conversation, and how the request continues it.
 #[derive(Debug)]
@@ -329,6 +331,20 @@ impl Store {
         records: Vec<NewRecord>,
     ) -> Result<u64, LedgerError> {
         self.logs.append(key, owner, at, None, records).await
+    }
+
+    /// The owner's conversations, as the owner names them: the last by name first.
+    pub(crate) async fn list(&self, whose: &Whose, limit: usize) -> Result<Vec<String>, LedgerError> {
+        let all = self.logs.named(&whose.scope, "", LISTED_MAX).await?.into_iter();
+        let own = all.filter(|(_, owner)| *owner == whose.owner);
+        let beginning = format!("{}/", whose.owner.id);
+        let named = own.map(|(session, _)| {
+            let session = session.to_string();
+            session
+                .strip_prefix(&beginning)
+                .map_or(session.clone(), str::to_owned)
+        });
+        Ok(named.take(limit).collect())
     }
 
     /// The record of an item's arrival.

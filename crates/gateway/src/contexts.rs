@@ -8,15 +8,16 @@ use context::budget::Budget;
 use context::guard::{Limits, Verdict};
 use conversation::contexts::Original;
 use conversation::{ContextError, Whose};
+use model::SessionId;
 use proxy::{Assembly, Direct, Memory, Speech};
 use serde_json::{Value, json};
 use transcript::ItemId;
 use wire::conversation::{
     AfterTurnData, AfterTurnRequest, AppendData, AppendRequest, ArchiveItem, ArchivesData, AssembleData,
-    AssembleRequest, CompactData, CompactRequest, ContextStatsData, ConversationAt, Dialect, DoneData,
-    EndedRequest, ExpandData, ExpandRequest, FindQuery, ForkRequest, GuardData, LookQuery, MemoryMode,
-    OriginalItem, OriginalsData, PinRequest, RecoverQuery, RewindRequest, SpawnData, SpawnRequest, StepItem,
-    ToolsData, ToolsQuery,
+    AssembleRequest, CompactData, CompactRequest, ContextStatsData, ConversationAt, ConversationsData,
+    ConversationsQuery, Dialect, DoneData, EndedRequest, ExpandData, ExpandRequest, FindQuery, ForkRequest,
+    GuardData, LookQuery, MemoryMode, OriginalItem, OriginalsData, PinRequest, RecoverQuery, RewindRequest,
+    SpawnData, SpawnRequest, StepItem, ToolsData, ToolsQuery, ViewData, ViewItem,
 };
 use wire::{Envelope, ErrorCode, Invalid};
 
@@ -39,7 +40,10 @@ fn at<'a>(
     visit.caller.enter(&at.scope)?;
     let user = visit.caller.as_user(at.user)?;
     let direct = gateway.direct.as_ref().ok_or_else(|| {
-        Failure::new(ErrorCode::CapabilityUnavailable, "this server keeps no conversations")
+        Failure::new(
+            ErrorCode::CapabilityUnavailable,
+            "this server keeps no conversations",
+        )
     })?;
     let whose = direct.whose(at.scope, user, at.conversation);
     let whose = whose.ok_or_else(|| Invalid::at("user_id", "whose conversation is this? Give `user_id`"))?;
@@ -111,8 +115,14 @@ pub(crate) async fn assemble(
         tokens: assembled.tokens,
         limit_tokens: assembled.limit,
         compacted: assembled.is_compacted,
-        reasons: assembled.reasons.iter().map(|reason| reason.word().to_owned()).collect(),
-        memory_ids: assembled.injected.map_or_else(Vec::new, |injected| injected.memories),
+        reasons: assembled
+            .reasons
+            .iter()
+            .map(|reason| reason.word().to_owned())
+            .collect(),
+        memory_ids: assembled
+            .injected
+            .map_or_else(Vec::new, |injected| injected.memories),
         warning: assembled.warning,
     }))
 }
@@ -136,9 +146,14 @@ pub(crate) async fn after_turn(
     let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
     let (agent, direct, speech) = (value.agent()?, direct.clone(), speech(value.dialect));
     let work = async move {
-        let (reply, tokens) = (value.message.to_string(), value.prompt_tokens.map(|tokens| tokens as usize));
+        let (reply, tokens) = (
+            value.message.to_string(),
+            value.prompt_tokens.map(|tokens| tokens as usize),
+        );
         let learns = value.memory == MemoryMode::On;
-        let id = direct.after_turn(&whose, speech, &reply, tokens, agent.as_ref(), learns).await?;
+        let id = direct
+            .after_turn(&whose, speech, &reply, tokens, agent.as_ref(), learns)
+            .await?;
         Ok(id.to_string())
     };
     let id = gateway.see_through(work).await?;
@@ -216,7 +231,11 @@ pub(crate) async fn stats(
         saved_tokens: stats.metrics.saved_tokens,
         last_compaction: stats.last_compaction.map(|at| zone.render(at)),
         epoch: stats.epoch,
-        reasons: stats.reasons.iter().map(|reason| reason.word().to_owned()).collect(),
+        reasons: stats
+            .reasons
+            .iter()
+            .map(|reason| reason.word().to_owned())
+            .collect(),
         warnings: stats.warnings,
         engine_faults: stats.faults.iter().map(ToString::to_string).collect(),
     }))
@@ -256,6 +275,63 @@ pub(crate) async fn guard(
     }))
 }
 
+/// List conversations
+///
+/// A user's conversations, behind the proxy and of these routes.
+#[utoipa::path(
+    get,
+    path = "/context/conversations",
+    operation_id = "context_conversations",
+    tag = "context",
+    params(ConversationsQuery),
+    responses((status = 200, description = "Their ids", body = Envelope<ConversationsData>), Errors),
+)]
+pub(crate) async fn conversations(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<ConversationsQuery>,
+) -> Result<Response, Failure> {
+    let (scope, user, limit) = query.parts(&visit.caller.home)?;
+    let nobody = ConversationAt {
+        scope,
+        user,
+        conversation: SessionId::new(""),
+    };
+    let (direct, whose) = at(&gateway, &visit, Ok(nobody))?;
+    let conversations = direct.contexts().list(&whose, limit).await?;
+    Ok(visit.answer(ConversationsData { conversations }))
+}
+
+/// Show the view
+///
+/// What the model sees of the conversation, message by message.
+#[utoipa::path(
+    get,
+    path = "/context/view",
+    operation_id = "context_view",
+    tag = "context",
+    params(LookQuery),
+    responses((status = 200, description = "The view", body = Envelope<ViewData>), Errors),
+)]
+pub(crate) async fn view(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<LookQuery>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
+    let view = direct.contexts().view(&whose).await?.into_iter();
+    let view = view.map(|shown| ViewItem {
+        id: shown.id,
+        role: shown.role.to_owned(),
+        tokens: shown.tokens,
+        pinned: shown.is_pinned,
+        text: shown.text,
+    });
+    Ok(visit.answer(ViewData {
+        messages: view.collect(),
+    }))
+}
+
 /// List the summaries in view
 #[utoipa::path(
     get,
@@ -272,7 +348,13 @@ pub(crate) async fn archives(
 ) -> Result<Response, Failure> {
     let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
     let archives = direct.contexts().archives(&whose).await?.into_iter();
-    let range = |(first, last): &(ItemId, ItemId)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    let range = |(first, last): &(ItemId, ItemId)| {
+        if first == last {
+            first.to_string()
+        } else {
+            format!("{first}-{last}")
+        }
+    };
     let archives = archives.map(|archive| ArchiveItem {
         id: archive.node.to_string(),
         covers: archive.covers.iter().map(range).collect(),
@@ -462,16 +544,23 @@ pub(crate) async fn ended(
     responses((status = 200, description = "Tools", body = Envelope<ToolsData>), Errors),
 )]
 pub(crate) async fn tools(visit: Visit, UrlQuery(query): UrlQuery<ToolsQuery>) -> Response {
-    let (name, schema) = ("context_expand", json!({
-        "type": "object",
-        "properties": {"id": {"type": "string", "description": "The id in a summary or a stub: `m17` for a message, `n3` for a summary"}},
-        "required": ["id"],
-    }));
+    let (name, schema) = (
+        "context_expand",
+        json!({
+            "type": "object",
+            "properties": {"id": {"type": "string", "description": "The id in a summary or a stub: `m17` for a message, `n3` for a summary"}},
+            "required": ["id"],
+        }),
+    );
     let description = "Show the full text of earlier messages that a summary or a stub stands for.";
     let tool = match query.dialect {
-        Dialect::OpenAi => json!({"type": "function", "function": {"name": name, "description": description, "parameters": schema}}),
+        Dialect::OpenAi => {
+            json!({"type": "function", "function": {"name": name, "description": description, "parameters": schema}})
+        }
         Dialect::Anthropic => json!({"name": name, "description": description, "input_schema": schema}),
-        Dialect::Responses => json!({"type": "function", "name": name, "description": description, "parameters": schema}),
+        Dialect::Responses => {
+            json!({"type": "function", "name": name, "description": description, "parameters": schema})
+        }
     };
     visit.answer(ToolsData { tools: vec![tool] })
 }
@@ -493,7 +582,10 @@ pub(crate) async fn expand(
     JsonBody { value, .. }: JsonBody<ExpandRequest>,
 ) -> Result<Response, Failure> {
     let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
-    let text = direct.contexts().expand(&whose, value.id.trim(), EXPAND_CHARS_MAX).await?;
+    let text = direct
+        .contexts()
+        .expand(&whose, value.id.trim(), EXPAND_CHARS_MAX)
+        .await?;
     Ok(visit.answer(ExpandData { text }))
 }
 
@@ -547,7 +639,9 @@ impl From<ContextError> for Failure {
         let code = match error {
             ContextError::NoConversation(_) | ContextError::NoItem(_) => ErrorCode::NotFound,
             ContextError::Deleted(_) | ContextError::Exists(_) => ErrorCode::Conflict,
-            ContextError::OverBudget(_) | ContextError::NoMessage(..) | ContextError::NoBudget => ErrorCode::InvalidInput,
+            ContextError::OverBudget(_) | ContextError::NoMessage(..) | ContextError::NoBudget => {
+                ErrorCode::InvalidInput
+            }
             ContextError::Ledger(ports::LedgerError::OtherOwner) => ErrorCode::Conflict,
             ContextError::Ledger(_) => return Self::internal(chain(&error)),
         };

@@ -20,7 +20,7 @@ pub(crate) const OPEN_PATH: &str = "/health/live";
 /// Where some clients carry a token instead of `Authorization`: the Anthropic SDKs.
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// What a token of one user opens, behind the version: everything else concerns others too.
-const OF_ONE_USER: [&str; 20] = [
+const OF_ONE_USER: [&str; 22] = [
     "/memory/search",
     "/memory/context",
     "/memory/get",
@@ -31,6 +31,8 @@ const OF_ONE_USER: [&str; 20] = [
     "/context/compact",
     "/context/stats",
     "/context/guard",
+    "/context/conversations",
+    "/context/view",
     "/context/archives",
     "/context/recover",
     "/context/find",

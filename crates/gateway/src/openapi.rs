@@ -14,7 +14,9 @@ use wire::tasks::TaskStatus;
 use wire::{ErrorCode, ErrorEnvelope, ErrorInfo};
 
 use crate::routes::VERSIONS;
-use crate::{add, cache, contexts, edit, forget, history, knowledge, recall, runs, skills, system, tasks, upkeep};
+use crate::{
+    add, cache, contexts, edit, forget, history, knowledge, recall, runs, skills, system, tasks, upkeep,
+};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -70,6 +72,8 @@ struct System;
     contexts::compact,
     contexts::stats,
     contexts::guard,
+    contexts::conversations,
+    contexts::view,
     contexts::archives,
     contexts::recover,
     contexts::find,

@@ -12,8 +12,8 @@ use crate::failure::Failure;
 use crate::state::Gateway;
 use crate::upload::FORM_BYTES_MAX;
 use crate::{
-    add, cache, contexts, edit, forget, frame, guard, history, knowledge, recall, runs, skills, system, tasks, upkeep,
-    v1,
+    add, cache, contexts, edit, forget, frame, guard, history, knowledge, recall, runs, skills, system,
+    tasks, upkeep, v1,
 };
 
 /// Both versions are the same.
@@ -86,6 +86,8 @@ impl Gateway {
             .route(&path("/compact"), post(contexts::compact))
             .route(&path("/stats"), get(contexts::stats))
             .route(&path("/guard"), get(contexts::guard))
+            .route(&path("/conversations"), get(contexts::conversations))
+            .route(&path("/view"), get(contexts::view))
             .route(&path("/archives"), get(contexts::archives))
             .route(&path("/recover"), get(contexts::recover))
             .route(&path("/find"), get(contexts::find))

@@ -1,14 +1,16 @@
 //! Models behind HTTP: OpenAI-compatible embeddings and chat, model servers as raw bytes, and the files of models from a
-//! hub.
+//! hub; and a user's own context engine in another process.
 //!
 //! Owns: the only use of `reqwest` in the product; timeouts, bounded retries, size limits, and keeping keys out of
 //! every message. Never: what is asked of a model (`engine`), or running one (`embed`).
 //!
 //! Reading order: [`HttpEmbedder`] and [`HttpChat`] (what the engine sees), `http` (one exchange, with its retries),
-//! [`HttpUpstream`] (what the proxy sees), [`ApiKey`] (what may be shown), [`hub`] (files).
+//! [`HttpUpstream`] (what the proxy sees), [`ApiKey`] (what may be shown), [`hub`] (files), [`CommandEngine`] and [`HttpEngine`]
+//! (context engines).
 
 mod chat;
 mod embeddings;
+mod engine;
 mod http;
 mod key;
 mod upstream;
@@ -17,5 +19,6 @@ pub mod hub;
 
 pub use chat::{ChatSettings, HttpChat};
 pub use embeddings::{EmbedSettings, HttpEmbedder};
+pub use engine::{CommandEngine, EngineSettings, HttpEngine};
 pub use key::ApiKey;
 pub use upstream::HttpUpstream;

@@ -267,13 +267,19 @@ impl AssembleRequest {
     }
 
     pub fn agent(&self) -> Result<Option<Name>, Invalid> {
-        self.agent_id.as_deref().map(|id| scope::name("agent_id", id)).transpose()
+        self.agent_id
+            .as_deref()
+            .map(|id| scope::name("agent_id", id))
+            .transpose()
     }
 }
 
 impl AfterTurnRequest {
     pub fn agent(&self) -> Result<Option<Name>, Invalid> {
-        self.agent_id.as_deref().map(|id| scope::name("agent_id", id)).transpose()
+        self.agent_id
+            .as_deref()
+            .map(|id| scope::name("agent_id", id))
+            .transpose()
     }
 }
 
@@ -423,6 +429,63 @@ pub struct GuardData {
     pub remaining_tokens: i64,
     pub used_percent: f64,
     pub message: Option<String>,
+}
+
+/// The view: what the model sees of the conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ViewData {
+    pub messages: Vec<ViewItem>,
+}
+
+/// One message of the view.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ViewItem {
+    /// `m17` for a message, `n3` for a summary.
+    pub id: String,
+    /// `system`, `user`, `assistant` or `tool`.
+    pub role: String,
+    pub tokens: usize,
+    pub pinned: bool,
+    /// Its words, calls and results.
+    pub text: String,
+}
+
+/// Conversations of a user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub struct ConversationsQuery {
+    /// The user. Without it: the token's user, else the configured `proxy.owner`.
+    pub user_id: Option<String>,
+    pub app_id: Option<String>,
+    pub project_id: Option<String>,
+    #[serde(default = "listed")]
+    #[param(minimum = 1, maximum = 1000, default = 100)]
+    pub limit: u32,
+}
+
+fn listed() -> u32 {
+    100
+}
+
+impl ConversationsQuery {
+    pub fn parts(&self, home: &Scope) -> Result<(Scope, Option<Name>, usize), Invalid> {
+        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        let user = self
+            .user_id
+            .as_deref()
+            .map(|id| scope::name("user_id", id))
+            .transpose()?;
+        if !(1..=1_000).contains(&self.limit) {
+            return Err(Invalid::at("limit", "must be between 1 and 1000"));
+        }
+        Ok((scope, user, self.limit as usize))
+    }
+}
+
+/// The ids of conversations, the last by name first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ConversationsData {
+    pub conversations: Vec<String>,
 }
 
 /// The summaries in view.

@@ -64,6 +64,7 @@ async fn until_signal(
         world.clock.clone(),
         world.ids.clone(),
     )
+    .with_direct(world.direct.clone())
     .with_knowledge(world.knowledge.clone());
     let gateway = match proxy {
         Some(proxy) => gateway.with_proxy(proxy),

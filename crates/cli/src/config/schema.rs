@@ -10,6 +10,7 @@ pub(crate) struct Config {
     pub(crate) history: History,
     pub(crate) server: Server,
     pub(crate) proxy: Proxy,
+    pub(crate) context: Context,
     pub(crate) consolidation: Consolidation,
     pub(crate) embedding: Embedding,
     pub(crate) chat: Chat,
@@ -73,6 +74,51 @@ pub(crate) struct Proxy {
     /// A folder of instruction files that every conversation begins with, before those of `<root>/instructions`.
     pub(crate) instructions: String,
     pub(crate) upstreams: Vec<Upstream>,
+}
+
+/// What a model sees of a conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Context {
+    /// `quipu`, `codebuddy`, `openclaw`, or the name of one of `engines`.
+    pub(crate) engine: String,
+    /// Compact when the view reaches this share of its limit; 0: as the engine has it.
+    pub(crate) compact_at_percent: u8,
+    /// … or this many tokens; 0: as the engine has it.
+    pub(crate) compact_at_tokens: usize,
+    /// Warn at these shares; none: as the engine has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) warn_at_percent: Option<Vec<u8>>,
+    /// Facts of messages that leave the view are appended to this file; empty: to none.
+    pub(crate) flush_file: String,
+    /// A command that is told of compactions.
+    pub(crate) on_compact: Vec<String>,
+    pub(crate) dangerous_instructions: Dangerous,
+}
+
+/// What becomes of an instruction file that matches a dangerous pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Dangerous {
+    /// It is used, and the log says so.
+    #[default]
+    Report,
+    /// It is not used, and the log says so.
+    Refuse,
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        Self {
+            engine: "quipu".to_owned(),
+            compact_at_percent: 0,
+            compact_at_tokens: 0,
+            warn_at_percent: None,
+            flush_file: String::new(),
+            on_compact: Vec::new(),
+            dangerous_instructions: Dangerous::default(),
+        }
+    }
 }
 
 /// One model server.

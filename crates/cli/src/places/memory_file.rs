@@ -36,6 +36,13 @@ impl MemoryFile {
         }
     }
 
+    /// A file that the user names.
+    pub fn at(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+        }
+    }
+
     fn open(&self, options: &mut OpenOptions) -> std::io::Result<File> {
         let file = options
             .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())

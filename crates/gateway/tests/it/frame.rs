@@ -94,6 +94,8 @@ async fn every_route_answers_in_its_envelope() {
                 assert_eq!(reply.text, "", "{path}");
             } else if reply.status.is_success() {
                 reply.data();
+            } else if path == "/api/v2/context/fork" {
+                assert_eq!(reply.error().0, 409, "the other version made the copy");
             } else {
                 assert_eq!(reply.error().0, 404, "{path}: what is asked for is not there");
             }

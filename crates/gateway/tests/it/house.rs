@@ -8,12 +8,15 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
 use background::Offline;
+use context::policy::Policy;
+use conversation::Contexts;
 use gateway::{Auth, Gateway, Secret, Settings, Token};
 use memory::library::Knowledge;
 use memory::{Engine, Parts};
 use model::{Name, Scope, Zone};
 use ports::Embedder;
 use ports::runs::Power;
+use proxy::{Direct, DirectParts};
 use serde_json::{Value, json};
 use testkit::clock::{CountingIds, ManualClock};
 use testkit::history::MemoryHistory;
@@ -202,6 +205,7 @@ impl House {
         });
         let gateway = Gateway::new(engine.clone(), settings, clock.clone(), ids)
             .with_offline(idle_background(&ledger, &clock))
+            .with_direct(direct(&engine, &ledger, &clock))
             .with_knowledge(knowledge);
         Self {
             router: gateway.router(),
@@ -312,6 +316,39 @@ pub(crate) fn tokens() -> Settings {
     }
 }
 
+/// Conversations of programs that call their model themselves.
+fn direct(engine: &Engine, ledger: &Arc<MemoryLedger>, clock: &Arc<ManualClock>) -> Direct {
+    let contexts = conversation::contexts::Parts::plain(ledger.clone(), Policy::quipu(), clock.clone());
+    Direct::new(DirectParts {
+        engine: engine.clone(),
+        contexts: Contexts::new(contexts),
+        instructions: None,
+        owner: None,
+        clock: clock.clone(),
+        ids: Arc::new(CountingIds::new()),
+    })
+}
+
+fn context_sample(name: &str) -> Value {
+    let mut body = json!({"user_id": "ada", "conversation_id": "s"});
+    let own = match name {
+        "/context/append" => json!({"messages": [{"role": "user", "content": "What is for dessert?"}]}),
+        "/context/assemble" => json!({"window_tokens": 4_096}),
+        "/context/after_turn" => json!({"message": {"role": "assistant", "content": "Cake."}}),
+        "/context/compact" => json!({"window_tokens": 4_096}),
+        "/context/pin" | "/context/expand" => json!({"id": "m0"}),
+        "/context/fork" => json!({"to": "copy"}),
+        "/context/rewind" => json!({"to": "m0"}),
+        "/context/subagent/spawn" => json!({"role": "explorer"}),
+        "/context/subagent/end" => json!({"subagent_id": "one"}),
+        other => panic!("no sample for {other}"),
+    };
+    for (key, value) in own.as_object().expect("an object") {
+        body[key] = value.clone();
+    }
+    body
+}
+
 /// Every route of the document, with a request that succeeds on an empty house.
 pub(crate) fn every_route() -> Vec<Ask> {
     let document: Value = serde_json::from_str(&gateway::openapi_json()).expect("JSON");
@@ -320,7 +357,7 @@ pub(crate) fn every_route() -> Vec<Ask> {
         for method in item.as_object().expect("an object").keys() {
             let name = path.trim_start_matches("/api/v1").trim_start_matches("/api/v2");
             let ask = match (method.as_str(), name) {
-                ("get", _) => get(&named(path)),
+                ("get", _) => get(&format!("{}{}", named(path), look(name))),
                 ("post" | "put", _) if name.starts_with("/knowledge/documents") => {
                     form(&method.to_uppercase(), &named(path), "tea.md", path.as_bytes())
                 }
@@ -339,6 +376,19 @@ pub(crate) fn every_route() -> Vec<Ask> {
         }
     }
     asks
+}
+
+/// What a look at a conversation must say.
+fn look(name: &str) -> &'static str {
+    match name {
+        "/context/view" | "/context/stats" | "/context/guard" | "/context/archives" => {
+            "?user_id=ada&conversation_id=s"
+        }
+        "/context/recover" => "?user_id=ada&conversation_id=s&id=m0",
+        "/context/find" => "?user_id=ada&conversation_id=s&query=dessert",
+        "/context/conversations" => "?user_id=ada",
+        _ => "",
+    }
 }
 
 /// A path with ids that name nothing.
@@ -375,6 +425,7 @@ pub(crate) fn sample(name: &str) -> Value {
         "/memory/update" => {
             json!({"memory_type": "episode", "memory_id": "ada_ep_1", "patch": {"summary": "changed"}})
         }
+        name if name.starts_with("/context/") => context_sample(name),
         "/knowledge/search" => json!({"query": "tea"}),
         "/ome/trigger" => json!({"name": "nobody"}),
         "/skills/{skill_id}/approve"

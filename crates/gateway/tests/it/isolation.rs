@@ -22,6 +22,12 @@ async fn two_tenants() -> House {
             .ask(post("/api/v1/memory/flush", &flush).token(tenant))
             .await
             .data();
+        let append = json!({"user_id": "ada", "conversation_id": "s",
+            "messages": [{"role": "user", "content": said}, {"role": "assistant", "content": "Safe with me."}]});
+        house
+            .ask(post("/api/v1/context/append", &append).token(tenant))
+            .await
+            .data();
         body["async_mode"] = json!(true);
         house
             .ask(post("/api/v1/memory/add", &body).token(tenant))
@@ -42,6 +48,8 @@ async fn view(house: &House, tenant: &str) -> String {
         post("/api/v1/memory/get", &list("episode")),
         post("/api/v1/memory/get", &list("atomic_fact")),
         get("/api/v1/tasks"),
+        get("/api/v1/context/view?user_id=ada&conversation_id=s"),
+        get("/api/v1/context/conversations?user_id=ada"),
     ];
     let mut text = String::new();
     for ask in asks {
@@ -64,9 +72,10 @@ fn intrusions(episode: &str, task: &str) -> Vec<Ask> {
             continue;
         }
         if ask.method == "GET" || path.ends_with("/retry") || path.contains("/skills/") {
-            for query in ["", "?app_id=a&project_id=p", "?app_id=a", "?project_id=default"] {
+            for query in ["", "app_id=a&project_id=p", "app_id=a", "project_id=default"] {
+                let mark = if path.contains('?') { '&' } else { '?' };
                 asks.push(Ask {
-                    path: format!("{path}{query}"),
+                    path: format!("{path}{mark}{query}"),
                     ..ask.clone()
                 });
             }

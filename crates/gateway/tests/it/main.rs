@@ -3,6 +3,7 @@
 mod auth;
 mod bad_input;
 mod client;
+mod contexts;
 mod forget;
 mod frame;
 mod gate;

@@ -2,6 +2,7 @@
 
 mod chat;
 mod embeddings;
+mod engine;
 mod hub;
 mod server;
 mod timer;

@@ -1,0 +1,236 @@
+//! `quipu context list|show|stats|compact|recover|find|pin|fork|rewind`: live conversations.
+//!
+//! Owns: the tables. Never: a decision; the API makes them.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use wire::conversation::{
+    ArchivesData, CompactData, ContextStatsData, ConversationsData, DoneData, OriginalsData, ViewData,
+};
+
+use super::Desk;
+use crate::api::{Api, Path};
+use crate::args::{DEFAULT_USER, LiveArgs, LiveContext, LiveOf};
+use crate::error::{Exit, Failure};
+use crate::output::{self, line};
+
+/// How many characters of a message a table shows.
+const EXCERPT_CHARS_MAX: usize = 100;
+
+pub(super) async fn run(desk: &Desk, api: &Api, command: &LiveContext) -> Result<Exit, Failure> {
+    match command {
+        LiveContext::List(of) => list(desk, api, of).await,
+        LiveContext::Show(live) => show(desk, api, live).await,
+        LiveContext::Stats(live) => stats(desk, api, live).await,
+        LiveContext::Compact(live) => compact(desk, api, live).await,
+        LiveContext::Recover { live, id } => {
+            originals(desk, api, look("/context/recover", live).with("id", id)).await
+        }
+        LiveContext::Find { live, words } => {
+            let path = look("/context/find", live).with("query", &words.join(" "));
+            originals(desk, api, path).await
+        }
+        LiveContext::Pin { live, id, off } => {
+            let done = if *off { "no longer pinned" } else { "pinned" };
+            let body = body(live, json!({"id": id, "pinned": !off}));
+            change(desk, api, "/context/pin", body, &format!("{id} is {done}")).await
+        }
+        LiveContext::Fork { live, to, before } => {
+            let body = body(live, json!({"to": to, "before": before}));
+            change(desk, api, "/context/fork", body, &format!("copied to {to}")).await
+        }
+        LiveContext::Rewind { live, to } => {
+            let body = body(live, json!({"to": to}));
+            change(
+                desk,
+                api,
+                "/context/rewind",
+                body,
+                &format!("goes on from just before {to}"),
+            )
+            .await
+        }
+    }
+}
+
+fn user(of: &LiveOf) -> &str {
+    of.user.as_deref().unwrap_or(DEFAULT_USER)
+}
+
+fn within(path: &str, of: &LiveOf) -> Path {
+    Path::new(path, "")
+        .with("user_id", user(of))
+        .with("app_id", &of.scope.app)
+        .with("project_id", &of.scope.project)
+}
+
+fn look(path: &str, live: &LiveArgs) -> Path {
+    within(path, &live.of).with("conversation_id", &live.conversation)
+}
+
+fn body(live: &LiveArgs, own: Value) -> Value {
+    let named = json!({
+        "user_id": user(&live.of),
+        "app_id": live.of.scope.app,
+        "project_id": live.of.scope.project,
+        "conversation_id": live.conversation,
+    });
+    let fields = [named, own].into_iter().filter_map(|value| match value {
+        Value::Object(fields) => Some(fields),
+        _ => None,
+    });
+    let mut all: Map<String, Value> = fields.flatten().collect();
+    all.retain(|_, value| !value.is_null());
+    Value::Object(all)
+}
+
+/// Prints an answer as JSON, or lets somebody print it for people.
+async fn asked<T: DeserializeOwned + Serialize>(
+    desk: &Desk,
+    api: &Api,
+    path: Path,
+    print: impl FnOnce(&T) -> Result<(), Failure>,
+) -> Result<Exit, Failure> {
+    let data: T = api.get(path.text()).await?;
+    if desk.json {
+        output::json(&data)?;
+    } else {
+        print(&data)?;
+    }
+    Ok(Exit::Ok)
+}
+
+async fn change(desk: &Desk, api: &Api, path: &str, body: Value, done: &str) -> Result<Exit, Failure> {
+    let data: DoneData = api.post(path, &body).await?;
+    if desk.json {
+        output::json(&data)?;
+    } else {
+        line(format_args!("{done}"))?;
+    }
+    Ok(Exit::Ok)
+}
+
+async fn list(desk: &Desk, api: &Api, of: &LiveOf) -> Result<Exit, Failure> {
+    let path = within("/context/conversations", of);
+    asked(desk, api, path, |data: &ConversationsData| {
+        if data.conversations.is_empty() {
+            return line(format_args!("no conversations of {}", user(of)));
+        }
+        data.conversations
+            .iter()
+            .try_for_each(|id| line(format_args!("{id}")))
+    })
+    .await
+}
+
+async fn show(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure> {
+    asked(desk, api, look("/context/view", live), |data: &ViewData| {
+        data.messages.iter().try_for_each(|message| {
+            let pin = if message.pinned { "pinned " } else { "" };
+            line(format_args!(
+                "{:>6}  {:<9} {:>7} tokens  {pin}{}",
+                message.id,
+                message.role,
+                message.tokens,
+                excerpt(&message.text)
+            ))
+        })
+    })
+    .await
+}
+
+async fn stats(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure> {
+    let archives: ArchivesData = api.get(look("/context/archives", live).text()).await?;
+    asked(
+        desk,
+        api,
+        look("/context/stats", live),
+        |stats: &ContextStatsData| {
+            let limit = match (stats.limit_tokens, stats.used_percent) {
+                (Some(limit), Some(percent)) => {
+                    format!("{} of {limit} tokens ({percent:.0} %)", stats.tokens)
+                }
+                _ => format!("{} tokens", stats.tokens),
+            };
+            line(format_args!(
+                "context          {limit}, {} messages in view, {} ever",
+                stats.messages, stats.messages_ever
+            ))?;
+            line(format_args!("system, tools    {} tokens", stats.head_tokens))?;
+            line(format_args!(
+                "compactions      {} ({} tokens saved), last {}",
+                stats.compactions,
+                stats.saved_tokens,
+                stats
+                    .last_compaction
+                    .as_deref()
+                    .unwrap_or("never since the start")
+            ))?;
+            line(format_args!("masked results   {}", stats.masked_results))?;
+            let why = stats.reasons.join(", ");
+            line(format_args!(
+                "prefix           given up {} times, the last time: {why}",
+                stats.epoch.saturating_sub(1)
+            ))?;
+            if stats.is_near_limit {
+                line(format_args!(
+                    "warning          the context is nearly full: compact it, or start a new conversation"
+                ))?;
+            }
+            for fault in &stats.engine_faults {
+                line(format_args!("engine fault     {fault}"))?;
+            }
+            for archive in &archives.archives {
+                line(format_args!(
+                    "summary {:<8} {} ({}): {} tokens became {}",
+                    archive.id,
+                    archive.covers.join(", "),
+                    archive.reason,
+                    archive.tokens_before,
+                    archive.tokens_after
+                ))?;
+            }
+            Ok(())
+        },
+    )
+    .await
+}
+
+async fn compact(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure> {
+    let data: CompactData = api.post("/context/compact", &body(live, json!({}))).await?;
+    if desk.json {
+        output::json(&data)?;
+    } else if data.tokens_after < data.tokens_before {
+        line(format_args!(
+            "compacted from {} to {} tokens",
+            data.tokens_before, data.tokens_after
+        ))?;
+    } else {
+        line(format_args!(
+            "nothing to compact: {} tokens, all of them recent or pinned",
+            data.tokens_after
+        ))?;
+    }
+    Ok(Exit::Ok)
+}
+
+async fn originals(desk: &Desk, api: &Api, path: Path) -> Result<Exit, Failure> {
+    asked(desk, api, path, |data: &OriginalsData| {
+        if data.messages.is_empty() {
+            return line(format_args!("nothing found"));
+        }
+        data.messages
+            .iter()
+            .try_for_each(|found| line(format_args!("{}  {}", found.id, found.message)))
+    })
+    .await
+}
+
+fn excerpt(text: &str) -> String {
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match flat.char_indices().nth(EXCERPT_CHARS_MAX) {
+        Some((at, _)) => format!("{}…", &flat[..at]),
+        None => flat,
+    }
+}

@@ -1,0 +1,160 @@
+//! A user's command that runs before and after compactions.
+//!
+//! Owns: its process: JSON on its standard input, its time, the bound of its answer. Never: failing a compaction.
+
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use conversation::contexts::{Compaction, Listener};
+use ports::Clock;
+use serde_json::json;
+
+/// A command that takes longer is ended.
+const TIME_MAX: Duration = Duration::from_secs(5);
+/// Of its answer so much is preserved.
+const ANSWER_BYTES_MAX: u64 = 4_000;
+
+/// The command.
+#[derive(Debug)]
+pub(crate) struct CompactionCommand {
+    command: Vec<String>,
+    clock: Arc<dyn Clock>,
+}
+
+impl CompactionCommand {
+    /// None for an empty command.
+    pub(crate) fn new(command: &[String], clock: Arc<dyn Clock>) -> Option<Self> {
+        (!command.is_empty()).then(|| Self {
+            command: command.to_vec(),
+            clock,
+        })
+    }
+
+    /// Its standard output; none where it failed.
+    async fn run(&self, event: &str, compaction: &Compaction) -> Option<String> {
+        let told = json!({
+            "event": event,
+            "conversation": compaction.conversation.session.to_string(),
+            "app_id": compaction.conversation.scope.app.as_str(),
+            "project_id": compaction.conversation.scope.project.as_str(),
+            "reason": compaction.reason,
+            "tokens_before": compaction.tokens_before,
+            "messages_before": compaction.messages_before,
+            "tokens_after": compaction.tokens_after,
+            "messages_after": compaction.messages_after,
+        });
+        let mut child = started(&self.command)?;
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let talk = tokio::task::spawn_blocking(move || {
+            if let Some(mut input) = input {
+                // A command need not read it.
+                writeln!(input, "{told}").ok();
+            }
+            let mut answer = String::new();
+            output?.take(ANSWER_BYTES_MAX).read_to_string(&mut answer).ok()?;
+            Some(answer)
+        });
+        let answer = tokio::select! {
+            answer = talk => answer.ok().flatten(),
+            () = self.clock.sleep(TIME_MAX) => {
+                tracing::warn!(command = self.command[0], "context.on_compact took longer than {} s: ended", TIME_MAX.as_secs());
+                None
+            }
+        };
+        end(child);
+        answer
+    }
+}
+
+fn started(command: &[String]) -> Option<Child> {
+    let (program, arguments) = command.split_first()?;
+    let started = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    match started {
+        Ok(child) => Some(child),
+        Err(error) => {
+            tracing::warn!(%error, program, "context.on_compact could not be started");
+            None
+        }
+    }
+}
+
+/// Ends the process and takes its end, so that none is left behind.
+fn end(mut child: Child) {
+    tokio::task::spawn_blocking(move || {
+        // It may have ended by itself.
+        child.kill().ok();
+        child.wait().ok();
+    });
+}
+
+#[async_trait]
+impl Listener for CompactionCommand {
+    async fn before(&self, compaction: &Compaction) -> Option<String> {
+        self.run("pre_compact", compaction).await
+    }
+
+    async fn after(&self, compaction: &Compaction) {
+        self.run("post_compact", compaction).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Scope, SessionId, SessionKey};
+    use testkit::clock::ManualClock;
+
+    use super::*;
+
+    fn compaction() -> Compaction {
+        Compaction {
+            conversation: SessionKey {
+                scope: Scope::default(),
+                session: SessionId::new("me/a"),
+            },
+            reason: "manual",
+            tokens_before: 10,
+            messages_before: 2,
+            tokens_after: None,
+            messages_after: None,
+        }
+    }
+
+    fn command(script: &str) -> CompactionCommand {
+        let command = ["sh", "-c", script].map(str::to_owned);
+        CompactionCommand::new(&command, Arc::new(ManualClock::default())).expect("a command")
+    }
+
+    #[tokio::test]
+    async fn its_answer_is_preserved_and_its_failure_is_not() {
+        let told = command("cat").before(&compaction()).await.expect("an answer");
+        let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+        assert_eq!(told["event"], "pre_compact");
+        assert_eq!(told["conversation"], "me/a");
+        assert_eq!(command("exit 3").before(&compaction()).await.as_deref(), Some(""));
+        let absent =
+            CompactionCommand::new(&["/no/such/command".to_owned()], Arc::new(ManualClock::default()));
+        assert_eq!(absent.expect("a command").before(&compaction()).await, None);
+        assert!(CompactionCommand::new(&[], Arc::new(ManualClock::default())).is_none());
+    }
+
+    #[tokio::test]
+    async fn one_that_hangs_is_ended() {
+        let clock = Arc::new(ManualClock::default());
+        let command = ["sh", "-c", "exec sleep 600"].map(str::to_owned);
+        let command = CompactionCommand::new(&command, clock.clone()).expect("a command");
+        let compaction = compaction();
+        let (answer, ()) = tokio::join!(command.before(&compaction), async {
+            clock.sleeping(1).await;
+            clock.advance(TIME_MAX);
+        });
+        assert_eq!(answer, None);
+    }
+}

@@ -1,0 +1,124 @@
+//! The context engine as configured.
+//!
+//! Owns: from configuration to the service of conversations. Never: what leaves a view.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use context::flush;
+use context::policy::Policy;
+use context::warn::Threshold;
+use conversation::contexts::Parts;
+use conversation::flush::Keeping;
+use conversation::{Contexts, name_of};
+use memory::Engine;
+use model::Name;
+use ports::{Chat, Clock, Conversations, Ids};
+use proxy::{Direct, DirectParts};
+
+use crate::args::DEFAULT_USER;
+use crate::compaction_command::CompactionCommand;
+use crate::config::Config;
+use crate::error::Failure;
+use crate::instructions::InstructionFiles;
+use crate::places::MemoryFile;
+
+/// The service of conversations.
+pub(crate) fn contexts(
+    config: &Config,
+    logs: Arc<dyn Conversations>,
+    chat: Option<Arc<dyn Chat>>,
+    clock: &Arc<dyn Clock>,
+) -> Result<Contexts, Failure> {
+    let keys = &config.context;
+    let plain = Parts::plain(logs, policy(config)?, clock.clone());
+    let keeping = (!keys.flush_file.is_empty()).then(|| Keeping {
+        policy: flush::Policy::default(),
+        place: Arc::new(Mutex::new(MemoryFile::at(Path::new(&keys.flush_file)))),
+    });
+    let listener = CompactionCommand::new(&keys.on_compact, clock.clone());
+    Ok(Contexts::new(Parts {
+        chat,
+        keeping,
+        listener: listener.map(|listener| Arc::new(listener) as _),
+        ..plain
+    }))
+}
+
+/// The policy of Quipu's own engine; it also stands in for a plug-in that fails.
+fn policy(config: &Config) -> Result<Policy, Failure> {
+    let keys = &config.context;
+    let percent = |key: &str, percent: u8| match percent {
+        1..=100 => Ok(f64::from(percent) / 100.0),
+        _ => Err(Failure::usage(format!(
+            "context.{key}: must be between 1 and 100, not {percent}"
+        ))),
+    };
+    let mut policy = Policy::preset(&keys.engine).ok_or_else(|| {
+        Failure::usage(format!("context.engine: there is no engine `{}`", keys.engine))
+            .hint(format!("there are {}", Policy::PRESETS.join(", ")))
+    })?;
+    if keys.compact_at_percent > 0 {
+        let share = percent("compact_at_percent", keys.compact_at_percent)?;
+        // The other shares keep their distance.
+        policy.compact_idle_at *= share / policy.compact_at;
+        policy.target *= share / policy.compact_at;
+        policy.compact_at = share;
+    }
+    if keys.compact_at_tokens > 0 {
+        policy.compact_at_tokens = Some(keys.compact_at_tokens);
+    }
+    if let Some(shares) = &keys.warn_at_percent {
+        let thresholds = shares.iter().map(|share| {
+            let share = percent("warn_at_percent", *share)?;
+            Ok(Threshold { share, tokens: None })
+        });
+        policy.warn_at = thresholds.collect::<Result<_, Failure>>()?;
+    }
+    Ok(policy)
+}
+
+/// Whose memory it is where a request does not say. Without tokens only the person at this machine is served: whose the command line's
+/// memory is, too.
+pub(crate) fn owner(config: &Config) -> Option<Name> {
+    let is_open = config.server.tokens.is_empty();
+    name_of(&config.proxy.owner).or_else(|| is_open.then(|| Name::parse(DEFAULT_USER).ok())?)
+}
+
+/// The door of programs that call their model themselves.
+pub(crate) fn direct(
+    contexts: &Contexts,
+    engine: &Engine,
+    root: &Path,
+    config: &Config,
+    (clock, ids): (&Arc<dyn Clock>, &Arc<dyn Ids>),
+) -> Direct {
+    Direct::new(DirectParts {
+        engine: engine.clone(),
+        contexts: contexts.clone(),
+        instructions: Some(Arc::new(InstructionFiles::new(config, root))),
+        owner: owner(config),
+        clock: clock.clone(),
+        ids: ids.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_moves_the_others_with_it() {
+        let mut config = Config::default();
+        assert_eq!(policy(&config).unwrap(), Policy::quipu());
+        config.context.compact_at_percent = 50;
+        config.context.warn_at_percent = Some(vec![40]);
+        let made = policy(&config).unwrap();
+        let quipu = Policy::quipu();
+        assert!((made.target / made.compact_at - quipu.target / quipu.compact_at).abs() < 1e-9);
+        assert!(made.compact_idle_at < made.compact_at);
+        assert_eq!(made.warn_at.len(), 1);
+        config.context.engine = "mine".to_owned();
+        assert!(policy(&config).is_err(), "there is no such engine");
+    }
+}

@@ -1,0 +1,281 @@
+//! Conversations of a program that calls its model itself, through the routes.
+
+use serde_json::{Value, json};
+
+use crate::house::{House, Reply};
+
+/// A program that talks about stations on a line.
+struct Program {
+    house: House,
+    turn: usize,
+}
+
+impl Program {
+    async fn new() -> Self {
+        Self {
+            house: House::new().await,
+            turn: 0,
+        }
+    }
+
+    fn body(own: Value) -> Value {
+        let mut body = json!({"user_id": "ada", "conversation_id": "line"});
+        for (key, value) in own.as_object().expect("an object") {
+            body[key] = value.clone();
+        }
+        body
+    }
+
+    async fn ask(&self, route: &str, own: Value) -> Reply {
+        self.house
+            .post(&format!("/api/v2/context/{route}"), &Self::body(own))
+            .await
+    }
+
+    async fn look(&self, route: &str) -> Reply {
+        let mark = if route.contains('?') { '&' } else { '?' };
+        let path = format!("/api/v2/context/{route}{mark}user_id=ada&conversation_id=line");
+        self.house.get(&path).await
+    }
+
+    /// One turn: append, assemble, answer; what was assembled.
+    async fn turn(&mut self, words: usize) -> Value {
+        let text = format!(
+            "Station {}: {}",
+            self.turn,
+            "a bridge over a slow river, ".repeat(words)
+        );
+        self.turn += 1;
+        let messages = json!([{"role": "user", "content": text}]);
+        self.ask("append", json!({"messages": messages})).await.data();
+        let assembled = self
+            .ask("assemble", json!({"window_tokens": 4_096, "system": "Be brief."}))
+            .await
+            .data();
+        let reply = json!({"role": "assistant", "content": format!("Noted station {}.", self.turn - 1)});
+        self.ask("after_turn", json!({"message": reply})).await.data();
+        assembled
+    }
+}
+
+fn texts(assembled: &Value) -> Vec<String> {
+    let messages = assembled["messages"].as_array().expect("messages");
+    messages
+        .iter()
+        .map(|message| message["content"].as_str().unwrap_or_default().to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn a_request_extends_the_last_one_and_no_request_is_over_its_budget() {
+    let mut program = Program::new().await;
+    let (mut before, mut compactions): (Vec<Value>, usize) = (Vec::new(), 0);
+    for _ in 0..24 {
+        let assembled = program.turn(40).await;
+        let messages = assembled["messages"].as_array().expect("messages").clone();
+        assert!(
+            assembled["tokens"].as_u64() <= assembled["limit_tokens"].as_u64(),
+            "{assembled}"
+        );
+        assert_eq!(messages[0], json!({"role": "system", "content": "Be brief."}));
+        if assembled["reasons"].as_array().is_none_or(Vec::is_empty) {
+            assert_eq!(
+                messages[..before.len()],
+                before[..],
+                "it begins with the last request"
+            );
+        }
+        compactions += usize::from(assembled["compacted"] == true);
+        before = messages;
+    }
+    assert!(compactions > 0, "so much does not fit");
+    assert!(compactions < 12, "and not every turn compacts");
+    let stats = program.look("stats").await.data();
+    assert_eq!(stats["messages_ever"], 48);
+    assert!(
+        stats["compactions"].as_u64() > Some(0) && stats["saved_tokens"].as_u64() > Some(0),
+        "{stats}"
+    );
+}
+
+#[tokio::test]
+async fn what_left_the_view_is_found_and_recovered() {
+    let mut program = Program::new().await;
+    for _ in 0..24 {
+        program.turn(40).await;
+    }
+    let archives = program.look("archives").await.data();
+    let archive = &archives["archives"][0];
+    let id = archive["id"].as_str().expect("a summary");
+    let view = program.look("view").await.data();
+    let in_view = |id: &str| {
+        view["messages"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .any(|shown| shown["id"] == id)
+    };
+    assert!(in_view(id) && !in_view("m0"), "{view}");
+    let all = program.look(&format!("recover?id={id}")).await.data();
+    assert_eq!(all["messages"][0]["id"], "m0");
+    let first = program.look("recover?id=m0").await.data();
+    let text = first["messages"][0]["message"]["content"].as_str().expect("text");
+    assert!(
+        text.starts_with("Station 0: a bridge") && text.len() > 1_000,
+        "as it was sent"
+    );
+    let found = program.look("find?query=Station%2011").await.data();
+    assert_eq!(found["messages"][1]["id"], "m22", "{found}");
+    let expanded = program.ask("expand", json!({"id": "m0"})).await.data();
+    assert!(
+        expanded["text"]
+            .as_str()
+            .expect("text")
+            .starts_with("[m0] user: Station 0")
+    );
+    assert_eq!(program.look("recover?id=m999").await.status, 404);
+    assert_eq!(program.look("recover?id=what").await.status, 404);
+}
+
+#[tokio::test]
+async fn a_pinned_message_stays_and_a_rewound_one_leaves() {
+    let mut program = Program::new().await;
+    program.turn(5).await;
+    program.ask("pin", json!({"id": "m0"})).await.data();
+    for _ in 0..24 {
+        program.turn(40).await;
+    }
+    let assembled = program.turn(5).await;
+    let shown = texts(&assembled);
+    assert!(
+        shown.iter().any(|text| text.starts_with("Station 0:")),
+        "{shown:?}"
+    );
+    assert!(
+        !shown.iter().any(|text| text.starts_with("Station 1:")),
+        "{shown:?}"
+    );
+    program.ask("fork", json!({"to": "branch"})).await.data();
+    let newest = program.look("view").await.data();
+    let newest = newest["messages"]
+        .as_array()
+        .and_then(|all| all.last().cloned())
+        .expect("a message");
+    program.ask("rewind", json!({"to": newest["id"]})).await.data();
+    let view = program.look("view").await.data();
+    assert!(!view.to_string().contains(newest["text"].as_str().expect("text")));
+    let recovered = program
+        .look(&format!("recover?id={}", newest["id"].as_str().expect("an id")))
+        .await;
+    assert_eq!(recovered.status, 200, "it is in the log");
+    let branch = "/api/v2/context/view?user_id=ada&conversation_id=branch";
+    let branch = program.house.get(branch).await.data().to_string();
+    assert!(
+        branch.contains(newest["text"].as_str().expect("text")),
+        "the copy knows nothing of it"
+    );
+    assert_eq!(program.ask("fork", json!({"to": "branch"})).await.status, 409);
+}
+
+#[tokio::test]
+async fn compaction_guard_and_subagents_have_their_routes() {
+    let mut program = Program::new().await;
+    for _ in 0..8 {
+        program.turn(10).await;
+    }
+    let compacted = program.ask("compact", json!({})).await.data();
+    assert!(
+        compacted["tokens_after"].as_u64() < compacted["tokens_before"].as_u64(),
+        "{compacted}"
+    );
+    assert_eq!(
+        program.look("guard?window_tokens=128000").await.data()["verdict"],
+        "ok"
+    );
+    assert_eq!(
+        program.look("guard?window_tokens=256").await.data()["verdict"],
+        "block"
+    );
+    let spawned = program
+        .ask("subagent/spawn", json!({"role": "explorer"}))
+        .await
+        .data();
+    let messages = spawned["messages"].as_array().expect("messages");
+    assert!(
+        messages.len() <= 11 && messages[0]["role"] == "system",
+        "{spawned}"
+    );
+    let ended = json!({"subagent_id": "one", "result": "done"});
+    program.ask("subagent/end", ended).await.data();
+    let tools = program.look("tools?dialect=anthropic").await;
+    assert_eq!(tools.status, 422, "it is no conversation's");
+    let tools = program
+        .house
+        .get("/api/v2/context/tools?dialect=anthropic")
+        .await
+        .data();
+    assert_eq!(tools["tools"][0]["name"], "context_expand");
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_said() {
+    let program = Program::new().await;
+    assert_eq!(program.look("stats").await.status, 404, "nothing was said in it");
+    let (status, _, message) = program.ask("append", json!({"messages": []})).await.error();
+    assert_eq!(
+        (status, message.as_str()),
+        (422, "messages: give 1 to 1000 messages")
+    );
+    let broken = json!({"messages": [{"role": "user", "content": "a"}, 7]});
+    let (status, _, message) = program.ask("append", broken).await.error();
+    assert_eq!(status, 422);
+    assert!(
+        message.starts_with("message 1 is no message of the dialect"),
+        "{message}"
+    );
+    program
+        .ask(
+            "append",
+            json!({"messages": [{"role": "user", "content": "a ".repeat(9_000)}]}),
+        )
+        .await
+        .data();
+    let (status, _, message) = program
+        .ask("assemble", json!({"window_tokens": 512}))
+        .await
+        .error();
+    assert_eq!(status, 422);
+    assert!(
+        message.contains("shorten the last message or use a wider window"),
+        "{message}"
+    );
+    let nobody = json!({"conversation_id": "line", "messages": [{"role": "user", "content": "a"}]});
+    let reply = program.house.post("/api/v2/context/append", &nobody).await;
+    assert!(reply.error().2.contains("user_id"));
+}
+
+#[tokio::test]
+async fn memory_learns_from_a_turn_and_adds_to_the_next_conversation() {
+    let program = Program::new().await;
+    let said = json!([{"role": "user", "content": "My locker at the station has number 4711."}]);
+    program.ask("append", json!({"messages": said})).await.data();
+    program.ask("assemble", json!({})).await.data();
+    let reply = json!({"role": "assistant", "content": "I will remember it."});
+    program.ask("after_turn", json!({"message": reply})).await.data();
+    program.house.engine.settle(None).await.expect("settled");
+    let other = |own: Value| {
+        let mut body = Program::body(own);
+        body["conversation_id"] = json!("other");
+        body
+    };
+    let asked = json!([{"role": "user", "content": "What number does my locker at the station have?"}]);
+    let append = other(json!({"messages": asked}));
+    program.house.post("/api/v2/context/append", &append).await.data();
+    let assembled = program
+        .house
+        .post("/api/v2/context/assemble", &other(json!({})))
+        .await
+        .data();
+    assert!(texts(&assembled).join(" ").contains("4711"), "{assembled}");
+    assert_ne!(assembled["memory_ids"], json!([]));
+}

@@ -1,0 +1,254 @@
+//! A user's own context engine, in another process: Quipu asks it over its standard input and output, or over HTTP.
+//!
+//! Owns: the seven hooks as calls of protocol 1, what an answer without messages means, who the engine says it is. Never: judging a
+//! view; `conversation` verifies it, and its own engine takes the place of one that fails.
+//!
+//! Reading order: [`External`] (the hooks), `messages` (items as chat messages and back), `protocol` (the JSON of a call), `command` and
+//! `process` (a program that Quipu starts), `http` (a server).
+
+mod command;
+mod http;
+mod messages;
+mod process;
+mod protocol;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use ports::context_engine::{Assembled, ContextEngine, EngineFault, EngineInfo, TurnMeta};
+use serde_json::{Map, Value, json};
+use transcript::Item;
+
+pub use command::CommandEngine;
+pub use http::HttpEngine;
+
+use messages::Sent;
+use protocol::{Answer, Call, Hook};
+
+/// Quipu waits no longer for a hook.
+const TIMEOUT_MAX: Duration = Duration::from_secs(5);
+
+/// What Quipu is told of a user's engine.
+#[derive(Clone, PartialEq)]
+pub struct EngineSettings {
+    /// The configured name. The engine's answer to `bootstrap` can give another.
+    pub id: String,
+    /// The engine compacts by itself. The engine's answer to `bootstrap` can say otherwise.
+    pub owns_compaction: bool,
+    /// For one call, a start of the program included. More than 5 s counts as 5 s.
+    pub timeout: Duration,
+    /// Any JSON; the engine gets it with `bootstrap`.
+    pub config: Value,
+}
+
+impl EngineSettings {
+    /// An engine of that name with the defaults: 5 s for a call, no compaction of its own, an empty `config`.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            owns_compaction: false,
+            timeout: TIMEOUT_MAX,
+            config: json!({}),
+        }
+    }
+
+    fn bound(&self) -> Duration {
+        self.timeout.min(TIMEOUT_MAX)
+    }
+}
+
+/// Without `config`, which may hold a key.
+impl fmt::Debug for EngineSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EngineSettings")
+            .field("id", &self.id)
+            .field("owns_compaction", &self.owns_compaction)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A way to an engine.
+#[async_trait]
+pub trait Transport: Send + Sync + fmt::Debug {
+    /// The answer to one call, which has the call's id.
+    async fn exchange(&self, call: Call<'_>) -> Result<Map<String, Value>, EngineFault>;
+}
+
+/// A context engine behind a transport: [`CommandEngine`] or [`HttpEngine`].
+#[derive(Debug)]
+pub struct External<T> {
+    settings: EngineSettings,
+    info: Mutex<EngineInfo>,
+    transport: T,
+}
+
+impl<T: Transport> External<T> {
+    fn over(transport: T, settings: EngineSettings) -> Self {
+        let info = EngineInfo {
+            id: settings.id.clone(),
+            owns_compaction: settings.owns_compaction,
+        };
+        Self {
+            settings,
+            info: Mutex::new(info),
+            transport,
+        }
+    }
+
+    async fn ask(
+        &self,
+        hook: Hook,
+        turn: &TurnMeta,
+        messages: &[Value],
+        members: Value,
+    ) -> Result<Answer, EngineFault> {
+        let members = match members {
+            Value::Object(members) => members,
+            _ => Map::new(),
+        };
+        let call = Call {
+            hook,
+            turn,
+            messages,
+            members,
+        };
+        Answer::read(self.transport.exchange(call).await?)
+    }
+
+    /// What the engine shows in the place of these items; none where its answer has no messages.
+    async fn list(
+        &self,
+        hook: Hook,
+        turn: &TurnMeta,
+        sent: &Sent<'_>,
+        members: Value,
+    ) -> Result<Listed, EngineFault> {
+        let answer = self.ask(hook, turn, sent.messages(), members).await?;
+        let items = answer.messages.map(|messages| sent.restored(messages));
+        Ok(Listed {
+            items: items.transpose()?,
+            tokens: answer.tokens,
+        })
+    }
+
+    /// An answer wins over the settings; what it leaves out stays as configured.
+    fn learn(&self, answer: &Answer) {
+        let mut info = lock(&self.info);
+        if let Some(id) = &answer.engine_id {
+            info.id.clone_from(id);
+        }
+        if let Some(owns) = answer.owns_compaction {
+            info.owns_compaction = owns;
+        }
+    }
+}
+
+/// An answer with a list.
+struct Listed {
+    items: Option<Vec<messages::Restored>>,
+    tokens: usize,
+}
+
+impl Listed {
+    fn demanded(self, hook: Hook) -> Result<Vec<Arc<Item>>, EngineFault> {
+        let items = self.items.ok_or_else(|| {
+            EngineFault::Failed(format!(
+                "its answer to `{hook}` has no `messages`; answer with a list of messages"
+            ))
+        })?;
+        Ok(items.into_iter().map(|restored| restored.item).collect())
+    }
+}
+
+#[async_trait]
+impl<T: Transport> ContextEngine for External<T> {
+    fn info(&self) -> EngineInfo {
+        lock(&self.info).clone()
+    }
+
+    async fn bootstrap(&self, turn: &TurnMeta) -> Result<(), EngineFault> {
+        let members = json!({ "config": self.settings.config });
+        let answer = self.ask(Hook::Bootstrap, turn, &[], members).await?;
+        self.learn(&answer);
+        Ok(())
+    }
+
+    async fn ingest(&self, items: Vec<Arc<Item>>, turn: &TurnMeta) -> Result<Vec<Arc<Item>>, EngineFault> {
+        let sent = Sent::new(&items);
+        let listed = self.list(Hook::Ingest, turn, &sent, Value::Null).await?;
+        match listed.items {
+            Some(restored) => messages::one_for_each(restored, items.len()),
+            None => Ok(items),
+        }
+    }
+
+    async fn assemble(&self, items: Vec<Arc<Item>>, turn: &TurnMeta) -> Result<Assembled, EngineFault> {
+        let sent = Sent::new(&items);
+        let listed = self.list(Hook::Assemble, turn, &sent, Value::Null).await?;
+        let tokens = listed.tokens;
+        let items = listed.demanded(Hook::Assemble)?;
+        Ok(Assembled { items, tokens })
+    }
+
+    async fn compact(
+        &self,
+        items: Vec<Arc<Item>>,
+        target_tokens: usize,
+        turn: &TurnMeta,
+    ) -> Result<Vec<Arc<Item>>, EngineFault> {
+        let sent = Sent::new(&items);
+        let members = json!({ "target_tokens": target_tokens });
+        let listed = self.list(Hook::Compact, turn, &sent, members).await?;
+        listed.demanded(Hook::Compact)
+    }
+
+    async fn after_turn(
+        &self,
+        items: &[Arc<Item>],
+        reply: &Item,
+        turn: &TurnMeta,
+    ) -> Result<(), EngineFault> {
+        let sent = Sent::new(items);
+        let members = json!({ "reply": sent.one(reply) });
+        self.ask(Hook::AfterTurn, turn, sent.messages(), members).await?;
+        Ok(())
+    }
+
+    async fn prepare_subagent_spawn(
+        &self,
+        items: Vec<Arc<Item>>,
+        role: &str,
+        turn: &TurnMeta,
+    ) -> Result<Vec<Arc<Item>>, EngineFault> {
+        let sent = Sent::new(&items);
+        let members = json!({ "role": role });
+        let hook = Hook::PrepareSubagentSpawn;
+        let listed = self.list(hook, turn, &sent, members).await?;
+        if listed.items.is_none() {
+            // A fault would count against an engine that only leaves the choice to Quipu.
+            return Ok(messages::newest(&items, role));
+        }
+        listed.demanded(hook)
+    }
+
+    async fn on_subagent_ended(
+        &self,
+        agent_id: &str,
+        items: &[Arc<Item>],
+        result: Option<&str>,
+        turn: &TurnMeta,
+    ) -> Result<(), EngineFault> {
+        let sent = Sent::new(items);
+        let members = json!({ "agent_id": agent_id, "result": result });
+        self.ask(Hook::OnSubagentEnded, turn, sent.messages(), members)
+            .await?;
+        Ok(())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,146 @@
+//! An engine that is a program: one process for all conversations, a JSON object a line.
+//!
+//! Owns: starting the program when it is first needed and after it ended, how often, the time of a call. Never: the pipes (`process`).
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use ports::Clock;
+use ports::context_engine::EngineFault;
+use serde_json::{Map, Value};
+use tokio::sync::Mutex as AsyncMutex;
+
+use super::process::Process;
+use super::protocol::{Answer, Call, Hook, failed};
+use super::{EngineSettings, External, Transport, lock};
+
+/// From one start to the next: a program that ends at once costs no more.
+const START_GAP: Duration = Duration::from_secs(5);
+
+/// A context engine that is a program. Quipu starts it with the first call and ends it with the last reference.
+pub type CommandEngine = External<Program>;
+
+/// The program and its process.
+pub struct Program {
+    engine: String,
+    argv: Vec<String>,
+    config: Value,
+    timeout: Duration,
+    clock: Arc<dyn Clock>,
+    process: Mutex<Option<Arc<Process>>>,
+    /// When the newest start was, by `Clock::elapsed`.
+    started: AsyncMutex<Option<Duration>>,
+}
+
+/// Without the arguments and `config`, which may hold a key.
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program")
+            .field("program", &self.argv.first())
+            .finish_non_exhaustive()
+    }
+}
+
+impl CommandEngine {
+    /// The engine that this program is: its path or name, then its arguments. It is not started yet.
+    pub fn new(
+        settings: EngineSettings,
+        command: Vec<String>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, EngineFault> {
+        if command.first().is_none_or(String::is_empty) {
+            return Err(failed(format!(
+                "the engine `{}` has an empty `command`; write it as in `[\"python3\", \"engine.py\"]`",
+                settings.id
+            )));
+        }
+        let program = Program {
+            engine: settings.id.clone(),
+            argv: command,
+            config: settings.config.clone(),
+            timeout: settings.bound(),
+            clock,
+            process: Mutex::default(),
+            started: AsyncMutex::default(),
+        };
+        Ok(Self::over(program, settings))
+    }
+}
+
+impl Program {
+    /// The process that runs, started anew where none does.
+    async fn process(&self) -> Result<Arc<Process>, EngineFault> {
+        if let Ok(process) = self.running() {
+            return Ok(process);
+        }
+        let mut started = self.started.lock().await;
+        let why = match self.running() {
+            Ok(process) => return Ok(process),
+            Err(why) => why,
+        };
+        let now = self.clock.elapsed();
+        let wait = started.map_or(Duration::ZERO, |last| (last + START_GAP).saturating_sub(now));
+        if !wait.is_zero() {
+            let seconds = wait.as_secs_f64().ceil();
+            return Err(failed(format!("{why}; Quipu can start it again in {seconds} s")));
+        }
+        *started = Some(now);
+        let (engine, argv) = (self.engine.clone(), self.argv.clone());
+        let start = tokio::task::spawn_blocking(move || Process::start(&engine, &argv));
+        let process = start
+            .await
+            .map_err(|error| failed(format!("it could not be started: {error}")))?;
+        let process = Arc::new(process.map_err(failed)?);
+        *lock(&self.process) = Some(Arc::clone(&process));
+        Ok(process)
+    }
+
+    /// The running process, or why there is none.
+    fn running(&self) -> Result<Arc<Process>, String> {
+        let process = lock(&self.process).clone();
+        let process = process.ok_or("it could not be started")?;
+        match process.over() {
+            Some(why) => Err(why),
+            None => Ok(process),
+        }
+    }
+
+    async fn answer(&self, call: &Call<'_>) -> Result<Map<String, Value>, EngineFault> {
+        let process = self.process().await?;
+        let conversation = &call.turn.conversation;
+        if call.hook != Hook::Bootstrap && !process.has_booted(conversation) {
+            // A process that was started anew knows nothing of a conversation that the one before it served.
+            let members = [("config".to_owned(), self.config.clone())];
+            let bootstrap = Call {
+                hook: Hook::Bootstrap,
+                turn: call.turn,
+                messages: &[],
+                members: members.into_iter().collect(),
+            };
+            Answer::read(process.exchange(&bootstrap).await?)?;
+            process.note_booted(conversation);
+        }
+        let answer = process.exchange(call).await?;
+        if call.hook == Hook::Bootstrap && !answer.contains_key("error") {
+            process.note_booted(conversation);
+        }
+        Ok(answer)
+    }
+}
+
+#[async_trait]
+impl Transport for Program {
+    async fn exchange(&self, call: Call<'_>) -> Result<Map<String, Value>, EngineFault> {
+        tokio::select! {
+            answer = self.answer(&call) => answer,
+            () = self.clock.sleep(self.timeout) => {
+                if let Ok(process) = self.running() {
+                    process.note_silence(self.clock.elapsed());
+                }
+                Err(EngineFault::TimedOut(self.timeout.as_millis()))
+            }
+        }
+    }
+}

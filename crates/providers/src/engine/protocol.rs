@@ -1,0 +1,149 @@
+//! The JSON of a call and of its answer, the same over every transport.
+//!
+//! Owns: protocol 1: names, shapes, bounds, and how much of an engine's words a fault quotes. Never: messages (`messages`), bytes on a
+//! pipe or a socket.
+
+use std::fmt;
+
+use ports::context_engine::{EngineFault, TurnMeta};
+use serde_json::{Map, Value, json};
+
+const PROTOCOL: u64 = 1;
+/// The most bytes of a call or an answer.
+pub(super) const BYTES_MAX: usize = 64 << 20;
+/// The most characters of an engine's own words in a fault.
+const QUOTE_CHARS_MAX: usize = 200;
+
+/// A hook by its name in the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hook {
+    Bootstrap,
+    Ingest,
+    Assemble,
+    Compact,
+    AfterTurn,
+    PrepareSubagentSpawn,
+    OnSubagentEnded,
+}
+
+impl Hook {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Bootstrap => "bootstrap",
+            Self::Ingest => "ingest",
+            Self::Assemble => "assemble",
+            Self::Compact => "compact",
+            Self::AfterTurn => "after_turn",
+            Self::PrepareSubagentSpawn => "prepare_subagent_spawn",
+            Self::OnSubagentEnded => "on_subagent_ended",
+        }
+    }
+}
+
+impl fmt::Display for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One call of a hook.
+#[derive(Debug)]
+pub struct Call<'a> {
+    pub(super) hook: Hook,
+    pub(super) turn: &'a TurnMeta,
+    pub(super) messages: &'a [Value],
+    /// What this hook alone has.
+    pub(super) members: Map<String, Value>,
+}
+
+impl Call<'_> {
+    /// The JSON text on one line, without the line feed.
+    pub(super) fn body(&self, id: u64) -> Result<Vec<u8>, EngineFault> {
+        let mut body = json!({
+            "protocol": PROTOCOL,
+            "id": id,
+            "hook": self.hook.name(),
+            "conversation": self.turn.conversation,
+            "model": self.turn.model,
+            "turn": self.turn.turn,
+            "limit_tokens": self.turn.limit_tokens,
+            "messages": self.messages,
+        });
+        if let Value::Object(body) = &mut body {
+            body.extend(self.members.clone());
+        }
+        let body = body.to_string().into_bytes();
+        if body.len() > BYTES_MAX {
+            return Err(failed(format!(
+                "the call would be longer than {} MiB; Quipu does not send it",
+                BYTES_MAX >> 20
+            )));
+        }
+        Ok(body)
+    }
+}
+
+/// What an engine answered.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Answer {
+    pub(super) messages: Option<Vec<Value>>,
+    /// What the engine claims; 0 where it claims nothing.
+    pub(super) tokens: usize,
+    pub(super) engine_id: Option<String>,
+    pub(super) owns_compaction: Option<bool>,
+}
+
+impl Answer {
+    pub(super) fn read(mut answer: Map<String, Value>) -> Result<Self, EngineFault> {
+        let mut take = |key: &str| answer.get_mut(key).map(Value::take).unwrap_or_default();
+        let error = take("error");
+        if !error.is_null() {
+            let said = error.as_str().map_or_else(|| error.to_string(), str::to_owned);
+            return Err(failed(format!("it answered with an error: {}", quote(&said))));
+        }
+        let messages = match take("messages") {
+            Value::Null => None,
+            Value::Array(messages) => Some(messages),
+            _ => return Err(failed("`messages` of its answer is not a list")),
+        };
+        let tokens = take("tokens").as_u64().unwrap_or(0);
+        let engine = take("engine");
+        let engine_id = engine["id"].as_str().filter(|id| !id.is_empty());
+        Ok(Self {
+            messages,
+            tokens: usize::try_from(tokens).unwrap_or(usize::MAX),
+            engine_id: engine_id.map(str::to_owned),
+            owns_compaction: engine["owns_compaction"].as_bool(),
+        })
+    }
+}
+
+/// An answer's id and the answer, or what is wrong with the text.
+pub(super) fn parsed(text: &[u8]) -> Result<(u64, Map<String, Value>), String> {
+    let shown = || {
+        quote(&String::from_utf8_lossy(
+            &text[..text.len().min(4 * QUOTE_CHARS_MAX)],
+        ))
+    };
+    let answer: Map<String, Value> = serde_json::from_slice(text)
+        .map_err(|error| format!("is not a JSON object ({error}): `{}`", shown()))?;
+    match answer.get("id").and_then(Value::as_u64) {
+        Some(id) => Ok((id, answer)),
+        None => Err(format!("has no `id`: `{}`; repeat the `id` of the call", shown())),
+    }
+}
+
+/// The first characters of an engine's own words, on one line.
+pub(super) fn quote(said: &str) -> String {
+    let words: Vec<&str> = said.split_whitespace().collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(QUOTE_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None if line.is_empty() => "nothing".to_owned(),
+        None => line,
+    }
+}
+
+pub(super) fn failed(reason: impl Into<String>) -> EngineFault {
+    EngineFault::Failed(reason.into())
+}
