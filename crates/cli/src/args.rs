@@ -1,11 +1,13 @@
 //! What can be typed: commands, options, and their help.
 
+mod context;
 mod knowledge;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use context::{LiveArgs, LiveContext, LiveOf};
 pub(crate) use knowledge::{KnowledgeArgs, KnowledgeCommand};
 
 /// Whose memory it is where nobody is named: the one person's who runs Quipu.
@@ -489,91 +491,4 @@ pub(crate) struct ContextArgs {
     pub(crate) recover: Option<String>,
     #[command(subcommand)]
     pub(crate) live: Option<LiveContext>,
-}
-
-/// A conversation of the running system.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct LiveArgs {
-    /// Its id: your name for it, or that of the header `x-quipu-conversation`
-    #[arg(value_name = "CONVERSATION")]
-    pub(crate) conversation: String,
-    #[command(flatten)]
-    pub(crate) of: LiveOf,
-}
-
-/// Whose conversation.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct LiveOf {
-    /// The user of the conversation
-    #[arg(long, value_name = "ID")]
-    pub(crate) user: Option<String>,
-    #[command(flatten)]
-    pub(crate) scope: ScopeArgs,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum LiveContext {
-    /// List conversations
-    List(LiveOf),
-    /// Show what the model sees of a conversation
-    Show(LiveArgs),
-    /// Show how full a conversation is, its summaries and its warnings
-    Stats(LiveArgs),
-    /// Compact a conversation now
-    Compact(LiveArgs),
-    /// Print a message (m17), or all messages that a summary stands for (n3), as they were sent
-    Recover {
-        #[command(flatten)]
-        live: LiveArgs,
-        id: String,
-    },
-    /// Find messages that hold all the words, compacted ones included
-    Find {
-        #[command(flatten)]
-        live: LiveArgs,
-        #[arg(required = true)]
-        words: Vec<String>,
-    },
-    /// Keep a message verbatim through every compaction
-    Pin {
-        #[command(flatten)]
-        live: LiveArgs,
-        /// The message: m17
-        id: String,
-        /// Keep it no longer
-        #[arg(long)]
-        off: bool,
-    },
-    /// Copy a conversation under another name
-    Fork {
-        #[command(flatten)]
-        live: LiveArgs,
-        /// The name of the copy
-        to: String,
-        /// Copy only what came before this message: m17
-        #[arg(long, value_name = "ID")]
-        before: Option<String>,
-    },
-    /// Go on from just before a message
-    Rewind {
-        #[command(flatten)]
-        live: LiveArgs,
-        /// The message: m17
-        to: String,
-    },
-}
-
-impl LiveContext {
-    /// Whose conversation it is about.
-    pub(crate) fn of(&self) -> &LiveOf {
-        match self {
-            Self::List(of) => of,
-            Self::Show(live) | Self::Stats(live) | Self::Compact(live) => &live.of,
-            Self::Recover { live, .. }
-            | Self::Find { live, .. }
-            | Self::Pin { live, .. }
-            | Self::Fork { live, .. }
-            | Self::Rewind { live, .. } => &live.of,
-        }
-    }
 }

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use context::flush;
 use context::policy::Policy;
@@ -13,7 +14,9 @@ use conversation::flush::Keeping;
 use conversation::{Contexts, name_of};
 use memory::Engine;
 use model::Name;
+use ports::context_engine::ContextEngine;
 use ports::{Chat, Clock, Conversations, Ids};
+use providers::{CommandEngine, EngineSettings, HttpEngine};
 use proxy::{Direct, DirectParts};
 
 use crate::args::DEFAULT_USER;
@@ -31,7 +34,8 @@ pub(crate) fn contexts(
     clock: &Arc<dyn Clock>,
 ) -> Result<Contexts, Failure> {
     let keys = &config.context;
-    let plain = Parts::plain(logs, policy(config)?, clock.clone());
+    let mut plain = Parts::plain(logs, policy(config)?, clock.clone());
+    plain.chosen.plugin = plugin(config, clock)?;
     let keeping = (!keys.flush_file.is_empty()).then(|| Keeping {
         policy: flush::Policy::default(),
         place: Arc::new(Mutex::new(MemoryFile::at(Path::new(&keys.flush_file)))),
@@ -54,10 +58,16 @@ fn policy(config: &Config) -> Result<Policy, Failure> {
             "context.{key}: must be between 1 and 100, not {percent}"
         ))),
     };
-    let mut policy = Policy::preset(&keys.engine).ok_or_else(|| {
-        Failure::usage(format!("context.engine: there is no engine `{}`", keys.engine))
-            .hint(format!("there are {}", Policy::PRESETS.join(", ")))
-    })?;
+    let mut policy = match Policy::preset(&keys.engine) {
+        Some(policy) => policy,
+        None if keys.engines.iter().any(|engine| engine.name == keys.engine) => Policy::quipu(),
+        None => {
+            let names = keys.engines.iter().map(|engine| engine.name.as_str());
+            let names: Vec<&str> = Policy::PRESETS.into_iter().chain(names).collect();
+            let unknown = Failure::usage(format!("context.engine: there is no engine `{}`", keys.engine));
+            return Err(unknown.hint(format!("use one of: {}", names.join(", "))));
+        }
+    };
     if keys.compact_at_percent > 0 {
         let share = percent("compact_at_percent", keys.compact_at_percent)?;
         // The other shares keep their distance.
@@ -76,6 +86,36 @@ fn policy(config: &Config) -> Result<Policy, Failure> {
         policy.warn_at = thresholds.collect::<Result<_, Failure>>()?;
     }
     Ok(policy)
+}
+
+/// The engine of the user's own, where the configuration chooses one.
+fn plugin(config: &Config, clock: &Arc<dyn Clock>) -> Result<Option<Arc<dyn ContextEngine>>, Failure> {
+    let keys = &config.context;
+    if Policy::preset(&keys.engine).is_some() {
+        return Ok(None);
+    }
+    let Some(engine) = keys.engines.iter().find(|engine| engine.name == keys.engine) else {
+        return Ok(None);
+    };
+    let settings = EngineSettings {
+        owns_compaction: engine.owns_compaction,
+        timeout: Duration::from_millis(engine.timeout_ms.into()),
+        config: engine.config.clone().into(),
+        ..EngineSettings::new(&engine.name)
+    };
+    let wrong = |problem: String| Failure::usage(format!("context.engines `{}`: {problem}", engine.name));
+    let made: Arc<dyn ContextEngine> = match (engine.command.is_empty(), engine.url.is_empty()) {
+        (false, true) => {
+            let made = CommandEngine::new(settings, engine.command.clone(), clock.clone());
+            Arc::new(made.map_err(|fault| wrong(fault.to_string()))?)
+        }
+        (true, false) => {
+            let made = HttpEngine::new(settings, &engine.url, clock.clone());
+            Arc::new(made.map_err(|fault| wrong(fault.to_string()))?)
+        }
+        _ => return Err(wrong("give either `command` or `url`".to_owned())),
+    };
+    Ok(Some(made))
 }
 
 /// Whose memory it is where a request does not say. Without tokens only the person at this machine is served: whose the command line's

@@ -96,6 +96,7 @@ impl World {
             open_index(&root.join("index"), embedder.id().clone()).map_err(memory::EngineError::from)?;
         let gates = Arc::new(Gates::new(clock.clone()).idle_after(READING_TIME));
         let chat = chat(config, &clock, &gates)?;
+        let contexts = contexts::contexts(config, ledger.clone(), chat.clone(), &clock)?;
         let offline = background::Parts {
             runs: ledger.clone(),
             chat: chat.clone(),
@@ -119,9 +120,8 @@ impl World {
             ids: ids.clone(),
         };
         let (embedder, chat) = (parts.embedder.clone(), parts.chat.clone());
-        let summaries = chat.clone();
         let engine = Engine::start(parts, settings).await?;
-        let knowledge = Knowledge::new(memory::library::Parts {
+        let library = memory::library::Parts {
             engine: engine.clone(),
             vault: vault.clone(),
             shelf: vault,
@@ -129,11 +129,8 @@ impl World {
             chat,
             clock: clock.clone(),
             ids: ids.clone(),
-        });
-        if let Err(error) = knowledge.sweep().await {
-            tracing::warn!(%error, "what unfinished uploads left behind is not removed");
-        }
-        let contexts = contexts::contexts(config, ledger.clone(), summaries, &clock)?;
+        };
+        let knowledge = swept(library).await;
         let direct = contexts::direct(&contexts, &engine, root, config, (&clock, &ids));
         let world = Self {
             engine,
@@ -189,6 +186,15 @@ impl World {
         // They hold the engine, which holds whom it tells of events: until it has ended, what it writes calls for runs.
         self.offline.register(Vec::new());
     }
+}
+
+/// The library of documents, without the remains of unfinished uploads.
+async fn swept(library: memory::library::Parts) -> Knowledge {
+    let knowledge = Knowledge::new(library);
+    if let Err(error) = knowledge.sweep().await {
+        tracing::warn!(%error, "remains of unfinished uploads could not be removed");
+    }
+    knowledge
 }
 
 /// The folder's history. One that is there is known also when it is not to be written: what is forgotten leaves it.

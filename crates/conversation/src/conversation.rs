@@ -3,13 +3,15 @@
 //! Owns: the sent log and the context session side by side, folded from one log of records. Invariant: the log alone gives the same
 //! conversation. Never: keeping the log (`store`), sending, choosing what leaves a view (`context`).
 
+mod compact;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use context::budget::{Budget, OverBudget};
 use context::event::Event as ViewEvent;
-use context::ladder::{Attempt, Ladder};
+use context::ladder::Attempt;
 use context::plan::Trigger;
 use context::policy::Policy;
 use context::session::Session;
@@ -20,15 +22,13 @@ use ports::NewRecord;
 use prefix::Digest;
 use prefix::canon;
 use prefix::chain::{Chain, ConversationId};
-use prefix::compose;
 use prefix::shadow::{Event, Reason, Shadow};
 use transcript::dialect::{self, Dialect};
 use transcript::{Block, Item, ItemId, Role};
 
 use crate::hooks::Health;
 use crate::log::{self, Logged};
-use crate::store;
-use crate::whose::Whose;
+use crate::whose::{self, Whose};
 
 /// What is known of a conversation.
 #[derive(Debug, Clone)]
@@ -132,7 +132,7 @@ impl Conversation {
 
     /// `APP/PROJECT/SESSION`.
     pub fn identity(&self) -> ConversationId {
-        store::identity(&self.key.scope, &self.key.session)
+        whose::identity(&self.key.scope, &self.key.session)
     }
 
     /// A turn begins.
@@ -144,59 +144,6 @@ impl Conversation {
     /// Nobody talks, and no tool is awaited.
     pub fn is_at_rest(&self) -> bool {
         self.open.load(Ordering::Acquire) == 0 && self.session.pending().is_empty()
-    }
-
-    /// Whether to compact now, while nobody waits.
-    pub fn is_due(&self, budget: &Budget) -> bool {
-        Ladder::new(*budget, Trigger::Idle).next(&self.session).is_some()
-    }
-
-    /// What to ask the conversation's own model before that, and how long its answer may be, in tokens; none where no stretch
-    /// would be replaced by words.
-    pub fn summary_prompt(&self, budget: &Budget) -> Option<(String, usize)> {
-        let plan = Ladder::new(*budget, Trigger::Idle).next(&self.session)?;
-        let stays = plan.leaves.last()? + 1;
-        let end = self.session.frontier().get(stays)?.item.prose();
-        let tokens_max = plan.node_tokens_max / 2;
-        Some((context::prompt::summary_of_above(&end, tokens_max), tokens_max))
-    }
-
-    /// Compacts, and begins an epoch with that; nothing where it is not due. `now` is noted where something changed.
-    pub fn compact(
-        &mut self,
-        budget: &Budget,
-        trigger: Trigger,
-        summary: Option<&str>,
-        now: Timestamp,
-    ) -> Vec<NewRecord> {
-        let mut ladder = Ladder::new(*budget, trigger);
-        let mut records = self.take_appended();
-        let before = records.len();
-        while let Some(plan) = ladder.next(&self.session) {
-            let tokens = self.session.tokens();
-            let events = self.session.commit(&plan, summary);
-            let recorded = events.iter().flatten().cloned();
-            records.extend(recorded.map(|event| self.apply(&Logged::View(event))));
-            let gain = events
-                .is_ok()
-                .then(|| tokens.saturating_sub(self.session.tokens()));
-            ladder.tell(plan, gain);
-        }
-        let attempts = ladder.finish(&mut self.session);
-        self.compacted(attempts, now);
-        if records.len() > before {
-            let epoch = compose::renewal(&self.shadow, &self.edits(), vec![Reason::Compaction]);
-            records.push(self.apply(&Logged::Sent(epoch)));
-        }
-        records
-    }
-
-    /// Notes what a compaction did.
-    pub(crate) fn compacted(&mut self, attempts: Vec<Attempt>, now: Timestamp) {
-        if attempts.iter().any(|attempt| attempt.gain.is_some()) {
-            self.last_result = Some(attempts);
-            self.last_compaction = Some(now);
-        }
     }
 
     /// A message that the next request will carry.
@@ -247,7 +194,8 @@ impl Conversation {
             }
             Logged::Sent(event) => {
                 // The record of a message that waited holds its item already.
-                let waited = matches!(event, Event::Message { bytes, .. } if self.appended.first() == Some(bytes));
+                let waited =
+                    matches!(event, Event::Message { bytes, .. } if self.appended.first() == Some(bytes));
                 if waited {
                     self.appended.remove(0);
                 }

@@ -43,13 +43,15 @@ impl Health {
         &self.faults
     }
 
+    /// The engine gave a view: its faults before it no longer count.
+    pub(crate) fn gave_a_view(&mut self) {
+        self.faults_in_a_row = 0;
+    }
+
     /// Notes how a hook went.
     pub(crate) fn note<T>(&mut self, result: Result<T, EngineFault>) -> Option<T> {
         match result {
-            Ok(value) => {
-                self.faults_in_a_row = 0;
-                Some(value)
-            }
+            Ok(value) => Some(value),
             Err(fault) => {
                 tracing::warn!(%fault, "the context engine failed: Quipu's own engine takes its place");
                 self.faults_in_a_row += 1;

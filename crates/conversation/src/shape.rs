@@ -131,6 +131,7 @@ impl Conversation {
             own.reason = own.reason.or(self.changed(&own.edits, arrived));
             return Ok(own);
         };
+        self.health.gave_a_view();
         let view = verify::view(
             &source,
             made,

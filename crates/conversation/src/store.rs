@@ -3,9 +3,11 @@
 //! Owns: the index of chains, the conversations in memory, their logs on disk, how many bytes are held. Invariant: a conversation leaves
 //! memory only when all of it is on disk and nobody uses it; it is read again when it is needed. Never: deciding what is sent.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod held;
+
+use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use context::policy::Policy;
@@ -19,18 +21,11 @@ use transcript::dialect::Dialect;
 use crate::conversation::Conversation;
 use crate::log::{self, Logged};
 use crate::responses::{Place, Responses};
-use crate::whose::{self, BEGINNING, Whose};
+use crate::whose::{self, BEGINNING, Whose, identity, session_of};
+use held::{COPIES, Held, Known};
 
 /// Conversations without a name that are found again after a restart: the newest of each tenant.
 const RESTORED_MAX: usize = 256;
-/// Conversations whose chains are known; a client that comes back to an older one that it did not name begins anew.
-const KNOWN_MAX: usize = 512;
-/// How many are dropped when there are too many, so that it does not happen at each request.
-const DROPPED: usize = 64;
-/// The most that conversations may hold in memory together, in bytes; one that is in use may be larger by itself.
-const HELD_BYTES_MAX: usize = 64 << 20;
-/// A message stands in memory as it was sent and as an item, its JSON and its blocks.
-const COPIES: usize = 3;
 const RECORDS_MAX: usize = 200_000;
 /// Conversations of a tenant that a list looks at.
 const LISTED_MAX: usize = 10_000;
@@ -56,26 +51,6 @@ pub struct Store {
     responses: Mutex<Responses>,
     /// One at a time reads the disk. The tenants whose newest conversations were read.
     loading: tokio::sync::Mutex<BTreeSet<Scope>>,
-}
-
-#[derive(Debug, Default)]
-struct Held {
-    index: chain::Conversations,
-    known: BTreeMap<ConversationId, Known>,
-    uses: u64,
-    bytes: usize,
-}
-
-#[derive(Debug)]
-struct Known {
-    /// None while it is on disk alone.
-    conversation: Option<Shared>,
-    whose: Whose,
-    used: u64,
-    bytes: usize,
-    /// Records that there are, and those of them that are on disk.
-    records: u64,
-    written: Arc<AtomicU64>,
 }
 
 impl Store {
@@ -292,9 +267,7 @@ impl Store {
         if let Some(before) = held.known.insert(id, known) {
             held.bytes -= before.bytes;
         }
-        if held.known.len() > KNOWN_MAX {
-            held.forget_oldest();
-        }
+        held.forget_oldest();
         held.shrink();
         shared
     }
@@ -519,62 +492,4 @@ impl Store {
         let known = held.known.get(id)?;
         Some((known.conversation.clone(), known.whose.clone()))
     }
-}
-
-impl Held {
-    fn forget(&mut self, id: &ConversationId) {
-        if let Some(known) = self.known.remove(id) {
-            self.bytes -= known.bytes;
-        }
-        self.index.forget(id);
-    }
-
-    fn by_use(&self) -> Vec<ConversationId> {
-        let mut by_use: Vec<_> = self
-            .known
-            .iter()
-            .map(|(id, known)| (known.used, id.clone()))
-            .collect();
-        by_use.sort_unstable();
-        by_use.into_iter().map(|(_, id)| id).collect()
-    }
-
-    fn forget_oldest(&mut self) {
-        for id in self.by_use().into_iter().take(DROPPED) {
-            self.forget(&id);
-        }
-    }
-
-    /// Lets go of the messages of those that nobody uses, the longest unused first, until what is left may be held.
-    fn shrink(&mut self) {
-        if self.bytes <= HELD_BYTES_MAX {
-            return;
-        }
-        for id in self.by_use() {
-            let Some(known) = self.known.get_mut(&id) else {
-                continue;
-            };
-            let is_unused = known
-                .conversation
-                .as_ref()
-                .is_some_and(|shared| Arc::strong_count(shared) == 1);
-            if is_unused && known.written.load(Ordering::Acquire) >= known.records {
-                known.conversation = None;
-                self.bytes -= std::mem::take(&mut known.bytes);
-            }
-            if self.bytes <= HELD_BYTES_MAX {
-                return;
-            }
-        }
-    }
-}
-
-/// `APP/PROJECT/SESSION`.
-pub fn identity(scope: &Scope, session: &SessionId) -> ConversationId {
-    ConversationId(format!("{}/{}/{session}", scope.app, scope.project))
-}
-
-/// The session of an identity: names of apps and projects have no slash.
-fn session_of(id: &ConversationId) -> &str {
-    id.0.splitn(3, '/').nth(2).unwrap_or_default()
 }

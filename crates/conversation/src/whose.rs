@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use model::{Name, Owner, Scope, SessionId};
 use prefix::Digest;
-use prefix::chain;
+use prefix::chain::{self, ConversationId};
 
 /// Conversations that a client did not name begin so; what follows orders them by the time of their beginning.
 pub const BEGINNING: &str = "px-";
@@ -117,6 +117,16 @@ pub fn name_of(text: &str) -> Option<Name> {
         encoded = format!("{ENCODED}-h{digest}");
     }
     Name::parse(&encoded).ok()
+}
+
+/// `APP/PROJECT/SESSION`.
+pub fn identity(scope: &Scope, session: &SessionId) -> ConversationId {
+    ConversationId(format!("{}/{}/{session}", scope.app, scope.project))
+}
+
+/// The session of an identity: names of apps and projects have no slash.
+pub(crate) fn session_of(id: &ConversationId) -> &str {
+    id.0.splitn(3, '/').nth(2).unwrap_or_default()
 }
 
 #[cfg(test)]

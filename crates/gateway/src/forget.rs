@@ -49,10 +49,13 @@ pub(crate) async fn delete(
             Forget::OwnerInSession(session, owner)
         }
     };
-    let proxy = gateway.proxy.clone();
+    let (proxy, direct) = (gateway.proxy.clone(), gateway.direct.clone());
     let forgot = gateway
         .see_through(async move {
             let forgot = engine.forget(what).await?;
+            if let Some(direct) = direct {
+                direct.contexts().store().reload(&scope).await;
+            }
             if let Some(proxy) = proxy {
                 proxy.forgotten(&scope).await;
             }

@@ -188,13 +188,7 @@ impl Closing {
         let mut conversation = self.shared.lock().await;
         let id = conversation.identity();
         let last = self.proxy.beside.take_last(&id);
-        let observed = prompt.map(|prompt_tokens| Observed {
-            last_tokens: last.as_ref().map_or(0, |last| last.tokens),
-            prompt_tokens,
-            cached_tokens: usize_of(usage.cached_tokens).unwrap_or(0),
-            others_between: last.as_ref().is_some_and(|last| last.turn + 1 != self.turn),
-            cache: self.frame.kind.profile().cache(false),
-        });
+        let observed = prompt.map(|prompt_tokens| self.observed(outcome, last.as_ref(), prompt_tokens));
         let verdict = observed
             .filter(|_| usage.cached_tokens.is_some() && self.frame.kind.is_known())
             .map(|observed| diverge::classify(last.as_ref().map(|last| &last.outline), &outline, &observed));
@@ -245,6 +239,17 @@ impl Closing {
         };
         drop(conversation);
         self.proxy.measures.record(measured);
+    }
+
+    /// What the server said of its cache.
+    fn observed(&self, outcome: &Outcome, last: Option<&Last>, prompt_tokens: usize) -> Observed {
+        Observed {
+            last_tokens: last.map_or(0, |last| last.tokens),
+            prompt_tokens,
+            cached_tokens: usize_of(outcome.usage.cached_tokens).unwrap_or(0),
+            others_between: last.is_some_and(|last| last.turn + 1 != self.turn),
+            cache: self.frame.kind.profile().cache(false),
+        }
     }
 
     /// Takes the replies into the conversation; whoever goes on from this response finds it.

@@ -2,12 +2,20 @@
 //!
 //! Owns: these requests, their bounds and answers. Never: choosing what a model sees.
 
+mod answers;
+
 use model::{Name, Scope, SessionId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{Invalid, scope};
+
+pub use answers::{
+    AfterTurnData, AppendData, ArchiveItem, ArchivesData, AssembleData, CompactData, ContextStatsData,
+    ConversationsData, DoneData, ExpandData, GuardData, OriginalItem, OriginalsData, SpawnData, StepItem,
+    ToolsData, ViewData, ViewItem,
+};
 
 /// Messages that one request may append.
 const MESSAGES_MAX: usize = 1_000;
@@ -331,125 +339,6 @@ fn window(tokens: Option<u32>) -> Result<Option<usize>, Invalid> {
     }
 }
 
-/// The ids of appended messages, in order.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct AppendData {
-    pub ids: Vec<String>,
-}
-
-/// A request for your model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct AssembleData {
-    /// Send exactly these, in this order. In the dialect `openai` the system text is the first.
-    #[schema(value_type = Vec<Object>)]
-    pub messages: Vec<Value>,
-    /// The system text, in dialects that have a field for it.
-    pub system: Option<String>,
-    #[schema(value_type = Vec<Object>)]
-    pub tools: Vec<Value>,
-    /// Tokens of the messages, without system text, tools and memory.
-    pub tokens: usize,
-    /// The most that they may have.
-    pub limit_tokens: usize,
-    /// Whether something left the view for this request.
-    pub compacted: bool,
-    /// Why the request does not extend the last one; empty where the server's cache stays warm.
-    pub reasons: Vec<String>,
-    /// The ids of the memories that were added.
-    pub memory_ids: Vec<String>,
-    /// The context is nearly full.
-    pub warning: Option<String>,
-}
-
-/// The id of a recorded reply.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct AfterTurnData {
-    pub id: String,
-}
-
-/// What a compaction did.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct CompactData {
-    pub tokens_before: usize,
-    pub tokens_after: usize,
-    /// Each step that was tried.
-    pub steps: Vec<StepItem>,
-}
-
-/// One step of a compaction.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct StepItem {
-    /// `mask`, `compact`, `fold`, `strip` or `bare`.
-    pub effort: String,
-    /// Tokens; none where the step would have saved too little.
-    pub saved_tokens: Option<usize>,
-}
-
-/// The figures of a conversation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct ContextStatsData {
-    pub model: String,
-    /// Tokens of the view.
-    pub tokens: usize,
-    /// Tokens of system text and tools in the last request.
-    pub head_tokens: usize,
-    pub limit_tokens: Option<usize>,
-    pub window_tokens: Option<usize>,
-    /// Of the limit.
-    pub used_percent: Option<f64>,
-    pub is_near_limit: bool,
-    pub is_critical: bool,
-    /// Messages in view, summaries included.
-    pub messages: usize,
-    pub messages_ever: u64,
-    pub messages_peak: usize,
-    pub summaries: usize,
-    pub summaries_tokens: usize,
-    pub compactions: usize,
-    pub masked_results: usize,
-    pub saved_tokens: usize,
-    /// In the configured zone; none before the first since the start.
-    pub last_compaction: Option<String>,
-    /// How often the prefix was given up, and why the last time.
-    pub epoch: u64,
-    pub reasons: Vec<String>,
-    /// Warnings that hold now.
-    pub warnings: usize,
-    /// Faults of a plug-in context engine, the newest last.
-    pub engine_faults: Vec<String>,
-}
-
-/// Whether a request may go out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct GuardData {
-    /// `ok`, `warn` or `block`.
-    pub verdict: String,
-    pub window_tokens: usize,
-    pub used_tokens: usize,
-    pub remaining_tokens: i64,
-    pub used_percent: f64,
-    pub message: Option<String>,
-}
-
-/// The view: what the model sees of the conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ViewData {
-    pub messages: Vec<ViewItem>,
-}
-
-/// One message of the view.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ViewItem {
-    /// `m17` for a message, `n3` for a summary.
-    pub id: String,
-    /// `system`, `user`, `assistant` or `tool`.
-    pub role: String,
-    pub tokens: usize,
-    pub pinned: bool,
-    /// Its words, calls and results.
-    pub text: String,
-}
-
 /// Conversations of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -480,75 +369,6 @@ impl ConversationsQuery {
         }
         Ok((scope, user, self.limit as usize))
     }
-}
-
-/// The ids of conversations, the last by name first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ConversationsData {
-    pub conversations: Vec<String>,
-}
-
-/// The summaries in view.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ArchivesData {
-    pub archives: Vec<ArchiveItem>,
-}
-
-/// One summary.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ArchiveItem {
-    /// `n3`.
-    pub id: String,
-    /// Ranges of messages that it stands for: `m0-m16`.
-    pub covers: Vec<String>,
-    pub tokens_before: usize,
-    pub tokens_after: usize,
-    /// `threshold`, `idle`, `manual` or `overflow`.
-    pub reason: String,
-    /// What the model sees in their place.
-    pub text: String,
-}
-
-/// Originals, oldest first; of a search, the newest first.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct OriginalsData {
-    pub messages: Vec<OriginalItem>,
-}
-
-/// One original.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct OriginalItem {
-    pub id: String,
-    /// As it was sent.
-    #[schema(value_type = Object)]
-    pub message: Value,
-}
-
-/// Done.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct DoneData {
-    pub conversation_id: String,
-}
-
-/// The messages that a sub-agent starts with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct SpawnData {
-    #[schema(value_type = Vec<Object>)]
-    pub messages: Vec<Value>,
-}
-
-/// Tools to offer to your model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct ToolsData {
-    #[schema(value_type = Vec<Object>)]
-    pub tools: Vec<Value>,
-}
-
-/// The result of a tool call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ExpandData {
-    /// Give this to the model as the tool's result.
-    pub text: String,
 }
 
 /// In which dialect tools are written.

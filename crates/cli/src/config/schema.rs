@@ -94,6 +94,36 @@ pub(crate) struct Context {
     /// A command that is told of compactions.
     pub(crate) on_compact: Vec<String>,
     pub(crate) dangerous_instructions: Dangerous,
+    /// Engines of the user's own.
+    pub(crate) engines: Vec<ContextEngine>,
+}
+
+/// A context engine in another process.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ContextEngine {
+    pub(crate) name: String,
+    /// A program and its arguments; or else `url`.
+    pub(crate) command: Vec<String>,
+    pub(crate) url: String,
+    /// The engine compacts by itself.
+    pub(crate) owns_compaction: bool,
+    pub(crate) timeout_ms: u32,
+    /// The engine's own settings.
+    pub(crate) config: serde_json::Map<String, serde_json::Value>,
+}
+
+impl Default for ContextEngine {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            command: Vec::new(),
+            url: String::new(),
+            owns_compaction: false,
+            timeout_ms: 5_000,
+            config: serde_json::Map::new(),
+        }
+    }
 }
 
 /// What becomes of an instruction file that matches a dangerous pattern.
@@ -117,6 +147,7 @@ impl Default for Context {
             flush_file: String::new(),
             on_compact: Vec::new(),
             dangerous_instructions: Dangerous::default(),
+            engines: Vec::new(),
         }
     }
 }

@@ -109,6 +109,10 @@ async fn any_value_in_any_field_has_an_answer() {
                 }
                 let (status, code, message) = reply.error();
                 let shown: String = value.to_string().chars().take(40).collect();
+                if path.ends_with("/fork") && status == 409 {
+                    // The copy of an earlier request.
+                    continue;
+                }
                 assert!(
                     matches!(status, 404 | 422),
                     "{path} {field}={shown}: {status} {message}"

@@ -33,6 +33,6 @@ fn the_document_is_whole() {
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), count, "every operation has an id of its own");
-    // Four probes, and thirty-six routes in each of two versions.
-    assert_eq!(count, 76);
+    // Four probes, and fifty-four routes in each of two versions.
+    assert_eq!(count, 112);
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::process::Process;
-use super::protocol::{Answer, Call, Hook, failed};
+use super::protocol::{Answer, Call, Hook, error, failed};
 use super::{EngineSettings, External, Transport, lock};
 
 /// From one start to the next: a program that ends at once costs no more.
@@ -29,7 +29,8 @@ pub struct Program {
     config: Value,
     timeout: Duration,
     clock: Arc<dyn Clock>,
-    process: Mutex<Option<Arc<Process>>>,
+    /// The newest process, or why there is none.
+    process: Mutex<Result<Arc<Process>, String>>,
     /// When the newest start was, by `Clock::elapsed`.
     started: AsyncMutex<Option<Duration>>,
 }
@@ -62,7 +63,7 @@ impl CommandEngine {
             config: settings.config.clone(),
             timeout: settings.bound(),
             clock,
-            process: Mutex::default(),
+            process: Mutex::new(Err("it was not started".to_owned())),
             started: AsyncMutex::default(),
         };
         Ok(Self::over(program, settings))
@@ -91,16 +92,15 @@ impl Program {
         let start = tokio::task::spawn_blocking(move || Process::start(&engine, &argv));
         let process = start
             .await
-            .map_err(|error| failed(format!("it could not be started: {error}")))?;
-        let process = Arc::new(process.map_err(failed)?);
-        *lock(&self.process) = Some(Arc::clone(&process));
-        Ok(process)
+            .unwrap_or_else(|error| Err(format!("it could not be started: {error}")));
+        let process = process.map(Arc::new);
+        lock(&self.process).clone_from(&process);
+        process.map_err(failed)
     }
 
     /// The running process, or why there is none.
     fn running(&self) -> Result<Arc<Process>, String> {
-        let process = lock(&self.process).clone();
-        let process = process.ok_or("it could not be started")?;
+        let process = lock(&self.process).clone()?;
         match process.over() {
             Some(why) => Err(why),
             None => Ok(process),
@@ -123,7 +123,7 @@ impl Program {
             process.note_booted(conversation);
         }
         let answer = process.exchange(call).await?;
-        if call.hook == Hook::Bootstrap && !answer.contains_key("error") {
+        if call.hook == Hook::Bootstrap && error(&answer).is_none() {
             process.note_booted(conversation);
         }
         Ok(answer)

@@ -26,6 +26,15 @@ const CHAT_PARTS: [&str; 7] = [
     "audio_url",
     "video_url",
 ];
+/// Parts of a `content` that only Anthropic's messages have.
+const ANTHROPIC_PARTS: [&str; 6] = [
+    "tool_use",
+    "tool_result",
+    "thinking",
+    "redacted_thinking",
+    "image",
+    "document",
+];
 /// What a sub-agent starts with besides the system items. Quipu's own engine has the same numbers.
 const EXPLORER_ITEMS: usize = 10;
 const SUBAGENT_ITEMS: usize = 20;
@@ -63,13 +72,13 @@ pub(super) struct Restored {
 
 impl<'a> Sent<'a> {
     pub(super) fn new(items: &'a [Arc<Item>]) -> Self {
-        let raws = items.iter().filter_map(|item| item.raw.as_deref());
+        let mut raws = items.iter().filter_map(|item| item.raw.as_deref());
         let mut sent = Self {
             items,
             messages: Vec::new(),
             places: Vec::new(),
             by_id: BTreeMap::new(),
-            dialect: raws.filter_map(foreign).next().unwrap_or(Dialect::OpenAi),
+            dialect: raws.find_map(foreign).unwrap_or(Dialect::OpenAi),
         };
         for (index, item) in items.iter().enumerate() {
             let written = written(item, sent.dialect);
@@ -112,10 +121,9 @@ impl<'a> Sent<'a> {
         let mut restored = Vec::new();
         let mut at = 0;
         while let Some(first) = returned.get(at) {
-            let whole = first.place.and_then(|place| {
-                self.whole(place, &returned[at..])
-                    .map(|parts| (place.item, parts))
-            });
+            let whole = first
+                .place
+                .and_then(|place| Some((place.item, whole(place, &returned[at..])?)));
             if let Some((source, parts)) = whole {
                 restored.push(Restored {
                     item: self.joined(source, parts)?,
@@ -161,17 +169,6 @@ impl<'a> Sent<'a> {
             place: Some(self.places[known]),
             is_changed,
         })
-    }
-
-    /// The messages of a whole item, if the list begins with them all, in order.
-    fn whole<'r>(&self, first: Place, list: &'r [Returned]) -> Option<&'r [Returned]> {
-        let parts = list.get(..first.parts)?;
-        let is_next = |(part, returned): (usize, &Returned)| {
-            returned
-                .place
-                .is_some_and(|place| place.item == first.item && place.part == part)
-        };
-        parts.iter().enumerate().all(is_next).then_some(parts)
     }
 
     /// The item of the call, or a new one in its place where a part of it changed.
@@ -223,6 +220,17 @@ impl<'a> Sent<'a> {
             ..item
         })
     }
+}
+
+/// The messages of a whole item, if the list begins with them all, in order.
+fn whole(first: Place, list: &[Returned]) -> Option<&[Returned]> {
+    let parts = list.get(..first.parts)?;
+    let is_next = |(part, returned): (usize, &Returned)| {
+        returned
+            .place
+            .is_some_and(|place| place.item == first.item && place.part == part)
+    };
+    parts.iter().enumerate().all(is_next).then_some(parts)
 }
 
 /// A message of an answer.
@@ -318,6 +326,9 @@ fn pictured(block: Block, from: Dialect, to: Dialect) -> Block {
     let Block::Image(Image { raw }) = block else {
         return block;
     };
+    if from == to {
+        return Block::Image(Image { raw });
+    }
     let alone = Item {
         role: Role::User,
         blocks: vec![Block::Image(Image { raw: raw.clone() })],
@@ -347,18 +358,23 @@ fn is_chat_message(message: &Map<String, Value>) -> bool {
 /// The dialect of a text that is not a chat message, where the text tells it.
 fn foreign(raw: &str) -> Option<Dialect> {
     let message: Map<String, Value> = serde_json::from_str(raw).ok()?;
+    let kind = message.get("type").and_then(Value::as_str);
+    let parts = message
+        .get("content")
+        .and_then(Value::as_array)
+        .map(Vec::as_slice);
+    let mut kinds = parts
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|part| part["type"].as_str());
+    let is_of_responses = |kind: &str| kind.starts_with("input_") || kind.starts_with("output_");
     if is_chat_message(&message) {
-        return None;
-    }
-    let is_of_responses = |part: &Value| {
-        let kind = part["type"].as_str().unwrap_or_default();
-        kind.starts_with("input_") || kind.starts_with("output_")
-    };
-    let parts = message.get("content").and_then(Value::as_array);
-    if message.contains_key("type") || parts.is_some_and(|parts| parts.iter().any(is_of_responses)) {
+        None
+    } else if kind.is_some_and(|kind| kind != "message") || kinds.clone().any(is_of_responses) {
         Some(Dialect::OpenAiResponses)
     } else {
-        Some(Dialect::Anthropic)
+        let is_of_anthropic = kinds.any(|kind| ANTHROPIC_PARTS.contains(&kind));
+        is_of_anthropic.then_some(Dialect::Anthropic)
     }
 }
 

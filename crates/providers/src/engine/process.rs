@@ -21,6 +21,8 @@ use super::protocol::{BYTES_MAX, Call, failed, parsed, quote};
 
 /// The most calls that wait for an answer at a time.
 const CALLS_MAX: usize = 64;
+/// The most conversations whose `bootstrap` is remembered. One that is forgotten gets another.
+const BOOTED_MAX: usize = 10_000;
 /// A program that writes no line for so long, while calls of it are given up, counts as hung.
 const SILENCE_MAX: Duration = Duration::from_secs(30);
 /// Longer lines of its log are logged in pieces.
@@ -122,7 +124,11 @@ impl Process {
     }
 
     pub(super) fn note_booted(&self, conversation: &str) {
-        lock(&self.booted).insert(conversation.to_owned());
+        let mut booted = lock(&self.booted);
+        if booted.len() >= BOOTED_MAX {
+            booted.clear();
+        }
+        booted.insert(conversation.to_owned());
     }
 
     /// Writes a call and waits for its answer.
@@ -190,10 +196,11 @@ impl Shared {
         if id == 0 || id > calls.last {
             return Err(format!("it answered call {id}, which Quipu did not make"));
         }
-        match calls.waiting.remove(&id) {
-            // The call may have been given up in this moment.
-            Some(reply) => drop(reply.send(Ok(answer))),
-            None => debug!(engine = self.engine, id, "an answer came too late"),
+        if let Some(reply) = calls.waiting.remove(&id) {
+            // The call may be given up in this moment.
+            drop(reply.send(Ok(answer)));
+        } else {
+            debug!(engine = self.engine, id, "an answer came too late");
         }
         Ok(())
     }

@@ -95,12 +95,10 @@ pub(super) struct Answer {
 
 impl Answer {
     pub(super) fn read(mut answer: Map<String, Value>) -> Result<Self, EngineFault> {
-        let mut take = |key: &str| answer.get_mut(key).map(Value::take).unwrap_or_default();
-        let error = take("error");
-        if !error.is_null() {
-            let said = error.as_str().map_or_else(|| error.to_string(), str::to_owned);
-            return Err(failed(format!("it answered with an error: {}", quote(&said))));
+        if let Some(error) = error(&answer) {
+            return Err(failed(format!("it answered with an error: {}", quote(&error))));
         }
+        let mut take = |key: &str| answer.get_mut(key).map(Value::take).unwrap_or_default();
         let messages = match take("messages") {
             Value::Null => None,
             Value::Array(messages) => Some(messages),
@@ -116,6 +114,13 @@ impl Answer {
             owns_compaction: engine["owns_compaction"].as_bool(),
         })
     }
+}
+
+/// The error that an answer tells. Typed languages write `null` or an empty text where there is none.
+pub(super) fn error(answer: &Map<String, Value>) -> Option<String> {
+    let error = answer.get("error").filter(|error| !error.is_null())?;
+    let said = error.as_str().map_or_else(|| error.to_string(), str::to_owned);
+    Some(said).filter(|said| !said.is_empty())
 }
 
 /// An answer's id and the answer, or what is wrong with the text.

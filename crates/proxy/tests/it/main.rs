@@ -2,6 +2,7 @@
 
 mod caches;
 mod conformance;
+mod engines;
 mod extension;
 mod gate;
 mod idle;

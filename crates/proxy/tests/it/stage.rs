@@ -69,6 +69,7 @@ struct Kept {
     kind: prefix::backend::Kind,
     learns: bool,
     window_tokens: Option<usize>,
+    plugin: Option<Arc<dyn ports::context_engine::ContextEngine>>,
 }
 
 /// What came back of a request.
@@ -83,20 +84,34 @@ pub(crate) struct Got {
 
 impl Stage {
     pub(crate) async fn new(config: Config) -> Self {
-        Self::with(config, false, None).await
+        Self::with(config, false, None, None).await
+    }
+
+    /// One with a context engine of the user's, and a window, in tokens.
+    pub(crate) async fn with_engine(
+        config: Config,
+        tokens: usize,
+        plugin: Arc<dyn ports::context_engine::ContextEngine>,
+    ) -> Self {
+        Self::with(config, false, Some(tokens), Some(plugin)).await
     }
 
     /// One whose memory asks the same server, through its gate, to extract.
     pub(crate) async fn learning(config: Config) -> Self {
-        Self::with(config, true, None).await
+        Self::with(config, true, None, None).await
     }
 
     /// One with a window that is configured, in tokens.
     pub(crate) async fn with_window(config: Config, tokens: usize) -> Self {
-        Self::with(config, false, Some(tokens)).await
+        Self::with(config, false, Some(tokens), None).await
     }
 
-    async fn with(config: Config, learns: bool, window_tokens: Option<usize>) -> Self {
+    async fn with(
+        config: Config,
+        learns: bool,
+        window_tokens: Option<usize>,
+        plugin: Option<Arc<dyn ports::context_engine::ContextEngine>>,
+    ) -> Self {
         let kind = config.kind;
         let backend = Backend::start(config).await;
         let kept = Kept {
@@ -109,6 +124,7 @@ impl Stage {
             kind,
             learns,
             window_tokens,
+            plugin,
         };
         let (engine, proxy) = kept.start(&backend).await;
         Self {
@@ -205,6 +221,13 @@ impl Stage {
 }
 
 impl Kept {
+    fn contexts(&self) -> Contexts {
+        let mut parts =
+            conversation::contexts::Parts::plain(self.ledger.clone(), Policy::quipu(), self.clock.clone());
+        parts.chosen.plugin = self.plugin.clone();
+        Contexts::new(parts)
+    }
+
     async fn start(&self, backend: &Backend) -> (Engine, Proxy) {
         let gates = Arc::new(Gates::new(self.clock.clone()));
         let parts = memory::Parts {
@@ -233,11 +256,7 @@ impl Kept {
         );
         let proxy = Proxy::start(Parts {
             engine: engine.clone(),
-            contexts: Contexts::new(conversation::contexts::Parts::plain(
-                self.ledger.clone(),
-                Policy::quipu(),
-                self.clock.clone(),
-            )),
+            contexts: self.contexts(),
             routes: vec![Route {
                 upstream: Arc::new(upstream.expect("a good address")),
                 kind: Some(self.kind),

@@ -1,3 +1,5 @@
+//! Items of every dialect as messages and back: the same item, or a new one.
+
 use serde_json::json;
 use transcript::Outcome;
 
@@ -229,6 +231,26 @@ fn what_is_no_message_is_refused_with_its_place() {
 }
 
 #[test]
+fn a_dialect_is_known_by_what_only_it_has() {
+    let anthropic = json!({"type": "message", "role": "assistant", "content": [{"type": "tool_use"}]});
+    let responses = json!({"type": "message", "role": "user", "content": [{"type": "input_text"}]});
+    for (message, dialect) in [
+        (anthropic, Some(Dialect::Anthropic)),
+        (responses, Some(Dialect::OpenAiResponses)),
+        (json!({"type": "reasoning"}), Some(Dialect::OpenAiResponses)),
+        (json!({"type": "message", "role": "user", "content": "a"}), None),
+        (
+            json!({"role": "user", "content": [{"type": "of tomorrow"}]}),
+            None,
+        ),
+        (json!({"role": "user", "content": [{"type": "text"}]}), None),
+        (json!("system text"), None),
+    ] {
+        assert_eq!(foreign(&message.to_string()), dialect, "{message}");
+    }
+}
+
+#[test]
 fn an_ingest_keeps_the_order() {
     let items = ["a", "b"].map(|text| chat(&json!({"role": "user", "content": text})));
     let ingested = |answer: Vec<Value>| {
@@ -252,8 +274,12 @@ fn a_subagent_starts_with_the_system_and_the_newest_whole_pairs() {
     assert_eq!(newest(&items, "writer").len(), 21);
     assert_eq!(newest(&items[..5], "writer").len(), 5);
     let call = json!({"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}]});
-    items.splice(20..20, [chat(&call)]);
-    items.splice(22..22, [Arc::new(Item::outcome("c1", "x"))]);
+    items.splice(22..22, [chat(&call)]);
+    items.splice(24..24, [Arc::new(Item::outcome("c1", "x"))]);
     let kept = newest(&items, "explorer");
-    assert!(kept.len() < 11 && kept[1].outcomes().next().is_none(), "{kept:?}");
+    assert_eq!(
+        kept.len(),
+        9,
+        "the call stands before the ten newest, so its result is left out too"
+    );
 }

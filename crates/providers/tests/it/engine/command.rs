@@ -22,10 +22,11 @@ async fn the_example_conforms() {
 }
 
 #[test]
-fn the_example_is_short() {
-    let example = std::fs::read_to_string(super::project("examples/engines/keep_last.py"));
-    let lines = example.expect("it is there").lines().count();
-    assert!(lines <= 40, "{lines} lines");
+fn the_example_is_short_and_stands_in_the_users_page() {
+    let read = |path: &str| std::fs::read_to_string(super::project(path)).expect("it is there");
+    let example = read("examples/engines/keep_last.py");
+    assert!(example.lines().count() <= 40);
+    assert!(read("docs/engines.md").contains(&format!("```python\n{example}```")));
 }
 
 #[tokio::test]
@@ -101,7 +102,11 @@ async fn a_program_that_is_not_there_is_named_and_not_started_at_every_call() {
         "{first}"
     );
     let second = fault(&engine).await;
-    assert!(second.contains("start it again in 5 s"), "{second}");
+    let words = "cannot be started";
+    assert!(
+        second.contains(words) && second.contains("start it again in 5 s"),
+        "{second}"
+    );
     assert!(!format!("{engine:?}").contains("a-key"), "{engine:?}");
 }
 

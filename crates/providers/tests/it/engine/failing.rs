@@ -92,21 +92,6 @@ async fn an_error_is_one_calls_fault_and_the_program_goes_on() {
 }
 
 #[tokio::test]
-async fn a_view_needs_messages() {
-    let (engine, _, _) = started("swap").await;
-    let turn = turn("ann/chat");
-    // This probe answers the two calls crosswise: `after_turn` needs no messages, and gets some.
-    let items = [user("hi")];
-    let reply = user("hello");
-    let (assembled, told) = tokio::join!(
-        engine.assemble(items.to_vec(), &turn),
-        engine.after_turn(&items, &reply, &turn),
-    );
-    assert!(same(&assembled.expect("it answers").items, &items));
-    told.expect("what it does not need is not read");
-}
-
-#[tokio::test]
 async fn a_hanging_program_times_out_and_is_ended_after_a_while() {
     let (engine, clock, place) = started("hang").await;
     for _ in 0..2 {
@@ -133,8 +118,8 @@ async fn an_answer_that_comes_too_late_is_nobodys() {
 
 #[tokio::test]
 async fn a_program_that_closes_its_input_is_ended() {
-    let (engine, clock, place) = started("stdin").await;
-    given_up(&engine, &clock).await;
+    let (engine, _, place) = started("stdin").await;
+    assemble(&engine, &[user("hi")]).await.expect("its last answer");
     let fault = fault(&engine).await;
     assert!(fault.contains("its process ended"), "{fault}");
     wait_for_the_end_of(&place);

@@ -60,6 +60,7 @@ def act(call):
                 write(answer)
     elif mode == "stdin":
         os.close(0)
+        write({"id": call["id"], "messages": call["messages"]})
         time.sleep(1000)
     elif mode == "lie":
         write(lie(call))

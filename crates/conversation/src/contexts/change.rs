@@ -1,0 +1,129 @@
+//! Changing a conversation beside its turns: pins, copies, going back, sub-agents.
+//!
+//! Owns: that a change is on disk before it is answered. Never: compaction (`compact`).
+
+use std::sync::Arc;
+
+use context::budget::Budget;
+use context::event::Event as ViewEvent;
+use model::SessionId;
+use prefix::compose;
+use transcript::{Item, ItemId, dialect};
+
+use super::{ContextError, Contexts};
+use crate::log::Logged;
+use crate::subagent;
+use crate::whose::Whose;
+
+impl Contexts {
+    /// Keeps an item verbatim through every compaction, or no longer.
+    pub async fn pin(&self, whose: &Whose, id: ItemId, pinned: bool) -> Result<(), ContextError> {
+        let shared = self.existing(whose).await?;
+        let mut conversation = shared.lock().await;
+        let before = conversation.records;
+        let mut records = conversation.take_appended();
+        if id.0 >= conversation.session.items() {
+            self.write(&conversation, before, records).await?;
+            return Err(ContextError::NoItem(id.to_string()));
+        }
+        let event = if pinned {
+            ViewEvent::Pin(id)
+        } else {
+            ViewEvent::Unpin(id)
+        };
+        records.push(conversation.apply(&Logged::View(event)));
+        Ok(self.write(&conversation, before, records).await?)
+    }
+
+    /// Begins another conversation of the same owner with a copy: of all of this one, or of what came before an item.
+    pub async fn fork(
+        &self,
+        whose: &Whose,
+        before: Option<ItemId>,
+        to: &SessionId,
+    ) -> Result<(), ContextError> {
+        let shared = self.existing(whose).await?;
+        let to_whose = Whose {
+            conversation: Some(to.clone()),
+            ..whose.clone()
+        };
+        if self.parts.store.opened(&to_whose).await?.is_some() {
+            return Err(ContextError::Exists(to.clone()));
+        }
+        let mut conversation = shared.lock().await;
+        let records_before = conversation.records;
+        let records = conversation.take_appended();
+        self.write(&conversation, records_before, records).await?;
+        let kept = match before {
+            Some(id) => conversation
+                .place(id)
+                .ok_or_else(|| ContextError::NoItem(id.to_string()))?,
+            None => conversation.ids.len(),
+        };
+        Ok(self.parts.store.fork(&to_whose, &conversation, kept).await?)
+    }
+
+    /// Goes on from just before this item. The later ones stay in the log and can be recovered.
+    pub async fn rewind(&self, whose: &Whose, to: ItemId) -> Result<(), ContextError> {
+        let shared = self.existing(whose).await?;
+        let mut conversation = shared.lock().await;
+        let before = conversation.records;
+        let mut records = conversation.take_appended();
+        let Some(kept) = conversation.place(to) else {
+            self.write(&conversation, before, records).await?;
+            return Err(ContextError::NoItem(to.to_string()));
+        };
+        let epoch = compose::rewound(&conversation.shadow, kept);
+        records.push(conversation.apply(&Logged::Sent(epoch)));
+        Ok(self.write(&conversation, before, records).await?)
+    }
+
+    /// The messages that a sub-agent of that role starts with, in the conversation's dialect. Nothing of the sub-agent enters the
+    /// conversation but what is appended.
+    pub async fn spawn(&self, whose: &Whose, role: &str) -> Result<Vec<String>, ContextError> {
+        let shared = self.existing(whose).await?;
+        let mut conversation = shared.lock().await;
+        let budget = conversation.budget.unwrap_or_else(|| Budget::view(0));
+        let turn = conversation.turn_meta(&conversation.shadow.head().model, &budget);
+        let items = conversation.with_waiting();
+        let chosen = &self.parts.chosen;
+        let made = match chosen.plugin(&mut conversation.health, &turn).await {
+            Some(plugin) => {
+                let made = chosen
+                    .run(plugin.prepare_subagent_spawn(items.clone(), role, &turn))
+                    .await;
+                conversation.health.note(made)
+            }
+            None => None,
+        };
+        let made = made.unwrap_or_else(|| subagent::for_subagent(items, role));
+        let made: Vec<Item> = made.iter().map(|item| Item::clone(item)).collect();
+        Ok(dialect::write(conversation.dialect, &made))
+    }
+
+    /// Tells the engine that a sub-agent ended.
+    pub async fn ended(
+        &self,
+        whose: &Whose,
+        agent_id: &str,
+        messages: &[String],
+        result: Option<&str>,
+    ) -> Result<(), ContextError> {
+        let shared = self.existing(whose).await?;
+        let mut conversation = shared.lock().await;
+        let budget = conversation.budget.unwrap_or_else(|| Budget::view(0));
+        let turn = conversation.turn_meta(&conversation.shadow.head().model, &budget);
+        let items: Vec<Arc<Item>> = messages
+            .iter()
+            .map(|bytes| Arc::new(conversation.read(bytes)))
+            .collect();
+        let chosen = &self.parts.chosen;
+        if let Some(plugin) = chosen.plugin(&mut conversation.health, &turn).await {
+            let told = chosen
+                .run(plugin.on_subagent_ended(agent_id, &items, result, &turn))
+                .await;
+            conversation.health.note(told);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,93 @@
+//! The conversations in memory.
+//!
+//! Owns: how many are known, how many bytes are held, which go first. Never: reading the disk.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use prefix::chain::{self, ConversationId};
+
+use super::Shared;
+use crate::whose::Whose;
+
+/// Conversations whose chains are known; a client that comes back to an older one that it did not name begins anew.
+const KNOWN_MAX: usize = 512;
+/// How many are dropped when there are too many, so that it does not happen at each request.
+const DROPPED: usize = 64;
+/// The most that conversations may hold in memory together, in bytes; one that is in use may be larger by itself.
+const HELD_BYTES_MAX: usize = 32 << 20;
+/// A message stands in memory as it was sent and as an item, its JSON and its blocks.
+pub(super) const COPIES: usize = 3;
+
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    pub(super) index: chain::Conversations,
+    pub(super) known: BTreeMap<ConversationId, Known>,
+    pub(super) uses: u64,
+    pub(super) bytes: usize,
+}
+
+#[derive(Debug)]
+pub(super) struct Known {
+    /// None while it is on disk alone.
+    pub(super) conversation: Option<Shared>,
+    pub(super) whose: Whose,
+    pub(super) used: u64,
+    pub(super) bytes: usize,
+    /// Records that there are, and those of them that are on disk.
+    pub(super) records: u64,
+    pub(super) written: Arc<AtomicU64>,
+}
+
+impl Held {
+    pub(super) fn forget(&mut self, id: &ConversationId) {
+        if let Some(known) = self.known.remove(id) {
+            self.bytes -= known.bytes;
+        }
+        self.index.forget(id);
+    }
+
+    pub(super) fn by_use(&self) -> Vec<ConversationId> {
+        let mut by_use: Vec<_> = self
+            .known
+            .iter()
+            .map(|(id, known)| (known.used, id.clone()))
+            .collect();
+        by_use.sort_unstable();
+        by_use.into_iter().map(|(_, id)| id).collect()
+    }
+
+    /// The longest unused go when there are too many.
+    pub(super) fn forget_oldest(&mut self) {
+        if self.known.len() <= KNOWN_MAX {
+            return;
+        }
+        for id in self.by_use().into_iter().take(DROPPED) {
+            self.forget(&id);
+        }
+    }
+
+    /// Lets go of the messages of those that nobody uses, the longest unused first, until what is left may be held.
+    pub(super) fn shrink(&mut self) {
+        if self.bytes <= HELD_BYTES_MAX {
+            return;
+        }
+        for id in self.by_use() {
+            let Some(known) = self.known.get_mut(&id) else {
+                continue;
+            };
+            let is_unused = known
+                .conversation
+                .as_ref()
+                .is_some_and(|shared| Arc::strong_count(shared) == 1);
+            if is_unused && known.written.load(Ordering::Acquire) >= known.records {
+                known.conversation = None;
+                self.bytes -= std::mem::take(&mut known.bytes);
+            }
+            if self.bytes <= HELD_BYTES_MAX {
+                return;
+            }
+        }
+    }
+}

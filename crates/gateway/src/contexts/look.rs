@@ -1,0 +1,252 @@
+//! Looks at conversations: `context/stats`, `guard`, `view`, `archives`, `recover`, `find` and the list.
+//!
+//! Owns: the requests' way to the engine and back. Never: changing a conversation.
+
+use axum::extract::State;
+use axum::response::Response;
+use context::budget::Budget;
+use context::guard::{Limits, Verdict};
+use conversation::contexts::Original;
+use model::SessionId;
+use transcript::ItemId;
+use wire::Envelope;
+use wire::conversation::{
+    ArchiveItem, ArchivesData, ContextStatsData, ConversationAt, ConversationsData, ConversationsQuery,
+    FindQuery, GuardData, LookQuery, OriginalItem, OriginalsData, RecoverQuery, ViewData, ViewItem,
+};
+
+use super::{at, value};
+use crate::body::UrlQuery;
+use crate::failure::Failure;
+use crate::frame::Visit;
+use crate::openapi::Errors;
+use crate::state::Gateway;
+
+/// Show the figures
+///
+/// How full the context is, what was compacted, which warnings hold.
+#[utoipa::path(
+    get,
+    path = "/context/stats",
+    operation_id = "context_stats",
+    tag = "context",
+    params(LookQuery),
+    responses((status = 200, description = "The figures", body = Envelope<ContextStatsData>), Errors),
+)]
+pub(crate) async fn stats(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<LookQuery>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
+    let budget = query.window()?.map(Budget::view);
+    let stats = direct.contexts().stats(&whose, budget).await?;
+    let zone = gateway.zone();
+    Ok(visit.answer(ContextStatsData {
+        model: stats.model,
+        tokens: stats.tokens,
+        head_tokens: stats.head_tokens,
+        limit_tokens: stats.limit,
+        window_tokens: stats.window,
+        used_percent: stats.share.map(|share| share * 100.0),
+        is_near_limit: stats.is_near_limit,
+        is_critical: stats.is_critical,
+        messages: stats.messages,
+        messages_ever: stats.messages_ever,
+        messages_peak: stats.metrics.frontier_items_peak,
+        summaries: stats.metrics.nodes,
+        summaries_tokens: stats.metrics.nodes_tokens,
+        compactions: stats.metrics.compactions,
+        masked_results: stats.metrics.masks,
+        saved_tokens: stats.metrics.saved_tokens,
+        last_compaction: stats.last_compaction.map(|at| zone.render(at)),
+        epoch: stats.epoch,
+        reasons: stats
+            .reasons
+            .iter()
+            .map(|reason| reason.word().to_owned())
+            .collect(),
+        warnings: stats.warnings,
+        engine_faults: stats.faults.iter().map(ToString::to_string).collect(),
+    }))
+}
+
+/// Ask the guard
+///
+/// Whether so much of the window is left that a request may go out.
+#[utoipa::path(
+    get,
+    path = "/context/guard",
+    operation_id = "context_guard",
+    tag = "context",
+    params(LookQuery),
+    responses((status = 200, description = "The verdict", body = Envelope<GuardData>), Errors),
+)]
+pub(crate) async fn guard(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<LookQuery>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
+    let window = query.window()?;
+    let finding = direct.contexts().guard(&whose, &Limits::quipu(), window).await?;
+    let verdict = match finding.verdict {
+        Verdict::Ok => "ok",
+        Verdict::Warn => "warn",
+        Verdict::Block => "block",
+    };
+    Ok(visit.answer(GuardData {
+        verdict: verdict.to_owned(),
+        window_tokens: finding.window,
+        used_tokens: finding.used,
+        remaining_tokens: finding.remaining(),
+        used_percent: finding.percent(),
+        message: finding.message,
+    }))
+}
+
+/// List conversations
+///
+/// A user's conversations, behind the proxy and of these routes.
+#[utoipa::path(
+    get,
+    path = "/context/conversations",
+    operation_id = "context_conversations",
+    tag = "context",
+    params(ConversationsQuery),
+    responses((status = 200, description = "Their ids", body = Envelope<ConversationsData>), Errors),
+)]
+pub(crate) async fn conversations(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<ConversationsQuery>,
+) -> Result<Response, Failure> {
+    let (scope, user, limit) = query.parts(&visit.caller.home)?;
+    let nobody = ConversationAt {
+        scope,
+        user,
+        conversation: SessionId::new(""),
+    };
+    let (direct, whose) = at(&gateway, &visit, Ok(nobody))?;
+    let conversations = direct.contexts().list(&whose, limit).await?;
+    Ok(visit.answer(ConversationsData { conversations }))
+}
+
+/// Show the view
+///
+/// What the model sees of the conversation, message by message.
+#[utoipa::path(
+    get,
+    path = "/context/view",
+    operation_id = "context_view",
+    tag = "context",
+    params(LookQuery),
+    responses((status = 200, description = "The view", body = Envelope<ViewData>), Errors),
+)]
+pub(crate) async fn view(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<LookQuery>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
+    let view = direct.contexts().view(&whose).await?.into_iter();
+    let view = view.map(|shown| ViewItem {
+        id: shown.id,
+        role: shown.role.to_owned(),
+        tokens: shown.tokens,
+        pinned: shown.is_pinned,
+        text: shown.text,
+    });
+    Ok(visit.answer(ViewData {
+        messages: view.collect(),
+    }))
+}
+
+/// List the summaries in view
+#[utoipa::path(
+    get,
+    path = "/context/archives",
+    operation_id = "context_archives",
+    tag = "context",
+    params(LookQuery),
+    responses((status = 200, description = "The summaries", body = Envelope<ArchivesData>), Errors),
+)]
+pub(crate) async fn archives(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<LookQuery>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
+    let archives = direct.contexts().archives(&whose).await?.into_iter();
+    let range = |(first, last): &(ItemId, ItemId)| {
+        if first == last {
+            first.to_string()
+        } else {
+            format!("{first}-{last}")
+        }
+    };
+    let archives = archives.map(|archive| ArchiveItem {
+        id: archive.node.to_string(),
+        covers: archive.covers.iter().map(range).collect(),
+        tokens_before: archive.tokens_before,
+        tokens_after: archive.tokens_after,
+        reason: archive.reason.to_owned(),
+        text: archive.text,
+    });
+    Ok(visit.answer(ArchivesData {
+        archives: archives.collect(),
+    }))
+}
+
+/// Recover originals
+///
+/// A message as it was sent, or all messages that a summary stands for.
+#[utoipa::path(
+    get,
+    path = "/context/recover",
+    operation_id = "context_recover",
+    tag = "context",
+    params(RecoverQuery),
+    responses((status = 200, description = "The originals", body = Envelope<OriginalsData>), Errors),
+)]
+pub(crate) async fn recover(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<RecoverQuery>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
+    let found = direct.contexts().recover(&whose, &query.id).await?;
+    Ok(visit.answer(originals(found)))
+}
+
+/// Search originals
+///
+/// The newest messages that hold all the words, compacted ones included.
+#[utoipa::path(
+    get,
+    path = "/context/find",
+    operation_id = "context_find",
+    tag = "context",
+    params(FindQuery),
+    responses((status = 200, description = "The originals", body = Envelope<OriginalsData>), Errors),
+)]
+pub(crate) async fn find(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<FindQuery>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
+    let limit = query.limit()?;
+    let found = direct.contexts().find(&whose, &query.query, limit).await?;
+    Ok(visit.answer(originals(found)))
+}
+
+fn originals(found: Vec<Original>) -> OriginalsData {
+    let item = |original: Original| OriginalItem {
+        id: original.id.to_string(),
+        message: value(&original.message),
+    };
+    OriginalsData {
+        messages: found.into_iter().map(item).collect(),
+    }
+}

@@ -1,0 +1,370 @@
+//! A user's own context engine in proxied turns: the order of its hooks, what is demanded of its views, and that its faults harm nobody.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use conversation::Whose;
+use model::{Name, Owner, Scope, SessionId};
+use ports::context_engine::{Assembled, ContextEngine, EngineFault, EngineInfo, TurnMeta};
+use prefix::shadow::Reason;
+use serde_json::{Value, json};
+use testkit::backend::Config;
+use transcript::{Block, Item, Role};
+
+use crate::stage::{Client, Stage};
+
+/// How the engine of a test behaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// All hooks as they come.
+    Plain,
+    /// Compacts by itself: the newest two.
+    NewestTwo,
+    /// Claims one token, and returns a list that is far too long.
+    Lies,
+    /// Leaves the newest message of the user out.
+    DropsTheRequest,
+    Fails,
+    Panics,
+    Hangs,
+    /// Shows messages of the user in capitals.
+    Capitals,
+    /// Returns fewer items from `ingest` than it was given.
+    Swallows,
+}
+
+#[derive(Debug)]
+struct Engine {
+    way: Way,
+    called: Mutex<Vec<&'static str>>,
+}
+
+impl Engine {
+    fn new(way: Way) -> Arc<Self> {
+        Arc::new(Self {
+            way,
+            called: Mutex::default(),
+        })
+    }
+
+    fn note(&self, hook: &'static str) {
+        self.called.lock().expect("no panic inside").push(hook);
+    }
+
+    fn called(&self) -> Vec<&'static str> {
+        self.called.lock().expect("no panic inside").clone()
+    }
+}
+
+#[async_trait]
+impl ContextEngine for Engine {
+    fn info(&self) -> EngineInfo {
+        EngineInfo {
+            id: "test".to_owned(),
+            owns_compaction: matches!(self.way, Way::NewestTwo | Way::Lies | Way::DropsTheRequest),
+        }
+    }
+
+    async fn bootstrap(&self, _: &TurnMeta) -> Result<(), EngineFault> {
+        self.note("bootstrap");
+        Ok(())
+    }
+
+    async fn ingest(&self, items: Vec<Arc<Item>>, _: &TurnMeta) -> Result<Vec<Arc<Item>>, EngineFault> {
+        self.note("ingest");
+        match self.way {
+            Way::Capitals => Ok(items.into_iter().map(capitals).collect()),
+            Way::Swallows => Ok(Vec::new()),
+            _ => Ok(items),
+        }
+    }
+
+    async fn assemble(&self, items: Vec<Arc<Item>>, _: &TurnMeta) -> Result<Assembled, EngineFault> {
+        self.note("assemble");
+        let items = match self.way {
+            Way::Fails => return Err(EngineFault::Failed("no reason".to_owned())),
+            Way::Panics => panic!("the engine of a test panics"),
+            Way::Hangs => std::future::pending().await,
+            Way::NewestTwo => items[items.len().saturating_sub(2)..].to_vec(),
+            Way::Lies => items.iter().cycle().take(items.len() * 40).cloned().collect(),
+            Way::DropsTheRequest => items[..items.len() - 1].to_vec(),
+            Way::Plain | Way::Capitals | Way::Swallows => items,
+        };
+        Ok(Assembled { items, tokens: 1 })
+    }
+
+    async fn compact(
+        &self,
+        items: Vec<Arc<Item>>,
+        _: usize,
+        _: &TurnMeta,
+    ) -> Result<Vec<Arc<Item>>, EngineFault> {
+        self.note("compact");
+        Ok(items[items.len().saturating_sub(2)..].to_vec())
+    }
+
+    async fn after_turn(&self, _: &[Arc<Item>], _: &Item, _: &TurnMeta) -> Result<(), EngineFault> {
+        self.note("after_turn");
+        Ok(())
+    }
+
+    async fn prepare_subagent_spawn(
+        &self,
+        items: Vec<Arc<Item>>,
+        _: &str,
+        _: &TurnMeta,
+    ) -> Result<Vec<Arc<Item>>, EngineFault> {
+        self.note("prepare_subagent_spawn");
+        Ok(items)
+    }
+
+    async fn on_subagent_ended(
+        &self,
+        _: &str,
+        _: &[Arc<Item>],
+        _: Option<&str>,
+        _: &TurnMeta,
+    ) -> Result<(), EngineFault> {
+        self.note("on_subagent_ended");
+        Ok(())
+    }
+}
+
+fn capitals(item: Arc<Item>) -> Arc<Item> {
+    if item.role == Role::User {
+        Arc::new(Item::text(Role::User, item.prose().to_uppercase()))
+    } else {
+        item
+    }
+}
+
+async fn stage(engine: &Arc<Engine>) -> Stage {
+    Stage::with_engine(Config::default(), 4_096, engine.clone()).await
+}
+
+fn named(client: &Client) -> proxy::Request {
+    let mut request = client.request();
+    request.conversation = Some(SessionId::new("line"));
+    request.memory = proxy::Memory::Off;
+    request
+}
+
+fn whose() -> Whose {
+    Whose {
+        scope: Scope::default(),
+        owner: Owner::user(Name::parse("ann").expect("a name")),
+        conversation: Some(SessionId::new("line")),
+        family: None,
+    }
+}
+
+/// The messages of the last request that the server got.
+fn sent(stage: &Stage) -> Vec<Value> {
+    let body: Value = serde_json::from_slice(&stage.last().body).expect("JSON");
+    body["messages"].as_array().expect("messages").clone()
+}
+
+/// A turn, its answer taken into the client's history.
+async fn turn(stage: &Stage, client: &mut Client, text: &str) {
+    client.says(text);
+    let got = stage.got(named(client)).await;
+    assert_eq!(got.status, 200, "{}", got.text);
+    client.hears(&got.text);
+}
+
+fn reasons(stage: &Stage) -> Vec<Reason> {
+    let (_, measured) = stage.proxy.measures().newest(1).remove(0);
+    measured.first().expect("a request").reasons.clone()
+}
+
+#[tokio::test]
+async fn ce_1_the_hooks_are_called_in_order() {
+    let engine = Engine::new(Way::NewestTwo);
+    let stage = stage(&engine).await;
+    let mut client = Client::new();
+    turn(&stage, &mut client, "One.").await;
+    let contexts = stage.proxy.contexts();
+    contexts.compact(&whose(), None).await.expect("compacted");
+    contexts.spawn(&whose(), "explorer").await.expect("messages");
+    contexts.ended(&whose(), "one", &[], None).await.expect("told");
+    let order = [
+        "bootstrap",
+        "ingest",
+        "assemble",
+        "after_turn",
+        "compact",
+        "prepare_subagent_spawn",
+        "on_subagent_ended",
+    ];
+    assert_eq!(engine.called(), order);
+}
+
+#[tokio::test]
+async fn ce_8_a_subagent_starts_with_the_system_and_the_newest() {
+    let stage = Stage::with_window(Config::default(), 100_000).await;
+    let mut client = Client::new();
+    for at in 0..15 {
+        turn(&stage, &mut client, &format!("Turn {at}.")).await;
+    }
+    for (role, count) in [("explorer", 11), ("writer", 21)] {
+        let spawned = stage
+            .proxy
+            .contexts()
+            .spawn(&whose(), role)
+            .await
+            .expect("messages");
+        assert_eq!(spawned.len(), count, "{role}");
+        assert!(spawned[0].contains("Be brief."), "the system text is first");
+        assert!(spawned[count - 2].contains("Turn 14."), "the newest are last");
+    }
+}
+
+#[tokio::test]
+async fn ce_10_an_engine_that_owns_compaction_shows_less_and_says_why() {
+    let engine = Engine::new(Way::NewestTwo);
+    let stage = stage(&engine).await;
+    let mut client = Client::new();
+    for text in ["One.", "Two.", "Three."] {
+        turn(&stage, &mut client, text).await;
+    }
+    let messages = sent(&stage);
+    let texts: Vec<&str> = messages
+        .iter()
+        .filter_map(|message| message["content"].as_str())
+        .collect();
+    assert_eq!(messages.len(), 3, "{texts:?}");
+    assert!(
+        texts[0].starts_with("Be brief.") && texts[2].starts_with("Three."),
+        "{texts:?}"
+    );
+    assert_eq!(
+        reasons(&stage),
+        [Reason::Engine],
+        "what was sent before is shown otherwise"
+    );
+}
+
+#[tokio::test]
+async fn ce_12_a_view_is_verified() {
+    for (way, code) in [
+        (Way::Lies, "COMPACTION_EXCEEDS_LIMIT"),
+        (Way::DropsTheRequest, "CURRENT_REQUEST_DROPPED"),
+    ] {
+        let engine = Engine::new(way);
+        let stage = stage(&engine).await;
+        let mut client = Client::new();
+        client.says(&"One and two and three. ".repeat(20));
+        let refusal = stage.ask(named(&client)).await.expect_err("it is refused");
+        assert_eq!(refusal.status, 400, "{way:?}");
+        assert!(refusal.message.starts_with(code), "{}", refusal.message);
+        assert!(
+            stage.backend.requests().iter().all(|seen| seen.method != "POST"),
+            "nothing was sent"
+        );
+    }
+    let engine = Engine::new(Way::Plain);
+    let stage = stage(&engine).await;
+    let mut client = Client::new();
+    client.says(&"all work and no play ".repeat(3_000));
+    let refusal = stage.ask(named(&client)).await.expect_err("it is refused");
+    assert!(
+        refusal.message.starts_with("CURRENT_REQUEST_EXCEEDS_BUDGET"),
+        "{}",
+        refusal.message
+    );
+    assert!(!engine.called().contains(&"assemble"), "the engine is not asked");
+}
+
+#[tokio::test]
+async fn a_plain_engine_keeps_the_prefix() {
+    let engine = Engine::new(Way::Plain);
+    let stage = stage(&engine).await;
+    let mut client = Client::new();
+    let mut before: Vec<Value> = Vec::new();
+    for text in ["One.", "Two.", "Three."] {
+        turn(&stage, &mut client, text).await;
+        let messages = sent(&stage);
+        assert_eq!(messages[..before.len()], before[..]);
+        before = messages;
+    }
+    assert_eq!(reasons(&stage), []);
+}
+
+#[tokio::test]
+async fn what_an_engine_ingests_is_sent_so_for_ever() {
+    let engine = Engine::new(Way::Capitals);
+    let mut stage = stage(&engine).await;
+    let mut client = Client::new();
+    turn(&stage, &mut client, "One.").await;
+    turn(&stage, &mut client, "Two.").await;
+    let before = sent(&stage);
+    assert_eq!(before[1]["content"], "ONE.");
+    assert_eq!(before[3]["content"], "TWO.");
+    stage.restart().await;
+    turn(&stage, &mut client, "Three.").await;
+    let after = sent(&stage);
+    assert_eq!(after[..before.len()], before[..], "a restart changes nothing");
+    assert_eq!(reasons(&stage), []);
+    let original = stage
+        .proxy
+        .contexts()
+        .recover(&whose(), "m0")
+        .await
+        .expect("an original");
+    assert!(
+        original[0].message.contains("One."),
+        "the original is as the client wrote it"
+    );
+}
+
+#[tokio::test]
+async fn i31_a_failing_engine_harms_nobody_and_is_no_longer_asked() {
+    for way in [Way::Fails, Way::Panics, Way::Swallows] {
+        let engine = Engine::new(way);
+        let stage = stage(&engine).await;
+        let mut client = Client::new();
+        let mut before: Vec<Value> = Vec::new();
+        for at in 0..5 {
+            turn(&stage, &mut client, &format!("Turn {at}.")).await;
+            let messages = sent(&stage);
+            assert_eq!(messages[..before.len()], before[..], "{way:?}");
+            before = messages;
+        }
+        let stats = stage
+            .proxy
+            .contexts()
+            .stats(&whose(), None)
+            .await
+            .expect("figures");
+        assert!(!stats.faults.is_empty(), "{way:?}");
+        let asked = engine.called().iter().filter(|hook| **hook == "assemble").count();
+        if way == Way::Swallows {
+            assert_eq!(asked, 5, "its other hooks work");
+        } else {
+            assert!(asked <= 4, "{way:?}: {asked}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn i31_a_hook_that_hangs_is_given_up() {
+    let engine = Engine::new(Way::Hangs);
+    let stage = stage(&engine).await;
+    let mut client = Client::new();
+    client.says("One.");
+    let (got, ()) = tokio::join!(stage.got(named(&client)), async {
+        while !engine.called().contains(&"assemble") {
+            tokio::task::yield_now().await;
+        }
+        stage.clock.sleeping(2).await;
+        stage.clock.advance(std::time::Duration::from_secs(5));
+    });
+    assert_eq!(got.status, 200);
+    assert_eq!(sent(&stage).last().expect("a message")["content"], json!("One."));
+}
+
+#[test]
+fn an_item_in_capitals_is_another() {
+    let item = Arc::new(Item::text(Role::User, "a"));
+    assert_eq!(capitals(item).blocks, [Block::Text("A".to_owned())]);
+}
