@@ -217,11 +217,10 @@ impl Contexts {
         let shared = self.existing(whose).await?;
         let mut conversation = shared.lock().await;
         let before = conversation.records;
-        if let Some(prompt_tokens) = prompt_tokens {
-            let beside = conversation.budget.map_or(0, |budget| budget.tools);
-            conversation.learn_usage(prompt_tokens, beside);
-        }
-        let mut records = conversation.take_appended();
+        let beside = conversation.budget.map_or(0, |budget| budget.tools);
+        let usage = prompt_tokens.map(|tokens| conversation.learn_usage(tokens, beside));
+        let mut records: Vec<NewRecord> = usage.into_iter().collect();
+        records.extend(conversation.take_appended());
         let id = ItemId(conversation.session.items());
         records.push(conversation.apply(&Logged::Sent(Event::Reply {
             bytes: reply.to_owned(),
@@ -248,7 +247,7 @@ impl Contexts {
                 return;
             };
             for reply in replies {
-                let (items, reply) = (conversation.session.shown(), conversation.read(&reply));
+                let (items, reply) = (conversation.session.shown(), Conversation::read(&reply));
                 let told = chosen.run(plugin.after_turn(&items, &reply, &turn)).await;
                 conversation.health.note(told);
             }

@@ -27,8 +27,11 @@ use transcript::dialect::{self, Dialect};
 use transcript::{Block, Item, ItemId, Role};
 
 use crate::hooks::Health;
-use crate::log::{self, Logged};
+use crate::log::{self, Logged, Usage};
 use crate::whose::{self, Whose};
+
+/// Reports of a server that correct the counts after a restart.
+const USAGES_MAX: usize = 8;
 
 /// What is known of a conversation.
 #[derive(Debug, Clone)]
@@ -64,6 +67,10 @@ pub struct Conversation {
     open: Arc<AtomicUsize>,
     /// Why the epochs began in which nothing was answered yet.
     begun: Vec<Reason>,
+    /// What the server counted of the newest views.
+    usages: Vec<Usage>,
+    /// What the last request was made of beside its messages; empty before one.
+    frame: String,
     /// Messages that arrived and that no request carried yet.
     appended: Vec<String>,
     /// What the newest request could weigh.
@@ -120,6 +127,8 @@ impl Conversation {
             unanswered: Vec::new(),
             open: Arc::default(),
             begun: Vec::new(),
+            usages: Vec::new(),
+            frame: String::new(),
             appended: Vec::new(),
             budget: None,
             warnings,
@@ -133,6 +142,11 @@ impl Conversation {
     /// `APP/PROJECT/SESSION`.
     pub fn identity(&self) -> ConversationId {
         whose::identity(&self.key.scope, &self.key.session)
+    }
+
+    /// Whose it is.
+    pub fn whose(&self) -> &Whose {
+        &self.whose
     }
 
     /// A turn begins.
@@ -156,6 +170,11 @@ impl Conversation {
     pub fn messages(&self) -> Vec<String> {
         let sent = self.shadow.entries().iter().map(|entry| entry.bytes.clone());
         sent.chain(self.appended.iter().cloned()).collect()
+    }
+
+    /// What the last request was made of beside its messages, in its sender's words; empty before one.
+    pub fn frame(&self) -> &str {
+        &self.frame
     }
 
     /// Messages that no request carried yet.
@@ -207,9 +226,19 @@ impl Conversation {
             Logged::Appended(bytes) => {
                 self.bytes += bytes.len();
                 record.item = Some(self.session.items() + self.appended.len() as u64);
-                record.text = words(&self.read(bytes));
+                record.text = words(&Self::read(bytes));
                 self.appended.push(bytes.clone());
             }
+            Logged::Usage(usage) => {
+                if usage.model == self.counts_for {
+                    self.session.record_usage(usage.counted, usage.reported);
+                }
+                if self.usages.len() == USAGES_MAX {
+                    self.usages.remove(0);
+                }
+                self.usages.push(usage.clone());
+            }
+            Logged::Frame(text) => self.frame.clone_from(text),
             Logged::Taken(count) => {
                 let count = (*count).min(self.appended.len());
                 for bytes in self.appended.drain(..count).collect::<Vec<_>>() {
@@ -260,7 +289,7 @@ impl Conversation {
             .last()
             .map(|entry| entry.sent())
             .unwrap_or_default();
-        let item = Arc::new(self.read(&sent));
+        let item = Arc::new(Self::read(&sent));
         let id = ItemId(self.session.items());
         self.ids.push(id);
         self.view(self.session.arrival(Arc::clone(&item)));
@@ -268,7 +297,7 @@ impl Conversation {
     }
 
     /// A message as an item.
-    pub(crate) fn read(&self, bytes: &str) -> Item {
+    pub(crate) fn read(bytes: &str) -> Item {
         // The messages of the other dialects are messages there too.
         let read = dialect::read_message(Dialect::OpenAiResponses, bytes);
         read.unwrap_or_else(|_| Item::text(Role::User, bytes))
@@ -309,6 +338,20 @@ impl Conversation {
             model.clone_into(&mut self.counts_for);
             self.head.0.clear();
             self.session.set_meter(meter.clone());
+            self.calibrate();
+        }
+    }
+
+    /// Counts are corrected by what the server said before, also before a restart.
+    fn calibrate(&mut self) {
+        let Self {
+            session,
+            usages,
+            counts_for,
+            ..
+        } = self;
+        for usage in usages.iter().filter(|usage| usage.model == *counts_for) {
+            session.record_usage(usage.counted, usage.reported);
         }
     }
 
@@ -402,7 +445,8 @@ impl Conversation {
 
     /// A server's window in the tokens that are counted here, after it refused a prompt of so many of its own.
     pub fn window_as_counted(&mut self, window: usize, prompt_tokens: usize, beside: usize) -> usize {
-        self.learn_usage(prompt_tokens, beside);
+        let usage = self.usage(prompt_tokens, beside);
+        self.session.record_usage(usage.counted, usage.reported);
         let counted = self.session.view_tokens() + beside;
         if counted >= prompt_tokens {
             return window;
@@ -412,10 +456,17 @@ impl Conversation {
     }
 
     /// What the server counted of the view that was sent.
-    pub fn learn_usage(&mut self, prompt_tokens: usize, beside: usize) {
-        let counted = self.session.tokens();
-        self.session
-            .record_usage(counted, prompt_tokens.saturating_sub(beside));
+    pub fn learn_usage(&mut self, prompt_tokens: usize, beside: usize) -> NewRecord {
+        let usage = self.usage(prompt_tokens, beside);
+        self.apply(&Logged::Usage(usage))
+    }
+
+    fn usage(&self, prompt_tokens: usize, beside: usize) -> Usage {
+        Usage {
+            model: self.counts_for.clone(),
+            counted: self.session.tokens(),
+            reported: prompt_tokens.saturating_sub(beside),
+        }
     }
 }
 

@@ -66,12 +66,15 @@ pub struct Asked<'a> {
     pub now: Timestamp,
 }
 
+/// A compaction, and the messages that left the view with it.
+type Left = (Compaction, Vec<(ItemId, Arc<Item>)>);
+
 /// A decided request, and the conversation as it is then.
 #[derive(Debug)]
 pub struct Decided {
     pub conversation: String,
     /// What left the view for it.
-    pub compaction: Option<(Compaction, Vec<(ItemId, Arc<Item>)>)>,
+    pub compaction: Option<Left>,
     pub composed: Composed,
     /// To be written behind the `at` records that there are.
     pub records: Vec<NewRecord>,

@@ -72,7 +72,7 @@ impl Conversation {
                 };
             }
             What::Node(_) => {
-                places.before[self.place_of(std::slice::from_ref(piece))].extend(self.written(&piece.item))
+                places.before[self.place_of(std::slice::from_ref(piece))].extend(self.written(&piece.item));
             }
         }
     }

@@ -7,6 +7,8 @@
 //! |---|---|
 //! | `appended` | `bytes`: JSON text of a message that no request carried yet |
 //! | `taken` | `count`: so many of the appended messages, oldest first, went into a request as they are |
+//! | `usage` | `usage`: `model`, `counted`, `reported`: what a server counted of a view, in tokens |
+//! | `frame` | `text`: the rest of the last request, as its sender wrote it; it holds until the next |
 
 use context::event::Event as ViewEvent;
 use prefix::shadow::Event;
@@ -23,6 +25,20 @@ pub enum Logged {
     Appended(String),
     /// So many appended messages were sent.
     Taken(usize),
+    /// What a server counted of a view that was counted here, in tokens.
+    Usage(Usage),
+    /// What the last request was made of beside its messages, in its sender's words.
+    Frame(String),
+}
+
+/// What a server counted of a view, in tokens.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Usage {
+    /// The model whose vocabulary counted here.
+    pub model: String,
+    pub counted: usize,
+    pub reported: usize,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -30,6 +46,8 @@ pub enum Logged {
 enum Record {
     Appended { bytes: String },
     Taken { count: usize },
+    Frame { text: String },
+    Usage { usage: Usage },
 }
 
 /// The record of an event.
@@ -39,6 +57,8 @@ pub(crate) fn write(logged: &Logged) -> String {
         Logged::View(event) => return context::record::write(event),
         Logged::Appended(bytes) => Record::Appended { bytes: bytes.clone() },
         Logged::Taken(count) => Record::Taken { count: *count },
+        Logged::Usage(usage) => Record::Usage { usage: usage.clone() },
+        Logged::Frame(text) => Record::Frame { text: text.clone() },
     };
     serde_json::to_string(&record).expect("a record has string keys and whole numbers")
 }
@@ -48,6 +68,8 @@ pub(crate) fn read(body: &str) -> Option<Logged> {
     let own = || match serde_json::from_str::<Record>(body).ok()? {
         Record::Appended { bytes } => Some(Logged::Appended(bytes)),
         Record::Taken { count } => Some(Logged::Taken(count)),
+        Record::Frame { text } => Some(Logged::Frame(text)),
+        Record::Usage { usage } => Some(Logged::Usage(usage)),
     };
     let sent = prefix::record::read(body).map(Logged::Sent).ok();
     sent.or_else(|| context::record::read(body).map(Logged::View).ok())
@@ -67,6 +89,12 @@ mod tests {
             Logged::View(ViewEvent::Pin(transcript::ItemId(3))),
             Logged::Appended("{\"role\":\"user\"}".to_owned()),
             Logged::Taken(2),
+            Logged::Frame("{}".to_owned()),
+            Logged::Usage(Usage {
+                model: "tiny".to_owned(),
+                counted: 90,
+                reported: 100,
+            }),
         ];
         for logged in all {
             assert_eq!(read(&write(&logged)), Some(logged));

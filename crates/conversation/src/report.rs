@@ -108,7 +108,7 @@ impl Conversation {
         });
         let first = self.session.items();
         let waiting = (first..).zip(self.waiting()).map(|(at, bytes)| {
-            let item = self.read(bytes);
+            let item = Self::read(bytes);
             shown(
                 ItemId(at).to_string(),
                 &item,
@@ -126,7 +126,7 @@ impl Conversation {
         let waiting: usize = self
             .waiting()
             .iter()
-            .map(|bytes| meter.item(&self.read(bytes)))
+            .map(|bytes| meter.item(&Self::read(bytes)))
             .sum();
         let tokens = self.session.view_tokens() + waiting;
         let limit = budget.map(|budget| budget.limit());
@@ -204,12 +204,12 @@ impl Conversation {
     /// The system text, the view and the messages that wait.
     pub(crate) fn with_waiting(&self) -> Vec<Arc<Item>> {
         let head = self.shadow.head();
-        let system = head.messages.iter().map(|bytes| Arc::new(self.read(bytes)));
+        let system = head.messages.iter().map(|bytes| Arc::new(Self::read(bytes)));
         let field = head.system.as_ref().map(|text| {
             let text = serde_json::from_str(text).unwrap_or_else(|_| text.clone());
             Arc::new(Item::text(Role::System, text))
         });
-        let waiting = self.waiting().iter().map(|bytes| Arc::new(self.read(bytes)));
+        let waiting = self.waiting().iter().map(|bytes| Arc::new(Self::read(bytes)));
         system
             .chain(field)
             .chain(self.session.shown())

@@ -320,6 +320,18 @@ impl Store {
         Ok(named.take(limit).collect())
     }
 
+    /// The conversations that somebody talked in last, found again after a restart.
+    pub async fn newest(&self, limit: usize) -> Result<Vec<ConversationId>, LedgerError> {
+        let newest = self.logs.newest(limit).await?;
+        let mut held = self.held();
+        let ids = newest.into_iter().map(|(key, owner)| {
+            let id = identity(&key.scope, &key.session);
+            held.know(&id, Whose::of(key, owner));
+            id
+        });
+        Ok(ids.collect())
+    }
+
     /// The record of an item's arrival.
     pub(crate) async fn item(&self, key: &SessionKey, item: u64) -> Result<Option<Record>, LedgerError> {
         self.logs.item(key, item).await
@@ -361,7 +373,9 @@ impl Store {
             .filter(|id| id.0.starts_with(&beginning))
             .cloned()
             .collect();
-        gone.iter().for_each(|id| held.forget(id));
+        for id in &gone {
+            held.forget(id);
+        }
     }
 
     /// Brings what is on disk and may be meant into memory; the conversation's id, where the client names one.

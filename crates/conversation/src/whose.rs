@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use model::{Name, Owner, Scope, SessionId};
+use model::{Name, Owner, Scope, SessionId, SessionKey};
 use prefix::Digest;
 use prefix::chain::{self, ConversationId};
 
@@ -47,6 +47,17 @@ impl ChainScope<'_> {
 }
 
 impl Whose {
+    /// Whose a conversation on disk is.
+    pub(crate) fn of(key: SessionKey, owner: Owner) -> Self {
+        let name = key.session.as_str().strip_prefix(&format!("{}/", owner.id));
+        Self {
+            scope: key.scope,
+            conversation: name.map(SessionId::new),
+            owner,
+            family: None,
+        }
+    }
+
     /// The bounds within which chains of messages may match.
     pub fn chain_scope(&self) -> ChainScope<'_> {
         ChainScope {

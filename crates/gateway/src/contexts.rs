@@ -406,11 +406,12 @@ impl From<ContextError> for Failure {
         let message = error.to_string();
         let code = match error {
             ContextError::NoConversation(_) | ContextError::NoItem(_) => ErrorCode::NotFound,
-            ContextError::Deleted(_) | ContextError::Exists(_) => ErrorCode::Conflict,
+            ContextError::Deleted(_)
+            | ContextError::Exists(_)
+            | ContextError::Ledger(ports::LedgerError::OtherOwner) => ErrorCode::Conflict,
             ContextError::OverBudget(_) | ContextError::NoMessage(..) | ContextError::NoBudget => {
                 ErrorCode::InvalidInput
             }
-            ContextError::Ledger(ports::LedgerError::OtherOwner) => ErrorCode::Conflict,
             ContextError::Ledger(_) => return Self::internal(chain(&error)),
         };
         Self::new(code, message)

@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension, Params};
 use crate::SqliteLedger;
 use crate::failure::{Failure, Outcome};
 use crate::packing::{Packer, Unpacker, fold};
-use crate::row::{count, counted, kind_number, make_scope, owner_of};
+use crate::row::{count, counted, kind_number, make_scope, name_of, owner_of};
 use crate::sweep;
 
 pub(crate) const CONVERSATION: &str = "SELECT conversations.id, records, owner_kind, owner
@@ -35,6 +35,12 @@ pub(crate) const TEXTS: &str = "SELECT item, text FROM records JOIN texts ON tex
 pub(crate) const NAMED: &str = "SELECT name, owner_kind, owner
     FROM scopes JOIN conversations ON conversations.scope = scopes.id
     WHERE app = ?1 AND project = ?2 AND name >= ?3 AND name < ?4 ORDER BY name DESC LIMIT ?5";
+
+/// Looks at the index of positions alone.
+pub(crate) const NEWEST: &str = "SELECT app, project, name, owner_kind, owner
+    FROM (SELECT conversation, MAX(seq) AS last FROM records GROUP BY conversation ORDER BY last DESC LIMIT ?1)
+    JOIN conversations ON conversations.id = conversation
+    JOIN scopes ON scopes.id = conversations.scope ORDER BY last DESC";
 
 /// So that the end of a range of them fits into a column too.
 const ITEM_END: i64 = 1 << 62;
@@ -226,6 +232,22 @@ fn fork(connection: &Connection, from: &SessionKey, records: u64, to: &SessionKe
     Ok(())
 }
 
+fn newest(connection: &Connection, limit: usize) -> Outcome<Vec<(SessionKey, Owner)>> {
+    let mut statement = connection.prepare_cached(NEWEST)?;
+    let mut rows = statement.query([count(limit)])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (app, project): (String, String) = (row.get(0)?, row.get(1)?);
+        let (name, owner): (String, String) = (row.get(2)?, row.get(4)?);
+        let key = SessionKey {
+            scope: Scope::new(name_of(&app)?, name_of(&project)?),
+            session: SessionId::new(name),
+        };
+        found.push((key, owner_of(row.get(3)?, &owner)?));
+    }
+    Ok(found)
+}
+
 fn named(
     connection: &Connection,
     scope: &Scope,
@@ -369,6 +391,10 @@ impl Conversations for SqliteLedger {
         self.readers
             .read(move |c| named(c, &scope, &beginning, limit))
             .await
+    }
+
+    async fn newest(&self, limit: usize) -> Result<Vec<(SessionKey, Owner)>, LedgerError> {
+        self.readers.read(move |c| newest(c, limit)).await
     }
 
     async fn replace(

@@ -88,6 +88,9 @@ pub trait Conversations: Send + Sync + std::fmt::Debug {
         beginning: &str,
         limit: usize,
     ) -> Result<Vec<(SessionId, Owner)>, LedgerError>;
+    /// The conversations of every scope that were appended to last, the newest first, up to `limit`. For work of the process itself: no
+    /// answer to a client may be made of it.
+    async fn newest(&self, limit: usize) -> Result<Vec<(SessionKey, Owner)>, LedgerError>;
     /// Begins a conversation of the same scope and owner with a copy of the first `records`. The two know nothing of
     /// each other afterwards; what is replaced in one stays in the other.
     ///

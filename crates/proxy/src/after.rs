@@ -12,7 +12,7 @@ use conversation::{Conversation, Logged, Open, Shared};
 use futures::stream::BoxStream;
 use futures::{FutureExt, Stream, StreamExt};
 use model::Name;
-use ports::{UpstreamAnswer, UpstreamError};
+use ports::{NewRecord, UpstreamAnswer, UpstreamError};
 use prefix::compose::Composed;
 use prefix::diverge::{self, Observed, Outline};
 use prefix::shadow::{Event, Reason};
@@ -163,12 +163,11 @@ impl Closing {
         }
         let (proxy, kind) = (self.proxy.clone(), self.frame.kind);
         let server = self.frame.target.upstream.base_url().to_owned();
-        let conversation = self.shared.lock().await.identity();
         let frame = Frame {
             ended: proxy.clock.elapsed(),
             ..self.frame
         };
-        proxy.beside.set_frame(&conversation, frame);
+        let conversation = proxy.keep_frame(&self.shared, frame).await;
         drop(self.open);
         let now = proxy.clock.elapsed();
         proxy.idle.turn(now, conversation, &server, kind);
@@ -199,13 +198,20 @@ impl Closing {
             self.frame.target.name_no_slots();
         }
         let reply = outcome.message.as_deref().filter(|_| is_good);
-        if let Some(prompt) = prompt.filter(|_| is_good) {
-            conversation.learn_usage(prompt, self.head_tokens);
-        }
         let replies = reply.map_or_else(Vec::new, |reply| self.frame.speech.replies(reply));
-        if !replies.is_empty() && conversation.version == self.version {
-            self.take(&mut conversation, &replies, outcome.id.as_ref()).await;
+        let is_newest = conversation.version == self.version;
+        let (at, mut records) = (conversation.records, Vec::new());
+        if let Some(prompt) = prompt.filter(|_| is_good) {
+            records.push(conversation.learn_usage(prompt, self.head_tokens));
         }
+        if !replies.is_empty() && is_newest {
+            records.extend(self.take(&mut conversation, &replies, outcome.id.as_ref()));
+        }
+        self.proxy
+            .contexts
+            .keeper()
+            .keep(&conversation, at, records)
+            .await;
         let outline = replies.into_iter().fold(outline, Outline::with_reply);
         let last = prompt.map(|prompt| Last {
             outline,
@@ -253,8 +259,13 @@ impl Closing {
     }
 
     /// Takes the replies into the conversation; whoever goes on from this response finds it.
-    async fn take(&self, conversation: &mut Conversation, replies: &[&str], response: Option<&String>) {
-        let (at, contexts) = (conversation.records, &self.proxy.contexts);
+    fn take(
+        &self,
+        conversation: &mut Conversation,
+        replies: &[&str],
+        response: Option<&String>,
+    ) -> Vec<NewRecord> {
+        let contexts = &self.proxy.contexts;
         let event = |reply: &&str| {
             Logged::Sent(Event::Reply {
                 bytes: (*reply).to_owned(),
@@ -276,8 +287,8 @@ impl Closing {
                 .store()
                 .learn_responses(&self.frame.whose, conversation, names);
         }
-        contexts.keeper().keep(conversation, at, records).await;
         contexts.replied(&self.shared, replies);
+        records
     }
 
     /// What was said goes to memory.

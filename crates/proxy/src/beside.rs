@@ -67,6 +67,11 @@ impl Beside {
         self.with(id, |side| side.frame = Some(frame));
     }
 
+    /// Whether the frame of its last request is known.
+    pub(crate) fn knows(&self, conversation: &Conversation) -> bool {
+        self.with(&conversation.identity(), |side| side.frame.is_some())
+    }
+
     /// What a call beside the conversation is made of; none while somebody talks, or a tool is awaited.
     pub(crate) fn at_rest(&self, conversation: &Conversation) -> Option<Frame> {
         let frame = self.with(&conversation.identity(), |side| side.frame.clone());

@@ -11,7 +11,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use context::budget::Budget;
 use context::prompt;
-use conversation::{Contexts, Endings, Shared, Whose};
+use context::tokens::Meter;
+use conversation::{Contexts, Conversation, Endings, Shared, Whose};
 use futures::{FutureExt, StreamExt};
 use memory::Due;
 use ports::{Clock, UpstreamAnswer, UpstreamRequest};
@@ -20,6 +21,7 @@ use prefix::chain::ConversationId;
 use prefix::compose::{self, Composed};
 use prefix::diverge::Outline;
 use prefix::stream::{Outcome, Reply};
+use serde::{Deserialize, Serialize};
 use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinSet;
 
@@ -31,6 +33,8 @@ use crate::proxy::{Speech, Target};
 
 /// What a model that thinks first may use for that, in tokens.
 const THINKING_TOKENS: usize = 1_024;
+/// Conversations that are looked at after a restart.
+const RESUMED_MAX: usize = 64;
 /// An answer to a call of our own is not longer.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 /// What a server names that will not go on with its own words, beside the field of the answer's length.
@@ -49,11 +53,89 @@ pub(crate) struct Frame {
     pub(crate) kind: Kind,
     pub(crate) whose: Whose,
     pub(crate) conversation: String,
+    /// The name whose vocabulary counts.
+    pub(crate) counts_for: String,
     /// The server holds what was said, and nothing of it is ours to shorten or to send.
     pub(crate) is_held: bool,
     pub(crate) budget: Budget,
     /// When the turn ended, by the clock that never goes back.
     pub(crate) ended: Duration,
+}
+
+/// What of a frame outlives a restart: no header, which may hold a client's key.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    body: String,
+    path: String,
+    speech: Speech,
+    server: String,
+    model: Option<String>,
+    counts_for: String,
+    is_held: bool,
+    window: usize,
+    reserve: usize,
+    tools: usize,
+    injected: usize,
+}
+
+impl Frame {
+    /// The frame as a record.
+    pub(crate) fn write(&self) -> String {
+        let written = Written {
+            body: self.body.clone(),
+            path: self.path.clone(),
+            speech: self.speech,
+            server: self.target.upstream.base_url().to_owned(),
+            model: self.target.model.clone(),
+            counts_for: self.counts_for.clone(),
+            is_held: self.is_held,
+            window: self.budget.window,
+            reserve: self.budget.reserve,
+            tools: self.budget.tools,
+            injected: self.budget.injected,
+        };
+        serde_json::to_string(&written).unwrap_or_default()
+    }
+}
+
+impl Tools {
+    /// The frame of a conversation's last request before a restart; none where its server is no longer configured.
+    async fn read(&self, conversation: &Conversation) -> Option<Frame> {
+        let written: Written = serde_json::from_str(conversation.frame()).ok()?;
+        let is_it =
+            |target: &&Target| target.upstream.base_url() == written.server && target.model == written.model;
+        let target = self.targets.iter().find(is_it)?.clone();
+        let kind = target.kind(&target.upstream.probe().await);
+        Some(Frame {
+            body: written.body,
+            path: written.path,
+            headers: Vec::new(),
+            speech: written.speech,
+            target,
+            kind,
+            whose: conversation.whose().clone(),
+            conversation: conversation.key.session.to_string(),
+            counts_for: written.counts_for,
+            is_held: written.is_held,
+            budget: Budget {
+                window: written.window,
+                reserve: written.reserve,
+                tools: written.tools,
+                injected: written.injected,
+                safety: 0,
+            },
+            ended: Duration::ZERO,
+        })
+    }
+
+    /// Conversations in which nobody talked since the start are idle like others.
+    async fn resume(&self, due: &mut Due<ConversationId>) {
+        let at = self.clock.elapsed().saturating_add(self.after);
+        match self.contexts.store().newest(RESUMED_MAX).await {
+            Ok(newest) => newest.into_iter().for_each(|id| due.set(id, at)),
+            Err(error) => tracing::warn!(%error, "idle conversations of earlier are not compacted"),
+        }
+    }
 }
 
 /// What the worker is told.
@@ -92,6 +174,7 @@ pub(crate) struct Tools {
     pub(crate) after: Duration,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) contexts: Contexts,
+    pub(crate) targets: Arc<[Target]>,
     pub(crate) beside: Arc<Beside>,
     pub(crate) gates: Arc<Gates>,
     /// What must not be cut off half-way.
@@ -137,6 +220,7 @@ impl Idle {
 
 async fn work(tools: Tools, mut heard: mpsc::UnboundedReceiver<Told>) {
     let mut due = Due::default();
+    tools.resume(&mut due).await;
     // By server, who talked to it last.
     let mut newest: BTreeMap<String, ConversationId> = BTreeMap::new();
     loop {
@@ -169,7 +253,14 @@ impl Tools {
         let Some(shared) = self.conversation(id).await else {
             return;
         };
-        let conversation = shared.lock().await;
+        let mut conversation = shared.lock().await;
+        if !self.beside.knows(&conversation)
+            && let Some(frame) = self.read(&conversation).await
+        {
+            let (name, meter) = Meter::for_models(&[&frame.counts_for]);
+            conversation.count_for(name, &meter);
+            self.beside.set_frame(&conversation.identity(), frame);
+        }
         let frame = self.beside.at_rest(&conversation);
         let Some(frame) = frame.filter(|frame| conversation.is_due(&frame.budget)) else {
             return;

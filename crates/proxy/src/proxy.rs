@@ -9,11 +9,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use context::guard::{Claims, Window};
-use conversation::{Contexts, Endings, Store, Whose, name_of};
+use conversation::{Contexts, Endings, Logged, Shared, Store, Whose, name_of};
 use memory::Engine;
 use model::{Name, Owner, Scope, SessionId};
 use ports::{Clock, Ids, Probed, Upstream};
 use prefix::backend::{self, Kind};
+use prefix::chain::ConversationId;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use transcript::dialect::Dialect;
 
@@ -21,7 +23,7 @@ use crate::aside;
 use crate::beside::Beside;
 use crate::body::Body;
 use crate::gate::Gates;
-use crate::idle::{self, Idle};
+use crate::idle::{self, Frame, Idle};
 use crate::learn;
 use crate::measure::Measures;
 use crate::outgoing::Learnt;
@@ -229,7 +231,8 @@ impl Memory {
 }
 
 /// How a conversation is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Speech {
     /// OpenAI's chat completions.
     Chat,
@@ -327,12 +330,14 @@ impl Proxy {
             turns: Arc::default(),
             slots: Arc::default(),
         };
+        let targets: Arc<[Target]> = parts.routes.iter().map(target).collect();
         let endings = parts.contexts.tasks().clone();
         let beside = Arc::<Beside>::default();
         let tools = idle::Tools {
             after: parts.idle_after,
             clock: Arc::clone(&parts.clock),
             contexts: parts.contexts.clone(),
+            targets: Arc::clone(&targets),
             beside: Arc::clone(&beside),
             gates: Arc::clone(&parts.gates),
             endings: endings.clone(),
@@ -348,7 +353,7 @@ impl Proxy {
             gates: parts.gates,
             measures: Arc::new(Measures::new(MEASURED)),
             endings,
-            targets: parts.routes.iter().map(target).collect(),
+            targets,
             models: parts.routes.into_iter().map(|route| route.models).collect(),
             instructions: parts.instructions,
             engine: parts.engine,
@@ -356,6 +361,19 @@ impl Proxy {
             owner: parts.owner,
             ids: parts.ids,
         }
+    }
+
+    /// Keeps what a request was made of, for work while nobody talks; the conversation's id.
+    pub(crate) async fn keep_frame(&self, shared: &Shared, frame: Frame) -> ConversationId {
+        let mut conversation = shared.lock().await;
+        let (id, written) = (conversation.identity(), frame.write());
+        if conversation.frame() != written {
+            let at = conversation.records;
+            let record = conversation.apply(&Logged::Frame(written));
+            self.contexts.keeper().keep(&conversation, at, vec![record]).await;
+        }
+        self.beside.set_frame(&id, frame);
+        id
     }
 
     pub(crate) fn store(&self) -> &Store {

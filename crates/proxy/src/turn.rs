@@ -278,6 +278,7 @@ impl Turn<'_> {
             kind,
             whose: self.whose.clone(),
             conversation: conversation.to_owned(),
+            counts_for: self.counts_for.to_owned(),
             is_held: self.held.is_some(),
             budget,
             ended: Duration::ZERO,

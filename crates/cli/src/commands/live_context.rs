@@ -28,7 +28,7 @@ pub(super) async fn run(desk: &Desk, api: &Api, command: &LiveContext) -> Result
             originals(desk, api, look("/context/recover", live).with("id", id)).await
         }
         LiveContext::Find { live, words } => {
-            let path = look("/context/find", live).with("query", &words.join(" "));
+            let path = look("/context/find", live).with("query", words.join(" "));
             originals(desk, api, path).await
         }
         LiveContext::Pin { live, id, off } => {

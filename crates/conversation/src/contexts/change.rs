@@ -11,6 +11,7 @@ use prefix::compose;
 use transcript::{Item, ItemId, dialect};
 
 use super::{ContextError, Contexts};
+use crate::conversation::Conversation;
 use crate::log::Logged;
 use crate::subagent;
 use crate::whose::Whose;
@@ -115,7 +116,7 @@ impl Contexts {
         let turn = conversation.turn_meta(&conversation.shadow.head().model, &budget);
         let items: Vec<Arc<Item>> = messages
             .iter()
-            .map(|bytes| Arc::new(conversation.read(bytes)))
+            .map(|bytes| Arc::new(Conversation::read(bytes)))
             .collect();
         let chosen = &self.parts.chosen;
         if let Some(plugin) = chosen.plugin(&mut conversation.health, &turn).await {

@@ -13,7 +13,7 @@ use transcript::ItemId;
 use transcript::dialect::{self, Dialect};
 
 use super::{ContextError, Contexts, Original};
-use crate::conversation::words;
+use crate::conversation::{Conversation, words};
 use crate::log::{self, Logged};
 use crate::report::{Archived, Shown, Stats, role_name};
 use crate::whose::Whose;
@@ -71,11 +71,11 @@ impl Contexts {
             let covers = match (ItemId::parse(id), NodeId::parse(id)) {
                 (Some(item), _) => vec![(item, item)],
                 (None, Some(node)) => {
-                    let nodes = conversation.log.iter().filter_map(|event| match event {
+                    let mut nodes = conversation.log.iter().filter_map(|event| match event {
                         ViewEvent::Node(found) if found.id == node => Some(found.covers.clone()),
                         _ => None,
                     });
-                    nodes.last().ok_or_else(unknown)?
+                    nodes.next_back().ok_or_else(unknown)?
                 }
                 (None, None) => return Err(unknown()),
             };
@@ -111,10 +111,10 @@ impl Contexts {
     pub async fn expand(&self, whose: &Whose, id: &str, chars_max: usize) -> Result<String, ContextError> {
         let originals = self.recover(whose, id).await?;
         let shared = self.existing(whose).await?;
-        let conversation = shared.lock().await;
+        let _conversation = shared.lock().await;
         let mut text = String::new();
         for original in &originals {
-            let item = conversation.read(&original.message);
+            let item = Conversation::read(&original.message);
             let (id, role) = (original.id, role_name(item.role));
             let words = words(&item);
             // Writing to a string cannot fail.

@@ -41,6 +41,18 @@ pub(super) struct Known {
 }
 
 impl Held {
+    /// A conversation that is on disk.
+    pub(super) fn know(&mut self, id: &ConversationId, whose: Whose) {
+        self.known.entry(id.clone()).or_insert_with(|| Known {
+            conversation: None,
+            whose,
+            used: 0,
+            bytes: 0,
+            records: 0,
+            written: Arc::default(),
+        });
+    }
+
     pub(super) fn forget(&mut self, id: &ConversationId) {
         if let Some(known) = self.known.remove(id) {
             self.bytes -= known.bytes;

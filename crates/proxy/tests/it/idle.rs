@@ -145,6 +145,33 @@ async fn an_epoch_that_began_at_idle_outlives_a_restart_and_tells_the_next_turn_
 }
 
 #[tokio::test]
+async fn a_conversation_is_compacted_at_idle_after_a_restart_too() {
+    let mut stage = Stage::new(writer(CacheKind::Rewindable)).await;
+    let mut line = long_talk(&stage).await;
+    stage.restart().await;
+    // Time goes on until the worker has looked at the disk.
+    let before = posts(&stage).len();
+    until(|| {
+        let is_asked = posts(&stage).len() > before;
+        if !is_asked {
+            stage.clock.advance(IDLE_AFTER / 1_000);
+        }
+        is_asked
+    })
+    .await;
+    until(|| done(&stage) == 1).await;
+    let asked = posts(&stage).into_iter().rev().nth(1).expect("two requests");
+    assert!(last(&body(&asked)).contains("the conversation pauses here"));
+    line.says("And which town comes next?");
+    line.goes_on(&stage).await;
+    let sent = body(&stage.last())["messages"].to_string();
+    assert!(
+        sent.contains(RECORD),
+        "the model's own summary stands in the view"
+    );
+}
+
+#[tokio::test]
 async fn a_turn_that_arrives_meanwhile_wins() {
     let stage = Stage::new(writer(CacheKind::Rewindable)).await;
     let mut line = long_talk(&stage).await;

@@ -224,7 +224,7 @@ impl Kept {
     fn contexts(&self) -> Contexts {
         let mut parts =
             conversation::contexts::Parts::plain(self.ledger.clone(), Policy::quipu(), self.clock.clone());
-        parts.chosen.plugin = self.plugin.clone();
+        parts.chosen.plugin.clone_from(&self.plugin);
         Contexts::new(parts)
     }
 

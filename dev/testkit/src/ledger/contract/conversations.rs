@@ -367,6 +367,18 @@ pub async fn conversations_are_listed_by_the_beginning_of_their_names(ledger: &i
     assert_eq!(named("px-", 2).await, ["px-3", "px-2"]);
     assert_eq!(named("", 9).await.len(), 4);
     assert!(named("pz", 9).await.is_empty());
+    let first = SessionKey {
+        scope: scope("a"),
+        session: SessionId::new("px-1"),
+    };
+    add(ledger, &first, 1, vec![note("n")]).await;
+    let newest = ledger.newest(3).await.expect("lists");
+    let newest: Vec<&str> = newest.iter().map(|(key, _)| key.session.as_str()).collect();
+    assert_eq!(
+        newest,
+        ["px-1", "px-4", "py-9"],
+        "of every scope, the newest first"
+    );
 }
 
 pub async fn sweeps_take_conversations(ledger: &(impl Conversations + Transcripts)) {

@@ -20,6 +20,8 @@ pub(super) struct Stored {
     records: Vec<NewRecord>,
     /// What each key was answered.
     keys: BTreeMap<String, u64>,
+    /// Higher than that of each conversation that was appended to before.
+    touched: u64,
 }
 
 impl Stored {
@@ -28,6 +30,7 @@ impl Stored {
             owner: owner.clone(),
             records: Vec::new(),
             keys: BTreeMap::new(),
+            touched: 0,
         }
     }
 
@@ -94,6 +97,8 @@ impl State {
         let mut new = old.with([old.records.clone(), records].concat())?;
         let length = new.length();
         new.keys.extend(key.map(|key| (key.to_owned(), length)));
+        let newest = self.conversations.values().map(|stored| stored.touched).max();
+        new.touched = newest.unwrap_or(0) + 1;
         self.conversations.insert(conversation.clone(), new);
         Ok(length)
     }
@@ -222,6 +227,15 @@ impl Conversations for MemoryLedger {
                 .filter(|(key, _)| key.scope == *scope && key.session.as_str().starts_with(beginning));
             let pair = |(key, stored): (&SessionKey, &Stored)| (key.session.clone(), stored.owner.clone());
             Ok(found.map(pair).take(limit).collect())
+        })
+    }
+
+    async fn newest(&self, limit: usize) -> Result<Vec<(SessionKey, Owner)>, LedgerError> {
+        self.call(|state| {
+            let mut found: Vec<(&SessionKey, &Stored)> = state.conversations.iter().collect();
+            found.sort_by_key(|(_, stored)| std::cmp::Reverse(stored.touched));
+            let pair = |(key, stored): (&SessionKey, &Stored)| (key.clone(), stored.owner.clone());
+            Ok(found.into_iter().map(pair).take(limit).collect())
         })
     }
 
