@@ -212,6 +212,17 @@ pub enum Event {
     ThresholdCrossed,
 }
 
+impl Event {
+    /// A word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Warning => "warning",
+            Self::Blocked => "blocked",
+            Self::ThresholdCrossed => "threshold-crossed",
+        }
+    }
+}
+
 /// Watches one conversation's window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guard {

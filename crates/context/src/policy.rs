@@ -11,6 +11,8 @@ use crate::warn::Threshold;
 pub struct Policy {
     /// The preset it was made from.
     pub name: &'static str,
+    /// The view may have this share of what the window leaves for it: the rest is for what an estimate may miss.
+    pub limit_share: f64,
     /// A compaction is due when the view reaches this share …
     pub compact_at: f64,
     /// … or this many tokens, whichever comes first: very wide windows are slow and dear long before they are full.
@@ -65,6 +67,7 @@ impl Policy {
     pub fn quipu() -> Self {
         Self {
             name: "quipu",
+            limit_share: 1.0,
             compact_at: 0.85,
             compact_at_tokens: Some(400_000),
             compact_idle_at: 0.65,
@@ -90,6 +93,7 @@ impl Policy {
     pub fn codebuddy() -> Self {
         Self {
             name: "codebuddy",
+            limit_share: 0.95,
             compact_at: 0.75,
             compact_at_tokens: Some(200_000),
             compact_idle_at: 0.75,
@@ -123,6 +127,17 @@ impl Policy {
         }
     }
 
+    /// What of so many tokens stays free, in tokens.
+    pub fn safety(&self, tokens: usize) -> usize {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a share of a number of tokens"
+        )]
+        let limit = (tokens as f64 * self.limit_share) as usize;
+        tokens.saturating_sub(limit)
+    }
+
     /// The preset of that name.
     pub fn preset(name: &str) -> Option<Self> {
         match name {
@@ -139,4 +154,15 @@ impl Policy {
 
 fn at(share: f64, tokens: Option<usize>) -> Threshold {
     Threshold { share, tokens }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cm_1_code_buddys_limit_keeps_a_twentieth_free() {
+        assert_eq!(900 - Policy::codebuddy().safety(900), 855);
+        assert_eq!(Policy::quipu().safety(900), 0);
+    }
 }

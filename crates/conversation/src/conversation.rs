@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use context::budget::{Budget, OverBudget};
 use context::event::Event as ViewEvent;
+use context::guard::Guard;
 use context::ladder::Attempt;
 use context::plan::Trigger;
 use context::policy::Policy;
@@ -79,6 +80,8 @@ pub struct Conversation {
     /// The attempts of the last compaction that changed something, and when it was.
     pub(crate) last_result: Option<Vec<Attempt>>,
     pub(crate) last_compaction: Option<Timestamp>,
+    /// Judges whether so much of the window is left that a request may go out; none before the first check.
+    pub(crate) guard: Option<Guard>,
     /// How the context engine fared here.
     pub(crate) health: Health,
     /// Records that are on disk.
@@ -134,6 +137,7 @@ impl Conversation {
             warnings,
             last_result: None,
             last_compaction: None,
+            guard: None,
             health: Health::default(),
             written: Arc::default(),
         }

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use context::budget::{Budget, OverBudget};
 use context::event::Event as ViewEvent;
 use context::plan::Trigger;
+use context::policy::Policy;
 use context::tokens::Meter;
 use context::warn::Warning;
 use model::Timestamp;
@@ -91,13 +92,13 @@ pub struct Decided {
 }
 
 impl Asked<'_> {
-    fn budget(&self, head_tokens: usize) -> Budget {
+    fn budget(&self, head_tokens: usize, policy: &Policy) -> Budget {
         Budget {
             window: self.window,
             reserve: self.reserve,
             tools: head_tokens,
             injected: self.injected,
-            safety: 0,
+            safety: policy.safety(self.window.saturating_sub(self.reserve)),
         }
     }
 
@@ -218,7 +219,7 @@ impl Conversation {
         additions: &dyn Additions,
     ) -> (Plan<'a>, usize, Budget) {
         let head_tokens = asked.head_tokens(self, &wanted.head.text);
-        let budget = asked.budget(head_tokens);
+        let budget = asked.budget(head_tokens, self.session.policy());
         let plan = compose::plan(&self.shadow, asked.request, wanted);
         let must_compact = asked.overflow.is_some();
         let is_full = !asked.is_held && (must_compact || self.may_exceed(&budget, plan.events()));
@@ -228,6 +229,10 @@ impl Conversation {
         wanted.head.text = additions.instructions().await;
         let head_tokens = asked.head_tokens(self, &wanted.head.text);
         let plan = compose::plan(&self.shadow, asked.request, wanted);
-        (plan, head_tokens, asked.budget(head_tokens))
+        (
+            plan,
+            head_tokens,
+            asked.budget(head_tokens, self.session.policy()),
+        )
     }
 }

@@ -11,6 +11,8 @@ use transcript::Item;
 
 /// What one request shows of the conversation, in tokens: small enough for the window of a small local model.
 const CHUNK_TOKENS_MAX: usize = 6_000;
+/// A smaller chunk joins its neighbour: a call costs more than it tells.
+const CHUNK_TOKENS_MIN: usize = 500;
 /// Chunks that are summarised at the same time.
 const AT_ONCE: usize = 4;
 
@@ -23,6 +25,7 @@ pub(crate) async fn by_model(
 ) -> Option<String> {
     let weights: Vec<usize> = items.iter().map(|item| meter.item(item)).collect();
     let chunks = chunk::split(items, &weights, 1, &chunk::Rules::quipu(CHUNK_TOKENS_MAX));
+    let chunks = chunk::balance(chunks, CHUNK_TOKENS_MIN, CHUNK_TOKENS_MAX);
     let (mut parts, mut carried) = (Vec::new(), String::new());
     for round in summary::rounds(&chunks, AT_ONCE) {
         let asked = chunks[round].iter().map(|chunk| {

@@ -12,9 +12,10 @@ use proxy::{Assembly, Direct, Memory, Speech};
 use serde_json::{Value, json};
 use transcript::ItemId;
 use wire::conversation::{
-    AfterTurnData, AfterTurnRequest, AppendData, AppendRequest, AssembleData, AssembleRequest, CompactData,
-    CompactRequest, ConversationAt, Dialect, DoneData, EndedRequest, ExpandData, ExpandRequest, ForkRequest,
-    MemoryMode, PinRequest, RewindRequest, SpawnData, SpawnRequest, StepItem, ToolsData, ToolsQuery,
+    AfterTurnData, AfterTurnRequest, AppendData, AppendRequest, AssembleData, AssembleRequest, CleanupData,
+    CleanupRequest, CompactData, CompactRequest, ConversationAt, Dialect, DoneData, EndedRequest, ExpandData,
+    ExpandRequest, ForkRequest, MemoryMode, PinRequest, RewindRequest, SpawnData, SpawnRequest, StepItem,
+    ToolsData, ToolsQuery,
 };
 use wire::{Envelope, ErrorCode, Invalid};
 
@@ -211,6 +212,30 @@ pub(crate) async fn pin(
         .see_through(async move { Ok(contexts.pin(&whose, id, value.pinned).await?) })
         .await?;
     Ok(done(&visit, &value.conversation_id))
+}
+
+/// Drop reports
+///
+/// Begins counting and warning anew, and lets go of the last compaction's steps. The conversation stays as it is.
+#[utoipa::path(
+    post,
+    path = "/context/cleanup",
+    operation_id = "context_cleanup",
+    tag = "context",
+    request_body = CleanupRequest,
+    responses((status = 200, description = "The reports", body = Envelope<CleanupData>), Errors),
+)]
+pub(crate) async fn cleanup(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<CleanupRequest>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
+    let (steps_removed, saved_tokens) = direct.contexts().clean_up(&whose).await?;
+    Ok(visit.answer(CleanupData {
+        steps_removed,
+        saved_tokens,
+    }))
 }
 
 /// Fork a conversation

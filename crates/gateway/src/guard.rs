@@ -20,7 +20,7 @@ pub(crate) const OPEN_PATH: &str = "/health/live";
 /// Where some clients carry a token instead of `Authorization`: the Anthropic SDKs.
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// What a token of one user opens, behind the version: everything else concerns others too.
-const OF_ONE_USER: [&str; 22] = [
+const OF_ONE_USER: [&str; 23] = [
     "/memory/search",
     "/memory/context",
     "/memory/get",
@@ -29,6 +29,7 @@ const OF_ONE_USER: [&str; 22] = [
     "/context/assemble",
     "/context/after_turn",
     "/context/compact",
+    "/context/cleanup",
     "/context/stats",
     "/context/guard",
     "/context/conversations",

@@ -70,6 +70,7 @@ struct System;
     contexts::assemble,
     contexts::after_turn,
     contexts::compact,
+    contexts::cleanup,
     contexts::look::stats,
     contexts::look::guard,
     contexts::look::conversations,

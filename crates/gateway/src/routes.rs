@@ -84,6 +84,7 @@ impl Gateway {
             .route(&path("/assemble"), post(contexts::assemble))
             .route(&path("/after_turn"), post(contexts::after_turn))
             .route(&path("/compact"), post(contexts::compact))
+            .route(&path("/cleanup"), post(contexts::cleanup))
             .route(&path("/stats"), get(contexts::look::stats))
             .route(&path("/guard"), get(contexts::look::guard))
             .route(&path("/conversations"), get(contexts::look::conversations))

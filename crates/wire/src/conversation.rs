@@ -12,9 +12,9 @@ use utoipa::{IntoParams, ToSchema};
 use crate::{Invalid, scope};
 
 pub use answers::{
-    AfterTurnData, AppendData, ArchiveItem, ArchivesData, AssembleData, CompactData, ContextStatsData,
-    ConversationsData, DoneData, ExpandData, GuardData, OriginalItem, OriginalsData, SpawnData, StepItem,
-    ToolsData, ViewData, ViewItem,
+    AfterTurnData, AppendData, ArchiveItem, ArchivesData, AssembleData, CleanupData, CompactData,
+    ContextStatsData, ConversationsData, DoneData, ExpandData, GuardData, OriginalItem, OriginalsData,
+    SpawnData, StepItem, ToolsData, ViewData, ViewItem,
 };
 
 /// Messages that one request may append.
@@ -166,6 +166,11 @@ of_conversation! {
         #[param(minimum = 256)]
         window_tokens: Option<u32>,
     }
+}
+
+of_conversation! {
+    /// A conversation whose reports are dropped.
+    CleanupRequest derives [ToSchema] {}
 }
 
 of_conversation! {

@@ -1,10 +1,11 @@
-//! Developer commands: `cargo xtask tidy`, `hygiene`, `rules`, `commit-msg FILE`, `commits RANGE`.
+//! Developer commands: `cargo xtask tidy [--figures]`, `hygiene`, `rules`, `commit-msg FILE`, `commits RANGE`.
 //!
 //! Owns: the rules that no compiler checks. Never: anything of the product. Avoid adding dependencies to this crate.
 
 mod commits;
 mod hygiene;
 mod rules;
+mod rust;
 mod tidy;
 mod tree;
 
@@ -15,7 +16,8 @@ use anyhow::{Context, bail};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
-  tidy               check layers, caps, the map, the rules, and all that hygiene checks
+  tidy               check layers, caps, public items, links, the map, the rules, and all that hygiene checks
+  tidy --figures     print code lines of each crate and the type names that several types share
   hygiene [FILE...]  check files, or the whole tree, for stray white space, merge markers, large data and keys
   rules              write the table of rules in AGENTS.md
   commit-msg FILE    check one commit message
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let problems = match words.as_slice() {
         ["tidy"] => tidy::check(&root()),
+        ["tidy", "--figures"] => tidy::figures(&root()).map(|text| show(&text)),
         ["hygiene", files @ ..] => hygiene(&root(), files),
         ["rules"] => rules::write(&root()),
         ["commit-msg", file] => commits::check_file(Path::new(file)),
@@ -53,6 +56,15 @@ fn hygiene(root: &Path, files: &[&str]) -> anyhow::Result<Vec<String>> {
         tree::named(root, &paths)
     };
     Ok(files.iter().flat_map(hygiene::check).collect())
+}
+
+/// Prints what is no problem.
+fn show(text: &str) -> Vec<String> {
+    #[expect(clippy::print_stdout, reason = "this is a command")]
+    {
+        print!("{text}");
+    }
+    Vec::new()
 }
 
 fn report(problems: &[String]) -> anyhow::Result<()> {

@@ -1,19 +1,25 @@
-//! The house rules that a machine can check: layers, owners, caps, module comments, the map, rule files, leftovers.
+//! The house rules that a machine can check: layers, owners, caps, users of public items, module comments, links, the
+//! map, rule files, leftovers.
 //!
 //! Owns: reading the tree and naming what is wrong. Never: changing a file.
 
+mod figures;
 mod functions;
 mod layers;
+mod links;
+mod makefile;
 mod manifests;
 mod text;
+mod users;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Context;
 use serde_json::Value;
 
 use crate::tree::{self, RawFile};
-use crate::{hygiene, rules};
+use crate::{hygiene, rules, rust};
 
 /// A file of the tree as the rules see it.
 #[derive(Debug)]
@@ -25,16 +31,15 @@ pub(crate) struct SourceFile {
 
 /// Every problem of the tree, in a stable order.
 pub(crate) fn check(root: &Path) -> anyhow::Result<Vec<String>> {
-    let metadata = crate::output(
-        root,
-        "cargo",
-        &["metadata", "--no-deps", "--offline", "--format-version", "1"],
-    )?;
-    let metadata: Value = serde_json::from_str(&metadata)?;
+    let metadata = metadata(root)?;
     let raw = tree::all(root)?;
     let mut problems: Vec<String> = raw.iter().flat_map(hygiene::check).collect();
+    let paths: BTreeSet<String> = raw.iter().map(|file| file.path.clone()).collect();
     let files: Vec<SourceFile> = raw.into_iter().filter_map(text_of).collect();
     problems.extend(layers::check(&metadata));
+    problems.extend(layers::check_taken(&metadata));
+    problems.extend(layers::check_reached(&metadata));
+    problems.extend(makefile::check(&metadata, &read(root, "Makefile")?));
     problems.extend(rules::check(&files));
     problems.extend(layers::check_map(&metadata, &read(root, "docs/architecture.md")?));
     problems.extend(manifests::check(&files));
@@ -47,7 +52,26 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<Vec<String>> {
         }
     }
     problems.extend(text::check_test_modules(&files));
+    problems.extend(links::check(&files, &paths));
+    let sources = rust::sources(&files);
+    problems.extend(figures::figures(&sources).check(&metadata));
+    problems.extend(users::check(&metadata, &sources));
     Ok(problems)
+}
+
+/// The size of the product as text: code lines, and names that several types share.
+pub(crate) fn figures(root: &Path) -> anyhow::Result<String> {
+    let files: Vec<SourceFile> = tree::all(root)?.into_iter().filter_map(text_of).collect();
+    Ok(figures::figures(&rust::sources(&files)).text())
+}
+
+fn metadata(root: &Path) -> anyhow::Result<Value> {
+    let metadata = crate::output(
+        root,
+        "cargo",
+        &["metadata", "--no-deps", "--offline", "--format-version", "1"],
+    )?;
+    Ok(serde_json::from_str(&metadata)?)
 }
 
 fn is_rust(path: &str) -> bool {

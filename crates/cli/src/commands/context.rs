@@ -283,12 +283,13 @@ fn budget(args: &ContextArgs, model: Option<&str>, transcript: &Transcript, mete
     })
     .tokens;
     let reserve = window / RESERVE_PART;
+    let safety = Policy::preset(&args.policy).map_or(0, |policy| policy.safety(window - reserve));
     Budget {
         window,
         reserve,
         tools,
         injected: 0,
-        safety: 0,
+        safety,
     }
 }
 

@@ -36,6 +36,21 @@ impl Contexts {
         Ok(self.write(&conversation, before, records).await?)
     }
 
+    /// Lets go of what is kept for reports, and begins counting and warning anew: how many steps of the last compaction that were, and
+    /// the tokens that they had saved. The log and the view stay.
+    pub async fn clean_up(&self, whose: &Whose) -> Result<(usize, usize), ContextError> {
+        let shared = self.existing(whose).await?;
+        let mut conversation = shared.lock().await;
+        conversation.warnings.reset();
+        conversation.session.reset_metrics();
+        if let Some(guard) = &mut conversation.guard {
+            guard.reset_warning();
+        }
+        let attempts = conversation.last_result.take().unwrap_or_default();
+        let saved = attempts.iter().filter_map(|attempt| attempt.gain).sum();
+        Ok((attempts.len(), saved))
+    }
+
     /// Begins another conversation of the same owner with a copy: of all of this one, or of what came before an item.
     pub async fn fork(
         &self,

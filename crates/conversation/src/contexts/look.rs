@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use context::budget::Budget;
 use context::event::{Event as ViewEvent, NodeId};
-use context::guard::{self, Finding, Limits};
+use context::guard::{Claims, Event as GuardEvent, Finding, Guard, Limits, Window};
 use context::ranges;
 use prefix::shadow::Event;
 use transcript::ItemId;
@@ -31,16 +31,28 @@ impl Contexts {
         Ok(conversation.stats(budget))
     }
 
-    /// Whether so much of a window is left that a request may go out.
+    /// Whether so much of a window is left that a request may go out, and what has changed since the last check.
     pub async fn guard(
         &self,
         whose: &Whose,
-        limits: &Limits,
         window_tokens: Option<usize>,
-    ) -> Result<Finding, ContextError> {
-        let stats = self.stats(whose, None).await?;
-        let window = window_tokens.or(stats.window).ok_or(ContextError::NoBudget)?;
-        Ok(guard::evaluate(limits, window, stats.tokens + stats.head_tokens))
+    ) -> Result<(Finding, Vec<GuardEvent>, Window), ContextError> {
+        let shared = self.existing(whose).await?;
+        let mut conversation = shared.lock().await;
+        let stats = conversation.stats(None);
+        let claims = Claims {
+            session: window_tokens,
+            model_config: stats.window,
+            model: Some(stats.model),
+            ..Claims::default()
+        };
+        let window = Window::resolve(&claims);
+        let guard = conversation
+            .guard
+            .get_or_insert_with(|| Guard::new(Limits::quipu(), window.clone()));
+        guard.set_window(window.clone());
+        let (finding, events) = guard.check(stats.tokens + stats.head_tokens);
+        Ok((finding, events, window))
     }
 
     /// The owner's conversations, as they are named: the last by name first.

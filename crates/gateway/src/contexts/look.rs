@@ -5,7 +5,7 @@
 use axum::extract::State;
 use axum::response::Response;
 use context::budget::Budget;
-use context::guard::{Limits, Verdict};
+use context::guard::Verdict;
 use conversation::contexts::Original;
 use model::SessionId;
 use transcript::ItemId;
@@ -89,7 +89,7 @@ pub(crate) async fn guard(
 ) -> Result<Response, Failure> {
     let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
     let window = query.window()?;
-    let finding = direct.contexts().guard(&whose, &Limits::quipu(), window).await?;
+    let (finding, events, window) = direct.contexts().guard(&whose, window).await?;
     let verdict = match finding.verdict {
         Verdict::Ok => "ok",
         Verdict::Warn => "warn",
@@ -100,6 +100,9 @@ pub(crate) async fn guard(
         window_tokens: finding.window,
         used_tokens: finding.used,
         remaining_tokens: finding.remaining(),
+        safe_tokens: window.safe_budget(),
+        source: window.source.name().to_owned(),
+        events: events.into_iter().map(|event| event.name().to_owned()).collect(),
         used_percent: finding.percent(),
         message: finding.message,
     }))

@@ -192,10 +192,18 @@ async fn compaction_guard_and_subagents_have_their_routes() {
         program.look("guard?window_tokens=128000").await.data()["verdict"],
         "ok"
     );
+    let blocked = program.look("guard?window_tokens=256").await.data();
     assert_eq!(
-        program.look("guard?window_tokens=256").await.data()["verdict"],
-        "block"
+        (&blocked["verdict"], &blocked["source"]),
+        (&json!("block"), &json!("sessionConfig"))
     );
+    assert_eq!(blocked["events"], json!(["blocked", "threshold-crossed"]));
+    let dropped = program.ask("cleanup", json!({})).await.data();
+    assert!(dropped["steps_removed"].as_u64() > Some(0), "{dropped}");
+    assert!(dropped["saved_tokens"].as_u64() > Some(0), "{dropped}");
+    let dropped = program.ask("cleanup", json!({})).await.data();
+    assert_eq!(dropped, json!({"steps_removed": 0, "saved_tokens": 0}));
+    assert_eq!(program.look("stats").await.data()["compactions"], 0);
     let spawned = program
         .ask("subagent/spawn", json!({"role": "explorer"}))
         .await

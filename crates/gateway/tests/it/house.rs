@@ -340,6 +340,7 @@ fn context_sample(name: &str) -> Value {
         "/context/fork" => json!({"to": "copy"}),
         "/context/rewind" => json!({"to": "m0"}),
         "/context/subagent/spawn" => json!({"role": "explorer"}),
+        "/context/cleanup" => json!({}),
         "/context/subagent/end" => json!({"subagent_id": "one"}),
         other => panic!("no sample for {other}"),
     };

@@ -94,6 +94,15 @@ pub struct ContextStatsData {
     pub engine_faults: Vec<String>,
 }
 
+/// Reports that were dropped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CleanupData {
+    /// Steps of the last compaction.
+    pub steps_removed: usize,
+    /// Tokens that they had saved.
+    pub saved_tokens: usize,
+}
+
 /// Whether a request may go out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GuardData {
@@ -102,6 +111,12 @@ pub struct GuardData {
     pub window_tokens: usize,
     pub used_tokens: usize,
     pub remaining_tokens: i64,
+    /// What may be planned for: counts of other vocabularies may be short by a fifth.
+    pub safe_tokens: usize,
+    /// The window was given in the request (`sessionConfig`), by the last request (`modelsConfig`), by the model, or by default.
+    pub source: String,
+    /// What changed since the last check: `warning`, `blocked`, `threshold-crossed`.
+    pub events: Vec<String>,
     pub used_percent: f64,
     pub message: Option<String>,
 }

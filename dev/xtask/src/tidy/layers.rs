@@ -1,8 +1,12 @@
-//! Edges between members, owners of foreign crates, and the map in the architecture document.
+//! Edges between members, owners of foreign crates, the way from the binary to each crate, and the map in the
+//! architecture document.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+
+/// The member that ships.
+const BINARY: &str = "quipu";
 
 /// Edges that the table in the root manifest does not have, and members that it does not name.
 pub(crate) fn check(metadata: &Value) -> Vec<String> {
@@ -23,8 +27,8 @@ pub(crate) fn check(metadata: &Value) -> Vec<String> {
             problems.push(format!("Cargo.toml: `{member}` is not in the layer table"));
             continue;
         };
-        for dependency in package["dependencies"].as_array().into_iter().flatten() {
-            let to = dependency["name"].as_str().unwrap_or_default();
+        for dependency in dependencies(package) {
+            let to = name(dependency);
             let is_dev = dependency["kind"] == "dev";
             if members.contains(to) {
                 let in_tests = || to == "testkit" || tests.get(member).is_some_and(|more| more.contains(to));
@@ -39,6 +43,88 @@ pub(crate) fn check(metadata: &Value) -> Vec<String> {
         }
     }
     problems
+}
+
+/// Edges and owners in the tables that no member takes.
+pub(crate) fn check_taken(metadata: &Value) -> Vec<String> {
+    let mut problems = Vec::new();
+    let packages = packages(metadata);
+    let takes = |member: &str, to: &str, counts: fn(&Value) -> bool| {
+        let package = packages.iter().find(|package| name(package) == member);
+        let mut dependencies = package.into_iter().flat_map(|package| dependencies(package));
+        dependencies.any(|dependency| name(dependency) == to && counts(&dependency["kind"]))
+    };
+    for (member, to) in pairs(&table(metadata, "layers")) {
+        if !takes(member, to, Value::is_null) {
+            problems.push(format!(
+                "Cargo.toml: `{member}` may depend on `{to}` and does not: remove the edge"
+            ));
+        }
+    }
+    for (member, to) in pairs(&table(metadata, "tests")) {
+        if !takes(member, to, |kind| kind == "dev") {
+            problems.push(format!(
+                "Cargo.toml: tests of `{member}` may depend on `{to}` and do not: remove the edge"
+            ));
+        }
+    }
+    for (to, owner) in pairs(&table(metadata, "owned")) {
+        if !takes(owner, to, |kind| kind != "dev") {
+            problems.push(format!(
+                "Cargo.toml: `{owner}` owns `{to}` and does not depend on it: remove the owner"
+            ));
+        }
+    }
+    problems
+}
+
+fn pairs(table: &BTreeMap<String, BTreeSet<String>>) -> impl Iterator<Item = (&str, &str)> {
+    table
+        .iter()
+        .flat_map(|(from, list)| list.iter().map(move |to| (from.as_str(), to.as_str())))
+}
+
+/// Product crates that the binary does not depend on, directly or through others.
+pub(crate) fn check_reached(metadata: &Value) -> Vec<String> {
+    let reached = reached(&normal_edges(metadata), BINARY);
+    let packages = packages(metadata);
+    let product = packages.iter().filter(|package| is_product(package));
+    product
+        .map(|package| name(package))
+        .filter(|member| !reached.contains(member))
+        .map(|member| format!("crates/{member}: `{BINARY}` does not depend on it: use it or delete it"))
+        .collect()
+}
+
+fn is_product(package: &Value) -> bool {
+    let manifest = package["manifest_path"].as_str().unwrap_or_default();
+    manifest.replace('\\', "/").contains("/crates/")
+}
+
+/// A member, and the members that it depends on outside tests and build scripts.
+pub(crate) fn normal_edges(metadata: &Value) -> BTreeMap<&str, BTreeSet<&str>> {
+    let packages = packages(metadata);
+    let members: BTreeSet<&str> = packages.iter().map(|p| name(p)).collect();
+    let edges = |package| {
+        let normal = dependencies(package).filter(|dependency| dependency["kind"].is_null());
+        normal.map(name).filter(|to| members.contains(to)).collect()
+    };
+    packages
+        .iter()
+        .map(|package| (name(package), edges(package)))
+        .collect()
+}
+
+/// The member itself and all that it depends on, directly or through others.
+pub(crate) fn reached<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &'a str) -> BTreeSet<&'a str> {
+    let mut reached = BTreeSet::new();
+    let mut open = vec![from];
+    while let Some(member) = open.pop() {
+        if reached.insert(member) {
+            open.extend(edges.get(member).into_iter().flatten());
+        }
+    }
+    reached
 }
 
 /// Members that the map in the document leaves out, and names there that are none.
@@ -69,11 +155,16 @@ pub(crate) fn limit(metadata: &Value, key: &str) -> Option<u64> {
     metadata["metadata"]["limits"][key].as_u64()
 }
 
-fn packages(metadata: &Value) -> Vec<&Value> {
+pub(crate) fn packages(metadata: &Value) -> Vec<&Value> {
     metadata["packages"].as_array().into_iter().flatten().collect()
 }
 
-fn name(package: &Value) -> &str {
+fn dependencies(package: &Value) -> impl Iterator<Item = &Value> {
+    package["dependencies"].as_array().into_iter().flatten()
+}
+
+/// The name of a package or of a dependency.
+pub(crate) fn name(package: &Value) -> &str {
     package["name"].as_str().unwrap_or_default()
 }
 
