@@ -53,9 +53,14 @@ impl CompactionCommand {
                 // A command need not read it.
                 writeln!(input, "{told}").ok();
             }
-            let mut answer = String::new();
-            output?.take(ANSWER_BYTES_MAX).read_to_string(&mut answer).ok()?;
-            Some(answer)
+            let mut answer = Vec::new();
+            output?.take(ANSWER_BYTES_MAX).read_to_end(&mut answer).ok()?;
+            // It may be cut inside a character.
+            Some(
+                String::from_utf8_lossy(&answer)
+                    .trim_end_matches('\u{fffd}')
+                    .to_owned(),
+            )
         });
         let answer = tokio::select! {
             answer = talk => answer.ok().flatten(),

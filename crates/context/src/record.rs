@@ -1,6 +1,6 @@
 //! How an event is written: one JSON object, version 1, for a ledger or a file of lines.
 //!
-//! Owns: the format (`docs/context.md`). Invariant: `read(write(event)) == event`. Never: where it is kept.
+//! Owns: the format (`docs/internals/context.md`). Invariant: `read(write(event)) == event`. Never: where it is kept.
 
 use std::fmt;
 use std::sync::Arc;

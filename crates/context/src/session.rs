@@ -171,6 +171,8 @@ impl Session {
         self.calibration.clone_from(&earlier.calibration);
         self.calibration.forget_usage();
         self.pending.clone_from(&earlier.pending);
+        self.metrics = earlier.metrics.clone();
+        self.count_nodes();
     }
 
     /// The event that an arriving item is.

@@ -233,6 +233,7 @@ impl Conversation {
                 record.text = words(&Self::read(bytes));
                 self.appended.push(bytes.clone());
             }
+            Logged::Budget(budget) => self.budget = Some(*budget),
             Logged::Usage(usage) => {
                 if usage.model == self.counts_for {
                     self.session.record_usage(usage.counted, usage.reported);
@@ -333,7 +334,9 @@ impl Conversation {
     /// The session that the log gives.
     fn restore(&mut self) {
         let (policy, meter) = (self.session.policy().clone(), self.session.meter().clone());
-        self.session = Session::restore(policy, meter, self.log.clone());
+        let mut session = Session::restore(policy, meter, self.log.clone());
+        session.succeed(&self.session);
+        self.session = session;
     }
 
     /// Counts as this model does from now on.

@@ -168,12 +168,14 @@ impl Conversation {
             .any(|event| !matches!(event, ViewEvent::Rewrite { .. }));
         let before = self.compaction(asked.overflow.map_or(Trigger::Auto, |_| Trigger::Overflow));
         let logged = self.logged(&composed.events).into_iter();
-        let logged = logged.chain(compacted.into_iter().map(Logged::View));
+        let budgeted = (self.budget != Some(budget)).then_some(Logged::Budget(budget));
+        let logged = logged
+            .chain(compacted.into_iter().map(Logged::View))
+            .chain(budgeted);
         let records = logged.map(|logged| self.apply(&logged)).collect();
         if asked.learns {
             self.ask(&composed.events);
         }
-        self.budget = Some(budget);
         let used = self.session.view_tokens();
         Ok(Decided {
             conversation: self.key.session.to_string(),

@@ -7,9 +7,11 @@
 //! |---|---|
 //! | `appended` | `bytes`: JSON text of a message that no request carried yet |
 //! | `taken` | `count`: so many of the appended messages, oldest first, went into a request as they are |
+//! | `budget` | `window`, `reserve`, `tools`, `injected`, `safety`, in tokens: what requests from here on could weigh |
 //! | `usage` | `usage`: `model`, `counted`, `reported`: what a server counted of a view, in tokens |
 //! | `frame` | `text`: the rest of the last request, as its sender wrote it; it holds until the next |
 
+use context::budget::Budget;
 use context::event::Event as ViewEvent;
 use prefix::shadow::Event;
 use serde::{Deserialize, Serialize};
@@ -25,6 +27,8 @@ pub enum Logged {
     Appended(String),
     /// So many appended messages were sent.
     Taken(usize),
+    /// What the requests from here on could weigh.
+    Budget(Budget),
     /// What a server counted of a view that was counted here, in tokens.
     Usage(Usage),
     /// What the last request was made of beside its messages, in its sender's words.
@@ -44,10 +48,25 @@ pub struct Usage {
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
 enum Record {
-    Appended { bytes: String },
-    Taken { count: usize },
-    Frame { text: String },
-    Usage { usage: Usage },
+    Appended {
+        bytes: String,
+    },
+    Taken {
+        count: usize,
+    },
+    Frame {
+        text: String,
+    },
+    Usage {
+        usage: Usage,
+    },
+    Budget {
+        window: usize,
+        reserve: usize,
+        tools: usize,
+        injected: usize,
+        safety: usize,
+    },
 }
 
 /// The record of an event.
@@ -57,6 +76,13 @@ pub(crate) fn write(logged: &Logged) -> String {
         Logged::View(event) => return context::record::write(event),
         Logged::Appended(bytes) => Record::Appended { bytes: bytes.clone() },
         Logged::Taken(count) => Record::Taken { count: *count },
+        Logged::Budget(budget) => Record::Budget {
+            window: budget.window,
+            reserve: budget.reserve,
+            tools: budget.tools,
+            injected: budget.injected,
+            safety: budget.safety,
+        },
         Logged::Usage(usage) => Record::Usage { usage: usage.clone() },
         Logged::Frame(text) => Record::Frame { text: text.clone() },
     };
@@ -70,6 +96,19 @@ pub(crate) fn read(body: &str) -> Option<Logged> {
         Record::Taken { count } => Some(Logged::Taken(count)),
         Record::Frame { text } => Some(Logged::Frame(text)),
         Record::Usage { usage } => Some(Logged::Usage(usage)),
+        Record::Budget {
+            window,
+            reserve,
+            tools,
+            injected,
+            safety,
+        } => Some(Logged::Budget(Budget {
+            window,
+            reserve,
+            tools,
+            injected,
+            safety,
+        })),
     };
     let sent = prefix::record::read(body).map(Logged::Sent).ok();
     sent.or_else(|| context::record::read(body).map(Logged::View).ok())
@@ -90,6 +129,7 @@ mod tests {
             Logged::Appended("{\"role\":\"user\"}".to_owned()),
             Logged::Taken(2),
             Logged::Frame("{}".to_owned()),
+            Logged::Budget(Budget::view(4_096)),
             Logged::Usage(Usage {
                 model: "tiny".to_owned(),
                 counted: 90,

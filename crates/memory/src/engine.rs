@@ -22,6 +22,7 @@ use crate::bell::Bell;
 use crate::corpora::Corpora;
 use crate::dirty::Dirty;
 use crate::erase::Erasing;
+use crate::gate::Gate;
 use crate::history::Chronicle;
 use crate::history::penned::Penned;
 use crate::idle::{self, Idle};
@@ -112,7 +113,7 @@ impl Engine {
             behind: Behind::new(),
             sessions: KeyedLocks::default(),
             owners: KeyedLocks::default(),
-            gate: Arc::default(),
+            gate: Gate::default(),
             rebuilding: tokio::sync::Mutex::default(),
             writer,
             corpora: Corpora::new(settings.hot_bytes_max),
@@ -133,7 +134,7 @@ impl Engine {
             parts,
             settings,
         });
-        let gate = world.gate.clone().write_owned().await;
+        let gate = world.gate.alone().await;
         service.spawn(writing.run());
         let mut gate = Some(gate);
         world.supervise("keeper", move |world| keeper::keep(world, gate.take()));

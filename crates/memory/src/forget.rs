@@ -73,9 +73,9 @@ async fn forget_session(world: &World, session: &SessionKey) -> Taken {
     // Nothing new of the session is cut meanwhile.
     let _held = world.sessions.lock(session).await;
     let swept = sweep(world, Sweep::Session(session.clone())).await?;
-    let _alone = world.gate.write().await;
+    let _alone = world.gate.alone_in(&session.scope).await;
     // What is in the vault and not yet in the index must be found too.
-    sync::everything_alone(world).await?;
+    sync::tenant_alone(world, &session.scope).await?;
     let owners = owners_of(world, &session.scope).await?;
     let forgot = told_of_session(world, session, owners, swept).await?;
     Ok(any(forgot))
@@ -90,8 +90,8 @@ fn any(forgot: Forgot) -> (Forgot, bool) {
 async fn forget_part(world: &World, session: &SessionKey, owner: &Owner) -> Taken {
     let _held = world.sessions.lock(session).await;
     let swept = sweep(world, Sweep::OwnerInSession(session.clone(), owner.clone())).await?;
-    let _alone = world.gate.write().await;
-    sync::everything_alone(world).await?;
+    let _alone = world.gate.alone_in(&session.scope).await;
+    sync::tenant_alone(world, &session.scope).await?;
     let is_of_session = |doc: &Doc| doc.session.as_ref() == Some(&session.session);
     let cases = forget_cases(world, &session.scope, is_of_session).await?;
     let forgot = told_of_session(world, session, [owner.clone()].into(), swept).await?;
@@ -103,7 +103,7 @@ async fn forget_part(world: &World, session: &SessionKey, owner: &Owner) -> Take
 
 /// Takes out what agents learnt of work that was forgotten: it quotes those who asked for it. Of the cases that may be of such
 /// work, it is those of which messages are in the ledger no more: another case may be of a ledger that is gone. Tells how
-/// many there were; their skills follow them. The caller holds the gate alone.
+/// many there were; their skills follow them. The caller has the tenant alone.
 async fn forget_cases(
     world: &World,
     scope: &Scope,
@@ -171,7 +171,7 @@ async fn told_of_session(
 
 async fn forget_owner(world: &World, scope: &Scope, owner: &Owner) -> Taken {
     let swept = sweep(world, Sweep::Owner(scope.clone(), owner.clone())).await?;
-    let _alone = world.gate.write().await;
+    let _alone = world.gate.alone_in(scope).await;
     let is_of_theirs = |doc: &Doc| doc.senders.contains(&owner.id);
     let cases = forget_cases(world, scope, is_of_theirs).await?;
     let has_pages = pages::has_any(world, scope, owner).await?;
@@ -195,7 +195,7 @@ async fn forget_entries(world: &World, scope: &Scope, owner: &Owner, ids: Vec<En
     for doc in asked_for(world, scope, owner, &ids).await? {
         finished_writing(world, scope, &doc).await?;
     }
-    let _alone = world.gate.write().await;
+    let _alone = world.gate.alone_in(scope).await;
     let all = list::entries(world, scope, owner).await?;
     let all: Vec<&Doc> = all.iter().map(|doc| &**doc).collect();
     let asked: BTreeSet<&str> = ids.iter().map(EntryId::as_str).collect();

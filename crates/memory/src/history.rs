@@ -205,7 +205,7 @@ pub(crate) async fn recorded<T>(
 async fn settle(world: &World, history: &Arc<dyn History>) -> Option<RecordedChange> {
     let paid = debts::pay(world, history).await;
     note(world, paid.map(Some))?;
-    let _alone = world.gate.write().await;
+    let _alone = world.gate.alone_when_quiet().await;
     let settled = commit_all(world, history).await;
     note(world, settled)
 }
@@ -297,7 +297,7 @@ pub(crate) async fn undo(
     let history = world.history()?;
     let _turn = world.chronicle.turn.lock().await;
     debts::pay(world, history).await?;
-    let _alone = world.gate.write().await;
+    let _alone = world.gate.alone().await;
     commit_all(world, history)
         .await
         .inspect_err(|_| world.chronicle.mark(world.parts.clock.elapsed()))?;

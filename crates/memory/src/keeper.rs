@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ports::{IndexHealth, VaultChange};
-use tokio::sync::OwnedRwLockWriteGuard;
 
 use crate::api::EngineError;
 use crate::cause::chain;
 use crate::erase;
+use crate::gate::Everywhere;
 use crate::rebuild;
 use crate::serving::Serving;
 use crate::sync;
@@ -24,10 +24,10 @@ const BETWEEN_LATER: Duration = Duration::from_mins(1);
 
 /// Keeps the index until the engine stops. The gate is held until it is known what the index takes; who begins again
 /// has to take it.
-pub(crate) async fn keep(world: Arc<World>, gate: Option<OwnedRwLockWriteGuard<()>>) {
+pub(crate) async fn keep(world: Arc<World>, gate: Option<Everywhere>) {
     let gate = match gate {
         Some(gate) => gate,
-        None => world.gate.clone().write_owned().await,
+        None => world.gate.alone().await,
     };
     let must_build = look(&world).await;
     drop(gate);

@@ -26,6 +26,7 @@ mod engine;
 mod erase;
 pub mod findings;
 mod forget;
+mod gate;
 mod history;
 mod idle;
 mod ids;

@@ -27,7 +27,7 @@ pub(crate) async fn replace(world: &World, replace: ReplacePage) -> Result<bool,
     } = replace;
     world.gauge.answering(&*world.parts.clock).await?;
     // Nothing is forgotten between the look and the writing.
-    let _alone = world.gate.write().await;
+    let _alone = world.gate.alone_in(&scope).await;
     let rows = list::entries(world, &scope, &owner).await?;
     let there: BTreeSet<&str> = rows.iter().map(|row| &*row.key.id).collect();
     let lines = page::lines(&text);

@@ -52,12 +52,15 @@ pub(crate) async fn everything(world: &World) -> Result<Synced, EngineError> {
     pass.end()
 }
 
-/// The same, for a caller who holds the gate alone.
-pub(crate) async fn everything_alone(world: &World) -> Result<Synced, EngineError> {
-    files(world, differing(world, whole_vault()).await?).await
+/// The same for one tenant's files; the caller has the tenant alone.
+pub(crate) async fn tenant_alone(world: &World, scope: &Scope) -> Result<Synced, EngineError> {
+    let folder = format!("{}/", world.parts.vault.folder_of(scope));
+    let mut paths = differing(world, whole_vault()).await?;
+    paths.retain(|path| path.starts_with(&folder));
+    files(world, paths).await
 }
 
-/// Brings the index up to date with some files; the caller holds the gate alone.
+/// Brings the index up to date with some files; the caller has their tenants alone.
 pub(crate) async fn files(
     world: &World,
     paths: impl IntoIterator<Item = VaultPath>,
@@ -142,14 +145,14 @@ async fn carry_over(world: &World, change: VaultChange) -> Result<Pass<'_>, Engi
     }
     let mut pass = Pass::new(world);
     for some in paths.chunks(FILES_AT_A_TIME) {
-        let _alone = world.gate.write().await;
+        let _alone = world.gate.alone().await;
         world.accepting()?;
         for path in some {
             pass.look(path).await?;
         }
     }
     if pass.has_more_to_do() {
-        let _alone = world.gate.write().await;
+        let _alone = world.gate.alone().await;
         pass.finish().await?;
     }
     Ok(pass)

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use model::{Owner, Scope, SessionKey, Timestamp};
 use ports::IndexError;
-use tokio::sync::{RwLock, Semaphore, SemaphorePermit};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::api::EngineError;
 use crate::behind::Behind;
@@ -23,6 +23,7 @@ use crate::corpora::Corpora;
 use crate::dirty::Dirty;
 use crate::engine::Parts;
 use crate::erase::Erasing;
+use crate::gate::Gate;
 use crate::history::Chronicle;
 use crate::idle::Idle;
 use crate::locks::KeyedLocks;
@@ -48,7 +49,7 @@ pub(crate) struct World {
     pub(crate) behind: Behind,
     pub(crate) sessions: KeyedLocks<SessionKey>,
     pub(crate) owners: KeyedLocks<(Scope, Owner)>,
-    pub(crate) gate: Arc<RwLock<()>>,
+    pub(crate) gate: Gate,
     /// One rebuild at a time.
     pub(crate) rebuilding: tokio::sync::Mutex<()>,
     pub(crate) writer: IndexWriter,

@@ -136,7 +136,7 @@ struct Writing<'a> {
 impl Writing<'_> {
     /// Writes it, unless the memcell is the owner's no more; whether it was.
     async fn write(&self, is_first: bool) -> Result<bool, JobError> {
-        let _shared = self.world.gate.read().await;
+        let _shared = self.world.gate.shared(&self.cell.session.scope).await;
         let owner = (self.cell.session.scope.clone(), self.owner.clone());
         let own = self.world.owners.lock(&owner).await;
         if self.world.sweeps() != self.sweeps && !self.is_still_told().await? {

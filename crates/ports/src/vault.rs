@@ -101,6 +101,8 @@ pub struct VaultChange {
 pub trait Vault: Send + Sync + std::fmt::Debug {
     /// The file that an entry belongs in: by scope, owner, kind, and the date of its time in the configured zone.
     fn path_of(&self, entry: &Entry) -> VaultPath;
+    /// The folder of a scope's files, without a slash at its end.
+    fn folder_of(&self, scope: &Scope) -> String;
     /// Appends entries to the files they belong in and syncs them to disk. An entry whose id the file already holds
     /// is not written again (`fresh` says that none can be there, which saves the look); a torn tail that an earlier
     /// crash left is cut off first. A skill is a file of its own: it comes to be whole or not at all, and is refused where

@@ -108,6 +108,10 @@ impl Vault for MarkdownVault {
         markdown::path_of(entry, &self.writer.zone).into()
     }
 
+    fn folder_of(&self, scope: &Scope) -> String {
+        markdown::place::folder_of(scope, None)
+    }
+
     async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError> {
         let mut files: Vec<(VaultPath, Vec<Entry>)> = Vec::new();
         for entry in entries {

@@ -78,7 +78,8 @@ pub(crate) fn sources(files: &[SourceFile]) -> Vec<Source<'_>> {
         let module = source.path.trim_end_matches(".rs").trim_end_matches("/mod");
         let mut parents = module.match_indices('/').map(|(at, _)| &module[..at]);
         if for_tests.contains(module) || parents.any(|parent| for_tests.contains(parent)) {
-            source.test_tokens.append(&mut source.tokens);
+            source.tokens.clear();
+            source.test_tokens = lexer::tokens(source.text);
         }
     }
     sources
@@ -102,14 +103,17 @@ fn modules_for_tests(source: &Source) -> Vec<String> {
 
 /// The lines that the tokens stand on. A blank line inside a string does not count.
 fn lines(text: &str, tokens: &[Token]) -> usize {
-    let blank: BTreeSet<usize> = (1..)
-        .zip(text.lines())
-        .filter_map(|(number, line)| line.trim().is_empty().then_some(number))
-        .collect();
-    let spans = tokens.iter().flat_map(|token| {
+    let (mut count, mut counted) = (0, 0);
+    let blank: Vec<bool> = text.lines().map(|line| line.trim().is_empty()).collect();
+    for token in tokens {
         let last = token.line + token.text.matches('\n').count();
-        token.line..=last
-    });
-    let lines: BTreeSet<usize> = spans.filter(|line| !blank.contains(line)).collect();
-    lines.len()
+        for line in token.line.max(counted + 1)..=last {
+            count += usize::from(!blank.get(line - 1).is_some_and(|blank| *blank));
+        }
+        counted = counted.max(last);
+    }
+    count
 }
+
+#[cfg(test)]
+mod tests;

@@ -168,11 +168,13 @@ async fn stats(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure>
                     .unwrap_or("never since the start")
             ))?;
             line(format_args!("masked results   {}", stats.masked_results))?;
-            let why = stats.reasons.join(", ");
-            line(format_args!(
-                "prefix           given up {} times, the last time: {why}",
-                stats.epoch.saturating_sub(1)
-            ))?;
+            let given_up = stats.epoch.saturating_sub(1);
+            let why = if given_up > 0 {
+                format!(", the last time: {}", stats.reasons.join(", "))
+            } else {
+                String::new()
+            };
+            line(format_args!("prefix           given up {given_up} times{why}"))?;
             if stats.is_near_limit {
                 line(format_args!(
                     "warning          the context is nearly full: compact it, or start a new conversation"

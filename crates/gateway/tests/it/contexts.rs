@@ -287,3 +287,34 @@ async fn memory_learns_from_a_turn_and_adds_to_the_next_conversation() {
     assert!(texts(&assembled).join(" ").contains("4711"), "{assembled}");
     assert_ne!(assembled["memory_ids"], json!([]));
 }
+
+#[tokio::test]
+async fn a_restart_forgets_nothing() {
+    let mut program = Program::new().await;
+    for _ in 0..24 {
+        program.turn(40).await;
+    }
+    program.ask("pin", json!({"id": "m0"})).await.data();
+    let waits = json!([{"role": "user", "content": "And the last station?"}]);
+    program.ask("append", json!({"messages": waits})).await.data();
+    let (view, stats) = (
+        program.look("view").await.data(),
+        program.look("stats").await.data(),
+    );
+    assert!(stats["compactions"].as_u64() > Some(0), "a pin keeps the figures");
+    program.house.restart_contexts();
+    assert_eq!(program.look("view").await.data(), view);
+    let recovered = program.look("recover?id=m3").await.data();
+    assert!(recovered.to_string().contains("Noted station 1."));
+    let compacted = program.ask("compact", json!({})).await.data();
+    assert!(
+        compacted["tokens_after"].as_u64() <= compacted["tokens_before"].as_u64(),
+        "the budget is known"
+    );
+    let assembled = program
+        .ask("assemble", json!({"window_tokens": 4_096, "system": "Be brief."}))
+        .await
+        .data();
+    let last = texts(&assembled).pop().expect("messages");
+    assert!(last.starts_with("And the last station?"), "{last}");
+}

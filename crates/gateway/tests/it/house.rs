@@ -219,6 +219,15 @@ impl House {
         }
     }
 
+    /// Begins anew on the same ledger, for conversations.
+    pub(crate) fn restart_contexts(&mut self) {
+        self.gateway = self
+            .gateway
+            .clone()
+            .with_direct(direct(&self.engine, &self.ledger, &self.clock));
+        self.router = self.gateway.router();
+    }
+
     pub(crate) async fn ask(&self, ask: Ask) -> Reply {
         self.send(ask.request()).await
     }

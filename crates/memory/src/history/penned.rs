@@ -30,6 +30,10 @@ impl Vault for Penned {
         self.vault.path_of(entry)
     }
 
+    fn folder_of(&self, scope: &Scope) -> String {
+        self.vault.folder_of(scope)
+    }
+
     async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError> {
         let appended = self.vault.append(entries, fresh).await?;
         for written in &appended {

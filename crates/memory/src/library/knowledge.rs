@@ -5,9 +5,10 @@
 use std::sync::Arc;
 
 use crate::Engine;
-use model::{Name, Owner};
+use crate::locks::KeyedLocks;
+use model::{Name, Owner, Scope};
 use ports::{Chat, Clock, Embedder, Ids, Shelf, Vault};
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::Semaphore;
 
 /// Files that are read at a time: each may unfold to hundreds of megabytes.
 const READ_AT_A_TIME: usize = 2;
@@ -32,8 +33,8 @@ pub struct Knowledge {
     pub(crate) parts: Parts,
     /// Whose the memories are, in every scope.
     pub(crate) library: Owner,
-    /// One change at a time: what it takes out is what it saw.
-    pub(crate) changing: Arc<Mutex<()>>,
+    /// One change of a library at a time: what it takes out is what it saw.
+    pub(crate) changing: Arc<KeyedLocks<Scope>>,
     pub(crate) reading: Arc<Semaphore>,
 }
 

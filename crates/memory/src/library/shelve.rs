@@ -34,7 +34,7 @@ impl Knowledge {
     /// Makes a document of a file.
     pub async fn create(&self, upload: Upload) -> Result<Stored, KnowledgeError> {
         let (facing, reading) = self.read(upload).await?;
-        let _alone = self.changing.lock().await;
+        let _alone = self.changing.lock(&facing.scope).await;
         let documents = self.documents(&facing.scope).await?;
         let is_same = |document: &&Document| document.digest.as_deref() == Some(&reading.digest);
         if let Some(twin) = documents.iter().find(is_same) {
@@ -57,7 +57,7 @@ impl Knowledge {
     pub async fn replace(&self, id: &str, upload: Upload) -> Result<Stored, KnowledgeError> {
         self.document(&upload.scope, id).await?;
         let (facing, reading) = self.read(upload).await?;
-        let _alone = self.changing.lock().await;
+        let _alone = self.changing.lock(&facing.scope).await;
         let before = self.document(&facing.scope, id).await?;
         let documents = self.documents(&facing.scope).await?;
         let is_same = |other: &&Document| other.id != id && other.digest.as_deref() == Some(&reading.digest);
@@ -84,7 +84,7 @@ impl Knowledge {
         if let Some(category) = &patch.category {
             self.check_category(scope, category).await?;
         }
-        let _alone = self.changing.lock().await;
+        let _alone = self.changing.lock(scope).await;
         let rows = self.rows_of(scope, id).await?;
         let document = self.document(scope, id).await?;
         let title = patch.title.filter(|title| *title != document.title);
@@ -118,7 +118,7 @@ impl Knowledge {
     pub async fn delete(&self, scope: &Scope, id: &str) -> Result<Option<usize>, KnowledgeError> {
         let folder = format!("{ORIGINALS}/{id}");
         let taken_out = async {
-            let _alone = self.changing.lock().await;
+            let _alone = self.changing.lock(scope).await;
             let originals = self.parts.shelf.names(scope, &self.library, &folder).await?;
             let topics = self.remove(scope, id).await?;
             // Of a deletion that died half-way the original alone was left.
@@ -130,7 +130,7 @@ impl Knowledge {
     /// Removes a whole library: every document, the categories, and what a person put beside them, from the vault's history too.
     /// One that fails half-way is finished by the next.
     pub async fn delete_all(&self, scope: &Scope) -> Result<Emptied, KnowledgeError> {
-        let _alone = self.changing.lock().await;
+        let _alone = self.changing.lock(scope).await;
         let documents = self.documents(scope).await?;
         let all = Forget::Owner(scope.clone(), self.library.clone());
         self.parts.engine.forget(all).await?;

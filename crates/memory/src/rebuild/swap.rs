@@ -24,7 +24,7 @@ impl Whole<'_> {
     /// Swaps the new index in; nobody writes meanwhile, and whoever has no rows at hand waits.
     pub(super) async fn swap_in(self) -> Result<Synced, EngineError> {
         let world = self.world;
-        let _alone = world.gate.write().await;
+        let _alone = world.gate.alone().await;
         let (records, again) = self.records().await?;
         world.records.put_all(records).await?;
         let before = world.gauge.now();

@@ -230,6 +230,10 @@ impl Vault for PaperVault {
         .into()
     }
 
+    fn folder_of(&self, scope: &Scope) -> String {
+        format!("{}/{}", scope.app, scope.project)
+    }
+
     async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError> {
         self.panic_if_poisoned(entries);
         let mut desk = self.desk();

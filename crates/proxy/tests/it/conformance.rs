@@ -11,7 +11,7 @@
 //! | X-1 | strict extension | `extension`; restyled echoes and compactions in `prefix::extension` |
 //! | X-2, X-3, X-13 | bytes over restarts, frozen blocks, reasons | `bytes` |
 //! | X-4 to X-7 | the gate | `background`; its rules under a random schedule in `gate` |
-//! | X-8 to X-10 | the window, summaries | `window`; summaries by a model in `host` |
+//! | X-8 to X-10 | the window, summaries | `window`; summaries by a model in `conversation` |
 //! | X-12 | incognito | `incognito`; over the gateway's sockets in `gateway::v1` |
 
 mod background;

@@ -22,7 +22,7 @@ pub struct AssembleData {
     pub system: Option<String>,
     #[schema(value_type = Vec<Object>)]
     pub tools: Vec<Value>,
-    /// Tokens of the messages, without system text, tools and memory.
+    /// Tokens of the messages with what memory added, without system text and tools.
     pub tokens: usize,
     /// The most that they may have.
     pub limit_tokens: usize,

@@ -310,6 +310,10 @@ impl Vault for Faulty<dyn Vault> {
     fn path_of(&self, entry: &Entry) -> VaultPath {
         self.inner.path_of(entry)
     }
+
+    fn folder_of(&self, scope: &Scope) -> String {
+        self.inner.folder_of(scope)
+    }
     async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError> {
         self.faults
             .call("vault append", self.inner.append(entries, fresh), no_vault)

@@ -227,6 +227,10 @@ impl Vault for MemoryVault {
         markdown::path_of(entry, &self.zone).into()
     }
 
+    fn folder_of(&self, scope: &Scope) -> String {
+        markdown::place::folder_of(scope, None)
+    }
+
     /// Ignores `fresh`: it only saves a look.
     async fn append(&self, entries: &[Entry], _fresh: bool) -> Result<Vec<Written>, VaultError> {
         let mut shared = self.lock();

@@ -75,7 +75,9 @@ fn next(rest: &str) -> (usize, Option<Kind>) {
     if rest.starts_with("/*") {
         return (block_comment(rest), None);
     }
-    if let Some(length) = string(rest).or_else(|| character(rest)) {
+    if matches!(first, '"' | '\'' | 'b' | 'c' | 'r')
+        && let Some(length) = string(rest).or_else(|| character(rest))
+    {
         return (length, Some(Kind::Literal));
     }
     if first == '\'' {

@@ -2,12 +2,12 @@
 //!
 //! Owns: paths, `use` trees, re-exports, calls of methods. Never: what is declared (`items`).
 //!
-//! Names are resolved to a crate, not to a module. Two items of one crate that share a name share their users.
+//! A name is resolved to its crate and to the word before it in its path: `truncate::floor` is no `line::floor`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::items::Block;
-use super::lexer::{Token, attribute};
+use super::lexer::Token;
 
 /// The crates that a path can begin with, by their names in code.
 #[derive(Debug, Default)]
@@ -16,11 +16,11 @@ pub(crate) struct Crates {
     pub(crate) foreign: BTreeSet<String>,
 }
 
-/// A name, and the crate that its path begins with.
+/// The crate that a path begins with, and its last word.
 pub(crate) type Named<'a> = (&'a str, &'a str);
 
 /// `pub use from::name as alias`; the name `*` stands for all.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Reexport<'a> {
     pub(crate) alias: &'a str,
     pub(crate) from: &'a str,
@@ -29,10 +29,13 @@ pub(crate) struct Reexport<'a> {
 
 #[derive(Debug, Default)]
 pub(crate) struct Uses<'a> {
-    pub(crate) named: BTreeSet<Named<'a>>,
+    /// What is named, and the word before it in the path; `*` where any module may be meant.
+    pub(crate) named: BTreeSet<(Named<'a>, &'a str)>,
     pub(crate) reexports: Vec<Reexport<'a>>,
     /// `.name(`
     pub(crate) called: BTreeSet<&'a str>,
+    /// `self.name(`, with the type of `self`.
+    pub(crate) called_on_self: BTreeSet<(&'a str, &'a str)>,
     /// `Type::name`; the type is empty where it cannot be told.
     pub(crate) scoped: BTreeSet<(&'a str, &'a str)>,
     /// `use Type as alias` and `type alias = Type`.
@@ -59,7 +62,8 @@ struct Declaration<'a> {
 struct Scope<'a, 'c> {
     own: &'a str,
     crates: &'c Crates,
-    imports: BTreeMap<&'a str, BTreeSet<&'a str>>,
+    /// By their alias: the first and the last word of the paths.
+    imports: BTreeMap<&'a str, BTreeSet<(&'a str, &'a str)>>,
     modules: BTreeSet<&'a str>,
 }
 
@@ -90,8 +94,8 @@ pub(crate) fn uses<'a>(
         .filter(|d| d.public || d.restricted)
         .flat_map(|d| d.leaves.iter().map(|leaf| leaf.alias))
         .collect();
-    let globs: BTreeSet<&str> = scope.imports.get("*").into_iter().flatten().copied().collect();
-    let globs: BTreeSet<&str> = globs.iter().flat_map(|first| scope.roots(first)).collect();
+    let globs = scope.imports.get("*").into_iter().flatten();
+    let globs: BTreeSet<&str> = globs.flat_map(|(first, _)| scope.roots(first)).collect();
     for (at, token) in tokens.iter().enumerate() {
         if in_use.contains(&at) || !token.is_word() {
             continue;
@@ -99,11 +103,12 @@ pub(crate) fn uses<'a>(
         let starts = at == 0 || !tokens[at - 1].is("::");
         if starts {
             take_path(&mut uses, &scope, tokens, at);
+            let mut roots = globs.clone();
             if kept.contains(token.text) {
-                uses.named
-                    .extend(scope.roots(token.text).into_iter().map(|root| (root, token.text)));
+                roots.extend(scope.roots(token.text));
             }
-            uses.named.extend(globs.iter().map(|root| (*root, token.text)));
+            uses.named
+                .extend(roots.into_iter().map(|root| ((root, token.text), "*")));
         }
         take_method(&mut uses, tokens, blocks, at);
         take_alias(&mut uses, tokens, at);
@@ -114,7 +119,10 @@ pub(crate) fn uses<'a>(
 impl<'a> Scope<'a, '_> {
     fn add(&mut self, tokens: &[Token<'a>], declarations: &[Declaration<'a>]) {
         for leaf in declarations.iter().flat_map(|declaration| &declaration.leaves) {
-            self.imports.entry(leaf.alias).or_default().insert(leaf.path[0]);
+            self.imports
+                .entry(leaf.alias)
+                .or_default()
+                .insert((leaf.path[0], leaf.path[leaf.path.len() - 1]));
         }
         for (at, _) in tokens.iter().enumerate().filter(|(_, token)| token.is("mod")) {
             self.modules.extend(tokens.get(at + 1).map(|name| name.text));
@@ -128,16 +136,34 @@ impl<'a> Scope<'a, '_> {
         roots
     }
 
+    /// The names of the module that this word means at the start of a path.
+    fn modules(&self, word: &'a str) -> BTreeSet<&'a str> {
+        let imported = self.imports.get(word).into_iter().flatten();
+        imported.map(|(_, last)| *last).chain([word]).collect()
+    }
+
+    /// Adds a name with all crates and modules that the path before it can mean.
+    fn take(&self, uses: &mut Uses<'a>, before: &[&'a str], name: &'a str) {
+        let Some((module, first)) = before.last().zip(before.first()) else {
+            return;
+        };
+        let modules = match before.len() {
+            1 => self.modules(module),
+            _ => BTreeSet::from([*module]),
+        };
+        for root in self.roots(first) {
+            uses.named
+                .extend(modules.iter().map(|module| ((root, name), *module)));
+        }
+    }
+
     fn follow(&self, word: &'a str, depth: usize, roots: &mut BTreeSet<&'a str>) {
-        if ["crate", "self", "super", "Self"].contains(&word) || self.modules.contains(word) {
+        if ["crate", "self", "super"].contains(&word) || self.modules.contains(word) {
             roots.insert(self.own);
         }
         let imports = self.imports.get(word);
-        for first in imports
-            .into_iter()
-            .flatten()
-            .filter(|first| **first != word && depth > 0)
-        {
+        let firsts = imports.into_iter().flatten().map(|(first, _)| *first);
+        for first in firsts.filter(|first| *first != word && depth > 0) {
             self.follow(first, depth - 1, roots);
         }
         if self.crates.members.contains(word) {
@@ -150,12 +176,13 @@ impl<'a> Scope<'a, '_> {
 
 fn take_declaration<'a>(uses: &mut Uses<'a>, scope: &Scope<'a, '_>, declaration: &Declaration<'a>) {
     for leaf in &declaration.leaves {
-        let Some((last, modules)) = leaf.path.split_last() else {
+        let Some((last, before)) = leaf.path.split_last() else {
             continue;
         };
+        for (at, module) in before.iter().enumerate().filter(|(_, word)| is_module(word)) {
+            scope.take(uses, &before[..at], module);
+        }
         for root in scope.roots(leaf.path[0]) {
-            let modules = modules.iter().filter(|word| is_module(word));
-            uses.named.extend(modules.map(|module| (root, *module)));
             // `pub(crate) use` of another crate's item is an import of the whole crate.
             if declaration.public || (declaration.restricted && root == scope.own) {
                 uses.reexports.push(Reexport {
@@ -164,7 +191,7 @@ fn take_declaration<'a>(uses: &mut Uses<'a>, scope: &Scope<'a, '_>, declaration:
                     name: last,
                 });
             } else {
-                uses.named.insert((root, last));
+                scope.take(uses, before, last);
             }
         }
         if leaf.alias != *last {
@@ -183,16 +210,17 @@ fn take_path<'a>(uses: &mut Uses<'a>, scope: &Scope<'a, '_>, tokens: &[Token<'a>
     if !is_module(first) {
         return;
     }
+    let mut path = vec![first];
     let mut here = at;
     while tokens.get(here + 1).is_some_and(|token| token.is("::")) {
         let Some(name) = tokens.get(here + 2).filter(|token| token.is_word()) else {
             return;
         };
-        uses.named
-            .extend(scope.roots(first).into_iter().map(|root| (root, name.text)));
+        scope.take(uses, &path, name.text);
         if !is_module(name.text) {
             return;
         }
+        path.push(name.text);
         here += 2;
     }
 }
@@ -200,24 +228,25 @@ fn take_path<'a>(uses: &mut Uses<'a>, scope: &Scope<'a, '_>, tokens: &[Token<'a>
 /// Takes `.name(`, `.name::<` and `Type::name`.
 fn take_method<'a>(uses: &mut Uses<'a>, tokens: &[Token<'a>], blocks: &[Block<'a>], at: usize) {
     let name = tokens[at].text;
-    let before = |distance: usize| at.checked_sub(distance).map(|at| tokens[at]);
+    let is = |distance: usize, text: &str| at.checked_sub(distance).is_some_and(|at| tokens[at].is(text));
     let next_is = |text| tokens.get(at + 1).is_some_and(|token| token.is(text));
-    if before(1).is_some_and(|token| token.is(".")) && (next_is("(") || next_is("::")) {
-        uses.called.insert(name);
-    }
-    if !before(1).is_some_and(|token| token.is("::")) {
-        return;
-    }
-    let in_macro = before(3).is_some_and(|token| token.is("$"));
-    let scope = match before(2) {
-        Some(token) if token.is("Self") => {
-            let block = blocks.iter().rev().find(|block| block.tokens.contains(&at));
-            block.and_then(|block| block.owner).unwrap_or_default()
-        }
-        Some(token) if token.is_word() && !in_macro => token.text,
-        _ => "",
+    let own = || {
+        let block = blocks.iter().rev().find(|block| block.tokens.contains(&at));
+        block.and_then(|block| block.owner).unwrap_or_default()
     };
-    uses.scoped.insert((scope, name));
+    if is(1, ".") && (next_is("(") || next_is("::")) {
+        if is(2, "self") && !is(3, ".") {
+            uses.called_on_self.insert((own(), name));
+        } else {
+            uses.called.insert(name);
+        }
+    }
+    if is(1, "::") {
+        let before = at.checked_sub(2).map(|at| tokens[at]);
+        let before = before.filter(|token| token.is_word() && !is(3, "$"));
+        let scope = before.map_or("", |token| if token.is("Self") { own() } else { token.text });
+        uses.scoped.insert((scope, name));
+    }
 }
 
 /// Takes `type alias = Type;`, also where it belongs to a trait.
@@ -239,7 +268,7 @@ fn declarations<'a>(tokens: &[Token<'a>]) -> Vec<Declaration<'a>> {
             .find(|&at| tokens[at].is(";"))
             .unwrap_or(tokens.len());
         let captures = tokens.get(at + 1).is_some_and(|token| token.is("<"));
-        if captures || attribute(tokens, at).is_some() {
+        if captures {
             continue;
         }
         let mut leaves = Vec::new();

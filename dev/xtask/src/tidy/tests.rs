@@ -1,5 +1,10 @@
 //! Every rule catches a planted fault, and the tree itself is clean.
 
+mod edges;
+mod figures;
+mod links;
+mod users;
+
 use serde_json::json;
 
 use super::{SourceFile, functions, layers, manifests, text};

@@ -40,11 +40,12 @@ pub(crate) fn check(file: &SourceFile) -> Vec<String> {
     let code = ["rs", "md", "toml"]
         .iter()
         .any(|kind| super::has_extension(&file.path, kind));
+    let (leftovers, places) = (leftovers(), places());
     for (number, line) in (1..).zip(file.text.lines()) {
-        for leftover in leftovers().iter().filter(|word| code && has_word(line, word)) {
+        for leftover in leftovers.iter().filter(|word| code && has_word(line, word)) {
             problems.push(format!("{}:{number}: `{leftover}` is left behind", file.path));
         }
-        for place in places().iter().filter(|place| line.contains(place.as_str())) {
+        for place in places.iter().filter(|place| line.contains(place.as_str())) {
             problems.push(format!(
                 "{}:{number}: `{place}` is a place of one machine",
                 file.path

@@ -7,8 +7,9 @@
 //! the port names. A re-export is no user; who names the re-export is one. A type also counts as used where a used
 //! item of its file shows it: in a signature, a public field, an associated type.
 //!
-//! Names are compared by crate. So the rule misses an unused item that shares its name with a used one of its crate,
-//! and an unused method whose name some other type's method has. `macro_rules!` bodies declare nothing here.
+//! Names are compared by their crate and the module before them. So the rule misses an unused item whose namesake in
+//! the same crate is imported through `super` or `crate`, and an unused method that has the name of a used one.
+//! `macro_rules!` bodies declare nothing here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,6 +23,9 @@ use crate::rust::uses::{Crates, Named, Reexport, Uses, uses};
 /// What `#[serde(with = "…")]` calls without writing the names.
 const CALLED_BY_SERDE: [&str; 2] = ["serialize", "deserialize"];
 
+const OWN_FILE: &str = "its own file";
+
+/// The table of items that may lack a user: `"crate::Type::name" = "reason"`.
 const EXCEPTIONS: &str = "pub_without_user";
 
 /// The names that one file uses, in its product code or in its tests.
@@ -38,12 +42,25 @@ struct Declared<'a> {
     items: Vec<Item<'a>>,
 }
 
+/// A re-export, its crate and the module that holds it.
+#[derive(Debug)]
+struct Place<'a> {
+    own: &'a str,
+    module: &'a str,
+    reexport: Reexport<'a>,
+}
+
 #[derive(Debug)]
 struct Workspace<'a> {
     parts: Vec<Part<'a>>,
     declared: Vec<Declared<'a>>,
-    /// The parts that name an item.
-    named: BTreeMap<Named<'a>, BTreeSet<usize>>,
+    /// The parts that name an item, and the module before it in their paths.
+    named: BTreeMap<Named<'a>, BTreeSet<(usize, &'a str)>>,
+    reexports: Vec<Place<'a>>,
+    /// The parts that call something of this name, on a value or a type.
+    calls: BTreeMap<&'a str, BTreeSet<usize>>,
+    /// The crate, the type and the name of each method.
+    methods: BTreeSet<(&'a str, &'a str, &'a str)>,
     /// Other names of a type.
     aliases: BTreeMap<&'a str, BTreeSet<&'a str>>,
     /// A crate, and those that can name its methods: itself and all that depend on it.
@@ -78,13 +95,14 @@ pub(crate) fn check(metadata: &Value, sources: &[Source]) -> Vec<String> {
             let users = others(&workspace, declared.source, item).join(", ");
             let path = declared.source.path;
             let (line, keyword) = (item.line, item.keyword);
-            problems.push(if users.is_empty() {
-                format!("{path}:{line}: `pub {keyword} {name}` has no user: delete it")
-            } else {
-                format!(
-                    "{path}:{line}: `pub {keyword} {name}` has no user in other product files, only: {users}"
-                )
-            });
+            let cure = match users.as_str() {
+                "" if keyword != "mod" => "nothing uses it: delete it".to_owned(),
+                "" | OWN_FILE => "only its own file uses it: delete it or drop `pub`".to_owned(),
+                users => format!("only these use it: {users}"),
+            };
+            problems.push(format!(
+                "{path}:{line}: `pub {keyword} {name}` has no user: {cure}"
+            ));
         }
     }
     for name in exceptions.keys() {
@@ -122,13 +140,55 @@ fn read<'a>(metadata: &Value, sources: &'a [Source<'a>]) -> Workspace<'a> {
     for (alias, name) in parts.iter().flat_map(|part| &part.uses.aliases) {
         aliases.entry(name).or_default().insert(alias);
     }
+    let mut calls: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+    for (index, Part { uses, .. }) in parts.iter().enumerate() {
+        let of_types = uses.called_on_self.iter().chain(&uses.scoped);
+        for name in of_types.map(|(_, name)| name).chain(&uses.called) {
+            calls.entry(name).or_default().insert(index);
+        }
+    }
+    let reexports = reexports(&parts);
     Workspace {
-        named: named(&parts),
+        calls,
+        named: named(&parts, &reexports),
         reach: reach(metadata),
+        methods: methods(&declared),
+        reexports,
         aliases,
         parts,
         declared,
     }
+}
+
+fn reexports<'a>(parts: &[Part<'a>]) -> Vec<Place<'a>> {
+    let parts = parts.iter().filter(|part| !part.in_tests);
+    let places = parts.flat_map(|part| {
+        part.uses.reexports.iter().map(|reexport| Place {
+            own: &part.source.name,
+            module: module(part.source),
+            reexport: *reexport,
+        })
+    });
+    places.collect()
+}
+
+/// The name of the module that a file is.
+fn module<'a>(source: &Source<'a>) -> &'a str {
+    let path = source.path.trim_end_matches(".rs").trim_end_matches("/mod");
+    match path.rsplit_once('/') {
+        Some((_, "lib" | "main")) | None => source.member,
+        Some((_, module)) => module,
+    }
+}
+
+fn methods<'a>(declared: &[Declared<'a>]) -> BTreeSet<(&'a str, &'a str, &'a str)> {
+    let of_file = |declared: &Declared<'a>| {
+        let name = declared.source.name.as_str();
+        let items = declared.items.iter();
+        let methods = items.filter_map(move |item| Some((name, item.owner?, item.name)));
+        methods.collect::<Vec<_>>()
+    };
+    declared.iter().flat_map(of_file).collect()
 }
 
 fn crates(metadata: &Value) -> Crates {
@@ -145,33 +205,28 @@ fn crates(metadata: &Value) -> Crates {
 }
 
 /// Who names what, also through re-exports.
-fn named<'a>(parts: &[Part<'a>]) -> BTreeMap<Named<'a>, BTreeSet<usize>> {
-    let mut named: BTreeMap<Named, BTreeSet<usize>> = BTreeMap::new();
+fn named<'a>(parts: &[Part<'a>], reexports: &[Place<'a>]) -> BTreeMap<Named<'a>, BTreeSet<(usize, &'a str)>> {
+    let mut named: BTreeMap<Named, BTreeSet<(usize, &str)>> = BTreeMap::new();
     for (index, part) in parts.iter().enumerate() {
-        for name in &part.uses.named {
-            named.entry(*name).or_default().insert(index);
+        for (name, module) in &part.uses.named {
+            named.entry(*name).or_default().insert((index, module));
         }
     }
-    let reexports: BTreeSet<(&str, &Reexport)> = parts
-        .iter()
-        .filter(|part| !part.in_tests)
-        .flat_map(|part| {
-            part.uses
-                .reexports
-                .iter()
-                .map(|reexport| (part.source.name.as_str(), reexport))
-        })
-        .collect();
     loop {
-        let mut more: BTreeMap<Named, BTreeSet<usize>> = BTreeMap::new();
-        for (own, reexport) in &reexports {
+        let mut more: BTreeMap<Named, BTreeSet<(usize, &str)>> = BTreeMap::new();
+        for Place { own, reexport, .. } in reexports {
             let from = reexport.from;
             if let Some(users) = named.get(&(own, reexport.alias)) {
-                more.entry((from, reexport.name)).or_default().extend(users);
+                let users = users.iter().map(|(index, _)| (*index, "*"));
+                let renamed = from != *own || reexport.alias != reexport.name;
+                more.entry((from, reexport.name))
+                    .or_default()
+                    .extend(users.filter(|_| renamed));
             }
             let may_be_module = reexport.name == "*" || reexport.name.starts_with(char::is_lowercase);
             if may_be_module && from != *own {
-                for ((_, name), users) in named.iter().filter(|((root, _), _)| root == own) {
+                let of_own = named.range((*own, "")..).take_while(|((root, _), _)| root == own);
+                for ((_, name), users) in of_own {
                     more.entry((from, name)).or_default().extend(users);
                 }
             }
@@ -204,7 +259,8 @@ fn reach(metadata: &Value) -> BTreeMap<String, BTreeSet<String>> {
 /// The public items of a file that nobody uses.
 fn without_user<'w, 'a>(workspace: &'w Workspace<'a>, declared: &'w Declared<'a>) -> Vec<&'w Item<'a>> {
     let source = declared.source;
-    let counts = |part: &&Part| {
+    let counts = |part: &usize| {
+        let part = &workspace.parts[*part];
         let product = part.source.is_product() || (source.name == "ports" && part.source.name == "testkit");
         product && !part.in_tests && part.source.path != source.path
     };
@@ -247,14 +303,15 @@ fn without_user<'w, 'a>(workspace: &'w Workspace<'a>, declared: &'w Declared<'a>
 }
 
 /// The parts that use an item, its own file among them.
-fn users<'w, 'a>(workspace: &'w Workspace<'a>, source: &Source, item: &Item) -> Vec<&'w Part<'a>> {
+fn users(workspace: &Workspace, source: &Source, item: &Item) -> BTreeSet<usize> {
     let Some(owner) = item.owner else {
         let parts = workspace.named.get(&(source.name.as_str(), item.name));
-        return parts
+        let modules = modules(workspace, source, item);
+        let named = parts
             .into_iter()
             .flatten()
-            .map(|part| &workspace.parts[*part])
-            .collect();
+            .filter(|(_, module)| modules.contains(module));
+        return named.map(|(part, _)| *part).collect();
     };
     let mut owners = BTreeSet::from(["", owner]);
     for _ in 0..3 {
@@ -263,16 +320,46 @@ fn users<'w, 'a>(workspace: &'w Workspace<'a>, source: &Source, item: &Item) -> 
         owners.extend(more);
     }
     let reach = workspace.reach.get(&source.name);
-    let can_name =
-        |part: &&Part| reach.is_none_or(|reach| part.in_tests || reach.contains(&part.source.name));
-    let names = |part: &&Part| {
-        let called = item.takes_self && part.uses.called.contains(item.name);
-        called
-            || owners
+    let uses = |part: &Part| {
+        let own = part.source.name.as_str();
+        let on_self = part.uses.called_on_self.iter().any(|(to, name)| {
+            let of_another = !owners.contains(to) && workspace.methods.contains(&(own, *to, *name));
+            *name == item.name && !of_another
+        });
+        let called = item.takes_self && (on_self || part.uses.called.contains(item.name));
+        let can_name = part.in_tests || reach.is_none_or(|reach| reach.contains(own));
+        let scoped = || {
+            owners
                 .iter()
                 .any(|owner| part.uses.scoped.contains(&(*owner, item.name)))
+        };
+        can_name && (called || scoped())
     };
-    workspace.parts.iter().filter(can_name).filter(names).collect()
+    let parts = workspace.calls.get(item.name).into_iter().flatten().copied();
+    parts.filter(|part| uses(&workspace.parts[*part])).collect()
+}
+
+/// The words that can stand before an item in a path: its module, and those that export it again.
+fn modules<'a>(workspace: &Workspace<'a>, source: &'a Source, item: &Item) -> BTreeSet<&'a str> {
+    let mut modules = BTreeSet::from(["crate", "self", "super", "*", &source.name, module(source)]);
+    let declared = workspace
+        .declared
+        .iter()
+        .filter(|declared| declared.source.path == source.path);
+    let inner = declared
+        .flat_map(|declared| &declared.items)
+        .filter(|item| item.keyword == "mod");
+    modules.extend(inner.map(|item| item.name));
+    for Place { module, reexport, .. } in &workspace.reexports {
+        if reexport.name == item.name || reexport.name == "*" {
+            modules.insert(module);
+        }
+    }
+    let renamed = workspace.reexports.iter().map(|place| &place.reexport);
+    let renamed = renamed.filter(|reexport| modules.contains(reexport.name));
+    let aliases: Vec<&str> = renamed.map(|reexport| reexport.alias).collect();
+    modules.extend(aliases);
+    modules
 }
 
 /// The places that use an item without being users.
@@ -281,6 +368,7 @@ fn others(workspace: &Workspace, source: &Source, item: &Item) -> Vec<String> {
     let in_own = source.tokens.iter().filter(|token| token.is(item.name)).count() > 1;
     let in_own_tests = source.test_tokens.iter().any(|token| token.is(item.name));
     for part in users(workspace, source, item) {
+        let part = &workspace.parts[part];
         let own = part.source.path == source.path;
         places.insert(match part.source.area {
             "dev" => format!("dev/{}", part.source.member),
@@ -291,6 +379,6 @@ fn others(workspace: &Workspace, source: &Source, item: &Item) -> Vec<String> {
         });
     }
     places.extend(in_own_tests.then(|| "tests".to_owned()));
-    let own = in_own.then(|| "its own file".to_owned());
+    let own = in_own.then(|| OWN_FILE.to_owned());
     own.into_iter().chain(places).collect()
 }

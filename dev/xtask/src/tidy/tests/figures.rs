@@ -1,0 +1,80 @@
+//! Ceilings of code lines and of shared type names.
+
+use serde_json::json;
+
+use super::super::{SourceFile, figures};
+use super::file;
+use crate::rust;
+
+fn files() -> Vec<SourceFile> {
+    let one = "//! m\n\n/// d\npub struct Shared {\n    a: &'static str, // c\n}\n\nimpl Iterator for Shared {\n    \
+               type Item = u8;\n}\n\n#[cfg(test)]\nmod tests {\n    struct Other;\n}\n";
+    let two = "//! m\n\nenum Shared {}\ntrait Other {\n    type Item;\n}\n/* a\nb */\nconst T: &str = \"x\n\ny\";\ntype Alone = u8;\n";
+    vec![
+        file("crates/a/src/lib.rs", one),
+        file("crates/b/src/lib.rs", two),
+        file("crates/b/tests/it/main.rs", "struct Shared;\n"),
+        file("crates/b/benches/b.rs", "struct Shared;\n"),
+        file("crates/b/src/x/tests.rs", "struct Shared;\n"),
+        file("dev/c/src/lib.rs", "struct Shared;\n"),
+    ]
+}
+
+fn problems(lines_max: u64, percent_max: u64) -> Vec<String> {
+    let limits = json!({"product_code_lines_max": lines_max, "shared_type_names_percent_max": percent_max});
+    let files = files();
+    let sources = rust::sources(&files);
+    figures::figures(&sources).check(&json!({"metadata": {"limits": limits}}))
+}
+
+#[test]
+fn code_lines_have_a_ceiling() {
+    assert_eq!(problems(13, 100), Vec::<String>::new());
+    assert_eq!(
+        problems(12, 100),
+        ["crates: 13 code lines, the ceiling is 12: delete code before you add more"]
+    );
+}
+
+#[test]
+fn shared_type_names_have_a_ceiling() {
+    assert_eq!(problems(13, 50), Vec::<String>::new());
+    let found = problems(13, 49);
+    assert_eq!(found.len(), 1);
+    assert!(
+        found[0]
+            .starts_with("crates: 2 of 4 types (50.0 %) share their name with another, the ceiling is 49 %"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_missing_ceiling_is_named() {
+    let found = figures::figures(&[]).check(&json!({}));
+    assert_eq!(
+        found,
+        [
+            "Cargo.toml: `product_code_lines_max` is missing from the limits",
+            "Cargo.toml: `shared_type_names_percent_max` is missing from the limits",
+        ]
+    );
+}
+
+#[test]
+fn the_figures_name_crates_and_places() {
+    let files = files();
+    let sources = rust::sources(&files);
+    expect_test::expect![[r"
+        folder                     code    tests
+        crates/a                      6        4
+        crates/b                      7        3
+        dev/c                         1        0
+        2 product crates             13        7
+
+        types of the product: 4, of which 2 (50.0 %) share 1 names
+        2 Shared
+            crates/a/src/lib.rs:4
+            crates/b/src/lib.rs:3
+    "]]
+    .assert_eq(&figures::figures(&sources).text());
+}
