@@ -8,13 +8,13 @@
 //! Reading order: `desk` (what several share); of people's words [`foresight`], [`profile`], [`reflect`], [`dream`];
 //! of agents' work [`case`], [`skill`].
 
-pub mod case;
+mod case;
 mod desk;
-pub mod dream;
-pub mod foresight;
-pub mod profile;
-pub mod reflect;
-pub mod skill;
+mod dream;
+mod foresight;
+mod profile;
+mod reflect;
+mod skill;
 
 use std::sync::Arc;
 

@@ -80,10 +80,10 @@ impl Policy {
 }
 
 /// Which text of [`SYSTEM`] a work was made with; grows with every change of it.
-pub const PROMPT_VERSION: u32 = 1;
+const PROMPT_VERSION: u32 = 1;
 
 /// What the model is told. One task, one format, one way out, for the sake of weak models.
-pub const SYSTEM: &str = "\
+const SYSTEM: &str = "\
 You are a memory archivist. You read part of a conversation that is about to be forgotten and keep the facts that later work needs: \
 decisions and their reasons, preferences of the user, names, paths, numbers, open tasks.
 

@@ -9,7 +9,7 @@
 
 pub mod bootstrap;
 pub mod budget;
-pub mod commit;
+mod commit;
 pub mod digest;
 pub mod event;
 pub mod flush;

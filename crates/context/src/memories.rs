@@ -46,7 +46,7 @@ pub enum Rules {
 }
 
 /// No more memories come of one span: more is a log, and comparing all of them has its price.
-pub const MEMORIES_MAX: usize = 256;
+const MEMORIES_MAX: usize = 256;
 /// Two memories whose words overlap more than this are one.
 const JACCARD_SAME: f64 = 0.8;
 const TEXT_MAX: usize = 500;

@@ -113,7 +113,7 @@ impl Policy {
     }
 
     /// `OpenClaw`'s proportions: a tail of 20,000 tokens and a reserve of 20,000 in a window of 200,000.
-    pub fn openclaw() -> Self {
+    fn openclaw() -> Self {
         Self {
             name: "openclaw",
             compact_at: 0.90,

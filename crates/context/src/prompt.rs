@@ -8,9 +8,6 @@ use crate::shorten::truncate;
 use crate::tokens::Meter;
 use transcript::{Block, Item, Role};
 
-/// Rises when the prompt changes.
-pub const SUMMARY_PROMPT_VERSION: u32 = 2;
-
 /// What a model that has nothing to say answers.
 pub const NO_REPLY: &str = "NO_REPLY";
 

@@ -20,7 +20,7 @@ mod tests;
 mod vocabulary;
 
 pub use calibration::Calibration;
-pub use item::{FILE_BYTES_PER_TOKEN, FILE_TOKENS, IMAGE_LOW_TOKENS, IMAGE_TOKENS};
+pub use item::{FILE_TOKENS, IMAGE_LOW_TOKENS, IMAGE_TOKENS};
 pub use local::UnfitTokenizer;
 pub use meter::Meter;
 pub use vocabulary::Vocabulary;

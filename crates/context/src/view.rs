@@ -71,7 +71,7 @@ impl Session {
     }
 
     /// Why no view fits.
-    pub fn over_budget(&self, budget: &Budget, tokens: usize) -> OverBudget {
+    fn over_budget(&self, budget: &Budget, tokens: usize) -> OverBudget {
         let parts = self.parts(budget);
         let current = parts
             .iter()

@@ -4,16 +4,16 @@
 //! memory only when all of it is on disk and nobody uses it; it is read again when it is needed. Never: deciding what is sent.
 
 mod held;
+mod reading;
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use context::policy::Policy;
 use context::tokens::Meter;
 use model::{Owner, Scope, SessionId, SessionKey};
-use ports::{Conversations, LedgerError, NewRecord, Record};
+use ports::{Conversations, LedgerError, NewRecord};
 use prefix::chain::{self, Chain, ConversationId, Kind};
 use tokio::sync::OwnedMutexGuard;
 use transcript::dialect::Dialect;
@@ -27,8 +27,6 @@ use held::{COPIES, Held, Known};
 /// Conversations without a name that are found again after a restart: the newest of each tenant.
 const RESTORED_MAX: usize = 256;
 const RECORDS_MAX: usize = 200_000;
-/// Conversations of a tenant that a list looks at.
-const LISTED_MAX: usize = 10_000;
 
 /// A conversation, and how the request continues it.
 #[derive(Debug)]
@@ -304,56 +302,6 @@ impl Store {
         records: Vec<NewRecord>,
     ) -> Result<u64, LedgerError> {
         self.logs.append(key, owner, at, None, records).await
-    }
-
-    /// The owner's conversations, as the owner names them: the last by name first.
-    pub(crate) async fn list(&self, whose: &Whose, limit: usize) -> Result<Vec<String>, LedgerError> {
-        let all = self.logs.named(&whose.scope, "", LISTED_MAX).await?.into_iter();
-        let own = all.filter(|(_, owner)| *owner == whose.owner);
-        let beginning = format!("{}/", whose.owner.id);
-        let named = own.map(|(session, _)| {
-            let session = session.to_string();
-            session
-                .strip_prefix(&beginning)
-                .map_or(session.clone(), str::to_owned)
-        });
-        Ok(named.take(limit).collect())
-    }
-
-    /// The conversations that somebody talked in last, found again after a restart.
-    pub async fn newest(&self, limit: usize) -> Result<Vec<ConversationId>, LedgerError> {
-        let newest = self.logs.newest(limit).await?;
-        let mut held = self.held();
-        let ids = newest.into_iter().map(|(key, owner)| {
-            let id = identity(&key.scope, &key.session);
-            held.know(&id, Whose::of(key, owner));
-            id
-        });
-        Ok(ids.collect())
-    }
-
-    /// The record of an item's arrival.
-    pub(crate) async fn item(&self, key: &SessionKey, item: u64) -> Result<Option<Record>, LedgerError> {
-        self.logs.item(key, item).await
-    }
-
-    /// The records that hold these items.
-    pub(crate) async fn items(
-        &self,
-        key: &SessionKey,
-        items: Range<u64>,
-    ) -> Result<Vec<Record>, LedgerError> {
-        self.logs.items(key, items).await
-    }
-
-    /// The newest items that hold all these words.
-    pub(crate) async fn search(
-        &self,
-        key: &SessionKey,
-        words: &str,
-        limit: usize,
-    ) -> Result<Vec<u64>, LedgerError> {
-        self.logs.find(key, words, limit).await
     }
 
     /// Forgets a conversation in memory; whoever deletes its session deletes its log.

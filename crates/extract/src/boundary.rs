@@ -41,8 +41,6 @@ pub struct Boundary {
 const WINDOW: usize = 4;
 /// A dip must be the lowest point within so many places on both sides.
 const NEIGHBOURS: usize = 2;
-/// How many messages from a cut on a topic decision needs.
-pub const LOOK_AHEAD: usize = WINDOW + NEIGHBOURS;
 /// What both sides have in common is the mean of so many messages before them, and of them.
 const COMMON: usize = 20;
 /// The first place of a part that is looked at: before it the windows are nearly all there is.

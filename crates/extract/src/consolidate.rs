@@ -20,6 +20,3 @@ pub mod reflect;
 #[cfg(test)]
 mod tests;
 pub mod text;
-
-/// Changes with every change of a prompt's text.
-pub const PROMPT_VERSION: u32 = 1;

@@ -33,7 +33,7 @@ pub use boundary::{Boundary, Limits, boundaries, boundary_possible, owners};
 pub use dates::{day, written_out};
 pub use episode::{Episode, episode};
 pub use facts::{Fact, facts};
-pub use prompt::{PROMPT_VERSION, Prompt, Tail, memcell_request};
+pub use prompt::{Prompt, Tail, memcell_request};
 pub use repair::find as find_json;
 pub use sentence::sentences;
 pub use slot::{KnownFacts, Slot, Standing, Statement, is_duplicate, slot};

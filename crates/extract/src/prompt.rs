@@ -11,9 +11,6 @@ use model::{Message, Role, Zone};
 use crate::visible::{CODE_MARK, shown, speaker};
 use crate::words::{cut, one_line};
 
-/// Changes with every change of the prompt's text.
-pub const PROMPT_VERSION: u32 = 1;
-
 /// A request to a chat model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {

@@ -81,7 +81,7 @@ fn cut(bytes: &[u8], parsed: &Parsed, rendered: &[String]) -> Option<Cut> {
 }
 
 /// What stands between the end of a file and an entry appended to it: enough for one blank line.
-pub fn separator(end: &[u8]) -> &'static str {
+fn separator(end: &[u8]) -> &'static str {
     let has_blank = end.ends_with(b"\n\n") || end.ends_with(b"\n\r\n");
     match () {
         () if end.is_empty() || has_blank => "",

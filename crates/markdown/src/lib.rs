@@ -9,7 +9,7 @@
 //! `skill` (the files of their own), [`append`] (what an append writes, and what of a crashed one it takes back), [`sections`] (what changed between two
 //! states of a file).
 
-pub mod append;
+mod append;
 pub mod block;
 pub mod change;
 mod digest;
@@ -25,7 +25,7 @@ mod skill;
 #[cfg(test)]
 mod tests;
 
-pub use append::{Cut, Plan, ends_cleanly, plan, separator};
+pub use append::{Cut, Plan, ends_cleanly, plan};
 pub use block::Block;
 pub use change::{Change, change, extended, is_bare};
 pub use digest::digest;

@@ -5,15 +5,15 @@
 //! Reading order: [`id`] (who and where), [`time`], [`message`] (what was said), [`cell`] (what belongs
 //! together), [`entry`] and [`page`] (what is remembered), [`doc`] (what is searched), [`filter`] (what is asked for).
 
-pub mod cell;
-pub mod doc;
-pub mod entry;
+mod cell;
+mod doc;
+mod entry;
 pub mod filter;
 pub mod id;
-pub mod message;
-pub mod page;
+mod message;
+mod page;
 pub mod redact;
-pub mod time;
+mod time;
 
 pub use cell::{Cell, CutReason};
 pub use doc::{Doc, DocId, DocKey, DocKind, EmbedderId, Vector};

@@ -179,7 +179,7 @@ pub enum JobState {
 
 impl JobState {
     /// Every state there is.
-    pub const ALL: [Self; 4] = [Self::Queued, Self::Processing, Self::Success, Self::Failed];
+    const ALL: [Self; 4] = [Self::Queued, Self::Processing, Self::Success, Self::Failed];
 
     /// The word that the store and the task routes use.
     pub fn as_str(self) -> &'static str {

@@ -39,7 +39,7 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause there is.
-    pub const ALL: [Self; 5] = [Self::Event, Self::Idle, Self::Cron, Self::Counter, Self::Manual];
+    const ALL: [Self; 5] = [Self::Event, Self::Idle, Self::Cron, Self::Counter, Self::Manual];
 
     /// The word that the store and the routes use.
     pub fn as_str(self) -> &'static str {
@@ -75,7 +75,7 @@ pub enum RunState {
 
 impl RunState {
     /// Every state there is.
-    pub const ALL: [Self; 5] = [
+    const ALL: [Self; 5] = [
         Self::Queued,
         Self::Running,
         Self::Success,

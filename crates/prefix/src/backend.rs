@@ -9,7 +9,7 @@ mod locate;
 use crate::digest::Feed;
 
 pub use learn::Refused;
-pub use locate::{Locality, decide, kind_of_host, locality};
+pub use locate::{Locality, decide, locality};
 
 /// A kind of backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -207,14 +207,10 @@ impl Closing {
         if !replies.is_empty() && is_newest {
             records.extend(self.take(&mut conversation, &replies, outcome.id.as_ref()));
         }
-        self.proxy
-            .contexts
-            .keeper()
-            .keep(&conversation, at, records)
-            .await;
-        let outline = replies.into_iter().fold(outline, Outline::with_reply);
+        let keeper = self.proxy.contexts.keeper();
+        keeper.keep(&conversation, at, records).await;
         let last = prompt.map(|prompt| Last {
-            outline,
+            outline: replies.into_iter().fold(outline, Outline::with_reply),
             tokens: prompt + usize_of(usage.completion_tokens).unwrap_or(0),
             turn: self.turn,
             slot,

@@ -9,7 +9,7 @@
 
 pub mod cut;
 pub mod dialect;
-pub mod item;
+mod item;
 pub mod order;
 pub mod repair;
 pub mod spoken;

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use crate::Invalid;
 
 /// The most values an `in` may list.
-pub const IN_VALUES_MAX: usize = 1_000;
+const IN_VALUES_MAX: usize = 1_000;
 
 /// The language in OpenAPI's words: `{"AND": [...]}`, `{"OR": [...]}`, or fields with a value or operators.
 #[derive(Debug, ToSchema)]

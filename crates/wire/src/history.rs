@@ -10,7 +10,7 @@ use crate::get::between;
 use crate::{Invalid, scope};
 
 /// Changes in one answer.
-pub const CHANGES_MAX: usize = 1_000;
+const CHANGES_MAX: usize = 1_000;
 
 /// An id of a run is shorter.
 const RUN_ID_BYTES_MAX: usize = 128;

@@ -9,11 +9,11 @@
 
 pub mod add;
 pub mod agent;
-pub mod api_id;
+mod api_id;
 pub mod cache;
-pub mod context;
+mod context;
 pub mod conversation;
-pub mod envelope;
+mod envelope;
 pub mod filter;
 pub mod forget;
 pub mod get;
@@ -31,7 +31,7 @@ pub mod scope;
 pub mod search;
 pub mod tasks;
 pub mod update;
-pub mod upkeep;
+mod upkeep;
 
 pub use add::{AddData, AddRequest, FlushData, FlushRequest, MESSAGES_MAX, QueuedData};
 pub use agent::{CaseItem, SkillItem, SkillState};

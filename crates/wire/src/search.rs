@@ -15,9 +15,9 @@ use crate::profile::{ForesightItem, ProfileItem};
 use crate::{Invalid, scope};
 
 /// The most memories one search gives, and what `top_k` −1 means.
-pub const TOP_K_MAX: usize = 100;
+const TOP_K_MAX: usize = 100;
 /// The most verbatim messages one search gives.
-pub const INCLUDE_MESSAGES_MAX: usize = 200;
+const INCLUDE_MESSAGES_MAX: usize = 200;
 
 /// A question. Keys that are not listed are refused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

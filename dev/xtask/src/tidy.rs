@@ -55,8 +55,21 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     problems.extend(links::check(&files, &paths));
     let sources = rust::sources(&files);
     problems.extend(figures::figures(&sources).check(&metadata));
-    problems.extend(users::check(&metadata, &sources));
+    problems.extend(over(&metadata, users::check(&metadata, &sources)));
     Ok(problems)
+}
+
+/// The `pub` items without a user, where there are more than the root manifest still allows: all of them, so that somebody sees the new one.
+fn over(metadata: &Value, unused: Vec<String>) -> Vec<String> {
+    let allowed = layers::limit(metadata, "pub_without_user_max").unwrap_or(0);
+    match usize::try_from(allowed) {
+        Ok(allowed) if unused.len() < allowed => vec![format!(
+            "Cargo.toml: pub_without_user_max is {allowed}, and there are {}: lower it",
+            unused.len()
+        )],
+        Ok(allowed) if unused.len() == allowed => Vec::new(),
+        _ => unused,
+    }
 }
 
 /// The size of the product as text: code lines, and names that several types share.

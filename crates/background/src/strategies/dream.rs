@@ -32,14 +32,14 @@ const TRIES: usize = 3;
 
 /// The strategy.
 #[derive(Debug)]
-pub struct Dream {
+pub(super) struct Dream {
     engine: Engine,
     limits: Limits,
 }
 
 impl Dream {
     /// On an engine's memories.
-    pub fn new(engine: Engine, limits: Limits) -> Self {
+    pub(super) fn new(engine: Engine, limits: Limits) -> Self {
         Self { engine, limits }
     }
 }

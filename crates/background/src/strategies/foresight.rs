@@ -16,13 +16,13 @@ use crate::strategies::desk::{all, by_rules, failed, recorded};
 
 /// The strategy.
 #[derive(Debug)]
-pub struct ExtractForesight {
+pub(super) struct ExtractForesight {
     engine: Engine,
 }
 
 impl ExtractForesight {
     /// On an engine's memories.
-    pub fn new(engine: Engine) -> Self {
+    pub(super) fn new(engine: Engine) -> Self {
         Self { engine }
     }
 }

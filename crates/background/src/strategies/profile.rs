@@ -21,13 +21,13 @@ const TALKS_MAX: usize = 3;
 
 /// The strategy.
 #[derive(Debug)]
-pub struct ExtractUserProfile {
+pub(super) struct ExtractUserProfile {
     engine: Engine,
 }
 
 impl ExtractUserProfile {
     /// On an engine's memories.
-    pub fn new(engine: Engine) -> Self {
+    pub(super) fn new(engine: Engine) -> Self {
         Self { engine }
     }
 }

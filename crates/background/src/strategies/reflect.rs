@@ -14,18 +14,18 @@ use ports::runs::Event;
 use crate::strategies::desk::{NO_ANSWER, ask, by_rules, failed, owners, recorded};
 
 /// The strategy's name.
-pub const NAME: &str = "reflect_episodes";
+pub(super) const NAME: &str = "reflect_episodes";
 
 /// The strategy.
 #[derive(Debug)]
-pub struct ReflectEpisodes {
+pub(super) struct ReflectEpisodes {
     engine: Engine,
     nearness: Nearness,
 }
 
 impl ReflectEpisodes {
     /// On an engine's memories.
-    pub fn new(engine: Engine, nearness: Nearness) -> Self {
+    pub(super) fn new(engine: Engine, nearness: Nearness) -> Self {
         Self { engine, nearness }
     }
 }

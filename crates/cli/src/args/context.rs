@@ -83,8 +83,10 @@ impl LiveContext {
     pub(crate) fn of(&self) -> &LiveOf {
         match self {
             Self::List(of) => of,
-            Self::Show(live) | Self::Stats(live) | Self::Compact(live) => &live.of,
-            Self::Recover { live, .. }
+            Self::Show(live)
+            | Self::Stats(live)
+            | Self::Compact(live)
+            | Self::Recover { live, .. }
             | Self::Find { live, .. }
             | Self::Pin { live, .. }
             | Self::Fork { live, .. }

@@ -19,7 +19,7 @@ pub trait Entry: Borrow<Item> + Clone + From<Item> {}
 impl<I: Borrow<Item> + Clone + From<Item>> Entry for I {}
 
 /// What opens a summary.
-pub const SUMMARY: &str = "[Conversation Summary]";
+const SUMMARY: &str = "[Conversation Summary]";
 
 /// code-buddy's numbers.
 #[derive(Debug, Clone, PartialEq)]

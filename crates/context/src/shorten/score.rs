@@ -189,7 +189,7 @@ pub enum Factor {
 
 impl Factor {
     /// What it adds.
-    pub fn delta(&self) -> f64 {
+    fn delta(&self) -> f64 {
         match self {
             Self::Base(_, delta) | Self::Recency(delta) | Self::Role(_, delta) | Self::Length(_, delta) => {
                 *delta

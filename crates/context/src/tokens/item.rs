@@ -16,7 +16,7 @@ pub const IMAGE_LOW_TOKENS: usize = 85;
 pub const FILE_TOKENS: usize = 1_100;
 /// Encoded bytes of a sound or a document that weigh one token more. Compressed speech weighs far less, a scanned page about
 /// as much, a page of plain text more; only the backend knows.
-pub const FILE_BYTES_PER_TOKEN: usize = 64;
+const FILE_BYTES_PER_TOKEN: usize = 64;
 
 /// OpenAI frames a message by three tokens and names its role by one.
 const MESSAGE_TOKENS: usize = 3 + 1;

@@ -31,7 +31,7 @@ impl Contexts {
 
     /// Compacts a conversation that is in memory. What arrives while a model writes the summary is kept: a summary counts only for the
     /// view that it was written for.
-    pub async fn compact_now(
+    async fn compact_now(
         &self,
         shared: &Shared,
         budget: Option<Budget>,

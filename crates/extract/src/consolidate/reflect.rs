@@ -16,7 +16,7 @@ use crate::consolidate::text::{hash, plain};
 /// So many clusters are merged in a run, the biggest first.
 pub const CLUSTERS_MAX: usize = 10;
 /// A cluster of fewer episodes is left as it is.
-pub const MEMBERS_MIN: usize = 2;
+const MEMBERS_MIN: usize = 2;
 
 const SUBJECT_CHARS_MAX: usize = 120;
 const LINE_CHARS_MAX: usize = 400;

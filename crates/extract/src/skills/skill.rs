@@ -19,9 +19,9 @@ use crate::skills::cluster::{Cluster, KnownCase};
 use crate::skills::{hash, paragraphs, plain};
 
 /// The most characters of a name, as agents that read skills have it.
-pub const NAME_CHARS_MAX: usize = 64;
+const NAME_CHARS_MAX: usize = 64;
 /// As [`NAME_CHARS_MAX`], of a description.
-pub const DESCRIPTION_CHARS_MAX: usize = 1_024;
+const DESCRIPTION_CHARS_MAX: usize = 1_024;
 const CONTENT_CHARS_MAX: usize = 8_000;
 /// What a skill's content has at the least, in lines that are not blank and in characters.
 const CONTENT_LINES_MIN: usize = 5;

@@ -18,7 +18,7 @@ impl Program {
         }
     }
 
-    fn body(own: Value) -> Value {
+    fn body(own: &Value) -> Value {
         let mut body = json!({"user_id": "ada", "conversation_id": "line"});
         for (key, value) in own.as_object().expect("an object") {
             body[key] = value.clone();
@@ -28,7 +28,7 @@ impl Program {
 
     async fn ask(&self, route: &str, own: Value) -> Reply {
         self.house
-            .post(&format!("/api/v2/context/{route}"), &Self::body(own))
+            .post(&format!("/api/v2/context/{route}"), &Self::body(&own))
             .await
     }
 
@@ -272,7 +272,7 @@ async fn memory_learns_from_a_turn_and_adds_to_the_next_conversation() {
     program.ask("after_turn", json!({"message": reply})).await.data();
     program.house.engine.settle(None).await.expect("settled");
     let other = |own: Value| {
-        let mut body = Program::body(own);
+        let mut body = Program::body(&own);
         body["conversation_id"] = json!("other");
         body
     };

@@ -342,9 +342,8 @@ fn context_sample(name: &str) -> Value {
     let mut body = json!({"user_id": "ada", "conversation_id": "s"});
     let own = match name {
         "/context/append" => json!({"messages": [{"role": "user", "content": "What is for dessert?"}]}),
-        "/context/assemble" => json!({"window_tokens": 4_096}),
+        "/context/assemble" | "/context/compact" => json!({"window_tokens": 4_096}),
         "/context/after_turn" => json!({"message": {"role": "assistant", "content": "Cake."}}),
-        "/context/compact" => json!({"window_tokens": 4_096}),
         "/context/pin" | "/context/expand" => json!({"id": "m0"}),
         "/context/fork" => json!({"to": "copy"}),
         "/context/rewind" => json!({"to": "m0"}),

@@ -44,7 +44,7 @@ const HOSTS: [(&str, Kind); 9] = [
 ];
 
 /// The kind whose host this is: the name itself, or a name below it.
-pub fn kind_of_host(base_url: &str) -> Option<Kind> {
+fn kind_of_host(base_url: &str) -> Option<Kind> {
     let host = host(base_url);
     let is_of = |domain: &str| {
         host.strip_suffix(domain)

@@ -114,3 +114,17 @@ fn a_forgotten_test_file_is_named() {
     ];
     assert_eq!(text::check_test_modules(&files).len(), 1);
 }
+
+#[test]
+fn items_without_a_user_may_only_become_fewer() {
+    let metadata = serde_json::json!({"metadata": {"limits": {"pub_without_user_max": 2}}});
+    let unused = |count: usize| (0..count).map(|at| format!("item {at}")).collect::<Vec<_>>();
+    assert_eq!(super::over(&metadata, unused(2)), [""; 0]);
+    assert_eq!(
+        super::over(&metadata, unused(3)).len(),
+        3,
+        "one too many shows all"
+    );
+    assert_eq!(super::over(&metadata, unused(1)).len(), 1, "the ceiling follows");
+    assert_eq!(super::over(&serde_json::json!({}), unused(1)).len(), 1);
+}

@@ -32,7 +32,7 @@ use Category::{
 
 impl Category {
     /// Every heading, the most telling first.
-    pub const ALL: [Self; 14] = [
+    const ALL: [Self; 14] = [
         Name,
         Wishes,
         Home,
