@@ -3,7 +3,7 @@
 //! Owns: the cuts and who owns a part. Never: asking a model, or removing anything from a buffer.
 //!
 //! Messages are looked at one after the other, and a cut at a place depends on the messages of its own part and on
-//! [`LOOK_AHEAD`] messages after it, never on later ones. So a longer buffer keeps every cut of a shorter one, and
+//! six messages after it, never on later ones. So a longer buffer keeps every cut of a shorter one, and
 //! cutting while messages arrive gives the same parts as cutting all at once.
 
 use model::{CutReason, Message, Owner, Role, Vector};
@@ -162,7 +162,7 @@ impl Part {
         places().find(turn).or_else(|| places().next())
     }
 
-    /// A cut where the talk turned to something else, decided when [`LOOK_AHEAD`] messages from it on are known.
+    /// A cut where the talk turned to something else, decided when the next six messages (`WINDOW` and `NEIGHBOURS`) are known.
     fn topic_cut(&mut self, messages: &[Message], vectors: &[Vector], at: usize) -> Option<Boundary> {
         let place = (at + 1)
             .checked_sub(WINDOW)

@@ -5,7 +5,7 @@
 //!
 //! Reading order: [`place`] (which file holds what), [`escape`] (any text as lines of a text file), [`keys`] (the
 //! inline keys), [`render()`] (an entry as text), [`lines`] and [`front`] (what a line is, how a file begins),
-//! [`parse()`] (a file as blocks) and [`block`] (a block as an entry), [`digest()`], [`change`] (edits in place),
+//! [`parse()`] (a file as blocks) and [`block`] (a block as an entry), [`digest()`], [`mod@change`] (edits in place),
 //! `skill` (the files of their own), [`append`] (what an append writes, and what of a crashed one it takes back), [`sections`] (what changed between two
 //! states of a file).
 

@@ -6,7 +6,7 @@
 //!
 //! Reading order: [`canon`] (when two messages are the same), [`chain`] (which conversation), [`fragment`] (what is
 //! injected), [`shadow`] (what was sent), [`compose`] (the next request), [`record`] (how it is kept), [`backend`] (to
-//! whom), [`mark`] (what it shall keep), [`diverge`] (why it missed), [`sim`] (caches without a model).
+//! whom), [`mark`] (what it shall keep), [`diverge`] (why it missed).
 
 pub mod backend;
 pub mod canon;

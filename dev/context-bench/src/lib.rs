@@ -4,7 +4,7 @@
 //! Never: a clock (its caller measures time), a real model: what is compared is mechanics, not the quality of summaries.
 //!
 //! Reading order: [`talk`] (what is replayed), [`strategy`] (who competes), [`replay`] (a conversation, request by request),
-//! [`survival`] and [`cost`] (the trade), [`bench`] (all measures and the bars), [`table`].
+//! [`survival`] and [`cost`] (the trade), [`mod@bench`] (all measures and the bars), [`table`].
 
 pub mod bench;
 pub mod converge;
