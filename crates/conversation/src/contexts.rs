@@ -108,7 +108,7 @@ pub enum ContextError {
     Deleted(ItemId),
     #[error("message {0} is no message of the dialect: {1}")]
     NoMessage(usize, String),
-    #[error("no budget is known for this conversation yet: give `model` or `window_tokens`")]
+    #[error("no budget is known for this conversation yet: give `window_tokens`")]
     NoBudget,
     #[error("the conversation {0} exists already: fork to another name")]
     Exists(SessionId),
@@ -220,7 +220,14 @@ impl Contexts {
         let beside = conversation.budget.map_or(0, |budget| budget.tools);
         let usage = prompt_tokens.map(|tokens| conversation.learn_usage(tokens, beside));
         let mut records: Vec<NewRecord> = usage.into_iter().collect();
+        let said = conversation.waiting().iter().map(|bytes| Event::Message {
+            bytes: bytes.clone(),
+            fragment: None,
+        });
+        let said: Vec<Event> = said.collect();
         records.extend(conversation.take_appended());
+        // Memory learns them too, where no request carried them.
+        conversation.ask(&said);
         let id = ItemId(conversation.session.items());
         records.push(conversation.apply(&Logged::Sent(Event::Reply {
             bytes: reply.to_owned(),

@@ -1,4 +1,4 @@
-//! Deciding the next request of a conversation, whoever sends it.
+//! Deciding the next request of a conversation, for the proxy and for programs that call their model themselves.
 //!
 //! Owns: the order plan → instructions → view → additions → record. Invariants: no request above its budget is decided; without a
 //! recorded reason a request extends the one before it. Never: sending; searching memory (its caller's [`Additions`] do).

@@ -1,9 +1,8 @@
 //! Who may change memory at the same time.
 //!
-//! Owns: that whoever changes a tenant's memory alone keeps nobody else's waiting, and that work on everybody's memory finds a moment in
-//! which nobody writes. Never: an owner's order (`locks`), what is done behind the gate.
+//! Owns: a change of one tenant's memory does not delay another tenant's; work on all tenants finds a moment in which nobody writes. Never: an owner's order (`locks`), what is done behind the gate.
 //!
-//! Whoever writes a segment enters its tenant shared; whoever edits, curates or forgets has the tenant alone; a swap of the index, a
+//! A writer of a segment enters its tenant shared. An edit, a curation and a deletion have the tenant alone. A swap of the index, a
 //! commit of the history and a sync of files have all tenants alone.
 
 use std::collections::BTreeMap;
@@ -48,7 +47,7 @@ enum Tenant {
     Alone { _guard: OwnedRwLockWriteGuard<()> },
 }
 
-/// Tells whoever waits for a quiet moment that somebody left.
+/// Wakes the tasks that wait for a quiet moment.
 #[derive(Debug)]
 struct Told(Arc<Notify>);
 
@@ -73,7 +72,7 @@ impl Gate {
         self.inside(all, Tenant::Alone { _guard: guard })
     }
 
-    /// Nobody is in any tenant. Whoever comes later waits until this has come in and left.
+    /// Nobody is in any tenant. Later tasks wait until this one has left.
     pub(crate) async fn alone(&self) -> Everywhere {
         self.everywhere(Arc::clone(&self.all).write_owned().await)
     }

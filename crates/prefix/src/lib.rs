@@ -5,8 +5,8 @@
 //! tokenizer; JSON that a client wrote is read and extended in place, never written anew.
 //!
 //! Reading order: [`canon`] (when two messages are the same), [`chain`] (which conversation), [`fragment`] (what is
-//! injected), [`shadow`] (what was sent), [`compose`] (the next request), [`record`] (how it is kept), [`backend`] (to
-//! whom), [`mark`] (what it shall keep), [`diverge`] (why it missed).
+//! injected), [`shadow`] (what was sent), [`compose`] (the next request), [`record`] (how it is kept), [`backend`]
+//! (the servers), [`mark`] (what a cache keeps), [`diverge`] (why it missed).
 
 pub mod backend;
 pub mod canon;

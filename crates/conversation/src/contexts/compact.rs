@@ -126,9 +126,13 @@ impl Contexts {
             let (pending, meter) = (conversation.session.pending(), conversation.session.meter());
             verify::view(&source, made, &pending, budget, meter)
         });
-        let Some(view) = view.transpose()? else {
-            self.write(&conversation, at, records).await?;
-            return Ok(None);
+        let view = match view.transpose() {
+            Ok(Some(view)) => view,
+            unusable => {
+                // The messages that waited are taken all the same.
+                self.write(&conversation, at, records).await?;
+                return Ok(unusable.map(|_| None)?);
+            }
         };
         let edits = conversation.edits_for(&view.items);
         let epoch = compose::renewal(&conversation.shadow, &edits, vec![Reason::Compaction]);

@@ -122,8 +122,6 @@ impl Contexts {
     /// The text of originals for a model that asked for them, of at most so many characters.
     pub async fn expand(&self, whose: &Whose, id: &str, chars_max: usize) -> Result<String, ContextError> {
         let originals = self.recover(whose, id).await?;
-        let shared = self.existing(whose).await?;
-        let _conversation = shared.lock().await;
         let mut text = String::new();
         for original in &originals {
             let item = Conversation::read(&original.message);
