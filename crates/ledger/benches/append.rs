@@ -125,7 +125,7 @@ async fn beside_much(folder: &Path, messages: usize) {
         let cells = cells.map(|(i, messages)| cell(&format!("mc_{n}_{i}"), messages, &["ann"]));
         ledger.cut(cut(cells.collect())).await.expect("cut");
         loop {
-            let claimed = ledger.claim(64, at(10), at(20)).await.expect("claims");
+            let claimed = ledger.claim(64, 0, at(10), at(20)).await.expect("claims");
             if claimed.is_empty() {
                 break;
             }
@@ -152,7 +152,7 @@ async fn beside_much(folder: &Path, messages: usize) {
     let mut times = Vec::new();
     for _ in 0..300 {
         let start = now();
-        ledger.claim(8, at(30), at(40)).await.expect("claims");
+        ledger.claim(8, 0, at(30), at(40)).await.expect("claims");
         times.push(start.elapsed());
     }
     show("  claim with nothing due", times);

@@ -8,7 +8,8 @@
 use async_trait::async_trait;
 use model::{Scope, Timestamp};
 use ports::{
-    Job, JobFailure, JobId, JobKind, JobState, JobStats, Jobs, LedgerError, NewJob, TaskPage, TaskQuery,
+    Job, JobFailure, JobId, JobKind, JobState, JobStats, Jobs, LedgerError, NewJob, Retention, TaskPage,
+    TaskQuery,
 };
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -74,23 +75,68 @@ pub(crate) fn set_head(connection: &Connection, session: i64) -> Outcome<()> {
     Ok(())
 }
 
-fn claim(connection: &Connection, limit: usize, now: Timestamp, lease_until: Timestamp) -> Outcome<Vec<Job>> {
+/// The jobs behind one in its session, in order; whether each is a memcell that waits for its first attempt.
+pub(crate) const BEHIND: &str = "SELECT next.seq, next.kind = ?3 AND next.state = ?4 AND next.attempt = 0 AND next.due <= ?5
+    FROM jobs JOIN jobs AS next ON next.session = jobs.session AND next.finished IS NULL AND next.seq > jobs.seq
+    WHERE jobs.seq = ?1 ORDER BY next.seq LIMIT ?2";
+
+fn claim(
+    connection: &Connection,
+    limit: usize,
+    behind: usize,
+    now: Timestamp,
+    lease_until: Timestamp,
+) -> Outcome<Vec<Job>> {
     let mut due = connection.prepare_cached(DUE)?;
     let due = due
         .query_map((now.millis(), count(limit)), |row| row.get(0))?
         .collect::<rusqlite::Result<Vec<i64>>>()?;
     let mut claimed = Vec::with_capacity(due.len());
     for seq in due {
-        connection
-            .prepare_cached("UPDATE jobs SET state = ?2, attempt = attempt + 1, due = ?3 WHERE seq = ?1")?
-            .execute((seq, JobState::Processing.as_str(), lease_until.millis()))?;
-        let mut statement = connection.prepare_cached(&format!("{JOB} WHERE jobs.seq = ?1"))?;
-        let mut rows = statement.query([seq])?;
-        if let Some(row) = rows.next()? {
-            claimed.push(job_of(row)?);
+        let Some(first) = lease(connection, seq, lease_until)? else {
+            continue;
+        };
+        let takes_more = first.kind == JobKind::WriteCell && first.attempt == 1;
+        claimed.push(first);
+        if takes_more && behind > 0 {
+            for seq in waiting_behind(connection, seq, behind, now)? {
+                claimed.extend(lease(connection, seq, lease_until)?);
+            }
         }
     }
     Ok(claimed)
+}
+
+fn lease(connection: &Connection, seq: i64, until: Timestamp) -> Outcome<Option<Job>> {
+    connection
+        .prepare_cached("UPDATE jobs SET state = ?2, attempt = attempt + 1, due = ?3 WHERE seq = ?1")?
+        .execute((seq, JobState::Processing.as_str(), until.millis()))?;
+    let mut statement = connection.prepare_cached(&format!("{JOB} WHERE jobs.seq = ?1"))?;
+    let mut rows = statement.query([seq])?;
+    rows.next()?.map(job_of).transpose()
+}
+
+fn waiting_behind(connection: &Connection, seq: i64, limit: usize, now: Timestamp) -> Outcome<Vec<i64>> {
+    let mut statement = connection.prepare_cached(BEHIND)?;
+    let (kind, state) = (JobKind::WriteCell.as_str(), JobState::Queued.as_str());
+    let mut rows = statement.query((seq, count(limit), kind, state, now.millis()))?;
+    let mut waiting = Vec::new();
+    while let Some(row) = rows.next()?
+        && row.get::<_, bool>(1)?
+    {
+        waiting.push(row.get(0)?);
+    }
+    Ok(waiting)
+}
+
+fn hand_back(connection: &Connection, ids: &[JobId], now: Timestamp) -> Outcome<()> {
+    let mut statement =
+        connection.prepare_cached("UPDATE jobs SET state = ?3, due = ?4 WHERE id = ?1 AND state = ?2")?;
+    let (leased, queued) = (JobState::Processing.as_str(), JobState::Queued.as_str());
+    for id in ids {
+        statement.execute((id.0.as_str(), leased, queued, now.millis()))?;
+    }
+    Ok(())
 }
 
 /// Ends leased jobs; one that nobody has a lease of any more is left as it is.
@@ -259,10 +305,18 @@ fn job(connection: &Connection, scope: &Scope, id: &JobId) -> Outcome<Option<Job
     rows.next()?.map(job_of).transpose()
 }
 
-fn stats(connection: &Connection, keep_since: Timestamp) -> Outcome<JobStats> {
-    connection
-        .prepare_cached("DELETE FROM jobs WHERE state = 'success' AND finished < ?1")?
-        .execute([keep_since.millis()])?;
+fn drop_finished(connection: &Connection, before: Timestamp) -> Outcome<usize> {
+    let mut dropped = 0;
+    for sql in [
+        "DELETE FROM jobs WHERE state = 'success' AND finished < ?1",
+        "DELETE FROM runs WHERE state = 'success' AND finished < ?1",
+    ] {
+        dropped += connection.prepare_cached(sql)?.execute([before.millis()])?;
+    }
+    Ok(dropped)
+}
+
+fn stats(connection: &Connection) -> Outcome<JobStats> {
     let mut standing = connection
         .prepare_cached("SELECT count(*), min(created) FROM jobs WHERE state = ?1 AND state <> 'success'")?;
     let mut of = |state: JobState| {
@@ -289,12 +343,18 @@ impl Jobs for SqliteLedger {
     async fn claim(
         &self,
         limit: usize,
+        behind: usize,
         now: Timestamp,
         lease_until: Timestamp,
     ) -> Result<Vec<Job>, LedgerError> {
         self.writer
-            .write(move |c| claim(c, limit, now, lease_until))
+            .write(move |c| claim(c, limit, behind, now, lease_until))
             .await
+    }
+
+    async fn hand_back(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError> {
+        let ids = ids.to_vec();
+        self.writer.write(move |c| hand_back(c, &ids, now)).await
     }
 
     async fn complete(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError> {
@@ -326,7 +386,14 @@ impl Jobs for SqliteLedger {
         self.readers.read(move |c| job(c, &scope, &id)).await
     }
 
-    async fn stats(&self, keep_since: Timestamp) -> Result<JobStats, LedgerError> {
-        self.writer.write(move |c| stats(c, keep_since)).await
+    async fn stats(&self) -> Result<JobStats, LedgerError> {
+        self.readers.read(stats).await
+    }
+}
+
+#[async_trait]
+impl Retention for SqliteLedger {
+    async fn drop_finished(&self, before: Timestamp) -> Result<usize, LedgerError> {
+        self.writer.write(move |c| drop_finished(c, before)).await
     }
 }

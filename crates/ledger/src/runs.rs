@@ -385,10 +385,7 @@ fn page(connection: &Connection, query: &RunQuery) -> Outcome<RunPage> {
     })
 }
 
-fn stats(connection: &Connection, keep_since: Timestamp) -> Outcome<RunStats> {
-    connection
-        .prepare_cached("DELETE FROM runs WHERE state = 'success' AND finished < ?1")?
-        .execute([keep_since.millis()])?;
+fn stats(connection: &Connection) -> Outcome<RunStats> {
     let mut standing = connection.prepare_cached(
         "SELECT count(*) FROM runs WHERE state = ?1 AND state <> 'success' AND (state <> 'queued' OR cause <> 'cron')",
     )?;
@@ -443,7 +440,7 @@ impl Runs for SqliteLedger {
         self.readers.read(move |c| page(c, &query)).await
     }
 
-    async fn stats(&self, keep_since: Timestamp) -> Result<RunStats, LedgerError> {
-        self.writer.write(move |c| stats(c, keep_since)).await
+    async fn stats(&self) -> Result<RunStats, LedgerError> {
+        self.readers.read(stats).await
     }
 }

@@ -8,7 +8,10 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use model::{Cell, CellId, CutReason, Message, MessageId, Owner, Scope, SessionId, SessionKey, Timestamp};
-use ports::{Accepted, AppendOutcome, Buffered, Cut, Forgotten, LedgerError, NewMessage, Sweep, Transcripts};
+use ports::{
+    Accepted, AppendOutcome, Buffered, Cut, CutWithAppend, Forgotten, LedgerError, NewMessage, Sweep,
+    Transcripts,
+};
 use rusqlite::{Connection, OptionalExtension, Params};
 
 use crate::failure::{Failure, Outcome};
@@ -55,14 +58,17 @@ pub(crate) const CELL: &str = "SELECT seq, reason, app, project, name
     FROM cells JOIN sessions ON sessions.id = cells.session JOIN scopes ON scopes.id = sessions.scope
     WHERE cells.id = ?1";
 
+pub(crate) const UNWRITTEN_AFTER: &str = "SELECT next.id FROM cells JOIN cells AS next ON next.session = cells.session AND next.seq > cells.seq
+    WHERE cells.id = ?1 AND EXISTS (SELECT 1 FROM cell_owners WHERE cell = next.seq AND written = 0) ORDER BY next.seq";
 pub(crate) const CELL_OWNERS: &str = "SELECT kind, name FROM cell_owners WHERE cell = ?1 ORDER BY place";
 
+/// What the append did, and how many messages the buffer held before.
 fn append(
     connection: &Connection,
     session: &SessionKey,
     messages: Vec<NewMessage>,
     now: Timestamp,
-) -> Outcome<AppendOutcome> {
+) -> Outcome<(AppendOutcome, usize)> {
     let place = place_of(connection, session)?;
     let (mut ordinal, buffered): (i64, i64) = connection
         .prepare_cached("SELECT next_ordinal, buffered FROM sessions WHERE id = ?1")?
@@ -90,10 +96,42 @@ fn append(
             set_open(connection, place.session, true)?;
         }
     }
-    Ok(AppendOutcome {
-        accepted,
+    let outcome = AppendOutcome {
         buffered: counted(buffered + new),
-    })
+        is_cut: false,
+        accepted,
+    };
+    Ok((outcome, counted(buffered)))
+}
+
+fn append_and_cut(
+    connection: &Connection,
+    messages: Vec<NewMessage>,
+    with: CutWithAppend,
+    now: Timestamp,
+) -> Outcome<AppendOutcome> {
+    let (mut outcome, before) = append(connection, &with.cut.session, messages, now)?;
+    let is_new = outcome.accepted.iter().all(|accepted| !accepted.duplicate);
+    if is_new && before == with.buffered_before {
+        outcome.is_cut = cut_if_it_fits(connection, with.cut)?;
+    }
+    Ok(outcome)
+}
+
+/// Whether the cut was made; a buffer that does not fit it stays as it is.
+fn cut_if_it_fits(connection: &Connection, wanted: Cut) -> Outcome<bool> {
+    let statement = |sql| connection.prepare_cached(sql)?.execute([]);
+    statement("SAVEPOINT cut")?;
+    let is_cut = match cut(connection, wanted) {
+        Ok(()) => true,
+        Err(Failure::Conflict) => {
+            statement("ROLLBACK TO cut")?;
+            false
+        }
+        Err(failure) => return Err(failure),
+    };
+    statement("RELEASE cut")?;
+    Ok(is_cut)
 }
 
 fn entitle(connection: &Connection, session: &SessionKey, title: &str) -> Outcome<()> {
@@ -230,6 +268,14 @@ fn messages_of(
     Ok(messages)
 }
 
+fn unwritten_after(connection: &Connection, id: &CellId) -> Outcome<Vec<CellId>> {
+    let mut statement = connection.prepare_cached(UNWRITTEN_AFTER)?;
+    let ids = statement.query_map([id.as_str()], |row| row.get::<_, String>(0))?;
+    Ok(ids
+        .map(|id| id.map(CellId::new))
+        .collect::<rusqlite::Result<_>>()?)
+}
+
 fn cell(connection: &Connection, id: &CellId) -> Outcome<Option<Cell>> {
     let mut statement = connection.prepare_cached(CELL)?;
     let mut rows = statement.query([id.as_str()])?;
@@ -323,7 +369,17 @@ impl Transcripts for SqliteLedger {
         now: Timestamp,
     ) -> Result<AppendOutcome, LedgerError> {
         let session = session.clone();
-        let work = move |c: &Connection| append(c, &session, messages, now);
+        let work = move |c: &Connection| Ok(append(c, &session, messages, now)?.0);
+        self.writer.write(work).await
+    }
+
+    async fn append_and_cut(
+        &self,
+        messages: Vec<NewMessage>,
+        cut: CutWithAppend,
+        now: Timestamp,
+    ) -> Result<AppendOutcome, LedgerError> {
+        let work = move |c: &Connection| append_and_cut(c, messages, cut, now);
         self.writer.write(work).await
     }
 
@@ -354,6 +410,17 @@ impl Transcripts for SqliteLedger {
     async fn cell(&self, id: &CellId) -> Result<Option<Cell>, LedgerError> {
         let id = id.clone();
         self.readers.read(move |c| cell(c, &id)).await
+    }
+
+    async fn cells(&self, ids: &[CellId]) -> Result<Vec<Cell>, LedgerError> {
+        let ids = ids.to_vec();
+        let work = move |c: &Connection| ids.iter().filter_map(|id| cell(c, id).transpose()).collect();
+        self.readers.read(work).await
+    }
+
+    async fn unwritten_after(&self, id: &CellId) -> Result<Vec<CellId>, LedgerError> {
+        let id = id.clone();
+        self.readers.read(move |c| unwritten_after(c, &id)).await
     }
 
     async fn tail(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Message>, LedgerError> {

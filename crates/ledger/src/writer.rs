@@ -39,6 +39,8 @@ pub(crate) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     prepare_once(connection, STATEMENTS_MAX)?;
     connection.pragma_update(None, "foreign_keys", true)?;
+    // A savepoint that changes many pages keeps the old ones; not in a file.
+    connection.pragma_update(None, "temp_store", "memory")?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)
 }
 

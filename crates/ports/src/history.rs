@@ -177,6 +177,8 @@ pub trait History: Send + Sync + std::fmt::Debug {
     /// Errors: [`HistoryError::NoRun`], [`HistoryError::Undone`], [`HistoryError::Conflict`],
     /// [`HistoryError::BadRun`], [`HistoryError::Busy`].
     async fn undo(&self, run: &str, by: &Run, at: Timestamp) -> Result<Option<RecordedChange>, HistoryError>;
+    /// Stores what is recorded in less space, where that is worth the time. It changes no answer, and other calls wait for it.
+    async fn tidy(&self, at: Timestamp) -> Result<(), HistoryError>;
     /// The folder of a scope, or of one owner in it.
     fn folder_of(&self, scope: &Scope, owner: Option<&Owner>) -> VaultPath;
     /// Makes the history of some folders begin anew with what stands there: `Ok` means that nothing from before is in any

@@ -50,8 +50,18 @@ pub struct Accepted {
 pub struct AppendOutcome {
     /// One for each message, in order.
     pub accepted: Vec<Accepted>,
-    /// How many messages the session's buffer holds now.
+    /// How many messages the session's buffer holds now, those that a cut takes included.
     pub buffered: usize,
+    /// Whether the cut that came with it was made.
+    pub is_cut: bool,
+}
+
+/// A cut of a buffer together with the append that completes it, by somebody who knows the buffer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CutWithAppend {
+    pub cut: Cut,
+    /// How many messages the buffer must hold before the append.
+    pub buffered_before: usize,
 }
 
 /// One cut of a session's buffer. Everything in it commits together or not at all.
@@ -107,6 +117,15 @@ pub trait Transcripts: Send + Sync + std::fmt::Debug {
         messages: Vec<NewMessage>,
         now: Timestamp,
     ) -> Result<AppendOutcome, LedgerError>;
+    /// The same, with a cut of the buffer in the same commit. The cut is made only if the buffer held the expected number of
+    /// messages before, no message is a duplicate, and each message of the cut is in the buffer; the messages are accepted
+    /// in any case.
+    async fn append_and_cut(
+        &self,
+        messages: Vec<NewMessage>,
+        cut: CutWithAppend,
+        now: Timestamp,
+    ) -> Result<AppendOutcome, LedgerError>;
     /// Gives a session a title in place of the one it had; forgotten with the session.
     async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError>;
     /// A session's title, if it was given one.
@@ -117,6 +136,10 @@ pub trait Transcripts: Send + Sync + std::fmt::Debug {
     async fn cut(&self, cut: Cut) -> Result<(), LedgerError>;
     /// A memcell with its messages.
     async fn cell(&self, id: &CellId) -> Result<Option<Cell>, LedgerError>;
+    /// Those of the memcells that exist, in the order of the ids.
+    async fn cells(&self, ids: &[CellId]) -> Result<Vec<Cell>, LedgerError>;
+    /// The memcells of its session that were cut after a memcell and whose jobs are not done.
+    async fn unwritten_after(&self, id: &CellId) -> Result<Vec<CellId>, LedgerError>;
     /// An owner's messages that no finished memcell job covers: buffered, or cut and not yet written. A buffered
     /// message belongs to every user who speaks in its session.
     async fn tail(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Message>, LedgerError>;
@@ -270,13 +293,18 @@ pub struct JobStats {
 pub trait Jobs: Send + Sync + std::fmt::Debug {
     /// Queues jobs; one whose id exists is left as it is.
     async fn enqueue(&self, jobs: Vec<NewJob>, now: Timestamp) -> Result<(), LedgerError>;
-    /// Leases up to `limit` jobs whose time has come, oldest first; of one session, only the oldest unfinished one.
+    /// Leases up to `limit` jobs whose time has come, oldest first; of one session, only the oldest unfinished one. Where that is a
+    /// memcell to be written for the first time, up to `behind` jobs of the same kind that wait directly behind it are leased
+    /// too, and follow it in the answer.
     async fn claim(
         &self,
         limit: usize,
+        behind: usize,
         now: Timestamp,
         lease_until: Timestamp,
     ) -> Result<Vec<Job>, LedgerError>;
+    /// Gives leases back without a failure; the attempts stay counted.
+    async fn hand_back(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError>;
     /// Marks claimed jobs done, all in one commit.
     async fn complete(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError>;
     /// Records a failed attempt.
@@ -291,8 +319,15 @@ pub trait Jobs: Send + Sync + std::fmt::Debug {
     async fn page(&self, query: &TaskQuery) -> Result<TaskPage, LedgerError>;
     /// One job of one scope.
     async fn job(&self, scope: &Scope, id: &JobId) -> Result<Option<Job>, LedgerError>;
-    /// Counts over all scopes; also removes finished jobs older than `keep_since`.
-    async fn stats(&self, keep_since: Timestamp) -> Result<JobStats, LedgerError>;
+    /// Counts over all scopes.
+    async fn stats(&self) -> Result<JobStats, LedgerError>;
+}
+
+/// What the ledger keeps for a time only.
+#[async_trait]
+pub trait Retention: Send + Sync + std::fmt::Debug {
+    /// Removes the jobs and the background runs that succeeded before then; says how many.
+    async fn drop_finished(&self, before: Timestamp) -> Result<usize, LedgerError>;
 }
 
 /// One entry of a file as last indexed: enough to see what an edit changed.

@@ -274,8 +274,8 @@ pub trait Runs: Send + Sync + std::fmt::Debug {
     async fn release_all(&self, now: Timestamp, latest: Timestamp) -> Result<usize, LedgerError>;
     /// A page of runs.
     async fn page(&self, query: &RunQuery) -> Result<RunPage, LedgerError>;
-    /// Counts over all scopes; also removes successes older than `keep_since`.
-    async fn stats(&self, keep_since: Timestamp) -> Result<RunStats, LedgerError>;
+    /// Counts over all scopes.
+    async fn stats(&self) -> Result<RunStats, LedgerError>;
 }
 
 /// Something that happened to memory.

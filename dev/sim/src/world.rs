@@ -3,6 +3,7 @@
 //! Owns: the stores, time, starting, ending and dying. Never: what is done with a process, or a check beyond invariant 11.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::rc::Rc;
@@ -14,7 +15,7 @@ use ledger::SqliteLedger;
 use memory::Engine;
 use model::Zone;
 use ports::runs::{Power, Runs};
-use ports::{Chat, Clock, Embedder, FileChanges, History, Index, Jobs, Pages, Transcripts, Vault};
+use ports::{Chat, Clock, Embedder, FileChanges, History, Index, Jobs, Pages, Retention, Transcripts, Vault};
 use proxy::GatedChat;
 use proxy::gate::Gates;
 use tempfile::TempDir;
@@ -71,11 +72,12 @@ pub(crate) struct Ledger {
     pub(crate) transcripts: Arc<dyn Transcripts>,
     pub(crate) jobs: Arc<dyn Jobs>,
     pub(crate) files: Arc<dyn FileChanges>,
+    pub(crate) retention: Arc<dyn Retention>,
     pub(crate) runs: Arc<dyn Runs>,
 }
 
 impl Ledger {
-    fn of<L: Transcripts + Jobs + FileChanges + Runs + 'static>(
+    fn of<L: Transcripts + Jobs + FileChanges + Retention + Runs + 'static>(
         ledger: &Arc<L>,
         faults: &Arc<Faults>,
     ) -> Self {
@@ -83,6 +85,7 @@ impl Ledger {
             transcripts: Faulty::<dyn Transcripts>::new(ledger.clone(), faults),
             jobs: Faulty::<dyn Jobs>::new(ledger.clone(), faults),
             files: Faulty::<dyn FileChanges>::new(ledger.clone(), faults),
+            retention: Faulty::<dyn Retention>::new(ledger.clone(), faults),
             runs: Faulty::<dyn Runs>::new(ledger.clone(), faults),
         }
     }
@@ -209,6 +212,7 @@ impl World {
         let offline = background::Parts {
             runs: ledger.runs,
             chat: chat.clone(),
+            models: BTreeMap::default(),
             clock: self.clock.clone(),
             ids: self.dice.clone(),
             power: Arc::new(Mains),
@@ -219,6 +223,7 @@ impl World {
             transcripts: ledger.transcripts.clone(),
             jobs: ledger.jobs,
             file_changes: ledger.files,
+            retention: ledger.retention,
             vault: Faulty::<dyn Vault>::new(Arc::new(self.vault.clone()), faults),
             pages: Faulty::<dyn Pages>::new(Arc::new(self.vault.clone()), faults),
             history: Some(Faulty::<dyn History>::new(Arc::new(self.history.clone()), faults)),

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use model::{Cell, CellId, Message, MessageId, Owner, Scope, SessionKey, Timestamp};
-use ports::{AppendOutcome, Buffered, Cut, Forgotten, LedgerError, NewMessage, Sweep, Transcripts};
+use ports::{
+    AppendOutcome, Buffered, Cut, CutWithAppend, Forgotten, LedgerError, NewMessage, Sweep, Transcripts,
+};
 use testkit::ledger::MemoryLedger;
 use tokio::sync::watch;
 
@@ -80,6 +82,15 @@ impl Transcripts for GatedLedger {
         self.pass("append").await?;
         self.inner.append(session, messages, now).await
     }
+    async fn append_and_cut(
+        &self,
+        messages: Vec<NewMessage>,
+        cut: CutWithAppend,
+        now: Timestamp,
+    ) -> Result<AppendOutcome, LedgerError> {
+        self.pass("append").await?;
+        self.inner.append_and_cut(messages, cut, now).await
+    }
     async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError> {
         self.inner.entitle(session, title).await
     }
@@ -96,6 +107,13 @@ impl Transcripts for GatedLedger {
     async fn cell(&self, id: &CellId) -> Result<Option<Cell>, LedgerError> {
         self.pass("cell").await?;
         self.inner.cell(id).await
+    }
+    async fn cells(&self, ids: &[CellId]) -> Result<Vec<Cell>, LedgerError> {
+        self.pass("cell").await?;
+        self.inner.cells(ids).await
+    }
+    async fn unwritten_after(&self, id: &CellId) -> Result<Vec<CellId>, LedgerError> {
+        self.inner.unwritten_after(id).await
     }
     async fn tail(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Message>, LedgerError> {
         self.pass("tail").await?;

@@ -105,7 +105,7 @@ async fn fill(ledger: &SqliteLedger) {
     ledger.cut(cut(cells)).await.expect("cut");
     let failed = job("failed", JobKind::MemoryAdd, &session("a", "other"));
     ledger.enqueue(vec![failed.clone()], at(1)).await.expect("queued");
-    ledger.claim(2, at(10), at(20)).await.expect("claims");
+    ledger.claim(2, 0, at(10), at(20)).await.expect("claims");
     let failure = JobFailure {
         error: "a broken file".to_owned(),
         retry_at: None,
@@ -171,7 +171,7 @@ async fn operate(ledger: &SqliteLedger, operation: &str) -> Result<(), LedgerErr
             ];
             ledger.enqueue(jobs, at(30)).await
         }
-        "claim" => ledger.claim(9, at(40), at(50)).await.map(drop),
+        "claim" => ledger.claim(9, 0, at(40), at(50)).await.map(drop),
         "complete" => ledger.complete(&[leased], at(30)).await,
         "fail" => {
             let failure = JobFailure {

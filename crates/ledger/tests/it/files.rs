@@ -97,12 +97,12 @@ async fn fill(ledger: &SqliteLedger) {
         cell("mc2", &buffer[1..2], &["ann", "bob"]),
     ];
     ledger.cut(cut(cells)).await.expect("cut");
-    let claimed = Jobs::claim(ledger, 1, at(30), at(40)).await.expect("claims");
+    let claimed = Jobs::claim(ledger, 1, 0, at(30), at(40)).await.expect("claims");
     ledger
         .complete(&[claimed[0].id.clone()], at(31))
         .await
         .expect("done");
-    Jobs::claim(ledger, 1, at(32), at(42)).await.expect("claims");
+    Jobs::claim(ledger, 1, 0, at(32), at(42)).await.expect("claims");
     let queued = job("later", JobKind::MemoryFlush, &s);
     Jobs::enqueue(ledger, vec![queued], at(33)).await.expect("queued");
     ledger.put(record()).await.expect("recorded");
@@ -281,14 +281,14 @@ async fn check_jobs(ledger: &SqliteLedger) {
         ]
     );
     assert_eq!(Jobs::release_all(ledger, at(1_000)).await.expect("released"), 1);
-    let claimed = Jobs::claim(ledger, 9, at(60), at(70)).await.expect("claims");
+    let claimed = Jobs::claim(ledger, 9, 0, at(60), at(70)).await.expect("claims");
     assert_eq!((claimed.len(), claimed[0].attempt), (1, 2));
     ledger
         .complete(&[claimed[0].id.clone()], at(61))
         .await
         .expect("done");
     assert_eq!(
-        Jobs::claim(ledger, 9, at(62), at(70)).await.expect("claims")[0]
+        Jobs::claim(ledger, 9, 0, at(62), at(70)).await.expect("claims")[0]
             .id
             .0,
         "later"

@@ -100,7 +100,7 @@ async fn acknowledge_until_killed(path: &Path, round: &str) {
                         Err(other) => panic!("{other:?}"),
                     }
                 }
-                let claimed = ledger.claim(1, at(n), at(n + 1)).await.expect("claims");
+                let claimed = ledger.claim(1, 0, at(n), at(n + 1)).await.expect("claims");
                 let ids: Vec<JobId> = claimed.into_iter().map(|job| job.id).collect();
                 ledger.complete(&ids, at(n)).await.expect("done");
             }

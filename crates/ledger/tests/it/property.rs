@@ -5,7 +5,9 @@ use std::path::Path;
 
 use ledger::SqliteLedger;
 use model::{CellId, Message, MessageId, Owner, SessionKey, Timestamp};
-use ports::{FileAppend, FileChanges, JobFailure, JobId, JobKind, Jobs, NewMessage, Sweep, TaskQuery};
+use ports::{
+    CutWithAppend, FileAppend, FileChanges, JobFailure, JobId, JobKind, Jobs, NewMessage, Sweep, TaskQuery,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use testkit::ledger::samples::{at, cell, cut, file, job, name, replies, says, scope, session};
@@ -19,10 +21,14 @@ const USERS: [&str; 3] = ["ann", "bob", "cleo"];
 enum Step {
     /// Speakers (the last one is the agent), times and client ids of the messages.
     Append(u8, Vec<(u8, i64, Option<u8>)>),
+    /// The same; all that is buffered then becomes a memcell if the buffer is expected as it is.
+    AppendAndCut(u8, Vec<(u8, i64, Option<u8>)>, bool),
     /// From where in the buffer, how many memcells of how many messages, who remembers them.
     Cut(u8, u8, u8, u8, u8),
     Enqueue(u8, u8, i64),
-    Claim(u8),
+    /// How many sessions, and how many jobs behind the first of each.
+    Claim(u8, u8),
+    HandBack(Vec<u8>),
     Complete(Vec<u8>),
     Fail(u8, Option<i64>),
     Retry(u8, u8),
@@ -41,11 +47,14 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     let said = (0..4_u8, 0..5_i64, prop::option::weighted(0.3, 0..6_u8));
     prop_oneof![
-        6 => (0..6_u8, vec(said, 1..5)).prop_map(|(s, said)| Step::Append(s, said)),
+        6 => (0..6_u8, vec(said.clone(), 1..5)).prop_map(|(s, said)| Step::Append(s, said)),
+        3 => (0..6_u8, vec(said, 1..3), prop::bool::weighted(0.8))
+            .prop_map(|(s, said, fits)| Step::AppendAndCut(s, said, fits)),
         5 => (0..6_u8, 0..3_u8, 1..3_u8, 1..4_u8, 0..8_u8)
             .prop_map(|(s, from, cells, size, owners)| Step::Cut(s, from, cells, size, owners)),
         2 => (0..6_u8, 0..9_u8, 0..40_i64).prop_map(|(s, id, wait)| Step::Enqueue(s, id, wait)),
-        4 => (1..4_u8).prop_map(Step::Claim),
+        4 => (1..4_u8, 0..3_u8).prop_map(|(limit, behind)| Step::Claim(limit, behind)),
+        1 => vec(0..9_u8, 1..3).prop_map(Step::HandBack),
         4 => vec(0..9_u8, 1..4).prop_map(Step::Complete),
         2 => (0..9_u8, prop::option::of(0..40_i64)).prop_map(|(job, wait)| Step::Fail(job, wait)),
         2 => (0..2_u8, 0..9_u8).prop_map(|(app, job)| Step::Retry(app, job)),
@@ -137,12 +146,10 @@ impl Script {
         match step {
             Step::Append(s, said) => {
                 let s = chosen_session(*s);
-                let new: Vec<NewMessage> = said
-                    .iter()
-                    .map(|(speaker, time, client_id)| self.says(&s, *speaker, *time, *client_id))
-                    .collect();
+                let new = self.all_said(&s, said);
                 format!("{:?}", ledger.append(&s, new, now).await)
             }
+            Step::AppendAndCut(s, said, fits) => self.append_and_cut(ledger, *s, said, *fits, now).await,
             Step::Cut(s, from, cells, size, owners) => {
                 let buffer = ledger.buffer(&chosen_session(*s)).await.expect("reads");
                 match self.cut(&buffer, (*from, *cells, *size, *owners)) {
@@ -167,11 +174,16 @@ impl Script {
                 };
                 format!("{:?}", ledger.enqueue(vec![new], now).await)
             }
-            Step::Claim(limit) => {
-                let claimed = ledger.claim(usize::from(*limit), now, now.plus_millis(35)).await;
+            Step::Claim(limit, behind) => {
+                let (limit, behind) = (usize::from(*limit), usize::from(*behind));
+                let claimed = ledger.claim(limit, behind, now, now.plus_millis(35)).await;
                 let claimed = claimed.expect("claims");
                 self.leased.extend(claimed.iter().map(|job| job.id.clone()));
                 format!("{claimed:?}")
+            }
+            Step::HandBack(jobs) => {
+                let ids: Vec<JobId> = jobs.iter().filter_map(|n| self.pick(*n)).collect();
+                format!("{:?}", ledger.hand_back(&ids, now).await)
             }
             Step::Complete(jobs) => {
                 let ids: Vec<JobId> = jobs.iter().filter_map(|n| self.pick(*n)).collect();
@@ -191,10 +203,39 @@ impl Script {
             Step::Release => format!("{:?}", ledger.release_all(now.plus_millis(60_000)).await),
             Step::KeepJobs(since) => {
                 self.forget_reused_ids();
-                format!("{:?}", Jobs::stats(ledger, now.plus_millis(-since)).await)
+                format!("{:?}", ledger.drop_finished(now.plus_millis(-since)).await)
             }
             other => self.run_rest(ledger, other).await,
         }
+    }
+
+    fn all_said(&mut self, s: &SessionKey, said: &[(u8, i64, Option<u8>)]) -> Vec<NewMessage> {
+        said.iter()
+            .map(|(speaker, time, client_id)| self.says(s, *speaker, *time, *client_id))
+            .collect()
+    }
+
+    async fn append_and_cut(
+        &mut self,
+        ledger: &impl Ledger,
+        s: u8,
+        said: &[(u8, i64, Option<u8>)],
+        fits: bool,
+        now: Timestamp,
+    ) -> String {
+        let s = chosen_session(s);
+        let new = self.all_said(&s, said);
+        let mut buffer = ledger.buffer(&s).await.expect("reads");
+        let buffered_before = buffer.len() + usize::from(!fits);
+        buffer.extend(new.iter().map(|new| new.message.clone()));
+        buffer.sort_by_key(|message| message.time);
+        self.cells += 1;
+        let cell = cell(&format!("c{}", self.cells), &buffer, &USERS[..1]);
+        let with = CutWithAppend {
+            cut: cut(vec![cell]),
+            buffered_before,
+        };
+        format!("{:?}", ledger.append_and_cut(new, with, now).await)
     }
 
     async fn retry(&mut self, ledger: &impl Ledger, app: u8, job: u8, now: Timestamp) -> String {
@@ -277,10 +318,7 @@ impl Script {
             seen.push(format!("{:?}", ledger.cell(&CellId::new(format!("c{n}"))).await));
         }
         seen.push(format!("{:?}", ledger.buffered().await));
-        seen.push(format!(
-            "{:?}",
-            Jobs::stats(ledger, Timestamp::from_millis(0)).await
-        ));
+        seen.push(format!("{:?}", Jobs::stats(ledger).await));
         seen.push(format!(
             "{:?} {:?}",
             FileChanges::stats(ledger).await,

@@ -234,6 +234,7 @@ impl Kept {
             transcripts: self.ledger.clone(),
             jobs: self.ledger.clone(),
             file_changes: self.ledger.clone(),
+            retention: self.ledger.clone(),
             vault: self.vault.clone(),
             history: None,
             pages: self.vault.clone(),

@@ -2,21 +2,18 @@
 //!
 //! Owns: the wrappers. Never: what happens at a call (`Faults` says).
 
+mod ledger;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use model::{
-    Cell, CellId, Date, Doc, DocKey, EmbedderId, Entry, Message, MessageId, Owner, Page, Scope, SessionKey,
-    Timestamp, Vector,
-};
-use ports::runs::{Claim, Claimed, Cost, Event, Events, NewRun, RunPage, RunQuery, RunStats, Runs, Verdict};
+use model::{Doc, DocKey, EmbedderId, Entry, Owner, Page, Scope, Timestamp, Vector};
+
 use ports::{
-    AppendOutcome, Author, BrokenFile, Buffered, CandidateQuery, Cut, Debt, Edit, EmbedError, EmbedPurpose,
-    Embedder, FileAppend, FileChanges, FileRecord, FileStat, Forgotten, History, HistoryError, Index,
-    IndexError, IndexHealth, IndexStage, IndexStats, Job, JobFailure, JobId, JobStats, Jobs, LedgerError,
-    Maintenance, NewJob, NewMessage, Pages, ParsedFile, Part, RecordedChange, Run, RunId, Sweep, TaskPage,
-    TaskQuery, Touching, Transcripts, Vault, VaultChange, VaultError, VaultPath, Written,
+    Author, CandidateQuery, Debt, Edit, EmbedError, EmbedPurpose, Embedder, FileStat, History, HistoryError,
+    Index, IndexError, IndexHealth, IndexStage, IndexStats, LedgerError, Maintenance, Pages, ParsedFile,
+    Part, RecordedChange, Run, Touching, Vault, VaultChange, VaultError, VaultPath, Written,
 };
 
 use super::Faults;
@@ -85,6 +82,9 @@ impl History for Faulty<dyn History> {
             .call("undo", self.inner.undo(run, by, at), no_history)
             .await
     }
+    async fn tidy(&self, at: Timestamp) -> Result<(), HistoryError> {
+        self.faults.call("tidy", self.inner.tidy(at), no_history).await
+    }
     fn folder_of(&self, scope: &Scope, owner: Option<&Owner>) -> VaultPath {
         self.inner.folder_of(scope, owner)
     }
@@ -105,160 +105,6 @@ impl History for Faulty<dyn History> {
     }
     async fn owed(&self) -> Result<Vec<Debt>, HistoryError> {
         self.faults.call("owed", self.inner.owed(), no_history).await
-    }
-}
-
-#[async_trait]
-impl Events for Faulty<dyn Events> {
-    async fn emit(&self, events: Vec<Event>) -> Result<(), LedgerError> {
-        self.faults.call("emit", self.inner.emit(events), no_ledger).await
-    }
-}
-
-#[async_trait]
-impl Transcripts for Faulty<dyn Transcripts> {
-    async fn append(
-        &self,
-        session: &SessionKey,
-        messages: Vec<NewMessage>,
-        now: Timestamp,
-    ) -> Result<AppendOutcome, LedgerError> {
-        self.faults
-            .call("append", self.inner.append(session, messages, now), no_ledger)
-            .await
-    }
-    async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError> {
-        self.faults
-            .call("entitle", self.inner.entitle(session, title), no_ledger)
-            .await
-    }
-    async fn title(&self, session: &SessionKey) -> Result<Option<String>, LedgerError> {
-        self.faults
-            .call("title", self.inner.title(session), no_ledger)
-            .await
-    }
-    async fn buffer(&self, session: &SessionKey) -> Result<Vec<Message>, LedgerError> {
-        self.faults
-            .call("buffer", self.inner.buffer(session), no_ledger)
-            .await
-    }
-    async fn cut(&self, cut: Cut) -> Result<(), LedgerError> {
-        self.faults.call("cut", self.inner.cut(cut), no_ledger).await
-    }
-    async fn cell(&self, id: &CellId) -> Result<Option<Cell>, LedgerError> {
-        self.faults.call("cell", self.inner.cell(id), no_ledger).await
-    }
-    async fn tail(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Message>, LedgerError> {
-        self.faults
-            .call("tail", self.inner.tail(scope, owner), no_ledger)
-            .await
-    }
-    async fn messages(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Message>, LedgerError> {
-        self.faults
-            .call("messages", self.inner.messages(scope, ids), no_ledger)
-            .await
-    }
-    async fn buffered(&self) -> Result<Buffered, LedgerError> {
-        self.faults
-            .call("buffered", self.inner.buffered(), no_ledger)
-            .await
-    }
-    async fn open_sessions(&self, limit: usize) -> Result<Vec<(SessionKey, Timestamp)>, LedgerError> {
-        self.faults
-            .call("open_sessions", self.inner.open_sessions(limit), no_ledger)
-            .await
-    }
-    async fn sweep(&self, sweep: Sweep) -> Result<Forgotten, LedgerError> {
-        self.faults
-            .call("sweep", self.inner.sweep(sweep), no_ledger)
-            .await
-    }
-}
-
-#[async_trait]
-impl Jobs for Faulty<dyn Jobs> {
-    async fn enqueue(&self, jobs: Vec<NewJob>, now: Timestamp) -> Result<(), LedgerError> {
-        self.faults
-            .call("enqueue", self.inner.enqueue(jobs, now), no_ledger)
-            .await
-    }
-    async fn claim(&self, limit: usize, now: Timestamp, until: Timestamp) -> Result<Vec<Job>, LedgerError> {
-        self.faults
-            .call("claim", self.inner.claim(limit, now, until), no_ledger)
-            .await
-    }
-    async fn complete(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError> {
-        self.faults
-            .call("complete", self.inner.complete(ids, now), no_ledger)
-            .await
-    }
-    async fn fail(&self, id: &JobId, failure: JobFailure, now: Timestamp) -> Result<(), LedgerError> {
-        self.faults
-            .call("fail", self.inner.fail(id, failure, now), no_ledger)
-            .await
-    }
-    async fn retry(&self, scope: &Scope, id: &JobId, now: Timestamp) -> Result<bool, LedgerError> {
-        self.faults
-            .call("retry", self.inner.retry(scope, id, now), no_ledger)
-            .await
-    }
-    async fn release_all(&self, latest: Timestamp) -> Result<usize, LedgerError> {
-        self.faults
-            .call("release_all", self.inner.release_all(latest), no_ledger)
-            .await
-    }
-    async fn page(&self, query: &TaskQuery) -> Result<TaskPage, LedgerError> {
-        self.faults.call("page", self.inner.page(query), no_ledger).await
-    }
-    async fn job(&self, scope: &Scope, id: &JobId) -> Result<Option<Job>, LedgerError> {
-        self.faults
-            .call("job", self.inner.job(scope, id), no_ledger)
-            .await
-    }
-    async fn stats(&self, keep_since: Timestamp) -> Result<JobStats, LedgerError> {
-        self.faults
-            .call("job stats", self.inner.stats(keep_since), no_ledger)
-            .await
-    }
-}
-
-#[async_trait]
-impl FileChanges for Faulty<dyn FileChanges> {
-    async fn stats(&self) -> Result<Vec<FileStat>, LedgerError> {
-        self.faults
-            .call("file stats", self.inner.stats(), no_ledger)
-            .await
-    }
-    async fn count(&self) -> Result<usize, LedgerError> {
-        self.faults
-            .call("file count", self.inner.count(), no_ledger)
-            .await
-    }
-    async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, LedgerError> {
-        self.faults
-            .call("file stat", self.inner.stat(path), no_ledger)
-            .await
-    }
-    async fn record(&self, path: &VaultPath) -> Result<Option<FileRecord>, LedgerError> {
-        self.faults
-            .call("record", self.inner.record(path), no_ledger)
-            .await
-    }
-    async fn put(&self, record: FileRecord) -> Result<(), LedgerError> {
-        self.faults.call("put", self.inner.put(record), no_ledger).await
-    }
-    async fn extend(&self, appends: Vec<FileAppend>) -> Result<(), LedgerError> {
-        self.faults
-            .call("extend", self.inner.extend(appends), no_ledger)
-            .await
-    }
-    async fn drop_paths(&self, paths: &[VaultPath]) -> Result<(), LedgerError> {
-        self.faults
-            .call("drop_paths", self.inner.drop_paths(paths), no_ledger)
-            .await
-    }
-    async fn broken(&self) -> Result<Vec<BrokenFile>, LedgerError> {
-        self.faults.call("broken", self.inner.broken(), no_ledger).await
     }
 }
 
@@ -436,53 +282,6 @@ impl Embedder for Faulty<dyn Embedder> {
         };
         self.faults
             .call("embed", self.inner.embed(texts, purpose), error)
-            .await
-    }
-}
-
-#[async_trait]
-impl Runs for Faulty<dyn Runs> {
-    async fn enqueue(&self, runs: Vec<NewRun>, now: Timestamp) -> Result<Vec<Option<RunId>>, LedgerError> {
-        self.faults
-            .call("enqueue runs", self.inner.enqueue(runs, now), no_ledger)
-            .await
-    }
-    async fn claim(&self, claim: Claim) -> Result<Claimed, LedgerError> {
-        self.faults
-            .call("claim runs", self.inner.claim(claim), no_ledger)
-            .await
-    }
-    async fn finish(
-        &self,
-        id: &RunId,
-        verdict: Verdict,
-        millis: u64,
-        now: Timestamp,
-    ) -> Result<(), LedgerError> {
-        let finish = self.inner.finish(id, verdict, millis, now);
-        self.faults.call("finish run", finish, no_ledger).await
-    }
-    async fn charge(&self, id: &RunId, day: Date, cost: Cost) -> Result<(), LedgerError> {
-        self.faults
-            .call("charge", self.inner.charge(id, day, cost), no_ledger)
-            .await
-    }
-    async fn spent(&self, day: Date) -> Result<Cost, LedgerError> {
-        self.faults.call("spent", self.inner.spent(day), no_ledger).await
-    }
-    async fn release_all(&self, now: Timestamp, latest: Timestamp) -> Result<usize, LedgerError> {
-        self.faults
-            .call("release runs", self.inner.release_all(now, latest), no_ledger)
-            .await
-    }
-    async fn page(&self, query: &RunQuery) -> Result<RunPage, LedgerError> {
-        self.faults
-            .call("run page", self.inner.page(query), no_ledger)
-            .await
-    }
-    async fn stats(&self, keep_since: Timestamp) -> Result<RunStats, LedgerError> {
-        self.faults
-            .call("run stats", self.inner.stats(keep_since), no_ledger)
             .await
     }
 }

@@ -13,12 +13,12 @@ pub mod sweeps;
 pub mod transcripts;
 
 use ports::runs::Runs;
-use ports::{Conversations, FileChanges, Jobs, Transcripts};
+use ports::{Conversations, FileChanges, Jobs, Retention, Transcripts};
 
-/// The three ports in one store: what is cut in one shows in the others.
-pub trait Ledger: Transcripts + Jobs + FileChanges {}
+/// Four ports in one store: what is cut in one shows in the others.
+pub trait Ledger: Transcripts + Jobs + FileChanges + Retention {}
 
-impl<T: Transcripts + Jobs + FileChanges> Ledger for T {}
+impl<T: Transcripts + Jobs + FileChanges + Retention> Ledger for T {}
 
 /// Runs the whole contract, each function on a ledger of its own.
 pub async fn check_all<L: Ledger + Conversations + Runs>(fresh: impl Fn() -> L) {
@@ -27,6 +27,8 @@ pub async fn check_all<L: Ledger + Conversations + Runs>(fresh: impl Fn() -> L) 
     transcripts::an_append_is_all_or_none(&fresh()).await;
     transcripts::a_cut_moves_messages_once(&fresh()).await;
     transcripts::a_cut_is_all_or_none(&fresh()).await;
+    transcripts::an_append_cuts_the_buffer_that_it_completes(&fresh()).await;
+    transcripts::an_append_cuts_no_other_buffer(&fresh()).await;
     transcripts::a_buffer_is_the_tail_of_all_who_speak(&fresh()).await;
     transcripts::a_memcell_is_a_tail_until_it_is_written(&fresh()).await;
     transcripts::messages_are_found_by_id_in_their_scope(&fresh()).await;
@@ -41,6 +43,8 @@ pub async fn check_all<L: Ledger + Conversations + Runs>(fresh: impl Fn() -> L) 
     sweeps::single_messages_go_with_what_they_leave_empty(&fresh()).await;
     jobs::a_job_is_queued_once(&fresh()).await;
     jobs::a_session_has_one_job_at_a_time(&fresh()).await;
+    jobs::memcells_of_a_session_are_claimed_together(&fresh()).await;
+    jobs::only_a_lease_is_given_back(&fresh()).await;
     jobs::a_lease_ends(&fresh()).await;
     jobs::nothing_waits_beyond_a_start(&fresh()).await;
     jobs::a_failed_attempt_waits_or_gives_up(&fresh()).await;

@@ -72,7 +72,7 @@ fn a_caller_that_breaks_the_protocol_hears_of_it() {
     let mut empty = whole;
     empty.cells[0].messages.clear();
     assert!(panics(async { drop(ledger.cut(empty).await) }));
-    assert!(panics(async { drop(ledger.claim(1, at(5), at(5)).await) }));
+    assert!(panics(async { drop(ledger.claim(1, 0, at(5), at(5)).await) }));
     let everything = ledger.everything();
     assert_eq!(
         (everything.len(), &everything[0].0.id),

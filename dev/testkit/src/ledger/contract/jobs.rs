@@ -33,7 +33,7 @@ pub async fn a_job_is_queued_once(ledger: &impl Ledger) {
         .enqueue(vec![same_id.clone()], at(6))
         .await
         .expect("queued");
-    let claimed = ledger.claim(9, at(7), at(17)).await.expect("claims");
+    let claimed = ledger.claim(9, 0, at(7), at(17)).await.expect("claims");
     assert_eq!(
         claimed,
         [Job {
@@ -50,7 +50,13 @@ pub async fn a_job_is_queued_once(ledger: &impl Ledger) {
     );
     ledger.complete(&[id("j1")], at(8)).await.expect("done");
     ledger.enqueue(vec![same_id], at(9)).await.expect("queued");
-    assert!(ledger.claim(9, at(9), at(19)).await.expect("claims").is_empty());
+    assert!(
+        ledger
+            .claim(9, 0, at(9), at(19))
+            .await
+            .expect("claims")
+            .is_empty()
+    );
     let done = ledger
         .job(&s.scope, &id("j1"))
         .await
@@ -79,7 +85,7 @@ pub async fn a_session_has_one_job_at_a_time(ledger: &impl Ledger) {
     ];
     ledger.enqueue(jobs, at(1)).await.expect("queued");
     let claim = async |limit, now| {
-        let claimed = ledger.claim(limit, at(now), at(1000)).await.expect("claims");
+        let claimed = ledger.claim(limit, 0, at(now), at(1000)).await.expect("claims");
         listed(&claimed)
     };
     assert_eq!(claim(0, 10).await, "");
@@ -96,6 +102,66 @@ pub async fn a_session_has_one_job_at_a_time(ledger: &impl Ledger) {
     assert_eq!(claim(9, 51).await, "o2");
 }
 
+/// Memcells that wait directly behind one for their first attempt go with it; one of another kind, or that was tried before,
+/// ends the line.
+pub async fn memcells_of_a_session_are_claimed_together(ledger: &impl Ledger) {
+    let (s, other) = (session("a", "s"), session("a", "other"));
+    let write = |id: &str| job(id, JobKind::WriteCell, &s);
+    let jobs = vec![
+        write("w1"),
+        job("o1", JobKind::WriteCell, &other),
+        write("w2"),
+        write("w3"),
+        job("a1", JobKind::MemoryAdd, &s),
+        write("w4"),
+    ];
+    ledger.enqueue(jobs, at(1)).await.expect("queued");
+    let claim = async |limit, behind, now| {
+        let claimed = ledger
+            .claim(limit, behind, at(now), at(1000))
+            .await
+            .expect("claims");
+        listed(&claimed)
+    };
+    assert_eq!(claim(1, 1, 10).await, "w1 w2");
+    assert_eq!(claim(9, 9, 10).await, "o1", "`w3` waits for them");
+    ledger
+        .hand_back(&[id("w1"), id("w2")], at(11))
+        .await
+        .expect("given back");
+    let again = ledger.claim(9, 9, at(12), at(1000)).await.expect("claims");
+    assert_eq!(
+        (listed(&again).as_str(), again[0].attempt),
+        ("w1", 2),
+        "tried before: alone"
+    );
+    ledger.complete(&[id("w1")], at(13)).await.expect("done");
+    assert_eq!(claim(9, 9, 14).await, "w2");
+    ledger.complete(&[id("w2")], at(15)).await.expect("done");
+    assert_eq!(claim(9, 9, 16).await, "w3", "`a1` is no memcell");
+    ledger.complete(&[id("w3")], at(17)).await.expect("done");
+    assert_eq!(claim(9, 9, 18).await, "a1", "which takes none with it");
+    ledger.complete(&[id("a1")], at(19)).await.expect("done");
+    assert_eq!(claim(9, 9, 20).await, "w4");
+}
+
+/// What is done, or was never claimed, is not given back.
+pub async fn only_a_lease_is_given_back(ledger: &impl Ledger) {
+    let s = session("a", "s");
+    let jobs = vec![
+        job("w1", JobKind::WriteCell, &s),
+        job("w2", JobKind::WriteCell, &s),
+    ];
+    ledger.enqueue(jobs, at(1)).await.expect("queued");
+    assert_eq!(ledger.claim(1, 1, at(2), at(9)).await.expect("claims").len(), 2);
+    ledger.complete(&[id("w1"), id("w2")], at(3)).await.expect("done");
+    ledger
+        .hand_back(&[id("w1"), id("gone")], at(4))
+        .await
+        .expect("nothing to do");
+    assert!(ledger.claim(9, 9, at(5), at(9)).await.expect("claims").is_empty());
+}
+
 /// A lease that ran out, or was given back, is claimed again.
 pub async fn a_lease_ends(ledger: &impl Ledger) {
     let s = session("a", "s");
@@ -105,7 +171,7 @@ pub async fn a_lease_ends(ledger: &impl Ledger) {
     ];
     ledger.enqueue(jobs, at(1)).await.expect("queued");
     assert_eq!(ledger.release_all(at(1_000)).await.expect("released"), 0);
-    let claim = async |now, until| ledger.claim(9, at(now), at(until)).await.expect("claims");
+    let claim = async |now, until| ledger.claim(9, 0, at(now), at(until)).await.expect("claims");
     assert_eq!(claim(10, 20).await[0].attempt, 1);
     assert!(claim(19, 40).await.is_empty());
     let again = claim(20, 40).await;
@@ -126,7 +192,7 @@ pub async fn a_failed_attempt_waits_or_gives_up(ledger: &impl Ledger) {
         job("j2", JobKind::MemoryAdd, &s),
     ];
     ledger.enqueue(jobs, at(1)).await.expect("queued");
-    let claim = async |now| ledger.claim(9, at(now), at(1000)).await.expect("claims");
+    let claim = async |now| ledger.claim(9, 0, at(now), at(1000)).await.expect("claims");
     let fail = async |error: &str, retry_at: Option<i64>, now| {
         let failure = JobFailure {
             error: error.to_owned(),
@@ -172,9 +238,9 @@ pub async fn nothing_waits_beyond_a_start(ledger: &impl Ledger) {
         ..job
     });
     ledger.enqueue(late.collect(), at(90_000)).await.expect("queued");
-    ledger.claim(1, at(90_000), at(99_000)).await.expect("claims");
+    ledger.claim(1, 0, at(90_000), at(99_000)).await.expect("claims");
     assert_eq!(ledger.release_all(at(50)).await.expect("released"), 1);
-    let claim = async |now| ledger.claim(9, at(now), at(now + 9)).await.expect("claims");
+    let claim = async |now| ledger.claim(9, 0, at(now), at(now + 9)).await.expect("claims");
     assert!(claim(49).await.is_empty());
     assert_eq!(claim(50).await.len(), 2);
 }
@@ -186,7 +252,7 @@ pub async fn what_was_not_leased_does_not_end(ledger: &impl Ledger) {
         .enqueue(vec![job("j1", JobKind::MemoryAdd, &s)], at(1))
         .await
         .expect("queued");
-    ledger.claim(1, at(2), at(3)).await.expect("claims");
+    ledger.claim(1, 0, at(2), at(3)).await.expect("claims");
     ledger.release_all(at(1_000)).await.expect("released");
     ledger
         .complete(&[id("j1"), id("none")], at(4))
@@ -220,7 +286,7 @@ pub async fn a_page_shows_one_scope_newest_first(ledger: &impl Ledger) {
         job("5", JobKind::MemoryAdd, &s),
     ];
     ledger.enqueue(jobs, at(1)).await.expect("queued");
-    ledger.claim(1, at(2), at(3)).await.expect("claims");
+    ledger.claim(1, 0, at(2), at(3)).await.expect("claims");
     let all = TaskQuery {
         scope: scope("a"),
         session: None,
@@ -308,7 +374,7 @@ pub async fn a_job_that_was_given_up_is_tried_again(ledger: &impl Ledger) {
         job("j3", JobKind::MemoryAdd, &s),
     ];
     ledger.enqueue(jobs, at(1)).await.expect("queued");
-    let claim = async |now| ledger.claim(9, at(now), at(1000)).await.expect("claims");
+    let claim = async |now| ledger.claim(9, 0, at(now), at(1000)).await.expect("claims");
     let retry = async |job, app, now| {
         ledger
             .retry(&scope(app), &id(job), at(now))
@@ -355,10 +421,7 @@ pub async fn a_job_that_was_given_up_is_tried_again(ledger: &impl Ledger) {
     assert_eq!(listed(&claim(22).await), "j1", "at once where nothing else waits");
     ledger.complete(&[id("j1")], at(23)).await.expect("done");
     assert!(!retry("j1", "a", 24).await, "it is done");
-    assert_eq!(
-        Jobs::stats(ledger, at(0)).await.expect("reads"),
-        JobStats::default()
-    );
+    assert_eq!(Jobs::stats(ledger).await.expect("reads"), JobStats::default());
 }
 
 /// Counts; finished jobs go when they are old, unless somebody must see them.
@@ -368,7 +431,7 @@ pub async fn old_successes_go_and_failures_stay(ledger: &impl Ledger) {
         let new = job(&format!("j{i}"), JobKind::MemoryAdd, &s);
         ledger.enqueue(vec![new], at(millis)).await.expect("queued");
     }
-    assert_eq!(ledger.claim(4, at(60), at(99)).await.expect("claims").len(), 4);
+    assert_eq!(ledger.claim(4, 0, at(60), at(99)).await.expect("claims").len(), 4);
     ledger.complete(&[id("j1")], at(70)).await.expect("done");
     ledger.complete(&[id("j2")], at(71)).await.expect("done");
     let failure = JobFailure {
@@ -382,11 +445,14 @@ pub async fn old_successes_go_and_failures_stay(ledger: &impl Ledger) {
         failed: 1,
         oldest_queued: Some(at(50)),
     };
-    assert_eq!(Jobs::stats(ledger, at(71)).await.expect("reads"), expected);
+    assert_eq!(Jobs::stats(ledger).await.expect("reads"), expected);
+    assert_eq!(ledger.drop_finished(at(71)).await.expect("dropped"), 1);
+    assert_eq!(Jobs::stats(ledger).await.expect("reads"), expected);
     let exists = async |job| ledger.job(&scope("a"), &id(job)).await.expect("reads").is_some();
     assert!(!exists("j1").await, "older than the limit");
     assert!(exists("j2").await, "not older");
-    assert_eq!(Jobs::stats(ledger, at(500)).await.expect("reads"), expected);
+    assert_eq!(ledger.drop_finished(at(500)).await.expect("dropped"), 1);
+    assert_eq!(Jobs::stats(ledger).await.expect("reads"), expected);
     assert!(!exists("j2").await);
     for kept in ["j3", "j4", "j5"] {
         assert!(exists(kept).await, "`{kept}` is not done");

@@ -313,7 +313,7 @@ pub async fn single_messages_go_with_what_they_leave_empty(ledger: &impl Ledger)
         cell("c2", &buffer[2..3], &["bob"]),
     ];
     ledger.cut(cut(cells)).await.expect("cut");
-    let claimed = ledger.claim(1, at(10), at(20)).await.expect("claims");
+    let claimed = ledger.claim(1, 0, at(10), at(20)).await.expect("claims");
     assert_eq!(claimed[0].subject, "c1");
 
     let gone = |ids: &[&str]| Sweep::Messages(scope("a"), ids.iter().map(|id| MessageId::new(*id)).collect());

@@ -3,7 +3,7 @@
 //! Owns: the meaning of `Transcripts` but for its sweeps. Never: one ledger's way of storing.
 
 use model::{CellId, Message, MessageId, Owner, SessionKey};
-use ports::{Accepted, JobFailure, JobId, JobKind, Jobs, LedgerError, Sweep};
+use ports::{Accepted, CutWithAppend, JobFailure, JobId, JobKind, LedgerError, Sweep};
 
 use super::Ledger;
 use crate::ledger::samples::{
@@ -17,7 +17,7 @@ pub(super) fn ids(messages: &[Message]) -> Vec<&str> {
 /// Claims and completes every job there is.
 pub(super) async fn finish_all(ledger: &impl Ledger) {
     loop {
-        let claimed = ledger.claim(10, at(100), at(200)).await.expect("claims");
+        let claimed = ledger.claim(10, 0, at(100), at(200)).await.expect("claims");
         if claimed.is_empty() {
             return;
         }
@@ -213,6 +213,98 @@ async fn tail(ledger: &impl Ledger, owner: &Owner) -> String {
     ids(&tail).join(" ")
 }
 
+/// One commit accepts messages and cuts the buffer with them; the memcells are in the order of the ids that are asked for.
+pub async fn an_append_cuts_the_buffer_that_it_completes(ledger: &impl Ledger) {
+    let s = session("a", "s");
+    let (m1, m2, m3) = (
+        says(&s, "ann", "m1", 1),
+        says(&s, "ann", "m2", 2),
+        says(&s, "ann", "m3", 3),
+    );
+    ledger
+        .append(&s, vec![new(m1.clone())], at(1))
+        .await
+        .expect("accepted");
+    let with = CutWithAppend {
+        cut: cut(vec![
+            cell("c1", std::slice::from_ref(&m1), &["ann"]),
+            cell("c2", std::slice::from_ref(&m2), &["ann"]),
+        ]),
+        buffered_before: 1,
+    };
+    let outcome = ledger
+        .append_and_cut(vec![new(m2), new(m3)], with, at(2))
+        .await
+        .expect("accepted");
+    assert_eq!(
+        (outcome.accepted.len(), outcome.buffered, outcome.is_cut),
+        (2, 3, true)
+    );
+    assert_eq!(ids(&ledger.buffer(&s).await.expect("reads")), ["m3"]);
+    assert_eq!(ledger.buffered().await.expect("reads").messages, 1);
+    let wanted = ["c2", "gone", "c1"].map(CellId::new);
+    let cells = ledger.cells(&wanted).await.expect("reads");
+    let found: Vec<&str> = cells.iter().map(|cell| cell.id.as_str()).collect();
+    assert_eq!(found, ["c2", "c1"]);
+    assert_eq!(ids(&cells[1].messages), ["m1"]);
+    let unwritten = async |id: &str| ledger.unwritten_after(&CellId::new(id)).await.expect("reads");
+    assert_eq!(unwritten("c1").await, [CellId::new("c2")]);
+    assert_eq!(unwritten("c2").await, []);
+    let claimed = ledger.claim(9, 9, at(100), at(200)).await.expect("claims");
+    assert_eq!(claimed.len(), 2);
+    ledger
+        .complete(&[claimed[1].id.clone()], at(101))
+        .await
+        .expect("ends");
+    assert_eq!(unwritten("c1").await, []);
+}
+
+/// A buffer that is not as the caller thought is not cut, and what was said is accepted all the same.
+pub async fn an_append_cuts_no_other_buffer(ledger: &impl Ledger) {
+    let s = session("a", "s");
+    let (m1, m2) = (says(&s, "ann", "m1", 1), says(&s, "ann", "m2", 2));
+    let first = with_client_id(m1.clone(), "c1");
+    ledger
+        .append(&s, vec![first.clone()], at(1))
+        .await
+        .expect("accepted");
+    let of = |id: &str, messages: &[Message], buffered_before| CutWithAppend {
+        cut: cut(vec![cell(id, messages, &["ann"])]),
+        buffered_before,
+    };
+    let m3 = says(&s, "ann", "m3", 3);
+    let unknown = says(&s, "ann", "m9", 9);
+    for (message, with, expected) in [
+        (new(m2.clone()), of("x1", &[m1.clone(), m2], 0), &["m1", "m2"][..]),
+        (first, of("x2", std::slice::from_ref(&m1), 2), &["m1", "m2"]),
+        (
+            new(m3.clone()),
+            of("x3", &[m1, m3, unknown], 2),
+            &["m1", "m2", "m3"],
+        ),
+    ] {
+        let outcome = ledger
+            .append_and_cut(vec![message], with, at(2))
+            .await
+            .expect("accepted");
+        assert!(!outcome.is_cut);
+        assert_eq!(outcome.buffered, expected.len());
+        assert_eq!(ids(&ledger.buffer(&s).await.expect("reads")), expected);
+    }
+    let cells = ledger
+        .cells(&["x1", "x2", "x3"].map(CellId::new))
+        .await
+        .expect("reads");
+    assert!(cells.is_empty());
+    assert!(
+        ledger
+            .claim(9, 9, at(100), at(200))
+            .await
+            .expect("claims")
+            .is_empty()
+    );
+}
+
 /// What is buffered belongs to every user who speaks in its session, and to nobody elsewhere.
 pub async fn a_buffer_is_the_tail_of_all_who_speak(ledger: &impl Ledger) {
     let (s, quiet, foreign) = (session("a", "s"), session("a", "quiet"), session("b", "s"));
@@ -277,7 +369,7 @@ pub async fn a_memcell_is_a_tail_until_it_is_written(ledger: &impl Ledger) {
         "cut, not yet written, and buffered"
     );
     assert_eq!(tail(ledger, &bob).await, "m2 m3");
-    let claimed = ledger.claim(1, at(10), at(20)).await.expect("claims");
+    let claimed = ledger.claim(1, 0, at(10), at(20)).await.expect("claims");
     assert_eq!(claimed[0].subject, "c1");
     let failure = JobFailure {
         error: "no space".to_owned(),
@@ -294,7 +386,7 @@ pub async fn a_memcell_is_a_tail_until_it_is_written(ledger: &impl Ledger) {
         "what failed for good is in no Markdown"
     );
     assert_eq!(tail(ledger, &bob).await, "m3");
-    Jobs::stats(ledger, at(1000)).await.expect("sweeps jobs");
+    ledger.drop_finished(at(1000)).await.expect("drops jobs");
     assert_eq!(
         tail(ledger, &ann).await,
         "m1 m3",

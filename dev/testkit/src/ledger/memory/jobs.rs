@@ -5,7 +5,8 @@
 use async_trait::async_trait;
 use model::{Scope, SessionKey, Timestamp};
 use ports::{
-    Job, JobFailure, JobId, JobKind, JobState, JobStats, Jobs, LedgerError, NewJob, TaskPage, TaskQuery,
+    Job, JobFailure, JobId, JobKind, JobState, JobStats, Jobs, LedgerError, NewJob, Retention, TaskPage,
+    TaskQuery,
 };
 
 use super::{MemoryLedger, State, StoredJob};
@@ -21,6 +22,20 @@ impl StoredJob {
             JobState::Processing => self.lease_until <= now,
             JobState::Success | JobState::Failed => false,
         }
+    }
+
+    fn is_first_writing(&self, now: Timestamp) -> bool {
+        self.job.kind == JobKind::WriteCell
+            && self.job.state == JobState::Queued
+            && self.job.attempt == 0
+            && self.run_at <= now
+    }
+
+    fn lease(&mut self, until: Timestamp) -> Job {
+        self.job.state = JobState::Processing;
+        self.job.attempt += 1;
+        self.lease_until = until;
+        self.job.clone()
     }
 
     fn finish(&mut self, state: JobState, now: Timestamp) {
@@ -51,22 +66,27 @@ impl State {
         });
     }
 
-    fn claim(&mut self, limit: usize, now: Timestamp, lease_until: Timestamp) -> Vec<Job> {
+    fn claim(&mut self, limit: usize, behind: usize, now: Timestamp, lease_until: Timestamp) -> Vec<Job> {
         let mut seen: Vec<SessionKey> = Vec::new();
         let mut claimed = Vec::new();
-        for stored in self.jobs.iter_mut().filter(|stored| stored.is_unfinished()) {
-            if claimed.len() == limit {
-                break;
-            }
-            if seen.contains(&stored.job.session) {
+        let mut heads = 0;
+        for place in 0..self.jobs.len() {
+            let stored = &mut self.jobs[place];
+            let session = stored.job.session.clone();
+            if heads == limit || !stored.is_unfinished() || seen.contains(&session) {
                 continue;
             }
-            seen.push(stored.job.session.clone());
-            if stored.is_due(now) {
-                stored.job.state = JobState::Processing;
-                stored.job.attempt += 1;
-                stored.lease_until = lease_until;
-                claimed.push(stored.job.clone());
+            seen.push(session.clone());
+            if !stored.is_due(now) {
+                continue;
+            }
+            heads += 1;
+            claimed.push(stored.lease(lease_until));
+            if stored.job.kind == JobKind::WriteCell && stored.job.attempt == 1 {
+                let rest = self.jobs[place + 1..].iter_mut();
+                let of_session = rest.filter(|next| next.is_unfinished() && next.job.session == session);
+                let first = of_session.take_while(|next| next.is_first_writing(now));
+                claimed.extend(first.take(behind).map(|next| next.lease(lease_until)));
             }
         }
         claimed
@@ -152,10 +172,15 @@ impl State {
         }
     }
 
-    fn job_stats(&mut self, keep_since: Timestamp) -> JobStats {
+    fn drop_finished(&mut self, before: Timestamp) -> usize {
+        let jobs = self.jobs.len();
         self.jobs.retain(|stored| {
-            stored.job.state != JobState::Success || stored.job.finished.is_none_or(|at| at >= keep_since)
+            stored.job.state != JobState::Success || stored.job.finished.is_none_or(|at| at >= before)
         });
+        jobs - self.jobs.len() + self.runs.drop_finished(before)
+    }
+
+    fn job_stats(&self) -> JobStats {
         let in_state = |state| self.jobs.iter().filter(move |s| s.job.state == state);
         JobStats {
             queued: in_state(JobState::Queued).count(),
@@ -180,11 +205,24 @@ impl Jobs for MemoryLedger {
     async fn claim(
         &self,
         limit: usize,
+        behind: usize,
         now: Timestamp,
         lease_until: Timestamp,
     ) -> Result<Vec<Job>, LedgerError> {
         assert!(lease_until > now, "a lease that has run out already");
-        self.call(|state| Ok(state.claim(limit, now, lease_until)))
+        self.call(|state| Ok(state.claim(limit, behind, now, lease_until)))
+    }
+
+    async fn hand_back(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError> {
+        self.call(|state| {
+            for id in ids {
+                if let Some(stored) = state.leased(id) {
+                    stored.job.state = JobState::Queued;
+                    stored.run_at = now;
+                }
+            }
+            Ok(())
+        })
     }
 
     async fn complete(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError> {
@@ -225,7 +263,14 @@ impl Jobs for MemoryLedger {
         })
     }
 
-    async fn stats(&self, keep_since: Timestamp) -> Result<JobStats, LedgerError> {
-        self.call(|state| Ok(state.job_stats(keep_since)))
+    async fn stats(&self) -> Result<JobStats, LedgerError> {
+        self.call(|state| Ok(state.job_stats()))
+    }
+}
+
+#[async_trait]
+impl Retention for MemoryLedger {
+    async fn drop_finished(&self, before: Timestamp) -> Result<usize, LedgerError> {
+        self.call(|state| Ok(state.drop_finished(before)))
     }
 }

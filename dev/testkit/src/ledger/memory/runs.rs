@@ -233,10 +233,15 @@ impl Kept {
         }
     }
 
-    fn stats(&mut self, keep_since: Timestamp) -> RunStats {
+    pub(super) fn drop_finished(&mut self, before: Timestamp) -> usize {
+        let runs = self.runs.len();
         self.runs.retain(|run| {
-            run.state != RunState::Success || run.finished.is_none_or(|finished| finished >= keep_since)
+            run.state != RunState::Success || run.finished.is_none_or(|finished| finished >= before)
         });
+        runs - self.runs.len()
+    }
+
+    fn stats(&self) -> RunStats {
         let count = |state| self.runs.iter().filter(|run| run.state == state).count();
         let scheduled = |run: &&Run| run.state == RunState::Queued && run.cause == Cause::Cron;
         RunStats {
@@ -316,7 +321,7 @@ impl Runs for MemoryLedger {
         self.call(|state| Ok(state.runs.page(query)))
     }
 
-    async fn stats(&self, keep_since: Timestamp) -> Result<RunStats, LedgerError> {
-        self.call(|state| Ok(state.runs.stats(keep_since)))
+    async fn stats(&self) -> Result<RunStats, LedgerError> {
+        self.call(|state| Ok(state.runs.stats()))
     }
 }

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use model::{Cell, CellId, Message, MessageId, Owner, OwnerKind, Scope, SessionKey, Timestamp};
 use ports::{
-    Accepted, AppendOutcome, Buffered, Cut, Forgotten, JobKind, LedgerError, NewMessage, Sweep, Transcripts,
+    Accepted, AppendOutcome, Buffered, Cut, CutWithAppend, Forgotten, JobKind, LedgerError, NewMessage,
+    Sweep, Transcripts,
 };
 
 use super::{MemoryLedger, State, Stored, StoredCell, sweep::speaker};
@@ -63,6 +64,27 @@ impl State {
             }
         }
         Ok(())
+    }
+
+    fn accept_all(
+        &mut self,
+        session: &SessionKey,
+        messages: Vec<NewMessage>,
+        now: Timestamp,
+    ) -> Result<AppendOutcome, LedgerError> {
+        self.refuse_taken_ids(session, &messages)?;
+        let mut accepted = Vec::new();
+        for new in messages {
+            accepted.push(self.accept(session, new));
+        }
+        if accepted.iter().any(|a| !a.duplicate) {
+            self.touch(session, now);
+        }
+        Ok(AppendOutcome {
+            accepted,
+            buffered: self.buffered(session).count(),
+            is_cut: false,
+        })
     }
 
     fn take(&mut self, cut: Cut) -> Result<(), LedgerError> {
@@ -145,6 +167,11 @@ fn by_time<'a>(stored: impl Iterator<Item = &'a Stored>) -> Vec<Message> {
     messages
 }
 
+fn check_session(session: &SessionKey, messages: &[NewMessage]) {
+    let is_own = messages.iter().all(|new| &new.message.session == session);
+    assert!(is_own, "a message names another session");
+}
+
 fn check_cut(cut: &Cut) {
     for cell in &cut.cells {
         assert_eq!(cell.session, cut.session, "a memcell of another session");
@@ -175,21 +202,27 @@ impl Transcripts for MemoryLedger {
         messages: Vec<NewMessage>,
         now: Timestamp,
     ) -> Result<AppendOutcome, LedgerError> {
-        let is_own = messages.iter().all(|new| &new.message.session == session);
-        assert!(is_own, "a message names another session");
+        check_session(session, &messages);
+        self.call(|state| state.accept_all(session, messages, now))
+    }
+
+    async fn append_and_cut(
+        &self,
+        messages: Vec<NewMessage>,
+        with: CutWithAppend,
+        now: Timestamp,
+    ) -> Result<AppendOutcome, LedgerError> {
+        check_cut(&with.cut);
+        let session = with.cut.session.clone();
+        check_session(&session, &messages);
         self.call(|state| {
-            state.refuse_taken_ids(session, &messages)?;
-            let mut accepted = Vec::new();
-            for new in messages {
-                accepted.push(state.accept(session, new));
+            let before = state.buffered(&session).count();
+            let mut outcome = state.accept_all(&session, messages, now)?;
+            let is_new = outcome.accepted.iter().all(|accepted| !accepted.duplicate);
+            if is_new && before == with.buffered_before {
+                outcome.is_cut = state.take(with.cut).is_ok();
             }
-            if accepted.iter().any(|a| !a.duplicate) {
-                state.touch(session, now);
-            }
-            Ok(AppendOutcome {
-                accepted,
-                buffered: state.buffered(session).count(),
-            })
+            Ok(outcome)
         })
     }
 
@@ -217,6 +250,24 @@ impl Transcripts for MemoryLedger {
         self.call(|state| {
             let cell = state.cells.iter().find(|cell| &cell.id == id);
             Ok(cell.map(|cell| state.cell_of(cell)))
+        })
+    }
+
+    async fn cells(&self, ids: &[CellId]) -> Result<Vec<Cell>, LedgerError> {
+        self.call(|state| {
+            let stored = ids
+                .iter()
+                .filter_map(|id| state.cells.iter().find(|cell| &cell.id == id));
+            Ok(stored.map(|cell| state.cell_of(cell)).collect())
+        })
+    }
+
+    async fn unwritten_after(&self, id: &CellId) -> Result<Vec<CellId>, LedgerError> {
+        self.call(|state| {
+            let mut after = state.cells.iter().skip_while(|cell| &cell.id != id);
+            let session = after.next().map(|cell| &cell.session);
+            let unwritten = after.filter(|cell| Some(&cell.session) == session && !cell.written);
+            Ok(unwritten.map(|cell| cell.id.clone()).collect())
         })
     }
 
