@@ -36,7 +36,7 @@ pub use facts::{Fact, facts};
 pub use prompt::{Prompt, Tail, memcell_request};
 pub use repair::find as find_json;
 pub use sentence::sentences;
-pub use slot::{KnownFacts, Slot, Standing, Statement, is_duplicate, slot};
+pub use slot::{Counts, KnownFacts, Slot, Standing, Statement, is_duplicate, slot};
 pub use visible::{own_words, speaker};
 
 /// What the rules sign their memories with.

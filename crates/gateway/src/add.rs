@@ -57,18 +57,12 @@ pub(crate) async fn add(
         task: task.clone(),
         wait,
     };
-    let writer = gateway.clone();
-    let added = gateway
-        .see_through(async move {
-            if let Some(title) = title {
-                // Before the messages: a memcell may be cut and told as soon as they are there.
-                writer.engine.entitle(&add.session, &title).await?;
-            }
-            let added = writer.engine.add(add).await?;
-            writer.metrics.added(added.accepted.len(), duplicates(&added));
-            Ok(added)
-        })
-        .await?;
+    if let Some(title) = title {
+        // Before the messages: a memcell may be cut and told as soon as they are there.
+        gateway.engine.entitle(&add.session, &title).await?;
+    }
+    let added = gateway.engine.add(add).await?;
+    gateway.metrics.added(added.accepted.len(), duplicates(&added));
     let status = match added.status {
         MemorizeStatus::Queued => return Ok(queued(&visit, task, &added)),
         MemorizeStatus::Accumulated => AddStatus::Accumulated,

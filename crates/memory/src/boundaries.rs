@@ -1,6 +1,6 @@
 //! Cutting a session's buffer into memcells, under the session's lock.
 //!
-//! Owns: when the rules look, and the one commit of memcells and their jobs. Never: where to cut (`extract` says).
+//! Owns: when the rules look, and that memcells and their jobs are one commit. Never: where to cut (`extract` says).
 
 use std::sync::Arc;
 
@@ -46,6 +46,7 @@ pub(crate) fn limits(world: &World) -> Limits {
 
 async fn cut(world: &World, session: &SessionKey, all: bool) -> Result<MemorizeStatus, EngineError> {
     let _held = world.sessions.lock(session).await;
+    drop(world.buffers.take(session));
     let mut tries = 0;
     loop {
         let buffer = world.parts.transcripts.buffer(session).await?;
@@ -66,7 +67,8 @@ async fn cut(world: &World, session: &SessionKey, all: bool) -> Result<MemorizeS
     }
 }
 
-async fn by_rules(world: &World, buffer: &[Message]) -> Vec<Boundary> {
+/// Where the rules cut a buffer.
+pub(crate) async fn by_rules(world: &World, buffer: &[Message]) -> Vec<Boundary> {
     let vectors = if world.parts.embedder.is_instant() {
         world.rows.of_messages(buffer).await.ok()
     } else {
@@ -76,16 +78,33 @@ async fn by_rules(world: &World, buffer: &[Message]) -> Vec<Boundary> {
 }
 
 /// Cuts a buffer at some ends, in one commit with the jobs that will write the memcells; the caller holds the
-/// session's lock. A buffer in which no user speaks is nobody's memory yet, and waits.
+/// session's lock.
 pub(crate) async fn commit(
     world: &World,
     session: &SessionKey,
     buffer: &[Message],
     ends: &[Boundary],
 ) -> Result<Vec<CellId>, LedgerError> {
+    let Some(cut) = plan(world, session, buffer, ends) else {
+        return Ok(Vec::new());
+    };
+    let ids = cut.cells.iter().map(|cell| cell.id.clone()).collect();
+    world.parts.transcripts.cut(cut).await?;
+    world.bell.ring();
+    Ok(ids)
+}
+
+/// The memcells of a buffer that is cut at some ends, with the jobs that will write them. A buffer in which no user speaks is
+/// nobody's memory yet, and waits.
+pub(crate) fn plan(
+    world: &World,
+    session: &SessionKey,
+    buffer: &[Message],
+    ends: &[Boundary],
+) -> Option<Cut> {
     let speakers = extract::owners(buffer);
     if ends.is_empty() || speakers.is_empty() {
-        return Ok(Vec::new());
+        return None;
     }
     let mut cells = Vec::new();
     let mut start = 0;
@@ -113,13 +132,9 @@ pub(crate) async fn commit(
         subject: cell.id.as_str().to_owned(),
         run_at: now,
     });
-    let cut = Cut {
+    Some(Cut {
         session: session.clone(),
         jobs: jobs.collect(),
         cells,
-    };
-    let ids: Vec<CellId> = cut.cells.iter().map(|cell| cell.id.clone()).collect();
-    world.parts.transcripts.cut(cut).await?;
-    world.bell.ring();
-    Ok(ids)
+    })
 }

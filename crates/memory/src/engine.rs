@@ -8,8 +8,8 @@ use std::time::Duration;
 use model::{Cell, CellId, Doc, EntryId, Owner, Page, Scope, SessionKey, SkillStatus};
 use ports::runs::Events;
 use ports::{
-    Chat, Clock, Embedder, FileChanges, History, Ids, Index, Job, JobId, Jobs, Pages, RecordedChange, Run,
-    TaskPage, TaskQuery, Transcripts, Vault,
+    Chat, Clock, Embedder, FileChanges, History, Ids, Index, Job, JobId, Jobs, Pages, RecordedChange,
+    Retention, Run, TaskPage, TaskQuery, Transcripts, Vault,
 };
 use recall::Hit;
 
@@ -19,6 +19,7 @@ use crate::api::{
 };
 use crate::behind::{self, Behind};
 use crate::bell::Bell;
+use crate::buffers::Buffers;
 use crate::corpora::Corpora;
 use crate::dirty::Dirty;
 use crate::erase::Erasing;
@@ -37,8 +38,8 @@ use crate::tasks::Tasks;
 use crate::world::{self, World};
 use crate::writer::IndexWriter;
 use crate::{
-    audit, curate, edit, forget, history, keeper, list, memorize, pages, rebuild, search, settle, status,
-    sync, workers,
+    audit, curate, edit, forget, history, janitor, keeper, list, memorize, pages, rebuild, search, settle,
+    status, sync, workers,
 };
 
 /// How long running work may take to reach a safe point when the engine stops.
@@ -50,6 +51,7 @@ pub struct Parts {
     pub transcripts: Arc<dyn Transcripts>,
     pub jobs: Arc<dyn Jobs>,
     pub file_changes: Arc<dyn FileChanges>,
+    pub retention: Arc<dyn Retention>,
     pub vault: Arc<dyn Vault>,
     /// The vault's history; none is kept when none. [`Settings::records_history`] says whether it is written.
     pub history: Option<Arc<dyn History>>,
@@ -112,6 +114,7 @@ impl Engine {
             work: Tasks::default(),
             behind: Behind::new(),
             sessions: KeyedLocks::default(),
+            buffers: Buffers::default(),
             owners: KeyedLocks::default(),
             gate: Gate::default(),
             rebuilding: tokio::sync::Mutex::default(),
@@ -143,6 +146,7 @@ impl Engine {
             world.supervise("watch", sync::watch);
             world.supervise("dispatch", workers::dispatch);
             world.supervise("idle", idle::keep);
+            world.supervise("janitor", janitor::keep);
             world.supervise("history", history::keep);
         }
         Ok(Self {

@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::cause::chain;
 use model::{Doc, EntryId, Owner, Scope};
 use ports::{
     Author, By, Debt, FileStat, History, HistoryError, Part, RecordedChange, Run, Touching, VaultPath,
@@ -23,7 +24,6 @@ use tokio::sync::Notify;
 pub(crate) use reading::{diff, log, writers};
 
 use crate::api::EngineError;
-use crate::cause::chain;
 use crate::world::World;
 use crate::{edit, forget, ids, list};
 
@@ -180,6 +180,8 @@ pub(crate) async fn record(world: &World) {
     {
         let _turn = world.chronicle.turn.lock().await;
         settle(world, history).await;
+        // With the gate open again: memory is written meanwhile.
+        note(world, history.tidy(world.now()).await.map(Some));
     }
 }
 
@@ -197,8 +199,9 @@ pub(crate) async fn recorded<T>(
     settle(world, history).await;
     chronicle.state().runs.push((run.clone(), BTreeSet::new()));
     let done = IN_RUN.scope((), work).await;
-    let change = settle(world, history).await;
-    (done, change)
+    let _alone = world.gate.alone_when_quiet().await;
+    let recorded = commit_own(world, history).await;
+    (done, note(world, recorded))
 }
 
 /// Records all that is not recorded yet; a failure is told, and tried again after a quiet time. Gives the last run's change.
@@ -238,17 +241,29 @@ async fn commit_all(
     world: &World,
     history: &Arc<dyn History>,
 ) -> Result<Option<RecordedChange>, HistoryError> {
+    world.chronicle.state().changed = None;
+    let last = commit_own(world, history).await?;
+    if world.chronicle.is_recording {
+        history.commit(&Author::Person, &Part::All, world.now()).await?;
+    }
+    Ok(last)
+}
+
+/// Records what memcells wrote, then what runs did: only these files are looked at. Gives the last run's change.
+async fn commit_own(
+    world: &World,
+    history: &Arc<dyn History>,
+) -> Result<Option<RecordedChange>, HistoryError> {
     let chronicle = &world.chronicle;
-    let at = world.now();
-    let (stood, told, runs) = {
-        let mut state = chronicle.state();
-        state.changed = None;
-        let stood = state.standing.clone().unwrap_or_default();
-        (stood, state.told.clone(), state.runs.clone())
-    };
     if !chronicle.is_recording {
         return Ok(None);
     }
+    let at = world.now();
+    let (stood, told, runs) = {
+        let state = chronicle.state();
+        let stood = state.standing.clone().unwrap_or_default();
+        (stood, state.told.clone(), state.runs.clone())
+    };
     let own = Author::Run(Run {
         id: ids::run_id(&*world.parts.ids, at, &world.settings.zone),
         strategy: "remember".to_owned(),
@@ -282,7 +297,6 @@ async fn commit_all(
         };
         chronicle.state().runs.remove(0);
     }
-    history.commit(&Author::Person, &Part::All, at).await?;
     Ok(last)
 }
 

@@ -54,6 +54,20 @@ impl<K: Ord + Clone> KeyedLocks<K> {
         }
     }
 
+    /// The key's lock, if nobody has it.
+    pub(crate) fn try_lock(&self, key: &K) -> Option<Held<'_, K>> {
+        let lock = self.map().entry(key.clone()).or_default().clone();
+        let claim = Claim {
+            locks: self,
+            key: key.clone(),
+            lock: Some(lock.clone()),
+        };
+        Some(Held {
+            _guard: lock.try_lock_owned().ok()?,
+            _claim: claim,
+        })
+    }
+
     /// How many keys are held or waited for.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use model::{Message, Owner, Role, SessionKey};
-use ports::{Accepted, JobId, JobKind, JobState, LedgerError, NewJob, NewMessage, TaskQuery};
+use ports::{
+    AppendOutcome, CutWithAppend, JobId, JobKind, JobState, LedgerError, NewJob, NewMessage, TaskQuery,
+};
 
 use crate::api::{Add, Added, EngineError, Flush, MemorizeStatus};
 use crate::boundaries;
-use crate::corpora::Said;
+use crate::corpora::{Said, Ticket};
 use crate::ids;
 use crate::secrets;
 use crate::settle;
@@ -37,18 +39,85 @@ pub(crate) async fn add(world: &Arc<World>, add: Add) -> Result<Added, EngineErr
     } = add;
     refuse_if_saturated(world, &session, task.as_ref()).await?;
     // Not in the caller's own task: a caller that goes away must not leave a message on disk that nobody at hand has.
-    let accepting = accept(world.clone(), session.clone(), messages);
-    let (accepted, redacted) = world.work.run(accepting).await??;
-    let status = if let Some(id) = task {
-        queue(world, &session, JobKind::MemoryAdd, id).await?;
-        MemorizeStatus::Queued
-    } else if defer_extraction {
-        MemorizeStatus::Accumulated
-    } else {
-        boundaries::look(world, &session).await?
+    let next = match task {
+        Some(id) => Next::Task(id),
+        None if defer_extraction => Next::Wait,
+        None => Next::Look,
     };
-    let added = answer(world, &session, accepted, status, wait).await?;
-    Ok(Added { redacted, ..added })
+    let accepting = accept_and_look(world.clone(), session.clone(), messages, next);
+    let added = world.work.run(accepting).await??;
+    answer(world, &session, added, wait).await
+}
+
+/// What is done with a session's buffer when messages have come.
+enum Next {
+    Look,
+    Wait,
+    Task(JobId),
+}
+
+/// Accepts messages and, where that is asked, looks where the buffer that they make must be cut. One commit does both unless
+/// others are at work on the session, or a chat model says where to cut.
+async fn accept_and_look(
+    world: Arc<World>,
+    session: SessionKey,
+    messages: Vec<NewMessage>,
+    next: Next,
+) -> Result<Added, EngineError> {
+    let (messages, redacted) = prepared(&world, &session, messages);
+    let by_rules = matches!(next, Next::Look) && world.parts.chat.is_none();
+    let held = by_rules.then(|| world.sessions.try_lock(&session)).flatten();
+    let Some(held) = held else {
+        let appended = accept(&world, &session, messages, None).await?;
+        let (status, pending) = match next {
+            Next::Look => (boundaries::look(&world, &session).await?, 0),
+            Next::Wait => (MemorizeStatus::Accumulated, 0),
+            Next::Task(id) => (
+                MemorizeStatus::Queued,
+                queue(&world, &session, JobKind::MemoryAdd, id).await?,
+            ),
+        };
+        return Ok(Added {
+            accepted: appended.accepted,
+            status,
+            pending,
+            redacted,
+        });
+    };
+    let before = match world.buffers.take(&session) {
+        Some(buffer) => buffer,
+        None => world.parts.transcripts.buffer(&session).await?,
+    };
+    let buffered_before = before.len();
+    let mut buffer = before;
+    buffer.extend(messages.iter().map(|new| new.message.clone()));
+    // The ledger's order: by time, then of arrival.
+    buffer.sort_by_key(|message| message.time);
+    let ends = boundaries::by_rules(&world, &buffer).await;
+    let cut =
+        boundaries::plan(&world, &session, &buffer, &ends).map(|cut| CutWithAppend { cut, buffered_before });
+    let is_planned = cut.is_some();
+    let appended = accept(&world, &session, messages, cut).await?;
+    let is_new = appended.accepted.iter().all(|accepted| !accepted.duplicate);
+    if is_new && appended.buffered == buffer.len() {
+        if appended.is_cut {
+            buffer.drain(..ends.last().map_or(0, |end| end.end));
+        }
+        world.buffers.put(&session, buffer);
+    }
+    drop(held);
+    let status = match (is_planned, appended.is_cut) {
+        (_, true) => MemorizeStatus::Extracted,
+        (false, false) if is_new => MemorizeStatus::Accumulated,
+        // The buffer was not as thought.
+        (_, false) => boundaries::cut_by_rules(&world, &session).await?,
+    };
+    Ok(Added {
+        accepted: appended.accepted,
+        status,
+        pending: 0,
+        redacted,
+    })
 }
 
 /// How long a title may be; it becomes the heading of an episode.
@@ -77,45 +146,43 @@ pub(crate) async fn flush(world: &Arc<World>, flush: Flush) -> Result<Added, Eng
     world.accepting()?;
     let Flush { session, task, wait } = flush;
     refuse_if_saturated(world, &session, task.as_ref()).await?;
-    let status = if let Some(id) = task {
-        queue(world, &session, JobKind::MemoryFlush, id).await?;
-        MemorizeStatus::Queued
-    } else {
-        boundaries::cut_all(world, &session).await?
+    let (status, pending) = match task {
+        Some(id) => (
+            MemorizeStatus::Queued,
+            queue(world, &session, JobKind::MemoryFlush, id).await?,
+        ),
+        None => (boundaries::cut_all(world, &session).await?, 0),
     };
-    answer(world, &session, Vec::new(), status, wait).await
+    let added = Added {
+        accepted: Vec::new(),
+        status,
+        pending,
+        redacted: 0,
+    };
+    answer(world, &session, added, wait).await
 }
 
 async fn answer(
     world: &World,
     session: &SessionKey,
-    accepted: Vec<Accepted>,
-    status: MemorizeStatus,
+    mut added: Added,
     wait: bool,
 ) -> Result<Added, EngineError> {
     if wait {
         settle::session(world, session).await?;
+        if added.status == MemorizeStatus::Queued {
+            added.pending = unfinished(world, session, &ASKED_FOR).await?;
+        }
     }
-    let pending = match status {
-        MemorizeStatus::Queued => unfinished(world, session, &ASKED_FOR).await?,
-        MemorizeStatus::Accumulated | MemorizeStatus::Extracted => 0,
-    };
-    Ok(Added {
-        accepted,
-        status,
-        pending,
-        redacted: 0,
-    })
+    Ok(added)
 }
 
-/// Accepts messages: without their secrets, on disk first, then at hand for whoever searches next.
-async fn accept(
-    world: Arc<World>,
-    session: SessionKey,
-    messages: Vec<NewMessage>,
-) -> Result<(Vec<Accepted>, usize), EngineError> {
-    let named = |new| named(&world, &session, new);
-    let mut messages: Vec<NewMessage> = messages.into_iter().map(named).collect();
+/// The messages with their ids and without their secrets, and how many secrets there were.
+fn prepared(world: &World, session: &SessionKey, messages: Vec<NewMessage>) -> (Vec<NewMessage>, usize) {
+    let mut messages: Vec<NewMessage> = messages
+        .into_iter()
+        .map(|new| named(world, session, new))
+        .collect();
     let mut redacted = 0;
     if world.settings.redacts {
         redacted = messages
@@ -124,10 +191,24 @@ async fn accept(
             .sum();
         world.redacted.fetch_add(redacted, Ordering::Relaxed);
     }
+    (messages, redacted)
+}
+
+/// Accepts messages: on disk first, then at hand for whoever searches next.
+async fn accept(
+    world: &World,
+    session: &SessionKey,
+    messages: Vec<NewMessage>,
+    cut: Option<CutWithAppend>,
+) -> Result<AppendOutcome, EngineError> {
     let copies: Vec<Message> = messages.iter().map(|new| new.message.clone()).collect();
     let ticket = world.corpora.ticket();
-    let appended = world.parts.transcripts.append(&session, messages, world.now());
-    let outcome = appended.await.inspect_err(|_| {
+    let transcripts = &world.parts.transcripts;
+    let outcome = match cut {
+        Some(cut) => transcripts.append_and_cut(messages, cut, world.now()).await,
+        None => transcripts.append(session, messages, world.now()).await,
+    };
+    let outcome = outcome.inspect_err(|_| {
         // It may have happened all the same, and a retry will be told that it is nothing new.
         world.corpora.let_go(&session.scope);
     })?;
@@ -136,31 +217,41 @@ async fn accept(
         .filter(|(_, accepted)| !accepted.duplicate)
         .map(|(message, _)| message)
         .collect();
+    show(world, session, ticket, fresh, outcome.buffered).await;
+    if outcome.is_cut {
+        world.bell.ring();
+    }
+    Ok(outcome)
+}
+
+/// Shows accepted messages to the owners at hand whom they concern.
+async fn show(world: &World, session: &SessionKey, ticket: Ticket, fresh: Vec<Message>, buffered: usize) {
+    if fresh.is_empty() {
+        return;
+    }
+    let due = world.parts.clock.elapsed() + world.settings.idle_after;
+    world.idle.touch(session, due);
     let speakers: BTreeSet<Owner> = fresh
         .iter()
         .filter(|m| m.role == Role::User)
         .map(|m| Owner::user(m.sender.clone()))
         .collect();
-    if !fresh.is_empty() {
-        let due = world.parts.clock.elapsed() + world.settings.idle_after;
-        world.idle.touch(&session, due);
+    if !world.corpora.concerns(session, &speakers) {
+        return;
     }
-    if !fresh.is_empty() && world.corpora.concerns(&session, &speakers) {
-        let vectors = if world.may_embed_now() {
-            world.rows.of_messages(&fresh).await.ok()
-        } else {
-            None
-        };
-        let said = Said {
-            session,
-            speakers,
-            has_backlog: outcome.buffered > fresh.len(),
-            messages: fresh,
-            vectors,
-        };
-        world.corpora.said(ticket, &Arc::new(said));
-    }
-    Ok((outcome.accepted, redacted))
+    let vectors = if world.may_embed_now() {
+        world.rows.of_messages(&fresh).await.ok()
+    } else {
+        None
+    };
+    let said = Said {
+        session: session.clone(),
+        speakers,
+        has_backlog: buffered > fresh.len(),
+        messages: fresh,
+        vectors,
+    };
+    world.corpora.said(ticket, &Arc::new(said));
 }
 
 fn named(world: &World, session: &SessionKey, new: NewMessage) -> NewMessage {
@@ -176,7 +267,8 @@ fn named(world: &World, session: &SessionKey, new: NewMessage) -> NewMessage {
     }
 }
 
-async fn queue(world: &World, session: &SessionKey, kind: JobKind, id: JobId) -> Result<(), LedgerError> {
+/// Queues a task; how many of its session wait with it.
+async fn queue(world: &World, session: &SessionKey, kind: JobKind, id: JobId) -> Result<usize, LedgerError> {
     let now = world.work_time();
     let job = NewJob {
         id,
@@ -186,8 +278,9 @@ async fn queue(world: &World, session: &SessionKey, kind: JobKind, id: JobId) ->
         run_at: now,
     };
     world.parts.jobs.enqueue(vec![job], now).await?;
+    let pending = unfinished(world, session, &ASKED_FOR).await?;
     world.bell.ring();
-    Ok(())
+    Ok(pending)
 }
 
 /// A task more than the session may have is refused before anything is accepted.

@@ -44,7 +44,7 @@ impl Default for Settings {
             gap_minutes: 30,
             messages_max: 50,
             tokens_max: 8_192,
-            hot_bytes_max: 64 << 20,
+            hot_bytes_max: 256 << 20,
             hot_rows_max: 50_000,
             workers: 64,
             attempts_max: 8,

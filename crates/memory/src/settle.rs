@@ -8,7 +8,6 @@ use model::SessionKey;
 
 use crate::api::{EngineError, OnProgress, Progress};
 use crate::memorize::unfinished;
-use crate::status;
 use crate::world::World;
 
 /// How often to count although nothing was heard.
@@ -21,7 +20,7 @@ pub(crate) async fn all(world: &World, progress: Option<OnProgress>) -> Result<u
     let mut total = 0;
     loop {
         finished.borrow_and_update();
-        let jobs = world.parts.jobs.stats(status::keep_since(world)).await?;
+        let jobs = world.parts.jobs.stats().await?;
         let (sessions, stuck) = world.bell.stuck_sessions();
         let mut blocked = 0;
         for session in &sessions {

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::Ordering;
 
-use model::{Scope, Timestamp};
+use model::Scope;
 use ports::{BrokenFile, IndexError, IndexHealth, IndexStats, Job, JobId, TaskPage, TaskQuery};
 
 use crate::api::{EngineError, Status};
@@ -24,7 +24,7 @@ pub(crate) async fn status(world: &World) -> Result<Status, EngineError> {
     Ok(Status {
         index,
         index_stats,
-        jobs: world.parts.jobs.stats(keep_since(world)).await?,
+        jobs: world.parts.jobs.stats().await?,
         stuck,
         loop_panics: panics.count,
         last_loop_panic: panics.last,
@@ -68,12 +68,6 @@ async fn index(world: &World) -> Result<(IndexHealth, IndexStats), EngineError> 
         }
         Err(error) => Err(error.into()),
     }
-}
-
-/// Finished tasks older than this are forgotten.
-pub(crate) fn keep_since(world: &World) -> Timestamp {
-    let hours = i64::from(world.settings.task_retention_hours);
-    world.now().plus_millis(-hours * 3_600_000)
 }
 
 /// A page of tasks.

@@ -6,9 +6,10 @@
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 
-use extract::{AnswerPart, Fact, KnownFacts, Standing, Statement, Tail};
+use extract::{AnswerPart, Counts, Fact, KnownFacts, Standing, Statement, Tail};
 use model::{
-    Cell, Doc, DocKind, Entry, EntryId, EntryKind, Origin, Owner, Parent, ParentKind, Role, SenderId, Zone,
+    Cell, CellId, Doc, DocKind, Entry, EntryId, EntryKind, Origin, Owner, Parent, ParentKind, Role, SenderId,
+    Zone,
 };
 
 use crate::api::EngineError;
@@ -128,6 +129,30 @@ pub(crate) fn learn(known: &mut KnownFacts, doc: &Doc) {
     }
 }
 
+/// Facts of memcells that are written together, and the known ones whose place they take.
+#[derive(Debug, Default)]
+pub(crate) struct NewFacts {
+    facts: KnownFacts,
+    replaced: BTreeSet<EntryId>,
+    /// What the ids of facts begin with that memcells written later told in an attempt that failed.
+    later: BTreeSet<String>,
+}
+
+impl NewFacts {
+    /// None yet, before these memcells of the session.
+    pub(crate) fn before<'a>(later: impl IntoIterator<Item = &'a CellId>) -> Self {
+        Self {
+            later: later.into_iter().map(ids::fact_prefix).collect(),
+            ..Self::default()
+        }
+    }
+
+    fn is_later(&self, fact: &EntryId) -> bool {
+        let id = fact.as_str();
+        !self.later.is_empty() && id.rfind('_').is_some_and(|end| self.later.contains(&id[..=end]))
+    }
+}
+
 impl Telling {
     /// With its session's title, which a person or a model chose, in place of the rules' choice.
     fn entitled(mut self, title: Option<String>) -> Self {
@@ -140,30 +165,45 @@ impl Telling {
         self.facts.iter().map(|fact| fact.text.as_str())
     }
 
-    /// The owner's entries: the facts that are new to it, then the episode. What it knows from an earlier attempt at
-    /// the same memcell does not count.
-    pub(crate) fn entries(&self, cell: &Cell, owner: &Owner, known: &KnownFacts) -> (Vec<Entry>, Entry) {
+    /// The facts of the memcell that are new to the owner. What it knows from an earlier attempt at the same memcell does not
+    /// count. `news` holds the facts of the memcells before this one that are not among the known ones yet.
+    pub(crate) fn facts(
+        &self,
+        cell: &Cell,
+        owner: &Owner,
+        known: &KnownFacts,
+        news: &mut NewFacts,
+    ) -> Vec<Entry> {
         let prefix = ids::fact_prefix(&cell.id);
-        let mut own = KnownFacts::default();
-        let mut replaced: BTreeSet<EntryId> = BTreeSet::new();
         let mut facts = Vec::new();
+        let mut ended = Vec::new();
         for (n, fact) in self.facts.iter().enumerate() {
             let statement = Statement::new(&fact.text, fact.said_at, fact.valid_from);
-            let counts = |id: &EntryId| !id.as_str().starts_with(&prefix) && !replaced.contains(id);
-            if known.repeats(&statement, counts) || own.repeats(&statement, |_| true) {
+            let counts = |id: &EntryId| match () {
+                () if id.as_str().starts_with(&prefix) || news.is_later(id) => Counts::No,
+                () if news.replaced.contains(id) => Counts::Replaced,
+                () => Counts::Yes,
+            };
+            if known.repeats(&statement, counts) || news.facts.repeats(&statement, |_| Counts::Yes) {
                 continue;
             }
             let standing = known
                 .standing(&statement, counts)
-                .with(own.standing(&statement, |_| true));
-            replaced.extend(standing.supersedes.iter().cloned());
+                .with(news.facts.standing(&statement, |_| Counts::Yes));
+            news.replaced.extend(standing.supersedes.iter().cloned());
             let entry = self.fact_entry(cell, owner, n, fact, standing);
-            if entry.valid_until.is_none() {
-                own.insert(entry.id.clone(), statement, entry.supersedes.clone());
+            let learnt = (entry.id.clone(), statement, entry.supersedes.clone());
+            match entry.valid_until {
+                None => news.facts.insert(learnt.0, learnt.1, learnt.2),
+                Some(_) => ended.push(learnt),
             }
             facts.push(entry);
         }
-        (facts, self.episode_entry(cell, owner))
+        // One that had ended when it was said is no fact for the rest of its memcell, but is known to the next one.
+        for (id, statement, supersedes) in ended {
+            news.facts.insert(id, statement, supersedes);
+        }
+        facts
     }
 
     /// The owner's episode.

@@ -1,19 +1,20 @@
 //! Durable jobs: claimed, done, tried again, given up.
 //!
-//! Owns: how many run at a time, leases, backoff, and which fault may be given up on. Never: what a job does.
+//! Owns: how many run at a time, which are done together, leases, backoff, and which fault may be given up on. Never: what a
+//! job does.
 
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::cause::chain;
 use futures::FutureExt;
 use model::{CellId, Timestamp};
 use ports::{IndexError, Job, JobFailure, JobId, JobKind, LedgerError, VaultError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::api::EngineError;
-use crate::cause::chain;
 use crate::tasks::words_of;
 use crate::world::World;
 use crate::write_cell::{self, JobError};
@@ -23,6 +24,8 @@ use crate::{boundaries, model_pass};
 const LEASE: Duration = Duration::from_mins(10);
 /// How often to look for jobs that nobody rang for.
 const IDLE: Duration = Duration::from_secs(5);
+/// Memcells of one session that are written together, besides the first.
+const BEHIND_MAX: usize = 31;
 const BACKOFF_MIN_MILLIS: u64 = 500;
 const BACKOFF_MAX_MILLIS: u64 = 60_000;
 
@@ -32,17 +35,19 @@ pub(crate) async fn dispatch(world: Arc<World>) {
     let running: Arc<Mutex<BTreeSet<JobId>>> = Arc::default();
     while !world.work.is_stopping() {
         let jobs = claim(&world, slots.available_permits()).await;
-        for job in jobs {
-            let is_new = running
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .insert(job.id.clone());
+        // Jobs of one session come behind each other.
+        for jobs in jobs.chunk_by(|job, next| job.session == next.session) {
+            let is_new = {
+                let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+                let is_new = jobs.iter().all(|job| !running.contains(&job.id));
+                running.extend(jobs.iter().map(|job| job.id.clone()));
+                is_new
+            };
             // A lease that ran out while its worker is still busy.
             let permit = slots.clone().try_acquire_owned().ok().filter(|_| is_new);
             if let Some(permit) = permit {
-                world
-                    .work
-                    .spawn(work(world.clone(), job, permit, running.clone()));
+                let work = work(world.clone(), jobs.to_vec(), permit, running.clone());
+                world.work.spawn(work);
             }
         }
         let now = world.work_time();
@@ -64,7 +69,10 @@ async fn claim(world: &World, limit: usize) -> Vec<Job> {
         return Vec::new();
     }
     let now = world.work_time();
-    let claimed = world.parts.jobs.claim(limit, now, later(now, LEASE)).await;
+    // A model tells memcells one by one, and the first shall not wait for the last.
+    let behind = if world.parts.chat.is_some() { 0 } else { BEHIND_MAX };
+    let claimed = world.parts.jobs.claim(limit, behind, now, later(now, LEASE));
+    let claimed = claimed.await;
     claimed.unwrap_or_else(|error| {
         tracing::warn!(
             error = chain(&error),
@@ -77,42 +85,71 @@ async fn claim(world: &World, limit: usize) -> Vec<Job> {
     })
 }
 
+/// Does jobs of one session. Several are memcells that are written together; if that fails, one by one.
 async fn work(
     world: Arc<World>,
-    job: Job,
+    jobs: Vec<Job>,
     permit: OwnedSemaphorePermit,
     running: Arc<Mutex<BTreeSet<JobId>>>,
 ) {
-    let done = AssertUnwindSafe(perform(&world, &job)).catch_unwind().await;
-    let done = done.unwrap_or_else(|panic| Err(JobError::Panic(words_of(&*panic))));
-    let done = match done {
-        Ok(()) => {
-            let ids = std::slice::from_ref(&job.id);
-            world
-                .parts
-                .jobs
-                .complete(ids, world.work_time())
-                .await
-                .map_err(JobError::from)
-        }
-        failed => failed,
+    let done = if let [job] = jobs.as_slice() {
+        ended(&world, perform(&world, job), &jobs).await
+    } else {
+        let cells: Vec<CellId> = jobs.iter().map(cell_of).collect();
+        ended(&world, write_cell::write_together(&world, &cells), &jobs).await
     };
-    match done {
-        Ok(()) => world.bell.is_loose(&job.id),
-        Err(error) => fail(&world, &job, &error).await,
+    match (done, jobs.as_slice()) {
+        (Ok(()), jobs) => jobs.iter().for_each(|job| world.bell.is_loose(&job.id)),
+        (Err(error), [job]) => fail(&world, job, &error).await,
+        (Err(error), jobs) => hand_back(&world, jobs, &error).await,
     }
-    running
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .remove(&job.id);
+    {
+        let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.retain(|id| jobs.iter().all(|job| job.id != *id));
+    }
     drop(permit);
     world.bell.finished();
+}
+
+/// Does the work of jobs and marks them done.
+async fn ended(
+    world: &World,
+    work: impl Future<Output = Result<(), JobError>>,
+    jobs: &[Job],
+) -> Result<(), JobError> {
+    let done = AssertUnwindSafe(work).catch_unwind().await;
+    done.unwrap_or_else(|panic| Err(JobError::Panic(words_of(&*panic))))?;
+    let ids: Vec<JobId> = jobs.iter().map(|job| job.id.clone()).collect();
+    Ok(world.parts.jobs.complete(&ids, world.work_time()).await?)
+}
+
+/// Which of them failed nobody knows yet: their attempts count, so that each is done alone next time.
+async fn hand_back(world: &World, jobs: &[Job], error: &JobError) {
+    if let JobError::Engine(error) = error {
+        world.mind(error);
+    }
+    tracing::warn!(
+        jobs = jobs.len(),
+        error = chain(error),
+        "segments could not be written together; each is written alone"
+    );
+    let ids: Vec<JobId> = jobs.iter().map(|job| job.id.clone()).collect();
+    if let Err(error) = world.parts.jobs.hand_back(&ids, world.work_time()).await {
+        tracing::warn!(
+            error = chain(&error),
+            "the jobs are tried again when their leases end"
+        );
+    }
+}
+
+fn cell_of(job: &Job) -> CellId {
+    CellId::new(job.subject.as_str())
 }
 
 async fn perform(world: &World, job: &Job) -> Result<(), JobError> {
     match job.kind {
         JobKind::WriteCell => {
-            write_cell::write(world, &CellId::new(job.subject.as_str()), job.attempt).await?;
+            write_cell::write(world, &cell_of(job), job.attempt).await?;
         }
         JobKind::MemoryAdd if world.parts.chat.is_some() => {
             model_pass::pass(world, &job.session).await?;

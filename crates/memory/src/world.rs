@@ -3,14 +3,15 @@
 //! Owns: the parts, the locks and their order. Never: a use case.
 //!
 //! Locks, in the order in which they may be taken: a session's (cutting its buffer), the history's turn, the gate, an
-//! owner's. The gate
-//! is held shared while one memcell is written for one owner, and alone by whoever changes the vault in another way
-//! (sync, edit, forget, the end of a rebuild); so those see no half-written memory and need no further lock.
+//! owner's. The gate is held shared while memcells of a session are written for one owner, and alone by whoever changes
+//! the vault in another way (sync, edit, forget, the end of a rebuild); so those see no half-written memory and need no
+//! further lock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::cause::chain;
 use model::{Owner, Scope, SessionKey, Timestamp};
 use ports::IndexError;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -18,7 +19,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use crate::api::EngineError;
 use crate::behind::Behind;
 use crate::bell::Bell;
-use crate::cause::chain;
+use crate::buffers::Buffers;
 use crate::corpora::Corpora;
 use crate::dirty::Dirty;
 use crate::engine::Parts;
@@ -48,6 +49,7 @@ pub(crate) struct World {
     pub(crate) work: Tasks,
     pub(crate) behind: Behind,
     pub(crate) sessions: KeyedLocks<SessionKey>,
+    pub(crate) buffers: Buffers,
     pub(crate) owners: KeyedLocks<(Scope, Owner)>,
     pub(crate) gate: Gate,
     /// One rebuild at a time.

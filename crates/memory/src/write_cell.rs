@@ -1,4 +1,4 @@
-//! One memcell to Markdown and index, for each of its owners, exactly once.
+//! Memcells of one session to Markdown and index, for each of their owners, exactly once.
 //!
 //! Owns: the order vault, index, record, and what a second attempt finds. Never: what a memcell tells (`telling`).
 //!
@@ -13,19 +13,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::cause::chain;
 use extract::KnownFacts;
 use futures::future::join_all;
-use model::{Cell, CellId, Doc, Entry, EntryId, EntryKind, Owner};
+use model::{Cell, CellId, Doc, Entry, EntryId, EntryKind, Message, Owner, Scope};
 use ports::runs::Event;
 use ports::{CandidateQuery, FileAppend, FileMark, FileRecord, LedgerError, VaultError, VaultPath, Written};
 
 use crate::api::EngineError;
-use crate::cause::chain;
 use crate::corpora::{Hot, OnTheirWay, View};
 use crate::ids;
 use crate::interview::Trouble;
 use crate::sync;
-use crate::telling::{self, Telling};
+use crate::telling::{self, NewFacts, Telling};
 use crate::world::World;
 use crate::writer::Pending;
 
@@ -60,37 +60,64 @@ impl From<VaultError> for JobError {
 
 /// Writes a memcell; a memcell that was forgotten is nothing to write.
 pub(crate) async fn write(world: &World, id: &CellId, attempt: u32) -> Result<(), JobError> {
+    write_all(world, std::slice::from_ref(id), attempt).await
+}
+
+/// Writes memcells of one session for the first time, in their order.
+pub(crate) async fn write_together(world: &World, ids: &[CellId]) -> Result<(), JobError> {
+    write_all(world, ids, 1).await
+}
+
+async fn write_all(world: &World, ids: &[CellId], attempt: u32) -> Result<(), JobError> {
     let sweeps = world.sweeps();
-    let Some(cell) = world.parts.transcripts.cell(id).await? else {
-        return Ok(());
+    let mut told = Vec::new();
+    for cell in world.parts.transcripts.cells(ids).await? {
+        let telling = telling::tell(world, &cell, attempt).await?;
+        told.push(Told {
+            cell: Arc::new(cell),
+            telling,
+        });
+    }
+    // An attempt at several may have written facts of memcells after this one.
+    let later = match ids {
+        [id] if attempt > 1 => world.parts.transcripts.unwritten_after(id).await?,
+        _ => Vec::new(),
     };
-    let cell = Arc::new(cell);
-    let telling = telling::tell(world, &cell, attempt).await?;
-    let writing = cell.owners.iter().map(|owner| Writing {
-        world,
-        cell: &cell,
-        owner,
-        telling: &telling,
-        sweeps,
-    });
-    let written = join_all(writing.map(async |one| one.write(attempt == 1).await)).await;
-    let told = written.into_iter().collect::<Result<Vec<bool>, _>>()?;
-    let told = cell.owners.iter().zip(told).filter(|(_, is_told)| *is_told);
-    let events = told.map(|(owner, _)| Event::EpisodeWritten {
-        scope: cell.session.scope.clone(),
-        owner: owner.clone(),
-        session: cell.session.session.clone(),
-        cell: cell.clone(),
-        episode: ids::episode_id(id),
-    });
+    let writing: Vec<Writing<'_>> = by_owner(world, &told, &later, sweeps);
+    let written = join_all(writing.into_iter().map(|one| one.write(attempt == 1))).await;
+    let events = written.into_iter().collect::<Result<Vec<_>, JobError>>()?;
     // The job is not done before they are on disk; one that runs again tells them again.
-    world.parts.events.emit(events.collect()).await?;
-    world.corpora.told(&cell.session, &cell.messages);
-    world.passes.forget_answer(id);
+    world.parts.events.emit(events.concat()).await?;
+    for one in &told {
+        world.corpora.told(&one.cell.session, &one.cell.messages);
+        world.passes.forget_answer(&one.cell.id);
+    }
     Ok(())
 }
 
-/// What an owner knows before a memcell is told to it.
+fn by_owner<'a>(world: &'a World, told: &'a [Told], later: &'a [CellId], sweeps: u64) -> Vec<Writing<'a>> {
+    let owners: BTreeSet<&Owner> = told.iter().flat_map(|one| &one.cell.owners).collect();
+    let writing = owners.into_iter().map(|owner| Writing {
+        world,
+        owner,
+        told: told
+            .iter()
+            .filter(|one| one.cell.owners.contains(owner))
+            .collect(),
+        later,
+        sweeps,
+    });
+    writing.collect()
+}
+
+/// A memcell and what it tells.
+#[derive(Debug)]
+struct Told {
+    cell: Arc<Cell>,
+    telling: Telling,
+}
+
+/// What an owner knows before memcells are told to it.
 #[derive(Debug)]
 enum Known {
     /// There is no fact to compare.
@@ -123,56 +150,52 @@ struct HandedOver {
     pending: Pending,
 }
 
-/// One memcell for one owner.
+/// Memcells of one session for one owner.
 struct Writing<'a> {
     world: &'a World,
-    cell: &'a Cell,
     owner: &'a Owner,
-    telling: &'a Telling,
-    /// How often the ledger had been swept before the memcell was read.
+    /// At least one.
+    told: Vec<&'a Told>,
+    /// Memcells after these whose facts may stand already.
+    later: &'a [CellId],
+    /// How often the ledger had been swept before the memcells were read.
     sweeps: u64,
 }
 
-impl Writing<'_> {
-    /// Writes it, unless the memcell is the owner's no more; whether it was.
-    async fn write(&self, is_first: bool) -> Result<bool, JobError> {
-        let _shared = self.world.gate.shared(&self.cell.session.scope).await;
-        let owner = (self.cell.session.scope.clone(), self.owner.clone());
+impl<'a> Writing<'a> {
+    /// Writes the memcells that are the owner's still; tells which.
+    async fn write(mut self, is_first: bool) -> Result<Vec<Event>, JobError> {
+        let _shared = self.world.gate.shared(self.scope()).await;
+        let owner = (self.scope().clone(), self.owner.clone());
         let own = self.world.owners.lock(&owner).await;
-        if self.world.sweeps() != self.sweeps && !self.is_still_told().await? {
-            return Ok(false);
+        if self.world.sweeps() != self.sweeps {
+            self.told = self.still_told().await?;
+        }
+        if self.told.is_empty() {
+            return Ok(Vec::new());
         }
         if !is_first && let Some(paths) = self.standing().await? {
             self.index_files(paths).await?;
-            return Ok(true);
+            return Ok(self.events());
         }
         let known = self.known_facts().await?;
-        let turn = self.world.busy().await;
-        let (facts, episode) = match &known {
-            Known::AtHand(hot) => {
-                let tell = |known: &KnownFacts| self.telling.entries(self.cell, self.owner, known);
-                hot.clone().with_facts(tell).await?
-            }
-            Known::Near(known) => self.telling.entries(self.cell, self.owner, known),
-            Known::NotAsked => (Vec::new(), self.telling.episode_entry(self.cell, self.owner)),
-        };
-        drop(turn);
+        let (facts, episodes) = self.entries(&known).await?;
         let vault = &self.world.parts.vault;
-        let paths = facts.iter().chain([&episode]).map(|entry| vault.path_of(entry));
+        let paths = facts.iter().chain(&episodes).map(|entry| vault.path_of(entry));
         let _writing = self.world.dirty.writing(paths.collect());
         let mut written = Vec::new();
         if !facts.is_empty() {
             written = vault.append(&facts, is_first).await?;
         }
-        written.extend(vault.append(std::slice::from_ref(&episode), is_first).await?);
+        written.extend(vault.append(&episodes, is_first).await?);
         if !is_first {
             let paths = written.into_iter().map(|written| written.stat.path);
             self.index_files(paths.collect()).await?;
-            return Ok(true);
+            return Ok(self.events());
         }
         let entries: BTreeMap<EntryId, Entry> = facts
             .into_iter()
-            .chain([episode])
+            .chain(episodes)
             .map(|entry| (entry.id.clone(), entry))
             .collect();
         let rows = self.rows(&entries, written).await?;
@@ -181,36 +204,83 @@ impl Writing<'_> {
             drop(own);
         }
         self.indexed(handed).await?;
-        Ok(true)
+        Ok(self.events())
     }
 
-    /// Whether the memcell is the owner's still.
-    async fn is_still_told(&self) -> Result<bool, JobError> {
-        match self.world.parts.transcripts.cell(&self.cell.id).await? {
-            Some(now) if now.messages != self.cell.messages => Err(JobError::Changed),
-            Some(now) => Ok(now.owners.contains(self.owner)),
-            None => Ok(false),
+    fn events(&self) -> Vec<Event> {
+        let written = self.told.iter().map(|one| Event::EpisodeWritten {
+            scope: self.scope().clone(),
+            owner: self.owner.clone(),
+            session: one.cell.session.session.clone(),
+            cell: one.cell.clone(),
+            episode: ids::episode_id(&one.cell.id),
+        });
+        written.collect()
+    }
+
+    fn scope(&self) -> &Scope {
+        &self.told[0].cell.session.scope
+    }
+
+    /// The facts that are new to the owner, and the episodes.
+    async fn entries(&self, known: &Known) -> Result<(Vec<Entry>, Vec<Entry>), EngineError> {
+        let _turn = self.world.busy().await;
+        let tell = |known: &KnownFacts| {
+            let mut news = NewFacts::before(self.later);
+            let facts = self
+                .told
+                .iter()
+                .flat_map(|one| one.telling.facts(&one.cell, self.owner, known, &mut news));
+            facts.collect()
+        };
+        let facts = match known {
+            Known::AtHand(hot) => hot.clone().with_facts(tell).await?,
+            Known::Near(known) => tell(known),
+            Known::NotAsked => Vec::new(),
+        };
+        let episodes = self
+            .told
+            .iter()
+            .map(|one| one.telling.episode_entry(&one.cell, self.owner));
+        Ok((facts, episodes.collect()))
+    }
+
+    /// The memcells that are the owner's still.
+    async fn still_told(&self) -> Result<Vec<&'a Told>, JobError> {
+        let ids: Vec<CellId> = self.told.iter().map(|one| one.cell.id.clone()).collect();
+        let now = self.world.parts.transcripts.cells(&ids).await?;
+        let mut still = Vec::new();
+        for one in &self.told {
+            match now.iter().find(|cell| cell.id == one.cell.id) {
+                Some(now) if now.messages != one.cell.messages => return Err(JobError::Changed),
+                Some(now) if now.owners.contains(self.owner) => still.push(*one),
+                Some(_) | None => {}
+            }
         }
+        Ok(still)
     }
 
     /// The files in which an earlier attempt may have written, if it wrote everything.
     async fn standing(&self) -> Result<Option<BTreeSet<VaultPath>>, JobError> {
         let vault = &self.world.parts.vault;
-        let episode = self.telling.episode_entry(self.cell, self.owner);
-        let path = vault.path_of(&episode);
-        let file = vault.read(&path).await?;
-        if !file.is_some_and(|file| file.entries.iter().any(|read| read.entry.id == episode.id)) {
-            return Ok(None);
-        }
-        let mut paths = BTreeSet::from([path]);
-        let mut fact = Entry {
-            kind: EntryKind::Fact,
-            turns: Vec::new(),
-            ..episode
-        };
-        for message in &self.cell.messages {
-            fact.time = message.time;
-            paths.insert(vault.path_of(&fact));
+        let mut paths = BTreeSet::new();
+        for Told { cell, telling } in &self.told {
+            let episode = telling.episode_entry(cell, self.owner);
+            let path = vault.path_of(&episode);
+            let file = vault.read(&path).await?;
+            if !file.is_some_and(|file| file.entries.iter().any(|read| read.entry.id == episode.id)) {
+                return Ok(None);
+            }
+            paths.insert(path);
+            let mut fact = Entry {
+                kind: EntryKind::Fact,
+                turns: Vec::new(),
+                ..episode
+            };
+            for message in &cell.messages {
+                fact.time = message.time;
+                paths.insert(vault.path_of(&fact));
+            }
         }
         Ok(Some(paths))
     }
@@ -224,9 +294,10 @@ impl Writing<'_> {
 
     /// What the owner knows. One with very many rows is asked for the facts near the new ones only.
     async fn known_facts(&self) -> Result<Known, EngineError> {
-        let scope = &self.cell.session.scope;
-        let mut texts = self.telling.fact_texts().peekable();
-        if texts.peek().is_none() {
+        let scope = self.scope();
+        let texts = self.told.iter().flat_map(|one| one.telling.fact_texts());
+        let texts: Vec<String> = texts.map(str::to_owned).collect();
+        if texts.is_empty() {
             return Ok(Known::NotAsked);
         }
         if let View::Hot(hot) = self.world.corpora.view(self.world, scope, self.owner).await? {
@@ -237,7 +308,7 @@ impl Writing<'_> {
             let query = CandidateQuery {
                 scope: scope.clone(),
                 owner: self.owner.clone(),
-                text: text.to_owned(),
+                text,
                 vector: None,
                 limit: CANDIDATES,
             };
@@ -271,7 +342,7 @@ impl Writing<'_> {
             if world.records.stat(&stat.path).await? == before {
                 let after = FileRecord {
                     stat,
-                    scope: self.cell.session.scope.clone(),
+                    scope: self.scope().clone(),
                     owner: self.owner.clone(),
                     marks,
                     problem: None,
@@ -300,7 +371,7 @@ impl Writing<'_> {
         let shown: OnTheirWay = rows.docs.clone().into();
         {
             let _turn = world.busy().await;
-            world.corpora.show(&self.cell.session.scope, self.owner, &shown);
+            world.corpora.show(self.scope(), self.owner, &shown);
         }
         let pending = world.writer.append(rows.docs, rows.appends).await;
         let pending = pending.inspect_err(|_| self.arrived(&shown))?;
@@ -312,8 +383,7 @@ impl Writing<'_> {
     }
 
     fn arrived(&self, rows: &OnTheirWay) {
-        let scope = &self.cell.session.scope;
-        self.world.corpora.arrived(scope, self.owner, rows);
+        self.world.corpora.arrived(self.scope(), self.owner, rows);
     }
 
     /// Waits until the rows are in the index and the files recorded.
@@ -334,7 +404,12 @@ impl Writing<'_> {
         if !self.world.gauge.takes_vectors() {
             return true;
         }
-        match self.world.rows.embed_with(docs, &self.cell.messages).await {
+        let messages: Vec<Message> = self
+            .told
+            .iter()
+            .flat_map(|one| one.cell.messages.clone())
+            .collect();
+        match self.world.rows.embed_with(docs, &messages).await {
             Ok(()) => true,
             Err(error) => {
                 tracing::warn!(

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use embed::StaticEmbedder;
-use extract::{KnownFacts, Limits, Statement};
+use extract::{Counts, KnownFacts, Limits, Statement};
 use model::{
     Cell, CellId, CutReason, Doc, DocKey, DocKind, EntryId, EntryKind, Message, Parent, ParentKind,
     Timestamp, Zone,
@@ -228,7 +228,7 @@ fn tell(case: &Case, cell: &Cell, known: &mut KnownFacts, docs: &mut Vec<Doc>) {
     for fact in extract::facts(cell, &zone) {
         let id = EntryId::new(format!("af{}", docs.len()));
         let statement = Statement::new(&fact.text, fact.said_at, fact.valid_from);
-        let supersedes = known.standing(&statement, |_| true).supersedes;
+        let supersedes = known.standing(&statement, |_| Counts::Yes).supersedes;
         known.insert(id.clone(), statement, supersedes.clone());
         docs.push(Doc {
             parent: parent.clone(),

@@ -97,6 +97,17 @@ impl Standing {
     }
 }
 
+/// What a known fact is to a new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counts {
+    /// It holds, unless another known one took its place.
+    Yes,
+    /// A fact that is not known yet took its place.
+    Replaced,
+    /// The new one does not know it.
+    No,
+}
+
 /// A number for a known fact.
 type Number = u32;
 
@@ -117,8 +128,8 @@ pub struct KnownFacts {
     by_attribute: HashMap<Attribute, BTreeSet<Number>>,
     /// Those that say that something is over.
     endings: BTreeSet<Number>,
-    /// How many known facts name an id as superseded.
-    superseded: HashMap<EntryId, usize>,
+    /// Those that name an id as superseded.
+    superseded: HashMap<EntryId, BTreeSet<Number>>,
 }
 
 impl KnownFacts {
@@ -137,7 +148,7 @@ impl KnownFacts {
             self.endings.insert(number);
         }
         for old in &supersedes {
-            *self.superseded.entry(old.clone()).or_default() += 1;
+            self.superseded.entry(old.clone()).or_default().insert(number);
         }
         self.numbers.insert(id.clone(), number);
         let known = Known {
@@ -164,12 +175,7 @@ impl KnownFacts {
             withdraw(&mut self.by_attribute, &attribute, number);
         }
         for old in &known.supersedes {
-            if let Some(count) = self.superseded.get_mut(old) {
-                *count -= 1;
-                if *count == 0 {
-                    self.superseded.remove(old);
-                }
-            }
+            withdraw(&mut self.superseded, old, number);
         }
     }
 
@@ -184,7 +190,7 @@ impl KnownFacts {
     }
 
     /// Whether a fact that counts says the same already.
-    pub fn repeats(&self, new: &Statement, counts: impl Fn(&EntryId) -> bool) -> bool {
+    pub fn repeats(&self, new: &Statement, counts: impl Fn(&EntryId) -> Counts) -> bool {
         let mut terms: Vec<&Term> = new.wording.terms().iter().collect();
         terms.sort_by_key(|term| self.by_term.get(term).map_or(0, BTreeSet::len));
         terms.truncate(new.wording.telling_terms());
@@ -197,7 +203,7 @@ impl KnownFacts {
     }
 
     /// What a fact does to those that count, and they to it.
-    pub fn standing(&self, new: &Statement, counts: impl Fn(&EntryId) -> bool) -> Standing {
+    pub fn standing(&self, new: &Statement, counts: impl Fn(&EntryId) -> Counts) -> Standing {
         let of_slots = new
             .attributes()
             .filter_map(|attribute| self.by_attribute.get(&attribute))
@@ -229,9 +235,13 @@ impl KnownFacts {
         }
     }
 
-    fn holding(&self, number: Number, counts: &impl Fn(&EntryId) -> bool) -> Option<&Known> {
+    fn holding(&self, number: Number, counts: &impl Fn(&EntryId) -> Counts) -> Option<&Known> {
         let known = self.facts.get(&number)?;
-        (!self.superseded.contains_key(&known.id) && counts(&known.id)).then_some(known)
+        let by = self.superseded.get(&known.id).into_iter().flatten();
+        let is_replaced = by
+            .filter_map(|number| self.facts.get(number))
+            .any(|by| counts(&by.id) != Counts::No);
+        (counts(&known.id) == Counts::Yes && !is_replaced).then_some(known)
     }
 
     /// The facts with the rarest word of what is over; one that tells of it has all of them.

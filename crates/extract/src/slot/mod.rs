@@ -23,7 +23,7 @@ mod wording;
 
 use model::Timestamp;
 
-pub use known::{KnownFacts, Standing, Statement};
+pub use known::{Counts, KnownFacts, Standing, Statement};
 use rules::Reading;
 use wording::word_set;
 

@@ -3,7 +3,7 @@
 use model::{EntryId, Timestamp, Zone};
 use proptest::prelude::*;
 
-use super::{KnownFacts, Standing, Statement, is_duplicate, slot};
+use super::{Counts, KnownFacts, Standing, Statement, is_duplicate, slot};
 use crate::Fact;
 use crate::facts;
 use crate::tests::{at, cell, message};
@@ -25,7 +25,7 @@ fn known(facts: &[Fact]) -> KnownFacts {
 }
 
 fn supersedes(new: &Fact, known: &KnownFacts) -> Vec<EntryId> {
-    known.standing(&statement(new), |_| true).supersedes
+    known.standing(&statement(new), |_| Counts::Yes).supersedes
 }
 
 /// How many of the older message's facts the newer message's facts take the place of.
@@ -190,7 +190,10 @@ fn many_facts_stand_to_a_new_one_as_each_of_them_does() {
     }
     let mut seen = 0;
     for new in &facts {
-        let each: Vec<Standing> = alone.iter().map(|known| known.standing(new, |_| true)).collect();
+        let each: Vec<Standing> = alone
+            .iter()
+            .map(|known| known.standing(new, |_| Counts::Yes))
+            .collect();
         let standing = Standing {
             supersedes: each
                 .iter()
@@ -199,10 +202,10 @@ fn many_facts_stand_to_a_new_one_as_each_of_them_does() {
             valid_until: each.iter().filter_map(|standing| standing.valid_until).min(),
         };
         seen += usize::from(standing != Standing::default());
-        assert_eq!(together.standing(new, |_| true), standing, "{new:?}");
+        assert_eq!(together.standing(new, |_| Counts::Yes), standing, "{new:?}");
         for (n, other) in facts.iter().enumerate() {
-            let said = together.repeats(new, |one| *one == id(n));
-            assert_eq!(said, alone[n].repeats(new, |_| true), "{new:?} {other:?}");
+            let said = together.repeats(new, |one| only(one, &id(n)));
+            assert_eq!(said, alone[n].repeats(new, |_| Counts::Yes), "{new:?} {other:?}");
         }
     }
     assert!(seen > 40, "{seen} of {} do anything", facts.len());
@@ -220,10 +223,18 @@ proptest! {
         let near = format!("{text} {extra}");
         let new = Statement::new(&near, when, None);
         let expected = many.iter().any(|other| is_duplicate(&other.join(" "), &near));
-        prop_assert_eq!(known.repeats(&new, |_| true), expected);
+        prop_assert_eq!(known.repeats(&new, |_| Counts::Yes), expected);
         known.insert(EntryId::new("af_x"), Statement::new(&text, when, None), Vec::new());
-        prop_assert_eq!(known.repeats(&new, |_| true), expected || is_duplicate(&text, &near));
+        prop_assert_eq!(known.repeats(&new, |_| Counts::Yes), expected || is_duplicate(&text, &near));
     }
+}
+
+fn all_but(id: &EntryId, other: &EntryId) -> Counts {
+    if id == other { Counts::No } else { Counts::Yes }
+}
+
+fn only(id: &EntryId, one: &EntryId) -> Counts {
+    if id == one { Counts::Yes } else { Counts::No }
 }
 
 #[test]
@@ -243,17 +254,28 @@ fn what_was_superseded_holds_again_when_its_successor_goes() {
         vec![berlin.clone()],
     );
     let again = lives("Berlin", "2024-03-01T00:00:00Z");
-    assert!(!known.repeats(&again, |_| true));
-    let standing = known.standing(&again, |_| true);
+    assert!(!known.repeats(&again, |_| Counts::Yes));
+    let standing = known.standing(&again, |_| Counts::Yes);
     assert_eq!(standing.supersedes, std::slice::from_ref(&lisbon));
+    // Whoever does not know of Lisbon knows that Berlin holds; whoever knows more than is known here, that nothing does.
+    assert!(known.repeats(&again, |id| all_but(id, &lisbon)));
+    let replaced = |id: &EntryId| {
+        if *id == lisbon {
+            Counts::Replaced
+        } else {
+            Counts::Yes
+        }
+    };
+    assert!(!known.repeats(&again, replaced));
+    assert_eq!(known.standing(&again, replaced), Standing::default());
     known.remove(&lisbon);
-    assert!(known.repeats(&again, |_| true));
-    assert!(!known.repeats(&again, |id| *id != berlin));
+    assert!(known.repeats(&again, |_| Counts::Yes));
+    assert!(!known.repeats(&again, |id| all_but(id, &berlin)));
     let oslo = lives("Oslo", "2023-12-01T00:00:00Z");
     assert_eq!(
-        known.standing(&oslo, |_| true).valid_until,
+        known.standing(&oslo, |_| Counts::Yes).valid_until,
         Some(when("2024-01-01T00:00:00Z"))
     );
     known.remove(&berlin);
-    assert_eq!(known.standing(&oslo, |_| true), Standing::default());
+    assert_eq!(known.standing(&oslo, |_| Counts::Yes), Standing::default());
 }

@@ -147,12 +147,17 @@ async fn a_session_that_is_being_cut_holds_up_nobody_else() {
     let engine = Engine::start(parts, stage.settings.clone())
         .await
         .expect("it starts");
+    let deferred = |millis, text| memory::Add {
+        defer_extraction: true,
+        ..add(&slow, vec![said(&slow, "ann", millis, text)])
+    };
+    engine
+        .add(deferred(0, "I am slow"))
+        .await
+        .expect("it is accepted");
     let cutting = {
-        let (engine, add) = (
-            engine.clone(),
-            add(&slow, vec![said(&slow, "ann", 0, "I am slow")]),
-        );
-        tokio::spawn(async move { engine.add(add).await })
+        let (engine, flush) = (engine.clone(), flush(&slow));
+        tokio::spawn(async move { engine.flush(flush).await })
     };
     held.called().await;
 
@@ -160,11 +165,7 @@ async fn a_session_that_is_being_cut_holds_up_nobody_else() {
     say(&engine, &other, "bob", 0, "I am quick").await;
     engine.flush(flush(&other)).await.expect("another session is cut");
     // nor is what comes to the same session, as long as it does not ask for a cut:
-    let deferred = memory::Add {
-        defer_extraction: true,
-        ..add(&slow, vec![said(&slow, "ann", 1, "And on")])
-    };
-    engine.add(deferred).await.expect("it is accepted");
+    engine.add(deferred(1, "And on")).await.expect("it is accepted");
     assert!(
         turns(&engine, "ann", "slow")
             .await
@@ -249,7 +250,7 @@ async fn shutdown_does_not_wait_longer_than_its_bound() {
     let key = session("s");
     say(&engine, &key, "ann", 0, "hello").await;
     // The job that writes the memcell hangs for ever.
-    stage.faults.plan_next("cell", Mode::DieBefore);
+    stage.faults.plan_next("cells", Mode::DieBefore);
     engine.flush(flush(&key)).await.expect("it cuts");
     stage.faults.death().await;
     let (bound, began) = (Duration::from_secs(4), stage.clock.elapsed());

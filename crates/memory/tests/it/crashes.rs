@@ -7,6 +7,7 @@ use memory::{Engine, Forget};
 use model::{EntryKind, Message, Scope};
 
 use crate::stage::{Stage, add, ask, flush, persist, said, session, turns, user, written};
+use crate::together;
 use testkit::faults::{MODES, Mode};
 
 /// What a client does in the run; it may be asked to do it again after a crash, and does not repeat what was
@@ -406,4 +407,25 @@ impl Run for Forgets {
 #[tokio::test]
 async fn forgetting_survives_every_fault() {
     at_every_call(|| (Stage::default(), Forgets)).await;
+}
+
+/// Memcells that wait behind each other are written together.
+struct Together(Vec<String>);
+
+impl Run for Together {
+    async fn prepare(&self, stage: &Stage) {
+        together::wait_on(stage).await;
+    }
+
+    async fn run(&self, _: &Stage, _: &Engine) {}
+
+    async fn check(&self, stage: &Stage, _: &Engine) {
+        assert_eq!(together::told(stage), self.0);
+    }
+}
+
+#[tokio::test]
+async fn writing_together_survives_every_fault() {
+    let expected = together::told_alone().await;
+    at_every_call(|| (Stage::default(), Together(expected.clone()))).await;
 }

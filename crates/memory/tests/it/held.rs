@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use model::{Cell, CellId, Message, MessageId, Owner, Scope, SessionKey, Timestamp};
-use ports::{AppendOutcome, Buffered, Cut, Forgotten, LedgerError, NewMessage, Sweep, Transcripts};
+use ports::{
+    AppendOutcome, Buffered, Cut, CutWithAppend, Forgotten, LedgerError, NewMessage, Sweep, Transcripts,
+};
 use tokio::sync::Semaphore;
 
 /// Which call is held.
@@ -73,6 +75,17 @@ impl Transcripts for Held {
         self.hold(Call::Append, session).await;
         appended
     }
+    async fn append_and_cut(
+        &self,
+        messages: Vec<NewMessage>,
+        cut: CutWithAppend,
+        now: Timestamp,
+    ) -> Result<AppendOutcome, LedgerError> {
+        let session = cut.cut.session.clone();
+        let appended = self.inner.append_and_cut(messages, cut, now).await;
+        self.hold(Call::Append, &session).await;
+        appended
+    }
     async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError> {
         self.inner.entitle(session, title).await
     }
@@ -92,6 +105,16 @@ impl Transcripts for Held {
             self.hold(Call::Cell, &cell.session).await;
         }
         cell
+    }
+    async fn cells(&self, ids: &[CellId]) -> Result<Vec<Cell>, LedgerError> {
+        let cells = self.inner.cells(ids).await;
+        if let Ok([cell, ..]) = cells.as_deref() {
+            self.hold(Call::Cell, &cell.session).await;
+        }
+        cells
+    }
+    async fn unwritten_after(&self, id: &CellId) -> Result<Vec<CellId>, LedgerError> {
+        self.inner.unwritten_after(id).await
     }
     async fn tail(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Message>, LedgerError> {
         self.inner.tail(scope, owner).await

@@ -38,7 +38,8 @@ async fn on_clock(vault: MemoryVault, chat: Option<Arc<dyn Chat>>, clock: &Arc<M
     let parts = memory::Parts {
         transcripts: ledger.clone(),
         jobs: ledger.clone(),
-        file_changes: ledger,
+        file_changes: ledger.clone(),
+        retention: ledger,
         vault: vault.clone(),
         pages: vault.clone(),
         history: None,

@@ -22,3 +22,4 @@ mod paper;
 mod reading;
 mod slow;
 mod stage;
+mod together;

@@ -84,6 +84,7 @@ impl Stage {
             transcripts: Faulty::<dyn ports::Transcripts>::new(self.ledger.clone(), faults),
             jobs: Faulty::<dyn ports::Jobs>::new(self.ledger.clone(), faults),
             file_changes: Faulty::<dyn FileChanges>::new(self.ledger.clone(), faults),
+            retention: self.ledger.clone(),
             vault: Faulty::<dyn Vault>::new(self.vault.clone(), faults),
             history: None,
             pages: Faulty::<dyn ports::Pages>::new(Arc::new(self.pages.clone()), faults),

@@ -1,0 +1,116 @@
+//! The buffers of active sessions, at hand: an add need not read from the ledger what the adds before it brought.
+//!
+//! Owns: how many are kept. Never: truth; the ledger makes no cut of a buffer that is not as it was thought to be.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use model::{Message, SessionKey};
+
+/// Sessions and bytes of text that are kept; with more, all are read again when they are needed.
+const SESSIONS_MAX: usize = 1_024;
+const BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Buffers by session. Only the holder of a session's lock takes and puts its buffer.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    by_session: BTreeMap<SessionKey, Vec<Message>>,
+    bytes: usize,
+}
+
+impl Buffers {
+    /// A session's buffer; it is at hand no more until it is put back.
+    pub(crate) fn take(&self, session: &SessionKey) -> Option<Vec<Message>> {
+        let mut kept = self.kept();
+        let buffer = kept.by_session.remove(session)?;
+        kept.bytes -= bytes(&buffer);
+        Some(buffer)
+    }
+
+    /// Keeps a session's buffer.
+    pub(crate) fn put(&self, session: &SessionKey, buffer: Vec<Message>) {
+        let bytes = bytes(&buffer);
+        let mut kept = self.kept();
+        if kept.by_session.len() >= SESSIONS_MAX || kept.bytes + bytes > BYTES_MAX {
+            *kept = Kept::default();
+        }
+        if bytes > BYTES_MAX {
+            return;
+        }
+        kept.bytes += bytes;
+        if let Some(before) = kept.by_session.insert(session.clone(), buffer) {
+            kept.bytes -= self::bytes(&before);
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn bytes(buffer: &[Message]) -> usize {
+    buffer.iter().map(|message| 512 + message.text().len()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Content, MessageId, Name, Role, Scope, SessionId, Timestamp};
+
+    use super::*;
+
+    /// How many sessions are kept, and their bytes.
+    fn kept(buffers: &Buffers) -> (usize, usize) {
+        let kept = buffers.kept();
+        (kept.by_session.len(), kept.bytes)
+    }
+
+    fn session(name: &str) -> SessionKey {
+        SessionKey {
+            scope: Scope::default(),
+            session: SessionId::new(name),
+        }
+    }
+
+    fn message(text: &str) -> Message {
+        Message {
+            id: MessageId::new("m"),
+            session: session("s"),
+            sender: Name::parse("ann").expect("a name"),
+            sender_name: None,
+            role: Role::User,
+            time: Timestamp::default(),
+            content: Content::Text(text.to_owned()),
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+        }
+    }
+
+    #[test]
+    fn what_is_kept_has_a_bound() {
+        let buffers = Buffers::default();
+        let mebibyte = message(&"x".repeat(1024 * 1024));
+        for n in 0..7 {
+            buffers.put(&session(&n.to_string()), vec![mebibyte.clone()]);
+        }
+        assert!(kept(&buffers).1 > 7 * 1024 * 1024);
+        buffers.put(&session("7"), vec![mebibyte.clone()]);
+        assert_eq!(kept(&buffers).0, 1, "all but the last are read again");
+        buffers.put(&session("8"), vec![mebibyte; 9]);
+        assert_eq!(kept(&buffers), (0, 0));
+    }
+
+    #[test]
+    fn a_buffer_is_taken_once() {
+        let buffers = Buffers::default();
+        buffers.put(&session("a"), vec![message("one")]);
+        buffers.put(&session("a"), vec![message("one"), message("two")]);
+        assert_eq!(buffers.take(&session("a")).map(|buffer| buffer.len()), Some(2));
+        assert_eq!(buffers.take(&session("a")), None);
+        assert_eq!(kept(&buffers), (0, 0));
+    }
+}

@@ -1,0 +1,33 @@
+//! Retention: what is kept for a time only is removed, whether or not anybody asks how the system is.
+//!
+//! Owns: when. Never: what somebody said or a file holds; forgetting is not retention.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::cause::chain;
+
+use crate::world::World;
+
+/// How often finished tasks and background runs are looked at.
+const EVERY: Duration = Duration::from_hours(1);
+
+/// Removes what is older than the settings keep until the engine stops.
+pub(crate) async fn keep(world: Arc<World>) {
+    while !world.work.is_stopping() {
+        let hours = i64::from(world.settings.task_retention_hours);
+        let before = world.now().plus_millis(-hours * 3_600_000);
+        match world.parts.retention.drop_finished(before).await {
+            Ok(dropped) => tracing::debug!(dropped, "finished tasks were removed"),
+            Err(error) => tracing::warn!(
+                error = chain(&error),
+                "finished tasks could not be removed; retrying in an hour"
+            ),
+        }
+        tokio::select! {
+            biased;
+            () = world.work.stopping() => {}
+            () = world.parts.clock.sleep(EVERY) => {}
+        }
+    }
+}

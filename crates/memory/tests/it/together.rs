@@ -1,0 +1,111 @@
+//! Memcells of one session that wait behind each other are written together, and nobody can see that they were.
+
+use std::collections::BTreeMap;
+
+use memory::{Engine, Settings};
+use model::{Entry, EntryId};
+
+use crate::stage::{Stage, flush, say, session};
+
+/// What Ann says, each a memcell of its own: facts that repeat, replace and end each other.
+const TEXTS: [&str; 9] = [
+    "I live in Lisbon.",
+    "I work as a baker.",
+    "As I said: I live in Lisbon.",
+    "My dog is called Rex.",
+    "I live in Porto now.",
+    "I work as a teacher now.",
+    "My sister is called Ines.",
+    "I live in Lisbon again now.",
+    "I no longer have a dog.",
+];
+
+/// Every entry as a person reads it: facts named by their text, not by their id.
+pub(crate) fn told(stage: &Stage) -> Vec<String> {
+    let entries = stage.vault.entries();
+    let texts: BTreeMap<&EntryId, &str> = entries
+        .iter()
+        .map(|(_, entry)| (&entry.id, entry.body.as_str()))
+        .collect();
+    let line = |entry: &Entry| {
+        let replaced: Vec<&str> = entry.supersedes.iter().map(|id| texts[id]).collect();
+        format!(
+            "{:?} {} until {:?} in place of {replaced:?}",
+            entry.kind, entry.body, entry.valid_until
+        )
+    };
+    entries.iter().map(|(_, entry)| line(entry)).collect()
+}
+
+/// The memcells of one session wait on a stage, and nothing is written.
+pub(crate) async fn wait_on(stage: &Stage) {
+    let settings = Settings {
+        asks_only: true,
+        ..stage.settings.clone()
+    };
+    let engine = Engine::start(stage.parts(), settings).await.expect("it starts");
+    let key = session("s");
+    for (n, text) in (0..).zip(TEXTS) {
+        say(&engine, &key, "ann", n, text).await;
+        engine.flush(flush(&key)).await.expect("it cuts");
+    }
+    engine.shutdown().await;
+}
+
+/// What the memcells tell when each is written before the next is cut.
+pub(crate) async fn told_alone() -> Vec<String> {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let key = session("s");
+    for (n, text) in (0..).zip(TEXTS) {
+        say(&engine, &key, "ann", n, text).await;
+        engine.flush(flush(&key)).await.expect("it cuts");
+        assert_eq!(stage.rest(&engine).await, 0);
+    }
+    told(&stage)
+}
+
+#[tokio::test]
+async fn what_is_written_together_is_what_is_written_alone() {
+    let stage = Stage::default();
+    wait_on(&stage).await;
+    let before = stage.faults.made();
+    let engine = stage.open().await;
+    assert_eq!(stage.rest(&engine).await, 0);
+    let expected = told_alone().await;
+    assert_eq!(told(&stage), expected);
+    let replaces = |line: &&String| line.contains("in place of [\"");
+    assert!(expected.iter().filter(replaces).count() >= 3, "{expected:#?}");
+    stage.check().await;
+    let calls = stage.faults.made() - before;
+    assert!(calls < 5 * TEXTS.len(), "{calls} calls: each was written alone");
+}
+
+#[tokio::test]
+async fn what_comes_before_one_that_cannot_be_written_is_written() {
+    let stage = Stage::default();
+    wait_on(&stage).await;
+    let refused = stage.ledger.everything()[3].1.clone().expect("it is cut");
+    stage
+        .vault
+        .refuse(Some(&refused.as_str().replacen("mc_", "ep_", 1)));
+    let engine = stage.open().await;
+    let episodes = || {
+        let entries = stage.vault.entries();
+        entries
+            .iter()
+            .filter(|(_, entry)| !entry.turns.is_empty())
+            .count()
+    };
+    stage
+        .drive(async {
+            while episodes() < 3 {
+                tokio::task::yield_now().await;
+            }
+        })
+        .await;
+    stage.vault.refuse(None);
+    assert_eq!(stage.rest(&engine).await, 0);
+    assert_eq!(told(&stage), told_alone().await);
+    stage.check().await;
+}
