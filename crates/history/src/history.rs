@@ -40,7 +40,7 @@ impl GitHistory {
     }
 
     /// Runs work in its turn, where it may block.
-    async fn in_turn<T: Send + 'static>(
+    pub(crate) async fn in_turn<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Turn) -> Result<T, HistoryError> + Send + 'static,
     ) -> Result<T, HistoryError> {
@@ -99,6 +99,10 @@ impl History for GitHistory {
     async fn undo(&self, run: &str, by: &Run, at: Timestamp) -> Result<Option<RecordedChange>, HistoryError> {
         let (run, by) = (run.into(), by.clone());
         self.in_turn(move |turn| turn.undo(&run, &by, at)).await
+    }
+
+    async fn tidy(&self, at: Timestamp) -> Result<(), HistoryError> {
+        self.in_turn(move |turn| turn.tidy(at)).await
     }
 
     fn folder_of(&self, scope: &Scope, owner: Option<&Owner>) -> VaultPath {

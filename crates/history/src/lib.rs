@@ -7,10 +7,12 @@
 //!
 //! Reading order: [`GitHistory`], [`repository`] (making, opening, one at a time, healing), [`record`] (from disk to a
 //! change), [`read`] (from changes to what the port tells), [`undo`], [`purge`] (forgetting), [`rewrite`] (what it does to the
-//! changes of before).
+//! changes of before), [`pack`] (keeping it small), [`reach`] (which objects are needed).
 
 mod history;
+mod pack;
 mod purge;
+mod reach;
 mod read;
 mod record;
 mod repository;

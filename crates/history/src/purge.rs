@@ -10,6 +10,8 @@ use git2::Oid;
 use model::Timestamp;
 use ports::{Debt, HistoryError, Part};
 
+use crate::pack::files_of;
+use crate::reach::Walk;
 use crate::record::quipu;
 use crate::repository::{NOTE, Step, Turn, create_private, io_error};
 use crate::rewrite::{KNOWN, parts, standing_at};
@@ -135,32 +137,24 @@ impl Turn {
 
     /// Puts a commit, those before it and all they need in one pack, makes it the newest, and sweeps away everything else.
     pub(crate) fn finish_purge(&self, commit: Oid) -> Result<(), HistoryError> {
-        let objects = self.dot_git.join("objects");
-        let (pack, branch) = self.git(|| {
+        let (objects, branch) = self.git(|| {
             // An index remembers the names of folders that are gone, until it is filled anew.
             let mut index = self.repository.index()?;
             index.read_tree(&self.repository.find_commit(commit)?.tree()?)?;
             index.write()?;
-            let mut pack = self.repository.packbuilder()?;
-            let mut walk = self.repository.revwalk()?;
-            walk.push(commit)?;
-            pack.insert_walk(&mut walk)?;
-            pack.write(&objects.join("pack"), 0)?;
+            let mut walk = Walk::new(&self.repository, None);
+            walk.object(commit)?;
             let head = self.repository.find_reference("HEAD")?;
             let branch = head.symbolic_target()?.map(|branch| self.dot_git.join(branch));
-            Ok((pack.name()?.unwrap_or_default().to_owned(), branch))
+            Ok((walk.found, branch))
         })?;
-        let pack = ["pack", "idx"].map(|end| objects.join(format!("pack/pack-{pack}.{end}")));
-        for file in &pack {
-            // Before all else that could tell the same is gone.
-            File::open(file)
-                .and_then(|file| file.sync_all())
-                .map_err(io_error(file))?;
-        }
+        // On the disk before all else that could tell the same is gone.
+        let packs = self.dot_git.join("objects/pack");
+        let pack = self.write_pack(&objects, &packs)?.unwrap_or_default();
         self.set_head(commit)?;
         let names = KEPT.into_iter().chain([NOTE]);
         let mut kept: Vec<PathBuf> = names.map(|name| self.dot_git.join(name)).collect();
-        kept.extend(pack);
+        kept.extend(files_of(&packs, &pack));
         kept.extend(branch);
         sweep(&self.dot_git, &kept)
             .and_then(|()| create_private(&self.dot_git.join("refs")))

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use git2::{Delta, Diff, DiffOptions, ErrorCode, Oid, Signature, Time, Tree};
 use markdown::sections::{Counts, headline, with_entries};
 use model::{EntryId, Timestamp, Zone};
-use ports::{Author, Debt, HistoryError, Part, RecordedChange, Run, RunId};
+use ports::{Author, Debt, HistoryError, Part, RecordedChange, Run, RunId, VaultPath};
 
 use crate::repository::Turn;
 
@@ -71,10 +71,15 @@ impl Turn {
         let takes = |path: &Path| is_of_part(path) && is_anew(path);
         self.git(|| {
             let mut index = self.repository.index()?;
-            index.read(true)?;
+            index.read(false)?;
             let mut options = DiffOptions::new();
             options.include_untracked(true).recurse_untracked_dirs(true);
             options.update_index(true);
+            // Only what is named is looked at.
+            options.disable_pathspec_match(true);
+            for path in named(part) {
+                options.pathspec(&**path);
+            }
             let diff = self
                 .repository
                 .diff_index_to_workdir(Some(&index), Some(&mut options))?;
@@ -268,6 +273,15 @@ pub(crate) fn with_trailers(subject: &str, run: &Run, undoes: Option<&RunId>) ->
         }
     }
     message
+}
+
+/// The files that a part names; none where it is of all.
+fn named(part: &Part) -> Vec<&VaultPath> {
+    match part {
+        Part::All => Vec::new(),
+        Part::Files(files) => files.iter().collect(),
+        Part::Entries(entries) => entries.keys().collect(),
+    }
 }
 
 /// Whether an id can stand in a message.

@@ -57,13 +57,15 @@ pub(crate) struct Turn {
 
 /// Work of several steps, noted before the first of them that a crash may not interrupt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum Step<'a> {
     /// Nothing to finish; but git's own locks may have been left.
     Commit,
     /// Files become those of this commit, then it is the newest.
     Undo(Oid),
     /// This commit and those before it become all there is.
     Purge(Oid),
+    /// A new pack takes the place of those with these names.
+    Pack(&'a [String]),
 }
 
 impl Folder {
@@ -207,12 +209,13 @@ impl Turn {
     }
 
     /// Notes what is under way, until [`Self::done`].
-    pub(crate) fn note(&self, step: Step) -> Result<(), HistoryError> {
+    pub(crate) fn note(&self, step: Step<'_>) -> Result<(), HistoryError> {
         let note = self.dot_git.join(NOTE);
         let text = match step {
             Step::Commit => "commit".to_owned(),
             Step::Undo(commit) => format!("undo {commit}"),
             Step::Purge(commit) => format!("purge {commit}"),
+            Step::Pack(replaced) => format!("pack {}", replaced.join(" ")),
         };
         let beside = note.with_extension("tmp");
         // After a power cut there is nothing of a commit to finish, and a person is told of a lock that is left.
@@ -264,15 +267,14 @@ impl Turn {
         }
         // What a power cut took was not begun.
         let commit = |hex| self.repository.find_commit(Oid::from_str(hex).ok()?).ok();
-        let begun = text
-            .split_once(' ')
-            .and_then(|(step, hex)| Some((step, commit(hex)?.id())));
-        match begun {
-            Some(("undo", commit)) => {
+        let (step, of) = text.split_once(' ').unwrap_or_default();
+        match (step, commit(of).map(|commit| commit.id())) {
+            ("undo", Some(commit)) => {
                 let _writers = self.hold_writers()?;
                 self.finish_undo(commit)?;
             }
-            Some(("purge", commit)) => self.finish_purge(commit)?,
+            ("purge", Some(commit)) => self.finish_purge(commit)?,
+            ("pack", _) => self.finish_pack(of)?,
             _ => {}
         }
         self.done()

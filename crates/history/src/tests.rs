@@ -3,6 +3,7 @@
 mod crashes;
 mod disk;
 mod hands;
+mod pack;
 mod purge;
 
 use std::fs;

@@ -1,0 +1,275 @@
+//! Keeping the repository small: loose objects go into a pack, where they are stored as differences of each other.
+//!
+//! Owns: which objects stand together in a pack, how a pack takes the place of what is in it, and when an object that nothing
+//! reaches is removed. Never: removing anything that a branch, a tag, a stash or the list of staged files reaches.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use git2::Oid;
+use model::Timestamp;
+use ports::HistoryError;
+
+use crate::reach::{Named, Walk};
+use crate::repository::{Step, Turn, create_private, io_error};
+
+/// With about so many loose objects they are packed.
+const LOOSE_MAX: usize = 500;
+
+/// Git spreads loose objects evenly over 256 folders; one in so many is counted.
+const SAMPLED: usize = 16;
+
+/// A pack with so many objects stays as it is: packing it anew would keep others waiting for seconds.
+const PACKED_MAX: usize = 20_000;
+
+/// So old a loose object must be before nothing can be about to need it.
+const KEPT_MILLIS: i64 = 14 * 24 * 60 * 60 * 1000;
+
+/// The key in a repository's configuration for the bytes that deltas are sought in at a time, and its value.
+const WINDOW_MEMORY: (&str, i64) = ("pack.windowMemory", 64 * 1024 * 1024);
+
+/// The folder of packs, and that of one that is not in its place yet, both beside the loose objects.
+const PACKS: &str = "pack";
+const NEW: &str = "quipu.pack";
+
+/// An object in a file of its own.
+struct Loose {
+    id: Oid,
+    path: PathBuf,
+    written_millis: i64,
+}
+
+impl Turn {
+    /// Packs loose objects where there are many, unless a person's git is at work.
+    pub(crate) fn tidy(&self, at: Timestamp) -> Result<(), HistoryError> {
+        if self.loose_about() < LOOSE_MAX || self.check_idle().is_err() {
+            return Ok(());
+        }
+        self.pack(at)
+    }
+
+    fn loose_about(&self) -> usize {
+        let folders = (0..=0xff).step_by(SAMPLED);
+        let listed = folders.filter_map(|n| fs::read_dir(self.objects().join(format!("{n:02x}"))).ok());
+        listed.map(Iterator::count).sum::<usize>() * SAMPLED
+    }
+
+    /// Makes one pack of the loose objects that something reaches and of the packs that are no larger; then removes these, and
+    /// old objects that nothing reaches.
+    pub(crate) fn pack(&self, at: Timestamp) -> Result<(), HistoryError> {
+        let objects = self.objects();
+        let (loose, small) = loose_in(&objects)
+            .and_then(|loose| Ok((small_packs(&objects.join(PACKS), loose.len())?, loose)))
+            .map(|(small, loose)| (loose, small))
+            .map_err(io_error(&objects))?;
+        let mut wanted: HashSet<Oid> = loose.iter().map(|object| object.id).collect();
+        let mut merged = Vec::new();
+        for pack in &small {
+            merged.extend(packed_in(pack).map_err(io_error(pack))?);
+        }
+        wanted.extend(&merged);
+        let mut found = self.git(|| {
+            let mut walk = Walk::new(&self.repository, Some(&wanted));
+            if let Ok(head) = self.repository.refname_to_id("HEAD") {
+                walk.object(head)?;
+            }
+            Ok(walk.found)
+        })?;
+        let mut goes: HashSet<Oid> = found.iter().map(|(id, _)| *id).collect();
+        // What else a person's git packed stays packed.
+        found.extend(merged.into_iter().filter(|id| goes.insert(*id)).map(|id| (id, 0)));
+        let is_old = |object: &&Loose| object.written_millis.saturating_add(KEPT_MILLIS) < at.millis();
+        let old: HashSet<Oid> = loose
+            .iter()
+            .filter(is_old)
+            .map(|object| object.id)
+            .filter(|id| !goes.contains(id))
+            .collect();
+        if !old.is_empty()
+            && let Some(reached) = self.git(|| self.reached(&old))?
+        {
+            found.extend(&reached);
+            goes.extend(old);
+        }
+        let replaced: Vec<String> = small.iter().filter_map(|pack| name_of(pack)).collect();
+        self.put_in_place(&found, &replaced)?;
+        for object in loose.iter().filter(|object| goes.contains(&object.id)) {
+            fs::remove_file(&object.path).map_err(io_error(&object.path))?;
+            // Only where it is empty.
+            object.path.parent().map(fs::remove_dir);
+        }
+        self.done()
+    }
+
+    /// A pack of some objects in the place of other packs; what a crash interrupts is finished by whoever comes next.
+    fn put_in_place(&self, objects: &[Named], replaced: &[String]) -> Result<(), HistoryError> {
+        let new = self.objects().join(NEW);
+        remove_folder(&new)
+            .and_then(|()| create_private(&new))
+            .map_err(io_error(&new))?;
+        self.write_pack(objects, &new)?;
+        self.note(Step::Pack(replaced))?;
+        self.finish_pack(&replaced.join(" "))
+    }
+
+    /// Writes objects as one pack into a folder, where a power cut does not take it; gives its name.
+    pub(crate) fn write_pack(&self, objects: &[Named], into: &Path) -> Result<Option<String>, HistoryError> {
+        if objects.is_empty() {
+            return Ok(None);
+        }
+        let name = self.git(|| {
+            let mut config = self.repository.config()?;
+            let (key, bytes) = WINDOW_MEMORY;
+            if config.get_i64(key).is_err() {
+                config.set_i64(key, bytes)?;
+            }
+            let mut builder = self.repository.packbuilder()?;
+            for (id, name) in objects {
+                builder.insert_object(*id, Some(&format!("{name:016x}")))?;
+            }
+            builder.write(into, 0)?;
+            Ok(builder.name()?.unwrap_or_default().to_owned())
+        })?;
+        for file in files_of(into, &name).iter().take(2) {
+            File::open(file)
+                .and_then(|file| file.sync_all())
+                .map_err(io_error(file))?;
+        }
+        Ok(Some(name))
+    }
+
+    /// Moves the new pack to the others, and removes those that it replaces.
+    pub(crate) fn finish_pack(&self, replaced: &str) -> Result<(), HistoryError> {
+        let new = self.objects().join(NEW);
+        let packs = self.objects().join(PACKS);
+        let moved = || -> io::Result<()> {
+            let mut files: Vec<PathBuf> = match fs::read_dir(&new) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+                listed => listed?
+                    .map(|entry| Ok(entry?.path()))
+                    .collect::<io::Result<_>>()?,
+            };
+            // By its index git sees a pack: that comes last.
+            files.sort_by_key(|file| has_end(file, "idx"));
+            for file in &files {
+                fs::rename(file, packs.join(file.file_name().unwrap_or_default()))?;
+            }
+            File::open(&packs)?.sync_all()?;
+            if !replaced.is_empty() {
+                remove(&packs.join("multi-pack-index"))?;
+            }
+            for file in replaced
+                .split_whitespace()
+                .flat_map(|name| files_of(&packs, name))
+            {
+                remove(&file)?;
+            }
+            remove_folder(&new)
+        };
+        moved().map_err(io_error(&packs))
+    }
+
+    fn objects(&self) -> PathBuf {
+        self.dot_git.join("objects")
+    }
+}
+
+/// Every object in a file of its own.
+fn loose_in(objects: &Path) -> io::Result<Vec<Loose>> {
+    let mut loose = Vec::new();
+    for folder in fs::read_dir(objects)? {
+        let folder = folder?;
+        let begin = folder.file_name().to_string_lossy().into_owned();
+        if begin.len() != 2 || !folder.file_type()?.is_dir() {
+            continue;
+        }
+        for file in fs::read_dir(folder.path())? {
+            let file = file?;
+            let id = format!("{begin}{}", file.file_name().to_string_lossy());
+            if id.len() == 40
+                && let Ok(id) = Oid::from_str(&id)
+            {
+                let written = file.metadata()?.modified()?.duration_since(UNIX_EPOCH);
+                let written = written.unwrap_or_default().as_millis();
+                loose.push(Loose {
+                    id,
+                    path: file.path(),
+                    written_millis: i64::try_from(written).unwrap_or(i64::MAX),
+                });
+            }
+        }
+    }
+    Ok(loose)
+}
+
+/// The bytes of a pack's index before the ids, for each object, and at the end.
+const INDEX_BYTES: [usize; 3] = [8 + 256 * 4, 20 + 4 + 4, 40];
+
+/// The indexes of packs that have no more objects than what they go into a pack with. So few packs are left, and no object is
+/// packed often. A person's git marks those that nobody else may touch.
+fn small_packs(packs: &Path, mut count: usize) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(packs)? {
+        let entry = entry?;
+        let path = entry.path();
+        let is_marked = ["keep", "mtimes", "promisor"].map(|end| path.with_extension(end).exists());
+        if has_end(&path, "idx") && is_marked == [false; 3] {
+            let bytes = usize::try_from(entry.metadata()?.len()).unwrap_or(usize::MAX);
+            let [before, each, after] = INDEX_BYTES;
+            found.push((bytes.saturating_sub(before + after) / each, path));
+        }
+    }
+    found.sort();
+    let small = found.into_iter().take_while(|(objects, _)| {
+        let is_small = *objects <= count.min(PACKED_MAX);
+        count += objects;
+        is_small
+    });
+    Ok(small.map(|(_, path)| path).collect())
+}
+
+/// The ids in a pack's index.
+fn packed_in(index: &Path) -> io::Result<Vec<Oid>> {
+    let bytes = fs::read(index)?;
+    let read = || -> Option<Vec<Oid>> {
+        let [before, ..] = INDEX_BYTES;
+        let is_known = bytes.starts_with(b"\xfftOc\0\0\0\x02");
+        let count = bytes.get(before - 4..before).filter(|_| is_known)?;
+        let count = u32::from_be_bytes(count.try_into().ok()?) as usize;
+        let ids = bytes.get(before..before + count * 20)?;
+        ids.chunks_exact(20).map(|id| Oid::from_bytes(id).ok()).collect()
+    };
+    read().ok_or_else(|| io::Error::other("it is no index of a pack that Quipu knows"))
+}
+
+/// A pack's name in the names of its files.
+fn name_of(index: &Path) -> Option<String> {
+    let stem = index.file_stem()?.to_str()?;
+    stem.strip_prefix("pack-").map(str::to_owned)
+}
+
+/// The files of a pack, the index first: without it git does not see the rest.
+pub(crate) fn files_of(folder: &Path, name: &str) -> [PathBuf; 4] {
+    ["idx", "pack", "rev", "bitmap"].map(|end| folder.join(format!("pack-{name}.{end}")))
+}
+
+fn has_end(path: &Path, end: &str) -> bool {
+    path.extension().is_some_and(|there| there == end)
+}
+
+fn remove(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn remove_folder(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
