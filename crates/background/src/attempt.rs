@@ -50,7 +50,8 @@ pub(crate) async fn attempt(core: Arc<Core>, round: Arc<Round>, strategy: Arc<dy
 
 async fn verdict(core: &Arc<Core>, round: &Round, strategy: &dyn Strategy, run: &Run) -> Verdict {
     let settings = core.settings();
-    if run.attempt > settings.attempts_max {
+    let attempts_max = settings.attempts_max(strategy.name());
+    if run.attempt > attempts_max {
         return Verdict::GiveUp {
             error: "its last attempt ended with the process, and there were enough of them".to_owned(),
         };
@@ -73,7 +74,7 @@ async fn verdict(core: &Arc<Core>, round: &Round, strategy: &dyn Strategy, run: 
     match done {
         Ok(change) => Verdict::Done { change },
         Err(_) if context.is_stopping() => Verdict::HandBack,
-        Err(Failure::Retry(error)) if run.attempt < settings.attempts_max => Verdict::Retry {
+        Err(Failure::Retry(error)) if run.attempt < attempts_max => Verdict::Retry {
             error,
             at: later(core.time.now(), backoff(core, run.attempt)),
         },
@@ -97,9 +98,12 @@ fn context(core: &Arc<Core>, round: &Round, run: &Run) -> RunContext {
             run: run.id.clone(),
         })
     };
+    let settings = core.settings();
+    let own = settings.strategies.get(&run.work.strategy);
+    let chosen = own.and_then(|own| core.parts.models.get(own.model.as_ref()?));
     RunContext {
         run: run.clone(),
-        chat: core.parts.chat.as_ref().map(metered),
+        chat: chosen.or(core.parts.chat.as_ref()).map(metered),
         clock: core.parts.clock.clone(),
         ids: core.parts.ids.clone(),
         stop: round.stop.clone(),

@@ -37,7 +37,7 @@ impl Core {
     /// The run that an event calls for.
     fn called_by(&self, strategy: &dyn Strategy, event: &Event) -> Option<NewRun> {
         let about = strategy.about(event)?;
-        let triggers = strategy.triggers();
+        let triggers = self.settings().triggers(strategy);
         let cause = match (triggers.idle, triggers.threshold) {
             (Some(_), _) => Cause::Idle,
             (None, Some(_)) => Cause::Counter,
@@ -83,8 +83,8 @@ impl Core {
         let settings = self.settings();
         let strategies = self.strategies().await;
         let next = strategies.iter().filter_map(|one| {
-            let expression = one.triggers().cron?;
-            let cron = Cron::parse(expression).inspect_err(|error| {
+            let expression = settings.triggers(&**one).cron?;
+            let cron = Cron::parse(&expression).inspect_err(|error| {
                 tracing::error!(strategy = one.name(), %error, "a strategy never runs by itself");
             });
             let run_at = self.time.next(&cron.ok()?, &settings.zone)?;
@@ -138,6 +138,7 @@ impl Core {
                 threshold: None,
             }));
         }
+        // Also where its times are switched off.
         if strategy.triggers().cron.is_some() {
             called.push(self.whole(strategy, Cause::Manual, reason(), now));
         }

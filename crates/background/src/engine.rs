@@ -26,6 +26,8 @@ pub struct Parts {
     pub runs: Arc<dyn Runs>,
     /// The model, behind the gate of its server.
     pub chat: Option<Arc<dyn Chat>>,
+    /// Models that a strategy has in place of it, by name.
+    pub models: BTreeMap<String, Arc<dyn Chat>>,
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn Ids>,
     pub power: Arc<dyn Power>,
@@ -201,7 +203,8 @@ impl Offline {
         let core = self.core.clone();
         let now = core.time.now();
         let strategies = core.strategies.borrow().clone().unwrap_or_else(|| [].into());
-        let idle = strategies.iter().filter_map(|one| one.triggers().idle);
+        let settings = core.settings();
+        let idle = strategies.iter().filter_map(|one| settings.triggers(&**one).idle);
         let longest = idle.chain([Duration::from_millis(BACKOFF_MAX_MILLIS)]).max();
         let latest = later(now, longest.unwrap_or_default());
         let released = core.parts.runs.release_all(now, latest).await?;
@@ -334,11 +337,9 @@ impl Offline {
         self.core.parts.runs.page(query).await
     }
 
-    /// How many runs stand where; forgets old successes.
+    /// How many runs stand where.
     pub async fn stats(&self) -> Result<RunStats, LedgerError> {
-        let retention = i64::try_from(self.settings().retention.as_millis()).unwrap_or(i64::MAX);
-        let keep_since = self.core.time.now().plus_millis(-retention);
-        self.core.parts.runs.stats(keep_since).await
+        self.core.parts.runs.stats().await
     }
 
     /// What models have cost today.

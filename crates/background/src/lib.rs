@@ -19,5 +19,5 @@ mod time;
 
 pub use cron::{Cron, InvalidCron};
 pub use engine::{Offline, Parts, Quiesced, Triggered};
-pub use settings::{Quiet, Settings};
+pub use settings::{InvalidSettings, Quiet, Settings, StrategySettings};
 pub use strategy::{About, Failure, Outcome, RunContext, Strategy, Triggers};

@@ -2,6 +2,7 @@
 //!
 //! Owns: the contract between the offline engine and its strategies. Never: a strategy.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -22,14 +23,14 @@ pub struct About {
 }
 
 /// When a strategy runs, besides when a person asks for it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Triggers {
     /// Only after no further event about the same for so long.
     pub idle: Option<Duration>,
     /// Only after so many events about the same; with `idle`, the last of them begins the quiet time.
     pub threshold: Option<Threshold>,
     /// At these times, about everything: five fields, in the configured zone.
-    pub cron: Option<&'static str>,
+    pub cron: Option<Cow<'static, str>>,
 }
 
 /// Something that is done in the background. A run may be cut short at any await and begun again, after a crash too, so

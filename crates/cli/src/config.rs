@@ -6,7 +6,7 @@ mod load;
 mod schema;
 
 pub(crate) use load::{Loaded, Source, load};
-pub(crate) use schema::{Config, Dangerous, EmbeddingProvider, QuietWhen, Upstream};
+pub(crate) use schema::{Config, Dangerous, EmbeddingProvider, QuietWhen, StrategyKeys, Upstream};
 
 #[cfg(test)]
 mod tests;

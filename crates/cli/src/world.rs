@@ -2,6 +2,7 @@
 //!
 //! Owns: which parts there are and in which order they open. Never: a use case.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +24,7 @@ use proxy::{Direct, GatedChat};
 use vault::MarkdownVault;
 
 use crate::clock::{RandomIds, SystemClock};
-use crate::config::{Config, EmbeddingProvider, QuietWhen};
+use crate::config::{Config, EmbeddingProvider, QuietWhen, StrategyKeys};
 use crate::contexts;
 use crate::error::Failure;
 use crate::power::Machine;
@@ -92,14 +93,15 @@ impl World {
         let vault = Arc::new(vault.map_err(memory::EngineError::from)?);
         let embedder = embedder(root, config, &clock).await?;
         private::own_folder(&root.join("index")).context("cannot close `index` to others")?;
-        let index =
-            open_index(&root.join("index"), embedder.id().clone()).map_err(memory::EngineError::from)?;
+        let index = open_index(&root.join("index"), embedder.id().clone());
+        let index = index.map_err(memory::EngineError::from)?;
         let gates = Arc::new(Gates::new(clock.clone()).idle_after(READING_TIME));
         let chat = chat(config, &clock, &gates)?;
         let contexts = contexts::contexts(config, ledger.clone(), chat.clone(), &clock)?;
         let offline = background::Parts {
             runs: ledger.clone(),
             chat: chat.clone(),
+            models: models(config, &clock, &gates)?,
             clock: clock.clone(),
             ids: ids.clone(),
             power: Arc::new(Machine),
@@ -109,6 +111,7 @@ impl World {
             transcripts: ledger.clone(),
             jobs: ledger.clone(),
             file_changes: ledger.clone(),
+            retention: ledger.clone(),
             vault: vault.clone(),
             pages: vault.clone(),
             history: history(&memory, config, &zone)?,
@@ -119,18 +122,8 @@ impl World {
             clock: clock.clone(),
             ids: ids.clone(),
         };
-        let (embedder, chat) = (parts.embedder.clone(), parts.chat.clone());
-        let engine = Engine::start(parts, settings).await?;
-        let library = memory::library::Parts {
-            engine: engine.clone(),
-            vault: vault.clone(),
-            shelf: vault,
-            embedder,
-            chat,
-            clock: clock.clone(),
-            ids: ids.clone(),
-        };
-        let knowledge = swept(library).await;
+        let engine = Engine::start(parts.clone(), settings).await?;
+        let knowledge = swept(library(&engine, parts, vault)).await;
         let direct = contexts::direct(&contexts, &engine, root, config, (&clock, &ids));
         let world = Self {
             engine,
@@ -144,12 +137,13 @@ impl World {
             gates,
             offline,
         };
-        world.configure(config);
+        world.configure(config)?;
         Ok(world)
     }
 
-    /// Takes over what a configuration says of background runs; all else is read at the start alone.
-    pub(crate) fn configure(&self, config: &Config) {
+    /// Takes over what a configuration says of background runs; all else is read at the start alone. A configuration with an
+    /// error changes nothing.
+    pub(crate) fn configure(&self, config: &Config) -> Result<(), Failure> {
         let keys = &config.consolidation;
         let settings = background::strategies::Settings {
             nearness: Nearness {
@@ -162,9 +156,14 @@ impl World {
         };
         let of_users = background::strategies::user_track(&self.engine, settings);
         let of_agents = background::strategies::agent_track(&self.engine, self.ledger.clone());
-        self.offline.configure(background(config, &self.zone));
-        self.offline
-            .register(of_users.into_iter().chain(of_agents).collect());
+        let strategies: Vec<_> = of_users.into_iter().chain(of_agents).collect();
+        let settings = background(config, &self.zone);
+        settings
+            .check(&strategies)
+            .map_err(|error| Failure::usage(format!("consolidation.strategies: {error}")))?;
+        self.offline.configure(settings);
+        self.offline.register(strategies);
+        Ok(())
     }
 
     /// Ends everything within ten seconds.
@@ -224,6 +223,19 @@ fn locked(root: &Path) -> Result<Arc<SqliteLedger>, Failure> {
     Ok(Arc::new(ledger))
 }
 
+/// What the library of documents stands on: the engine and the parts under it.
+fn library(engine: &Engine, parts: Parts, vault: Arc<MarkdownVault>) -> memory::library::Parts {
+    memory::library::Parts {
+        engine: engine.clone(),
+        vault: vault.clone(),
+        shelf: vault,
+        embedder: parts.embedder,
+        chat: parts.chat,
+        clock: parts.clock,
+        ids: parts.ids,
+    }
+}
+
 /// How background runs go.
 fn background(config: &Config, zone: &Zone) -> background::Settings {
     let keys = &config.consolidation;
@@ -237,8 +249,22 @@ fn background(config: &Config, zone: &Zone) -> background::Settings {
             QuietWhen::Battery => Quiet::Battery,
             QuietWhen::Always => Quiet::Always,
         },
+        strategies: keys.strategies.iter().map(of_strategy).collect(),
         ..background::Settings::default()
     }
+}
+
+fn of_strategy(keys: &StrategyKeys) -> (String, background::StrategySettings) {
+    let seconds = |seconds: Option<u32>| seconds.map(|seconds| Duration::from_secs(seconds.into()));
+    let settings = background::StrategySettings {
+        cron: keys.cron.clone(),
+        idle: seconds(keys.idle_seconds),
+        count: keys.count,
+        cooldown: seconds(keys.cooldown_seconds),
+        attempts_max: keys.attempts_max,
+        model: keys.model.clone(),
+    };
+    (keys.name.clone(), settings)
 }
 
 fn settings(config: &Config) -> Result<Settings, Failure> {
@@ -334,21 +360,46 @@ async fn fetched(root: &Path, config: &Config, clock: &Arc<dyn Clock>) -> Result
 }
 
 fn chat(config: &Config, clock: &Arc<dyn Clock>, gates: &Gates) -> Result<Option<Arc<dyn Chat>>, Failure> {
-    let keys = &config.chat;
-    if keys.model.is_empty() {
-        return Ok(None);
+    match config.chat.model.as_str() {
+        "" => Ok(None),
+        model => chat_with(model, config, clock, gates).map(Some),
     }
+}
+
+/// The models that strategies have in place of the chat model, by name.
+fn models(
+    config: &Config,
+    clock: &Arc<dyn Clock>,
+    gates: &Gates,
+) -> Result<BTreeMap<String, Arc<dyn Chat>>, Failure> {
+    let names = config
+        .consolidation
+        .strategies
+        .iter()
+        .filter_map(|one| one.model.as_ref());
+    names
+        .map(|name| Ok((name.clone(), chat_with(name, config, clock, gates)?)))
+        .collect()
+}
+
+fn chat_with(
+    model: &str,
+    config: &Config,
+    clock: &Arc<dyn Clock>,
+    gates: &Gates,
+) -> Result<Arc<dyn Chat>, Failure> {
+    let keys = &config.chat;
     required(
         "chat.base_url",
         &keys.base_url,
         "as in `http://127.0.0.1:8080/v1`",
     )?;
-    let mut settings = ChatSettings::new(&keys.base_url, &keys.model);
+    let mut settings = ChatSettings::new(&keys.base_url, model);
     settings.api_key = secret("chat.api_key", &keys.api_key)?.map(ApiKey::new);
     settings.timeout = Duration::from_secs(u64::from(keys.timeout_seconds));
     let chat = HttpChat::new(settings, clock.clone()).map_err(Failure::usage)?;
     let gate = gates.of(&upstreams::under_v1(&keys.base_url));
-    Ok(Some(Arc::new(GatedChat::new(Arc::new(chat), gate))))
+    Ok(Arc::new(GatedChat::new(Arc::new(chat), gate)))
 }
 
 fn required(key: &str, text: &str, what: &str) -> Result<(), Failure> {

@@ -57,7 +57,7 @@ impl Strategy for Dream {
                 count: EPISODES,
                 cooldown: COOLDOWN,
             }),
-            cron: Some("30 3 * * *"),
+            cron: Some("30 3 * * *".into()),
         }
     }
 

@@ -38,7 +38,7 @@ impl Strategy for ReflectEpisodes {
 
     fn triggers(&self) -> Triggers {
         Triggers {
-            cron: Some("0 2 * * 1"),
+            cron: Some("0 2 * * 1".into()),
             ..Triggers::default()
         }
     }

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use background::{About, Failure, Offline, Outcome, Parts, RunContext, Settings, Strategy, Triggers};
+use background::{
+    About, Failure, Offline, Outcome, Parts, RunContext, Settings, Strategy, StrategySettings, Triggers,
+};
 use ports::runs::Event;
-use ports::{ChatError, ChatMessage, ChatRequest, ChatRole};
+use ports::{Chat, ChatError, ChatMessage, ChatRequest, ChatRole};
 use testkit::models::ScriptedChat;
 
 use crate::stage::{Stage, outcome, user};
@@ -64,6 +66,7 @@ async fn a_day_has_so_many_tokens_over_restarts_too() {
         let parts = Parts {
             runs: stage.ledger.clone(),
             chat: stage.chat.clone(),
+            models: stage.models.clone(),
             clock: stage.clock.clone(),
             ids: stage.ids.clone(),
             power: stage.plug.clone(),
@@ -93,4 +96,28 @@ async fn a_day_has_so_many_tokens_over_restarts_too() {
     stage.pass(Duration::from_hours(24)).await;
     stage.emit(&offline, "ann", "mc").await;
     assert_eq!(stage.runs().await[0].change, "four five", "another day");
+}
+
+#[tokio::test]
+async fn a_strategy_asks_the_model_that_its_settings_name() {
+    let [of_all, own] = ["of all", "its own"]
+        .map(|reply| Arc::new(ScriptedChat::answering(move |_| Ok(reply.to_owned()))) as Arc<dyn Chat>);
+    let mut stage = Stage {
+        chat: Some(of_all),
+        models: [("small".to_owned(), own)].into(),
+        ..Stage::default()
+    };
+    for (model, expected) in [(Some("small"), "its own"), (None, "of all")] {
+        let settings = StrategySettings {
+            model: model.map(str::to_owned),
+            ..StrategySettings::default()
+        };
+        stage.settings.strategies = [("asks".to_owned(), settings)].into();
+        let offline = stage.build(&[]);
+        offline.register(vec![Arc::new(Asks)]);
+        offline.start().await.expect("starts");
+        stage.emit(&offline, "ann", "mc").await;
+        assert_eq!(stage.runs().await[0].change, expected);
+        offline.stop().await;
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use background::{Quiet, Settings, Triggers};
+use background::{InvalidSettings, Quiet, Settings, Strategy, StrategySettings, Triggers};
 use ports::runs::{Cause, RunState, Threshold};
 
 use crate::stage::{IDLE, Puppet, Stage, at_once, when_idle};
@@ -130,7 +130,7 @@ async fn a_restart_is_no_stampede() {
 #[tokio::test]
 async fn cron_runs_at_its_times_and_once_for_those_that_were_missed() {
     let triggers = Triggers {
-        cron: Some("0 * * * *"),
+        cron: Some("0 * * * *".into()),
         ..Triggers::default()
     };
     let stage = Stage::default();
@@ -174,6 +174,80 @@ async fn a_number_of_events_calls_for_one_run() {
     stage.pass(Duration::from_mins(10)).await;
     assert_eq!(puppet.begun().len(), 2, "the second came after the cooldown");
     assert!(stage.runs().await[0].reason.ends_with("the last of 3"));
+}
+
+#[tokio::test]
+async fn settings_of_a_strategy_take_the_place_of_its_own() {
+    let triggers = Triggers {
+        idle: Some(IDLE),
+        threshold: Some(Threshold {
+            count: 3,
+            cooldown: Duration::from_mins(10),
+        }),
+        cron: Some("0 * * * *".into()),
+    };
+    let own = StrategySettings {
+        cron: Some("50 * * * *".to_owned()),
+        idle: Some(2 * IDLE),
+        count: Some(2),
+        cooldown: Some(Duration::ZERO),
+        ..StrategySettings::default()
+    };
+    let mut stage = Stage::default();
+    stage.settings.strategies = [("sum".to_owned(), own)].into();
+    let puppet = Arc::new(Puppet::new("sum", triggers));
+    let offline = stage.open(&[&puppet]).await;
+    for _ in 0..2 {
+        stage.emit(&offline, "ann", "mc").await;
+    }
+    stage.pass(IDLE).await;
+    assert_eq!(puppet.begun().len(), 0);
+    stage.pass(IDLE).await;
+    assert_eq!(puppet.begun(), ["mc"]);
+    stage.pass(Duration::from_mins(20)).await;
+    assert_eq!(puppet.begun(), ["mc", ""], "ten minutes before the hour");
+    stage.pass(Duration::from_mins(30)).await;
+    assert_eq!(puppet.begun().len(), 2, "not at the hour");
+    offline.stop().await;
+}
+
+#[tokio::test]
+async fn settings_that_a_strategy_cannot_use_are_refused() {
+    let none = StrategySettings::default;
+    let with = |name: &str, own: StrategySettings| Settings {
+        strategies: [(name.to_owned(), own)].into(),
+        ..Settings::default()
+    };
+    let strategies = [when_idle("look") as Arc<dyn Strategy>];
+    let refused = |name, own| {
+        with(name, own)
+            .check(&strategies)
+            .expect_err("refuses")
+            .to_string()
+    };
+    assert_eq!(
+        refused("lok", none()),
+        "there is no strategy `lok`; there are: look"
+    );
+    let cron = |text: &str| StrategySettings {
+        cron: Some(text.to_owned()),
+        ..none()
+    };
+    assert_eq!(
+        refused("look", cron("0 * * * *")),
+        "strategy `look` does not use `cron`; remove it"
+    );
+    let of_hours = Triggers {
+        cron: Some("0 * * * *".into()),
+        ..Triggers::default()
+    };
+    let sweeps = [Arc::new(Puppet::new("sweep", of_hours)) as Arc<dyn Strategy>];
+    let checked = with("sweep", cron("61 * * * *")).check(&sweeps);
+    assert!(
+        matches!(checked, Err(InvalidSettings::Cron { .. })),
+        "{checked:?}"
+    );
+    assert_eq!(with("sweep", cron("")).check(&sweeps), Ok(()));
 }
 
 #[tokio::test]

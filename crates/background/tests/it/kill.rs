@@ -1,5 +1,6 @@
 //! A process dies with runs under way: the next one resumes them at once, on the real ledger.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,6 +27,7 @@ fn open(runs: &Arc<SqliteLedger>, clock: &Arc<ManualClock>, puppet: &Arc<Puppet>
     let parts = Parts {
         runs: runs.clone(),
         chat: None,
+        models: BTreeMap::default(),
         clock: clock.clone(),
         ids: Arc::new(CountingIds::new()),
         power: Arc::new(Plug::default()),

@@ -2,6 +2,7 @@
 //!
 //! Owns: building it, and letting everything that is due happen. Never: a check.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -82,7 +83,7 @@ impl Strategy for Puppet {
     }
 
     fn triggers(&self) -> Triggers {
-        self.triggers
+        self.triggers.clone()
     }
 
     fn about(&self, event: &Event) -> Option<About> {
@@ -130,6 +131,7 @@ pub(crate) struct Stage {
     pub(crate) plug: Arc<Plug>,
     pub(crate) ids: Arc<CountingIds>,
     pub(crate) chat: Option<Arc<dyn Chat>>,
+    pub(crate) models: BTreeMap<String, Arc<dyn Chat>>,
     pub(crate) settings: Settings,
 }
 
@@ -138,6 +140,7 @@ impl Stage {
         let parts = Parts {
             runs: self.ledger.clone(),
             chat: self.chat.clone(),
+            models: self.models.clone(),
             clock: self.clock.clone(),
             ids: self.ids.clone(),
             power: self.plug.clone(),

@@ -107,9 +107,9 @@ async fn follow(desk: &Desk, world: &World) -> Infallible {
             continue;
         }
         seen = now;
-        match load(&desk.root, environment::variables()) {
-            Ok(loaded) => world.configure(&loaded.config),
-            Err(error) => tracing::warn!(%error, "the configuration stays as it was"),
+        let loaded = load(&desk.root, environment::variables()).map_err(Failure::usage);
+        if let Err(Failure { error, .. }) = loaded.and_then(|loaded| world.configure(&loaded.config)) {
+            tracing::warn!(%error, "the changed configuration has an error; the earlier one stays");
         }
     }
 }

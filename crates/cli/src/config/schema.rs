@@ -239,6 +239,32 @@ pub(crate) struct Consolidation {
     pub(crate) alike_days_max: u32,
     /// What `MEMORY.md`, `USER.md` and `SOUL.md` may hold together.
     pub(crate) pages_chars_max: usize,
+    /// Settings of single strategies.
+    pub(crate) strategies: Vec<StrategyKeys>,
+}
+
+/// Settings of one strategy; what is not given stays as the strategy has it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct StrategyKeys {
+    pub(crate) name: String,
+    /// Five fields of cron; empty: never by the clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cron: Option<String>,
+    /// Only after so long without another event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) idle_seconds: Option<u32>,
+    /// Only after so many events,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) count: Option<u32>,
+    /// and so long after the last run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cooldown_seconds: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) attempts_max: Option<u32>,
+    /// A chat model in place of `chat.model`, at the same server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<String>,
 }
 
 /// When background runs wait, but for those that a person asks for.
@@ -338,6 +364,7 @@ impl Default for Consolidation {
             alike_percent_min: 65,
             alike_days_max: background::strategies::Nearness::default().days_max,
             pages_chars_max: background::strategies::Limits::default().chars_max,
+            strategies: Vec::new(),
         }
     }
 }

@@ -39,7 +39,8 @@ impl Real {
         let parts = Parts {
             transcripts: ledger.clone(),
             jobs: ledger.clone(),
-            file_changes: ledger,
+            file_changes: ledger.clone(),
+            retention: ledger,
             vault: vault.clone(),
             pages: vault.clone(),
             history: Some(Arc::new(history)),

@@ -2,6 +2,7 @@
 //!
 //! Owns: how tests ask. Never: what is expected.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Router;
@@ -182,6 +183,7 @@ impl House {
             transcripts: gated.clone(),
             jobs: ledger.clone(),
             file_changes: ledger.clone(),
+            retention: ledger.clone(),
             vault: vault.clone(),
             history: Some(Arc::new(MemoryHistory::new((*vault).clone()))),
             pages: vault.clone(),
@@ -258,6 +260,7 @@ fn idle_background(ledger: &Arc<MemoryLedger>, clock: &Arc<ManualClock>) -> Offl
     let parts = background::Parts {
         runs: ledger.clone(),
         chat: None,
+        models: BTreeMap::default(),
         clock: clock.clone(),
         ids: Arc::new(CountingIds::new()),
         power: Arc::new(Mains),

@@ -1,5 +1,6 @@
 //! Background runs over the wire: listed for their tenant, asked for by whoever sees all.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -25,7 +26,7 @@ impl Strategy for Sweep {
 
     fn triggers(&self) -> Triggers {
         Triggers {
-            cron: Some("0 3 * * *"),
+            cron: Some("0 3 * * *".into()),
             ..Triggers::default()
         }
     }
@@ -51,6 +52,7 @@ async fn open(settings: Settings) -> (House, Offline) {
     let parts = background::Parts {
         runs: house.ledger.clone(),
         chat: None,
+        models: BTreeMap::default(),
         clock: house.clock.clone(),
         ids: Arc::new(CountingIds::new()),
         power: Arc::new(Mains),

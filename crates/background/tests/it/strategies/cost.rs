@@ -150,6 +150,7 @@ impl Product {
         let parts = background::Parts {
             runs: ledger.clone(),
             chat: model.clone(),
+            models: BTreeMap::default(),
             clock: clock.clone(),
             ids: ids.clone(),
             power: Arc::new(Mains),
@@ -159,6 +160,7 @@ impl Product {
             transcripts: ledger.clone(),
             jobs: ledger.clone(),
             file_changes: ledger.clone(),
+            retention: ledger.clone(),
             vault: vault.clone(),
             pages: vault,
             history: None,

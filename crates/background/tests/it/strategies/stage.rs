@@ -2,6 +2,7 @@
 //!
 //! Owns: opening them, saying things, and letting what is due happen. Never: a check.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use model::{
     SessionKey, Timestamp,
 };
 use ports::runs::{Event, Power, Runs};
-use ports::{Chat, Embedder as _, FileChanges, Jobs, NewMessage, Pages, Transcripts, VaultError};
+use ports::{Chat, Embedder as _, FileChanges, Jobs, NewMessage, Pages, Retention, Transcripts, VaultError};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use testkit::clock::{CountingIds, ManualClock};
@@ -154,12 +155,13 @@ impl Stage {
     /// A process on another ledger.
     pub(crate) async fn open_on(
         &self,
-        ledger: Arc<impl Transcripts + Jobs + FileChanges + Runs + 'static>,
+        ledger: Arc<impl Transcripts + Jobs + FileChanges + Retention + Runs + 'static>,
     ) -> Process {
         let engine = memory::Parts {
             transcripts: ledger.clone(),
             jobs: ledger.clone(),
             file_changes: ledger.clone(),
+            retention: ledger.clone(),
             vault: Arc::new(self.vault.clone()),
             pages: self.pages.clone(),
             history: Some(self.history.clone()),
@@ -176,6 +178,7 @@ impl Stage {
         let parts = background::Parts {
             runs: ledger,
             chat: self.chat.clone().map(|chat| chat as Arc<dyn Chat>),
+            models: BTreeMap::default(),
             clock: self.clock.clone(),
             ids: self.ids.clone(),
             power: Arc::new(Mains),

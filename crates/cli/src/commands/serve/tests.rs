@@ -137,19 +137,28 @@ async fn what_changes_takes_effect_and_what_is_broken_changes_nothing_and_is_sai
         "[consolidation]\nconcurrency = \"many\"\n",
         "[consolidation\n",
         "[consolidation]\nconcurency = 1\n",
+        "[[consolidation.strategies]]\nname = \"dreams\"\n",
+        "[[consolidation.strategies]]\nname = \"extract_user_profile\"\ncron = \"0 4 * * *\"\n",
     ] {
         put(broken).await;
         assert_eq!(world.offline.settings(), settings, "{broken}");
     }
     let said = log.text();
+    assert_eq!(said.matches("the earlier one stays").count(), 5, "{said}");
+    for reason in [
+        "did you mean `concurrency`?",
+        "there is no strategy `dreams`",
+        "`extract_user_profile` does not use `cron`",
+    ] {
+        assert!(said.contains(reason), "{said}");
+    }
+    put("[consolidation]\nconcurrency = 3\n[[consolidation.strategies]]\nname = \"dream\"\ncron = \"0 5 * * 0\"\n").await;
+    let settings = world.offline.settings();
+    let dream = &settings.strategies["dream"];
     assert_eq!(
-        said.matches("the configuration stays as it was").count(),
-        3,
-        "{said}"
+        (settings.concurrency, dream.cron.as_deref()),
+        (3, Some("0 5 * * 0"))
     );
-    assert!(said.contains("did you mean `concurrency`?"), "{said}");
-    put("[consolidation]\nconcurrency = 3\n").await;
-    assert_eq!(world.offline.settings().concurrency, 3);
     assert!(dreamt(&world).await.contains("Lisbon"));
     drop(following);
     world.shutdown().await;

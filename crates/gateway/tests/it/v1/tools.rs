@@ -1,5 +1,6 @@
 //! An agent's work through the models' own routes becomes its cases.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use background::Offline;
@@ -87,6 +88,7 @@ async fn practised(house: &House, session: &str) {
         background::Parts {
             runs: house.ledger.clone(),
             chat: None,
+            models: BTreeMap::default(),
             clock: house.clock.clone(),
             ids: Arc::new(CountingIds::new()),
             power: Arc::new(Mains),

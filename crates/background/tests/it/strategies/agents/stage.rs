@@ -2,6 +2,7 @@
 //!
 //! Owns: talks of an agent with tools, telling of them, and letting time pass. Never: a check.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,6 +65,7 @@ impl Stage {
             transcripts: ledger.clone(),
             jobs: ledger.clone(),
             file_changes: ledger.clone(),
+            retention: ledger.clone(),
             vault: vault.clone(),
             pages: vault.clone(),
             history: None,
@@ -80,6 +82,7 @@ impl Stage {
         let parts = background::Parts {
             runs: ledger.clone(),
             chat,
+            models: BTreeMap::default(),
             clock: clock.clone(),
             ids,
             power: Arc::new(Mains),
