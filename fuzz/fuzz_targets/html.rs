@@ -2,10 +2,10 @@
 
 #![no_main]
 
-use documents::Kind;
+use documents::FileKind;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let kind = fuzz::document(bytes, "page.html");
-    assert!(matches!(kind, None | Some(Kind::Html | Kind::Pdf)), "{kind:?}");
+    assert!(matches!(kind, None | Some(FileKind::Html | FileKind::Pdf)), "{kind:?}");
 });

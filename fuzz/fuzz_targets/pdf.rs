@@ -2,10 +2,10 @@
 
 #![no_main]
 
-use documents::Kind;
+use documents::FileKind;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let kind = fuzz::document(&[b"%PDF-1.7\n", bytes].concat(), "file.pdf");
-    assert!(matches!(kind, None | Some(Kind::Pdf)), "{kind:?}");
+    assert!(matches!(kind, None | Some(FileKind::Pdf)), "{kind:?}");
 });

@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use prefix::stream::sse::{Decoder, Event};
-use prefix::stream::{Dialect, Outcome, Reply};
+use prefix::stream::sse::{Decoder, SseEvent};
+use prefix::stream::{Dialect, ReplyOutcome, Reply};
 use serde::de::IgnoredAny;
 
 const DIALECTS: [Dialect; 4] = [
@@ -35,14 +35,14 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-fn events<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Event> {
+fn events<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<SseEvent> {
     let mut decoder = Decoder::default();
-    let mut events: Vec<Event> = pieces.into_iter().flat_map(|piece| decoder.push(piece)).collect();
+    let mut events: Vec<SseEvent> = pieces.into_iter().flat_map(|piece| decoder.push(piece)).collect();
     events.extend(decoder.finish());
     events
 }
 
-fn outcome<'a>(dialect: Dialect, is_stream: bool, pieces: impl IntoIterator<Item = &'a [u8]>) -> Outcome {
+fn outcome<'a>(dialect: Dialect, is_stream: bool, pieces: impl IntoIterator<Item = &'a [u8]>) -> ReplyOutcome {
     let mut reply = Reply::new(dialect, is_stream);
     pieces.into_iter().for_each(|piece| reply.push(piece));
     reply.finish()

@@ -3,12 +3,12 @@
 //! Owns: the promises that the targets `html`, `markdown` and `pdf` share. Never: bytes of its own.
 
 use documents::{
-    BLOCK_MAX_TOKENS, DOCUMENT_SUMMARY_MAX_CHARS, Kind, LABELS_MAX, Source, TEXT_MAX_BYTES, TOPIC_MAX_TOKENS,
+    BLOCK_MAX_TOKENS, DOCUMENT_SUMMARY_MAX_CHARS, FileKind, LABELS_MAX, Source, TEXT_MAX_BYTES, TOPIC_MAX_TOKENS,
     TOPIC_SUMMARY_MAX_CHARS,
 };
 
 /// Reads a file. If it is a document, checks its text and topics and gives its kind.
-pub fn document(bytes: &[u8], name: &str) -> Option<Kind> {
+pub fn document(bytes: &[u8], name: &str) -> Option<FileKind> {
     let source = documents::read(bytes, name, "").ok()?;
     assert!(source.markdown.len() <= TEXT_MAX_BYTES);
     assert!(!source.title.is_empty());

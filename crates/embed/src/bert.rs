@@ -16,7 +16,7 @@ use tokenizers::Tokenizer;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use folder::Folder;
+use folder::ModelFolder;
 use network::Network;
 
 /// How many tokens one forward pass may hold, padding included: about 100 MB of activations in a base model.
@@ -24,10 +24,10 @@ const BATCH_TOKENS_MAX: usize = 4096;
 /// A batch ends here too, so that an aborted call stops soon.
 const BATCH_TEXTS_MAX: usize = 32;
 
-/// What the folder does not say of itself.
+/// Settings that the folder does not contain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BertSettings {
-    /// Put before a query, as `query: ` for e5 models; without it, what the folder's prompts say.
+    /// Prefix of a query, as `query: ` for e5 models; by default, the folder's prompt for queries.
     pub query_prefix: Option<String>,
     /// Put before a passage.
     pub passage_prefix: Option<String>,
@@ -43,7 +43,7 @@ pub enum OpenError {
         #[source]
         source: std::io::Error,
     },
-    /// A file does not say what it should.
+    /// The content of a file is invalid.
     #[error("`{}` is not valid: download it again", path.display())]
     Malformed {
         path: PathBuf,
@@ -79,7 +79,7 @@ type Batch = Vec<(usize, Vec<u32>)>;
 impl BertEmbedder {
     /// Opens the model in a folder; reads all its weights, so call it where blocking is allowed.
     pub fn open(dir: &Path, settings: BertSettings) -> Result<Self, OpenError> {
-        let folder = Folder::read(dir, settings)?;
+        let folder = ModelFolder::read(dir, settings)?;
         let network = Network::load(&folder)?;
         let id = EmbedderId {
             model: folder.model_name(),
@@ -125,7 +125,7 @@ impl Model {
         let mut batches: Vec<Batch> = Vec::new();
         for text in tokenized {
             match batches.last_mut() {
-                // The newest text is the longest, so it says how far the others are padded.
+                // The newest text is the longest, so its length decides the padding of the others.
                 Some(batch)
                     if batch.len() < BATCH_TEXTS_MAX
                         && (batch.len() + 1) * text.1.len() <= BATCH_TOKENS_MAX =>
@@ -150,7 +150,7 @@ impl Model {
     }
 }
 
-/// Runs on a thread that may block; what panics there is an error here.
+/// Runs work on a blocking thread; a panic becomes an error.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, EmbedError> + Send + 'static,
 ) -> Result<T, EmbedError> {

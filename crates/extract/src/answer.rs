@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 
 use model::{Cell, Message, Role, Timestamp, Zone};
-use recall::text::terms;
 use serde_json::Value;
+use text::{term_set, terms};
 
 use crate::boundary::holds;
 use crate::facts::lexicon::SECRETS;
@@ -25,7 +25,7 @@ const FACT_SUPPORT_MIN: usize = 60;
 /// The same for titles and summaries, which may use more words of their own.
 const SUMMARY_SUPPORT_MIN: usize = 40;
 
-/// One part as the model tells it.
+/// One part by the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnswerPart {
     /// One past the part's last message.
@@ -50,7 +50,7 @@ impl AnswerPart {
     }
 }
 
-/// What a model answered, checked against the messages.
+/// A model's answer, checked against the messages.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Answer {
     /// In order; with [`Tail::Closed`] the last one ends with the last message. May be empty with [`Tail::Open`].
@@ -73,7 +73,7 @@ pub enum AnswerProblem {
     Range { found: i64, low: usize, high: usize },
 }
 
-/// What to tell the model before a second try.
+/// Text for the model before a second try.
 pub fn retry_hint(problem: &AnswerProblem) -> String {
     format!(
         "Your answer could not be used: {problem}. Answer again, with only the JSON object, in the form of the example."
@@ -326,10 +326,8 @@ impl Evidence {
 
     /// How many percent of a text's words occur; of a text without words, none.
     fn support(&self, text: &str) -> usize {
-        let terms: BTreeSet<String> = terms(text)
-            .into_iter()
-            .filter(|term| !self.names.contains(term))
-            .collect();
+        let mut terms = term_set(text);
+        terms.retain(|term| !self.names.contains(term));
         let found = terms.iter().filter(|term| self.said.contains(*term)).count();
         (found * 100).checked_div(terms.len()).unwrap_or(0)
     }

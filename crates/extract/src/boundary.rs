@@ -1,4 +1,4 @@
-//! Where a conversation is cut into memcells, by rules.
+//! Where a conversation is cut into segments, by rules.
 //!
 //! Owns: the cuts and who owns a part. Never: asking a model, or removing anything from a buffer.
 //!
@@ -6,7 +6,7 @@
 //! six messages after it, never on later ones. So a longer buffer keeps every cut of a shorter one, and
 //! cutting while messages arrive gives the same parts as cutting all at once.
 
-use model::{CutReason, Message, Owner, Role, Vector};
+use model::{CutReason, Message, Owner, Role, Vector, dot};
 
 use crate::tokens;
 
@@ -41,7 +41,7 @@ pub struct Boundary {
 const WINDOW: usize = 4;
 /// A dip must be the lowest point within so many places on both sides.
 const NEIGHBOURS: usize = 2;
-/// What both sides have in common is the mean of so many messages before them, and of them.
+/// The common part of both sides is the mean of this number of messages before them, and of the sides themselves.
 const COMMON: usize = 20;
 /// The first place of a part that is looked at: before it the windows are nearly all there is.
 const FIRST: usize = 6;
@@ -57,12 +57,12 @@ const DEVIATION_FLOOR: f32 = 0.1;
 /// How many more messages make it worth asking a model again.
 const ASK_MESSAGES_MIN: usize = 25;
 
-/// The cuts of a buffer, in order; what follows the last one stays in the buffer. `vectors` has one for each message;
+/// The cuts of a buffer, in order; messages after the last one stay in the buffer. `vectors` has one for each message;
 /// without them there are no cuts by topic.
 pub fn boundaries(messages: &[Message], vectors: Option<&[Vector]>, limits: &Limits) -> Vec<Boundary> {
     let vectors = vectors.filter(|vectors| vectors.len() == messages.len());
     let mut cuts = Vec::new();
-    let mut part = Part::default();
+    let mut part = OpenPart::default();
     let mut at = 0;
     while at < messages.len() {
         let cut = part
@@ -71,7 +71,7 @@ pub fn boundaries(messages: &[Message], vectors: Option<&[Vector]>, limits: &Lim
         if let Some(cut) = cut {
             cuts.push(cut);
             // The new part is read from its own start, so that it is cut as if nothing had stood before it.
-            part = Part::at(cut.end);
+            part = OpenPart::at(cut.end);
             at = cut.end;
         }
         part.take(&messages[at]);
@@ -82,7 +82,7 @@ pub fn boundaries(messages: &[Message], vectors: Option<&[Vector]>, limits: &Lim
 
 /// The part that is being read.
 #[derive(Debug, Default)]
-struct Part {
+struct OpenPart {
     start: usize,
     tokens: usize,
     /// Where a person first speaks in it; before that nothing is cut.
@@ -95,7 +95,7 @@ struct Part {
     holds: Vec<bool>,
 }
 
-impl Part {
+impl OpenPart {
     fn at(start: usize) -> Self {
         Self {
             start,
@@ -244,7 +244,6 @@ fn mean(vectors: &[Vector]) -> Vec<f32> {
 }
 
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
-    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
     let length = (dot(a, a) * dot(b, b)).sqrt();
     // Sides without meaning are no turn.
     if length > f32::EPSILON {
@@ -262,9 +261,9 @@ fn deviations(usual: &[f32], value: f32) -> f32 {
     (mean - value) / variance.sqrt().max(DEVIATION_FLOOR)
 }
 
-/// Whether asking a model for boundaries can pay now. `asked` is how many of these messages an earlier call saw
-/// without cutting them off; 0 when there was none. It pays when the rules see a cut that is certain (a pause, a
-/// limit), or when enough was said since the last call for the talk to have turned.
+/// Whether a call of a model for boundaries can be useful now. `asked` is the number of these messages that an earlier
+/// call saw without cutting them off; 0 without such a call. A call is useful when the rules see a certain cut (a
+/// pause, a limit), or when enough messages came since the last call for the topic to change.
 pub fn boundary_possible(messages: &[Message], asked: usize, limits: &Limits) -> bool {
     let fresh = messages.len().saturating_sub(asked);
     let spoken = messages.iter().any(|message| message.role == Role::User);
@@ -284,7 +283,7 @@ pub fn owners(messages: &[Message]) -> Vec<Owner> {
 
 /// For each message, whether a cut before it would part a tool call from its result.
 pub(crate) fn holds(messages: &[Message]) -> Vec<bool> {
-    let mut part = Part::default();
+    let mut part = OpenPart::default();
     for message in messages {
         part.take(message);
     }

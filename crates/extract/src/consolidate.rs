@@ -1,10 +1,10 @@
-//! What memories become when nobody waits: clusters, a profile, foresights, merged episodes, and the pages at hand.
+//! Consolidation of memories in the background: clusters, a profile, upcoming events, merged episodes, and core memory.
 //!
 //! Owns: the rules of each, their limits, and the prompt and answer of a chat model for the same. Never: I/O, a clock,
 //! calling a model, or touching what a person wrote.
 //!
-//! Everything here is a function of its input, so that work that is done again after a crash gives the same. What an
-//! entry's id is made of, and what a page's line cites, tells what we wrote from what a person changed.
+//! Everything here is a function of its input, so that work repeated after a crash gives the same result. The parts of
+//! an entry's id, and the citations of a page's line, distinguish our text from a person's changes.
 //!
 //! Reading order: [`known`] (what may be learnt from), [`text`] (harmless lines), [`foresight`], [`profile`],
 //! [`cluster`] and [`reflect`], [`page`] (lines of two hands) and [`dream`], `answer` (what the models' answers share).

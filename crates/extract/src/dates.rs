@@ -1,6 +1,6 @@
-//! Relative dates written out, so that a memory still says when after years.
+//! Writes relative dates out, so that a memory still has its date after years.
 //!
-//! Owns: how a date is written in a memory. Never: what an expression means (`recall::time`).
+//! Owns: the form of a date in a memory. Never: the meaning of an expression (`recall::time`).
 
 use model::{Date, Timestamp, Zone};
 use recall::time::{Expression, Span, Tense, expressions};
@@ -32,9 +32,9 @@ pub fn day(date: Date) -> String {
     format!("{} {} {}", date.day(), month.unwrap_or(&""), date.year())
 }
 
-/// A text with dates behind its relative expressions ("yesterday" becomes "yesterday (7 May 2023)"), and the start of
-/// the first expression that had begun when it was said. A bare "Friday" or "3 June" stays as it is where the text does
-/// not tell whether it is past or to come.
+/// A text with dates after its relative expressions ("yesterday" becomes "yesterday (7 May 2023)"), and the start of
+/// the first expression that had begun at the time of the text. A bare "Friday" or "3 June" stays if the text does not
+/// show whether it is past or future.
 pub fn written_out(text: &str, said_at: Timestamp, zone: &Zone) -> (String, Option<Timestamp>) {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
@@ -95,7 +95,7 @@ fn names_a_season(text: &str) -> bool {
     text.split_whitespace().any(season)
 }
 
-/// Whether a weekday or a month stands in a text, by its name.
+/// Whether a text contains the name of a weekday or a month.
 pub(crate) fn names_a_day(text: &str) -> bool {
     const DAYS: [&str; 7] = [
         "Monday",
@@ -154,7 +154,7 @@ fn written(span: &Span, said: &str, zone: &Zone) -> Option<String> {
         .split_whitespace()
         .any(|word| word.eq_ignore_ascii_case("ago"))
     {
-        // "Two weeks ago" is a day that nobody counted: the middle of what it may mean.
+        // "Two weeks ago" is not an exact day: the middle of its range.
         return Some(format!(
             "about {}",
             day(zone.date(span.from.plus_millis(millis / 2)))

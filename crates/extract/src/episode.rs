@@ -1,11 +1,11 @@
-//! What happened in a memcell, told by its own most telling sentences, without a model.
+//! The account of a segment, made of its own most informative sentences, without a model.
 //!
 //! Owns: which sentences matter, and the episode's form. Never: inventing words; the messages stay verbatim beside it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Cell, Message, Role, Zone};
-use recall::text::terms;
+use text::term_set;
 
 use crate::sentence::sentences;
 use crate::title::{TITLE_CHARS_MAX, headline, manner, title};
@@ -20,7 +20,7 @@ pub struct Episode {
     pub subject: String,
     /// At most three sentences.
     pub summary: String,
-    /// Who said what that matters, dated.
+    /// The important statements with speaker and date.
     pub body: String,
 }
 
@@ -31,7 +31,7 @@ const SENTENCES_A_MESSAGE: usize = 2;
 const BODY_LINES_MAX: usize = 24;
 const TOOL_CHARS_MAX: usize = 120;
 const SENTENCES_READ_MAX: usize = 2_000;
-/// How much more a sentence weighs that tells a fact.
+/// Weight of a sentence with a fact, relative to others.
 const FACT_WEIGHT: f64 = 1.6;
 /// Of a long message only so many sentences are weighed.
 const SENTENCES_READ_A_MESSAGE: usize = 60;
@@ -47,7 +47,7 @@ pub(crate) static FILLER: WordList = word_list!(
      too much lot always know here help today let"
 );
 
-/// Tells a memcell by its own sentences. Never empty for a memcell with messages.
+/// The episode of a segment, from its own sentences. Never empty for a segment with messages.
 pub fn episode(cell: &Cell, zone: &Zone) -> Episode {
     let texts: Vec<String> = cell.messages.iter().map(shown).collect();
     let items = weighed(cell, &texts, zone);
@@ -87,7 +87,7 @@ fn retold(sentence: &str, message: &Message, zone: &Zone) -> String {
     ended(&dates::written_out(&cut(&one_line(sentence), SENTENCE_CHARS_MAX), message.time, zone).0)
 }
 
-/// What to call a memcell in which nobody said anything that matters.
+/// Title of a segment without an important statement.
 fn fallback(cell: &Cell, texts: &[String]) -> String {
     let spoken = texts
         .iter()
@@ -113,19 +113,19 @@ fn ended(text: &str) -> String {
     }
 }
 
-/// One sentence of the memcell that may matter.
-struct Item<'a> {
+/// One sentence of the segment that may matter.
+struct EpisodeSentence<'a> {
     message: usize,
     text: &'a str,
-    /// The first fact that it tells, dates not written out.
+    /// Its first fact, without written-out dates.
     fact: Option<String>,
     terms: BTreeSet<String>,
     score: f64,
 }
 
-/// Every sentence that is no filler, with its weight: words that return in the memcell weigh more, and so do dates,
+/// Every sentence that is no filler, with its weight: words that return in the segment weigh more, and so do dates,
 /// names, and what people tell of themselves; questions weigh less, and a model's words less than a person's.
-fn weighed<'a>(cell: &Cell, texts: &'a [String], zone: &Zone) -> Vec<Item<'a>> {
+fn weighed<'a>(cell: &Cell, texts: &'a [String], zone: &Zone) -> Vec<EpisodeSentence<'a>> {
     let mut items = Vec::new();
     for (message, text) in texts.iter().enumerate() {
         if cell.messages[message].role == Role::Tool {
@@ -137,11 +137,11 @@ fn weighed<'a>(cell: &Cell, texts: &'a [String], zone: &Zone) -> Vec<Item<'a>> {
             .filter(|sentence| !is_filler(sentence));
         let said = &cell.messages[message];
         let name = speaker(said);
-        items.extend(told.map(|text| Item {
+        items.extend(told.map(|text| EpisodeSentence {
             message,
             text,
             fact: facts::first_of(text, said, &name, zone),
-            terms: terms(text).into_iter().collect(),
+            terms: term_set(text),
             score: 0.0,
         }));
         if items.len() > SENTENCES_READ_MAX {
@@ -174,20 +174,20 @@ fn is_filler(sentence: &str) -> bool {
     words(sentence).iter().all(|word| {
         let plain = word.text.split('\'').next().unwrap_or("");
         FILLER.contains(plain)
-            || recall::text::is_stop_word(plain)
+            || text::is_stop_word(plain)
             || (word.capital && word.range.start > 0 && sentence.len() < 24)
     })
 }
 
 /// How much better a sentence is as a title: short, and a statement in the third person.
-fn as_title(item: &Item<'_>) -> f64 {
+fn as_title(item: &EpisodeSentence<'_>) -> f64 {
     let said = item.fact.as_ref().map_or(item.text.len(), String::len);
     let short = if said <= TITLE_CHARS_MAX { 1.3 } else { 1.0 };
     short * if item.fact.is_some() { 1.4 } else { 1.0 }
 }
 
 /// The best sentences, best first, each telling something that those before it do not.
-fn best(items: &[Item<'_>]) -> Vec<usize> {
+fn best(items: &[EpisodeSentence<'_>]) -> Vec<usize> {
     let mut chosen: Vec<usize> = Vec::new();
     while chosen.len() < SUMMARY_SENTENCES_MAX {
         let worth = |at: usize| {
@@ -215,12 +215,13 @@ fn best(items: &[Item<'_>]) -> Vec<usize> {
     chosen
 }
 
-/// Who said what that matters: one line for each of the best messages, in order, dated where the day changes.
-fn digest(cell: &Cell, texts: &[String], items: &[Item<'_>], zone: &Zone) -> String {
+/// Important statements with speakers: one line for each of the best messages, in order, with a date where the day
+/// changes.
+fn digest(cell: &Cell, texts: &[String], items: &[EpisodeSentence<'_>], zone: &Zone) -> String {
     let mut lines: Vec<(usize, f64, String)> = Vec::new();
     for (at, message) in cell.messages.iter().enumerate() {
         let name = speaker(message);
-        let mut own: Vec<&Item<'_>> = items.iter().filter(|item| item.message == at).collect();
+        let mut own: Vec<&EpisodeSentence<'_>> = items.iter().filter(|item| item.message == at).collect();
         own.sort_by(|a, b| b.score.total_cmp(&a.score));
         own.truncate(SENTENCES_A_MESSAGE);
         own.sort_by_key(|item| item.text.as_ptr());

@@ -1,15 +1,15 @@
 //! Messages in; boundaries, episode and facts out. Rules that need no model, and the pure half of asking one.
 //!
-//! Owns: where a conversation is cut, what is worth remembering of it, when a newer fact takes an older one's
-//! place, and the prompt and answer of a chat model. Never: I/O, a clock, a model call, or storage.
+//! Owns: the cuts of a conversation, the facts worth remembering, when a newer fact supersedes an older one, and the
+//! prompt and answer of a chat model. Never: I/O, a clock, a model call, or storage.
 //!
 //! When in doubt nothing is remembered: the messages themselves are kept verbatim elsewhere, so a fact that was
 //! missed costs little and a wrong one is repeated for ever. Nothing is ever learnt from text that was recalled,
 //! injected, marked private, or printed by a tool.
 //!
-//! Reading order: [`boundary`] (where to cut), `visible`, `sentence` and `words` (what may be read of a message, and
-//! in which pieces), [`mod@episode`] with `title` (what happened), [`mod@facts`] (what people said of themselves), [`mod@slot`]
-//! (what replaces what), [`prompt`] and `answer` (the same, asked of a chat model).
+//! Reading order: [`boundary`] (where to cut), `visible`, `sentence` and `words` (the readable text of a message, in
+//! pieces), [`mod@episode`] with `title` (accounts), [`mod@facts`] (statements of people about themselves),
+//! [`mod@slot`] (supersession), [`prompt`] and `answer` (the same by a chat model).
 
 mod answer;
 pub mod boundary;
@@ -36,10 +36,10 @@ pub use facts::{Fact, facts};
 pub use prompt::{Prompt, Tail, memcell_request};
 pub use repair::find as find_json;
 pub use sentence::sentences;
-pub use slot::{Counts, KnownFacts, Slot, Standing, Statement, is_duplicate, slot};
+pub use slot::{Counts, KnownFacts, Slot, Statement, Supersession, is_duplicate, slot};
 pub use visible::{own_words, speaker};
 
-/// What the rules sign their memories with.
+/// Author of memories made by rules.
 pub const RULES_VERSION: &str = "rules/1";
 
 /// About how many tokens a model would count in a text: four ASCII characters make one, any other character is one.

@@ -26,7 +26,7 @@ pub struct Prompt {
 /// Whether the messages end because the conversation did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tail {
-    /// More may come: the last part stays in the buffer and is not told.
+    /// More messages can follow: the last part stays in the buffer.
     Open,
     /// A flush, a pause or a limit: the last part ends with the last message.
     Closed,

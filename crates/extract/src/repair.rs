@@ -1,6 +1,6 @@
 //! JSON as models write it: fences, prose, comments, single quotes, bare keys, commas too many or too few, a missing end.
 //!
-//! Owns: finding and reading a JSON value in any text, without failing. Never: what the value means.
+//! Owns: finding and reading a JSON value in any text, without failing. Never: the meaning of the value.
 
 use serde_json::{Map, Number, Value};
 
@@ -22,7 +22,7 @@ pub fn find(text: &str, key: &str) -> Option<Value> {
     };
     let mut first = None;
     for start in starts() {
-        let value = Reader { text, at: start }.value(0);
+        let value = JsonReader { text, at: start }.value(0);
         if value.get(key).is_some() {
             return Some(value);
         }
@@ -48,12 +48,12 @@ fn begins_key(text: &str) -> bool {
     len > 0 && inner[len..].starts_with(['"', '\'']) && inner[len + 1..].trim_start().starts_with(':')
 }
 
-struct Reader<'a> {
+struct JsonReader<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl Reader<'_> {
+impl JsonReader<'_> {
     fn rest(&self) -> &str {
         &self.text[self.at..]
     }

@@ -1,6 +1,6 @@
 //! A text cut into sentences, in any script.
 //!
-//! Owns: where a sentence ends. Never: judging what it says.
+//! Owns: the end of a sentence. Never: judging its content.
 
 use crate::words::{WordList, word_list};
 

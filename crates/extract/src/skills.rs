@@ -1,13 +1,13 @@
-//! What an agent did with its tools, told so that it can be done again: cases, and skills made of them.
+//! Agent skills: cases of an agent's work with tools, and skills made from them.
 //!
 //! Owns: which work is worth telling, its telling by rules, and the prompts and answers of a chat model. Never: I/O, a
 //! clock, a model call, or passing on what a tool printed as something to do.
 //!
-//! An agent's own calls and people's words are evidence. What tools and pages say is data: it is quoted where a call
-//! failed, and stands nowhere else.
+//! Evidence is an agent's own calls and people's messages. Text of tools and pages is data: it is quoted for a failed
+//! call, and used nowhere else.
 //!
-//! Reading order: [`trajectory`] (what was done and how it went), [`case`](mod@case) (one piece of work), [`cluster`] (work of one
-//! kind), [`skill`](mod@skill) (what such work has in common), `answer` (what a model says of either, checked).
+//! Reading order: [`trajectory`] (calls and results), [`case`](mod@case) (one piece of work), [`cluster`] (work of one
+//! kind), [`skill`](mod@skill) (common parts of such work), `answer` (a model's text for either, checked).
 
 mod answer;
 pub mod case;
@@ -21,14 +21,15 @@ use std::borrow::Cow;
 
 use crate::words::{cut, one_line};
 use model::redact::redact;
+use text::Fnv;
 
-pub use answer::AnswerProblem;
+pub use answer::SkillAnswerProblem;
 pub use case::{Case, case, case_request, parse_case};
 pub use cluster::{Cluster, KnownCase, clusters};
-pub use skill::{Change, Skill, Standing, mark, parse_skill, skill, skill_request, unsupported};
-pub use trajectory::{Call, Round, Trajectory, trajectories};
+pub use skill::{KnownSkill, Skill, SkillChange, mark, parse_skill, skill, skill_request, unsupported};
+pub use trajectory::{AgentCall, CallRound, Trajectory, trajectories};
 
-/// What the rules sign their memories with.
+/// Author of memories made by rules.
 pub const RULES_VERSION: &str = "practice/1";
 
 /// A text on one line, without secrets and without what would open a mark, a quotation or a command.
@@ -65,14 +66,9 @@ pub(crate) fn paragraphs(text: &str, chars_max: usize) -> String {
     text[..end].trim_end().to_owned()
 }
 
-/// FNV-1a over texts, each with its length before it: ids and marks that are the same in every process.
+/// Ids and marks that are the same in every process.
 pub(crate) fn hash<'a>(texts: impl IntoIterator<Item = &'a str>) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for text in texts {
-        let length = (text.len() as u64).to_le_bytes();
-        for byte in length.iter().chain(text.as_bytes()) {
-            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
-    hash
+    let mut hash = Fnv::default();
+    texts.into_iter().for_each(|text| hash.text(text));
+    hash.value()
 }

@@ -1,4 +1,4 @@
-//! What to call an episode, in one line.
+//! Title of an episode, in one line.
 //!
 //! Owns: how telling a sentence is as a title, and its wording. Never: which sentences there are (`episode`).
 
@@ -14,18 +14,18 @@ pub(crate) const TITLE_CHARS_MAX: usize = 80;
 /// More names make a sentence no more telling.
 const NAMES_COUNTED_MAX: usize = 3;
 
-/// Words with which one speaks to somebody, or of the talk itself.
+/// Words that address a person, or refer to the conversation itself.
 static ADDRESS: WordList =
     word_list!("you your you're yours u let's wow thanks thank congrats sorry wait hey");
 
-/// Words that report what somebody else said.
+/// Words that report another person's statement.
 static HEARSAY: WordList = word_list!("says said tells told asked asks thinks claims mentioned according");
 
-/// Words that point at what was said before.
+/// Words that refer to an earlier statement.
 static POINTING: WordList =
     word_list!("this that these those it they them he she him her one there here such");
 
-/// How telling a sentence is, apart from its topic: names, numbers and times tell most, praise and address least.
+/// How informative a sentence is, apart from its topic: names, numbers and times count most, praise and address least.
 pub(crate) fn manner(text: &str, message: &Message, zone: &Zone) -> f64 {
     let words = words(text);
     let is = |list: &WordList, word: &Word| list.contains(&word.text);
@@ -67,7 +67,7 @@ pub(crate) fn manner(text: &str, message: &Message, zone: &Zone) -> f64 {
         (words.iter().any(|word| is(&ADDRESS, word)), 0.5),
         (words.iter().any(|word| is(&HYPOTHETICAL, word)), 0.7),
         (words.iter().any(|word| is(&HEARSAY, word)), 0.7),
-        // A stage direction or code is nobody's words.
+        // A stage direction or code is not a person's statement.
         (text.starts_with('[') || text.contains(CODE_MARK), 0.4),
     ] {
         weight *= if holds { factor } else { 1.0 };
@@ -75,7 +75,7 @@ pub(crate) fn manner(text: &str, message: &Message, zone: &Zone) -> f64 {
     weight
 }
 
-/// A title from what a sentence tells: its fact where it has one, else its own words, with who said it if it says "I".
+/// A title from a sentence: its fact if it has one, else its own words, with the speaker if it contains "I".
 pub(crate) fn title(sentence: &str, fact: Option<&str>, message: &Message, zone: &Zone) -> String {
     if let Some(fact) = fact {
         let fact = one_line(&without_past_times(fact.trim_end_matches('.'), message, zone));

@@ -1,4 +1,4 @@
-//! What may be read of a message: recalled, injected and private text is taken out before any rule sees it.
+//! Readable text of a message: recalled, injected and private text is removed before any rule sees it.
 //!
 //! Owns: which spans are never learnt from. Never: changing the message itself, which stays verbatim elsewhere.
 
@@ -20,7 +20,7 @@ pub fn shown(message: &Message) -> String {
     without_code(&without_guarded(&text[..end]))
 }
 
-/// What a person said in their own words: nothing of tools and models, no quoted lines.
+/// A person's own words: no text of tools and models, no quoted lines.
 pub fn own_words(message: &Message) -> String {
     if message.role != Role::User {
         return String::new();
@@ -30,11 +30,11 @@ pub fn own_words(message: &Message) -> String {
     lines.collect::<Vec<_>>().join("\n").replace(CODE_MARK, "\n")
 }
 
-/// The id of someone who has no name but to themselves, and how that one is told of: as "I".
+/// The id of a person without a name, who is written as "I".
 const NAMELESS: &str = "me";
 pub(crate) const FIRST_PERSON: &str = "I";
 
-/// The speaker's name, fit to stand in a sentence; "I" for one who has none.
+/// The speaker's name for a sentence; "I" without a name.
 pub fn speaker(message: &Message) -> String {
     let name = one_line(message.speaker());
     if name == NAMELESS {
@@ -48,7 +48,7 @@ pub fn speaker(message: &Message) -> String {
     cut(&name, NAME_CHARS_MAX)
 }
 
-/// What stands in the place of a code block.
+/// Placeholder for a code block.
 pub(crate) const CODE_MARK: &str = "[code]";
 
 /// Whether text inside such a tag was put there by a program, or is private.
@@ -71,7 +71,7 @@ fn is_guarded(tag: &str) -> bool {
         .contains(&tag.as_str())
 }
 
-/// Takes out guarded tags with what they enclose. An unclosed one takes the rest of the text with it: better too
+/// Removes guarded tags with what they enclose. An unclosed one takes the rest of the text with it: better too
 /// little learnt than something recalled.
 fn without_guarded(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());

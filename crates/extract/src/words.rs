@@ -1,7 +1,6 @@
 //! A text cut into words that keep their places, for rules that look at word order.
 //!
-//! Owns: where a word ends, and which punctuation stands between two words. Never: stemming or stop words
-//! (`recall::text`).
+//! Owns: word boundaries, and the punctuation between two words. Never: stemming or stop words (`text`).
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -35,7 +34,7 @@ pub(crate) struct Word {
     pub(crate) text: String,
     /// Its place in the text, in bytes.
     pub(crate) range: Range<usize>,
-    /// A comma, semicolon, dash, colon or bracket stands just before it.
+    /// A comma, semicolon, dash, colon or bracket is just before it.
     pub(crate) breaks: bool,
     /// It is written with a capital letter.
     pub(crate) capital: bool,

@@ -1,6 +1,7 @@
 //! Which generation is live: one small file, replaced as a whole.
 //!
-//! Owns: the folder's layout, the `CURRENT` file with its format version, the note of what must be erased. Never: what is inside a generation.
+//! Owns: the folder's layout, the `CURRENT` file with its format version, the note of pending purges. Never: the
+//! content of a generation.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use model::EmbedderId;
 
 /// The layout of the folder and the table; another one is rebuilt, never read.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 const FILE: &str = "CURRENT";
 
 /// The file that is there while something that was removed may be in other files.
@@ -26,9 +27,9 @@ pub(crate) struct Current {
     pub(crate) has_files: bool,
 }
 
-/// What the folder says.
+/// State of the folder.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum CurrentFile {
     Nothing,
     Live(Current),
     Unreadable { reason: String },
@@ -72,20 +73,20 @@ impl Current {
     }
 }
 
-/// Reads what the folder says.
-pub(crate) fn read(dir: &Path) -> Found {
+/// Reads the state of the folder.
+pub(crate) fn read(dir: &Path) -> CurrentFile {
     match fs::read_to_string(dir.join(FILE)) {
         Ok(text) => match Current::parse(&text) {
-            Some(current) => Found::Live(current),
+            Some(current) => CurrentFile::Live(current),
             None => unreadable("its `CURRENT` file is damaged or of another version"),
         },
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Found::Nothing,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => CurrentFile::Nothing,
         Err(error) => unreadable(&format!("its `CURRENT` file cannot be read: {error}")),
     }
 }
 
-fn unreadable(reason: &str) -> Found {
-    Found::Unreadable {
+fn unreadable(reason: &str) -> CurrentFile {
+    CurrentFile::Unreadable {
         reason: reason.to_owned(),
     }
 }
@@ -98,9 +99,9 @@ pub(crate) fn write(dir: &Path, current: &Current) -> io::Result<()> {
     file.write_all(current.to_text().as_bytes())?;
     file.sync_all()?;
     fs::rename(&new, dir.join(FILE))?;
-    // It is done for every process from here on; a disk that cannot sync may only forget it in a power cut.
+    // From here on it is done for every process; a disk that cannot sync can lose it only in a power cut.
     if let Err(error) = fs::File::open(dir).and_then(|dir| dir.sync_all()) {
-        tracing::warn!(%error, "the index's folder cannot be synced");
+        tracing::warn!(%error, "cannot sync the index folder");
     }
     Ok(())
 }
@@ -147,7 +148,7 @@ pub(crate) fn generations(dir: &Path) -> io::Result<Vec<u64>> {
     Ok(generations)
 }
 
-/// How many bytes the files below a folder have; what goes away meanwhile counts nothing.
+/// Total bytes of the files below a folder; files that vanish in the meantime count nothing.
 pub(crate) fn bytes_below(dir: &Path) -> u64 {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let bytes = entries.map(|entry| match entry.metadata() {

@@ -1,4 +1,4 @@
-//! What a failure of the store means to the engine: try again, or rebuild.
+//! Failures of the store as errors for the engine: retry, or rebuild.
 //!
 //! Owns: that judgement, of panics too. Never: a retry.
 
@@ -44,7 +44,7 @@ fn means_damage(error: &lancedb::Error) -> bool {
     }
 }
 
-/// What the operating system said, where it is the cause.
+/// The kind of the operating system's error, if that is the cause.
 fn io_kind(error: &(dyn StdError + 'static)) -> Option<ErrorKind> {
     let mut cause = Some(error);
     while let Some(error) = cause {
@@ -56,7 +56,7 @@ fn io_kind(error: &(dyn StdError + 'static)) -> Option<ErrorKind> {
     None
 }
 
-/// What cannot be done with the index's own folder.
+/// A failure of the index's own folder.
 pub(crate) fn of_files(error: std::io::Error) -> IndexError {
     IndexError::Store(Box::new(error))
 }

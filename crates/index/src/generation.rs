@@ -23,7 +23,6 @@ use crate::current::{Current, bytes_below, generation_dir};
 use crate::errors::{caught, judge, of_files};
 use crate::rows::{self, KEY, OWNER, TERMS, VECTOR};
 use crate::summary::{self, DataFile, Summary};
-use crate::terms;
 
 const TABLE: &str = "rows";
 /// Decoded pages of the indexes; and footers of files, beside the list of files of every version that was written.
@@ -33,6 +32,8 @@ const METADATA_CACHE_BYTES: usize = 4 << 20;
 const FRAGMENT_ROWS: usize = 50_000;
 /// A larger fragment is rewritten once more than this share of its rows was removed, but when they must be erased.
 const REMOVED_MAX: f32 = 0.1;
+/// Maximum number of different terms of a query; more add nothing.
+const QUERY_TERMS_MAX: usize = 200;
 /// With more parts than that an index is merged into one.
 const INDEX_PARTS_MAX: u32 = 6;
 
@@ -58,7 +59,7 @@ impl Generation {
     /// A new empty table with indexes that cover nothing yet: they name the tokenizer for rows not indexed.
     pub(crate) async fn create(root: &Path, current: Current) -> Result<Self, IndexError> {
         let dir = generation_dir(root, current.generation);
-        // What a try left that died or failed.
+        // Remains of an attempt that failed.
         if dir.exists() {
             std::fs::remove_dir_all(&dir).map_err(of_files)?;
         }
@@ -71,7 +72,7 @@ impl Generation {
     pub(crate) async fn open(root: &Path, current: Current) -> Result<Self, IndexError> {
         let dir = generation_dir(root, current.generation);
         if !dir.is_dir() {
-            let reason = "its files are gone".to_owned();
+            let reason = "its files are missing".to_owned();
             return Err(IndexError::Unusable { reason });
         }
         let schema = rows::schema(current.embedder.dims);
@@ -107,13 +108,13 @@ impl Generation {
         }
     }
 
-    /// Waits for everyone who reads now; who comes later is not waited for and does not wait.
+    /// Waits for all present readers; later readers neither block it nor wait for it.
     pub(crate) async fn drain(&self) {
         let before = std::mem::take(&mut *self.readers.lock().expect("nothing panics under this lock"));
         drop(before.write().await);
     }
 
-    /// Does it, and remembers damage that it meets, so that `health` tells of it.
+    /// Does the work, and stores any damage that it finds, so that `health` reports it.
     async fn met<T>(&self, work: impl Future<Output = Result<T, IndexError>>) -> Result<T, IndexError> {
         let result = caught(work).await;
         if let Err(IndexError::Unusable { reason }) = &result {
@@ -144,8 +145,8 @@ impl Generation {
         self.met(self.tidy()).await
     }
 
-    /// Takes what was removed out of every file: each fragment with a removed row is rewritten, and the indexes are made anew,
-    /// because they keep the words of rows that are gone.
+    /// Purges removed rows from every file: each fragment with a removed row is rewritten, and the indexes are made
+    /// again, because they contain the words of removed rows.
     pub(crate) async fn erase(&self) -> Result<(), IndexError> {
         self.met(async {
             create_indexes(&self.table).await.map_err(judge)?;
@@ -192,7 +193,7 @@ impl Generation {
             files,
         };
         if let Err(error) = summary.write(&self.dir, &table_dir(&self.dir)) {
-            tracing::warn!(%error, "the index's summary cannot be written; the next start opens the table instead");
+            tracing::warn!(%error, "cannot write the index summary; the next start opens the table instead");
         }
         Ok(())
     }
@@ -340,11 +341,14 @@ impl Reading {
     }
 
     async fn by_words(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError> {
-        let Some(words) = terms::of_query(&query.text) else {
+        let mut terms = text::terms(&query.text);
+        let mut seen = BTreeSet::new();
+        terms.retain(|term| seen.len() < QUERY_TERMS_MAX && seen.insert(term.clone()));
+        if terms.is_empty() {
             return Ok(Vec::new());
-        };
+        }
         let generation = &self.generation;
-        let words = FullTextSearchQuery::new(words).with_column(TERMS.to_owned());
+        let words = FullTextSearchQuery::new(terms.join(" ")).with_column(TERMS.to_owned());
         let words = words.map_err(|error| judge(error.into()))?;
         let Some(limit) = self.limit(query).await? else {
             return Ok(Vec::new());
@@ -390,8 +394,8 @@ fn is_owner(scope: &Scope, owner: &Owner) -> DfExpr {
     col(OWNER).eq(lit(rows::owner_key(scope, owner)))
 }
 
-/// A condition that these rows meet and no others: values, never text, so any id is safe. The keys say it all; the
-/// owners are said too because the scalar index is on them.
+/// A condition for exactly these rows: values, never text, so any id is safe. The keys are enough; the owners are added
+/// because the scalar index is on them.
 fn any_of(keys: &[DocKey]) -> DfExpr {
     let owners: BTreeSet<String> = keys
         .iter()
@@ -427,9 +431,14 @@ async fn create_table(dir: &Path, schema: SchemaRef) -> lancedb::Result<Table> {
 
 /// Makes indexes that cover nothing yet, in the place of those that are there.
 async fn create_indexes(table: &Table) -> lancedb::Result<()> {
+    // The column holds terms: the store must not analyse them again.
     let words = FtsIndexBuilder::default()
-        .base_tokenizer("simple".to_owned())
-        .remove_stop_words(false);
+        .base_tokenizer("whitespace".to_owned())
+        .max_token_length(None)
+        .lower_case(false)
+        .stem(false)
+        .remove_stop_words(false)
+        .ascii_folding(false);
     for (column, index) in [
         (OWNER, Kind::BTree(BTreeIndexBuilder::default())),
         (TERMS, Kind::FTS(words)),

@@ -1,11 +1,11 @@
 //! The index port on LanceDB: rows with vectors and full text, in generations of files that can always be rebuilt.
 //!
-//! Owns: the table's columns, its words, its maintenance and the swap of generations; it alone names LanceDB and
-//! Arrow. Never: ranking (`recall`), the only copy of anything (the vault), or a decision to rebuild (`engine`).
+//! Owns: the table's columns, its maintenance and the swap of generations; it alone names LanceDB and Arrow. Never: ranking
+//! (`recall`), where words begin and end (`text`), the only copy of anything (the vault), or a decision to rebuild (`engine`).
 //!
 //! Reading order: [`store`] (the port), `stage` (rebuilding beside the live files), `generation` (one table and who
 //! reads it), `summary` (what it held, for those who need no more), `current` (which generation is live), `rows` (a row
-//! as columns), `record` (most of a row as one text), `terms` (a text as words), `errors`.
+//! as columns), `record` (most of a row as one text), `errors`.
 
 mod current;
 mod errors;
@@ -15,6 +15,5 @@ mod rows;
 mod stage;
 pub mod store;
 mod summary;
-mod terms;
 
 pub use store::LanceIndex;

@@ -51,7 +51,7 @@ pub(crate) fn write(doc: &Doc) -> String {
 
 /// The row again; none if these are not the bytes of one.
 pub(crate) fn read<'a>(text: &'a str, scope: &Scope, owner: &Owner, seen: &mut Seen<'a>) -> Option<Doc> {
-    let mut from = Reader(text);
+    let mut from = RecordReader(text);
     let id: DocId = from.text()?.into();
     let doc = Doc {
         kind: DocKind::parse(from.text()?)?,
@@ -64,8 +64,8 @@ pub(crate) fn read<'a>(text: &'a str, scope: &Scope, owner: &Owner, seen: &mut S
         })?,
         seq: from.number()?,
         time: from.time()?,
-        valid_from: from.option(Reader::time)?,
-        valid_until: from.option(Reader::time)?,
+        valid_from: from.option(RecordReader::time)?,
+        valid_until: from.option(RecordReader::time)?,
         supersedes: from.texts(|id| Some(EntryId::new(id)))?,
         origin: Origin::parse(from.text()?)?,
         role: from.option(|from| Role::parse(from.text()?))?,
@@ -75,7 +75,7 @@ pub(crate) fn read<'a>(text: &'a str, scope: &Scope, owner: &Owner, seen: &mut S
             .option(|from| from.texts(|source| Some(MessageId::new(source))))?
             .unwrap_or_else(|| vec![MessageId::new(id.clone())]),
         labels: from.texts(|label| Some(label.to_owned()))?,
-        confidence_percent: from.option(Reader::number)?,
+        confidence_percent: from.option(RecordReader::number)?,
         path: seen.path(from.text()?),
         subject: from.text()?.to_owned(),
         summary: from.text()?.to_owned(),
@@ -120,9 +120,9 @@ impl Writer {
     }
 }
 
-struct Reader<'a>(&'a str);
+struct RecordReader<'a>(&'a str);
 
-impl<'a> Reader<'a> {
+impl<'a> RecordReader<'a> {
     fn number<T: FromStr>(&mut self) -> Option<T> {
         let (number, rest) = self.0.split_once(';')?;
         self.0 = rest;
@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
 
     fn texts<T>(&mut self, mut item: impl FnMut(&'a str) -> Option<T>) -> Option<Vec<T>> {
         let count: usize = self.number()?;
-        // No more room than there are bytes, whatever the number says.
+        // Never reserves more items than there are bytes, even if the number is damaged.
         let mut items = Vec::with_capacity(count.min(self.0.len()));
         for _ in 0..count {
             items.push(item(self.text()?)?);

@@ -13,13 +13,13 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use model::{Doc, DocKey, Name, Owner, OwnerKind, Scope, SessionId, Vector};
 use ports::IndexError;
 
-use crate::{record, terms};
+use crate::record;
 
 /// Scope and owner in one text; it has the scalar index.
 pub(crate) const OWNER: &str = "owner";
 /// Owner and id in one text, so that rows of many owners are found by one list of values.
 pub(crate) const KEY: &str = "key";
-/// The words of subject, summary and text; it has the full-text index.
+/// The terms of subject, summary and text, with spaces between them; it has the full-text index.
 pub(crate) const TERMS: &str = "terms";
 /// Everything else in one: a column costs every commit a file's header and every read a page, however little it holds.
 const RECORD: &str = "record";
@@ -65,13 +65,14 @@ pub(crate) fn schema(dims: usize) -> SchemaRef {
 pub(crate) fn to_batch(docs: &[Doc], schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
     let owners = docs.iter().map(|doc| owner_key(&doc.key.scope, &doc.key.owner));
     let keys = docs.iter().map(|doc| row_key(&doc.key));
-    let words = docs
-        .iter()
-        .map(|doc| terms::of_row(&[&doc.subject, &doc.summary, &doc.text]));
+    let terms = docs.iter().map(|doc| {
+        let fields = [&doc.subject, &doc.summary, &doc.text];
+        fields.map(|field| text::terms(field).join(" ")).join(" ")
+    });
     let columns: Vec<ArrayRef> = vec![
         Arc::new(StringArray::from_iter_values(owners)),
         Arc::new(StringArray::from_iter_values(keys)),
-        Arc::new(LargeStringArray::from_iter_values(words)),
+        Arc::new(LargeStringArray::from_iter_values(terms)),
         Arc::new(LargeStringArray::from_iter_values(docs.iter().map(record::write))),
         vectors(docs, schema),
     ];
@@ -128,7 +129,7 @@ pub(crate) fn from_batch(
     Ok(())
 }
 
-/// What many rows have in common is in memory once.
+/// Values that many rows share, kept in memory once.
 #[derive(Default)]
 pub(crate) struct Seen<'a> {
     sessions: HashMap<&'a str, SessionId>,

@@ -89,7 +89,7 @@ impl Drop for Stage {
         let Some(staged) = &self.staged else { return };
         let dir = current::generation_dir(&self.shared.dir, staged.current.generation);
         if let Err(error) = fs::remove_dir_all(&dir) {
-            tracing::warn!(%error, "an unpublished index generation stays until the next start");
+            tracing::warn!(%error, "cannot remove an unpublished index generation; the next start removes it");
         }
     }
 }

@@ -13,7 +13,7 @@ use model::{Doc, DocKey, EmbedderId, Owner, Scope};
 use ports::{CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance};
 use tokio::sync::{Mutex, RwLock};
 
-use crate::current::{self, Current, Found};
+use crate::current::{self, Current, CurrentFile};
 use crate::errors::of_files;
 use crate::generation::{Generation, Reading, table_dir};
 use crate::stage::Stage;
@@ -29,7 +29,7 @@ pub struct LanceIndex {
 pub(crate) struct Shared {
     pub(crate) dir: PathBuf,
     pub(crate) state: RwLock<State>,
-    /// Held by whoever changes the live table or swaps it.
+    /// Held while the live table is changed or swapped.
     pub(crate) writing: Mutex<()>,
     newest: AtomicU64,
 }
@@ -77,10 +77,10 @@ impl LanceIndex {
         let dir = std::path::absolute(dir).map_err(of_files)?;
         let generations = current::generations(&dir).map_err(of_files)?;
         let live = match current::read(&dir) {
-            Found::Nothing => Live::Fresh,
-            Found::Live(current) if current.has_files => Live::Closed(current),
-            Found::Live(current) => Live::Empty(current),
-            Found::Unreadable { reason } => Live::Broken(reason),
+            CurrentFile::Nothing => Live::Fresh,
+            CurrentFile::Live(current) if current.has_files => Live::Closed(current),
+            CurrentFile::Live(current) => Live::Empty(current),
+            CurrentFile::Unreadable { reason } => Live::Broken(reason),
         };
         let number = live.generation();
         let kept = number.filter(|_| matches!(live, Live::Closed(_)));
@@ -106,12 +106,12 @@ impl Shared {
         self.newest.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Removes generations; what cannot be removed is tried again at the next start.
+    /// Removes generations; a failed removal is retried at the next start.
     pub(crate) fn remove_generations(&self, unwanted: impl Fn(u64) -> bool) {
         let generations = current::generations(&self.dir).unwrap_or_default();
         for generation in generations.into_iter().filter(|generation| unwanted(*generation)) {
             if let Err(error) = fs::remove_dir_all(current::generation_dir(&self.dir, generation)) {
-                tracing::warn!(generation, %error, "an old index generation cannot be removed");
+                tracing::warn!(generation, %error, "cannot remove an old index generation");
             }
         }
     }
@@ -145,7 +145,7 @@ impl Shared {
         }
     }
 
-    /// A generation that nobody opened yet and what it holds, if that is known without opening it.
+    /// A generation that is not open yet, with its summary, if that is known without opening it.
     async fn closed(&self) -> Option<(Current, Summary)> {
         let Live::Closed(current) = &self.state.read().await.live else {
             return None;
@@ -155,7 +155,7 @@ impl Shared {
         Some((current.clone(), summary))
     }
 
-    /// What can be said of the files for vectors of that model.
+    /// Health of the files for vectors of that model.
     async fn check(&self, embedder: &EmbedderId) -> Result<IndexHealth, IndexError> {
         let current = match self.closed().await {
             Some((current, summary)) => {
@@ -224,7 +224,7 @@ impl Shared {
         }
         let mut state = self.state.write().await;
         let (generation, complete) = match &state.live {
-            // What is written to an index that was built of nothing is all there is.
+            // An index without earlier data is complete after its first write.
             Live::Empty(current) => (current.generation, current.complete),
             _ => (self.next_generation(), false),
         };

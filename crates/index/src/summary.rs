@@ -1,7 +1,7 @@
-//! What a table held when it was last maintained, in a small file beside it.
+//! Summary of a table at its last maintenance, in a small file beside it.
 //!
-//! Owns: telling without LanceDB what an index holds that nobody has asked yet, and whether its data files are whole.
-//! Never: being believed once the table was written again.
+//! Owns: the size of an unopened index without LanceDB, and whether its data files are complete. Never: valid after a
+//! later write to the table.
 
 use std::fs;
 use std::io;
@@ -30,7 +30,7 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// What the file beside a table says, if the version that it tells of is still the newest.
+    /// The summary beside a table, if it is of the table's newest version.
     pub(crate) fn read(dir: &Path, table: &Path) -> Option<Self> {
         let text = fs::read_to_string(dir.join(FILE)).ok()?;
         let (summary, manifest_bytes) = Self::parse(&text)?;

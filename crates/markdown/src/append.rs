@@ -1,4 +1,4 @@
-//! What an append writes to a file that is there, and what of a crashed append it takes back first.
+//! Plans an append to an existing file, and the removal of a crashed one before it.
 //!
 //! Owns: where a file ends well, and which of its last bytes are ours to take back. Never: writing.
 
@@ -11,19 +11,19 @@ use crate::lines::END;
 use crate::parse::Parsed;
 use crate::render::render;
 
-/// What to take off a file's end.
+/// The end of a file to remove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cut {
+pub struct TailCut {
     /// The length that stays, in bytes.
     pub at: usize,
     /// Whether everything after it is written again in the same breath; if not, it is worth keeping elsewhere.
     pub is_rewritten: bool,
 }
 
-/// What an append does.
+/// Plan of an append.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
-    pub cut: Option<Cut>,
+    pub cut: Option<TailCut>,
     /// The bytes to append after the cut; empty when the file holds every entry.
     pub text: String,
 }
@@ -65,22 +65,22 @@ fn plan_skill(
     }
 }
 
-fn cut(bytes: &[u8], parsed: &Parsed, rendered: &[String]) -> Option<Cut> {
+fn cut(bytes: &[u8], parsed: &Parsed, rendered: &[String]) -> Option<TailCut> {
     let last_line = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |n| n + 1);
     for at in [parsed.tail, last_line] {
         let tail = &bytes[at..];
         if !tail.is_empty() && rendered.iter().any(|text| text.as_bytes().starts_with(tail)) {
             let is_rewritten = true;
-            return Some(Cut { at, is_rewritten });
+            return Some(TailCut { at, is_rewritten });
         }
     }
-    parsed.torn.map(|at| Cut {
+    parsed.torn.map(|at| TailCut {
         at,
         is_rewritten: false,
     })
 }
 
-/// What stands between the end of a file and an entry appended to it: enough for one blank line.
+/// Text between the end of a file and an appended entry: enough for one blank line.
 fn separator(end: &[u8]) -> &'static str {
     let has_blank = end.ends_with(b"\n\n") || end.ends_with(b"\n\r\n");
     match () {

@@ -1,6 +1,6 @@
 //! A block as an entry.
 //!
-//! Owns: what each key and section means, and the words of what is wrong. Never: where a block starts and ends.
+//! Owns: the meaning of each key and section, and the texts of problems. Never: the borders of a block.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ use crate::place::Place;
 
 /// One entry's part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
+pub struct EntryBlock {
     pub id: EntryId,
     /// From the heading to the end mark, in bytes; without an end mark, to the last line that is not blank.
     pub span: Range<usize>,
@@ -43,7 +43,7 @@ pub(crate) struct Raw<'a, 'l> {
     pub has_nul: bool,
 }
 
-/// Reads a block, or says what is wrong with it; gives its entry and the lines of keys that mean nothing here.
+/// Reads a block into an entry and the lines of unknown keys, or returns its problem.
 pub(crate) fn read(
     raw: &Raw<'_, '_>,
     id: &EntryId,
@@ -53,7 +53,7 @@ pub(crate) fn read(
 ) -> Result<(Entry, Vec<String>), Problem> {
     let line = raw.heading.number;
     if raw.has_nul || raw.is_invalid {
-        let reason = "the entry holds bytes that no text has: the disk or another program damaged it";
+        let reason = "the entry contains bytes that are not text: the disk or another program damaged it";
         return Err(problem(line, reason));
     }
     let (known, rest) = keys::split(raw.body, &keys::OF_ENTRY);
@@ -213,7 +213,7 @@ impl<'a> Values<'a> {
             key.name != keys::REPEATED && keys[..n].iter().any(|earlier| earlier.name == key.name)
         };
         match keys.iter().enumerate().find(|(n, key)| is_twice((*n, key))) {
-            Some((_, key)) => Err(problem(key.line, format!("`{}` is there twice", key.name))),
+            Some((_, key)) => Err(problem(key.line, format!("`{}` appears twice", key.name))),
             None => Ok(Self { keys, zone }),
         }
     }
@@ -240,7 +240,7 @@ impl<'a> Values<'a> {
             Some(value) => Ok(Some(value)),
             None => Err(problem(
                 key.line,
-                format!("`{text}` is no value for `{name}`: use {expected}"),
+                format!("`{text}` is not a value for `{name}`: use {expected}"),
             )),
         }
     }

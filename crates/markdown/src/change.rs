@@ -1,6 +1,6 @@
 //! Edits in place.
 //!
-//! Owns: which bytes an edit takes out and puts in; every other byte stays. Never: writing.
+//! Owns: which bytes an edit removes and puts in; every other byte stays. Never: writing.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,15 +1,16 @@
 //! A number that changes when anything of an entry changes.
 //!
-//! Owns: FNV-1a over every field, each with its length before it. Never: protection against a forger.
+//! Owns: the order of the fields, and that each has its length before it. Never: protection against a forger.
 //! The number is stored, so a change here makes every file look edited once.
 
 use std::borrow::Cow;
 
 use model::{Content, Entry, Message, OwnerKind, Scope, Timestamp};
+use text::Fnv;
 
 /// The digest of an entry, the same in every process and every zone, before it is written and after it is read.
 pub fn digest(entry: &Entry) -> u64 {
-    let mut hash = Fnv::default();
+    let mut hash = Fields::default();
     hash.text(entry.id.as_str());
     hash.text(entry.kind.as_str());
     hash.scope(&entry.scope);
@@ -30,7 +31,7 @@ pub fn digest(entry: &Entry) -> u64 {
     hash.maybe(entry.parent.as_ref().map(|parent| parent.id.as_str()));
     hash.list(entry.sources.iter().map(model::MessageId::as_str));
     hash.list(entry.senders.iter().map(model::SenderId::as_str));
-    // What earlier versions did not have changes no digest of theirs where it is empty.
+    // Fields that earlier versions did not have change no earlier digest while they are empty.
     if !entry.labels.is_empty() || entry.confidence_percent.is_some() {
         hash.list(entry.labels.iter().map(String::as_str));
         hash.number(entry.confidence_percent.map_or(u64::MAX, u64::from));
@@ -42,10 +43,10 @@ pub fn digest(entry: &Entry) -> u64 {
     for turn in &entry.turns {
         hash.turn(turn);
     }
-    hash.0
+    hash.0.value()
 }
 
-/// What a file tells of a message's content.
+/// The text of a message's content in a file.
 pub(crate) fn text_of(message: &Message) -> Cow<'_, str> {
     match &message.content {
         Content::Text(text) => text.into(),
@@ -53,30 +54,17 @@ pub(crate) fn text_of(message: &Message) -> Cow<'_, str> {
     }
 }
 
-/// FNV-1a, 64 bits.
-#[derive(Debug)]
-pub(crate) struct Fnv(pub(crate) u64);
+/// The fields of an entry, hashed one after the other.
+#[derive(Default)]
+struct Fields(Fnv);
 
-impl Default for Fnv {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Fnv {
-    fn bytes(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
+impl Fields {
+    fn number(&mut self, number: u64) {
+        self.0.number(number);
     }
 
-    pub(crate) fn number(&mut self, number: u64) {
-        self.bytes(&number.to_le_bytes());
-    }
-
-    pub(crate) fn text(&mut self, text: &str) {
-        self.number(text.len() as u64);
-        self.bytes(text.as_bytes());
+    fn text(&mut self, text: &str) {
+        self.0.text(text);
     }
 
     fn maybe(&mut self, text: Option<&str>) {
@@ -86,7 +74,7 @@ impl Fnv {
 
     fn time(&mut self, at: Option<Timestamp>) {
         self.number(u64::from(at.is_some()));
-        self.bytes(&at.unwrap_or_default().millis().to_le_bytes());
+        self.0.bytes(&at.unwrap_or_default().millis().to_le_bytes());
     }
 
     fn list<'a>(&mut self, texts: impl ExactSizeIterator<Item = &'a str>) {

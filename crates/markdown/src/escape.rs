@@ -1,7 +1,7 @@
-//! Any text as lines of a text file: what is escaped, and how it comes back.
+//! Any text as lines of a text file, and back.
 //!
-//! Owns: the two escapes. `\u{…}` stands for one character anywhere; a backslash at the start of a line takes the
-//! meaning away from what follows it. Never: knowing where in a file a text stands.
+//! Owns: the two escapes. `\u{…}` is one character, anywhere; a backslash at the start of a line makes the rest plain
+//! text. Never: the place of a text in a file.
 //!
 //! Ordinary prose is left as it is: a backslash means something only before `u{` and before a marker at the start
 //! of a line, so that Windows paths, LaTeX and regular expressions need no escape.
@@ -68,7 +68,7 @@ pub fn value(text: &str) -> String {
     value_without(text, |_| false)
 }
 
-/// As [`value`], with more characters escaped: those that end the value where it stands.
+/// As [`value`], with more characters escaped: those that would end the value.
 pub fn value_without(text: &str, ends: impl Fn(char) -> bool) -> String {
     let inner = text.trim_matches(is_space);
     if inner.is_empty() && text.is_empty() {

@@ -27,7 +27,7 @@ pub enum Broken {
 }
 
 impl Broken {
-    /// Whether what stands in the file may mean something that this program does not know.
+    /// Whether the file may contain something that this program does not understand.
     pub fn forbids_writing(&self) -> bool {
         matches!(self, Self::Version(_))
     }
@@ -38,13 +38,13 @@ impl std::fmt::Display for Broken {
         match self {
             Self::Version(found) => write!(
                 f,
-                "the front matter says `quipu: {found}`, and this program reads {VERSION_OLDEST} to {VERSION}"
+                "the front matter has `quipu: {found}`; this program reads versions {VERSION_OLDEST} to {VERSION}"
             ),
             Self::NoFront => write!(
                 f,
                 "a skill's file begins with `name` and `description` between two lines `---`"
             ),
-            Self::Taken => write!(f, "it holds another skill"),
+            Self::Taken => write!(f, "it contains another skill"),
             Self::Unclosed => write!(
                 f,
                 "the front matter that starts in line 1 has no line `---` at its end"

@@ -26,7 +26,7 @@ pub const OF_ENTRY: [&str; 12] = [
 /// A turn's keys, in the order they are written.
 pub const OF_TURN: [&str; 6] = ["sender", "app", "project", "session", "call", "answers"];
 
-/// The one key that may stand more than once.
+/// The one key that can occur more than once.
 pub const REPEATED: &str = "call";
 
 /// A key that a list of keys holds.
@@ -38,7 +38,7 @@ pub struct Key<'a> {
     pub value: &'a str,
 }
 
-/// What stands between a heading and its text.
+/// Keys between a heading and its text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Keys<'a> {
     pub known: Vec<Key<'a>>,
@@ -98,12 +98,12 @@ pub fn list<'a>(items: impl Iterator<Item = &'a str>) -> String {
     items.join(", ")
 }
 
-/// The ids of a list; what is empty between two commas is left out.
+/// The ids of a list, without empty ones between two commas.
 pub fn read_list(text: &str) -> impl Iterator<Item = String> {
     text.split(',').filter(|item| !is_blank(item)).map(read_value)
 }
 
-/// An id as it stands between `{#` and `}`.
+/// An id as written between `{#` and `}`.
 pub fn id(text: &str) -> String {
     value_without(text, |c| matches!(c, ' ' | '{' | '}' | '\t'))
 }

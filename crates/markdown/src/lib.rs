@@ -1,7 +1,7 @@
 //! Memory as Markdown: text to entries and back, lossless, and never failing on what a file contains.
 //!
-//! Owns: format version 1 as `docs/format.md` tells it: places, front matter, entries, escapes, torn tails.
-//! Never: I/O, a clock, or rewriting what a person wrote.
+//! Owns: format version 1 as defined in `docs/format.md`: places, front matter, entries, escapes, torn tails. Never:
+//! I/O, a clock, or rewriting a person's text.
 //!
 //! Reading order: [`place`] (which file holds what), [`escape`] (any text as lines of a text file), [`keys`] (the
 //! inline keys), [`render()`] (an entry as text), [`lines`] and [`front`] (what a line is, how a file begins),
@@ -25,8 +25,8 @@ mod skill;
 #[cfg(test)]
 mod tests;
 
-pub use append::{Cut, Plan, ends_cleanly, plan};
-pub use block::Block;
+pub use append::{Plan, TailCut, ends_cleanly, plan};
+pub use block::EntryBlock;
 pub use change::{Change, change, extended, is_bare};
 pub use digest::digest;
 pub use front::Broken;

@@ -1,10 +1,10 @@
-//! What a line of a file is: heading, turn, end mark, blank.
+//! Kind of a line: heading, turn, end mark, blank.
 //!
-//! Owns: the markers, each recognised only at the start of a line. Never: what they mean together.
+//! Owns: the markers, each recognised only at the start of a line. Never: their meaning together.
 
 use crate::escape::is_space;
 
-/// The last line of every entry that Quipu writes; what lacks it at the end of a file was cut off by a crash.
+/// The last line of every entry that Quipu writes; a crash cut off an entry at the end of a file without it.
 pub const END: &str = "<!-- end -->";
 
 /// One line of a file.
@@ -22,7 +22,7 @@ pub struct Line<'a> {
     pub ended: bool,
 }
 
-/// What some editors put at the beginning of a file, and means nothing.
+/// Mark that some editors put at the beginning of a file; it has no meaning.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// A file's lines. A byte order mark belongs to none of them.
@@ -75,7 +75,7 @@ pub fn heading(line: &str) -> Option<(&str, Option<&str>)> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TurnHeading<'a> {
     pub speaker: &'a str,
-    /// What stands between the parentheses.
+    /// Text between the parentheses.
     pub said: &'a str,
     pub id: &'a str,
 }
@@ -106,7 +106,7 @@ fn split_id(text: &str) -> Option<(&str, &str)> {
     (is_own_word && is_id(id)).then(|| (before.trim_end_matches(is_space), id))
 }
 
-/// Whether a text can stand between `{#` and `}`: no white space and no brace but those of escapes.
+/// Whether a text can be between `{#` and `}`: no white space and no braces except those of escapes.
 fn is_id(text: &str) -> bool {
     let mut pieces = text.split("\\u{");
     let is_plain = |piece: &str| !piece.contains([' ', '\t', '{', '}']);

@@ -1,15 +1,15 @@
 //! A file as blocks, one for each heading, and what in it is none.
 //!
-//! Owns: where entries start and end, whose id comes first, what a crash left. Never: failing; whatever cannot be
-//! read is a [`Problem`] with its line, and hides nothing that follows.
+//! Owns: the borders of entries, which of two equal ids counts, the remains of a crash. Never: failing; unreadable text
+//! becomes a [`Problem`] with its line, and hides nothing after it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Date, Entry, EntryId, EntryKind, Zone};
+use text::Fnv;
 
-use crate::block::{self, Block, Raw};
-use crate::digest::Fnv;
+use crate::block::{self, EntryBlock, Raw};
 use crate::escape::{is_space, read_chars};
 use crate::front::{Broken, Front};
 use crate::keys;
@@ -31,7 +31,7 @@ pub struct Parsed {
     /// Why the file as a whole is quarantined; then the blocks are what could still be read.
     pub broken: Option<Broken>,
     /// In the order of the file, without a torn one.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<EntryBlock>,
     /// In the order of lines.
     pub problems: Vec<Problem>,
     /// Where an unfinished entry starts, in bytes, as a crash in the middle of an append leaves it at the end.
@@ -46,7 +46,7 @@ impl Parsed {
         self.broken.as_ref().filter(|broken| broken.forbids_writing())
     }
 
-    /// The ids that an append finds taken: those of entries, and of what a person made unreadable.
+    /// The ids in use: those of entries, and of entries that a person made unreadable.
     pub fn ids(&self) -> BTreeSet<&EntryId> {
         self.blocks
             .iter()
@@ -78,7 +78,7 @@ pub fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
     if let Some(last) = raws.last().filter(|raw| !raw.is_ended) {
         parsed.tail = last.heading.start;
     }
-    let mut reader = Reader {
+    let mut reader = BlockReader {
         place,
         zone,
         date: place.date.or(front.date),
@@ -97,7 +97,7 @@ pub fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
         parsed.torn = Some(torn);
         parsed.note(
             raw.heading.number,
-            "an entry was not written to its end: it is written again, or remove it",
+            "an entry is incomplete: Quipu writes it again, or you remove it",
         );
     }
     read_strays(&mut parsed, &strays, raws.last());
@@ -118,7 +118,7 @@ impl Parsed {
     }
 }
 
-/// The bytes as text of the same length, and where bytes are that no text has; `?` stands in for each of those.
+/// The bytes as text of the same length, with `?` for each invalid byte, and the places of these.
 pub(crate) fn as_text(bytes: &[u8]) -> (Cow<'_, str>, Vec<usize>) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return (text.into(), Vec::new());
@@ -183,7 +183,7 @@ fn is_torn(last: &Raw<'_, '_>) -> bool {
     !last.is_ended && (last.id.is_some() || last.has_nul || !last.heading.ended)
 }
 
-/// Text outside of entries: a file's title is fine, what a crash leaves is torn, the rest is reported.
+/// Text outside of entries: a file's title is fine, the remains of a crash are torn, the rest is reported.
 fn read_strays(parsed: &mut Parsed, strays: &[Line<'_>], last: Option<&Raw<'_, '_>>) {
     let end = last.map_or(0, |raw| raw.span.end);
     let is_text = |line: &&Line<'_>| !is_blank(line.text) && !line.text.starts_with("# ");
@@ -205,8 +205,8 @@ fn read_strays(parsed: &mut Parsed, strays: &[Line<'_>], last: Option<&Raw<'_, '
     }
 }
 
-/// What a line says that a person wrote without a heading: "- I like tea", "I like tea". None for titles, markup and what
-/// goes on from another line.
+/// The fact in a line that a person wrote without a heading: "- I like tea", "I like tea". None for titles, markup and
+/// continued lines.
 fn fact_of(line: &str) -> Option<&str> {
     if keys::item(line).is_some_and(|(name, _)| keys::OF_ENTRY.contains(&name)) {
         return None;
@@ -227,17 +227,17 @@ fn is_word(mark: &str) -> bool {
 }
 
 /// Reads the blocks of one file, one after the other.
-struct Reader<'a> {
+struct BlockReader<'a> {
     place: &'a Place,
     zone: &'a Zone,
     date: Option<Date>,
     seen: BTreeSet<EntryId>,
-    /// How many headings without an id said the same so far.
+    /// Number of equal headings without an id so far.
     equals: BTreeMap<String, u64>,
     parsed: Parsed,
 }
 
-impl Reader<'_> {
+impl BlockReader<'_> {
     fn read(&mut self, raw: &Raw<'_, '_>) {
         let id = match raw.id {
             Some(id) => EntryId::new(read_chars(id)),
@@ -248,7 +248,7 @@ impl Reader<'_> {
             Ok(_) if !self.seen.insert(id.clone()) => Err(Problem {
                 line: raw.heading.number,
                 reason: format!(
-                    "an earlier entry has the id `{id}` already: remove `{{#…}}` from this heading"
+                    "an earlier entry already has the id `{id}`: remove `{{#…}}` from this heading"
                 ),
             }),
             read => read,
@@ -260,7 +260,7 @@ impl Reader<'_> {
                 (None, Vec::new())
             }
         };
-        self.parsed.blocks.push(Block {
+        self.parsed.blocks.push(EntryBlock {
             id,
             span: raw.span.clone(),
             entry,
@@ -269,10 +269,10 @@ impl Reader<'_> {
         });
     }
 
-    /// Reads each line of facts that stands outside of entries as a fact; gives what is none.
+    /// Reads each line outside of entries, in a file of facts, as a fact; returns the other lines.
     fn read_lines<'a>(&mut self, strays: Vec<Line<'a>>) -> Vec<Line<'a>> {
         let is_quarantined = self.parsed.broken.is_some();
-        // What the disk lost part of is no person's list.
+        // Damaged text is not a person's list.
         let is_damaged = strays
             .iter()
             .any(|line| line.text.contains('\0') || line.text == "#");
@@ -295,7 +295,7 @@ impl Reader<'_> {
                 has_nul: false,
             };
             match block::read(&raw, &id, self.place, self.date, self.zone) {
-                Ok((entry, others)) => self.parsed.blocks.push(Block {
+                Ok((entry, others)) => self.parsed.blocks.push(EntryBlock {
                     id,
                     span: raw.span,
                     entry: Some(Entry {
@@ -320,6 +320,6 @@ impl Reader<'_> {
         hash.text(&self.place.file);
         hash.text(subject);
         hash.number(*equals);
-        EntryId::new(format!("{}_hand_{:016x}", self.place.kind.prefix(), hash.0))
+        EntryId::new(format!("{}_hand_{:016x}", self.place.kind.prefix(), hash.value()))
     }
 }

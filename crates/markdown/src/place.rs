@@ -3,7 +3,8 @@
 //! Owns: `<app>/<project>/users/<name>/episodes/<date>.md`, its like for other owners and kinds, and names as folders. Never: a
 //! file's content.
 //!
-//! The path alone says whose a file's entries are, so that a file moved to another folder is that owner's.
+//! The path alone decides the owner of a file's entries, so a file moved to another folder belongs to that folder's
+//! owner.
 
 use std::fmt::Write as _;
 
@@ -12,7 +13,7 @@ use model::{Date, Entry, EntryKind, Name, Owner, OwnerKind, Scope, Timestamp, Zo
 /// The name of every skill's file.
 const SKILL: &str = "SKILL.md";
 
-/// What a path says about the file there.
+/// Properties of a file that follow from its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     pub scope: Scope,
@@ -38,7 +39,7 @@ pub enum NoPlace {
 impl std::fmt::Display for NoPlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Foreign => write!(f, "this is no memory file"),
+            Self::Foreign => write!(f, "this is not a memory file"),
             Self::Misnamed { folder, expected } => {
                 write!(
                     f,
@@ -65,7 +66,7 @@ pub fn path_of(entry: &Entry, zone: &Zone) -> String {
     format!("{scope}/{project}/{owners}/{owner}/{kind}/{file}.md")
 }
 
-/// A text as a file's name: small letters, digits and what stands between them, at most 64 characters.
+/// A text as a file's name: small letters and digits, separated, at most 64 characters.
 fn plain(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars().flat_map(char::to_lowercase) {
@@ -112,7 +113,7 @@ fn kinds(kind: EntryKind) -> &'static str {
 }
 
 impl Place {
-    /// What a path, relative to the vault, says about the file there.
+    /// Reads the properties from a path relative to the vault.
     pub fn of(path: &str) -> Result<Self, NoPlace> {
         let mut parts = path.splitn(6, '/');
         let mut next = || parts.next().ok_or(NoPlace::Foreign);
@@ -129,7 +130,7 @@ impl Place {
             .find(|&each| kinds(each) == kind)
             .ok_or(NoPlace::Foreign)?;
         let stem = file.strip_suffix(".md").ok_or(NoPlace::Foreign)?;
-        // What stands beside a skill is the skill's, and no memory.
+        // Other files in a skill's folder belong to the skill and are not memory.
         let is_other = kind == EntryKind::Skill && file.rsplit('/').next() != Some(SKILL);
         if is_other || !file.split('/').all(is_plain) {
             return Err(NoPlace::Foreign);
@@ -164,8 +165,8 @@ fn is_plain(part: &str) -> bool {
 
 /// A name as a folder: itself, but for what a file system would not keep apart or keep at all.
 ///
-/// Capitals are told twice, so that `Alice` and `alice` stay two owners where a file system sees no difference: by
-/// themselves, and after `=` as a hexadecimal number whose lowest bit stands for the first character.
+/// Capitals are written twice, so that `Alice` and `alice` stay two owners on a file system that ignores case: as
+/// themselves, and after `=` as a hexadecimal number whose lowest bit is the first character.
 pub fn folder(name: &Name) -> String {
     let name = name.as_str();
     let mut out = String::with_capacity(name.len() + 8);
@@ -198,7 +199,7 @@ fn is_device(name: &str) -> bool {
     matches!(stem.as_str(), "con" | "prn" | "aux" | "nul") || is_port("com") || is_port("lpt")
 }
 
-/// The name that a folder stands for; only the one folder that [`folder`] gives is taken for it.
+/// The name of a folder; accepts only the folder that [`folder`] returns.
 fn name(part: &str) -> Result<Name, NoPlace> {
     if part.starts_with('.') {
         return Err(NoPlace::Foreign);

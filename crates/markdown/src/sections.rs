@@ -1,13 +1,14 @@
-//! Files as sections, one for each heading: what changed between two states, told in a line, and three states merged.
+//! Files as sections, one for each heading: a summary line of the changes between two states, and a merge of three
+//! states.
 //!
-//! Owns: the headline of a change, and merging by entry where a merge by line sees neighbours as a conflict.
-//! Never: reading a section as an entry; what cannot be read changes and merges like the rest.
+//! Owns: the headline of a change, and merging by entry, where a merge by line would see neighbours as a conflict.
+//! Never: reading a section as an entry; unreadable sections change and merge like the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::lines::{heading, is_blank, lines};
 
-/// An id, or the heading itself where there is none, and how many equal ones stand before; the text before the first
+/// An id, or the heading itself if there is none, and the number of equal ones before it; the text before the first
 /// heading has the empty key.
 type Key<'a> = (&'a str, usize);
 
@@ -62,8 +63,8 @@ impl Counts {
     }
 }
 
-/// What changed in some files, each given by its path in the vault, in one line:
-/// `facts of alice: 2 entries added, 1 changed`.
+/// One line that summarises the changes of some files, each given by its path in the vault: `facts of alice: 2 entries
+/// added, 1 changed`.
 pub fn headline(files: &[(&str, Counts)]) -> String {
     let mut sum = Counts::default();
     for (_, counts) in files {
@@ -103,7 +104,7 @@ pub fn headline(files: &[(&str, Counts)]) -> String {
     line.replace(char::is_control, "?")
 }
 
-/// Whose files these are, and what they hold where that is one thing.
+/// The owner of these files, and their kind if they have only one.
 fn whose(files: &[(&str, Counts)]) -> String {
     let parts = |path: &str| {
         let mut parts = path.splitn(5, '/');
@@ -122,7 +123,7 @@ fn whose(files: &[(&str, Counts)]) -> String {
                 _ => "memory",
             };
             match owners.first() {
-                // What follows `=` tells capitals once more.
+                // The part after `=` repeats the capitals.
                 Some([.., owner]) if owners.len() == 1 => {
                     format!("{kind} of {}", owner.split('=').next().unwrap_or(owner))
                 }
@@ -134,16 +135,16 @@ fn whose(files: &[(&str, Counts)]) -> String {
     }
 }
 
-/// What a file's state `base` becomes when some entries alone are brought over from `now`, as they stand there; none where
-/// they cannot be told from other changes. Without a base, what stands before the first entry is brought too.
+/// The state `base` of a file with some entries taken from `now`; none if these cannot be separated from other changes.
+/// Without a base, the text before the first entry is taken too.
 pub fn with_entries(base: Option<&str>, now: &str, is_brought: impl Fn(&str) -> bool) -> Option<String> {
     let others = sections(now).into_iter().filter(|((id, _), _)| !is_brought(id));
     let others: String = others.map(|(_, text)| text).collect();
     merge(&others, now, base)
 }
 
-/// What `ours` becomes when what changed from `base` to `theirs` is done to it as well, entry by entry; none where both
-/// changed the same entry. Where `theirs` is no file at all, what stands before the first entry stays.
+/// `ours` with the changes from `base` to `theirs`, entry by entry; none if both changed the same entry. If `theirs` is
+/// no file, the text before the first entry stays.
 pub fn merge(base: &str, ours: &str, theirs: Option<&str>) -> Option<String> {
     let [base, ours] = [base, ours].map(sections);
     let theirs = theirs.map_or_else(|| base[..1].to_vec(), sections);

@@ -1,16 +1,16 @@
 //! A skill's file: front matter that every agent reads, and a body of plain Markdown.
 //!
-//! Owns: `SKILL.md` as one entry, and which of its keys are a person's. Never: deciding what a skill may do, or
-//! escaping more of a body than an editor would lose: other agents read it as it stands.
+//! Owns: `SKILL.md` as one entry, and which of its keys belong to a person. Never: permissions of a skill, or escaping
+//! more of a body than an editor would lose: other agents read it unchanged.
 
 use std::fmt::Write as _;
 
 use model::{Entry, EntryId, EntryKind, MessageId, Name, Origin, SessionId, SkillStatus, Timestamp, Zone};
 use serde_norway::{Mapping, Value};
+use text::Fnv;
 
 use crate::VERSION;
-use crate::block::{Block, read_parent, read_percent};
-use crate::digest::Fnv;
+use crate::block::{EntryBlock, read_parent, read_percent};
 use crate::escape::{is_hidden, is_space, push_chars, read_chars, split_slashes};
 use crate::front::{Broken, Front};
 use crate::lines::{Line, is_blank, lines};
@@ -40,7 +40,7 @@ const KEYS: [&str; 17] = [
 ];
 
 /// One key of the front matter with the lines that it was written in; a comment has no key.
-struct Field<'a, 'l> {
+struct SkillField<'a, 'l> {
     key: String,
     value: Value,
     lines: &'l [Line<'a>],
@@ -72,7 +72,7 @@ pub(crate) fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
             Err(why) => return broken(why),
         },
     };
-    let values = Values {
+    let values = SkillValues {
         fields: &fields,
         zone,
     };
@@ -83,13 +83,13 @@ pub(crate) fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
         .map_or_else(|| derived_id(place), EntryId::new);
     let body: Vec<&str> = lines[front.lines..].iter().map(|line| line.text).collect();
     let read = values.entry(&id, place, read_body(&body));
-    let is_other = |field: &&Field<'_, '_>| !KEYS.contains(&field.key.as_str());
+    let is_other = |field: &&SkillField<'_, '_>| !KEYS.contains(&field.key.as_str());
     let others = fields.iter().filter(is_other).flat_map(|field| field.lines);
     let mut parsed = Parsed {
         tail: bytes.len(),
         ..Parsed::default()
     };
-    parsed.blocks.push(Block {
+    parsed.blocks.push(EntryBlock {
         id,
         span: 0..bytes.len(),
         others: others.map(|line| line.text.to_owned()).collect(),
@@ -103,11 +103,11 @@ pub(crate) fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
 fn derived_id(place: &Place) -> EntryId {
     let mut hash = Fnv::default();
     hash.text(&place.file);
-    EntryId::new(format!("{}_hand_{:016x}", place.kind.prefix(), hash.0))
+    EntryId::new(format!("{}_hand_{:016x}", place.kind.prefix(), hash.value()))
 }
 
-/// The front matter cut at its keys, so that each can be kept or written anew by itself.
-fn fields<'a, 'l>(lines: &'l [Line<'a>]) -> Result<Vec<Field<'a, 'l>>, Broken> {
+/// The front matter cut at its keys, so that each can be kept or rewritten by itself.
+fn fields<'a, 'l>(lines: &'l [Line<'a>]) -> Result<Vec<SkillField<'a, 'l>>, Broken> {
     let begins = |line: &Line<'_>| {
         line.text
             .starts_with(|c: char| !c.is_whitespace() && !"-}]".contains(c))
@@ -124,18 +124,18 @@ fn fields<'a, 'l>(lines: &'l [Line<'a>]) -> Result<Vec<Field<'a, 'l>>, Broken> {
             Some([(Value::String(key), value)]) => (key.clone(), value.clone()),
             _ => return Err(Broken::Yaml("each key must begin a line of its own".to_owned())),
         };
-        fields.push(Field { key, value, lines });
+        fields.push(SkillField { key, value, lines });
     }
     Ok(fields)
 }
 
 /// The values of keys. One that is empty counts as not there.
-struct Values<'f, 'a, 'l> {
-    fields: &'f [Field<'a, 'l>],
+struct SkillValues<'f, 'a, 'l> {
+    fields: &'f [SkillField<'a, 'l>],
     zone: &'f Zone,
 }
 
-impl Values<'_, '_, '_> {
+impl SkillValues<'_, '_, '_> {
     fn entry(&self, id: &EntryId, place: &Place, body: String) -> Result<Entry, Problem> {
         let folder = place.file.rsplit('/').nth(1).unwrap_or_default();
         let status = self.read("status", SkillStatus::parse, "draft, approved or rejected")?;
@@ -151,7 +151,7 @@ impl Values<'_, '_, '_> {
             scope: place.scope.clone(),
             owner: place.owner.clone(),
             session: self.one("session")?.map(SessionId::new),
-            // A file from elsewhere may tell no time at all, and nothing asks when a skill was said.
+            // A file from elsewhere can have no time, and nothing needs the time of a skill.
             time: updated.or(created).unwrap_or_default(),
             valid_from: created,
             valid_until: self.time("valid_until")?,
@@ -185,7 +185,7 @@ impl Values<'_, '_, '_> {
         })
     }
 
-    fn field(&self, key: &str) -> Option<&Field<'_, '_>> {
+    fn field(&self, key: &str) -> Option<&SkillField<'_, '_>> {
         self.fields.iter().find(|field| field.key == key)
     }
 
@@ -229,7 +229,10 @@ impl Values<'_, '_, '_> {
         };
         match parse(text.trim_matches(is_space)) {
             Some(value) => Ok(Some(value)),
-            None => Err(self.problem(key, format!("`{text}` is no value for `{key}`: use {expected}"))),
+            None => Err(self.problem(
+                key,
+                format!("`{text}` is not a value for `{key}`: use {expected}"),
+            )),
         }
     }
 

@@ -1,11 +1,11 @@
-//! What the words of a question are good for: to find an answer, or only to ask.
+//! Value of a question's words: some help to find an answer, some only ask.
 //!
 //! Owns: the words with which people ask, whatever they ask about. Never: how rare a word is.
 
-/// What a word of a question does.
+/// Kind of a question's word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Tells what an answer is about.
+    /// It names the subject of the answer.
     Telling,
     /// Part of a time expression.
     Time,
@@ -17,7 +17,7 @@ pub(crate) enum Class {
     Empty,
 }
 
-/// Stems that tell little about the answer.
+/// Stems with little information about the answer.
 const ASKING: [&str; 15] = [
     "advic",
     "advis",
@@ -36,7 +36,7 @@ const ASKING: [&str; 15] = [
     "wonder",
 ];
 
-/// Stems that tell nothing about it.
+/// Stems without information about the answer.
 const EMPTY: [&str; 72] = [
     "activ", "anyon", "anyth", "back", "between", "came", "catch", "chat", "come", "convers", "current",
     "day", "discuss", "done", "dure", "earlier", "els", "event", "ever", "everyon", "everyth", "get", "go",
@@ -47,7 +47,7 @@ const EMPTY: [&str; 72] = [
     "went", "year", "yet",
 ];
 
-/// What a word does, by its stem.
+/// Kind of a word, by its stem.
 pub(crate) fn class(stem: &str) -> Class {
     if EMPTY.contains(&stem) {
         Class::Empty

@@ -12,7 +12,7 @@ use crate::hit::{Query, Ranking};
 use crate::lexicon::Lexicon;
 use crate::postings::{Postings, SLOTS_MAX, Slot, allocated};
 use crate::rank;
-use crate::row::{Kind, Row};
+use crate::row::{Row, RowKind};
 use crate::validity::Links;
 use crate::vectors::{Quantised, Vectors};
 use crate::weights::Weights;
@@ -26,19 +26,19 @@ pub struct Corpus {
     pub(crate) lexicon: Lexicon,
     postings: [Postings; 3],
     pub(crate) vectors: Vectors,
-    /// Each session's turns in the order in which they were said; under none, turns without a session.
+    /// The turns of each session in order of time; turns without a session are under none.
     sessions: BTreeMap<Option<SessionId>, Vec<Slot>>,
     /// Episodes and facts in order of id.
     entries: Vec<Slot>,
-    /// Of these, those that take the place of others.
+    /// The rows among them that supersede others.
     successors: BTreeSet<Slot>,
-    /// Of these, those that end.
+    /// The rows among them that end.
     ending: BTreeSet<Slot>,
     links: OnceLock<Links>,
     /// By an episode's id, its turns and facts.
     children: HashMap<Box<str>, Vec<Slot>>,
     speakers: Speakers,
-    /// What the rows take, without what is derived from them.
+    /// Bytes of the rows, without the data derived from them.
     row_bytes: usize,
 }
 
@@ -94,7 +94,7 @@ impl Corpus {
         let (row, counts) = Row::read(doc, &mut self.lexicon, &mut self.speakers);
         self.postings[row.kind as usize].add(slot, &counts, row.words);
         self.row_bytes += row.bytes();
-        if row.kind == Kind::Turn {
+        if row.kind == RowKind::Turn {
             let turns = self.sessions.get(&row.doc.session).map_or(&[][..], Vec::as_slice);
             let place = turns.partition_point(|slot| self.row(*slot).order() < row.order());
             self.sessions
@@ -120,13 +120,13 @@ impl Corpus {
         self.rows[slot as usize] = Some(row);
     }
 
-    /// Takes a row out; tells whether it was there.
+    /// Removes a row; returns whether it existed.
     pub fn remove(&mut self, id: &str) -> bool {
         let Some(slot) = self.ids.remove(id) else {
             return false;
         };
         self.links.take();
-        if self.row(slot).kind != Kind::Turn {
+        if self.row(slot).kind != RowKind::Turn {
             let place = self
                 .entries
                 .partition_point(|other| *self.row(*other).doc.key.id < *id);
@@ -231,7 +231,7 @@ impl Corpus {
         self.rows.len()
     }
 
-    pub(crate) fn postings(&self, kind: Kind) -> &Postings {
+    pub(crate) fn postings(&self, kind: RowKind) -> &Postings {
         &self.postings[kind as usize]
     }
 

@@ -8,7 +8,7 @@ use crate::lineup::Lineup;
 use crate::near::Near;
 use crate::postings::Slot;
 use crate::question::Question;
-use crate::row::Kind;
+use crate::row::RowKind;
 use crate::vectors::Quantised;
 use crate::weights::Weights;
 
@@ -42,7 +42,7 @@ impl Evidence {
         }
     }
 
-    /// Adds what words tell.
+    /// Adds the evidence of words.
     pub(crate) fn add_keywords(
         &mut self,
         corpus: &Corpus,
@@ -62,11 +62,11 @@ impl Evidence {
                 .collect(),
         );
         let turns = Lengths::new(lengths);
-        let mut in_near = Tally::new(lineup.turns.len());
-        let mut in_sitting = Tally::new(lineup.sittings.len());
+        let mut in_near = TermTally::new(lineup.turns.len());
+        let mut in_sitting = TermTally::new(lineup.sittings.len());
         for wanted in &question.wanted {
             let Some(term) = wanted.term else { continue };
-            for posting in corpus.postings(Kind::Turn).of(term) {
+            for posting in corpus.postings(RowKind::Turn).of(term) {
                 let Some(at) = lineup.place(posting.slot) else {
                     continue;
                 };
@@ -85,7 +85,7 @@ impl Evidence {
                 self.sitting_keyword[of] +=
                     wanted.share * sittings.saturate(of, count, weights.k1, weights.sitting_b);
             });
-            for kind in [Kind::Episode, Kind::Fact] {
+            for kind in [RowKind::Episode, RowKind::Fact] {
                 let postings = corpus.postings(kind);
                 for posting in postings.of(term) {
                     let (slot, count) = (posting.slot as usize, f32::from(posting.count));
@@ -96,7 +96,7 @@ impl Evidence {
         }
     }
 
-    /// Adds what vectors tell.
+    /// Adds the evidence of vectors.
     pub(crate) fn add_vectors(
         &mut self,
         corpus: &Corpus,
@@ -147,12 +147,12 @@ fn saturate(count: f32, relative_length: f32, k1: f32, b: f32) -> f32 {
 }
 
 /// Counts by place, emptied after each term without looking at places that have none.
-struct Tally {
+struct TermTally {
     counts: Vec<f32>,
     touched: Vec<usize>,
 }
 
-impl Tally {
+impl TermTally {
     fn new(places: usize) -> Self {
         Self {
             counts: vec![0.0; places],
@@ -195,7 +195,7 @@ impl Spread {
         Self { mean, deviation }
     }
 
-    /// 0 is what an ordinary row has, 1 is as many deviations above it as `far` says.
+    /// 0 for an ordinary row; 1 for a row `far` deviations above it.
     fn standing(self, cosine: f32, far: f32) -> f32 {
         ((cosine - self.mean) / (self.deviation * far)).clamp(0.0, 1.0)
     }

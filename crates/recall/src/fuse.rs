@@ -1,7 +1,7 @@
 //! All evidence for a row in one number, its strength.
 //!
-//! Owns: weighing, what rows lend each other (facts to the turns they were made from, turns to their episode, a
-//! superseded entry to the one that took its place), and what a strength means as a score. Never: gathering evidence.
+//! Owns: weighing, the strength that rows lend each other (facts to the turns they were made from, turns to their
+//! episode, a superseded entry to its successor), and the score of a strength. Never: gathering evidence.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,22 +12,22 @@ use crate::evidence::{Evidence, best_mean};
 use crate::lineup::Lineup;
 use crate::postings::Slot;
 use crate::question::Question;
-use crate::row::{Kind, Row};
-use crate::state::Update;
+use crate::row::{Row, RowKind};
+use crate::state::StateUpdate;
 use crate::validity::Validity;
 use crate::weights::Weights;
 
 /// Only the strongest facts lend strength to turns.
 const LENDING_FACTS: usize = 50;
-/// What no longer holds keeps this much of its strength.
+/// Share of its strength that an ended row keeps.
 const OVER: f32 = 0.6;
-/// What a turn keeps when a fact made from it no longer holds.
+/// Share of its strength that a turn keeps when a fact made from it has ended.
 const TOLD_OVER: f32 = 0.9;
 /// After so many days a row is half as fresh.
 const FRESH_DAYS: f32 = 180.0;
-/// The same where a question tells nothing else to go by.
+/// The same for a question that names nothing else.
 const NEW_DAYS: f32 = 30.0;
-/// A text of so many words says half as much as a text can.
+/// Number of words that give a text half of the maximum substance.
 const HALF_SAID_WORDS: f32 = 12.0;
 
 /// Turns, and the later ones that took their place.
@@ -64,8 +64,8 @@ impl Fusion<'_> {
         for update in &updates {
             later.entry(update.old).or_insert(update.new);
         }
-        // What is only likely is told as earlier, and keeps its place.
-        let updates: Vec<Update> = updates.into_iter().filter(|update| update.is_sure).collect();
+        // A turn that only likely superseded is marked as earlier, but keeps its place.
+        let updates: Vec<StateUpdate> = updates.into_iter().filter(|update| update.is_sure).collect();
         for update in &updates {
             go_before(&mut strengths, update.new, update.old);
         }
@@ -73,11 +73,11 @@ impl Fusion<'_> {
             .lineup
             .entries
             .iter()
-            .filter(|slot| self.corpus.row(**slot).kind == Kind::Episode)
+            .filter(|slot| self.corpus.row(**slot).kind == RowKind::Episode)
         {
             strengths[*slot as usize] = self.episode(*slot, &strengths);
         }
-        self.succeed(Kind::Episode, &mut strengths);
+        self.succeed(RowKind::Episode, &mut strengths);
         let episode = |turn: Slot| Some(self.corpus.find(self.corpus.row(turn).episode()?)?.0);
         for update in &updates {
             if let (Some(old), Some(new)) = (episode(update.old), episode(update.new))
@@ -89,13 +89,13 @@ impl Fusion<'_> {
         (strengths, later)
     }
 
-    /// What a row's words and meaning tell.
+    /// Evidence of a row's words and meaning.
     fn said(&self, slot: Slot) -> f32 {
         let at = slot as usize;
         self.weights.keyword * self.evidence.keyword[at] + self.weights.vector * self.evidence.vector[at]
     }
 
-    /// What a row tells by itself: where the question tells nothing else, by its time.
+    /// Evidence of a row alone; for a question that names nothing else, of its time.
     fn own(&self, slot: Slot) -> f32 {
         let moment = if self.question.is_open {
             self.weights.moment * self.moment(self.corpus.row(slot))
@@ -105,13 +105,13 @@ impl Fusion<'_> {
         self.said(slot) + moment
     }
 
-    /// How well the time of a row fits a question that tells nothing else: the time that it names, or lately.
+    /// How well the time of a row fits a question that names nothing else: the named time, or a recent one.
     fn moment(&self, row: &Row) -> f32 {
         let fit = self.question.time_fit(row);
         fit.unwrap_or_else(|| self.recency(row, NEW_DAYS))
     }
 
-    /// What the turns around it and its sitting tell about a turn.
+    /// Evidence for a turn from the turns around it and its sitting.
     fn context(&self, place: usize) -> f32 {
         let sitting = self.lineup.sitting_of[place] as usize;
         self.weights.near * self.evidence.near[place]
@@ -126,7 +126,7 @@ impl Fusion<'_> {
             + self.weights.sitting_vector * self.evidence.vector[at]
     }
 
-    /// What a row is like, apart from its words: its time and whether it can be an answer.
+    /// Evidence of a row apart from its words: its time, and whether it can be an answer.
     fn looks(&self, row: &Row) -> f32 {
         let urgency = if self.question.about_now { 5.0 } else { 1.0 };
         let (time, says) = if self.question.is_open {
@@ -168,7 +168,7 @@ impl Fusion<'_> {
             .lineup
             .entries
             .iter()
-            .filter(|slot| self.corpus.row(**slot).kind == Kind::Fact)
+            .filter(|slot| self.corpus.row(**slot).kind == RowKind::Fact)
         {
             if self.own(*slot) > 0.0 {
                 facts.push(*slot);
@@ -196,12 +196,12 @@ impl Fusion<'_> {
                 strengths[*slot as usize] += (context - self.own_context(*slot)) / 2.0;
             }
         }
-        self.succeed(Kind::Fact, strengths);
+        self.succeed(RowKind::Fact, strengths);
         facts
     }
 
-    /// Facts lend strength to the turns they were made from. A turn that told what is over takes a little, and hands the
-    /// rest on to the turn that told what took its place.
+    /// Facts lend strength to the turns they were made from. A turn whose fact has ended takes a little, and hands the
+    /// rest on to the turn of the successor.
     fn lend(&self, facts: &[Slot], strengths: &mut [f32]) -> Later {
         let mut lent: Vec<(Slot, f32)> = Vec::new();
         for slot in facts {
@@ -241,23 +241,23 @@ impl Fusion<'_> {
         let row = self.corpus.row(slot);
         let text = self.own(slot) + self.own_context(slot) + self.looks(row);
         let children = self.corpus.children(&row.doc.key.id);
-        let of = |kind: Kind| {
+        let of = |kind: RowKind| {
             let children = children
                 .iter()
                 .filter(move |child| self.corpus.row(**child).kind == kind);
             children.map(|child| strengths[*child as usize])
         };
-        let turns = best_mean::<2>(of(Kind::Turn));
+        let turns = best_mean::<2>(of(RowKind::Turn));
         let told = if turns > 0.0 {
             f32::midpoint(text, turns)
         } else {
             text
         };
-        of(Kind::Fact).fold(told, f32::max)
+        of(RowKind::Fact).fold(told, f32::max)
     }
 
-    /// What was superseded hands its strength on and keeps less than what took its place.
-    fn succeed(&self, kind: Kind, strengths: &mut [f32]) {
+    /// A superseded row hands its strength on and stays weaker than its successor.
+    fn succeed(&self, kind: RowKind, strengths: &mut [f32]) {
         for link in self.validity.in_order().filter(|link| link.kind == Some(kind)) {
             let was = strengths[link.old as usize];
             let is = &mut strengths[link.new as usize];
@@ -276,12 +276,12 @@ impl Fusion<'_> {
     }
 }
 
-/// Makes what was told later at least as strong as what was told earlier: of equals the later comes first.
+/// Makes the later row at least as strong as the earlier one: of equals the later comes first.
 fn go_before(strengths: &mut [f32], new: Slot, old: Slot) {
     strengths[new as usize] = strengths[new as usize].max(strengths[old as usize]);
 }
 
-/// How much a row says, whatever it is about: 0 to 1. A question says little, and so does one who was only asked.
+/// Substance of a row, whatever its subject: 0 to 1. A question has little, and so has a turn that only answers one.
 fn substance(row: &Row) -> f32 {
     let words = row.words as f32;
     let own = if row.doc.role.is_none_or(|role| role == Role::User) {

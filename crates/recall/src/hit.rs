@@ -1,4 +1,4 @@
-//! What is asked of a corpus and what comes back.
+//! Queries of a corpus, and their results.
 
 use std::sync::Arc;
 
@@ -24,11 +24,11 @@ pub struct Query<'a> {
     /// When it is asked; relative expressions ("last May", "two weeks ago") are resolved against it, freshness too.
     pub asked_at: Timestamp,
     pub zone: &'a Zone,
-    /// Answer with what held then: nothing said later is seen, and what was superseded later counts as current.
+    /// Search as of this time: later rows are invisible, and rows superseded later count as current.
     pub as_of: Option<Timestamp>,
-    /// How many memories at most.
+    /// Maximum number of memories.
     pub memories_max: usize,
-    /// How many verbatim messages at most; 0 leaves them out.
+    /// Maximum number of verbatim messages; 0 leaves them out.
     pub messages_max: usize,
     /// Hits below this score are left out.
     pub score_min: f32,
@@ -59,13 +59,14 @@ pub struct Hit {
     pub why: Why,
     /// The entry that took its place, if it no longer holds at the time asked for.
     pub superseded_by: Option<EntryId>,
-    /// Of a message: a later one that took its place, as a fact made of it says or as the question makes likely.
+    /// For a message: a later message that superseded it, by a fact made from it or because the question makes this
+    /// likely.
     pub later: Option<DocId>,
     /// An episode's best facts.
     pub facts: Vec<Hit>,
 }
 
-/// What a corpus answers.
+/// Result of a query.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ranking {
     /// Entries of the vault (and, for an owner with nothing written yet, none), best first.

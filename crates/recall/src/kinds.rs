@@ -1,23 +1,21 @@
 //! Kinds of things that people have one of, or a few: a question names the kind, an answer often only the thing.
 //!
-//! Owns: which words tell a thing of the kind that a question asks for (`kinds.txt`). Never: what that is worth.
+//! Owns: the words for things of a kind that a question can ask for (`kinds.txt`). Never: their weight.
 
 use std::sync::LazyLock;
 
-use crate::text;
-
 /// A kind's stems in questions, and its words in answers.
-struct Kind {
+struct AnswerKind {
     asked: Vec<String>,
     told: Vec<&'static str>,
 }
 
-static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+static KINDS: LazyLock<Vec<AnswerKind>> = LazyLock::new(|| {
     let lines = include_str!("kinds.txt").lines();
     let kinds = lines
         .filter(|line| !line.starts_with('#'))
         .filter_map(|line| line.split_once(" > "));
-    let kind = |(asked, told): (&'static str, &'static str)| Kind {
+    let kind = |(asked, told): (&'static str, &'static str)| AnswerKind {
         asked: asked
             .split(' ')
             .map(|word| text::stem(word).into_owned())
@@ -27,8 +25,8 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
     kinds.map(kind).collect()
 });
 
-/// The words that tell a thing of each kind that one of a question's stems names.
+/// The words for things of each kind that one of a question's stems names.
 pub(crate) fn told(stems: &[&str]) -> impl Iterator<Item = &'static [&'static str]> {
-    let is_asked = |kind: &&Kind| kind.asked.iter().any(|asked| stems.contains(&asked.as_str()));
+    let is_asked = |kind: &&AnswerKind| kind.asked.iter().any(|asked| stems.contains(&asked.as_str()));
     KINDS.iter().filter(is_asked).map(|kind| &*kind.told)
 }

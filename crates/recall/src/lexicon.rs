@@ -5,8 +5,6 @@
 
 use std::collections::HashMap;
 
-use crate::text;
-
 /// A term's number.
 pub(crate) type Term = u32;
 

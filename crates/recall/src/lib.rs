@@ -1,13 +1,12 @@
 //! Pure ranking: an owner's rows in, ranked memories and verbatim messages out, each with the reasons why.
 //!
-//! Owns: text analysis, BM25, vector comparison, evidence fusion, time expressions, supersession, cutting to a
-//! budget. Never: I/O, a clock, a model call, or storage.
+//! Owns: BM25, vector comparison, evidence fusion, time expressions, supersession, cutting to a budget. Never: I/O, a
+//! clock, a model call, storage, or where words begin and end ([`text`]).
 //!
-//! Reading order: [`hit`](Query) (what is asked and answered), [`text`] and [`time`] (what words mean), `corpus` with
-//! `row`, `lexicon`, `postings` and `vectors` (what is kept of the rows), then one search in its order: `rank` (the
-//! steps), `lineup` (what may be seen), `question` with `asking`, `evidence` with `near`,
-//! `validity`, `fuse` with [`Weights`], `state` with `statement` and `kinds` (how something is now), `score`; and [`told`], what a
-//! model hears of it.
+//! Reading order: [`hit`](Query) (queries and results), [`time`] (time expressions), `corpus` with `row`, `lexicon`,
+//! `postings` and `vectors` (the stored rows), then one search in its order: `rank` (the steps), `lineup` (the visible
+//! rows), `question` with `asking`, `evidence` with `near`, `validity`, `fuse` with [`Weights`], `state` with
+//! `statement` and `kinds` (questions about a present state), `score`; and [`told`], the text for a model.
 
 mod asking;
 mod corpus;
@@ -27,7 +26,6 @@ mod state;
 mod statement;
 #[cfg(test)]
 mod tests;
-pub mod text;
 pub mod time;
 mod told;
 mod validity;

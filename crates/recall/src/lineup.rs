@@ -1,6 +1,6 @@
-//! The rows that a question may see, turns in the order in which they were said.
+//! The rows that are visible to a question; turns in order of time.
 //!
-//! Owns: visibility ("as of"), and which turns stand next to each other. Never: scores.
+//! Owns: visibility ("as of"), and which turns are neighbours. Never: scores.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub(crate) const NOWHERE: u32 = u32::MAX;
 
 #[derive(Debug)]
 pub(crate) struct Lineup {
-    /// Visible turns, those of one sitting together.
+    /// Visible turns, grouped by sitting.
     pub(crate) turns: Vec<Slot>,
     /// The sittings: stretches of `turns`.
     pub(crate) sittings: Vec<Range<usize>>,
@@ -87,7 +87,7 @@ impl Lineup {
         self.visible[slot as usize]
     }
 
-    /// Where a visible turn stands.
+    /// Place of a visible turn.
     pub(crate) fn place(&self, slot: Slot) -> Option<usize> {
         let place = self.places[slot as usize];
         (place != NOWHERE).then_some(place as usize)

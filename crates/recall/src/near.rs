@@ -1,7 +1,7 @@
 //! Which turns explain each other: a question and its answer, a remark and what it is about.
 //!
-//! Owns: how much neighbours count for each other. What counts is the text between them, not the number of turns: in
-//! quick talk a few turns belong together, after a long answer hardly one. Never: what they say.
+//! Owns: how much neighbours count for each other. The length of the text between them counts, not the number of turns:
+//! in quick talk a few turns belong together, after a long answer hardly one. Never: their content.
 
 use crate::lineup::Lineup;
 

@@ -8,7 +8,7 @@ use crate::lexicon::Term;
 pub(crate) type Slot = u32;
 
 /// Higher slots do not fit into a posting.
-pub(crate) const SLOTS_MAX: u32 = 1 << (u32::BITS - Packed::COUNT_BITS);
+pub(crate) const SLOTS_MAX: u32 = 1 << (u32::BITS - PackedPosting::COUNT_BITS);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Posting {
@@ -19,19 +19,19 @@ pub(crate) struct Posting {
 #[derive(Debug, Default)]
 pub(crate) struct Postings {
     /// By term, each in order of slot.
-    lists: Vec<Vec<Packed>>,
+    lists: Vec<Vec<PackedPosting>>,
     rows: usize,
     words: u64,
 }
 
-/// A posting in four bytes: there is one for nearly every word that an owner ever said.
+/// A posting in four bytes: there is one for nearly every word of an owner.
 #[derive(Debug, Clone, Copy)]
-struct Packed(u32);
+struct PackedPosting(u32);
 
-impl Packed {
+impl PackedPosting {
     const COUNT_BITS: u32 = u8::BITS;
 
-    /// More repetitions than fit into a byte say no more than those that do.
+    /// A byte is enough: more repetitions do not change the rank.
     fn new(slot: Slot, count: u16) -> Self {
         let count = u8::try_from(count).unwrap_or(u8::MAX);
         Self(slot << Self::COUNT_BITS | u32::from(count))
@@ -63,13 +63,13 @@ impl Postings {
                 list.reserve_exact(1 + list.len() / 4);
             }
             let place = list.partition_point(|posting| posting.slot() < slot);
-            list.insert(place, Packed::new(slot, *count));
+            list.insert(place, PackedPosting::new(slot, *count));
         }
         self.rows += 1;
         self.words += u64::from(words);
     }
 
-    /// Takes out a row that was added with these terms.
+    /// Removes a row that was added with these terms.
     pub(crate) fn remove(&mut self, slot: Slot, counts: &[(Term, u16)], words: u32) {
         for (term, _) in counts {
             let list = &mut self.lists[*term as usize];
@@ -90,7 +90,7 @@ impl Postings {
         list.binary_search_by_key(&slot, |posting| posting.slot()).is_ok()
     }
 
-    fn list(&self, term: Term) -> &[Packed] {
+    fn list(&self, term: Term) -> &[PackedPosting] {
         self.lists.get(term as usize).map_or(&[], Vec::as_slice)
     }
 
@@ -104,13 +104,16 @@ impl Postings {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        let heads = self.lists.capacity() * size_of::<Vec<Packed>>();
-        let lists = self.lists.iter().map(|list| allocated::<Packed>(list.capacity()));
+        let heads = self.lists.capacity() * size_of::<Vec<PackedPosting>>();
+        let lists = self
+            .lists
+            .iter()
+            .map(|list| allocated::<PackedPosting>(list.capacity()));
         heads + lists.sum::<usize>()
     }
 }
 
-/// What room for so many costs, with what the allocator needs and rounds up to.
+/// Memory for so many items, with the allocator's overhead and rounding.
 pub(crate) fn allocated<T>(count: usize) -> usize {
     const STEP: usize = 16;
     match count * size_of::<T>() {

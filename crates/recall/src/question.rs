@@ -1,7 +1,7 @@
-//! What a question looks for.
+//! Analysis of a question.
 //!
-//! Owns: its terms and what each is worth, the speakers it names, whom and which time it is about, what an answer
-//! looks like. Never: rows' scores.
+//! Owns: its terms with their weights, its speakers, its subject and time, the expected kind of answer. Never: rows'
+//! scores.
 
 use std::ops::Range;
 
@@ -9,15 +9,14 @@ use crate::asking::{Class, class};
 use crate::corpus::Corpus;
 use crate::hit::Query;
 use crate::lexicon::Term;
-use crate::row::{Kind, Row};
-use crate::state::State;
-use crate::text;
+use crate::row::{Row, RowKind};
+use crate::state::StateQuestion;
 use crate::time::{self, Expression, Span};
 use crate::weights::Weights;
 
 /// A word that the question looks for.
 #[derive(Debug, Clone)]
-pub(crate) struct Wanted {
+pub(crate) struct WantedWord {
     /// None where no row has it.
     pub(crate) term: Option<Term>,
     /// How much of the question it is; all of them make 1.
@@ -25,7 +24,7 @@ pub(crate) struct Wanted {
     pub(crate) place: Range<usize>,
 }
 
-/// What an answer must hold.
+/// Required kind of answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sought {
     Time,
@@ -34,16 +33,16 @@ enum Sought {
 
 #[derive(Debug)]
 pub(crate) struct Question {
-    pub(crate) wanted: Vec<Wanted>,
+    pub(crate) wanted: Vec<WantedWord>,
     pub(crate) spans: Vec<Span>,
     /// The narrowest of the spans.
     pub(crate) span: Option<Span>,
-    /// No word of it tells what an answer is about: only a time, a speaker, or nothing.
+    /// No word of it names a subject: it has only a time, a speaker, or nothing.
     pub(crate) is_open: bool,
     /// It asks how things are now.
     pub(crate) about_now: bool,
     /// How something is that it asks for, if it does.
-    pub(crate) state: Option<State>,
+    pub(crate) state: Option<StateQuestion>,
     /// It speaks of the one who asks.
     about_me: bool,
     /// By speaker's number, whether it names them.
@@ -55,7 +54,7 @@ pub(crate) struct Question {
 /// corpus and in a large one.
 const ROWS_IMAGINED: usize = 50;
 
-/// Where the time is all that a question tells, what lies outside it fits this much at best.
+/// If the question names only a time, a row outside of it fits this much at best.
 const OUTSIDE: f32 = 0.5;
 
 /// Words of questions about how things are now.
@@ -86,7 +85,7 @@ impl Question {
                 .filter(|(_, name)| name.iter().any(|part| part == word));
             called.any(|(number, _)| speaks(number))
         };
-        let (mut words, mut told): (Vec<String>, Vec<Told>) = (Vec::new(), Vec::new());
+        let (mut words, mut told): (Vec<String>, Vec<QuestionWord>) = (Vec::new(), Vec::new());
         text::each_word(query.text, |place, word| {
             words.push(word.to_owned());
             if text::is_stop_word(word) {
@@ -106,7 +105,7 @@ impl Question {
             };
             let term = corpus.lexicon.find(word);
             let rarity = rarity(corpus, term);
-            told.push(Told {
+            told.push(QuestionWord {
                 stem,
                 term,
                 class,
@@ -121,7 +120,7 @@ impl Question {
             .collect();
         let about_me = has_any(&words, &["i", "my", "mine", "myself"]) || of_me(&words);
         let whose = (about_me, named.contains(&true));
-        let state = State::of(corpus, query.text, &words, &told, whose).filter(|_| !is_open);
+        let state = StateQuestion::of(corpus, query.text, &words, &told, whose).filter(|_| !is_open);
         Self {
             wanted: wanted(told, is_open, weights),
             span: time::narrowest(&times),
@@ -154,15 +153,15 @@ impl Question {
         f32::from(u8::from(holds))
     }
 
-    /// How well a row's date fits the times that the question names: 1 within, a half one span's length outside, and
-    /// less than that where the time is all that the question tells.
+    /// How well a row's date fits the times in the question: 1 inside, a half at one span's length outside, and less if
+    /// the question names only a time.
     pub(crate) fn time_fit(&self, row: &Row) -> Option<f32> {
         if self.spans.is_empty() {
             return None;
         }
         let said = row.time.millis();
         let holds = row.doc.valid_from.map(|from| {
-            // What began long ago and still holds is not what happened at a time.
+            // A state that began long ago and still holds is not an event of that time.
             let open_end = if self.is_open { from.millis() } else { i64::MAX };
             let until = row.doc.valid_until.map_or(open_end, model::Timestamp::millis);
             (from.millis(), until.max(from.millis()))
@@ -183,7 +182,7 @@ impl Question {
 }
 
 /// A word that the question has, before it is weighed.
-pub(crate) struct Told {
+pub(crate) struct QuestionWord {
     pub(crate) stem: String,
     pub(crate) term: Option<Term>,
     class: Class,
@@ -191,9 +190,9 @@ pub(crate) struct Told {
     place: Range<usize>,
 }
 
-/// Whether no word tells what an answer is about. With a time, names and words of asking do not; without one, they are
-/// all that there is to go by.
-fn is_open(told: &[Told], times: &[Expression]) -> bool {
+/// Whether no word names a subject. With a time, names and words of asking do not count; without one, they are the only
+/// hint.
+fn is_open(told: &[QuestionWord], times: &[Expression]) -> bool {
     told.iter().all(|word| match word.class {
         Class::Empty | Class::Time => true,
         Class::Name | Class::Asking => !times.is_empty(),
@@ -201,13 +200,13 @@ fn is_open(told: &[Told], times: &[Expression]) -> bool {
     })
 }
 
-/// What is looked for, and what share of the question each word is. What tells nothing has a share only beside words
-/// that tell something, and where no word does, all of them together have a small one.
-fn wanted(mut told: Vec<Told>, is_open: bool, weights: &Weights) -> Vec<Wanted> {
+/// The search terms, with the share of each in the question. A word without information has a share only beside words
+/// with information; if there are none, all words together have a small one.
+fn wanted(mut told: Vec<QuestionWord>, is_open: bool, weights: &Weights) -> Vec<WantedWord> {
     if !told.iter().any(|word| word.class == Class::Telling) {
         told.retain(|word| word.class != Class::Empty);
     }
-    let factor = |word: &Told| match word.class {
+    let factor = |word: &QuestionWord| match word.class {
         _ if is_open => 1.0,
         Class::Telling | Class::Name | Class::Time => 1.0,
         Class::Asking => weights.asking,
@@ -221,7 +220,7 @@ fn wanted(mut told: Vec<Told>, is_open: bool, weights: &Weights) -> Vec<Wanted> 
         .collect();
     let words = told.into_iter().zip(shares);
     words
-        .map(|(word, share)| Wanted {
+        .map(|(word, share)| WantedWord {
             term: word.term,
             share,
             place: word.place,
@@ -246,12 +245,12 @@ fn parts(name: &str) -> Vec<String> {
 
 /// How telling a term is, from how few rows have it.
 pub(crate) fn rarity(corpus: &Corpus, term: Option<Term>) -> f32 {
-    // Facts and episodes retell turns; the kind that tells most counts.
-    let of = |kind: Kind| {
+    // Facts and episodes repeat turns; the kind with most evidence counts.
+    let of = |kind: RowKind| {
         let postings = corpus.postings(kind);
         (postings.rows(), term.map_or(0, |term| postings.of(term).len()))
     };
-    let (rows, with) = [of(Kind::Turn), of(Kind::Episode), of(Kind::Fact)]
+    let (rows, with) = [of(RowKind::Turn), of(RowKind::Episode), of(RowKind::Fact)]
         .into_iter()
         .max()
         .unwrap_or((0, 0));
@@ -259,7 +258,7 @@ pub(crate) fn rarity(corpus: &Corpus, term: Option<Term>) -> f32 {
     (1.0 + (without + 0.5) / (with + 0.5)).ln()
 }
 
-/// Whether a "me" is whom the question is about, and not whom to tell.
+/// Whether "me" is the subject of the question, not only its receiver.
 fn of_me(words: &[String]) -> bool {
     const TELLING: [&str; 8] = ["tell", "remind", "give", "show", "help", "let", "advise", "teach"];
     let told = |at: usize| at > 0 && TELLING.contains(&words[at - 1].as_str());

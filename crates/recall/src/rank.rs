@@ -1,6 +1,6 @@
 //! From a question to a ranking: see, gather, fuse, order, explain.
 //!
-//! Owns: the order of these steps, filters and limits, and what is told about each hit. Never: evidence itself.
+//! Owns: the order of these steps, filters and limits, and the data of each hit. Never: evidence itself.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -15,7 +15,7 @@ use crate::hit::{Hit, Method, Query, Ranking, Why};
 use crate::lineup::Lineup;
 use crate::postings::Slot;
 use crate::question::Question;
-use crate::row::{Kind, Row};
+use crate::row::{Row, RowKind};
 use crate::score::Scale;
 use crate::validity::Validity;
 use crate::vectors::Quantised;
@@ -83,20 +83,20 @@ impl Ranker<'_> {
             let row = corpus.row(slot);
             let episode = row
                 .episode()
-                .filter(|_| row.kind == Kind::Fact)
+                .filter(|_| row.kind == RowKind::Fact)
                 .and_then(|id| corpus.find(id));
             !episode.is_some_and(|(episode, row)| lineup.is_visible(episode) && self.passes(row))
         };
         let mut hits = self.best(&lineup.entries, shown, self.query.memories_max);
         for hit in &mut hits {
-            let is_fact = |slot| corpus.row(slot).kind == Kind::Fact && lineup.is_visible(slot);
+            let is_fact = |slot| corpus.row(slot).kind == RowKind::Fact && lineup.is_visible(slot);
             hit.facts = self.best(corpus.children(&hit.doc.key.id), is_fact, FACTS_SHOWN_MAX);
         }
         self.let_successors_go_first(&mut hits);
         hits
     }
 
-    /// An episode that a fact answers which no longer holds comes after the episode that tells what took its place.
+    /// An episode whose matching fact has ended comes after the episode with its successor.
     fn let_successors_go_first(&self, hits: &mut Vec<Hit>) {
         let Fusion { corpus, validity, .. } = self.fusion;
         let is_over = |fact: &&Hit| {
@@ -128,7 +128,7 @@ impl Ranker<'_> {
 
     /// The strongest of some rows that are shown, pass the filter and reach the least score.
     fn best(&self, slots: &[Slot], shown: impl Fn(Slot) -> bool, limit: usize) -> Vec<Hit> {
-        // Whoever is stronger comes first, and few of the rows are looked at closely.
+        // The strongest come first, and only a few rows need a closer look.
         let mut rows: BinaryHeap<Placed<'_>> = slots
             .iter()
             .map(|slot| Placed {

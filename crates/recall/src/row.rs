@@ -1,6 +1,6 @@
 //! One row with what was read out of its text, once.
 //!
-//! Owns: counting terms, and what a text is like apart from what it is about. Never: what that is worth.
+//! Owns: counting terms, and traits of a text apart from its subject. Never: their weight.
 
 use std::sync::Arc;
 
@@ -9,11 +9,10 @@ use model::{Doc, DocId, DocKind, EntryId, EntryKind, MessageId, Name, ParentKind
 use crate::corpus::Speakers;
 use crate::lexicon::{Lexicon, Term};
 use crate::postings::allocated;
-use crate::text;
 
 /// Kinds of rows that are indexed apart, because their lengths and words differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RowKind {
     Turn,
     Episode,
     Fact,
@@ -22,7 +21,7 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) doc: Arc<Doc>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: RowKind,
     pub(crate) time: Timestamp,
     /// How many words were counted.
     pub(crate) words: u32,
@@ -31,9 +30,9 @@ pub(crate) struct Row {
 
 /// How often a row has each of its terms, in order of term. A row does not keep it: it is counted again when the row
 /// goes.
-pub(crate) type Counts = Vec<(Term, u16)>;
+pub(crate) type TermCounts = Vec<(Term, u16)>;
 
-/// What a text is like, apart from what it is about.
+/// Traits of a text apart from its subject.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Traits {
     /// The number of its speaker's name.
@@ -78,13 +77,13 @@ const TIME_WORDS: [&str; 25] = [
 
 impl Row {
     /// Reads a row's texts.
-    pub(crate) fn read(doc: Arc<Doc>, lexicon: &mut Lexicon, speakers: &mut Speakers) -> (Self, Counts) {
+    pub(crate) fn read(doc: Arc<Doc>, lexicon: &mut Lexicon, speakers: &mut Speakers) -> (Self, TermCounts) {
         let kind = match doc.kind {
-            DocKind::Turn => Kind::Turn,
+            DocKind::Turn => RowKind::Turn,
             DocKind::Entry(EntryKind::Episode | EntryKind::Case | EntryKind::Skill | EntryKind::Topic) => {
-                Kind::Episode
+                RowKind::Episode
             }
-            DocKind::Entry(EntryKind::Fact | EntryKind::Foresight | EntryKind::Profile) => Kind::Fact,
+            DocKind::Entry(EntryKind::Fact | EntryKind::Foresight | EntryKind::Profile) => RowKind::Fact,
         };
         let mut traits = Traits {
             speaker: doc.speaker.as_deref().map(|name| speakers.number(name)),
@@ -111,12 +110,12 @@ impl Row {
         (row, counts.0)
     }
 
-    /// What was counted when the row was read.
-    pub(crate) fn counts(&self, lexicon: &mut Lexicon) -> Counts {
+    /// Terms that were counted when the row was read.
+    pub(crate) fn counts(&self, lexicon: &mut Lexicon) -> TermCounts {
         counts(&self.doc, lexicon, |_| {}).0
     }
 
-    /// The order in which turns were said.
+    /// Order of turns in time.
     pub(crate) fn order(&self) -> (Timestamp, u32, &DocId) {
         (self.time, self.doc.seq, &self.doc.key.id)
     }
@@ -127,7 +126,7 @@ impl Row {
         (parent.kind == ParentKind::Episode).then_some(parent.id.as_str())
     }
 
-    /// About how much memory it takes beside its slot. What rows of one owner have in common is not counted.
+    /// About how much memory it takes beside its slot, without the parts that an owner's rows share.
     pub(crate) fn bytes(&self) -> usize {
         let doc = &*self.doc;
         let speaker = doc.speaker.as_ref().map_or(0, String::capacity);
@@ -156,13 +155,13 @@ impl Row {
     }
 }
 
-/// What an `Arc` holds beside its value.
+/// Overhead of an `Arc`.
 const COUNTED: usize = 2 * size_of::<usize>();
 
 /// Counts the terms of a row's texts, in order of term, and all of them together; shows every word. A line that names
 /// an entry counts twice.
-fn counts(doc: &Doc, lexicon: &mut Lexicon, mut show: impl FnMut(&str)) -> (Counts, u32) {
-    let mut counts: Counts = Vec::with_capacity(doc.text.len() / 6);
+fn counts(doc: &Doc, lexicon: &mut Lexicon, mut show: impl FnMut(&str)) -> (TermCounts, u32) {
+    let mut counts: TermCounts = Vec::with_capacity(doc.text.len() / 6);
     let mut words = 0;
     let speaker = doc.speaker.as_deref().unwrap_or_default();
     for (field, count) in [(speaker, 1), (&doc.subject, 2), (&doc.summary, 1), (&doc.text, 1)] {
@@ -185,7 +184,7 @@ fn counts(doc: &Doc, lexicon: &mut Lexicon, mut show: impl FnMut(&str)) -> (Coun
     (counts, words)
 }
 
-/// The share of a text that stands in sentences with a question mark.
+/// The share of a text in sentences with a question mark.
 fn questions(text: &str) -> f32 {
     let (mut asked, mut sentence) = (0, 0);
     for (at, c) in text.char_indices() {

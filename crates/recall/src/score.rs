@@ -1,4 +1,4 @@
-//! What a strength means as a score.
+//! Score of a strength.
 //!
 //! Owns: the scale. A score places a row among rows that were the true evidence of a question, on conversations
 //! where that is known: .5 is as strong as the middle one of them, .8 stronger than about four in five. Of rows that
@@ -14,7 +14,7 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// `open`: the question tells nothing but a time, and what lies in it answers.
+    /// `open`: the question names only a time, and any row of that time answers.
     pub(crate) fn of(keywords: bool, vectors: bool, open: bool) -> Self {
         let (slope, even) = match (keywords, vectors) {
             _ if open => (2.0, 3.2),

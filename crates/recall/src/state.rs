@@ -1,8 +1,8 @@
-//! How something of the asker's is: which questions ask for that, what answers them, and which later statement tells what
-//! became of what an earlier one told.
+//! Present state of the asker's things: detects questions for it, finds answers, and finds later statements that
+//! supersede earlier ones.
 //!
-//! Owns: telling such questions, and pairing statements when one is asked, for changes that no rule read when they were
-//! told. Never: saying that something is over: what was told earlier only comes after what was told later.
+//! Owns: detecting such questions, and pairing statements at query time, for changes that no rule found at extraction.
+//! Never: declaring a statement ended: the earlier one only comes after the later one.
 
 use std::collections::BTreeMap;
 
@@ -13,25 +13,25 @@ use crate::fuse::Fusion;
 use crate::kinds;
 use crate::lexicon::Term;
 use crate::postings::Slot;
-use crate::question::{Told, has_any, rarity};
-use crate::row::Kind;
+use crate::question::{QuestionWord, has_any, rarity};
+use crate::row::RowKind;
 use crate::statement::{OTHERS, Statement};
 
 /// Only so many of the best statements are compared, so that nothing is brought up from farther down.
 const COMPARED_MAX: usize = 40;
-/// So many of them may have been overtaken.
+/// Maximum number of superseded turns among them.
 const OVERTAKEN_MAX: usize = 5;
-/// Likelier than this, what was told earlier is told as such.
+/// From this likelihood on, the earlier statement is marked as earlier.
 const MAYBE: f32 = -1.5;
-/// What is told within a day is told together.
+/// Statements within a day belong together.
 const APART_MS: i64 = 24 * 60 * 60 * 1000;
-/// A word that is rarer than this share of an unknown one's rarity tells what a statement is about.
+/// A word that is rarer than this share of an unknown word's rarity names the subject of a statement.
 const RARE: f32 = 0.45;
 /// Stronger than this an answer is no more convincing.
 const STRENGTH_MAX: f32 = 1.2;
 
-// What makes it likely that a later statement overtakes an earlier one. Found by logistic regression on the odd pairs of
-// `eval changed`, so that 0 is as likely as not; `OF_OTHER` is set by hand, as the pairs have few of these.
+// Weights for the likelihood that a later statement supersedes an earlier one. Found by logistic regression on the odd
+// pairs of `eval changed`, so that 0 means one in two; `OF_OTHER` is set by hand, as the pairs have few of these.
 const BIAS: f32 = -4.5;
 /// It is a strong answer by itself …
 const STRENGTH: f32 = 2.7;
@@ -42,15 +42,15 @@ const MEANT: f32 = 1.3;
 const NEAR: f32 = 1.3;
 /// It shares rare words with the earlier one.
 const SHARED: f32 = 1.7;
-/// It tells of a change.
+/// It mentions a change.
 const CHANGE: f32 = 1.0;
 /// Both name things of the kind that is asked for.
 const SAME_KIND: f32 = 1.0;
-/// Both tell a number or a time, which is asked for.
+/// Both contain a number or a time, which the question asks for.
 const MEASURED: f32 = 0.8;
 /// It asks.
 const ASKS: f32 = -0.9;
-/// It is about somebody else.
+/// Its subject is another person.
 const OF_OTHER: f32 = -3.0;
 
 /// Words of questions about another time than now.
@@ -93,26 +93,26 @@ const MEASURES: [&str; 13] = [
     "many", "much", "far", "often", "old", "long", "size", "number", "when", "day", "days", "time", "date",
 ];
 
-/// What a question about how something is looks for, beside its words.
+/// A question for a present state, besides its words.
 #[derive(Debug)]
-pub(crate) struct State {
+pub(crate) struct StateQuestion {
     /// Terms of things of the kinds that it asks for, each with a number of its kind; in order.
     kinds: Vec<(Term, u32)>,
-    /// What stands behind a "my": "boss" in "who is my boss".
+    /// Nouns after "my": "boss" in "who is my boss".
     pub(crate) heads: Vec<String>,
-    /// It is about somebody else than the asker.
+    /// Its subject is another person than the asker.
     pub(crate) is_of_other: bool,
     /// An answer is a number or a time.
     pub(crate) seeks_measure: bool,
 }
 
-impl State {
-    /// None where a question asks for something else, or about somebody who speaks and is not the asker.
+impl StateQuestion {
+    /// None if the question asks for something else, or about a speaker who is not the asker.
     pub(crate) fn of(
         corpus: &Corpus,
         text: &str,
         words: &[String],
-        told: &[Told],
+        told: &[QuestionWord],
         (is_own, is_named): (bool, bool),
     ) -> Option<Self> {
         let contracted = ["'s ", "’s "].iter().any(|is| text.contains(is));
@@ -150,9 +150,9 @@ impl State {
     }
 }
 
-/// An earlier turn and the later one that most likely tells how it is now.
+/// An earlier turn and the later one that most likely describes the present state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Update {
+pub(crate) struct StateUpdate {
     pub(crate) old: Slot,
     pub(crate) new: Slot,
     /// It is likely enough for the later one to go first.
@@ -160,8 +160,9 @@ pub(crate) struct Update {
 }
 
 impl Fusion<'_> {
-    /// Weighs turns by what they tell of a state, and says which of the best are overtaken by later ones, oldest first.
-    pub(crate) fn updates(&self, state: &State, strengths: &mut [f32]) -> Vec<Update> {
+    /// Weighs turns by their evidence for a state; returns which of the best are superseded by later ones, oldest
+    /// first.
+    pub(crate) fn updates(&self, state: &StateQuestion, strengths: &mut [f32]) -> Vec<StateUpdate> {
         self.add_kinds(state, strengths);
         let mut best: Vec<Statement> = self
             .best_told(strengths)
@@ -174,9 +175,9 @@ impl Fusion<'_> {
         }
         let strength = |told: &Statement| strengths[told.slot as usize];
         best.sort_by(|a, b| strength(b).total_cmp(&strength(a)));
-        let mut updates: Vec<Update> = Vec::new();
+        let mut updates: Vec<StateUpdate> = Vec::new();
         for (at, old) in best.iter().enumerate().take(OVERTAKEN_MAX) {
-            // What has just overtaken something stays.
+            // A turn that just superseded another one stays.
             if updates
                 .iter()
                 .any(|update| update.is_sure && update.new == old.slot)
@@ -188,7 +189,7 @@ impl Fusion<'_> {
             let overtaking = |others| self.overtaking(old, others, strengths);
             let sure = overtaking(others).filter(|(score, _)| *score > self.weights.overtake);
             let found = sure.or_else(|| overtaking(&best).filter(|(score, _)| *score > MAYBE));
-            updates.extend(found.map(|(score, new)| Update {
+            updates.extend(found.map(|(score, new)| StateUpdate {
                 old: old.slot,
                 new,
                 is_sure: sure.is_some() && score > self.weights.overtake,
@@ -198,12 +199,12 @@ impl Fusion<'_> {
         updates
     }
 
-    /// A thing of the kind that is asked for tells as much as its name is rare.
-    fn add_kinds(&self, state: &State, strengths: &mut [f32]) {
+    /// A thing of the requested kind counts by the rarity of its name.
+    fn add_kinds(&self, state: &StateQuestion, strengths: &mut [f32]) {
         let mut told: BTreeMap<Slot, f32> = BTreeMap::new();
         for (term, _) in &state.kinds {
             let share = self.share(*term);
-            for posting in self.corpus.postings(Kind::Turn).of(*term) {
+            for posting in self.corpus.postings(RowKind::Turn).of(*term) {
                 let most = told.entry(posting.slot).or_default();
                 *most = most.max(share);
             }
@@ -218,7 +219,7 @@ impl Fusion<'_> {
         rarity(self.corpus, Some(term)) / rarity(self.corpus, None)
     }
 
-    /// The best turns that the asker said, best first.
+    /// The best turns by the asker, best first.
     fn best_told(&self, strengths: &[f32]) -> Vec<Slot> {
         let mut best: Vec<Slot> = Vec::with_capacity(COMPARED_MAX + 1);
         for slot in &self.lineup.turns {
@@ -236,7 +237,7 @@ impl Fusion<'_> {
         best
     }
 
-    /// Of later statements the one that most likely tells what became of what an earlier one told, and how likely.
+    /// The later statement that most likely supersedes an earlier one, and how likely.
     fn overtaking(&self, old: &Statement, best: &[Statement], strengths: &[f32]) -> Option<(f32, Slot)> {
         let time = |told: &Statement| self.corpus.row(told.slot).time.millis();
         let later = best.iter().filter(|new| time(new) > time(old) + APART_MS);

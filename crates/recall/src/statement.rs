@@ -1,15 +1,14 @@
-//! What a turn tells of the state that a question asks for.
+//! Statements of a turn about the state that a question asks for.
 //!
-//! Owns: its best sentence, and what that is like: of the asked kind, somebody else's, a measure, a question; and whether
-//! it tells of a change. Never: what that is worth.
+//! Owns: its best sentence with its traits: of the requested kind, about another person, a measure, a question; and
+//! whether the turn mentions a change. Never: their weight.
 
 use crate::fuse::Fusion;
 use crate::lexicon::Term;
 use crate::postings::Slot;
-use crate::state::State;
-use crate::text;
+use crate::state::StateQuestion;
 
-/// Words that tell of a change.
+/// Words for a change.
 const CHANGE: [&str; 60] = [
     "again",
     "already",
@@ -172,23 +171,23 @@ const OPENINGS: [&str; 24] = [
     "and", "any", "are", "can", "could", "did", "do", "does", "has", "have", "how", "is", "may", "should",
     "so", "was", "what", "when", "where", "which", "who", "why", "will", "would",
 ];
-/// So many words stand at most between "my" and what is mine.
+/// Maximum number of words between "my" and its noun.
 const BETWEEN_MAX: usize = 1;
 
-/// What one turn tells, or one sentence of it.
+/// Statement of one turn, or of one sentence of it.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is weighed by itself")]
 pub(crate) struct Statement {
     pub(crate) slot: Slot,
     /// All of its terms, in order.
     pub(crate) terms: Vec<Term>,
-    /// It says "my boss" where the question does, in whichever sentence.
+    /// It contains "my boss" if the question does, in any sentence.
     pub(crate) has_head: bool,
-    /// It tells of a change, in whichever sentence.
+    /// It mentions a change, in any sentence.
     pub(crate) tells_change: bool,
     /// Of which of the asked kinds its best sentence names a thing, one bit each.
     pub(crate) kinds: u64,
-    /// Its best sentence is about somebody whom the question is not about.
+    /// Its best sentence is about a person who is not the question's subject.
     pub(crate) is_of_other: bool,
     /// Its best sentence is a question.
     pub(crate) asks: bool,
@@ -200,7 +199,7 @@ pub(crate) struct Statement {
 
 impl Fusion<'_> {
     /// Reads a turn.
-    pub(crate) fn statement(&self, state: &State, slot: Slot) -> Statement {
+    pub(crate) fn statement(&self, state: &StateQuestion, slot: Slot) -> Statement {
         let mut all = Statement {
             slot,
             evidence: -1.0,
@@ -227,7 +226,7 @@ impl Fusion<'_> {
         all
     }
 
-    fn sentence(&self, state: &State, sentence: &str) -> Statement {
+    fn sentence(&self, state: &StateQuestion, sentence: &str) -> Statement {
         let mut said = Statement::default();
         let mut kind = 0.0f32;
         let mut behind_my = usize::MAX;
@@ -269,6 +268,6 @@ impl Fusion<'_> {
     }
 }
 
-/// What is looked up by halves.
+/// Word lists that are searched by bisection.
 #[cfg(test)]
 pub(crate) const LISTS: [&[&str]; 4] = [&CHANGE, &OTHERS, &MEASURES, &OPENINGS];

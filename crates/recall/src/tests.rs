@@ -8,6 +8,7 @@ use model::{
     Parent, ParentKind, Role, Scope, SenderId, SessionId, Timestamp, Value, Zone,
 };
 use proptest::prelude::*;
+use testkit::index::cities::TOLD;
 
 use super::{Corpus, Hit, Method, Query, Ranking, cut_to_tokens};
 
@@ -441,6 +442,28 @@ fn facts_lend_to_their_turns_and_turns_to_their_episode() {
         "a fact is shown with its episode"
     );
     assert!(found.memories[0].score >= found.memories[0].facts[0].score);
+}
+
+/// As the contract of the index has it: both searches read a text alike.
+#[test]
+fn the_one_word_that_differs_is_found_in_any_script() {
+    for told in &TOLD {
+        let sentences = told.sentences();
+        let rows = (0..).zip(&sentences);
+        let all = corpus(rows.map(|(number, text)| {
+            let id = format!("{number}");
+            turn(&id, &id, day(10), "Ann", text)
+        }));
+        for (number, city) in told.queries() {
+            let found = ask(city).of(&all);
+            assert_eq!(
+                ids(&found.messages)[0],
+                format!("{number}"),
+                "{city} in {}",
+                told.language
+            );
+        }
+    }
 }
 
 #[test]

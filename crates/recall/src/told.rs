@@ -1,67 +1,67 @@
-//! What a model is told of a ranking: what was said, by whom and when, and what is known beside it.
+//! Text of a ranking for a model: messages with speaker and time, and facts beside them.
 //!
-//! Owns: which hits are told at all and in what order, how a line reads, which sentences of a long message are told, what is
-//! marked as earlier. Invariant: what stands in a line was said so. Never: ranking; how much room there is (the caller takes the
-//! lines from the front).
+//! Owns: which hits are included and in what order, the form of a line, the chosen sentences of a long message, the
+//! mark for earlier ones. Invariant: a line contains only words of its source. Never: ranking; the available room (the
+//! caller takes the lines from the front).
 
 mod turn;
 
 use std::collections::BTreeSet;
 
 use model::{DocKind, EntryKind, Role, Zone};
+use text::term_set;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::hit::{Hit, Ranking};
-use crate::text;
-use turn::{Turn, asks};
+use turn::{TurnTraits, asks};
 
-/// A message of more characters is told by its sentences that matter.
+/// Of a longer message, only the matching sentences are included.
 const WHOLE_CHARS_MAX: usize = 320;
-/// Words of the asker's that the model hears as the user's.
+/// Name for the asker in the text for the model.
 const USER: &str = "user";
 const ASSISTANT: &str = "assistant";
-/// What an assistant said weighs so much: mostly it says again what it was told.
+/// Weight of an assistant's message: it mostly repeats.
 const ASSISTANT_WEIGHT: f32 = 0.6;
-/// Most of the words of a line in those before it: it says nothing new.
+/// A line is left out if this share of its words is in the lines before it.
 const SAID_SHARE: f32 = 0.8;
-/// What is much less sure than the best is noise.
+/// A hit that is much weaker than the best is noise.
 const BESIDE_SHARE: f32 = 0.1;
 
 /// A line for a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
-    /// Of the row; a message that is told as earlier has another.
+    /// Id of the row; a message marked as earlier has a suffix.
     pub id: String,
     pub text: String,
 }
 
-/// How sure it is that something in a ranking answers: 0 to 1.
+/// Probability that something in a ranking answers: 0 to 1.
 fn sureness(ranking: &Ranking) -> f32 {
     let messages = ranking.messages.iter().filter(|hit| says(hit));
     messages.chain(facts(ranking)).map(weight).fold(0.0, f32::max)
 }
 
-/// What a model is told for a question, best first; nothing where nothing is sure enough.
+/// The lines for a question, best first; empty if no hit is sure enough.
 pub fn told(ranking: &Ranking, question: &str, zone: &Zone) -> Vec<Told> {
     let best = sureness(ranking);
-    if best < Turn::read(question, &names(ranking)).least_sureness() {
+    if best < TurnTraits::read(question, &names(ranking)).least_sureness() {
         return Vec::new();
     }
     let mut hits: Vec<&Hit> = ranking.messages.iter().filter(|hit| says(hit)).collect();
     let sources: BTreeSet<&str> = hits.iter().map(|hit| &*hit.doc.key.id).collect();
-    // A fact whose message is told, or was asked for and is not, says nothing beside it.
+    // A fact is left out if its message is included, or matched but is left out.
     let is_new = |fact: &&Hit| fact.doc.sources.iter().all(|id| !sources.contains(id.as_str()));
     hits.extend(facts(ranking).filter(is_new));
     hits.retain(|hit| weight(hit) >= best * BESIDE_SHARE);
     hits.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
-    let asked = words(question);
-    // What somebody tells again is no news to them.
+    let asked = term_set(question);
+    // A turn that only repeats a statement needs no memory of it.
     let asks_something = question.split_sentence_bounds().any(asks);
     let mut heard: Vec<BTreeSet<String>> = Vec::new();
     let mut told = Vec::new();
     for hit in hits {
         let said = sentences_for(&hit.doc.text, &asked);
-        let own = words(&said);
+        let own = term_set(&said);
         if own.is_empty()
             || !asks_something && own.is_subset(&asked)
             || heard.iter().any(|other| share(&own, other) >= SAID_SHARE)
@@ -74,7 +74,7 @@ pub fn told(ranking: &Ranking, question: &str, zone: &Zone) -> Vec<Told> {
     told
 }
 
-/// Who speaks and who is spoken of in what was found, as words are compared.
+/// Speakers and persons in the hits, in comparable form.
 fn names(ranking: &Ranking) -> BTreeSet<String> {
     let mut names = turn::names(ranking.messages.iter().map(|hit| hit.doc.text.as_str()));
     let people = ranking
@@ -97,7 +97,7 @@ fn weight(hit: &Hit) -> f32 {
     }
 }
 
-/// Whether a message tells something: one that only asks does not, and tools are not told.
+/// Whether a message has content: not only a question, and not by a tool.
 fn says(hit: &Hit) -> bool {
     let speaks = matches!(hit.doc.role, Some(Role::User | Role::Assistant));
     speaks
@@ -108,7 +108,7 @@ fn says(hit: &Hit) -> bool {
             .any(|sentence| !sentence.trim().is_empty() && !asks(sentence))
 }
 
-/// Facts that hold, those of episodes too.
+/// Valid facts, including those of episodes.
 fn facts(ranking: &Ranking) -> impl Iterator<Item = &Hit> {
     let all = ranking
         .memories
@@ -141,7 +141,7 @@ fn line(hit: &Hit, said: &str, zone: &Zone) -> Told {
     }
 }
 
-/// A message, or the sentences of a long one around the one that says most of what is asked.
+/// A message, or of a long one the sentences around the best match.
 fn sentences_for(message: &str, asked: &BTreeSet<String>) -> String {
     let message = message.trim();
     if message.chars().count() <= WHOLE_CHARS_MAX {
@@ -151,14 +151,14 @@ fn sentences_for(message: &str, asked: &BTreeSet<String>) -> String {
         .split_sentence_bounds()
         .filter(|sentence| !sentence.trim().is_empty())
         .collect();
-    let worth = |sentence: &&str| words(sentence).intersection(asked).count();
+    let worth = |sentence: &&str| term_set(sentence).intersection(asked).count();
     let best = (0..sentences.len())
         .rev()
         .max_by_key(|at| worth(&sentences[*at]))
         .unwrap_or(0);
     let (mut from, mut to) = (best, best + 1);
     let mut room = WHOLE_CHARS_MAX.saturating_sub(sentences[best].chars().count());
-    // What follows tells more of it than what comes before.
+    // The following sentences explain it better than those before.
     for step in 0.. {
         let next = if step % 3 == 2 {
             from.checked_sub(1)
@@ -189,11 +189,7 @@ fn sentences_for(message: &str, asked: &BTreeSet<String>) -> String {
     said
 }
 
-fn words(text: &str) -> BTreeSet<String> {
-    text::terms(text).into_iter().collect()
-}
-
-/// How much of what one says the other says.
+/// Share of the words of one in the other.
 fn share(one: &BTreeSet<String>, other: &BTreeSet<String>) -> f32 {
     one.intersection(other).count() as f32 / one.len().max(1) as f32
 }

@@ -1,6 +1,6 @@
-//! What still holds: entries that newer ones took the place of, and entries that have ended.
+//! Validity: superseded entries, and entries that have ended.
 //!
-//! Owns: who supersedes whom at a time. Never: removing anything: what no longer holds is ranked lower and says so.
+//! Owns: which entry supersedes which at a time. Never: removing anything: an ended entry is ranked lower and marked.
 
 use std::ops::Range;
 
@@ -9,25 +9,25 @@ use model::{DocId, EntryId, Timestamp};
 use crate::corpus::Corpus;
 use crate::lineup::Lineup;
 use crate::postings::Slot;
-use crate::row::{Kind, Row};
+use crate::row::{Row, RowKind};
 use crate::time::Span;
 
-/// Which entries of a corpus take the place of which, whoever asks: found once and kept until a row changes.
+/// Which entries of a corpus supersede which, for every question: computed once and kept until a row changes.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     /// By age of the older, then of the newer entry.
-    links: Vec<Link>,
+    links: Vec<ValidityLink>,
     /// The turns that entries were made from, one entry's after the other's.
     turns: Vec<Slot>,
 }
 
 /// One entry that takes the place of another.
 #[derive(Debug)]
-pub(crate) struct Link {
+pub(crate) struct ValidityLink {
     pub(crate) old: Slot,
     pub(crate) new: Slot,
     /// Of both, where they are of one kind.
-    pub(crate) kind: Option<Kind>,
+    pub(crate) kind: Option<RowKind>,
     old_turns: Range<usize>,
     new_turns: Range<usize>,
     /// Since when the older one holds, and until when by itself.
@@ -66,7 +66,7 @@ impl Links {
         };
         let link = |(old, new): (Slot, Slot)| {
             let (older, newer) = (corpus.row(old), corpus.row(new));
-            Link {
+            ValidityLink {
                 old,
                 new,
                 kind: Some(older.kind).filter(|kind| *kind == newer.kind),
@@ -81,7 +81,7 @@ impl Links {
     }
 
     /// The turns that a link's entries were made from: the older one's, the newer one's.
-    pub(crate) fn turns(&self, link: &Link) -> (&[Slot], &[Slot]) {
+    pub(crate) fn turns(&self, link: &ValidityLink) -> (&[Slot], &[Slot]) {
         (
             &self.turns[link.old_turns.clone()],
             &self.turns[link.new_turns.clone()],
@@ -89,7 +89,7 @@ impl Links {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.links.capacity() * size_of::<Link>() + self.turns.capacity() * size_of::<Slot>()
+        self.links.capacity() * size_of::<ValidityLink>() + self.turns.capacity() * size_of::<Slot>()
     }
 }
 
@@ -97,7 +97,7 @@ impl Links {
 pub(crate) struct Validity<'a> {
     pub(crate) links: &'a Links,
     /// Of several that take the place of one entry, the newest; by age of the older entry.
-    newest: Vec<&'a Link>,
+    newest: Vec<&'a ValidityLink>,
     /// By slot, the place in `newest`, and whether the entry no longer holds.
     state: Vec<(u32, bool)>,
 }
@@ -105,8 +105,8 @@ pub(crate) struct Validity<'a> {
 const NEVER: u32 = u32::MAX;
 
 impl<'a> Validity<'a> {
-    /// What holds at `now`, as far as visible rows tell. A newer entry counts from when it holds, or was said. The question is
-    /// about the times in `spans`: what held then is not over for it.
+    /// The valid entries at `now`, by the visible rows. A newer entry counts from its own begin, or from its message.
+    /// The question is about the times in `spans`: an entry valid then has not ended for it.
     pub(crate) fn new(corpus: &'a Corpus, lineup: &Lineup, now: Timestamp, spans: &[Span]) -> Self {
         let links = corpus.links();
         let is_over = |since: Timestamp, end: Timestamp| {
@@ -117,9 +117,9 @@ impl<'a> Validity<'a> {
             let row = corpus.row(*slot);
             state[*slot as usize].1 = row.doc.valid_until.is_some_and(|end| is_over(begin(row), end));
         }
-        let counts = |link: &&Link| lineup.is_visible(link.new) && link.begin <= now;
+        let counts = |link: &&ValidityLink| lineup.is_visible(link.new) && link.begin <= now;
         let of_one = links.links.chunk_by(|one, next| one.old == next.old);
-        let newest: Vec<&Link> = of_one.filter_map(|of_one| of_one.iter().rfind(counts)).collect();
+        let newest: Vec<&ValidityLink> = of_one.filter_map(|of_one| of_one.iter().rfind(counts)).collect();
         for (at, link) in (0..).zip(&newest) {
             let (since, until) = link.held;
             let end = until.map_or(link.begin, |until| until.min(link.begin));
@@ -129,12 +129,12 @@ impl<'a> Validity<'a> {
     }
 
     /// Older entries that are over with what took their place, oldest first.
-    pub(crate) fn in_order(&self) -> impl Iterator<Item = &Link> {
+    pub(crate) fn in_order(&self) -> impl Iterator<Item = &ValidityLink> {
         let newest = self.newest.iter().copied();
         newest.filter(|link| self.is_over(link.old))
     }
 
-    /// What took an entry's place in the end.
+    /// The last successor of an entry.
     pub(crate) fn superseded_by(&self, corpus: &Corpus, slot: Slot) -> Option<EntryId> {
         let newer = |slot: Slot| {
             self.newest
@@ -157,7 +157,7 @@ fn begin(row: &Row) -> Timestamp {
     row.doc.valid_from.unwrap_or(row.time)
 }
 
-/// What is older comes first; no two rows are equal.
+/// Order by age; no two rows are equal.
 fn age(row: &Row) -> (Timestamp, Timestamp, &DocId) {
     (begin(row), row.time, &row.doc.key.id)
 }

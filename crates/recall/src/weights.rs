@@ -1,6 +1,6 @@
 //! Every number of the ranking that was tuned, in one place.
 //!
-//! Owns: the weights and how they were found. Never: what they weigh (`evidence`, `fuse`).
+//! Owns: the weights and how they were found. Never: their use (`evidence`, `fuse`).
 //!
 //! They were found by coordinate ascent on the first five LoCoMo conversations and every other question of a
 //! LongMemEval sample, then rounded; the rest was only reported on, and does as well. `memory` and `fresh` were set by
@@ -36,23 +36,23 @@ pub struct Weights {
     pub time: f32,
     /// A number or date where the question asks for one.
     pub answer: f32,
-    /// What asks does not answer: taken off for questions.
+    /// A question is not an answer: deducted for questions.
     pub question: f32,
-    /// What words of asking ("suggest", "interested") weigh, against words of the matter.
+    /// Weight of words of asking ("suggest", "interested"), relative to words of the subject.
     pub asking: f32,
-    /// What words that tell nothing ("happened", "anything") weigh beside words of the matter.
+    /// Weight of words without information ("happened", "anything"), relative to words of the subject.
     pub empty: f32,
-    /// How well the time fits, where the question tells nothing else.
+    /// Fit of the time, if the question names nothing else.
     pub moment: f32,
-    /// How much a row says, where the question tells nothing to look for.
+    /// Substance of a row, if the question names nothing to search for.
     pub substance: f32,
-    /// What a memory tells about the messages it was made from.
+    /// Evidence of a memory for the messages it was made from.
     pub memory: f32,
     /// A thing of the kind that a question about a state asks for.
     pub kind: f32,
     /// The same thing of the asker's as in that question: "my boss".
     pub head: f32,
-    /// Taken off for what tells of somebody whom that question is not about.
+    /// Deducted from rows about a person who is not the question's subject.
     pub other: f32,
     /// How sure it must be that a later statement overtakes an earlier one.
     pub overtake: f32,

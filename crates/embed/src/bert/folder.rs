@@ -1,4 +1,4 @@
-//! What a model's folder says: kind, sizes, pooling, prompts, tokenizer, weights.
+//! Data of a model's folder: kind, sizes, pooling, prompts, tokenizer, weights.
 //!
 //! Owns: the names and meaning of the files in the layout that model hubs use. Never: guessing at an unknown kind.
 
@@ -31,7 +31,7 @@ pub(super) enum Shape {
 
 /// A folder as read.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(super) struct ModelFolder {
     pub(super) shape: Shape,
     pub(super) pooling: Pooling,
     pub(super) tokenizer: Tokenizer,
@@ -43,7 +43,7 @@ pub(super) struct Folder {
 }
 
 #[derive(Deserialize)]
-struct Kind {
+struct ModelType {
     model_type: String,
 }
 
@@ -72,7 +72,7 @@ struct PromptFile {
     prompts: BTreeMap<String, String>,
 }
 
-impl Folder {
+impl ModelFolder {
     /// Reads everything that is needed to run the model.
     pub(super) fn read(dir: &Path, settings: BertSettings) -> Result<Self, OpenError> {
         let config = read(&dir.join("config.json"))?;
@@ -162,7 +162,7 @@ fn optional<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, OpenError> {
 
 fn shape(dir: &Path, config: &[u8]) -> Result<Shape, OpenError> {
     let path = dir.join("config.json");
-    let kind = parse::<Kind>(&path, config)?.model_type;
+    let kind = parse::<ModelType>(&path, config)?.model_type;
     match kind.as_str() {
         "bert" => parse(&path, config).map(Shape::Bert),
         "roberta" | "xlm-roberta" | "camembert" => parse(&path, config).map(Shape::Roberta),

@@ -9,7 +9,7 @@ use candle_nn::VarBuilder;
 use candle_transformers::models::{bert::BertModel, xlm_roberta::XLMRobertaModel};
 
 use super::OpenError;
-use super::folder::{Folder, Pooling, Shape};
+use super::folder::{ModelFolder, Pooling, Shape};
 
 /// A loaded network.
 pub(super) struct Network {
@@ -34,7 +34,7 @@ impl fmt::Debug for Network {
 
 impl Network {
     /// Builds the network from a folder's weights.
-    pub(super) fn load(folder: &Folder) -> std::result::Result<Self, OpenError> {
+    pub(super) fn load(folder: &ModelFolder) -> std::result::Result<Self, OpenError> {
         let malformed = |source: candle_core::Error| OpenError::Malformed {
             path: folder.weights_path.clone(),
             source: Box::new(source),

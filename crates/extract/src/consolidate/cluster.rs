@@ -1,11 +1,11 @@
 //! Episodes that are about the same, by meaning and time.
 //!
-//! Owns: which episodes belong together. Never: state; the clusters are a function of the episodes, so that whoever
-//! asks again gets the same, and a new episode only ever joins a cluster or begins one.
+//! Owns: which episodes belong together. Never: state; the clusters are a function of the episodes, so that every call
+//! gives the same, and a new episode only ever joins a cluster or begins one.
 
 use std::collections::VecDeque;
 
-use model::Timestamp;
+use model::{Timestamp, dot};
 
 use crate::consolidate::text::hash;
 
@@ -38,11 +38,11 @@ impl Default for Nearness {
 
 const DAY_MILLIS: i64 = 86_400_000;
 
-/// So many clusters are open at a time, those that gained an episode last: a bound on the work, far above what a person
-/// talks about in a week.
+/// Maximum number of open clusters, those with the newest episodes: a bound on the work, far above a person's subjects
+/// in a week.
 const OPEN_MAX: usize = 128;
 
-struct Open {
+struct OpenCluster {
     cluster: usize,
     last: Timestamp,
     /// The sum of the members' vectors, and its length.
@@ -58,7 +58,7 @@ pub fn clusters(members: &[Member<'_>], nearness: Nearness) -> Vec<Vec<usize>> {
     let days_millis = i64::from(nearness.days_max) * DAY_MILLIS;
     let mut found: Vec<Vec<usize>> = Vec::new();
     // The one that gained an episode last stands last, so those that time has closed stand first.
-    let mut open: VecDeque<Open> = VecDeque::new();
+    let mut open: VecDeque<OpenCluster> = VecDeque::new();
     for at in order {
         let member = &members[at];
         while open
@@ -79,7 +79,7 @@ pub fn clusters(members: &[Member<'_>], nearness: Nearness) -> Vec<Vec<usize>> {
         let joined = nearest.and_then(|(place, _)| open.remove(place));
         let mut joined = joined.unwrap_or_else(|| {
             found.push(Vec::new());
-            Open {
+            OpenCluster {
                 cluster: found.len() - 1,
                 last: member.time,
                 sum: vec![0.0; member.vector.len()],
@@ -96,7 +96,7 @@ pub fn clusters(members: &[Member<'_>], nearness: Nearness) -> Vec<Vec<usize>> {
     found
 }
 
-impl Open {
+impl OpenCluster {
     fn cosine(&self, vector: &[f32]) -> f32 {
         if self.length == 0.0 || vector.len() != self.sum.len() {
             return 0.0;
@@ -111,10 +111,6 @@ impl Open {
         self.length = dot(&self.sum, &self.sum).sqrt();
         self.last = member.time;
     }
-}
-
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// A cluster's id: it follows from its members' ids, in any order.

@@ -1,27 +1,26 @@
-//! What people announced: something to come, with a time.
+//! Upcoming events: announcements by people, with a time.
 //!
-//! Owns: which sentences announce, and from when to when it holds. Never: a habit, a wish without a time, or what a
-//! model said.
+//! Owns: which sentences are announcements, and their period. Never: a habit, a wish without a time, or a model's text.
 
 use crate::consolidate::text::{hash, plain};
 use model::{Cell, CellId, CutReason, Message, MessageId, SenderId, Timestamp, Zone};
 use recall::time::{Expression, Tense, expressions};
 
-/// The most foresights of a memcell.
+/// The most upcoming events of a segment.
 pub const FORESIGHTS_MAX: usize = 10;
 
 const CONTENT_CHARS_MAX: usize = 300;
 const DAY_MILLIS: i64 = 86_400_000;
-/// What lies further ahead, or takes longer, is no appointment.
+/// An event further ahead, or longer, is not an appointment.
 const AHEAD_DAYS_MAX: i64 = 800;
 const LENGTH_DAYS_MAX: i64 = 120;
 
 /// Something that was announced.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Foresight {
-    /// One sentence that says what and when.
+    /// One sentence with the event and its time.
     pub content: String,
-    /// What was said, and when.
+    /// The original text, with its time.
     pub evidence: String,
     pub from: Timestamp,
     /// Not included.
@@ -32,13 +31,13 @@ pub struct Foresight {
 }
 
 impl Foresight {
-    /// Its id: `fs_` and 16 hexadecimal digits, which follow from what it says and from which message.
+    /// Its id: `fs_` and 16 hexadecimal digits, computed from its content and its message.
     pub fn id(&self) -> String {
         format!("fs_{}", hash(&[self.source.as_str(), &self.content], 16))
     }
 
-    /// The same in the words of a fact of the same message, if that names the same time: where a model told the message,
-    /// it has told the announcement too, and need not be asked again.
+    /// The same event in the words of a fact of the same message, if that contains the same time: if a model wrote the
+    /// fact, it has also worded the event, and no second call is needed.
     pub fn in_words_of(&self, fact: &str, zone: &Zone) -> Option<Self> {
         let is_same = |expression: &Expression| {
             expression.span.from == self.from && is_ahead(expression, self.said_at, zone)
@@ -55,7 +54,7 @@ impl Foresight {
 const NO_PLAN: &str = "every each usually always often normally sometimes never if whether maybe perhaps might unless wish \
      would could weekly daily monthly yearly used imagine suppose";
 
-/// What the persons of a memcell announced, in the order in which they said it.
+/// The upcoming events in people's messages of a segment, in order.
 pub fn foresights(messages: &[Message], zone: &Zone) -> Vec<Foresight> {
     let mut found: Vec<Foresight> = Vec::new();
     for message in messages {
@@ -126,7 +125,7 @@ fn is_ahead(expression: &Expression, said_at: Timestamp, zone: &Zone) -> bool {
     is_short && is_near && is_to_come
 }
 
-/// A sentence in the third person where the rules for facts can retell it, else as it was said, with its dates.
+/// A sentence in the third person if the rules for facts can change it, else in its own words, with its dates.
 fn told(sentence: &str, message: &Message, zone: &Zone) -> String {
     let mut alone = message.clone();
     alone.content = model::Content::Text(sentence.to_owned());

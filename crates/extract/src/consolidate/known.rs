@@ -1,4 +1,4 @@
-//! What consolidation may learn from.
+//! The facts from which consolidation can learn.
 //!
 //! Owns: the rule that only people teach. Never: reading a store.
 
@@ -6,7 +6,7 @@ use model::{Doc, DocKind, EntryKind, MessageId, Name, Origin, Timestamp};
 
 /// A fact as consolidation sees it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Known<'a> {
+pub struct KnownFact<'a> {
     pub id: &'a str,
     pub text: &'a str,
     pub time: Timestamp,
@@ -15,7 +15,7 @@ pub struct Known<'a> {
     pub is_current: bool,
 }
 
-/// Whether what has this origin was said, written or brought along by a person.
+/// Whether a memory of this origin comes from a person: said, written or imported.
 pub fn is_taught(origin: Origin) -> bool {
     match origin {
         Origin::User | Origin::Import | Origin::Hand => true,
@@ -23,12 +23,12 @@ pub fn is_taught(origin: Origin) -> bool {
     }
 }
 
-/// The fact of a row, if it is a person's word about themselves: told by a person, and by `owner` where somebody is
-/// named as having said it. `is_superseded`: another row takes its place.
-pub fn of_row<'a>(row: &'a Doc, owner: &Name, is_superseded: bool, now: Timestamp) -> Option<Known<'a>> {
+/// The fact of a row, if it is a person's statement about themselves: from a person, and by `owner` if the row names a
+/// speaker. `is_superseded`: another row supersedes it.
+pub fn of_row<'a>(row: &'a Doc, owner: &Name, is_superseded: bool, now: Timestamp) -> Option<KnownFact<'a>> {
     let is_own = row.senders.is_empty() || row.senders.contains(owner);
     let is_learnt = row.kind == DocKind::Entry(EntryKind::Fact) && is_taught(row.origin) && is_own;
-    is_learnt.then(|| Known {
+    is_learnt.then(|| KnownFact {
         id: &row.key.id,
         text: &row.text,
         time: row.time,

@@ -1,9 +1,10 @@
 //! A page that a person and a program write together, line by line.
 //!
-//! Owns: how a line of ours looks and how it is told from a person's. Never: changing or moving a person's line.
+//! Owns: the form of our lines, and how they are distinguished from a person's. Never: changing or moving a person's
+//! line.
 //!
-//! A line of ours is `- Ann lives in Porto. [pf_0123456789abcdef] <!-- 1a2b3c4d -->`: a statement, the memories that it
-//! was made of, and a hash of both. Whoever changes the line makes it theirs, because the hash is another's then.
+//! A line of ours is `- Ann lives in Porto. [pf_0123456789abcdef] <!-- 1a2b3c4d -->`: a statement, the memories it was
+//! made from, and a hash of both. A person who changes the line owns it, because the hash no longer matches.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ pub const STATEMENT_CHARS_MAX: usize = 300;
 const ID_CHARS_MAX: usize = 128;
 const HASH_DIGITS: usize = 8;
 
-/// What a line of ours says.
+/// Content of a line of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Own {
     pub text: String,
@@ -24,7 +25,7 @@ pub struct Own {
 
 /// A line of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct PageLine<'a> {
     /// Byte for byte, with its line feed if it has one.
     pub raw: &'a str,
     /// None where a person wrote or changed it.
@@ -34,7 +35,7 @@ pub struct Line<'a> {
 }
 
 impl Own {
-    /// A statement with its sources; none where nothing is said, or no source has an id that can be cited.
+    /// A statement with its sources; none if it is empty, or no source has an id that can be cited.
     pub fn new<'a>(text: &str, cites: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         let text = plain(text, STATEMENT_CHARS_MAX);
         let mut cited: Vec<String> = Vec::new();
@@ -80,7 +81,7 @@ impl Own {
     }
 }
 
-/// Whether an id can stand in a citation.
+/// Whether an id can be cited.
 pub fn is_citable(id: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     !id.is_empty() && id.len() <= ID_CHARS_MAX && id.chars().all(is_plain)
@@ -91,9 +92,9 @@ fn says_pinned(text: &str) -> bool {
         .any(|word| word.eq_ignore_ascii_case("pinned"))
 }
 
-/// A page's lines, in order; put together again they are the page. A heading that says `pinned` pins what stands below
-/// it, until a heading as high or higher.
-pub fn lines(page: &str) -> Vec<Line<'_>> {
+/// A page's lines, in order; joined again they are the page. A heading with `pinned` pins the lines below it, until a
+/// heading of the same or a higher level.
+pub fn lines(page: &str) -> Vec<PageLine<'_>> {
     let mut pinned_from = None;
     let mut read = Vec::new();
     for raw in page.split_inclusive('\n') {
@@ -108,7 +109,7 @@ pub fn lines(page: &str) -> Vec<Line<'_>> {
         }
         let (own, is_pinned) =
             Own::read(raw).map_or((None, says_pinned(raw)), |(own, pinned)| (Some(own), pinned));
-        read.push(Line {
+        read.push(PageLine {
             raw,
             own,
             is_pinned: is_pinned || pinned_from.is_some(),
@@ -117,11 +118,11 @@ pub fn lines(page: &str) -> Vec<Line<'_>> {
     read
 }
 
-/// A page without the lines of ours that cite what is gone, pinned or not, and without those that cite what was gone
-/// before and that nobody pinned: they may say the same. None where there is no such line.
+/// A page without our lines that cite deleted memories, pinned or not, and without unpinned lines that cite memories
+/// deleted earlier, because they can repeat the same content. None if there is no such line.
 pub fn without(page: &str, gone: &BTreeSet<&str>, is_there: impl Fn(&str) -> bool) -> Option<String> {
     let lines = lines(page);
-    let stays = |line: &&Line<'_>| {
+    let stays = |line: &&PageLine<'_>| {
         let goes = |id: &String| gone.contains(id.as_str()) || !line.is_pinned && !is_there(id);
         line.own.as_ref().is_none_or(|own| !own.cites.iter().any(goes))
     };
@@ -129,7 +130,7 @@ pub fn without(page: &str, gone: &BTreeSet<&str>, is_there: impl Fn(&str) -> boo
     (left.len() < page.len()).then_some(left)
 }
 
-/// What a page says, for a reader that cites nothing: without the citations and the hashes of our lines.
+/// Text of a page without the citations and hashes of our lines.
 pub fn read_aloud(page: &str) -> String {
     let mut out = String::with_capacity(page.len());
     for line in lines(page) {

@@ -1,7 +1,7 @@
-//! Episodes about the same, told as one.
+//! Merges episodes about the same thing into one.
 //!
-//! Owns: what a merged episode says, and when there is one to make. Never: taking an episode away; the merged one
-//! supersedes its members, which stay readable and are still found by what held then.
+//! Owns: the text of a merged episode, and when to make one. Never: removing an episode; the merged one supersedes its
+//! members, which stay readable and are still found for their time.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use crate::consolidate::answer::{DATA_RULE, numbered, text};
 use crate::consolidate::cluster;
 use crate::consolidate::text::{hash, plain};
 
-/// So many clusters are merged in a run, the biggest first.
+/// Maximum number of clusters merged in a run, the biggest first.
 pub const CLUSTERS_MAX: usize = 10;
 /// A cluster of fewer episodes is left as it is.
 const MEMBERS_MIN: usize = 2;
@@ -27,7 +27,7 @@ const TOKENS_MAX: u32 = 1_200;
 
 /// An episode as reflection sees it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told<'a> {
+pub struct KnownEpisode<'a> {
     pub id: &'a str,
     pub subject: &'a str,
     pub summary: &'a str,
@@ -36,11 +36,11 @@ pub struct Told<'a> {
     pub senders: &'a [SenderId],
 }
 
-/// A merged episode that stands.
+/// An existing merged episode.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Standing<'a> {
+pub struct MergedEpisode<'a> {
     pub id: &'a str,
-    /// The cluster that it tells.
+    /// Its cluster.
     pub cluster: &'a str,
     pub subject: &'a str,
     pub body: &'a str,
@@ -63,7 +63,7 @@ pub struct Merged {
 }
 
 impl Merged {
-    /// Its id: `ep_` and 16 hexadecimal digits, which follow from its cluster and from what it says.
+    /// Its id: `ep_` and 16 hexadecimal digits, computed from its cluster and its content.
     pub fn id(&self) -> String {
         id(&self.cluster, &self.subject, &self.body)
     }
@@ -73,8 +73,8 @@ fn id(cluster: &str, subject: &str, body: &str) -> String {
     format!("ep_{}", hash(&[cluster, subject, body], 16))
 }
 
-impl Standing<'_> {
-    /// Whether it stands as it was written.
+impl MergedEpisode<'_> {
+    /// Whether it is unchanged since it was written.
     pub fn is_ours(&self) -> bool {
         self.id == id(self.cluster, self.subject, self.body)
     }
@@ -84,14 +84,14 @@ impl Standing<'_> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan<'a> {
     /// Its members, in order of time.
-    pub members: Vec<&'a Told<'a>>,
-    /// Merged episodes of ours that tell a part of it, which the new one takes the place of.
+    pub members: Vec<&'a KnownEpisode<'a>>,
+    /// Merged episodes of ours with a part of it, which the new one replaces.
     pub replaces: Vec<String>,
 }
 
-/// The clusters to merge in a run, of those that are given: those that no merged episode tells yet as they are now. One
-/// whose merged episode a person changed is left as that person has it.
-pub fn plans<'a>(clusters: &[Vec<&'a Told<'a>>], standing: &[Standing<'_>]) -> Vec<Plan<'a>> {
+/// The given clusters that a run must merge: those without an up-to-date merged episode. A merged episode that a person
+/// changed stays as it is.
+pub fn plans<'a>(clusters: &[Vec<&'a KnownEpisode<'a>>], standing: &[MergedEpisode<'_>]) -> Vec<Plan<'a>> {
     let mut plans: Vec<Plan<'_>> = Vec::new();
     for members in clusters.iter().filter(|members| members.len() >= MEMBERS_MIN) {
         let ids: BTreeSet<&str> = members.iter().map(|told| told.id).collect();
@@ -100,7 +100,7 @@ pub fn plans<'a>(clusters: &[Vec<&'a Told<'a>>], standing: &[Standing<'_>]) -> V
             .iter()
             .filter(|merged| merged.supersedes.iter().any(|id| ids.contains(id)))
             .peekable();
-        let is_settled = |merged: &Standing<'_>| merged.cluster == cluster || !merged.is_ours();
+        let is_settled = |merged: &MergedEpisode<'_>| merged.cluster == cluster || !merged.is_ours();
         let replaces: Option<Vec<String>> = tell
             .by_ref()
             .map(|merged| (!is_settled(merged)).then(|| merged.id.to_owned()))
@@ -124,7 +124,7 @@ pub fn plans<'a>(clusters: &[Vec<&'a Told<'a>>], standing: &[Standing<'_>]) -> V
 }
 
 /// A cluster in the words of its members: a line for each, dated, in order of time.
-pub fn merged(members: &[&Told<'_>], zone: &Zone) -> Option<Merged> {
+pub fn merged(members: &[&KnownEpisode<'_>], zone: &Zone) -> Option<Merged> {
     let last = members.last()?;
     let from = members.len().saturating_sub(BODY_LINES_MAX);
     let lines: Vec<String> = members[from..].iter().map(|told| line(told, zone)).collect();
@@ -144,7 +144,7 @@ pub fn merged(members: &[&Told<'_>], zone: &Zone) -> Option<Merged> {
     Some(of_members(members, subject, summary.join(" "), body))
 }
 
-fn line(told: &Told<'_>, zone: &Zone) -> String {
+fn line(told: &KnownEpisode<'_>, zone: &Zone) -> String {
     let said = if told.summary.trim().is_empty() {
         told.subject
     } else {
@@ -157,7 +157,7 @@ fn line(told: &Told<'_>, zone: &Zone) -> String {
     )
 }
 
-fn of_members(members: &[&Told<'_>], subject: String, summary: String, body: String) -> Merged {
+fn of_members(members: &[&KnownEpisode<'_>], subject: String, summary: String, body: String) -> Merged {
     let mut sources = Vec::new();
     let mut senders = BTreeSet::new();
     for told in members {
@@ -182,7 +182,7 @@ what changed, how it stands now, with names and full dates. Leave nothing out th
 {\"content\":\"the account, at most 300 words\",\"title\":\"at most ten words\"}";
 
 /// The one request for a merged episode.
-pub fn request(members: &[&Told<'_>], zone: &Zone) -> Prompt {
+pub fn request(members: &[&KnownEpisode<'_>], zone: &Zone) -> Prompt {
     let from = members.len().saturating_sub(BODY_LINES_MAX);
     let lines: Vec<String> = members[from..].iter().map(|told| line(told, zone)).collect();
     Prompt {
@@ -194,8 +194,8 @@ pub fn request(members: &[&Told<'_>], zone: &Zone) -> Prompt {
     }
 }
 
-/// The merged episode that an answer to [`request`] tells; none where it tells nothing.
-pub fn parse_answer(answer: &str, members: &[&Told<'_>], zone: &Zone) -> Option<Merged> {
+/// The merged episode in an answer to [`request`]; none if the answer is empty.
+pub fn parse_answer(answer: &str, members: &[&KnownEpisode<'_>], zone: &Zone) -> Option<Merged> {
     let value = crate::find_json(answer, "content")?;
     let body = plain(text(&value, &["content"])?, BODY_CHARS_MAX);
     let by_rules = merged(members, zone)?;

@@ -1,6 +1,6 @@
 //! Text that is safe to put into a page, an entry or a prompt, and names made of text.
 //!
-//! Owns: what is replaced, where a text is cut, and the hashes in ids. Never: what a text means.
+//! Owns: replaced characters, the cut of a text, and the hashes in ids. Never: the meaning of a text.
 
 use std::fmt::Write as _;
 

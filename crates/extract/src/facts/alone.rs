@@ -3,7 +3,7 @@
 //! Owns: words that point elsewhere ("this one", "there", "with it") and whether what they point at is in the clause.
 //! Never: whether the statement is worth keeping (`claim`).
 
-use recall::text::is_stop_word;
+use text::is_stop_word;
 
 use super::claim::Clause;
 use super::lexicon::{ADVERBS, EMPTY_NOUNS, Form, STATES, TIME_UNITS, VAGUE, is_kin, verb};
@@ -16,7 +16,7 @@ static PREPOSITIONS: WordList = word_list!(
      under off down despite besides beyond upon per via"
 );
 
-/// So many words of its own tell what a demonstrative means: "this cosy café", not "this project".
+/// Number of own words that explain a demonstrative: "this cosy café", not "this project".
 const TOLD_WORDS_MIN: usize = 2;
 
 impl Clause<'_> {
@@ -140,7 +140,7 @@ impl Clause<'_> {
         })
     }
 
-    /// What is named between two places, verbs and fillers left out.
+    /// The nouns between two places, without verbs and fillers.
     fn things(&self, from: usize, to: usize) -> impl Iterator<Item = &str> {
         let places = (from + 1..to).filter(|at| self.is_thing(*at) || self.words[*at].capital);
         places.map(|at| self.word(at))

@@ -1,11 +1,11 @@
-//! What a person's own statement must say after its subject to be worth keeping.
+//! Predicates that make a person's statement worth keeping.
 //!
-//! Owns: the grammar of predicates: which verbs, objects and states tell something lasting. Never: subjects
-//! (`statement`) or word lists (`lexicon`).
+//! Owns: the grammar of predicates: verbs, objects and states of lasting facts. Never: subjects (`statement`) or word
+//! lists (`lexicon`).
 
 use model::{Timestamp, Zone};
-use recall::text::is_stop_word;
 use recall::time::expressions;
+use text::is_stop_word;
 
 use super::lexicon::{
     ACTIVE, ADVERBS, COUNTS, EMPTY_NOUNS, Form, GENERIC_NOUNS, GOALS, IDIOMS, NEGATABLE, STATES,
@@ -14,7 +14,7 @@ use super::lexicon::{
 use crate::dates::names_a_day;
 use crate::words::Word;
 
-/// So many telling words make up for a verb that alone says little.
+/// Number of meaningful words that make up for a verb with little meaning.
 const RICH_WORDS: usize = 4;
 const TASTES: [&str; 8] = [
     "like", "love", "hate", "prefer", "enjoy", "adore", "dislike", "watch",
@@ -104,7 +104,7 @@ impl Clause<'_> {
         names && (!self.is_empty_object(at) || self.is_concrete(at))
     }
 
-    /// Whether the noun of the object tells nothing, or one must ask which: "a great turnout", "a game that I like".
+    /// Whether the noun of the object is empty, or needs an explanation: "a great turnout", "a game that I like".
     fn is_empty_object(&self, at: usize) -> bool {
         let joint = |text: &str| {
             matches!(
@@ -214,7 +214,7 @@ impl Clause<'_> {
         self.words.iter().skip(at).any(named)
     }
 
-    /// What one can be "on" or "in" for a while.
+    /// States after "on" or "in" that last for a while.
     fn tells_state(&self, at: usize) -> bool {
         let states = [
             "diet",
@@ -267,7 +267,7 @@ impl Clause<'_> {
         fine && self.says(at) && self.word(at + 1) != "to"
     }
 
-    /// Whether "the" is told which: "the sea", "the smell of rain", "the red one of yours", "the Beatles".
+    /// Whether "the" is explained: "the sea", "the smell of rain", "the red one of yours", "the Beatles".
     fn tells_which_the(&self, at: usize) -> bool {
         const ONE_OF_A_KIND: &str = " beach city country countryside drums forest guitar gym internet mountains nature ocean \
              outdoors piano rain sea snow sun sunset theater theatre violin water winter woods ";
@@ -305,7 +305,7 @@ impl Clause<'_> {
         known && self.says(at + 1) && self.counts_object(at + 1) && self.is_dated()
     }
 
-    /// What follows a form of "be".
+    /// Words after a form of "be".
     pub(super) fn counts_be(&self, at: usize) -> bool {
         let at = self.past_adverbs(at + usize::from(self.word(at) == "not"));
         let (here, next) = (self.word(at), self.word(at + 1));

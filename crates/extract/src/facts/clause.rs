@@ -1,7 +1,7 @@
 //! Sentences cut into clauses, each with one subject of its own.
 //!
-//! Owns: where "and I", "but we" and comma splices divide, what is stated before a question, and what an "it" behind a
-//! comma means. Never: judging a clause.
+//! Owns: the division at "and I", "but we" and comma splices, statements before a question, and the meaning of an "it"
+//! after a comma. Never: judging a clause.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::words::{Word, WordList, word_list, words};
 
 /// Longer clauses tell too much at once to be a fact.
 const CLAUSE_CHARS_MAX: usize = 260;
-/// What stands before the subject may be a lead ("Last week, I …") of so many words.
+/// Maximum number of words of a lead before the subject ("Last week, I …").
 const LEAD_WORDS_MAX: usize = 6;
 /// "My", what it is, and a word or two more: "my old phone number".
 const THING_WORDS_MAX: usize = 4;
@@ -47,7 +47,7 @@ static ASKS: WordList = word_list!(
      which who who's where where's when how how's why any anything anyone"
 );
 
-/// What is stated before the question of a sentence that asks: "I'm a size 10, do these come up small?"
+/// The statement before the question of a sentence: "I'm a size 10, do these come up small?"
 fn stated(sentence: &str) -> Option<&str> {
     let words = words(sentence);
     let opens = words.iter().find(|word| !LEADS.contains(&word.text))?;
@@ -161,7 +161,7 @@ impl<'a> Sentence<'a, '_> {
         (timely && (names_a_day(lead) || words[when..at].iter().any(is_time))).then_some(when)
     }
 
-    /// Whether words before a subject belong to its clause: a time, a condition, somebody else's words, or nothing.
+    /// Whether words before a subject belong to its clause: a time, a condition, another person's words, or nothing.
     fn is_lead(&self, first: usize, end: usize) -> bool {
         let head = &self.words[first..end];
         // "My wife and I": one subject.
@@ -238,7 +238,7 @@ fn is_of(word: &str) -> bool {
     )
 }
 
-/// What is said of the thing at `at`, if it says what the thing is like now: with a name, a number, or "now".
+/// The predicate of the thing at `at`, if it describes the thing's present state: with a name, a number, or "now".
 fn rest<'a>(clause: &'a str, words: &[Word], at: usize) -> Option<Cow<'a, str>> {
     let telling = |word: &Word| {
         let digit = word.text.starts_with(|c: char| c.is_ascii_digit());

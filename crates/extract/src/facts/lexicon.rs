@@ -1,4 +1,4 @@
-//! The words that the rules know: verbs of a life, states, and what says nothing.
+//! Word lists of the rules: verbs of a life, states, and words without information.
 //!
 //! Owns: word lists and verb forms. Never: grammar.
 
@@ -204,14 +204,14 @@ fn ing(base: &str) -> String {
     }
 }
 
-/// Words that stand between subject and verb and change nothing.
+/// Words between subject and verb that change nothing.
 pub(crate) static ADVERBS: WordList = word_list!(
     "just also really still now actually recently finally currently always usually already even then once \
      often mostly mainly officially totally absolutely definitely originally lately regularly sometimes \
      generally typically personally truly super temporarily soon"
 );
 
-/// States that "I am …" may tell.
+/// States that can follow "I am …".
 pub(crate) static STATES: WordList = word_list!(
     "married engaged divorced single widowed separated dating born raised diagnosed promoted hired fired laid \
      accepted admitted elected awarded selected transferred allergic vegetarian vegan pescatarian lactose \
@@ -221,7 +221,7 @@ pub(crate) static STATES: WordList = word_list!(
      hindu catholic atheist religious adopted injured bald deaf blind"
 );
 
-/// What "I am afraid …" needs after it to tell something.
+/// Words after "I am afraid …" without which it means little.
 pub(crate) static STATES_WITH_OF: WordList = word_list!("afraid scared terrified fond");
 
 /// Words that make a sentence a supposition.
@@ -236,13 +236,13 @@ pub(crate) static NOT_OWN: WordList = word_list!(
      mentioned replied thinks believes joked according"
 );
 
-/// Words that mark a secret; what holds one is not remembered as a fact.
+/// Words that mark a secret; a text with one never becomes a fact.
 pub(crate) static SECRETS: WordList = word_list!(
     "password passwords passphrase passcode pin secret secrets api token credential credentials ssn cvv iban \
      login otp"
 );
 
-/// Words that name nothing; an object made of them alone tells nothing.
+/// Vague words; an object made of them alone means nothing.
 pub(crate) static VAGUE: WordList = word_list!(
     "together thing things stuff something anything nothing everything lot lots bit way ways one ones good great nice \
      fine okay ok cool awesome amazing well sure really much many more same like just now today here there \
@@ -255,7 +255,7 @@ pub(crate) static VAGUE: WordList = word_list!(
      myself ourselves busy glad proud blessed thankful grateful lucky ready terrible close"
 );
 
-/// Nouns that tell nothing as an object, whatever stands before them.
+/// Nouns that mean nothing as an object, with any word before them.
 pub(crate) static EMPTY_NOUNS: WordList = word_list!(
     "thing things stuff power difference impact leads turnout dreams plans vibe vibes energy journey breakthrough \
      challenges challenge opportunity opportunities connection connections bond growth success potential steps step \
@@ -269,14 +269,14 @@ pub(crate) static EMPTY_NOUNS: WordList = word_list!(
 pub(crate) static COUNTS: WordList =
     word_list!("one two three four five six seven eight nine ten eleven twelve couple dozen hundred");
 
-/// Kinds of things of which there are so many that one must say which.
+/// Nouns that are too general without a further word.
 pub(crate) static GENERIC_NOUNS: WordList = word_list!(
     "game games book books movie movies film films show shows series song songs video videos recipe recipes collection \
      story stories place places spot spots project projects event events class classes thing person people photo photos \
      picture pictures pic pics article articles website channel group team conversation conversations chat talk"
 );
 
-/// What one does, and which says enough with a time alone: "I run every day".
+/// Activities that are meaningful with a time alone: "I run every day".
 pub(crate) static ACTIVE: WordList = word_list!(
     "run swim jog meditate cook bake paint write exercise work sleep travel commute babysit volunteer hike bike cycle climb \
      train garden sing pray fish surf ski retire graduate wake"
@@ -289,7 +289,7 @@ pub(crate) static TIME_UNITS: WordList = word_list!(
      yesterday tomorrow times while ago last next past week's year's"
 );
 
-/// Whether a word names somebody: family, friends, those one has to do with, and animals of the house.
+/// Whether a word names a person or animal of one's life: family, friends, colleagues, pets.
 pub(crate) fn is_kin(word: &str) -> bool {
     const KIN: &str = " aunt baby bird boss boy boyfriend brother buddy cat child coach colleague cousin coworker dad daughter \
          doctor dog ex father fiancé fiancée flatmate friend girl girlfriend grandfather grandma grandmother grandpa guest \
@@ -311,7 +311,7 @@ pub(crate) static IDIOMS: WordList = word_list!(
      task following hard hope hopes impression urge break note notes clue say faith respect thoughts"
 );
 
-/// What "my …" may be without being a part of a life.
+/// Nouns after "my …" that are not a part of a life.
 pub(crate) static ABSTRACT: WordList = word_list!(
     "question questions point guess bad opinion concern understanding assumption goodness god gosh pleasure \
      apologies apology heart mind thought thoughts turn code issue problem error day week weekend morning \

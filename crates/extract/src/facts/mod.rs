@@ -3,8 +3,9 @@
 //! Owns: which sentences become facts, and the facts' words. Never: guessing; a sentence that no rule knows is left
 //! to the verbatim turns. Questions, suppositions, other people's words and secrets are never facts.
 //!
-//! Reading order: `clause` (sentences cut so that each has one subject), `statement` and `others` (which of them count, by
-//! their subject), `claim` (by what they say of it) and `alone` (whether that is understood by itself), `retell` (from the first person to the third), `lexicon` (words).
+//! Reading order: `clause` (sentences cut so that each has one subject), `statement` and `others` (which of them count,
+//! by their subject), `claim` (by their predicate) and `alone` (whether they need context), `retell` (from the first
+//! person to the third), `lexicon` (words).
 
 mod alone;
 mod claim;
@@ -17,7 +18,7 @@ mod statement;
 mod tests;
 
 use model::{Cell, Message, MessageId, Role, SenderId, Timestamp, Zone};
-use recall::text::terms;
+use text::terms;
 
 use retell::capitalised;
 pub(crate) use retell::of_somebody;
@@ -35,16 +36,16 @@ pub struct Fact {
     pub sources: Vec<MessageId>,
     pub sender: SenderId,
     pub said_at: Timestamp,
-    /// Since when it holds, where the text gives a date other than when it was said.
+    /// Beginning of its validity, if the text contains another date than its own time.
     pub valid_from: Option<Timestamp>,
 }
 
-/// What one message may add: who says more in a breath is telling a story, which the episode keeps.
+/// Maximum number of facts from one message: a longer message is a story, which the episode keeps.
 const PER_MESSAGE_MAX: usize = 4;
 const PER_CELL_MAX: usize = 60;
 const SENTENCES_READ_MAX: usize = 100;
 
-/// The facts of a memcell, in the order in which they were said; often none.
+/// The facts of a segment, in order; often none.
 pub fn facts(cell: &Cell, zone: &Zone) -> Vec<Fact> {
     let mut facts: Vec<Fact> = Vec::new();
     for message in cell.messages.iter().filter(|message| message.role == Role::User) {
@@ -63,7 +64,7 @@ pub fn facts(cell: &Cell, zone: &Zone) -> Vec<Fact> {
     facts
 }
 
-/// The first fact that a sentence of a message tells, if a person said it.
+/// The first fact in a sentence of a person's message.
 pub(crate) fn first_of(sentence: &str, message: &Message, name: &str, zone: &Zone) -> Option<String> {
     if message.role != Role::User || sentence.starts_with('>') {
         return None;

@@ -1,9 +1,9 @@
-//! Statements about the speaker's life whose subject is somebody or something else, or is left out.
+//! Statements about the speaker's life with another subject, or without one.
 //!
 //! Owns: "chess is my favourite game", "the launch is on Friday", "they moved my appointment", "sold the car". Never:
-//! what "I" and "my" statements must say (`statement`, `claim`).
+//! the predicates of "I" and "my" statements (`statement`, `claim`).
 
-use recall::text::is_stop_word;
+use text::is_stop_word;
 
 use super::claim::Clause;
 use super::clause::is_own_subject;
@@ -14,7 +14,7 @@ use crate::slot::is_read;
 use crate::visible::FIRST_PERSON;
 use crate::words::{Word, WordList, word_list};
 
-/// What others do to one's things that changes them.
+/// Actions by others that change one's things.
 static DONE: WordList = word_list!(
     "moved promoted rescheduled postponed pushed delayed cancelled canceled raised lowered increased decreased changed renamed \
      transferred hired fired let rebooked upgraded extended shifted relocated accepted rejected approved denied sold demoted \

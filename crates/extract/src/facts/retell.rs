@@ -11,7 +11,7 @@ use crate::words::{Word, words};
 /// Present forms that are past forms too; as a past they are right without the ending.
 const SAME_IN_PAST: [&str; 7] = ["quit", "cut", "set", "put", "hurt", "split", "read"];
 
-/// What the retelling has said already.
+/// Words that the third person already contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Before {
     Nothing,
@@ -21,7 +21,7 @@ pub(super) enum Before {
     Subject,
 }
 
-/// A statement in the first person as it would be told of somebody; others stay as they are.
+/// A statement in the first person, changed to the third; others stay as they are.
 pub(crate) fn of_somebody(text: &str) -> Cow<'_, str> {
     let words = words(text);
     let own = words

@@ -1,7 +1,7 @@
-//! Which clauses tell something lasting about the one who says them.
+//! Clauses with lasting facts about their speaker.
 //!
-//! Owns: the subjects of self-statements and what may stand before them. Never: what must follow (`claim`), word
-//! lists (`lexicon`), the retelling (`retell`), or subjects that are others (`others`).
+//! Owns: the subjects of self-statements and the words that can precede them. Never: predicates (`claim`), word lists
+//! (`lexicon`), the third person (`retell`), or other subjects (`others`).
 
 use model::{Timestamp, Zone};
 use recall::time::expressions;
@@ -38,7 +38,7 @@ impl Statement {
     }
 }
 
-/// What may stand before the subject and says nothing: talk, greetings, and "remember that".
+/// Words before the subject without meaning: fillers, greetings, and "remember that".
 pub(super) static LEADS: WordList = word_list!(
     "well these days nowadays so yeah yes yep oh ah actually anyway btw also and but plus hey hi hello by the way \
      remember please note that fyi for record in fact to be honest honestly thanks thank ok okay no nope nah correction \
@@ -123,8 +123,8 @@ fn is_place(lead: &[Word]) -> bool {
         && lead.iter().skip(1).any(|word| word.capital)
 }
 
-/// A clause's words without what is said to somebody at its end: "I moved to Oslo, and you must visit me", and without
-/// what somebody else says there or why it is told: "…, she says that it hurts", "… if they need to know".
+/// A clause's words without an address to another person at its end: "I moved to Oslo, and you must visit me", and
+/// without another person's words or a purpose: "…, she says that it hurts", "… if they need to know".
 fn without_address(mut words: Vec<Word>) -> Vec<Word> {
     let to_you = words
         .iter()
@@ -268,14 +268,14 @@ impl Clause<'_> {
                 closed(&retell(self.text, rest, name, Before::Name))
             )
         };
-        // Who the others were is not said.
+        // The sentence does not name the others.
         let alone = self.word(subject).starts_with("we") && !predicate.contains(" with ");
         let predicate = if alone {
             without_together(&predicate)
         } else {
             predicate
         };
-        // What changes a known fact is worth keeping, whatever it says.
+        // A statement that changes a known fact is worth keeping, whatever its content.
         let known = || is_read(&format!("{name} {predicate}."));
         (counts || known()).then(|| Statement {
             subject: name.to_owned(),
@@ -321,7 +321,7 @@ impl Clause<'_> {
             "died" | "passed" | "retired" | "graduated" | "moved" | "divorced" | "remarried"
         );
         let counts = ((self.says(verb_at + 1) || be && self.is_dated()) && !clausal) || ended;
-        // "My dogs are so cute" tells nothing.
+        // "My dogs are so cute" has no information.
         let praised = self.past_adverbs(verb_at + 1 + usize::from(matches!(next, "so" | "very" | "such")));
         let praise = be && VAGUE.contains(self.word(praised)) && !self.is_concrete(praised);
         let idle = self.word(verb_at) == "will" && !self.is_dated() || praise;

@@ -1,11 +1,11 @@
-//! What stands between a model and an agent's memory: nothing it writes may tell the agent to do what it never did.
+//! The check between a model and an agent's memory: its text must not tell the agent to do anything that it never did.
 //!
-//! Owns: which commands and addresses an answer may name, and how much of it must be known. Never: JSON's mending (`extract`).
+//! Owns: which commands and addresses an answer may name, and how much of it must be known. Never: JSON's repairing (`extract`).
 
 use std::collections::BTreeSet;
 
-use recall::text::terms;
 use serde_json::Value;
+use text::term_set;
 
 use crate::skills::cluster::KnownCase;
 use crate::skills::trajectory::Trajectory;
@@ -17,7 +17,7 @@ const TERMS_MIN: usize = 4;
 
 /// Why an answer cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AnswerProblem {
+pub enum SkillAnswerProblem {
     /// There is no JSON in it, even after repair.
     #[error("the answer is not a JSON object")]
     NotJson,
@@ -28,11 +28,11 @@ pub enum AnswerProblem {
     #[error("the answer names `{what}`, which the agent never called")]
     Foreign { what: String },
     /// Its words are not those of the work.
-    #[error("the answer tells what the work does not support")]
+    #[error("the answer contains statements that the agent's work does not support")]
     Unsupported,
 }
 
-/// What an answer may speak of.
+/// Allowed contents of an answer.
 pub(crate) struct Evidence {
     text: String,
     terms: BTreeSet<String>,
@@ -42,12 +42,12 @@ impl Evidence {
     fn new<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
         let text = texts.collect::<Vec<_>>().join("\n");
         Self {
-            terms: terms(&text).into_iter().collect(),
+            terms: term_set(&text),
             text,
         }
     }
 
-    /// The agent's own calls and people's words; nothing that a tool said.
+    /// The agent's own calls and people's messages; no text of a tool.
     pub(crate) fn of_work(work: &Trajectory) -> Self {
         let calls = work
             .calls()
@@ -75,10 +75,10 @@ impl Evidence {
     }
 
     /// Refuses commands and addresses from elsewhere, and text that is about something else.
-    pub(crate) fn check(&self, told: &str) -> Result<(), AnswerProblem> {
+    pub(crate) fn check(&self, told: &str) -> Result<(), SkillAnswerProblem> {
         for quoted in told.split('`').skip(1).step_by(2) {
             if !self.text.contains(quoted.trim()) {
-                return Err(AnswerProblem::Foreign {
+                return Err(SkillAnswerProblem::Foreign {
                     what: quoted.chars().take(60).collect(),
                 });
             }
@@ -94,12 +94,12 @@ impl Evidence {
             .map(bare)
             .find(|url| !self.text.contains(url))
         {
-            return Err(AnswerProblem::Foreign { what });
+            return Err(SkillAnswerProblem::Foreign { what });
         }
-        let words: BTreeSet<String> = terms(told).into_iter().collect();
+        let words = term_set(told);
         let known = words.iter().filter(|word| self.terms.contains(*word)).count();
         if words.len() >= TERMS_MIN && known * 100 < words.len() * SUPPORT_MIN {
-            return Err(AnswerProblem::Unsupported);
+            return Err(SkillAnswerProblem::Unsupported);
         }
         Ok(())
     }
@@ -111,7 +111,7 @@ pub(crate) fn unquoted(step: &str) -> &str {
 }
 
 /// A field that must be a text with something in it.
-pub(crate) fn text(value: &Value, key: &str) -> Result<String, AnswerProblem> {
+pub(crate) fn text(value: &Value, key: &str) -> Result<String, SkillAnswerProblem> {
     let lines = |list: &Vec<Value>| {
         let lines: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
         lines.join("\n")
@@ -123,7 +123,7 @@ pub(crate) fn text(value: &Value, key: &str) -> Result<String, AnswerProblem> {
     };
     if text.trim().is_empty() {
         let reason = format!("`{key}` must be a text");
-        return Err(AnswerProblem::Shape { reason });
+        return Err(SkillAnswerProblem::Shape { reason });
     }
     Ok(text)
 }

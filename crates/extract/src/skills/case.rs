@@ -1,4 +1,4 @@
-//! One piece of work: what was asked, what was done with which tool, what worked, and how well it went.
+//! One piece of work: the task, the calls of each tool, the approach that worked, and the quality.
 //!
 //! Owns: which work is worth telling, its telling by rules, and the one request that a model gets. Never: words of a
 //! tool but as a quotation of its failure.
@@ -11,13 +11,13 @@ use crate::repair;
 use model::{MessageId, Name, Timestamp};
 use serde_json::Value;
 
-use crate::skills::answer::{AnswerProblem, Evidence, percent, text};
-use crate::skills::trajectory::{Call, Trajectory};
+use crate::skills::answer::{Evidence, SkillAnswerProblem, percent, text};
+use crate::skills::trajectory::{AgentCall, Trajectory};
 use crate::skills::{paragraphs, plain};
 
-/// So many rounds of calls are worth telling.
+/// Minimum number of rounds of calls for a case.
 const ROUNDS_MIN: usize = 3;
-/// Steps that are told; of more, those in the middle are counted.
+/// Maximum number of steps; of more, those in the middle are only counted.
 const STEPS_MAX: usize = 20;
 const INSIGHTS_MAX: usize = 3;
 const INTENT_CHARS_MAX: usize = 200;
@@ -25,15 +25,15 @@ const APPROACH_CHARS_MAX: usize = 4_000;
 const INSIGHT_CHARS_MAX: usize = 600;
 const ANSWER_TOKENS_MAX: u32 = 900;
 
-/// What one agent's work was.
+/// One agent's work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
     pub agent: Name,
-    /// What was asked for, in one sentence.
+    /// The task in one sentence.
     pub task_intent: String,
     /// Numbered steps, failed ones named as such.
     pub approach: String,
-    /// What was tried in vain and what worked, and what people corrected; may be empty.
+    /// Failed attempts, the approach that worked, and corrections by people; can be empty.
     pub key_insight: String,
     /// 0 to 100.
     pub quality_percent: u8,
@@ -43,7 +43,7 @@ pub struct Case {
     pub sources: Vec<MessageId>,
 }
 
-/// Tells a piece of work; none that is too small to learn from.
+/// The case of a piece of work; none if it is too small to learn from.
 pub fn case(work: &Trajectory) -> Option<Case> {
     let is_worth_it = work.rounds.len() >= ROUNDS_MIN || !work.corrections.is_empty();
     let tools: BTreeSet<&str> = work.calls().map(|call| call.tool.as_str()).collect();
@@ -66,7 +66,7 @@ pub fn case(work: &Trajectory) -> Option<Case> {
 }
 
 /// A call as a step: the agent's own words alone, in the quotation of a command.
-fn step(call: &Call) -> String {
+fn step(call: &AgentCall) -> String {
     if call.target.is_empty() {
         format!("`{}`", call.tool)
     } else {
@@ -105,9 +105,9 @@ fn approach(work: &Trajectory) -> String {
     lines.join("\n")
 }
 
-/// What was tried in vain, with the call of the same tool that worked afterwards, and what people corrected.
+/// Failed attempts, each with the later call of the same tool that worked, and corrections by people.
 fn insight(work: &Trajectory) -> String {
-    let calls: Vec<&Call> = work.calls().collect();
+    let calls: Vec<&AgentCall> = work.calls().collect();
     let mut told: Vec<String> = Vec::new();
     for (n, failed) in calls.iter().enumerate().filter(|(_, call)| call.error.is_some()) {
         let later = &calls[n + 1..];
@@ -133,7 +133,7 @@ fn insight(work: &Trajectory) -> String {
     told.join(" ")
 }
 
-/// How well it went: what people said counts most, then whether the last call worked, then how much failed before.
+/// Quality: reactions of people count most, then the success of the last call, then the share of earlier failures.
 fn quality(work: &Trajectory) -> u8 {
     let calls = work.calls().count().max(1);
     let failed = work.calls().filter(|call| call.error.is_some()).count();
@@ -190,8 +190,8 @@ pub fn case_request(work: &Trajectory) -> Prompt {
 }
 
 /// Reads a model's answer about work: none where it sees nothing to learn.
-pub fn parse_case(answer: &str, work: &Trajectory) -> Result<Option<Case>, AnswerProblem> {
-    let value = repair::find(answer, "worth").ok_or(AnswerProblem::NotJson)?;
+pub fn parse_case(answer: &str, work: &Trajectory) -> Result<Option<Case>, SkillAnswerProblem> {
+    let value = repair::find(answer, "worth").ok_or(SkillAnswerProblem::NotJson)?;
     if value.get("worth").and_then(Value::as_bool) == Some(false) {
         return Ok(None);
     }

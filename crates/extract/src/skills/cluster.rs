@@ -5,14 +5,14 @@
 use std::collections::BTreeSet;
 
 use model::{EntryId, Timestamp};
-use recall::text::terms;
+use text::term_set;
 
 use crate::skills::hash;
 
 /// How alike a case is to those of its cluster on the average, from 0 to 1.
 const LIKENESS_MIN: f64 = 0.45;
 
-/// A case as it stands in the vault.
+/// A case of the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownCase {
     pub id: EntryId,
@@ -40,17 +40,17 @@ impl Cluster<'_> {
     }
 }
 
-/// What two cases are compared by.
-struct Look {
+/// Features for the comparison of two cases.
+struct CaseFeatures {
     tools: BTreeSet<String>,
     words: BTreeSet<String>,
 }
 
-impl Look {
+impl CaseFeatures {
     fn of(case: &KnownCase) -> Self {
         Self {
             tools: case.tools.iter().cloned().collect(),
-            words: terms(&case.intent).into_iter().collect(),
+            words: term_set(&case.intent),
         }
     }
 
@@ -68,10 +68,10 @@ impl Look {
 pub fn clusters(cases: &[KnownCase]) -> Vec<Cluster<'_>> {
     let mut cases: Vec<&KnownCase> = cases.iter().collect();
     cases.sort_by(|a, b| (a.time, &a.id).cmp(&(b.time, &b.id)));
-    let mut found: Vec<(Cluster<'_>, Vec<Look>)> = Vec::new();
+    let mut found: Vec<(Cluster<'_>, Vec<CaseFeatures>)> = Vec::new();
     for case in cases {
-        let look = Look::of(case);
-        let likeness = |looks: &[Look]| {
+        let look = CaseFeatures::of(case);
+        let likeness = |looks: &[CaseFeatures]| {
             let sum: f64 = looks.iter().map(|other| look.likeness(other)).sum();
             sum / looks.len() as f64
         };

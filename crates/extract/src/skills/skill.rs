@@ -1,4 +1,4 @@
-//! What work of one kind has in common, as a skill that a person may approve.
+//! Common parts of work of one kind, as a skill that a person can approve.
 //!
 //! Owns: when there is enough to make one, its text by rules, the one request that a model gets, and that a person's
 //! word is final. Never: approving, or taking a person's skill for its own.
@@ -11,10 +11,10 @@ use crate::Prompt;
 use crate::repair;
 use crate::words::one_line;
 use model::{EntryId, SkillStatus};
-use recall::text::{each_word, is_stop_word, terms};
 use serde_json::Value;
+use text::{each_word, is_stop_word, term_set, terms};
 
-use crate::skills::answer::{AnswerProblem, Evidence, percent, text, unquoted};
+use crate::skills::answer::{Evidence, SkillAnswerProblem, percent, text, unquoted};
 use crate::skills::cluster::{Cluster, KnownCase};
 use crate::skills::{hash, paragraphs, plain};
 
@@ -23,7 +23,7 @@ const NAME_CHARS_MAX: usize = 64;
 /// As [`NAME_CHARS_MAX`], of a description.
 const DESCRIPTION_CHARS_MAX: usize = 1_024;
 const CONTENT_CHARS_MAX: usize = 8_000;
-/// What a skill's content has at the least, in lines that are not blank and in characters.
+/// Minimum content of a skill, in lines that are not blank and in characters.
 const CONTENT_LINES_MIN: usize = 5;
 const CONTENT_CHARS_MIN: usize = 50;
 /// Work of this quality shows how to do it; below, what to beware of.
@@ -41,12 +41,12 @@ const REQUESTS_MAX: usize = 5;
 const CASES_SHOWN_MAX: usize = 8;
 const ANSWER_TOKENS_MAX: u32 = 1_500;
 
-/// A skill as it should stand.
+/// A skill to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skill {
     /// Small letters, digits and hyphens.
     pub name: String,
-    /// What it is for and when to use it, in one line.
+    /// Purpose and use, in one line.
     pub description: String,
     /// Markdown.
     pub content: String,
@@ -55,9 +55,9 @@ pub struct Skill {
     pub cases: Vec<EntryId>,
 }
 
-/// A skill as it stands in the vault.
+/// A skill of the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct KnownSkill {
     pub id: EntryId,
     pub skill: Skill,
     pub status: SkillStatus,
@@ -65,22 +65,22 @@ pub struct Standing {
     pub mark: Option<String>,
 }
 
-impl Standing {
-    /// Whether it stands as it was written and nobody has judged it.
+impl KnownSkill {
+    /// Whether it is unchanged since it was written, and no person has judged it.
     fn is_ours(&self) -> bool {
         self.status == SkillStatus::Draft && self.mark.as_deref() == Some(mark(&self.skill).as_str())
     }
 }
 
-/// What to do about a cluster.
+/// Change of a cluster's skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub enum SkillChange {
     None,
     Add(Skill),
     Update(EntryId, Skill),
 }
 
-/// What a skill's text is known by: another one was written by somebody else.
+/// Fingerprint of a skill's text: a text with another one is not ours.
 pub fn mark(skill: &Skill) -> String {
     let texts = [&skill.name, &skill.description, &skill.content];
     format!("text-{:016x}", hash(texts.map(String::as_str)))
@@ -97,10 +97,10 @@ fn is_good(case: &KnownCase) -> bool {
 }
 
 /// The skill that was made of a cluster, a person's before ours.
-fn standing<'s>(cluster: &Cluster<'_>, skills: &'s [Standing]) -> Option<&'s Standing> {
+fn standing<'s>(cluster: &Cluster<'_>, skills: &'s [KnownSkill]) -> Option<&'s KnownSkill> {
     let ids: BTreeSet<&EntryId> = cluster.cases.iter().map(|case| &case.id).collect();
     let own = cluster.skill_id();
-    let is_its = |standing: &&Standing| {
+    let is_its = |standing: &&KnownSkill| {
         standing.id == own || standing.skill.cases.iter().any(|case| ids.contains(case))
     };
     skills
@@ -109,9 +109,9 @@ fn standing<'s>(cluster: &Cluster<'_>, skills: &'s [Standing]) -> Option<&'s Sta
         .min_by_key(|standing| (standing.is_ours(), &standing.id))
 }
 
-/// What the rules make of a cluster: a skill from its second good case on, brought up to date as long as no person
-/// changed or judged it.
-pub fn skill(cluster: &Cluster<'_>, skills: &[Standing]) -> Change {
+/// The change of a cluster's skill by rules: a skill from its second good case on, updated as long as no person changed
+/// or judged it.
+pub fn skill(cluster: &Cluster<'_>, skills: &[KnownSkill]) -> SkillChange {
     let cases = worthy(cluster);
     let Some(best) = cases
         .iter()
@@ -119,11 +119,11 @@ pub fn skill(cluster: &Cluster<'_>, skills: &[Standing]) -> Change {
         .filter(|case| is_good(case))
         .max_by_key(|case| (case.quality_percent, case.time))
     else {
-        return Change::None;
+        return SkillChange::None;
     };
     let good = cases.iter().filter(|case| is_good(case)).count();
     if good < GOOD_CASES_MIN {
-        return Change::None;
+        return SkillChange::None;
     }
     let there = standing(cluster, skills);
     let name = there.map_or_else(
@@ -156,12 +156,12 @@ pub fn skill(cluster: &Cluster<'_>, skills: &[Standing]) -> Change {
 }
 
 /// The change that brings a skill about.
-fn settled(there: Option<&Standing>, skill: Skill) -> Change {
+fn settled(there: Option<&KnownSkill>, skill: Skill) -> SkillChange {
     match there {
-        _ if check_content(&skill.content).is_err() => Change::None,
-        None => Change::Add(skill),
-        Some(there) if !there.is_ours() || there.skill == skill => Change::None,
-        Some(there) => Change::Update(there.id.clone(), skill),
+        _ if check_content(&skill.content).is_err() => SkillChange::None,
+        None => SkillChange::Add(skill),
+        Some(there) if !there.is_ours() || there.skill == skill => SkillChange::None,
+        Some(there) => SkillChange::Update(there.id.clone(), skill),
     }
 }
 
@@ -170,7 +170,7 @@ fn ended(text: &str) -> String {
     format!("{text}{}", if is_ended { "" } else { "." })
 }
 
-/// What was asked for in different words, the best work first.
+/// The tasks in different words, the best work first.
 fn requests(cases: &[&KnownCase]) -> Vec<String> {
     let mut cases: Vec<&KnownCase> = cases.to_vec();
     cases.sort_by_key(|case| Reverse((case.quality_percent, case.time)));
@@ -233,13 +233,13 @@ fn content(best: &KnownCase, cases: &[&KnownCase], requests: &[String]) -> Strin
     paragraphs(&out, CONTENT_CHARS_MAX)
 }
 
-fn check_content(content: &str) -> Result<(), AnswerProblem> {
+fn check_content(content: &str) -> Result<(), SkillAnswerProblem> {
     let lines = content.lines().filter(|line| !line.trim().is_empty()).count();
     if lines >= CONTENT_LINES_MIN && content.chars().count() >= CONTENT_CHARS_MIN {
         return Ok(());
     }
     let reason = format!("`content` needs {CONTENT_LINES_MIN} lines and {CONTENT_CHARS_MIN} characters");
-    Err(AnswerProblem::Shape { reason })
+    Err(SkillAnswerProblem::Shape { reason })
 }
 
 /// A name from the words that the best work's request has in common with the others'.
@@ -247,7 +247,7 @@ fn name_of(best: &KnownCase, cases: &[&KnownCase]) -> String {
     let others: Vec<BTreeSet<String>> = cases
         .iter()
         .filter(|case| case.id != best.id)
-        .map(|case| terms(&case.intent).into_iter().collect())
+        .map(|case| term_set(&case.intent))
         .collect();
     let mut words: Vec<(String, bool)> = Vec::new();
     each_word(&best.intent, |_, word| {
@@ -287,7 +287,7 @@ fn slug(text: &str) -> Option<String> {
 }
 
 /// The name, or the name with the first number that no other skill has.
-fn free_name(name: &str, skills: &[Standing]) -> String {
+fn free_name(name: &str, skills: &[KnownSkill]) -> String {
     let is_taken = |name: &str| skills.iter().any(|standing| standing.skill.name == name);
     let numbered = |n: usize| {
         let end = format!("-{n}");
@@ -322,7 +322,7 @@ pass. Use it when tests of the parser fail.\",\"content\":\"## Before\\n- `run` 
 const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,"required":["operations","update_note"],"properties":{"operations":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["action"],"properties":{"action":{"type":"string","enum":["add","update","none"]},"index":{"type":"integer"},"data":{"type":"object","additionalProperties":false,"required":["name","description","content","confidence"],"properties":{"name":{"type":"string"},"description":{"type":"string"},"content":{"type":"string"},"confidence":{"type":"number"}}}}}},"update_note":{"type":"string"}}}"#;
 
 /// The one request about a cluster; none where there is nothing to learn, or a person had the last word.
-pub fn skill_request(cluster: &Cluster<'_>, skills: &[Standing]) -> Option<Prompt> {
+pub fn skill_request(cluster: &Cluster<'_>, skills: &[KnownSkill]) -> Option<Prompt> {
     let cases = worthy(cluster);
     let there = standing(cluster, skills);
     let is_told = there.is_some_and(|there| cases.iter().all(|case| there.skill.cases.contains(&case.id)));
@@ -371,14 +371,14 @@ pub fn skill_request(cluster: &Cluster<'_>, skills: &[Standing]) -> Option<Promp
 pub fn parse_skill(
     answer: &str,
     cluster: &Cluster<'_>,
-    skills: &[Standing],
-) -> Result<Change, AnswerProblem> {
-    let value = repair::find(answer, "operations").ok_or(AnswerProblem::NotJson)?;
+    skills: &[KnownSkill],
+) -> Result<SkillChange, SkillAnswerProblem> {
+    let value = repair::find(answer, "operations").ok_or(SkillAnswerProblem::NotJson)?;
     let ((Some(Value::Array(operations)), _) | (None, Value::Array(operations))) =
         (value.get("operations"), &value)
     else {
         let reason = "`operations` must be a list".to_owned();
-        return Err(AnswerProblem::Shape { reason });
+        return Err(SkillAnswerProblem::Shape { reason });
     };
     let does = |operation: &&Value| {
         matches!(
@@ -387,16 +387,16 @@ pub fn parse_skill(
         )
     };
     let Some(operation) = operations.iter().find(does) else {
-        return Ok(Change::None);
+        return Ok(SkillChange::None);
     };
     let data = operation.get("data").unwrap_or(operation);
     let there = standing(cluster, skills);
     let cases = worthy(cluster);
     if !cases.iter().any(|case| is_good(case)) {
-        return Ok(Change::None);
+        return Ok(SkillChange::None);
     }
     let evidence = Evidence::of_cases(&cases);
-    let name = slug(&text(data, "name")?).ok_or_else(|| AnswerProblem::Shape {
+    let name = slug(&text(data, "name")?).ok_or_else(|| SkillAnswerProblem::Shape {
         reason: "`name` must have a letter or a digit".to_owned(),
     })?;
     let skill = Skill {
@@ -412,10 +412,10 @@ pub fn parse_skill(
     Ok(settled(there, skill))
 }
 
-/// Our skills of whose cases none stands any more: nothing supports them.
-pub fn unsupported(cases: &[KnownCase], skills: &[Standing]) -> Vec<EntryId> {
+/// Our skills whose cases are all gone: nothing supports them.
+pub fn unsupported(cases: &[KnownCase], skills: &[KnownSkill]) -> Vec<EntryId> {
     let ids: BTreeSet<&EntryId> = cases.iter().map(|case| &case.id).collect();
-    let is_alone = |standing: &&Standing| {
+    let is_alone = |standing: &&KnownSkill| {
         let made_of = &standing.skill.cases;
         standing.is_ours() && !made_of.is_empty() && !made_of.iter().any(|case| ids.contains(case))
     };

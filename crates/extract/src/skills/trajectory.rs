@@ -1,6 +1,6 @@
-//! A memcell as an agent's work: rounds of calls, how each went, and what people said to it.
+//! A segment as an agent's work: rounds of calls, their results, and the reactions of people.
 //!
-//! Owns: what counts as a failure, a correction and thanks. Never: telling it (`case`).
+//! Owns: the signs of a failure, a correction and thanks. Never: wording it (`case`).
 
 use std::collections::BTreeMap;
 
@@ -24,40 +24,40 @@ const CORRECTIONS_MAX: usize = 3;
 
 /// One call of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
+pub struct AgentCall {
     pub tool: String,
-    /// What it was called on, from the agent's own arguments; empty when there were none.
+    /// Target of the call, from the agent's own arguments; empty without one.
     pub target: String,
-    /// What the tool said of its failure, if it failed.
+    /// The tool's error text, if the call failed.
     pub error: Option<String>,
 }
 
-/// What an agent called in one message.
+/// An agent's calls in one message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Round {
-    pub calls: Vec<Call>,
+pub struct CallRound {
+    pub calls: Vec<AgentCall>,
 }
 
-/// One agent's work in a memcell.
+/// One agent's work in a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trajectory {
     pub agent: Name,
-    /// What a person asked for, in one sentence; empty when nobody asked in words.
+    /// A person's task, in one sentence; empty without one.
     pub request: String,
-    pub rounds: Vec<Round>,
-    /// What people said against how it was done.
+    pub rounds: Vec<CallRound>,
+    /// Corrections by people.
     pub corrections: Vec<String>,
     pub is_thanked: bool,
-    /// Whether the agent said something after its last call.
+    /// Whether the agent wrote text after its last call.
     pub is_answered: bool,
-    /// When the last message was said.
+    /// Time of the last message.
     pub time: Timestamp,
     pub sources: Vec<MessageId>,
 }
 
 impl Trajectory {
     /// Every call, in order.
-    pub fn calls(&self) -> impl DoubleEndedIterator<Item = &Call> {
+    pub fn calls(&self) -> impl DoubleEndedIterator<Item = &AgentCall> {
         self.rounds.iter().flat_map(|round| &round.calls)
     }
 }
@@ -88,7 +88,7 @@ fn of_agent(cell: &Cell, agent: &Name) -> Trajectory {
         .filter_map(|message| Some((message.tool_call_id.as_deref()?, message)))
         .collect();
     let rounds = messages.iter().filter(|message| is_own_round(message));
-    let round = |message: &Message| Round {
+    let round = |message: &Message| CallRound {
         calls: message
             .tool_calls
             .iter()
@@ -136,9 +136,9 @@ fn request(messages: &[Message], first: usize) -> String {
     plain(&asked.unwrap_or_default(), REQUEST_CHARS_MAX)
 }
 
-fn read_call(call: &ToolCall, results: &BTreeMap<&str, &Message>) -> Call {
+fn read_call(call: &ToolCall, results: &BTreeMap<&str, &Message>) -> AgentCall {
     let result = results.get(call.id.as_str()).map(|result| result.text());
-    Call {
+    AgentCall {
         tool: plain(&call.name, TOOL_CHARS_MAX),
         target: plain(&target(&call.arguments), TARGET_CHARS_MAX),
         error: result.and_then(|text| failure(&text)),
@@ -161,7 +161,7 @@ const TARGETS: [&str; 12] = [
     "name",
 ];
 
-/// What a call is about: the most telling of its arguments, else all of them.
+/// Target of a call: the most informative of its arguments, else all of them.
 fn target(arguments: &str) -> String {
     let Ok(Value::Object(map)) = serde_json::from_str::<Value>(arguments) else {
         return arguments.to_owned();
@@ -185,7 +185,7 @@ fn target(arguments: &str) -> String {
     telling.unwrap_or_else(all)
 }
 
-/// What a result says of its failure; none when it does not tell of any.
+/// The error in a result; none if it has none.
 fn failure(text: &str) -> Option<String> {
     let text = text.trim();
     if let Ok(Value::Object(map)) = serde_json::from_str::<Value>(text) {
@@ -236,7 +236,7 @@ const FAILURE_STARTS: [&str; 12] = [
     "cannot ",
 ];
 
-/// What a short line holds that tells of one.
+/// Parts of a short line that mark a failure.
 const FAILURE_PARTS: [&str; 9] = [
     "command not found",
     "no such file or directory",
@@ -295,7 +295,7 @@ const CORRECTION_STARTS: [&str; 22] = [
     "please don't",
 ];
 
-/// What they hold.
+/// Parts of a correction.
 const CORRECTION_PARTS: [&str; 12] = [
     " instead of ",
     " instead.",

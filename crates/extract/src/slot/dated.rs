@@ -2,8 +2,8 @@
 //!
 //! Owns: slots whose value is a date. Never: turning it into an instant (`recall::time`).
 //!
-//! The slot belongs to the thing, whoever's it is: people say "my wedding" and "the wedding" of the same one, and facts
-//! are only compared within one owner's memories.
+//! The slot belongs to the thing, without its owner: "my wedding" and "the wedding" are often the same, and facts are
+//! only compared within one owner's memories.
 
 use super::Slot;
 use super::rules::{Reading, SUBJECT_WORDS_MAX, is_calendar, is_number, joined};
@@ -14,7 +14,7 @@ static CHANGES: WordList =
 static MOVES: WordList = word_list!("rescheduled postponed pushed delayed moved brought renamed");
 static BE: WordList = word_list!("is was has got starts begins moved leaves departs");
 
-/// Whether a word tells that a date was set or moved.
+/// Whether a word means that a date was set or moved.
 pub(super) fn is_change(word: &Word) -> bool {
     CHANGES.contains(&word.text)
 }

@@ -1,25 +1,25 @@
-//! What a fact says is over.
+//! Facts that end an earlier one.
 //!
 //! Owns: the phrases of giving up, losing and swapping, and denials. Never: slots.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use recall::text::terms;
+use text::terms;
 
 use super::pattern::Pattern;
 use super::rules::{BLOCKERS, joined, more, plain_words, simple};
 use crate::facts::lexicon::{Form, VAGUE, is_kin, verb};
 use crate::words::{Word, WordList, word_list};
 
-/// What is over, and for whom.
+/// The ended fact, and its subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Gone {
+pub(super) struct EndedFact {
     subject: String,
     what: BTreeSet<String>,
     /// Which verbs an older fact may have to be about the same; none for any that says to have, use or do.
     verbs: Vec<&'static str>,
-    /// What is over is that it was not so: "eats meat again" after "doesn't eat meat".
+    /// The ended fact was a negation: "eats meat again" after "doesn't eat meat".
     was_not: bool,
 }
 
@@ -42,8 +42,8 @@ static PHRASES: LazyLock<Vec<(Pattern, Vec<&'static str>)>> = LazyLock::new(|| {
     phrases
 });
 
-/// What a fact says is over, if it says so.
-pub(super) fn gone(text: &str) -> Option<Gone> {
+/// The fact that a text ends, if any.
+pub(super) fn gone(text: &str) -> Option<EndedFact> {
     let words = plain_words(text);
     let parts = || more(&words);
     died(&words)
@@ -53,7 +53,7 @@ pub(super) fn gone(text: &str) -> Option<Gone> {
         .or_else(|| parts().iter().find_map(|part| phrased(part)))
 }
 
-/// Whether a fact tells a change: a bare denial ("is not sure") is none.
+/// Whether a fact states a change: a bare denial ("is not sure") does not.
 pub(super) fn is_change(text: &str) -> bool {
     let words = plain_words(text);
     let plain = died(&words)
@@ -62,7 +62,7 @@ pub(super) fn is_change(text: &str) -> bool {
     plain.is_some() || denied(&words).is_some() && (is_over(&words) || text.contains("after all"))
 }
 
-fn phrased(words: &[Word]) -> Option<Gone> {
+fn phrased(words: &[Word]) -> Option<EndedFact> {
     for start in 1..=4.min(words.len()) {
         if start > 1 && BLOCKERS.contains(&words[start - 1].text) {
             break;
@@ -76,7 +76,7 @@ fn phrased(words: &[Word]) -> Option<Gone> {
             if what.is_empty() || old.iter().all(|word| VAGUE.contains(&word.text)) {
                 continue;
             }
-            return Some(Gone {
+            return Some(EndedFact {
                 subject: whose(&words[..start]),
                 what,
                 verbs: verbs.clone(),
@@ -109,15 +109,15 @@ fn content(words: &[Word]) -> &[Word] {
     &words[..words.iter().position(ends).unwrap_or(words.len())]
 }
 
-/// "Alice isn't allergic to peanuts", "Alice doesn't use Vim": whatever said that she is or does.
-fn denied(words: &[Word]) -> Option<Gone> {
+/// "Alice isn't allergic to peanuts", "Alice doesn't use Vim": ends the fact that she is or does.
+fn denied(words: &[Word]) -> Option<EndedFact> {
     let at = (1..words.len().min(5)).find(|at| {
         matches!(
             words[*at].text.as_str(),
             "isn't" | "aren't" | "doesn't" | "can't" | "cannot" | "not" | "won't" | "never"
         )
     })?;
-    // What is not possible now and then is no habit given up.
+    // A temporary impossibility does not end a habit.
     let can = matches!(words[at].text.as_str(), "can't" | "cannot" | "won't" | "never");
     let be = words[at].text.ends_with("n't") && matches!(words[at].text.as_str(), "isn't" | "aren't")
         || words[at].text == "not" && matches!(words[at - 1].text.as_str(), "is" | "are");
@@ -129,7 +129,7 @@ fn denied(words: &[Word]) -> Option<Gone> {
         rest.first().and_then(|word| verb(&word.text))?.0
     };
     let what = term_set(content(&rest[usize::from(!be)..]));
-    (!what.is_empty() && (!can || is_over(words)) && subject_end > 0).then(|| Gone {
+    (!what.is_empty() && (!can || is_over(words)) && subject_end > 0).then(|| EndedFact {
         subject: joined(&words[..subject_end]),
         what,
         verbs: vec![base],
@@ -143,8 +143,8 @@ fn is_over(words: &[Word]) -> bool {
     words.iter().any(|word| word.text == "anymore") || words.windows(2).any(any)
 }
 
-/// "Alice eats meat again": whatever said that she does not.
-fn resumed(words: &[Word]) -> Option<Gone> {
+/// "Alice eats meat again": ends the fact that she does not.
+fn resumed(words: &[Word]) -> Option<EndedFact> {
     let words = simple(words).unwrap_or_else(|| words.to_vec());
     let first = (1..words.len())
         .find(|at| words[*at].breaks)
@@ -155,7 +155,7 @@ fn resumed(words: &[Word]) -> Option<Gone> {
     let at = (1..again).find(|at| verb(&words[*at].text).is_some())?;
     let (base, _) = verb(&words[at].text)?;
     let what = term_set(content(&words[at + 1..]));
-    (!what.is_empty()).then(|| Gone {
+    (!what.is_empty()).then(|| EndedFact {
         subject: joined(&words[..at]),
         what,
         verbs: vec![base],
@@ -164,7 +164,7 @@ fn resumed(words: &[Word]) -> Option<Gone> {
 }
 
 /// "Alice's dog Rex died."
-fn died(words: &[Word]) -> Option<Gone> {
+fn died(words: &[Word]) -> Option<EndedFact> {
     let end = words
         .iter()
         .position(|word| matches!(word.text.as_str(), "died" | "passed"))?;
@@ -175,7 +175,7 @@ fn died(words: &[Word]) -> Option<Gone> {
     let subject = joined(&words[..=owner]);
     let what = term_set(&words[owner + 1..end]);
     let subject = subject.trim_end_matches("'s").to_owned();
-    (!what.is_empty()).then(|| Gone {
+    (!what.is_empty()).then(|| EndedFact {
         subject,
         what,
         verbs: vec!["have", "own", "adopt", "get", "be"],
@@ -183,7 +183,7 @@ fn died(words: &[Word]) -> Option<Gone> {
     })
 }
 
-/// What somebody has or does a thing by; its name says more.
+/// Nouns for a thing that a person has or uses, whose name is more specific.
 static FRAMES: WordList = word_list!(
     "subscription membership account contract job role position lessons lesson classes class course habit licence license"
 );
@@ -222,16 +222,17 @@ fn all_terms(words: &[Word]) -> BTreeSet<String> {
     words.iter().flat_map(|word| terms(&word.text)).collect()
 }
 
-impl Gone {
+impl EndedFact {
     /// The words of what is over, without endings.
     pub(super) fn what(&self) -> impl Iterator<Item = &str> {
         self.what.iter().map(String::as_str)
     }
 
-    /// Whether an older fact tells what is over now.
+    /// Whether an older fact is the one that ended.
     pub(super) fn ends(&self, older: &str) -> bool {
         let lower = older.to_lowercase();
-        // A term's beginning survives stemming; folded letters do not, so only plain texts are told apart here.
+        // A term's beginning survives stemming, but folded letters do not, so only plain texts can be distinguished
+        // here.
         let absent = |term: &String| {
             // The last letter may have changed: "city" is "citi".
             term.get(..3.min(term.len().saturating_sub(1)))

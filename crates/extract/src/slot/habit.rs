@@ -1,8 +1,7 @@
-//! "Alice browses with Firefox now": what somebody does in one way at a time, told as new.
+//! "Alice browses with Firefox now": habits with one value at a time, in a new statement.
 //!
-//! Owns: frames of a verb with its preposition that only one thing fills, where a word says that it is so now, or that
-//! holds all that one has of the kind; and how much of something is done each time. Never:
-//! attributes that have one value whatever is said (`rules`).
+//! Owns: frames of a verb with its preposition that has only one value, if a word marks it as present or as complete;
+//! and amounts of repeated actions. Never: attributes with one value in any wording (`rules`).
 
 use super::Slot;
 use super::pattern::value_end;
@@ -96,7 +95,7 @@ fn amount(words: &[Word], start: usize, base: &str) -> Option<Reading> {
     })
 }
 
-/// What sort of thing a value is: "works in sales" and "works in Berlin" do not exclude each other.
+/// Kind of a value: "works in sales" and "works in Berlin" do not exclude each other.
 fn kind(word: &Word) -> &'static str {
     if is_calendar(word) || word.capital && word.text.ends_with("days") {
         "when"

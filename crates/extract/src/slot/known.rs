@@ -1,4 +1,4 @@
-//! The facts that somebody has, at hand for the next one.
+//! An owner's known facts, ready for comparison with the next one.
 //!
 //! Owns: finding what a new fact repeats, replaces or is replaced by without reading every known fact again. Never:
 //! deciding what a repetition, a slot or an ending is.
@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use model::{EntryId, Timestamp};
 
-use super::ending::{self, Gone};
+use super::ending::{self, EndedFact};
 use super::rules::{self, Reading};
-use super::wording::{Term, Wording, term};
+use super::wording::{WordStem, Wording, term};
 use super::{Slot, is_stale, replaces};
 use crate::facts::of_somebody;
 
-/// A fact's text, read once: what it says, the slots that it fills, what it says is over.
+/// A fact's text, read once: its content, its slots, the facts that it ends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
     text: Box<str>,
@@ -22,11 +22,11 @@ pub struct Statement {
     wording: Wording,
     readings: Vec<Reading>,
     is_news: bool,
-    gone: Option<Gone>,
+    gone: Option<EndedFact>,
 }
 
 impl Statement {
-    /// Reads a fact: when it was said, and since when it holds if it says so.
+    /// Reads a fact: the time of its message, and the begin of its validity if it has one.
     pub fn new(text: &str, said_at: Timestamp, valid_from: Option<Timestamp>) -> Self {
         let text = &*of_somebody(text);
         Self {
@@ -40,7 +40,7 @@ impl Statement {
         }
     }
 
-    /// Whether it takes the place of one that was said before it.
+    /// Whether it supersedes an earlier statement.
     fn takes_over(&self, older: &Self) -> bool {
         let stale = |is_event: bool| is_stale(is_event, self.since, older.said_at);
         let same_slot = |new: &Reading| older.readings.iter().any(|old| replaces(new, old, self.is_news));
@@ -59,7 +59,7 @@ impl Statement {
     }
 }
 
-/// What has one current value.
+/// An attribute with one current value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Attribute {
     subject: String,
@@ -75,18 +75,17 @@ impl Attribute {
     }
 }
 
-/// What a new fact does to the known ones, and they to it.
+/// Relations between a new fact and the known ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct Supersession {
     /// The known facts that it takes the place of, in order of id.
     pub supersedes: Vec<EntryId>,
-    /// When it ended itself, if a later fact that is known already took its place: what is imported late may have
-    /// been said early.
+    /// Its end, if a known later fact already supersedes it: an imported fact can be older than known ones.
     pub valid_until: Option<Timestamp>,
 }
 
-impl Standing {
-    /// What two sets of known facts say together.
+impl Supersession {
+    /// The relations to two sets of known facts.
     #[must_use]
     pub fn with(mut self, other: Self) -> Self {
         self.supersedes.extend(other.supersedes);
@@ -97,7 +96,7 @@ impl Standing {
     }
 }
 
-/// What a known fact is to a new one.
+/// Relation of a known fact to a new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counts {
     /// It holds, unless another known one took its place.
@@ -112,7 +111,7 @@ pub enum Counts {
 type Number = u32;
 
 #[derive(Debug)]
-struct Known {
+struct KnownStatement {
     id: EntryId,
     statement: Statement,
     supersedes: Vec<EntryId>,
@@ -121,14 +120,14 @@ struct Known {
 /// Somebody's facts. One whose place another of them has taken is kept, but neither repeated nor replaced any more.
 #[derive(Debug, Default)]
 pub struct KnownFacts {
-    facts: BTreeMap<Number, Known>,
+    facts: BTreeMap<Number, KnownStatement>,
     next: Number,
     numbers: HashMap<EntryId, Number>,
-    by_term: HashMap<Term, BTreeSet<Number>>,
+    by_term: HashMap<WordStem, BTreeSet<Number>>,
     by_attribute: HashMap<Attribute, BTreeSet<Number>>,
-    /// Those that say that something is over.
+    /// Facts that end another one.
     endings: BTreeSet<Number>,
-    /// Those that name an id as superseded.
+    /// Facts that name an id as superseded.
     superseded: HashMap<EntryId, BTreeSet<Number>>,
 }
 
@@ -151,7 +150,7 @@ impl KnownFacts {
             self.superseded.entry(old.clone()).or_default().insert(number);
         }
         self.numbers.insert(id.clone(), number);
-        let known = Known {
+        let known = KnownStatement {
             id,
             statement,
             supersedes,
@@ -159,7 +158,7 @@ impl KnownFacts {
         self.facts.insert(number, known);
     }
 
-    /// Takes a fact out; what it superseded holds again.
+    /// Removes a fact; the facts that it superseded are valid again.
     pub fn remove(&mut self, id: &EntryId) {
         let Some(known) = self.numbers.remove(id).and_then(|number| {
             self.endings.remove(&number);
@@ -191,7 +190,7 @@ impl KnownFacts {
 
     /// Whether a fact that counts says the same already.
     pub fn repeats(&self, new: &Statement, counts: impl Fn(&EntryId) -> Counts) -> bool {
-        let mut terms: Vec<&Term> = new.wording.terms().iter().collect();
+        let mut terms: Vec<&WordStem> = new.wording.terms().iter().collect();
         terms.sort_by_key(|term| self.by_term.get(term).map_or(0, BTreeSet::len));
         terms.truncate(new.wording.telling_terms());
         let near = terms
@@ -202,8 +201,8 @@ impl KnownFacts {
             .any(|known| known.statement.wording.says(&new.wording))
     }
 
-    /// What a fact does to those that count, and they to it.
-    pub fn standing(&self, new: &Statement, counts: impl Fn(&EntryId) -> Counts) -> Standing {
+    /// Relations between a fact and the counted ones.
+    pub fn standing(&self, new: &Statement, counts: impl Fn(&EntryId) -> Counts) -> Supersession {
         let of_slots = new
             .attributes()
             .filter_map(|attribute| self.by_attribute.get(&attribute))
@@ -229,13 +228,13 @@ impl KnownFacts {
             .filter(|known| known.statement.takes_over(new))
             .map(|known| known.statement.since)
             .min();
-        Standing {
+        Supersession {
             supersedes,
             valid_until,
         }
     }
 
-    fn holding(&self, number: Number, counts: &impl Fn(&EntryId) -> Counts) -> Option<&Known> {
+    fn holding(&self, number: Number, counts: &impl Fn(&EntryId) -> Counts) -> Option<&KnownStatement> {
         let known = self.facts.get(&number)?;
         let by = self.superseded.get(&known.id).into_iter().flatten();
         let is_replaced = by
@@ -244,8 +243,8 @@ impl KnownFacts {
         (counts(&known.id) == Counts::Yes && !is_replaced).then_some(known)
     }
 
-    /// The facts with the rarest word of what is over; one that tells of it has all of them.
-    fn rarest(&self, gone: &Gone) -> Option<&BTreeSet<Number>> {
+    /// The facts with the rarest word of the ended fact; a matching fact contains all of its words.
+    fn rarest(&self, gone: &EndedFact) -> Option<&BTreeSet<Number>> {
         let of_words = gone.what().filter_map(|word| self.by_term.get(&term(word)));
         of_words.min_by_key(|facts| facts.len())
     }

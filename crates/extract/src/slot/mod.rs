@@ -1,14 +1,14 @@
-//! What a fact is the current value of, and which older facts it takes the place of.
+//! Slots: the attribute whose value a fact states, and the older facts that it supersedes.
 //!
-//! Owns: slots, supersession, and when two facts say the same. Never: storing any of it; everything is read from the
+//! Owns: slots, supersession, and when two facts are equal. Never: storing any of it; everything is read from the
 //! facts' texts, so an edited or imported fact is treated like one of our own.
 //!
 //! Two things take an older fact's place: another value of the same slot ("lives in Lisbon" after "lives in Berlin"),
 //! and a statement that the old value is over ("no longer works at Acme", "switched from Vim to Helix").
 //!
-//! Reading order: `pattern` (a small language for phrases), `rules` (what fills a slot; `possessive`, `dated`
-//! and `habit` are kinds of it), `ending` (what is over), `wording` (what is said twice), `known` (all of it for everything that
-//! somebody said). The phrases themselves are data: `phrases.txt`, `endings.txt`.
+//! Reading order: `pattern` (a small language for phrases), `rules` (phrases that fill a slot; `possessive`, `dated`
+//! and `habit` are kinds of it), `ending` (ended facts), `wording` (repeated facts), `known` (all facts of an owner).
+//! The phrases themselves are data: `phrases.txt`, `endings.txt`.
 
 mod dated;
 mod ending;
@@ -23,7 +23,7 @@ mod wording;
 
 use model::Timestamp;
 
-pub use known::{Counts, KnownFacts, Standing, Statement};
+pub use known::{Counts, KnownFacts, Statement, Supersession};
 use rules::Reading;
 use wording::word_set;
 
@@ -32,7 +32,7 @@ use crate::facts::of_somebody;
 /// An attribute that has one current value, and that value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Slot {
-    /// Whose attribute, in lower case: `alice`, `alice's sister`.
+    /// Owner of the attribute, in lower case: `alice`, `alice's sister`.
     pub subject: String,
     /// Which, as in `residence` or `favourite food`.
     pub attribute: String,
@@ -51,7 +51,7 @@ pub fn slot(text: &str) -> Option<Slot> {
     readings.map(|reading| reading.slot).next()
 }
 
-/// Whether a text tells a current value, or that something is over.
+/// Whether a text states a present value, or an end.
 pub(crate) fn is_read(text: &str) -> bool {
     let text = &*of_somebody(text);
     let readings = rules::read(text);
@@ -59,7 +59,7 @@ pub(crate) fn is_read(text: &str) -> bool {
     readings.iter().any(|reading| !reading.only_news || news()) || ending::is_change(text)
 }
 
-/// Whether what tells of an event lies so far before an older statement that it is no news.
+/// Whether an event is so long before an older statement that it does not supersede it.
 fn is_stale(is_event: bool, since: Timestamp, said: Timestamp) -> bool {
     is_event && since.plus_millis(EVENT_SLACK_MILLIS) < said
 }
@@ -78,7 +78,7 @@ fn is_same_value(a: &str, b: &str) -> bool {
     a.is_subset(&b) || b.is_subset(&a)
 }
 
-/// Whether two facts say the same in nearly the same words; every number and every negation must agree.
+/// Whether two facts are the same in nearly the same words; every number and every negation must agree.
 pub fn is_duplicate(a: &str, b: &str) -> bool {
     wording::says_same(a, b)
 }

@@ -4,7 +4,7 @@
 //! value and `*` the new one (one to six words, as few as the rest of the phrase allows; at the phrase's end as many
 //! as belong together). `A` is "a", "an", "the", "their" or nothing.
 //!
-//! Owns: matching. Never: what a phrase means (`rules`).
+//! Owns: matching. Never: the meaning of a phrase (`rules`).
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ static STOPS: WordList = word_list!(
 );
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece {
+enum PatternPiece {
     One(Vec<&'static str>),
     Doing,
     End,
@@ -33,11 +33,11 @@ enum Piece {
 
 /// A phrase ready to be matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pattern(Vec<Piece>);
+pub(super) struct Pattern(Vec<PatternPiece>);
 
 /// Where a phrase's values stand, as places of words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct PatternMatch {
     pub(super) old: Option<Range<usize>>,
     pub(super) new: Option<Range<usize>>,
 }
@@ -47,15 +47,15 @@ const ARTICLES: [&str; 7] = ["a", "an", "the", "their", "his", "her", "some"];
 impl Pattern {
     pub(super) fn new(text: &'static str) -> Self {
         let piece = |word: &'static str| match word {
-            "~" => Piece::Skip,
-            "+ing" => Piece::Doing,
-            "$" => Piece::End,
-            "<" => Piece::Old,
-            "*" => Piece::New,
-            "A" => Piece::Maybe(ARTICLES.to_vec()),
+            "~" => PatternPiece::Skip,
+            "+ing" => PatternPiece::Doing,
+            "$" => PatternPiece::End,
+            "<" => PatternPiece::Old,
+            "*" => PatternPiece::New,
+            "A" => PatternPiece::Maybe(ARTICLES.to_vec()),
             _ => match word.strip_prefix('[').and_then(|word| word.strip_suffix(']')) {
-                Some(words) => Piece::Maybe(words.split('|').collect()),
-                None => Piece::One(word.split('|').collect()),
+                Some(words) => PatternPiece::Maybe(words.split('|').collect()),
+                None => PatternPiece::One(word.split('|').collect()),
             },
         };
         Self(text.split_whitespace().map(piece).collect())
@@ -66,8 +66,8 @@ impl Pattern {
         let mut first = Vec::new();
         for piece in &self.0 {
             match piece {
-                Piece::Maybe(any) => first.extend(any),
-                Piece::One(any) => {
+                PatternPiece::Maybe(any) => first.extend(any),
+                PatternPiece::One(any) => {
                     first.extend(any);
                     break;
                 }
@@ -78,34 +78,40 @@ impl Pattern {
     }
 
     /// Matches the words from `start` on.
-    pub(super) fn find(&self, words: &[Word], start: usize) -> Option<Found> {
-        let mut found = Found::default();
+    pub(super) fn find(&self, words: &[Word], start: usize) -> Option<PatternMatch> {
+        let mut found = PatternMatch::default();
         step(&self.0, words, start, &mut found).then_some(found)
     }
 }
 
-fn step(pieces: &[Piece], words: &[Word], at: usize, found: &mut Found) -> bool {
+fn step(pieces: &[PatternPiece], words: &[Word], at: usize, found: &mut PatternMatch) -> bool {
     let Some((piece, rest)) = pieces.split_first() else {
         return true;
     };
     let here = words.get(at).map(|word| word.text.as_str());
     match piece {
-        Piece::One(any) => here.is_some_and(|here| any.contains(&here)) && step(rest, words, at + 1, found),
-        Piece::End => words.get(at).is_none_or(|word| word.breaks) && step(rest, words, at, found),
-        Piece::Doing => here.is_some_and(|here| here.ends_with("ing")) && step(rest, words, at + 1, found),
-        Piece::Maybe(any) => {
+        PatternPiece::One(any) => {
+            here.is_some_and(|here| any.contains(&here)) && step(rest, words, at + 1, found)
+        }
+        PatternPiece::End => words.get(at).is_none_or(|word| word.breaks) && step(rest, words, at, found),
+        PatternPiece::Doing => {
+            here.is_some_and(|here| here.ends_with("ing")) && step(rest, words, at + 1, found)
+        }
+        PatternPiece::Maybe(any) => {
             (here.is_some_and(|here| any.contains(&here)) && step(rest, words, at + 1, found))
                 || step(rest, words, at, found)
         }
-        Piece::Skip => (1..=SKIP_MAX).any(|n| at + n <= words.len() && step(rest, words, at + n, found)),
-        Piece::Old | Piece::New => {
+        PatternPiece::Skip => {
+            (1..=SKIP_MAX).any(|n| at + n <= words.len() && step(rest, words, at + n, found))
+        }
+        PatternPiece::Old | PatternPiece::New => {
             let longest = value_end(words, at);
             let mut ends = at + 1..=longest;
             let mut try_end = |end: usize| {
                 if !step(rest, words, end, found) {
                     return false;
                 }
-                let slot = if *piece == Piece::Old {
+                let slot = if *piece == PatternPiece::Old {
                     &mut found.old
                 } else {
                     &mut found.new

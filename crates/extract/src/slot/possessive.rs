@@ -1,4 +1,4 @@
-//! "Alice's favourite food is sushi": what someone's thing is, is called, or how it is.
+//! "Alice's favourite food is sushi": value, name or state of a person's thing.
 //!
 //! Owns: slots of things that a person has one of. Never: dates of things (`dated`).
 
@@ -56,7 +56,7 @@ const SAME_AS: &[(&str, &str)] = &[
 static CHANGES: WordList =
     word_list!("changed switched upgraded updated downgraded swapped replaced traded exchanged");
 
-/// What is said of a thing's condition.
+/// Words for a thing's condition.
 static STATUSES: WordList = word_list!(
     "broken fixed repaired sold done finished complete completed pending cancelled canceled sick ill better \
      recovered healthy pregnant open closed ready approved rejected denied delayed lost found stolen dead \
@@ -77,13 +77,13 @@ static FILLERS: WordList = word_list!(
 /// Words at which a value ends.
 static ENDS: WordList = word_list!("since because but so which who as instead not and until if though");
 
-/// Things that one has several of even where one is told of in the singular.
+/// Things of which a person has several, even if a text names one.
 static SEVERAL: WordList = word_list!(
     "book film movie song game hobby language plant trip talk exam class course idea dream recommendation teammate client \
      customer patient tenant employee intern candidate supplier"
 );
 
-/// Longer values are told, not named.
+/// Longer values are descriptions, not names.
 const RESTATED_WORDS_MAX: usize = 3;
 const VALUE_WORDS_MAX: usize = 5;
 const NOUN_WORDS_MAX: usize = 6;
@@ -195,7 +195,7 @@ fn made(words: &[Word]) -> Option<Reading> {
     })
 }
 
-/// Whether a value is the name of somebody or of an animal.
+/// Whether a value is the name of a person or an animal.
 fn is_named(noun: &str, value: &[Word]) -> bool {
     let name = value.len() <= 2 && value.iter().all(|word| word.capital && !is_calendar(word));
     name && (ANIMALS.contains(noun) || PARTNERS.contains(noun))

@@ -1,4 +1,4 @@
-//! What fills a slot: how people say where they live, what they are, and when something is.
+//! Phrases that fill a slot: home, occupation, dates.
 //!
 //! Owns: reading a fact as a slot. Never: comparing values.
 //!
@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use recall::text::is_stop_word;
+use text::is_stop_word;
 
 use super::Slot;
 use super::pattern::{Pattern, value_end};
@@ -21,13 +21,13 @@ use crate::words::{Word, WordList, word_list, words};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reading {
     pub(super) slot: Slot,
-    /// It tells when something became so, not how it is; an event long past is no news.
+    /// It states when something changed, not its present state; a long past event changes nothing.
     pub(super) event: bool,
     /// It takes the place of another only if its text says that it is new.
     pub(super) only_news: bool,
 }
 
-/// What a value must look like.
+/// Required form of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Want {
     Any,
@@ -41,14 +41,14 @@ enum Want {
     Said(&'static str),
 }
 
-struct Rule {
+struct SlotRule {
     attribute: &'static str,
     want: Want,
     event: bool,
     pattern: Pattern,
 }
 
-static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+static RULES: LazyLock<Vec<SlotRule>> = LazyLock::new(|| {
     let mut head = ("", Want::Any, false);
     let mut rules = Vec::new();
     for line in include_str!("phrases.txt")
@@ -58,7 +58,7 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         if let Some(phrase) = line.strip_prefix("  ") {
             let (attribute, want, event) = head;
             let pattern = Pattern::new(phrase);
-            rules.push(Rule {
+            rules.push(SlotRule {
                 attribute,
                 want,
                 event,
@@ -110,7 +110,7 @@ static TRADES: WordList = word_list!(
      writer zookeeper"
 );
 
-/// What stands before a trade that is none.
+/// Words before a trade that make it a hobby.
 static LEISURE: WordList = word_list!(
     "keen avid amateur hobby passionate aspiring budding enthusiastic big good great huge terrible bad natural wannabe decent"
 );
@@ -120,7 +120,7 @@ static NUMBERS: WordList = word_list!(
      seventeen eighteen nineteen twenty"
 );
 
-/// What follows "works at" or "works for" without being an employer.
+/// Words after "works at" or "works for" that are not an employer.
 static NO_VALUE: WordList = word_list!(
     "home night nights weekends day days times hours it that this them people kids children living fun once work \
      free free-time myself themselves there here all least first"
@@ -217,7 +217,7 @@ pub(super) fn read(text: &str) -> Vec<Reading> {
     readings
 }
 
-/// "Alice is a nurse at St. Mary's" tells her employer too.
+/// "Alice is a nurse at St. Mary's" contains her employer too.
 fn workplace(words: &[Word], known: &[Reading]) -> Option<Reading> {
     let title = known
         .iter()
@@ -281,7 +281,8 @@ pub(super) fn simple(words: &[Word]) -> Option<Vec<Word>> {
     (!subject.is_empty()).then(|| [subject, &[told], &words[doing + 1..]].concat())
 }
 
-/// What else a fact says of its subject: "Alice left teaching and became a nurse" as "Alice became a nurse".
+/// Further statements in a fact about its subject: "Alice left teaching and became a nurse" contains "Alice became a
+/// nurse".
 pub(super) fn more(words: &[Word]) -> Vec<Vec<Word>> {
     let is_verb = |word: &Word| verb(&word.text).is_some() || matches!(word.text.as_str(), "is" | "has");
     let Some(subject) = words.iter().skip(1).position(is_verb).map(|at| at + 1) else {
@@ -334,7 +335,7 @@ fn verbal(words: &[Word]) -> Vec<Reading> {
     Vec::new()
 }
 
-impl Rule {
+impl SlotRule {
     fn read(&self, words: &[Word], start: usize) -> Option<Reading> {
         let found = self.pattern.find(words, start)?;
         let value = found.new.map_or(&words[..0], |range| &words[range]);
@@ -357,7 +358,7 @@ impl Rule {
 }
 
 /// The rules whose phrase can begin with a word, in their order.
-fn rules_for(word: &str) -> impl Iterator<Item = &'static Rule> {
+fn rules_for(word: &str) -> impl Iterator<Item = &'static SlotRule> {
     let places = BY_WORD.get(word).map_or(&[][..], Vec::as_slice);
     places.iter().map(|place| &RULES[*place])
 }
@@ -446,7 +447,7 @@ fn count(words: &[Word], start: usize) -> Option<Reading> {
     }
     let slot = Slot {
         subject: joined(&words[..start]),
-        attribute: format!("number of {}", recall::text::stem(kind.unwrap_or(&thing.text))),
+        attribute: format!("number of {}", text::stem(kind.unwrap_or(&thing.text))),
         value: number.text.clone(),
     };
     Some(Reading {

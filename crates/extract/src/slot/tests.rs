@@ -3,7 +3,7 @@
 use model::{EntryId, Timestamp, Zone};
 use proptest::prelude::*;
 
-use super::{Counts, KnownFacts, Standing, Statement, is_duplicate, slot};
+use super::{Counts, KnownFacts, Statement, Supersession, is_duplicate, slot};
 use crate::Fact;
 use crate::facts;
 use crate::tests::{at, cell, message};
@@ -190,18 +190,18 @@ fn many_facts_stand_to_a_new_one_as_each_of_them_does() {
     }
     let mut seen = 0;
     for new in &facts {
-        let each: Vec<Standing> = alone
+        let each: Vec<Supersession> = alone
             .iter()
             .map(|known| known.standing(new, |_| Counts::Yes))
             .collect();
-        let standing = Standing {
+        let standing = Supersession {
             supersedes: each
                 .iter()
                 .flat_map(|standing| standing.supersedes.clone())
                 .collect(),
             valid_until: each.iter().filter_map(|standing| standing.valid_until).min(),
         };
-        seen += usize::from(standing != Standing::default());
+        seen += usize::from(standing != Supersession::default());
         assert_eq!(together.standing(new, |_| Counts::Yes), standing, "{new:?}");
         for (n, other) in facts.iter().enumerate() {
             let said = together.repeats(new, |one| only(one, &id(n)));
@@ -267,7 +267,7 @@ fn what_was_superseded_holds_again_when_its_successor_goes() {
         }
     };
     assert!(!known.repeats(&again, replaced));
-    assert_eq!(known.standing(&again, replaced), Standing::default());
+    assert_eq!(known.standing(&again, replaced), Supersession::default());
     known.remove(&lisbon);
     assert!(known.repeats(&again, |_| Counts::Yes));
     assert!(!known.repeats(&again, |id| all_but(id, &berlin)));
@@ -277,5 +277,5 @@ fn what_was_superseded_holds_again_when_its_successor_goes() {
         Some(when("2024-01-01T00:00:00Z"))
     );
     known.remove(&berlin);
-    assert_eq!(known.standing(&oslo, |_| Counts::Yes), Standing::default());
+    assert_eq!(known.standing(&oslo, |_| Counts::Yes), Supersession::default());
 }

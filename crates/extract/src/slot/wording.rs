@@ -1,11 +1,11 @@
 //! A fact's words, read once for every comparison.
 //!
-//! Owns: when two facts say the same. Never: what a fact replaces.
+//! Owns: when two facts are the same. Never: supersession.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use recall::text::terms;
+use text::terms;
 
 use crate::facts::lexicon::ADVERBS;
 use crate::words::words;
@@ -16,15 +16,15 @@ const TRACES_DIFFER_MAX: u32 = 3;
 const SAME_SHARE: (usize, usize) = (9, 10);
 
 /// A word without its ending, as a number.
-pub(super) type Term = u64;
+pub(super) type WordStem = u64;
 
-/// What is compared of a fact.
+/// Parts of a fact for comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wording {
-    /// One bit for each longer word's beginning: tells most different facts apart at once.
+    /// One bit for the beginning of each longer word: distinguishes most different facts at once.
     traces: u64,
-    terms: BTreeSet<Term>,
-    numbers: BTreeSet<Term>,
+    terms: BTreeSet<WordStem>,
+    numbers: BTreeSet<WordStem>,
     is_negated: bool,
 }
 
@@ -53,11 +53,11 @@ impl Wording {
         common * SAME_SHARE.1 >= all * SAME_SHARE.0
     }
 
-    pub(super) fn terms(&self) -> &BTreeSet<Term> {
+    pub(super) fn terms(&self) -> &BTreeSet<WordStem> {
         &self.terms
     }
 
-    /// So many of the terms that whatever says the same has at least one of them, whichever they are.
+    /// Number of terms, whichever are chosen, of which every equal fact has at least one.
     pub(super) fn telling_terms(&self) -> usize {
         let common_min = (self.terms.len() * SAME_SHARE.0).div_ceil(SAME_SHARE.1);
         self.terms.len() - common_min + 1
@@ -74,7 +74,7 @@ fn differ(traces: u64, others: u64) -> bool {
 }
 
 /// The number of a word without its ending.
-pub(super) fn term(word: &str) -> Term {
+pub(super) fn term(word: &str) -> WordStem {
     let mut hasher = DefaultHasher::new();
     word.hash(&mut hasher);
     hasher.finish()

@@ -120,11 +120,11 @@ fn a_broken_entry_hides_no_other() {
     let subjects: Vec<_> = entries(&parsed).into_iter().map(|e| e.subject).collect();
     assert_eq!(subjects, ["B", "F"]);
     expect_test::expect![[r"
-        2: `yesterday` is no value for `time`: use a time, as in `2023-05-08T14:00`
-        11: an earlier entry has the id `ep_2` already: remove `{#…}` from this heading
+        2: `yesterday` is not a value for `time`: use a time, as in `2023-05-08T14:00`
+        11: an earlier entry already has the id `ep_2`: remove `{#…}` from this heading
         15: text outside of an entry: give it a heading, as in `## Pottery on Mondays`
         20: `(owner, 14:00)` is not `(user, 2023-05-08T14:00)`, a role and a time
-        24: `god` is no value for `origin`: use user, assistant, tool, web, import or hand"]]
+        24: `god` is not a value for `origin`: use user, assistant, tool, web, import or hand"]]
     .assert_eq(&problems(&parsed).join("\n"));
     // What a person made unreadable is still there: an append does not write it a second time.
     assert!(parsed.ids().contains(&EntryId::new("ep_1")));

@@ -135,15 +135,15 @@ fn what_cannot_be_read_is_reported_and_nothing_is_approved_by_mistake() {
     for (line, reason) in [
         (
             "status: yes",
-            "3: `yes` is no value for `status`: use draft, approved or rejected",
+            "3: `yes` is not a value for `status`: use draft, approved or rejected",
         ),
         (
             "status: true",
-            "3: `true` is no value for `status`: use draft, approved or rejected",
+            "3: `true` is not a value for `status`: use draft, approved or rejected",
         ),
         (
             "confidence: 101",
-            "3: `101` is no value for `confidence`: use a share from 0 to 100",
+            "3: `101` is not a value for `confidence`: use a share from 0 to 100",
         ),
         ("cases: {a: b}", "3: `cases` must be a list of texts"),
         ("description: [a]", "3: `description` must be one text"),

@@ -1,6 +1,6 @@
-//! What time expressions mean: a descent over words, longest reading first.
+//! Meaning of time expressions: a descent over words, longest reading first.
 //!
-//! Owns: the grammar. Never: instants and zones; it knows only the civil date on which the text was said.
+//! Owns: the grammar. Never: instants and zones; it knows only the civil date of the text.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use super::calendar::{self, Days, Lean, Third, Unit, Which, Yearly};
 use super::tense::{Tense, tense};
 use super::words::{Word, words};
 
-/// Every expression of a text said on that day, in order. `asked`: the text is a question to a memory.
-pub(super) fn find(text: &str, today: Date, asked: bool) -> Vec<Found> {
+/// Every expression of a text of that day, in order. `asked`: the text is a query of memory.
+pub(super) fn find(text: &str, today: Date, asked: bool) -> Vec<TimeExpression> {
     let words = words(text);
-    let reader = Reader {
+    let reader = TimeReader {
         words: &words,
         today,
         asked,
@@ -23,7 +23,7 @@ pub(super) fn find(text: &str, today: Date, asked: bool) -> Vec<Found> {
     while at < words.len() {
         match reader.expression(at) {
             Some((days, next)) => {
-                found.push(Found {
+                found.push(TimeExpression {
                     range: words[at].range.start..words[next - 1].range.end,
                     days,
                     tense: tense(&words, &(at..next), asked),
@@ -36,8 +36,8 @@ pub(super) fn find(text: &str, today: Date, asked: bool) -> Vec<Found> {
     found
 }
 
-/// An expression, where it stands, and when it was said to be.
-pub(super) struct Found {
+/// An expression with its place and its dates.
+pub(super) struct TimeExpression {
     pub(super) range: Range<usize>,
     pub(super) days: Days,
     pub(super) tense: Option<Tense>,
@@ -46,7 +46,7 @@ pub(super) struct Found {
 /// A meaning and the place of the first word after it.
 type Reading = Option<(Days, usize)>;
 
-struct Reader<'a> {
+struct TimeReader<'a> {
     words: &'a [Word],
     today: Date,
     asked: bool,
@@ -55,7 +55,7 @@ struct Reader<'a> {
 /// How far an open end reaches.
 const OPEN_YEARS: i64 = 100;
 
-impl Reader<'_> {
+impl TimeReader<'_> {
     /// The word at a place, unless a clause ended just before it.
     fn word(&self, at: usize) -> Option<&Word> {
         self.words.get(at).filter(|word| !word.breaks())

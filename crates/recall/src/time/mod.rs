@@ -1,7 +1,7 @@
 //! Time expressions in a text ("yesterday", "last May", "two weeks before Christmas") as spans of time.
 //!
-//! Owns: what an English expression means when it is said at a certain time in a certain zone. Never: a clock, or a
-//! guess: a word that need not be a time ("may", "march", "fall", "second") counts only in a context that says so.
+//! Owns: the meaning of an English expression at a certain time in a certain zone. Never: a clock, or a guess: a word
+//! with another meaning ("may", "march", "fall", "second") counts only in a context that decides it.
 //!
 //! Spans are whole days of the speaker's zone. Vague ones are as wide as people mean them: "two weeks ago" is the
 //! seven days around that day, "a month ago" the thirty, "a year ago" the calendar year. Seasons are northern.
@@ -45,7 +45,7 @@ pub struct Expression {
     /// ("since") are.
     pub range: Range<usize>,
     pub span: Span,
-    /// Whether the sentence speaks of it as past or as still to come, if it tells.
+    /// Tense of the sentence, past or future, if it shows one.
     pub tense: Option<Tense>,
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn narrowest(found: &[Expression]) -> Option<Span> {
     spans.min_by_key(|span| span.to.millis().saturating_sub(span.from.millis()))
 }
 
-/// Every expression of a text said at that time, in order; they do not overlap.
+/// Every expression of a text of that time, in order; they do not overlap.
 pub fn expressions(text: &str, said_at: Timestamp, zone: &Zone) -> Vec<Expression> {
     read(text, said_at, zone, false)
 }

@@ -1,4 +1,4 @@
-//! Whether what is said of a date lies ahead or behind: "on 1 October I start", "we met on Friday".
+//! Whether a sentence places a date in the past or in the future: "on 1 October I start", "we met on Friday".
 //!
 //! Owns: the signs of what is to come and of what has been, and which of them belong to a date. Never: dates.
 //!
@@ -77,7 +77,7 @@ const SET: &str = " arranged appointment booked booking brought changed confirme
      moved planned postponed pushed put registered rescheduled reservation reserved scheduled set shifted signed table \
      ticket tickets ";
 
-/// What plans are told with in the present: "school starts in September".
+/// Verbs of plans in the present tense: "school starts in September".
 const STARTS: &str = " airs arrives begins closes comes departs ends expires falls finishes flies goes graduates joins lands \
      launches leaves marries meets moves opens premieres retires returns runs ships starts turns ";
 
@@ -100,7 +100,7 @@ pub(super) fn tense(words: &[Word], date: &Range<usize>, asked: bool) -> Option<
     let part_from = |before: usize| (start + 1..before).rev().find(cut).unwrap_or(start);
     let part_to = |after: usize| (after..end).find(cut).unwrap_or(end);
     let read = |part: Range<usize>| {
-        let part = Part {
+        let part = SentencePart {
             words,
             range: part,
             date,
@@ -128,14 +128,14 @@ fn is(word: &Word, list: &str) -> bool {
 }
 
 /// A part of a sentence, and the date that it is read for.
-struct Part<'a> {
+struct SentencePart<'a> {
     words: &'a [Word],
     range: Range<usize>,
     date: &'a Range<usize>,
     asked: bool,
 }
 
-impl Part<'_> {
+impl SentencePart<'_> {
     fn tense(&self) -> Option<Tense> {
         if self.follows(" since ") {
             return Some(Tense::Past);
@@ -213,7 +213,7 @@ impl Part<'_> {
             && near
                 .clone()
                 .any(|word| is(word, " going supposed planning scheduled due expected "));
-        // "Is planned", "get married", "have got", "two weeks left": told in the present.
+        // "Is planned", "get married", "have got", "two weeks left": forms of the present.
         let present = self.is_before(at, " am is are m re s be get getting gets newly ")
             && !is(word, " been ")
             || word.text == "got" && self.is_before(at, " ve have has ")
@@ -235,7 +235,8 @@ impl Part<'_> {
             .any(|at| self.words[at].text == "to" && self.is_before(at, DECIDED))
     }
 
-    /// Whether a word tells a plan in the present: "I start", "she's arriving", "the party is", "we have an exam".
+    /// Whether a word marks a plan in the present tense: "I start", "she's arriving", "the party is", "we have an
+    /// exam".
     fn tells_plan(&self, at: usize) -> bool {
         let word = &self.words[at];
         let subject = |list: &str| {

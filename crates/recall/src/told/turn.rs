@@ -1,20 +1,18 @@
-//! What a turn is, by the words that it is said in: whether it asks, and whether it is about the asker's own matters.
+//! Kind of a turn by its words: whether it asks, and whether it is about the asker's own matters.
 //!
-//! Owns: those words, in the languages that Quipu's rules read, and how sure memory must be to answer. Never: what was found.
+//! Owns: those words, in the languages of Quipu's rules, and the minimum certainty for an answer. Never: the hits.
 
 use std::collections::BTreeSet;
 
-use crate::text;
-
-/// How sure the best hit must be for anything to be told. Of 210 questions about what people had said these keep 93 %, and of 65
-/// turns about something else 8 %, in sets of five writers; of as many that were held out 91 and 6 %.
+/// Minimum certainty of the best hit. Of 210 questions about earlier messages these keep 93 %, and of 65 turns about
+/// something else 8 %, in sets of five writers; of as many held-out ones 91 and 6 %.
 const SURE_OF_OWN_QUESTION: f32 = 0.03;
 const SURE_OF_OWN: f32 = 0.075;
 const SURE_OF_QUESTION: f32 = 0.18;
 const SURE: f32 = 0.58;
 
-/// Where one word in so many has a capital within a sentence, capitals tell no names: in German one in four has, in English one
-/// in twenty.
+/// If one word in so many has a capital within a sentence, capitals do not mark names: in German one in four has, in
+/// English one in twenty.
 const CAPITALS_ONE_IN: usize = 8;
 /// Where a part of a turn ends that may ask by itself.
 const CLAUSE_ENDS: [char; 11] = ['.', ',', ';', ':', '?', '!', '\n', '。', '，', '？', '！'];
@@ -24,13 +22,13 @@ const POSSESSIVE: [&str; 25] = [
     "mon", "my", "nos", "notre", "nuestra", "nuestro", "our", "ours", "unser", "unsere", "unserem",
     "unseren",
 ];
-/// Who asks about themselves. "Me" is not among them: mostly something is to be told or written to it.
+/// Words by which people ask about themselves. "Me" is not among them: mostly it is only the receiver.
 const SELF: [&str; 12] = [
     "i", "ich", "io", "j", "je", "myself", "nous", "soy", "tengo", "we", "wir", "yo",
 ];
 /// The same in Chinese, where it is no word of its own.
 const SELF_IN_HAN: char = '我';
-/// Who asks how something is done in general says "I", too.
+/// General questions for instructions contain "I", too.
 const GENERAL: [&[&str]; 6] = [
     &["how", "do", "i"],
     &["how", "can", "i"],
@@ -51,16 +49,16 @@ const OPENING: [&str; 14] = [
     "am", "are", "bin", "can", "could", "did", "habe", "had", "has", "hatte", "have", "is", "were", "whats",
 ];
 
-/// What a turn is.
+/// Kind of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(super) struct TurnTraits {
     /// Not how something is done in general.
     asks: bool,
     is_own: bool,
 }
 
-impl Turn {
-    /// `names`: who is spoken of in what was found. A turn that names one of them is about the asker's matters.
+impl TurnTraits {
+    /// `names`: persons in the hits. A turn that names one of them is about the asker's matters.
     pub(super) fn read(text: &str, names: &BTreeSet<String>) -> Self {
         let mut turn = Self {
             asks: false,
@@ -93,8 +91,8 @@ impl Turn {
     }
 }
 
-/// Names in texts: words that stand there with a capital, and not at the beginning of a sentence alone, and never without one.
-/// None where so many words have a capital that it tells nothing, as in German.
+/// Names in texts: words that have a capital there, also inside of a sentence, and never lack it. None if too many
+/// words have a capital, as in German.
 pub(super) fn names<'a>(texts: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
     let (mut names, mut others) = (BTreeSet::new(), BTreeSet::new());
     let (mut capitals, mut words) = (0, 0);
@@ -139,7 +137,7 @@ fn is_general(words: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{SURE, SURE_OF_OWN, SURE_OF_OWN_QUESTION, SURE_OF_QUESTION, Turn, names};
+    use super::{SURE, SURE_OF_OWN, SURE_OF_OWN_QUESTION, SURE_OF_QUESTION, TurnTraits, names};
 
     #[expect(clippy::float_cmp, reason = "one of four constants")]
     fn each_is(turns: &[&str], least: f32) {
@@ -149,7 +147,7 @@ mod tests {
         ];
         let known = names(texts.into_iter());
         for turn in turns {
-            assert_eq!(Turn::read(turn, &known).least_sureness(), least, "{turn}");
+            assert_eq!(TurnTraits::read(turn, &known).least_sureness(), least, "{turn}");
         }
     }
 

@@ -23,7 +23,7 @@ that are not on it. Say what to change, most important first; what you do not na
 Add what will matter in most talks. Merge lines that say nearly the same. Drop at most one line in four, and only what no \
 longer matters. No operations is a good answer.";
 
-/// What a request shows: the page's lines of ours that may change, and the memories that no line tells.
+/// Content of a request: our lines of the page that can change, and the memories that are in no line.
 fn shown<'a>(page: &str, candidates: &'a [Candidate]) -> (Vec<(usize, Own)>, Vec<&'a Candidate>) {
     let read = lines(page);
     let own: Vec<(usize, Own)> = ours(&read)

@@ -1,7 +1,7 @@
-//! The pages at hand, kept short: what matters now, who the owner is, how the owner wants to be answered.
+//! Core memory, kept short: facts that matter now, the owner's profile, the owner's wishes for answers.
 //!
-//! Owns: which lines of ours stand on a page. Never: a person's line, one that is pinned, more than the limit, or more
-//! than a quarter of our lines dropped in a run.
+//! Owns: the choice of our lines on a page. Never: changing a person's line or a pinned one, more than the limit, or
+//! dropping more than a quarter of our lines in a run.
 //!
 //! A line whose sources are gone leaves in any case. Nothing changed gives the same bytes.
 
@@ -14,10 +14,10 @@ use model::Page;
 
 pub use ask::{parse_answer, request};
 
-use crate::consolidate::page::{Line, Own, lines};
-use crate::consolidate::profile::Category;
+use crate::consolidate::page::{Own, PageLine, lines};
+use crate::consolidate::profile::ProfileCategory;
 
-/// What a page may hold.
+/// Limits of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Characters of the three pages together, a person's and the marks of our lines included.
@@ -41,7 +41,7 @@ impl Limits {
     }
 }
 
-/// A memory that may stand on a page.
+/// A memory that can be on a page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
     /// The memory's id.
@@ -56,16 +56,16 @@ const DROPPED_ONE_IN: usize = 4;
 /// Lines of ours on a page.
 const OWN_LINES_MAX: usize = 60;
 
-/// On which page a statement of the profile stands.
+/// The page of a profile's statement.
 pub fn page_of(subject: &str) -> Page {
-    match Category::of_title(subject) {
-        Some(Category::Wishes) => Page::Soul,
-        Some(Category::Plans | Category::Talk) => Page::Memory,
+    match ProfileCategory::of_title(subject) {
+        Some(ProfileCategory::Wishes) => Page::Soul,
+        Some(ProfileCategory::Plans | ProfileCategory::Talk) => Page::Memory,
         _ => Page::User,
     }
 }
 
-/// What is done to a page. Lines are counted from 0, as [`lines`] gives them.
+/// A change of a page. Lines are counted from 0, as in [`lines`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operation {
     Drop(usize),
@@ -75,8 +75,8 @@ pub enum Operation {
     Merge(Vec<usize>, Own),
 }
 
-/// The page after a run by rules: candidates that are not told yet are added, the most worth first, as long as there is
-/// room; lines that cite a memory which is there and no candidate any more may be dropped.
+/// The page after a run by rules: new candidates are added, those with the most worth first, as long as there is room;
+/// lines that cite an existing memory that is no candidate any more can be dropped.
 pub fn curated(
     page: &str,
     candidates: &[Candidate],
@@ -131,7 +131,7 @@ pub fn curated(
     apply(page, &operations, is_there, chars_max).unwrap_or_else(|| page.to_owned())
 }
 
-/// Whether nothing has to be chosen: there is room for all that stands on a page and for all that may come to it.
+/// Whether no choice is needed: there is room for all lines of the page and for all candidates.
 pub fn has_room(page: &str, candidates: &[Candidate], chars_max: usize) -> bool {
     let read = lines(page);
     let told: BTreeSet<&str> = ours(&read)
@@ -147,7 +147,7 @@ pub fn has_room(page: &str, candidates: &[Candidate], chars_max: usize) -> bool 
 
 /// Lines without a candidate go first; then lines go for a new one that is worth more than each of them, if it finds room so.
 fn chosen(
-    read: &[Line<'_>],
+    read: &[PageLine<'_>],
     limits: &Bounds,
     least: Vec<(Option<i64>, Reverse<usize>)>,
     added: Vec<(i64, Own)>,
@@ -186,7 +186,7 @@ struct Room {
 }
 
 impl Room {
-    fn drop_least(&mut self, read: &[Line<'_>]) {
+    fn drop_least(&mut self, read: &[PageLine<'_>]) {
         if let Some((_, Reverse(at))) = self.least.pop_front() {
             self.chars -= chars_of(read[at].raw);
             self.count -= 1;
@@ -196,7 +196,7 @@ impl Room {
 
     /// How many of the least lines make room for one that needs so much and is worth more than each; none where they do not:
     /// what is dropped for nothing would come back with the next run, and go again.
-    fn drops_for(&self, read: &[Line<'_>], worth: i64, needs: usize, chars_max: usize) -> Option<usize> {
+    fn drops_for(&self, read: &[PageLine<'_>], worth: i64, needs: usize, chars_max: usize) -> Option<usize> {
         let below = self.least.iter().take_while(|(least, _)| *least < Some(worth));
         let weights = below.map(|(_, Reverse(at))| chars_of(read[*at].raw));
         let left = weights.scan(self.chars, |chars, weight| {
@@ -214,7 +214,7 @@ impl Room {
     }
 }
 
-/// What a page has room for, once the lines are gone whose sources are.
+/// Room of a page, after lines with deleted sources are removed.
 struct Bounds {
     chars_max: usize,
     chars: usize,
@@ -223,13 +223,13 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn of(read: &[Line<'_>], is_there: &impl Fn(&str) -> bool, chars_max: usize) -> Self {
-        let stays = |line: &&Line<'_>| {
+    fn of(read: &[PageLine<'_>], is_there: &impl Fn(&str) -> bool, chars_max: usize) -> Self {
+        let stays = |line: &&PageLine<'_>| {
             line.own
                 .as_ref()
                 .is_none_or(|own| line.is_pinned || is_cited(own, is_there))
         };
-        let left: Vec<&Line<'_>> = read.iter().filter(stays).collect();
+        let left: Vec<&PageLine<'_>> = read.iter().filter(stays).collect();
         let own = left.iter().filter(|line| line.own.is_some()).count();
         // One more for the line feed that a person's last line may lack.
         let chars = left.iter().map(|line| chars_of(line.raw)).sum::<usize>() + 1;
@@ -250,7 +250,7 @@ fn is_cited(own: &Own, is_there: &impl Fn(&str) -> bool) -> bool {
     own.cites.iter().all(|id| is_there(id))
 }
 
-fn ours<'a>(read: &'a [Line<'_>]) -> impl Iterator<Item = (usize, &'a Own)> {
+fn ours<'a>(read: &'a [PageLine<'_>]) -> impl Iterator<Item = (usize, &'a Own)> {
     read.iter()
         .enumerate()
         .filter_map(|(at, line)| Some((at, line.own.as_ref()?)))
@@ -305,7 +305,7 @@ pub fn apply(
 
 /// The lines put together, the new ones behind the last line of ours that is not pinned, else at the end, or at the
 /// beginning where the end is pinned: what is added is never pinned by its place.
-fn with_added(texts: &[Option<String>], read: &[Line<'_>], added: &str) -> String {
+fn with_added(texts: &[Option<String>], read: &[PageLine<'_>], added: &str) -> String {
     let last_own = ours(read)
         .map(|(at, _)| at)
         .filter(|at| !read[*at].is_pinned)

@@ -5,11 +5,11 @@
 use crate::Prompt;
 use serde_json::Value;
 
-use super::{Item, Standing};
+use super::{ProfileEntry, ProfileStatement};
 use crate::consolidate::answer::{DATA_RULE, number, numbered, numbers, objects, overlap, text};
-use crate::consolidate::known::Known;
+use crate::consolidate::known::KnownFact;
 
-/// So many of the newest facts are shown.
+/// Maximum number of the newest facts in a request.
 const FACTS_MAX: usize = 60;
 const FACT_CHARS_MAX: usize = 240;
 const TOKENS_MAX: u32 = 1_500;
@@ -29,27 +29,27 @@ With statements so far, give the changes alone:
 {\"action\":\"delete\",\"type\":\"explicit_info\",\"index\":2}],\"update_note\":\"\"}
 Each description is one short sentence in the third person with the person's name. `evidence` is the numbers of the facts.";
 
-/// What a model said of a profile.
+/// A model's answer about a profile.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Said {
-    pub items: Vec<Item>,
-    /// Ids of statements of ours that it would replace or take out: at most a quarter of them.
+pub struct ProfileAnswer {
+    pub items: Vec<ProfileStatement>,
+    /// Ids of statements of ours that it would replace or remove: at most a quarter of them.
     pub remove: Vec<String>,
 }
 
 /// The facts and statements that a request shows, in its order.
 fn shown<'a, 'b>(
-    facts: &'a [Known<'a>],
-    standing: &'b [Standing<'b>],
-) -> (Vec<&'a Known<'a>>, Vec<&'b Standing<'b>>) {
-    let mut current: Vec<&Known<'_>> = facts.iter().filter(|fact| fact.is_current).collect();
+    facts: &'a [KnownFact<'a>],
+    standing: &'b [ProfileEntry<'b>],
+) -> (Vec<&'a KnownFact<'a>>, Vec<&'b ProfileEntry<'b>>) {
+    let mut current: Vec<&KnownFact<'_>> = facts.iter().filter(|fact| fact.is_current).collect();
     current.sort_by_key(|fact| (fact.time, fact.id));
     let from = current.len().saturating_sub(FACTS_MAX);
     (current.split_off(from), standing.iter().collect())
 }
 
 /// The one request for a profile: its beginning, or what changes.
-pub fn request(facts: &[Known<'_>], standing: &[Standing<'_>]) -> Prompt {
+pub fn request(facts: &[KnownFact<'_>], standing: &[ProfileEntry<'_>]) -> Prompt {
     let (facts, standing) = shown(facts, standing);
     let mut user = numbered("facts", facts.iter().map(|fact| fact.text), FACT_CHARS_MAX);
     let lines: Vec<String> = standing
@@ -72,13 +72,17 @@ pub fn request(facts: &[Known<'_>], standing: &[Standing<'_>]) -> Prompt {
     }
 }
 
-/// What an answer to [`request`] with the same input says, as far as facts bear it out; none where it says nothing.
-pub fn parse_answer(answer: &str, facts: &[Known<'_>], standing: &[Standing<'_>]) -> Option<Said> {
+/// The statements in an answer to [`request`] with the same input that facts support; none if it has none.
+pub fn parse_answer(
+    answer: &str,
+    facts: &[KnownFact<'_>],
+    standing: &[ProfileEntry<'_>],
+) -> Option<ProfileAnswer> {
     let (facts, standing) = shown(facts, standing);
     let value = ["operations", "explicit_info", "implicit_traits"]
         .into_iter()
         .find_map(|key| crate::find_json(answer, key).filter(|value| value.get(key).is_some()))?;
-    let mut said = Said::default();
+    let mut said = ProfileAnswer::default();
     for (key, is_trait) in [("explicit_info", false), ("implicit_traits", true)] {
         let data = objects(&value, &[key]).into_iter();
         said.items
@@ -110,21 +114,21 @@ pub fn parse_answer(answer: &str, facts: &[Known<'_>], standing: &[Standing<'_>]
     }
     said.remove.sort_unstable();
     said.remove.dedup();
-    (said != Said::default()).then_some(said)
+    (said != ProfileAnswer::default()).then_some(said)
 }
 
-fn item(data: &Value, is_trait: bool, facts: &[&Known<'_>]) -> Option<Item> {
+fn item(data: &Value, is_trait: bool, facts: &[&KnownFact<'_>]) -> Option<ProfileStatement> {
     let subject = text(data, &["category", "trait", "name"])?;
     let body = text(data, &["description", "content"])?;
     let cited = numbers(data.get("evidence"));
-    let mut known: Vec<&Known<'_>> = cited
+    let mut known: Vec<&KnownFact<'_>> = cited
         .iter()
         .filter_map(|number| facts.get(number.checked_sub(1)?).copied())
         .collect();
     let all = known.iter().map(|fact| fact.text).collect::<Vec<_>>().join(" ");
     if known.is_empty() || (!is_trait && overlap(rest(body), &all) < OVERLAP_MIN) {
         // Small models cite in words, or the wrong number: what bears it out is looked for.
-        let mut near: Vec<(f64, &Known<'_>)> = facts
+        let mut near: Vec<(f64, &KnownFact<'_>)> = facts
             .iter()
             .map(|fact| (overlap(rest(body), fact.text), *fact))
             .collect();
@@ -139,8 +143,8 @@ fn item(data: &Value, is_trait: bool, facts: &[&Known<'_>]) -> Option<Item> {
     let quotes: Vec<&str> = known.iter().take(3).map(|fact| fact.text).collect();
     let basis = text(data, &["basis"]).unwrap_or_default();
     let evidence = format!("{basis} {}", quotes.join(" "));
-    let item = Item::new(subject, body, evidence.trim(), &known)?;
-    (!is_trait || known.len() >= 3).then_some(Item { is_trait, ..item })
+    let item = ProfileStatement::new(subject, body, evidence.trim(), &known)?;
+    (!is_trait || known.len() >= 3).then_some(ProfileStatement { is_trait, ..item })
 }
 
 /// A sentence without its first word, the person's name, which bears nothing out.

@@ -1,4 +1,4 @@
-//! Under which heading a statement stands in a profile.
+//! Headings of a profile's statements.
 //!
 //! Owns: the headings, their worth, and the words that lead to them. Never: whether a statement is true.
 
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 /// A heading of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Category {
+pub enum ProfileCategory {
     Name,
     /// How the person wants to be answered.
     Wishes,
@@ -21,16 +21,16 @@ pub enum Category {
     Possessions,
     Plans,
     Life,
-    /// What was talked about, where nothing else is known yet.
+    /// Subjects of episodes, if there are no facts yet.
     Talk,
 }
 
-use Category::{
+use ProfileCategory::{
     Education, Family, Health, Home, Interests, Languages, Life, Name, Plans, Possessions, Talk, Tastes,
     Wishes, Work,
 };
 
-impl Category {
+impl ProfileCategory {
     /// Every heading, the most telling first.
     const ALL: [Self; 14] = [
         Name,
@@ -76,7 +76,7 @@ impl Category {
             .find(|category| category.title().eq_ignore_ascii_case(title.trim()))
     }
 
-    /// What a statement under it is worth beside others, 0 to 100.
+    /// Worth of a statement under it relative to others, 0 to 100.
     pub fn worth(self) -> u32 {
         match self {
             Name => 100,
@@ -95,7 +95,7 @@ impl Category {
 }
 
 /// The heading of an attribute that has one current value.
-fn of_attribute(attribute: &str) -> Option<Category> {
+fn of_attribute(attribute: &str) -> Option<ProfileCategory> {
     Some(match attribute {
         "residence" | "landlord" | "time zone" => Home,
         "employer" | "employment" | "job title" | "work place" | "manager" | "transport to work" => Work,
@@ -111,7 +111,7 @@ fn of_attribute(attribute: &str) -> Option<Category> {
 }
 
 /// Words that lead to a heading; the first heading of which a word is there.
-const WORDS: [(Category, &str); 11] = [
+const WORDS: [(ProfileCategory, &str); 11] = [
     (Wishes, "answers reply replies respond addressed"),
     (
         Family,
@@ -162,8 +162,8 @@ const WORDS: [(Category, &str); 11] = [
     ),
 ];
 
-/// The heading of a statement about a person; none where it tells nothing lasting.
-pub(super) fn category(text: &str) -> Option<Category> {
+/// The heading of a statement about a person; none if it is not lasting.
+pub(super) fn category(text: &str) -> Option<ProfileCategory> {
     let lower = text.to_lowercase();
     let words: BTreeSet<&str> = lower
         .split(|c: char| !(c.is_alphanumeric() || c == '\''))

@@ -1,7 +1,7 @@
-//! What a person is like: statements under headings, and traits that were shown again and again.
+//! A person's profile: statements under headings, and traits with repeated evidence.
 //!
-//! Owns: what stands in a profile, and what a run may change of it. Never: a statement that no message supports, one
-//! that a person changed, or one that a person took out.
+//! Owns: the content of a profile, and the changes of a run. Never: a statement without a message that supports it, one
+//! that a person changed, or one that a person removed.
 //!
 //! A statement's id ends with a hash of its heading and its text: an entry whose text does not give its id was changed
 //! by a person.
@@ -15,10 +15,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{MessageId, Timestamp, Zone};
 
-pub use ask::{Said, parse_answer, request};
-pub use category::Category;
+pub use ask::{ProfileAnswer, parse_answer, request};
+pub use category::ProfileCategory;
 
-use crate::consolidate::known::Known;
+use crate::consolidate::known::KnownFact;
 use crate::consolidate::text::{hash, plain};
 
 /// More statements than this are compacted.
@@ -37,22 +37,22 @@ const TALKS_MAX: usize = 3;
 
 /// One statement of a profile.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Item {
+pub struct ProfileStatement {
     /// The heading, or a trait's name.
     pub subject: String,
     /// One plain sentence in the third person.
     pub body: String,
-    /// What it rests on.
+    /// Its evidence.
     pub evidence: String,
     pub is_trait: bool,
     pub sources: Vec<MessageId>,
-    /// When it was last said.
+    /// Time of its newest evidence.
     pub time: Timestamp,
 }
 
-/// An entry of a profile as it stands.
+/// An entry of the present profile.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Standing<'a> {
+pub struct ProfileEntry<'a> {
     pub id: &'a str,
     pub subject: &'a str,
     pub body: &'a str,
@@ -61,7 +61,7 @@ pub struct Standing<'a> {
     pub time: Timestamp,
 }
 
-/// What an episode was about, for a person of whom nothing else is known.
+/// Subject of an episode, for a person without other facts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Talk<'a> {
     pub subject: &'a str,
@@ -69,20 +69,20 @@ pub struct Talk<'a> {
     pub sources: &'a [MessageId],
 }
 
-/// What a run changes.
+/// Changes of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Update {
-    pub put: Vec<Item>,
+    pub put: Vec<ProfileStatement>,
     /// Ids of statements of ours.
     pub remove: Vec<String>,
-    /// The ids that were ever put and may still be asked for, for the next run: what is among them and stands no more
-    /// was taken out by a person.
+    /// Ids for the next run: those ever written that can still be made. One of them that is not in the profile was
+    /// removed by a person.
     pub made: BTreeSet<String>,
 }
 
-impl Item {
-    /// A statement with harmless texts; none where nothing is said or nothing supports it.
-    pub fn new(subject: &str, body: &str, evidence: &str, known: &[&Known<'_>]) -> Option<Self> {
+impl ProfileStatement {
+    /// A statement with safe texts; none if it is empty or has no evidence.
+    pub fn new(subject: &str, body: &str, evidence: &str, known: &[&KnownFact<'_>]) -> Option<Self> {
         let mut sources: Vec<MessageId> = Vec::new();
         for source in known.iter().flat_map(|known| known.sources) {
             if sources.len() < SOURCES_MAX && !sources.contains(source) {
@@ -115,40 +115,46 @@ fn id(subject: &str, body: &str) -> String {
     format!("pf_{}", hash(&[subject, body], 16))
 }
 
-/// What a trait is worth beside a statement.
+/// Worth of a trait relative to statements.
 const TRAIT_WORTH: u32 = 55;
 
 fn worth(subject: &str, is_trait: bool, time: Timestamp) -> (u32, Timestamp) {
     let other = if is_trait {
         TRAIT_WORTH
     } else {
-        Category::Life.worth()
+        ProfileCategory::Life.worth()
     };
-    (Category::of_title(subject).map_or(other, Category::worth), time)
+    (
+        ProfileCategory::of_title(subject).map_or(other, ProfileCategory::worth),
+        time,
+    )
 }
 
-impl Standing<'_> {
-    /// Whether it stands as it was written.
+impl ProfileEntry<'_> {
+    /// Whether it is unchanged since it was written.
     pub fn is_ours(&self) -> bool {
         self.id == id(self.subject, self.body)
     }
 }
 
-/// What an owner's facts say of the owner, by rules. Where no fact says anything lasting, the newest one stands for a
-/// profile, and where there is none at all, what was talked about does.
-pub fn items(name: &str, facts: &[Known<'_>], talks: &[Talk<'_>], zone: &Zone) -> Vec<Item> {
-    let mut current: Vec<&Known<'_>> = facts.iter().filter(|fact| fact.is_current).collect();
+/// An owner's statements, made from facts by rules. If no fact is lasting, the newest one serves; without facts, the
+/// subjects of episodes do.
+pub fn items(name: &str, facts: &[KnownFact<'_>], talks: &[Talk<'_>], zone: &Zone) -> Vec<ProfileStatement> {
+    let mut current: Vec<&KnownFact<'_>> = facts.iter().filter(|fact| fact.is_current).collect();
     current.sort_by_key(|fact| (fact.time, fact.id));
-    let said = |fact: &Known<'_>| format!("Said on {}.", crate::day(zone.date(fact.time)));
-    let mut items: BTreeMap<String, Item> = BTreeMap::new();
+    let said = |fact: &KnownFact<'_>| format!("Said on {}.", crate::day(zone.date(fact.time)));
+    let mut items: BTreeMap<String, ProfileStatement> = BTreeMap::new();
     for fact in &current {
         let category = category::category(fact.text);
-        let item = category.and_then(|category| Item::new(category.title(), fact.text, &said(fact), &[fact]));
+        let item = category
+            .and_then(|category| ProfileStatement::new(category.title(), fact.text, &said(fact), &[fact]));
         items.extend(item.map(|item| (item.id(), item)));
     }
     if items.is_empty() {
         let newest = current.last().copied();
-        let item = newest.and_then(|fact| Item::new(Category::Life.title(), fact.text, &said(fact), &[fact]));
+        let item = newest.and_then(|fact| {
+            ProfileStatement::new(ProfileCategory::Life.title(), fact.text, &said(fact), &[fact])
+        });
         items.extend(item.map(|item| (item.id(), item)));
     }
     if items.is_empty() {
@@ -168,9 +174,9 @@ pub fn items(name: &str, facts: &[Known<'_>], talks: &[Talk<'_>], zone: &Zone) -
     items.into_values().collect()
 }
 
-fn of_talk(name: &str, talk: &Talk<'_>, zone: &Zone) -> Option<Item> {
+fn of_talk(name: &str, talk: &Talk<'_>, zone: &Zone) -> Option<ProfileStatement> {
     let subject = plain(talk.subject, BODY_CHARS_MAX / 2);
-    let known = Known {
+    let known = KnownFact {
         id: "",
         text: &subject,
         time: talk.time,
@@ -181,33 +187,41 @@ fn of_talk(name: &str, talk: &Talk<'_>, zone: &Zone) -> Option<Item> {
     let body = format!("{name} talked about this: {}", subject.trim_end_matches('.'));
     let evidence = format!("Talked about on {day}.");
     (!subject.is_empty())
-        .then(|| Item::new(Category::Talk.title(), &format!("{body}."), &evidence, &[&known]))
+        .then(|| {
+            ProfileStatement::new(
+                ProfileCategory::Talk.title(),
+                &format!("{body}."),
+                &evidence,
+                &[&known],
+            )
+        })
         .flatten()
 }
 
-/// What becomes of a profile: statements that are wanted and new are put; those of ours that facts no longer support
-/// leave; what a person changed or took out is left alone; more than [`ITEMS_MAX`] are compacted to the
-/// [`ITEMS_LEFT`] that are worth the most.
+/// The update of a profile: new statements are written; ours that facts no longer support are removed; statements that
+/// a person changed or removed are not touched; more than [`ITEMS_MAX`] are reduced to the [`ITEMS_LEFT`] with the most
+/// worth.
 pub fn update(
-    wanted: Vec<Item>,
-    facts: &[Known<'_>],
-    standing: &[Standing<'_>],
+    wanted: Vec<ProfileStatement>,
+    facts: &[KnownFact<'_>],
+    standing: &[ProfileEntry<'_>],
     made: &BTreeSet<String>,
 ) -> Update {
-    let wanted: BTreeMap<String, Item> = wanted.into_iter().map(|item| (item.id(), item)).collect();
+    let wanted: BTreeMap<String, ProfileStatement> =
+        wanted.into_iter().map(|item| (item.id(), item)).collect();
     let is_there = |id: &str| standing.iter().any(|entry| entry.id == id);
-    let (ours, theirs): (Vec<&Standing<'_>>, Vec<&Standing<'_>>) =
+    let (ours, theirs): (Vec<&ProfileEntry<'_>>, Vec<&ProfileEntry<'_>>) =
         standing.iter().partition(|entry| entry.is_ours());
-    let knows = |item: &Item| {
+    let knows = |item: &ProfileStatement| {
         theirs
             .iter()
             .any(|entry| crate::is_duplicate(entry.body, &item.body))
     };
     let support = Support::of(facts);
-    let (stale, kept): (Vec<&Standing<'_>>, Vec<&Standing<'_>>) = ours
+    let (stale, kept): (Vec<&ProfileEntry<'_>>, Vec<&ProfileEntry<'_>>) = ours
         .into_iter()
         .partition(|entry| !wanted.contains_key(entry.id) && support.lacks(entry, wanted.is_empty()));
-    let mut put: BTreeMap<String, Item> = wanted
+    let mut put: BTreeMap<String, ProfileStatement> = wanted
         .iter()
         .filter(|(id, item)| !is_there(id) && !made.contains(*id) && !knows(item))
         .map(|(id, item)| (id.clone(), item.clone()))
@@ -236,7 +250,11 @@ pub fn update(
 }
 
 /// The ids that are worth the least where there are too many; a person's statements count and stay.
-fn surplus(put: &BTreeMap<String, Item>, kept: &[&Standing<'_>], theirs: usize) -> Vec<String> {
+fn surplus(
+    put: &BTreeMap<String, ProfileStatement>,
+    kept: &[&ProfileEntry<'_>],
+    theirs: usize,
+) -> Vec<String> {
     if put.len() + kept.len() + theirs <= ITEMS_MAX {
         return Vec::new();
     }
@@ -257,7 +275,7 @@ fn surplus(put: &BTreeMap<String, Item>, kept: &[&Standing<'_>], theirs: usize) 
         .collect()
 }
 
-/// What facts support.
+/// Statements that facts support.
 struct Support<'a> {
     sources: BTreeSet<&'a MessageId>,
     over: Vec<&'a str>,
@@ -265,7 +283,7 @@ struct Support<'a> {
 }
 
 impl<'a> Support<'a> {
-    fn of(facts: &'a [Known<'a>]) -> Self {
+    fn of(facts: &'a [KnownFact<'a>]) -> Self {
         let current = || facts.iter().filter(|fact| fact.is_current);
         Self {
             sources: current().flat_map(|fact| fact.sources).collect(),
@@ -278,10 +296,10 @@ impl<'a> Support<'a> {
         }
     }
 
-    /// Whether a statement says what is over, or what no current fact supports. What was only talked about leaves as
-    /// soon as something is known.
-    fn lacks(&self, entry: &Standing<'_>, nothing_is_wanted: bool) -> bool {
-        if entry.subject == Category::Talk.title() {
+    /// Whether a statement has ended, or no current fact supports it. Subjects of episodes leave as soon as there are
+    /// facts.
+    fn lacks(&self, entry: &ProfileEntry<'_>, nothing_is_wanted: bool) -> bool {
+        if entry.subject == ProfileCategory::Talk.title() {
             return !nothing_is_wanted;
         }
         let says = |texts: &[&str]| texts.iter().any(|text| crate::is_duplicate(text, entry.body));

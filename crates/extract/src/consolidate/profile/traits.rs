@@ -1,15 +1,15 @@
-//! What a person keeps coming back to, from what was said on several days.
+//! Traits of a person: subjects that return on several days.
 //!
 //! Owns: when repetition makes a trait. Never: a judgement of character; the evidence is quoted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use recall::text::{is_stop_word, terms};
+use text::{is_stop_word, term_set, terms};
 
-use super::Item;
-use crate::consolidate::known::Known;
+use super::ProfileStatement;
+use crate::consolidate::known::KnownFact;
 
-/// So many facts, said at so many times at least a day apart, make a trait.
+/// Minimum number of facts, at this number of times at least a day apart, for a trait.
 const FACTS_MIN: usize = 3;
 const DAYS_MIN: usize = 2;
 const TRAITS_MAX: usize = 5;
@@ -26,9 +26,9 @@ const COMMON: &str = "have has had been with from their they them that this abou
      said says told thing things people person called home house favourite prefers plans currently";
 
 /// The traits that an owner's current facts show, the most repeated first.
-pub(super) fn traits(name: &str, facts: &[&Known<'_>]) -> Vec<Item> {
-    let own: BTreeSet<String> = terms(name).into_iter().collect();
-    let mut by_term: BTreeMap<String, (String, Vec<&Known<'_>>)> = BTreeMap::new();
+pub(super) fn traits(name: &str, facts: &[&KnownFact<'_>]) -> Vec<ProfileStatement> {
+    let own = term_set(name);
+    let mut by_term: BTreeMap<String, (String, Vec<&KnownFact<'_>>)> = BTreeMap::new();
     for fact in facts {
         let mut seen = BTreeSet::new();
         for word in fact.text.split(|c: char| !c.is_alphanumeric()) {
@@ -49,7 +49,7 @@ pub(super) fn traits(name: &str, facts: &[&Known<'_>]) -> Vec<Item> {
             }
         }
     }
-    let mut shown: Vec<(String, Vec<&Known<'_>>)> = by_term
+    let mut shown: Vec<(String, Vec<&KnownFact<'_>>)> = by_term
         .into_values()
         .filter(|(_, facts)| is_repeated(facts))
         .collect();
@@ -69,8 +69,8 @@ pub(super) fn traits(name: &str, facts: &[&Known<'_>]) -> Vec<Item> {
             .map(|fact| fact.text)
             .collect();
         let body = format!("{name} keeps coming back to this: {word}.");
-        let item = Item::new(word, &body, &quotes.join(" "), facts);
-        items.extend(item.map(|item| Item {
+        let item = ProfileStatement::new(word, &body, &quotes.join(" "), facts);
+        items.extend(item.map(|item| ProfileStatement {
             is_trait: true,
             ..item
         }));
@@ -78,7 +78,7 @@ pub(super) fn traits(name: &str, facts: &[&Known<'_>]) -> Vec<Item> {
     items
 }
 
-fn is_repeated(facts: &[&Known<'_>]) -> bool {
+fn is_repeated(facts: &[&KnownFact<'_>]) -> bool {
     let mut days = 0;
     let mut last = None;
     for fact in facts {

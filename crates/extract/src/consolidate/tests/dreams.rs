@@ -9,7 +9,7 @@ use crate::consolidate::dream::{
     Candidate, Limits, Operation, apply, curated, has_room, page_of, parse_answer, request,
 };
 use crate::consolidate::page::{Own, lines};
-use crate::consolidate::profile::Category;
+use crate::consolidate::profile::ProfileCategory;
 
 fn candidate(n: i64, text: &str) -> Candidate {
     Candidate {
@@ -144,10 +144,10 @@ fn only_a_page_without_room_for_all_leaves_something_to_choose() {
 
 #[test]
 fn statements_go_to_the_page_that_is_theirs_and_the_pages_share_the_room() {
-    assert_eq!(page_of(Category::Wishes.title()), Page::Soul);
-    assert_eq!(page_of(Category::Home.title()), Page::User);
+    assert_eq!(page_of(ProfileCategory::Wishes.title()), Page::Soul);
+    assert_eq!(page_of(ProfileCategory::Home.title()), Page::User);
     assert_eq!(page_of("pottery"), Page::User);
-    assert_eq!(page_of(Category::Plans.title()), Page::Memory);
+    assert_eq!(page_of(ProfileCategory::Plans.title()), Page::Memory);
     let limits = Limits { chars_max: 8_000 };
     let all: usize = Page::ALL.into_iter().map(|page| limits.of(page)).sum();
     assert_eq!(all, 8_000);
@@ -215,7 +215,7 @@ proptest! {
             let kept = lines(after);
             let hands: Vec<&str> = theirs(after);
             prop_assert_eq!(hands, theirs(&page), "a person's lines, byte for byte");
-            let pinned = |lines: &[crate::consolidate::page::Line<'_>]| lines.iter().filter(|line| line.own.is_some() && line.is_pinned).map(|line| line.raw.to_owned()).collect::<Vec<_>>();
+            let pinned = |lines: &[crate::consolidate::page::PageLine<'_>]| lines.iter().filter(|line| line.own.is_some() && line.is_pinned).map(|line| line.raw.to_owned()).collect::<Vec<_>>();
             prop_assert_eq!(pinned(&kept), pinned(&before));
             let standing: Vec<&Own> = before.iter().filter_map(|line| line.own.as_ref().filter(|own| line.is_pinned || !unsupported(own))).collect();
             let left: BTreeSet<&str> = kept.iter().filter_map(|line| line.own.as_ref()).flat_map(|own| own.cites.iter().map(String::as_str)).collect();

@@ -6,9 +6,10 @@ use model::{MessageId, Timestamp, Zone};
 use proptest::prelude::*;
 
 use super::day;
-use crate::consolidate::known::{Known, is_taught};
+use crate::consolidate::known::{KnownFact, is_taught};
 use crate::consolidate::profile::{
-    Category, ITEMS_LEFT, ITEMS_MAX, Item, Standing, Talk, Update, items, parse_answer, request, update,
+    ITEMS_LEFT, ITEMS_MAX, ProfileCategory, ProfileEntry, ProfileStatement, Talk, Update, items,
+    parse_answer, request, update,
 };
 
 struct Fact {
@@ -29,8 +30,8 @@ fn fact(n: i64, text: &str) -> Fact {
     }
 }
 
-fn known(facts: &[Fact]) -> Vec<Known<'_>> {
-    let known = facts.iter().map(|fact| Known {
+fn known(facts: &[Fact]) -> Vec<KnownFact<'_>> {
+    let known = facts.iter().map(|fact| KnownFact {
         id: &fact.id,
         text: &fact.text,
         time: fact.time,
@@ -40,23 +41,23 @@ fn known(facts: &[Fact]) -> Vec<Known<'_>> {
     known.collect()
 }
 
-fn by_rules(facts: &[Fact]) -> Vec<Item> {
+fn by_rules(facts: &[Fact]) -> Vec<ProfileStatement> {
     items("Ann", &known(facts), &[], &Zone::utc())
 }
 
 /// A profile in a vault: what stands there under which id.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Shelf {
-    standing: Vec<(String, Item)>,
+    standing: Vec<(String, ProfileStatement)>,
     made: BTreeSet<String>,
 }
 
 impl Shelf {
-    fn run(&mut self, facts: &[Fact], wanted: Vec<Item>) -> Update {
-        let standing: Vec<Standing<'_>> = self
+    fn run(&mut self, facts: &[Fact], wanted: Vec<ProfileStatement>) -> Update {
+        let standing: Vec<ProfileEntry<'_>> = self
             .standing
             .iter()
-            .map(|(id, item)| Standing {
+            .map(|(id, item)| ProfileEntry {
                 id,
                 subject: &item.subject,
                 body: &item.body,
@@ -85,18 +86,18 @@ impl Shelf {
 #[test]
 fn statements_stand_under_their_headings() {
     for (text, category) in [
-        ("Ann lives in Porto.", Category::Home),
-        ("Ann is a nurse.", Category::Work),
-        ("Ann's sister is called Mia.", Category::Family),
-        ("Ann is allergic to nuts.", Category::Health),
-        ("Ann doesn't eat meat.", Category::Health),
-        ("Ann speaks French and Spanish.", Category::Languages),
-        ("Ann loves old films.", Category::Tastes),
-        ("Ann owns a red bike.", Category::Possessions),
-        ("Ann plays the cello.", Category::Interests),
-        ("Ann prefers short answers.", Category::Wishes),
-        ("Ann's dog is called Rex.", Category::Family),
-        ("Ann wants to sail round the world.", Category::Plans),
+        ("Ann lives in Porto.", ProfileCategory::Home),
+        ("Ann is a nurse.", ProfileCategory::Work),
+        ("Ann's sister is called Mia.", ProfileCategory::Family),
+        ("Ann is allergic to nuts.", ProfileCategory::Health),
+        ("Ann doesn't eat meat.", ProfileCategory::Health),
+        ("Ann speaks French and Spanish.", ProfileCategory::Languages),
+        ("Ann loves old films.", ProfileCategory::Tastes),
+        ("Ann owns a red bike.", ProfileCategory::Possessions),
+        ("Ann plays the cello.", ProfileCategory::Interests),
+        ("Ann prefers short answers.", ProfileCategory::Wishes),
+        ("Ann's dog is called Rex.", ProfileCategory::Family),
+        ("Ann wants to sail round the world.", ProfileCategory::Plans),
     ] {
         let items = by_rules(&[fact(1, text)]);
         assert_eq!(items[0].subject, category.title(), "{text}");
@@ -107,7 +108,7 @@ fn statements_stand_under_their_headings() {
 #[test]
 fn one_episode_makes_a_profile_whatever_it_says() {
     let event = [fact(1, "Ann dropped a vase.")];
-    assert_eq!(by_rules(&event)[0].subject, Category::Life.title());
+    assert_eq!(by_rules(&event)[0].subject, ProfileCategory::Life.title());
     let sources = [MessageId::new("m1")];
     let talk = Talk {
         subject: "Rain in the north",
@@ -221,7 +222,7 @@ fn what_is_said_on_several_days_is_a_trait_with_its_evidence() {
         fact(9, "Ann lives in Porto."),
     ];
     let items = by_rules(&facts);
-    let found: Vec<&Item> = items.iter().filter(|item| item.is_trait).collect();
+    let found: Vec<&ProfileStatement> = items.iter().filter(|item| item.is_trait).collect();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].body, "Ann keeps coming back to this: pottery.");
     assert!(found[0].evidence.contains("Ann broke a pottery bowl.") && found[0].sources.len() == 3);
@@ -268,11 +269,12 @@ fn a_model_begins_and_changes_a_profile() {
         said.items[1].sources, facts[1].sources,
         "the wrong number was cited"
     );
-    let entries: Vec<(String, Item)> = said.items.iter().map(|item| (item.id(), item.clone())).collect();
-    let standing: Vec<Standing<'_>> = entries
+    let entries: Vec<(String, ProfileStatement)> =
+        said.items.iter().map(|item| (item.id(), item.clone())).collect();
+    let standing: Vec<ProfileEntry<'_>> = entries
         .iter()
         .chain(&entries)
-        .map(|(id, item)| Standing {
+        .map(|(id, item)| ProfileEntry {
             id,
             subject: &item.subject,
             body: &item.body,

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{day, name};
 use crate::consolidate::reflect::{
-    CLUSTERS_MAX, Merged, Standing, Told, merged, parse_answer, plans, request,
+    CLUSTERS_MAX, KnownEpisode, Merged, MergedEpisode, merged, parse_answer, plans, request,
 };
 
 struct Episode {
@@ -28,8 +28,8 @@ fn episode(n: i64) -> Episode {
     }
 }
 
-fn told(episode: &Episode) -> Told<'_> {
-    Told {
+fn told(episode: &Episode) -> KnownEpisode<'_> {
+    KnownEpisode {
         id: &episode.id,
         subject: &episode.subject,
         summary: &episode.summary,
@@ -39,8 +39,8 @@ fn told(episode: &Episode) -> Told<'_> {
     }
 }
 
-fn standing<'a>(id: &'a str, merged: &'a Merged) -> Standing<'a> {
-    Standing {
+fn standing<'a>(id: &'a str, merged: &'a Merged) -> MergedEpisode<'a> {
+    MergedEpisode {
         id,
         cluster: &merged.cluster,
         subject: &merged.subject,
@@ -52,7 +52,7 @@ fn standing<'a>(id: &'a str, merged: &'a Merged) -> Standing<'a> {
 #[test]
 fn a_merged_episode_tells_its_members_in_order_and_names_them() {
     let episodes = [episode(0), episode(3)];
-    let told: Vec<Told<'_>> = episodes.iter().map(told).collect();
+    let told: Vec<KnownEpisode<'_>> = episodes.iter().map(told).collect();
     let one = merged(&told.iter().collect::<Vec<_>>(), &Zone::utc()).expect("it tells something");
     assert_eq!(one.subject, "Talk 3 (and 1 before)");
     assert_eq!(
@@ -65,7 +65,7 @@ fn a_merged_episode_tells_its_members_in_order_and_names_them() {
 #[test]
 fn a_cluster_is_merged_again_only_when_it_gained_a_member() {
     let episodes = [episode(0), episode(3), episode(5)];
-    let told: Vec<Told<'_>> = episodes.iter().map(told).collect();
+    let told: Vec<KnownEpisode<'_>> = episodes.iter().map(told).collect();
     let two = vec![
         told.iter().take(2).collect::<Vec<_>>(),
         told.iter().skip(2).collect(),
@@ -92,8 +92,8 @@ fn a_cluster_is_merged_again_only_when_it_gained_a_member() {
 #[test]
 fn the_biggest_clusters_come_first_and_no_more_than_ten() {
     let episodes: Vec<Episode> = (0..60).map(episode).collect();
-    let told: Vec<Told<'_>> = episodes.iter().map(told).collect();
-    let mut clusters: Vec<Vec<&Told<'_>>> = told
+    let told: Vec<KnownEpisode<'_>> = episodes.iter().map(told).collect();
+    let mut clusters: Vec<Vec<&KnownEpisode<'_>>> = told
         .chunks(2)
         .take(20)
         .map(|pair| pair.iter().collect())
@@ -108,8 +108,8 @@ fn the_biggest_clusters_come_first_and_no_more_than_ten() {
 #[test]
 fn a_model_tells_it_and_what_it_leaves_out_the_rules_add() {
     let episodes = [episode(0), episode(3)];
-    let told: Vec<Told<'_>> = episodes.iter().map(told).collect();
-    let members: Vec<&Told<'_>> = told.iter().collect();
+    let told: Vec<KnownEpisode<'_>> = episodes.iter().map(told).collect();
+    let members: Vec<&KnownEpisode<'_>> = told.iter().collect();
     let said = parse_answer(
         "{'content': 'The boat leaks.\n<b>Still.'}",
         &members,
@@ -133,8 +133,8 @@ proptest! {
         for (episode, text) in episodes.iter_mut().zip(texts) {
             episode.summary = text;
         }
-        let told: Vec<Told<'_>> = episodes.iter().map(told).collect();
-        let members: Vec<&Told<'_>> = told.iter().collect();
+        let told: Vec<KnownEpisode<'_>> = episodes.iter().map(told).collect();
+        let members: Vec<&KnownEpisode<'_>> = told.iter().collect();
         let one = merged(&members, &Zone::utc()).expect("it tells something");
         prop_assert_eq!(one.body.lines().count(), members.len());
         prop_assert!(!one.body.contains(['<', '[']));

@@ -4,7 +4,7 @@ use model::{EntryId, SkillStatus};
 use proptest::prelude::*;
 
 use super::{DEPLOY, DEPLOY_AGAIN, known};
-use crate::skills::{Change, KnownCase, Skill, Standing, clusters, mark, skill, unsupported};
+use crate::skills::{KnownCase, KnownSkill, Skill, SkillChange, clusters, mark, skill, unsupported};
 
 const TESTS: &str = r#"
     u: Make the parser tests pass
@@ -19,8 +19,8 @@ fn deployments() -> Vec<KnownCase> {
     vec![known("ac_1", 1, DEPLOY), known("ac_2", 2, DEPLOY_AGAIN)]
 }
 
-fn standing(id: &str, skill: &Skill, status: SkillStatus) -> Standing {
-    Standing {
+fn standing(id: &str, skill: &Skill, status: SkillStatus) -> KnownSkill {
+    KnownSkill {
         id: EntryId::new(id),
         mark: Some(mark(skill)),
         skill: skill.clone(),
@@ -32,7 +32,7 @@ fn added(cases: &[KnownCase]) -> Skill {
     let clusters = clusters(cases);
     assert_eq!(clusters.len(), 1, "they are of one kind");
     match skill(&clusters[0], &[]) {
-        Change::Add(skill) => skill,
+        SkillChange::Add(skill) => skill,
         other => panic!("no skill: {other:?}"),
     }
 }
@@ -90,9 +90,9 @@ fn two_good_cases_make_a_skill_that_other_agents_can_read() {
 #[test]
 fn one_case_or_bad_ones_make_none() {
     let mut cases = deployments();
-    assert_eq!(skill(&clusters(&cases[..1])[0], &[]), Change::None);
+    assert_eq!(skill(&clusters(&cases[..1])[0], &[]), SkillChange::None);
     cases[0].quality_percent = 49;
-    assert_eq!(skill(&clusters(&cases)[0], &[]), Change::None);
+    assert_eq!(skill(&clusters(&cases)[0], &[]), SkillChange::None);
     cases.push(known("ac_3", 3, DEPLOY_AGAIN));
     let skill = added(&cases);
     assert!(
@@ -112,11 +112,11 @@ fn a_skill_is_brought_up_to_date_and_not_made_twice() {
     let cases = deployments();
     let first = added(&cases);
     let there = [standing("sk_1", &first, SkillStatus::Draft)];
-    assert_eq!(skill(&clusters(&cases)[0], &there), Change::None);
+    assert_eq!(skill(&clusters(&cases)[0], &there), SkillChange::None);
     let mut more = cases;
     more.push(known("ac_3", 3, &DEPLOY_AGAIN.replace("search", "mail")));
     match skill(&clusters(&more)[0], &there) {
-        Change::Update(id, newer) => {
+        SkillChange::Update(id, newer) => {
             assert_eq!((id.as_str(), &newer.name), ("sk_1", &first.name));
             assert!(newer.content.contains("mail"), "{}", newer.content);
         }
@@ -127,7 +127,7 @@ fn a_skill_is_brought_up_to_date_and_not_made_twice() {
 #[test]
 fn what_a_person_changed_or_judged_stays() {
     let cases = deployments();
-    let skill_of = |standing: Standing| {
+    let skill_of = |standing: KnownSkill| {
         let mut more = cases.clone();
         more.push(known("ac_3", 3, DEPLOY_AGAIN));
         (
@@ -137,20 +137,20 @@ fn what_a_person_changed_or_judged_stays() {
     };
     let ours = standing("sk_1", &added(&cases), SkillStatus::Draft);
     let (change, alone) = skill_of(ours.clone());
-    assert!(matches!(change, Change::Update(..)), "{change:?}");
+    assert!(matches!(change, SkillChange::Update(..)), "{change:?}");
     assert_eq!(alone, [EntryId::new("sk_1")]);
     let mut edited = ours.clone();
     edited.skill.content.push_str("\nAsk Bob first.");
-    let unmarked = Standing {
+    let unmarked = KnownSkill {
         mark: None,
         ..ours.clone()
     };
-    let [approved, rejected] = [SkillStatus::Approved, SkillStatus::Rejected].map(|status| Standing {
+    let [approved, rejected] = [SkillStatus::Approved, SkillStatus::Rejected].map(|status| KnownSkill {
         status,
         ..ours.clone()
     });
     for theirs in [edited, unmarked, approved, rejected] {
-        assert_eq!(skill_of(theirs), (Change::None, Vec::new()));
+        assert_eq!(skill_of(theirs), (SkillChange::None, Vec::new()));
     }
 }
 
@@ -162,7 +162,7 @@ fn a_name_that_is_taken_gets_a_number() {
     let there = [standing("sk_9", &other, SkillStatus::Approved)];
     let change = skill(&clusters(&cases)[0], &there);
     assert!(
-        matches!(&change, Change::Add(skill) if skill.name == "deploy-service-staging-2"),
+        matches!(&change, SkillChange::Add(skill) if skill.name == "deploy-service-staging-2"),
         "{change:?}"
     );
 }
@@ -197,7 +197,7 @@ proptest! {
             quality_percent: *quality,
         }).collect();
         for cluster in clusters(&cases) {
-            if let Change::Add(skill) = skill(&cluster, &[]) {
+            if let SkillChange::Add(skill) = skill(&cluster, &[]) {
                 let is_name = skill.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
                 prop_assert!(is_name && (1..=64).contains(&skill.name.len()) && !skill.name.ends_with('-'));
                 prop_assert!(skill.description.chars().count() <= 1_024 && !skill.description.contains('\n'));

@@ -1,19 +1,21 @@
 //! Text analysis: a text becomes terms, the same way for rows and for queries.
 //!
-//! Owns: where words begin and end in any script, folding, stemming, stop words. Never: what terms weigh.
+//! Owns: word boundaries in any script, folding, stemming, stop words. Never: the weight of terms.
 //!
 //! Words of letters are lower-cased, freed of diacritics and stemmed as English; numbers stay whole ("1,000" is "1000",
-//! "7th" is "7"); Han characters count one by one and in pairs, kana and hangul in pairs.
-
-#[cfg(test)]
-mod tests;
+//! "7th" is "7"). Text of scripts without spaces becomes pairs of neighbouring characters, with their marks: no
+//! dictionary is needed, and a word is found wherever it stands. Han characters count one by one, too.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use rust_stemmers::{Algorithm, Stemmer};
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
+use unicode_segmentation::UnicodeSegmentation as _;
 
-/// Longer words are cut here: what has no spaces is not a word.
+/// Longer words are cut here: a text this long without a space is not a word.
 const WORD_BYTES_MAX: usize = 64;
 
 /// The terms of a text, in order, with repetitions.
@@ -27,48 +29,38 @@ pub fn terms(text: &str) -> Vec<String> {
     terms
 }
 
+/// The terms of a text, each once.
+pub fn term_set(text: &str) -> BTreeSet<String> {
+    terms(text).into_iter().collect()
+}
+
 /// Calls `found` with each word's place and its folded form, not stemmed, stop words included.
 pub fn each_word(text: &str, mut found: impl FnMut(Range<usize>, &str)) {
     let mut word = String::with_capacity(WORD_BYTES_MAX);
     let mut chars = text.char_indices().peekable();
-    let mut pair = String::new();
     while let Some((start, first)) = chars.next() {
-        if let Some(alone) = ideograph(first) {
-            pair.clear();
-            pair.push(first);
-            let next = chars
-                .peek()
-                .copied()
-                .filter(|(_, next)| ideograph(*next).is_some());
-            let single = next.is_none()
-                && text[..start]
-                    .chars()
-                    .next_back()
-                    .is_none_or(|c| ideograph(c).is_none());
-            if alone || single {
-                found(start..start + first.len_utf8(), &pair);
-            }
-            if let Some((at, next)) = next {
-                pair.push(next);
-                found(start..at + next.len_utf8(), &pair);
-            }
+        if !first.is_alphanumeric() {
             continue;
         }
-        if !is_letter(first) {
+        let mut end = start + first.len_utf8();
+        if is_unspaced(first) {
+            while let Some((at, next)) = chars.next_if(|(_, c)| is_unspaced(*c) || is_combining_mark(*c)) {
+                end = at + next.len_utf8();
+            }
+            each_pair(&text[start..end], |pair, folded| {
+                found(start + pair.start..start + pair.end, folded);
+            });
             continue;
         }
         word.clear();
-        fold(first, &mut word);
-        let mut end = start + first.len_utf8();
+        word.push(first);
         while let Some(&(at, next)) = chars.peek() {
-            let inside = is_letter(next) && ideograph(next).is_none();
+            let inside = is_letter(next) && !is_unspaced(next);
             if !inside && !joins(text, at, next) {
                 break;
             }
-            if inside && word.len() < WORD_BYTES_MAX {
-                fold(next, &mut word);
-            } else if next == '.' {
-                word.push('.');
+            if inside && word.len() < WORD_BYTES_MAX || next == '.' {
+                word.push(next);
             }
             end = at + next.len_utf8();
             chars.next();
@@ -77,9 +69,34 @@ pub fn each_word(text: &str, mut found: impl FnMut(Range<usize>, &str)) {
                 break;
             }
         }
+        fold(&mut word);
         let plain = ordinal(&word).unwrap_or(&word);
         if !plain.is_empty() {
             found(start..end, plain);
+        }
+    }
+}
+
+/// Calls `found` with the pairs of neighbouring characters of a run without spaces, and with each Han character. A
+/// character is what a reader takes for one: a letter with its marks.
+fn each_pair(run: &str, mut found: impl FnMut(Range<usize>, &str)) {
+    let mut folded = String::new();
+    let mut found = |range: Range<usize>| {
+        folded.clear();
+        folded.push_str(&run[range.clone()]);
+        fold(&mut folded);
+        // A letter may carry any number of marks.
+        folded.truncate(folded.floor_char_boundary(WORD_BYTES_MAX));
+        found(range, &folded);
+    };
+    let mut characters = run.grapheme_indices(true).peekable();
+    while let Some((start, character)) = characters.next() {
+        let end = start + character.len();
+        if character.len() == run.len() || character.starts_with(is_han) {
+            found(start..end);
+        }
+        if let Some((next, other)) = characters.peek() {
+            found(start..next + other.len());
         }
     }
 }
@@ -92,7 +109,7 @@ pub fn stem(word: &str) -> Cow<'_, str> {
     Cow::Borrowed(word)
 }
 
-/// Whether a folded word says too little to be looked for.
+/// Whether a folded word is too common to search for.
 pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
@@ -108,28 +125,41 @@ const STOP_WORDS: [&str; 94] = [
 ];
 
 fn is_letter(c: char) -> bool {
-    c.is_alphanumeric() || is_mark(c)
-}
-
-/// A combining mark: part of a word, dropped by folding.
-fn is_mark(c: char) -> bool {
-    ('\u{300}'..='\u{36f}').contains(&c)
+    c.is_alphanumeric() || is_combining_mark(c)
 }
 
 fn is_apostrophe(c: char) -> bool {
     matches!(c, '\'' | '’')
 }
 
-/// Whether a character of a script without spaces, and whether it means something alone.
-fn ideograph(c: char) -> Option<bool> {
-    match c {
-        '\u{3400}'..='\u{4dbf}'
-        | '\u{4e00}'..='\u{9fff}'
-        | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{323af}' => Some(true),
-        '\u{3040}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{ac00}'..='\u{d7af}' => Some(false),
-        _ => None,
-    }
+fn is_han(c: char) -> bool {
+    matches!(
+        c,
+        '\u{3005}'..='\u{3007}'
+            | '\u{3400}'..='\u{4dbf}'
+            | '\u{4e00}'..='\u{9fff}'
+            | '\u{f900}'..='\u{faff}'
+            | '\u{20000}'..='\u{323af}'
+    )
+}
+
+/// Whether a letter of a script that puts no spaces between words, or, as Korean does, puts endings onto them. Tibetan
+/// is not among them: it marks the end of every syllable.
+fn is_unspaced(c: char) -> bool {
+    let is_of_script = matches!(
+        c,
+        '\u{e00}'..='\u{eff}' // Thai, Lao
+            | '\u{1000}'..='\u{109f}' // Burmese
+            | '\u{a9e0}'..='\u{a9ff}'
+            | '\u{aa60}'..='\u{aa7f}'
+            | '\u{1780}'..='\u{17ff}' // Khmer
+            | '\u{3040}'..='\u{30ff}' // kana
+            | '\u{31f0}'..='\u{31ff}'
+            | '\u{ff66}'..='\u{ff9f}'
+            | '\u{1100}'..='\u{11ff}' // hangul
+            | '\u{ac00}'..='\u{d7ff}'
+    );
+    is_han(c) || is_of_script && c.is_alphanumeric()
 }
 
 /// Whether a character between two letters or digits holds them together: "don't", "3.5", "1,000".
@@ -145,9 +175,7 @@ fn joins(text: &str, at: usize, c: char) -> bool {
                 && rest.bytes().take(3).all(|b| b.is_ascii_digit())
                 && rest.as_bytes().get(3).is_none_or(|b| !b.is_ascii_digit())
         }
-        c if is_apostrophe(c) => {
-            rest.starts_with(|c: char| is_letter(c) && ideograph(c).is_none()) && !digit_before
-        }
+        c if is_apostrophe(c) => rest.starts_with(|c: char| is_letter(c) && !is_unspaced(c)) && !digit_before,
         _ => false,
     }
 }
@@ -180,55 +208,44 @@ fn ordinal(word: &str) -> Option<&str> {
     digits.bytes().all(|b| b.is_ascii_digit()).then_some(digits)
 }
 
-/// Pushes a letter in lower case and without diacritics, as far as a table of Latin letters knows them.
-fn fold(c: char, into: &mut String) {
-    if c.is_ascii() {
-        into.push(c.to_ascii_lowercase());
+/// Brings a word into lower case, without compatibility forms and without the diacritics that people leave out.
+fn fold(word: &mut String) {
+    if word.is_ascii() {
+        word.make_ascii_lowercase();
         return;
     }
-    if is_mark(c) {
-        return;
-    }
-    // Full-width forms lie at a fixed distance from ASCII.
-    if ('\u{ff01}'..='\u{ff5e}').contains(&c) {
-        let ascii = char::from_u32(c as u32 - 0xfee0).unwrap_or(c);
-        into.push(ascii.to_ascii_lowercase());
-        return;
-    }
-    for lower in c.to_lowercase() {
-        match latin(lower) {
-            Some(plain) => into.push_str(plain),
-            None if is_mark(lower) => {}
-            None => into.push(lower),
+    let plain = word.nfkd().filter(|c| !is_diacritic(*c) && !c.is_whitespace());
+    let mut folded = String::with_capacity(word.len());
+    for c in plain.flat_map(char::to_lowercase).nfc() {
+        match latin(c) {
+            Some(letters) => folded.push_str(letters),
+            None => folded.push(c),
         }
     }
+    *word = folded;
 }
 
+/// A mark that changes no word: an accent, and what chooses between text and picture. Vowels of other scripts stay.
+fn is_diacritic(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20f0}' | '\u{fe00}'..='\u{fe0f}')
+}
+
+/// Latin letters that Unicode does not take apart.
 fn latin(c: char) -> Option<&'static str> {
     Some(match c {
-        'à'..='å' | 'ā' | 'ă' | 'ą' | 'ǎ' => "a",
         'æ' => "ae",
-        'ç' | 'ć' | 'ĉ' | 'ċ' | 'č' => "c",
-        'ď' | 'đ' | 'ð' => "d",
-        'è'..='ë' | 'ē' | 'ĕ' | 'ė' | 'ę' | 'ě' => "e",
-        'ĝ' | 'ğ' | 'ġ' | 'ģ' => "g",
-        'ĥ' | 'ħ' => "h",
-        'ì'..='ï' | 'ĩ' | 'ī' | 'ĭ' | 'į' | 'ı' => "i",
-        'ĵ' => "j",
-        'ķ' => "k",
-        'ĺ' | 'ļ' | 'ľ' | 'ł' => "l",
-        'ñ' | 'ń' | 'ņ' | 'ň' => "n",
-        'ò'..='ö' | 'ø' | 'ō' | 'ŏ' | 'ő' | 'ơ' => "o",
+        'đ' | 'ð' => "d",
+        'ħ' => "h",
+        'ı' => "i",
+        'ł' => "l",
+        'ø' => "o",
         'œ' => "oe",
-        'ŕ' | 'ŗ' | 'ř' => "r",
-        'ś' | 'ŝ' | 'ş' | 'š' | 'ș' => "s",
         'ß' => "ss",
-        'ţ' | 'ť' | 'ŧ' | 'ț' => "t",
+        'ŧ' => "t",
         'þ' => "th",
-        'ù'..='ü' | 'ũ' | 'ū' | 'ŭ' | 'ů' | 'ű' | 'ų' | 'ư' => "u",
-        'ŵ' => "w",
-        'ý' | 'ÿ' | 'ŷ' => "y",
-        'ź' | 'ż' | 'ž' => "z",
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests;

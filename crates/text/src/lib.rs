@@ -1,0 +1,12 @@
+//! Text functions for every crate: search terms, a stable hash, an error with its causes.
+//!
+//! Owns: word boundaries in any script, folding, stemming and stop words, the same for every search; FNV-1a. Never: the
+//! weight of a term, or the meaning of a text.
+
+mod cause;
+mod fnv;
+mod words;
+
+pub use cause::chain;
+pub use fnv::Fnv;
+pub use words::{each_word, is_stop_word, stem, term_set, terms};
