@@ -1,8 +1,8 @@
 //! Instruction files that open a session: which are taken, in what order, how much of them.
 //!
-//! Owns: the order of names and places, the sections, the budget, where each section comes from, what looks dangerous.
-//! Never: reading; [`Files`] does. What a file says is data: a look of danger is told, not judged (the old preset drops
-//! the file).
+//! Owns: the order of names and places, the sections, the budget, the origin of each section, the detection of
+//! dangerous content. Never: reading; [`Files`] does. A file's text is data: a dangerous look is reported, not judged
+//! (the old preset drops the file).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,13 +18,13 @@ use crate::text::sha256_hex;
 /// - reads at most `bytes_max` bytes, from the beginning, however large the file;
 /// - gives the same for the same tree, and no error but the values of [`Missing`].
 pub trait Files {
-    /// What is at `path`.
-    fn read(&self, path: &Path, bytes_max: usize) -> Result<Found, Missing>;
+    /// The file at `path`.
+    fn read(&self, path: &Path, bytes_max: usize) -> Result<FileHead, Missing>;
 }
 
 /// The beginning of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FileHead {
     /// At most as many as were asked for.
     pub bytes: Vec<u8>,
     /// The size of the whole file, in bytes.
@@ -53,17 +53,17 @@ pub enum Unit {
     Utf16,
 }
 
-/// What the budget is held against.
+/// Quantity that the budget limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Budget {
-    /// The whole content, headings and marks of truncation too. What no longer fits is looked at, so that the report
-    /// tells what was left out.
+pub enum BudgetBasis {
+    /// The whole content, including headings and truncation marks. Files that no longer fit are read too, so that the
+    /// report lists the omissions.
     Content,
     /// The texts of the files alone; once it is used up no later name is looked at.
     Texts,
 }
 
-/// What becomes of a file that looks dangerous.
+/// Treatment of a file that looks dangerous.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Danger {
     Report,
@@ -71,7 +71,7 @@ pub enum Danger {
     Drop,
 }
 
-/// What is loaded, from where, how much.
+/// Names, places and sizes of the files to load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
     /// Plain names of files, in the order of their sections.
@@ -84,11 +84,11 @@ pub struct Policy {
     /// In `unit`.
     pub chars_max: usize,
     pub unit: Unit,
-    pub budget: Budget,
+    pub budget: BudgetBasis,
     pub danger: Danger,
 }
 
-/// What a session begins with.
+/// Instruction files at the beginning of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Loaded {
     /// `## NAME`, a blank line, the text; between sections a blank line, `---`, a blank line.
@@ -96,7 +96,7 @@ pub struct Loaded {
     pub sections: Vec<Section>,
     /// The texts that were included, in the policy's unit; headings and marks of truncation are not counted.
     pub chars: usize,
-    /// Something was left out for want of room (the old preset also says so when names remain).
+    /// Something was left out for lack of room (the old preset also sets it when names remain).
     pub truncated: bool,
     pub notes: Vec<Note>,
 }
@@ -159,7 +159,7 @@ impl Policy {
     pub fn new(project: PathBuf, global: PathBuf) -> Self {
         let roots = vec![project.clone(), global.clone()];
         let names = NAMES.iter().map(|&name| name.to_owned()).collect();
-        let (unit, budget, danger) = (Unit::Chars, Budget::Content, Danger::Report);
+        let (unit, budget, danger) = (Unit::Chars, BudgetBasis::Content, Danger::Report);
         Self {
             names,
             project,
@@ -177,7 +177,7 @@ impl Policy {
         let ours = Self::new(cwd.join(".codebuddy"), home.join(".codebuddy"));
         Self {
             unit: Unit::Utf16,
-            budget: Budget::Texts,
+            budget: BudgetBasis::Texts,
             danger: Danger::Drop,
             ..ours
         }
@@ -194,7 +194,7 @@ pub fn load(policy: &Policy, files: &impl Files) -> Loaded {
         loaded: Loaded::default(),
     };
     for name in &policy.names {
-        if policy.budget == Budget::Texts && loader.used >= policy.chars_max {
+        if policy.budget == BudgetBasis::Texts && loader.used >= policy.chars_max {
             loader.loaded.truncated = true;
             break;
         }
@@ -218,9 +218,9 @@ struct Loader<'a, F> {
     loaded: Loaded,
 }
 
-struct Candidate {
+struct FileCandidate {
     path: PathBuf,
-    found: Found,
+    found: FileHead,
     text: String,
 }
 
@@ -230,7 +230,7 @@ impl<F: Files> Loader<'_, F> {
     }
 
     /// The first place that has more than blanks under that name.
-    fn find(&mut self, name: &str) -> Option<Candidate> {
+    fn find(&mut self, name: &str) -> Option<FileCandidate> {
         let bytes_max = self
             .policy
             .chars_max
@@ -260,14 +260,14 @@ impl<F: Files> Loader<'_, F> {
                 continue;
             };
             if !text.is_empty() {
-                return Some(Candidate { path, found, text });
+                return Some(FileCandidate { path, found, text });
             }
         }
         None
     }
 
-    fn include(&mut self, name: &str, candidate: Candidate) {
-        let Candidate { path, found, text } = candidate;
+    fn include(&mut self, name: &str, candidate: FileCandidate) {
+        let FileCandidate { path, found, text } = candidate;
         if self.seen.contains(&found.real_path) {
             return self.note(path, Remark::Repeated);
         }
@@ -290,8 +290,8 @@ impl<F: Files> Loader<'_, F> {
         let truncated = kept.len() < text.len() || !whole;
         let tail = if truncated { TRUNCATED } else { "" };
         self.used += match self.policy.budget {
-            Budget::Content => unit.len(&head) + unit.len(kept) + unit.len(tail),
-            Budget::Texts => unit.len(kept),
+            BudgetBasis::Content => unit.len(&head) + unit.len(kept) + unit.len(tail),
+            BudgetBasis::Texts => unit.len(kept),
         };
         self.loaded.content.extend([head.as_str(), kept, tail]);
         self.loaded.chars += unit.len(kept);
@@ -313,15 +313,15 @@ impl<F: Files> Loader<'_, F> {
         let unit = self.policy.unit;
         let room = self.policy.chars_max - self.used.min(self.policy.chars_max);
         let room = match self.policy.budget {
-            Budget::Texts => room,
-            Budget::Content => room.checked_sub(unit.len(head))?,
+            BudgetBasis::Texts => room,
+            BudgetBasis::Content => room.checked_sub(unit.len(head))?,
         };
         if whole && unit.len(text) <= room {
             return Some(text);
         }
         let room = match self.policy.budget {
-            Budget::Texts => room,
-            Budget::Content => room.checked_sub(unit.len(TRUNCATED))?,
+            BudgetBasis::Texts => room,
+            BudgetBasis::Content => room.checked_sub(unit.len(TRUNCATED))?,
         };
         let kept = unit.cut(text, room);
         (!kept.is_empty()).then_some(kept)
@@ -360,7 +360,7 @@ fn is_plain(name: &str) -> bool {
 }
 
 /// The text without blanks around it; nothing for what is not text.
-fn decode(found: &Found, bytes_max: usize) -> Option<String> {
+fn decode(found: &FileHead, bytes_max: usize) -> Option<String> {
     let bytes = &found.bytes[..found.bytes.len().min(bytes_max)];
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,

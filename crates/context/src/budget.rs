@@ -1,10 +1,10 @@
-//! What a view may weigh, and the error that tells why it cannot.
+//! Maximum size of a view, and the error if a view does not fit.
 //!
 //! Owns: the arithmetic of a request's window. Never: counting tokens.
 
 use std::fmt;
 
-/// What one request may weigh, in tokens.
+/// Budget of one request, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// The model's window.
@@ -13,7 +13,7 @@ pub struct Budget {
     pub reserve: usize,
     /// The schemas of the tools that go with the request.
     pub tools: usize,
-    /// What the host adds to the view itself: injected memory, a date, a provider's framing.
+    /// Additions of the host to the view: injected memory, a date, a provider's framing.
     pub injected: usize,
     /// Kept free for what an estimate may miss.
     pub safety: usize,
@@ -31,7 +31,7 @@ impl Budget {
         }
     }
 
-    /// What the view may weigh.
+    /// Maximum tokens of the view.
     pub fn limit(&self) -> usize {
         self.window
             .saturating_sub(self.reserve + self.tools + self.injected + self.safety)
@@ -40,7 +40,7 @@ impl Budget {
 
 /// A part of a request that cannot be made smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Part {
+pub enum FixedPart {
     System,
     Pinned,
     CurrentRequest,
@@ -54,7 +54,7 @@ pub enum Part {
     Safety,
 }
 
-impl Part {
+impl FixedPart {
     /// A word for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ pub enum OverBudgetCode {
     CurrentRequestExceedsBudget,
     /// An engine dropped the newest message of the user.
     CurrentRequestDropped,
-    /// What must stay does not fit, or an engine returned more than fits.
+    /// The required items do not fit, or an engine returned more than fits.
     CompactionExceedsLimit,
 }
 
@@ -98,12 +98,12 @@ impl OverBudgetCode {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OverBudget {
     pub code: OverBudgetCode,
-    /// What the view may weigh, in tokens.
+    /// Maximum tokens of the view.
     pub limit: usize,
-    /// What the smallest view that was found weighs.
+    /// Tokens of the smallest view that was found.
     pub tokens: usize,
-    /// The parts of the request, those with a weight only, in the order of [`Part`].
-    pub parts: Vec<(Part, usize)>,
+    /// The parts of the request that have tokens, in the order of [`FixedPart`].
+    pub parts: Vec<(FixedPart, usize)>,
 }
 
 impl fmt::Display for OverBudget {
@@ -116,7 +116,7 @@ impl fmt::Display for OverBudget {
         let (tokens, limit) = (self.tokens, self.limit);
         write!(
             f,
-            "the smallest view weighs {tokens} tokens, {limit} are left for it ({})",
+            "the smallest view has {tokens} tokens, the limit is {limit} ({})",
             parts.join(", ")
         )?;
         match self.code {

@@ -1,18 +1,21 @@
-//! Carrying out a plan: the node that stands for what leaves, verified before it is recorded.
+//! Executes a plan: the node that replaces the leaving items, verified before it is recorded.
 //!
 //! Owns: building nodes and their text; refusing what does not gain. Never: trusting what a host's model wrote.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::digest::Digest;
-use crate::shorten::{legacy, shrink};
+use crate::shorten::first_lines::first_lines;
+use crate::shorten::shrink;
+use transcript::spoken::without_additions;
 use transcript::{Item, ItemId};
 
-use crate::event::{Event, Node, NodeId};
+use crate::event::{Node, NodeId, ViewEvent};
 use crate::plan::Plan;
 use crate::policy::SummaryStyle;
 use crate::ranges;
-use crate::session::{Piece, Session, What};
+use crate::session::{Piece, PieceContent, Session};
 use crate::text;
 
 /// Why a plan was not carried out; the session is as before.
@@ -27,11 +30,11 @@ pub enum Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Stale => f.write_str("the conversation changed since the compaction was planned"),
+            Self::Stale => f.write_str("the conversation changed after the compaction was planned"),
             Self::NoProgress { gain, required } => {
                 write!(
                     f,
-                    "the compaction would gain {gain} tokens, {required} are worth it"
+                    "the compaction would save {gain} tokens, at least {required} are required"
                 )
             }
         }
@@ -41,7 +44,7 @@ impl fmt::Display for Refused {
 impl std::error::Error for Refused {}
 
 impl Session {
-    /// The items that a plan takes out of the view, for a host that summarises them: nodes come as their text.
+    /// The items that a plan removes of the view, for a host that summarises them: nodes come as their text.
     pub fn leaving(&self, plan: &Plan) -> Vec<(Option<ItemId>, &Item)> {
         let pieces = plan.leaves.iter().filter_map(|&index| self.frontier().get(index));
         pieces.map(|piece| (piece.item_id(), &*piece.item)).collect()
@@ -49,16 +52,16 @@ impl Session {
 
     /// The events that carry out a plan, to be recorded and then applied. `summary` is what a host's model wrote of the
     /// items; a blank or oversized one is shortened or left out, never believed.
-    pub fn commit(&self, plan: &Plan, summary: Option<&str>) -> Result<Vec<Event>, Refused> {
+    pub fn commit(&self, plan: &Plan, summary: Option<&str>) -> Result<Vec<ViewEvent>, Refused> {
         if plan.epoch != self.epoch() {
             return Err(Refused::Stale);
         }
         let mut events = Vec::new();
         if !plan.leaves.is_empty() {
-            events.push(Event::Node(self.node(plan, summary)));
+            events.push(ViewEvent::Node(self.node(plan, summary)));
         }
         if !plan.masks.is_empty() {
-            events.push(Event::Masks(plan.masks.clone()));
+            events.push(ViewEvent::Masks(plan.masks.clone()));
         }
         let gain = self.gain(&events);
         let required = plan.gain_required;
@@ -69,8 +72,8 @@ impl Session {
         }
     }
 
-    /// What the view loses by these events, in tokens.
-    fn gain(&self, events: &[Event]) -> usize {
+    /// Tokens that these events save in the view.
+    fn gain(&self, events: &[ViewEvent]) -> usize {
         let mut after = self.clone();
         for event in events {
             after.apply(event);
@@ -88,11 +91,15 @@ impl Session {
         let mut covers = ranges::of(leaves.iter().filter_map(|piece| piece.item_id()));
         let mut children = Vec::new();
         let mut digest = Digest::default();
+        let said: Vec<Cow<'_, Item>> = leaves
+            .iter()
+            .map(|piece| without_additions(&piece.item))
+            .collect();
         let mut items: Vec<(ItemId, &Item)> = Vec::new();
-        for piece in &leaves {
+        for (piece, said) in leaves.iter().zip(&said) {
             match &piece.what {
-                What::Item { id, .. } => items.push((*id, &piece.item)),
-                What::Node(old) => {
+                PieceContent::Item { id, .. } => items.push((*id, said)),
+                PieceContent::Node(old) => {
                     digest = digest
                         .followed_by(crate::digest::read(&std::mem::take(&mut items)))
                         .followed_by(old.digest.clone());
@@ -112,8 +119,8 @@ impl Session {
         let text = match self.policy().summary {
             SummaryStyle::Digest => text::node(id, &covers, summary.as_deref(), &digest.to_text()),
             SummaryStyle::FirstLines { ratio } => {
-                let items: Vec<&Item> = leaves.iter().map(|piece| &*piece.item).collect();
-                legacy::first_lines(&items, ratio)
+                let items: Vec<&Item> = said.iter().map(|item| &**item).collect();
+                first_lines(&items, ratio)
             }
         };
         let tokens_after = self.meter().text(&text);
@@ -137,8 +144,8 @@ impl Session {
                 .leaves
                 .iter()
                 .filter_map(|&index| match &self.frontier().get(index)?.what {
-                    What::Node(node) => node.summary.as_deref(),
-                    What::Item { .. } => None,
+                    PieceContent::Node(node) => node.summary.as_deref(),
+                    PieceContent::Item { .. } => None,
                 });
             nodes.collect::<Vec<_>>().join("\n\n")
         };
@@ -154,7 +161,7 @@ impl Session {
         Some(shrink::to_target(summary, room, self.meter()))
     }
 
-    /// What fits into a node besides its wrapper.
+    /// The largest content that fits into a node beside its wrapper.
     fn fill(
         &self,
         id: NodeId,
@@ -170,7 +177,8 @@ impl Session {
 }
 
 impl Node {
-    /// The node without what only this item supports. What a model wrote of it goes: nobody can tell what came from where.
+    /// The node without the parts that only this item supports. A model's summary is dropped, because its sources are
+    /// unknown.
     #[must_use]
     pub fn without(&self, id: ItemId) -> Self {
         let mut node = self.clone();
@@ -181,10 +189,10 @@ impl Node {
     }
 }
 
-/// Below this a model's summary says nothing.
+/// A shorter summary by a model is useless.
 const SUMMARY_TOKENS_MIN: usize = 40;
 
-/// What a node may hold.
+/// Room for the content of a node.
 struct Room {
     tokens_max: usize,
     summary: Option<String>,

@@ -3,9 +3,10 @@
 //! Owns: the lines of a digest, where each comes from, and how two digests become one. Never: a model, an order that
 //! depends on anything but the input.
 //!
-//! Reading order: [`read`] goes through the items with `reader` and `talk`, which ask `voice` (whose words), `cues` (what they make of
-//! a sentence), `names` (identifiers), `files`, `patch` and `shell` (what a call does), `outcome` (how it ended); `settle` merges what
-//! is told twice and what is overtaken; `fit` chooses what stays where room is short; `line` makes text safe to show.
+//! Reading order: [`read`] goes through the items with `reader` and `talk`, which use `voice` (own or pasted text),
+//! `cues` (kind of a sentence), `names` (identifiers), `files`, `patch` and `shell` (effects of a call), `outcome` (its
+//! result); `settle` merges repeated and outdated lines; `fit` chooses the lines for a small room; `line` makes text
+//! safe to show.
 
 mod cues;
 pub mod excerpt;
@@ -23,22 +24,20 @@ mod talk;
 mod tests;
 mod voice;
 
-use std::ops::Range;
-
 use crate::tokens::Meter;
 use transcript::{Item, ItemId};
 
-/// What a line tells. Declared in the order in which a digest shows them.
+/// Kind of a line. Declared in the order of a digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
-    /// What the user wants in the end: the first ask of substance, later changes of it, and the last ask.
+pub enum LineKind {
+    /// The user's objective: the first real request, later changes of it, and the last request.
     Objective,
     /// A rule the user or the system gave, verbatim.
     Constraint,
     Decision,
     /// Still to be done.
     Todo,
-    /// What was to be done and is; it takes a [`Kind::Todo`] of the same words out, also one of an earlier digest.
+    /// A finished task; it removes a [`LineKind::Todo`] of the same words, also one of an earlier digest.
     Done,
     /// A file and what was done to it: `created PATH`, `modified PATH`, `deleted PATH`, `renamed PATH (was PATH)`,
     /// `read PATH`.
@@ -52,7 +51,7 @@ pub enum Kind {
     Excerpt,
 }
 
-impl Kind {
+impl LineKind {
     fn heading(self) -> &'static str {
         match self {
             Self::Objective => "## Objective\n",
@@ -71,22 +70,22 @@ impl Kind {
 
 /// One line of a digest.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
-    pub kind: Kind,
+pub struct DigestLine {
+    pub kind: LineKind,
     /// One line of text, without a bullet and not escaped; a constraint's is its sentence byte for byte, but for line feeds
     /// and control characters. At most 620 bytes, a constraint's 400.
     pub text: String,
-    /// The items each of which tells the whole line, ascending; at most eight, the first and the latest. A line all of
-    /// whose items are forgotten goes.
+    /// The items that each contain the whole line, ascending; at most eight, the first and the latest. A line without
+    /// remaining items is dropped.
     pub sources: Vec<ItemId>,
-    /// What it is worth, 0 to 1: where room is short, the lowest goes first.
+    /// Worth of the line, 0 to 1: if room is short, the lowest is dropped first.
     pub worth: f32,
 }
 
-/// What remains of a stretch, by kind, then in order of the talk.
+/// The lines of a stretch, by kind, then in order of the conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Digest {
-    pub lines: Vec<Line>,
+    pub lines: Vec<DigestLine>,
 }
 
 /// Reads a stretch, in the order of the talk. Linear in its size; of large results only the ends and the lines with a signal
@@ -97,16 +96,10 @@ pub fn read(items: &[(ItemId, &Item)]) -> Digest {
     }
 }
 
-/// The rules that an item gives: ranges of its [`Item::prose`], ascending, at most 64 of at most 400 bytes. A user's or
-/// system's own words only: never text that is fenced, quoted, pasted or printed by a tool, never an assistant's.
-pub fn constraints(item: &Item) -> Vec<Range<usize>> {
-    talk::constraints(item.role, &item.prose())
-}
-
 impl Digest {
-    /// This digest with what a later one adds: what it repeats is told once, what it overtakes (a todo that was done, a
-    /// file that was touched again) in its later state. Shorten with [`Digest::within`] after this, not before: a state
-    /// that was left out cannot overtake.
+    /// This digest with the lines of a later one: repeated lines are merged; an outdated line (a finished todo, a file
+    /// touched again) gets its later state. Shorten with [`Digest::within`] after this, not before: a state that was
+    /// left out cannot replace an earlier one.
     #[must_use]
     pub fn followed_by(self, later: Self) -> Self {
         if self.lines.is_empty() {
@@ -154,6 +147,6 @@ impl Digest {
     }
 }
 
-fn bullet(line: &Line) -> String {
+fn bullet(line: &DigestLine) -> String {
     format!("- {}\n", line::escaped(&line.text))
 }

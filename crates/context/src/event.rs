@@ -1,4 +1,4 @@
-//! What is recorded of a conversation: an append-only log of events, from which everything else follows.
+//! Events of a conversation: an append-only log, from which everything else is computed.
 //!
 //! Owns: the events and what each must hold. Never: how they are written; `record` does.
 
@@ -10,7 +10,7 @@ use transcript::{Item, ItemId};
 
 /// One event of a conversation's log.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Event {
+pub enum ViewEvent {
     /// An item arrived. Its id is the number of items that arrived before.
     Item {
         id: ItemId,
@@ -58,41 +58,41 @@ impl NodeId {
     }
 }
 
-/// What stands in the view for the items it covers.
+/// Replacement in the view for the items it covers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     pub id: NodeId,
-    /// The items it stands for, as ascending, disjoint ranges, both ends included. Items that stayed verbatim between
-    /// them are not in it.
+    /// The covered items, as ascending, disjoint ranges, both ends included, without items between them that stayed
+    /// verbatim.
     pub covers: Vec<(ItemId, ItemId)>,
-    /// The nodes that it replaced; what they cover, it covers.
+    /// The nodes that it replaced; it covers their items too.
     pub children: Vec<NodeId>,
-    /// What was found in the items.
+    /// Digest of the items.
     pub digest: Digest,
-    /// What the host's model wrote of them.
+    /// Summary of the items by the host's model.
     pub summary: Option<String>,
-    /// What the view shows: frozen when the node was recorded.
+    /// Text in the view: frozen when the node was recorded.
     pub text: String,
     /// The tokens of what it replaced, and its own, when it was recorded.
     pub tokens_before: usize,
     pub tokens_after: usize,
-    pub reason: Reason,
+    pub reason: CompactionReason,
 }
 
 /// Why a compaction was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
+pub enum CompactionReason {
     /// The view reached the policy's share.
     Threshold,
-    /// It would have reached it soon, and nobody was there to wait.
+    /// It would have reached it soon, and no request was waiting.
     Idle,
     /// Somebody asked for it.
     Manual,
-    /// The view did not fit, or the backend said so.
+    /// The view did not fit, or the backend reported so.
     Overflow,
 }
 
-impl Reason {
+impl CompactionReason {
     /// A word for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -110,6 +110,6 @@ pub struct Mask {
     pub id: ItemId,
     /// Which block of the item.
     pub block: usize,
-    /// What stands there now, frozen.
+    /// Its replacement in the view, frozen.
     pub stub: String,
 }

@@ -1,18 +1,17 @@
 //! Asking a model, before a span leaves the view, for the facts that have to outlive it.
 //!
-//! Owns: the question, what its answer means, the section that is written, and an honest report. Never: the call of the
-//! model, the date, the file; a host does these and a failing one never holds up a compaction.
+//! Owns: the prompt, the meaning of the answer, the written section, and a truthful report. Never: the call of the
+//! model, the date, the file; a host provides these, and a failing host never delays a compaction.
 //!
-//! Reading order: [`FlushWork::of`] before the span leaves; the host asks a model; [`finish`] with its [`Answer`]. The host
+//! Reading order: [`FlushWork::of`] before the span leaves; the host asks a model; [`finish`] with its [`FlushAnswer`]. The host
 //! records the key of the work in the session and does not ask twice for the same one.
 
 mod reply;
 mod section;
 mod sentinel;
 
-pub use reply::{Reply, parse_reply};
+pub use reply::{FlushReply, parse_reply};
 pub use section::render_section;
-pub use sentinel::SentinelFilter;
 
 use sha2::{Digest, Sha256};
 use transcript::{Block, Item, ItemId, Role};
@@ -39,12 +38,12 @@ pub struct Policy {
     pub refusal_chars_max: usize,
     /// The size that the file never grows beyond, in bytes.
     pub file_bytes_max: usize,
-    pub rules: Rules,
+    pub rules: FlushRules,
 }
 
-/// Whose rules.
+/// Set of rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rules {
+pub enum FlushRules {
     /// Tools are labelled as tools, labels inside a text cannot pass for labels, any bullet counts.
     Quipu,
     /// As code-buddy has it: a tool is labelled Assistant, only `-` is a bullet.
@@ -63,17 +62,17 @@ impl Default for Policy {
             fact_chars_max: 400,
             refusal_chars_max: 300,
             file_bytes_max: 64 * 1024,
-            rules: Rules::Quipu,
+            rules: FlushRules::Quipu,
         }
     }
 }
 
 impl Policy {
-    /// As code-buddy has it. What is written is bounded, free of secrets and of repetitions all the same.
+    /// As code-buddy has it. But the written text is bounded, and free of secrets and repetitions.
     pub fn codebuddy() -> Self {
         Self {
             unit: Unit::Utf16,
-            rules: Rules::Codebuddy,
+            rules: FlushRules::Codebuddy,
             ..Self::default()
         }
     }
@@ -82,7 +81,7 @@ impl Policy {
 /// Which text of [`SYSTEM`] a work was made with; grows with every change of it.
 const PROMPT_VERSION: u32 = 1;
 
-/// What the model is told. One task, one format, one way out, for the sake of weak models.
+/// Prompt of the model. One task, one format and one fallback, because of weak models.
 const SYSTEM: &str = "\
 You are a memory archivist. You read part of a conversation that is about to be forgotten and keep the facts that later work needs: \
 decisions and their reasons, preferences of the user, names, paths, numbers, open tasks.
@@ -108,15 +107,14 @@ pub struct FlushWork {
 }
 
 impl FlushWork {
-    /// The question for the span that is about to leave; nothing where the policy forbids writing or the span is too short
-    /// or says nothing.
+    /// The prompt for the leaving span; none if the policy forbids writing, or the span is too short or empty.
     pub fn of(span: &[(ItemId, &Item)], policy: &Policy) -> Option<Self> {
         let talk: Vec<&Item> = span
             .iter()
             .map(|&(_, item)| item)
             .filter(|item| item.role != Role::System)
             .collect();
-        let counted = if policy.rules == Rules::Codebuddy {
+        let counted = if policy.rules == FlushRules::Codebuddy {
             span.len()
         } else {
             talk.len()
@@ -147,7 +145,7 @@ fn show(item: &Item, policy: &Policy) -> Option<String> {
         return None;
     }
     let cut = policy.unit.cut(&text, policy.item_chars_max);
-    let old = policy.rules == Rules::Codebuddy;
+    let old = policy.rules == FlushRules::Codebuddy;
     let only_outcomes = item.blocks.iter().all(|block| matches!(block, Block::Outcome(_)));
     let label = match item.role {
         Role::User if !old && only_outcomes => "Tool",
@@ -215,12 +213,12 @@ fn key(span: &[(ItemId, &Item)]) -> String {
         .collect()
 }
 
-/// What the host's call gave.
+/// Result of the host's call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer<'a> {
+pub enum FlushAnswer<'a> {
     /// The whole reply.
     Whole(&'a str),
-    /// The model was stopped by a limit: what it said last may be half a fact.
+    /// The model was stopped by a limit: its last line can be incomplete.
     CutOff,
     /// Any failure, a timeout too.
     Failed,
@@ -235,16 +233,16 @@ pub enum Answer<'a> {
 pub trait Destination {
     /// The text that is there; empty where there is no file yet.
     fn read(&self) -> Result<String, Unwritable>;
-    /// Appends, and tells where to: a path for people to read.
+    /// Appends, and returns the place: a path for people to read.
     fn append(&mut self, section: &str) -> Result<String, Unwritable>;
 }
 
 /// The destination cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the place for memories cannot be used")]
+#[error("cannot store the memories of a flush")]
 pub struct Unwritable;
 
-/// What came of a flush. It is never an error: the compaction goes on.
+/// Result of a flush. It is never an error: the compaction continues.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FlushReport {
     /// Facts were written. Never true when writing failed.
@@ -252,7 +250,7 @@ pub struct FlushReport {
     /// The facts that were written.
     pub facts: usize,
     pub written_to: Option<String>,
-    /// The model said that there is nothing to keep.
+    /// The model answered that there is nothing to keep.
     pub suppressed: bool,
     /// Why nothing was written, where nothing was.
     pub reason: Option<Unflushed>,
@@ -267,7 +265,7 @@ pub enum Unflushed {
     Blank,
     CutOff,
     Failed,
-    /// All of it stands in the file already, or the file is full.
+    /// The file already contains all of it, or is full.
     NothingNew,
     Unwritable,
 }
@@ -283,21 +281,26 @@ impl FlushReport {
     }
 }
 
-/// Writes what the answer to a [`FlushWork`] tells, if anything. `date` is the day in UTC, `YYYY-MM-DD`.
-pub fn finish(answer: Answer<'_>, date: &str, policy: &Policy, place: &mut dyn Destination) -> FlushReport {
+/// Writes the facts in the answer to a [`FlushWork`], if any. `date` is the day in UTC, `YYYY-MM-DD`.
+pub fn finish(
+    answer: FlushAnswer<'_>,
+    date: &str,
+    policy: &Policy,
+    place: &mut dyn Destination,
+) -> FlushReport {
     if !policy.writes {
         return FlushReport::nothing(Unflushed::NoWork);
     }
     let reply = match answer {
-        Answer::Whole(text) => parse_reply(text, policy),
-        Answer::CutOff => Reply::Truncated,
-        Answer::Failed => return FlushReport::nothing(Unflushed::Failed),
+        FlushAnswer::Whole(text) => parse_reply(text, policy),
+        FlushAnswer::CutOff => FlushReply::Truncated,
+        FlushAnswer::Failed => return FlushReport::nothing(Unflushed::Failed),
     };
     let facts = match reply {
-        Reply::Facts(facts) => facts,
-        Reply::Suppressed => return FlushReport::nothing(Unflushed::Suppressed),
-        Reply::Blank => return FlushReport::nothing(Unflushed::Blank),
-        Reply::Truncated => return FlushReport::nothing(Unflushed::CutOff),
+        FlushReply::Facts(facts) => facts,
+        FlushReply::Suppressed => return FlushReport::nothing(Unflushed::Suppressed),
+        FlushReply::Blank => return FlushReport::nothing(Unflushed::Blank),
+        FlushReply::Truncated => return FlushReport::nothing(Unflushed::CutOff),
     };
     let Ok(existing) = place.read() else {
         return FlushReport::nothing(Unflushed::Unwritable);

@@ -1,7 +1,7 @@
-//! The guard of a model's window: how wide it is, who says so, and whether what is left is enough.
+//! The guard of a model's window: its width, the source of that number, and whether enough is left.
 //!
-//! Owns: the order of those who may say it, what is known of models, and the thresholds for a warning and for a block. Never:
-//! asking a backend; a host tells what it learned.
+//! Owns: the priority of the sources, the known windows of models, and the thresholds for a warning and for a block.
+//! Never: asking a backend; a host passes its findings.
 
 mod windows;
 
@@ -10,12 +10,12 @@ mod tests;
 
 pub use windows::known_window;
 
-/// The window of a model that nobody knows, in tokens.
-pub const WINDOW_DEFAULT: usize = 128_000;
+/// Window of an unknown model, in tokens.
+const WINDOW_DEFAULT: usize = 128_000;
 
-/// Who says how wide a window is; the first one that says anything decides.
+/// Source of a window's width; the first source with a number decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Source {
+pub enum WindowSource {
     Session,
     Agent,
     ModelConfig,
@@ -24,7 +24,7 @@ pub enum Source {
     Default,
 }
 
-impl Source {
+impl WindowSource {
     pub fn name(self) -> &'static str {
         match self {
             Self::Session => "sessionConfig",
@@ -36,42 +36,42 @@ impl Source {
     }
 }
 
-/// What each source says, in tokens. Zero says nothing.
+/// Window of each source, in tokens. Zero means unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Claims {
     pub session: Option<usize>,
     pub agent: Option<usize>,
     pub model_config: Option<usize>,
-    /// What a live backend said of its model; it outweighs what is known of the name.
+    /// Window that a live backend reported; it overrides the window known by name.
     pub backend: Option<usize>,
     pub model: Option<String>,
 }
 
-/// A window, and who says so.
+/// A window, and its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Window {
+pub struct ModelWindow {
     pub tokens: usize,
-    pub source: Source,
+    pub source: WindowSource,
     pub model: Option<String>,
 }
 
-impl Window {
+impl ModelWindow {
     /// The window that the claims give.
     pub fn resolve(claims: &Claims) -> Self {
         let known = || claims.model.as_deref().and_then(known_window);
         let said = [
-            (claims.session, Source::Session),
-            (claims.agent, Source::Agent),
-            (claims.model_config, Source::ModelConfig),
+            (claims.session, WindowSource::Session),
+            (claims.agent, WindowSource::Agent),
+            (claims.model_config, WindowSource::ModelConfig),
             (
                 claims.backend.filter(|tokens| *tokens > 0).or_else(known),
-                Source::Model,
+                WindowSource::Model,
             ),
         ];
         let first = said
             .into_iter()
             .find_map(|(tokens, source)| Some((tokens.filter(|tokens| *tokens > 0)?, source)));
-        let (tokens, source) = first.unwrap_or((WINDOW_DEFAULT, Source::Default));
+        let (tokens, source) = first.unwrap_or((WINDOW_DEFAULT, WindowSource::Default));
         Self {
             tokens,
             source,
@@ -79,42 +79,19 @@ impl Window {
         }
     }
 
-    /// What may be planned for, in tokens: counts of other vocabularies may be short by a fifth.
+    /// Window to plan for, in tokens: counts for other vocabularies can be a fifth too low.
     pub fn safe_budget(&self) -> usize {
         // Divided by 1.2, in whole numbers that cannot overflow.
         self.tokens / 6 * 5 + self.tokens % 6 * 5 / 6
     }
-
-    /// Whether the share of the window is in use.
-    pub fn should_compact(&self, used: usize, share: f64) -> bool {
-        used as f64 >= self.tokens as f64 * share
-    }
 }
 
-/// The number of tokens that a text of a configuration says: a positive whole number, and nothing but it.
-pub fn tokens_of_text(text: &str) -> Option<usize> {
-    let digits = text.trim();
-    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    plain.then(|| digits.parse().ok())?.filter(|tokens| *tokens > 0)
-}
-
-/// The number of tokens that a number of a configuration says: its whole part, if that is positive.
-pub fn tokens_of_number(number: f64) -> Option<usize> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "checked, and the whole part is meant"
-    )]
-    let whole = (number.is_finite() && number < 2f64.powi(53)).then_some(number as usize)?;
-    (number >= 1.0).then_some(whole)
-}
-
-/// What must be left: the tokens, or the share of the window if that is less.
+/// Minimum that must be left: the tokens, or the share of the window if that is less.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reserve {
     pub tokens: usize,
-    /// 0 to 1; without it, a window narrower than the tokens never has enough.
-    pub share: Option<f64>,
+    /// 0 to 1.
+    pub share: f64,
 }
 
 impl Reserve {
@@ -124,9 +101,7 @@ impl Reserve {
             clippy::cast_sign_loss,
             reason = "a share of a number of tokens"
         )]
-        let share_tokens = self
-            .share
-            .map_or(usize::MAX, |share| (window_tokens as f64 * share) as usize);
+        let share_tokens = (window_tokens as f64 * self.share) as usize;
         self.tokens.min(share_tokens).max(1)
     }
 }
@@ -143,24 +118,10 @@ pub struct Limits {
 impl Limits {
     /// Ours: the older absolute thresholds, and an eighth and a quarter of a window that is small.
     pub fn quipu() -> Self {
-        let reserve = |tokens, share| {
-            Some(Reserve {
-                tokens,
-                share: Some(share),
-            })
-        };
+        let reserve = |tokens, share| Some(Reserve { tokens, share });
         Self {
             block: reserve(16_000, 0.125),
             warn: reserve(32_000, 0.25),
-        }
-    }
-
-    /// code-buddy's: 16,000 and 32,000 tokens of any window.
-    pub fn codebuddy() -> Self {
-        let reserve = |tokens| Some(Reserve { tokens, share: None });
-        Self {
-            block: reserve(16_000),
-            warn: reserve(32_000),
         }
     }
 }
@@ -172,19 +133,19 @@ pub enum Verdict {
     Block,
 }
 
-/// What a guard found.
+/// Result of a check.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
+pub struct GuardFinding {
     pub verdict: Verdict,
     /// Tokens.
     pub window: usize,
     /// Tokens.
     pub used: usize,
-    /// Says what is left and what should be; for a warning or a block.
+    /// The remaining and the needed tokens; for a warning or a block.
     pub message: Option<String>,
 }
 
-impl Finding {
+impl GuardFinding {
     /// Tokens; negative if more is used than there is.
     pub fn remaining(&self) -> i64 {
         let signed = |tokens: usize| i64::try_from(tokens).unwrap_or(i64::MAX);
@@ -201,18 +162,18 @@ impl Finding {
     }
 }
 
-/// What a host may want to tell.
+/// Events for a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Event {
+pub enum GuardEvent {
     /// Told once until [`Guard::reset_warning`].
     Warning,
     /// Told at each check that blocks.
     Blocked,
-    /// What is left was enough at the check before.
+    /// Enough was left at the check before.
     ThresholdCrossed,
 }
 
-impl Event {
+impl GuardEvent {
     /// A word for it.
     pub fn name(self) -> &'static str {
         match self {
@@ -227,13 +188,13 @@ impl Event {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guard {
     limits: Limits,
-    window: Window,
+    window: ModelWindow,
     warned: bool,
-    last: Option<Finding>,
+    last: Option<GuardFinding>,
 }
 
 impl Guard {
-    pub fn new(limits: Limits, window: Window) -> Self {
+    pub fn new(limits: Limits, window: ModelWindow) -> Self {
         Self {
             limits,
             window,
@@ -242,61 +203,53 @@ impl Guard {
         }
     }
 
-    /// Judges the use of so many tokens, and says what is to be told of it.
-    pub fn check(&mut self, used: usize) -> (Finding, Vec<Event>) {
+    /// Judges the use of so many tokens, and returns the events for the host.
+    pub fn check(&mut self, used: usize) -> (GuardFinding, Vec<GuardEvent>) {
         let finding = evaluate(&self.limits, self.window.tokens, used);
         let mut events = Vec::new();
         match finding.verdict {
-            Verdict::Block => events.push(Event::Blocked),
+            Verdict::Block => events.push(GuardEvent::Blocked),
             Verdict::Warn if !self.warned => {
                 self.warned = true;
-                events.push(Event::Warning);
+                events.push(GuardEvent::Warning);
             }
             Verdict::Warn | Verdict::Ok => {}
         }
-        let low = |finding: &Finding| {
+        let low = |finding: &GuardFinding| {
             self.limits
                 .warn
                 .is_some_and(|warn| short(finding, warn).is_some())
         };
         if self.last.as_ref().is_some_and(|last| !low(last)) && low(&finding) {
-            events.push(Event::ThresholdCrossed);
+            events.push(GuardEvent::ThresholdCrossed);
         }
         self.last = Some(finding.clone());
         (finding, events)
     }
 
-    /// The next warning is told again.
+    /// The next check warns again.
     pub fn reset_warning(&mut self) {
         self.warned = false;
     }
 
-    pub fn window(&self) -> &Window {
+    pub fn window(&self) -> &ModelWindow {
         &self.window
     }
 
-    /// What was told, and what was found, stays: the next check compares with it.
-    pub fn set_window(&mut self, window: Window) {
+    /// Earlier warnings and findings stay: the next check compares with them.
+    pub fn set_window(&mut self, window: ModelWindow) {
         self.window = window;
     }
 
-    pub fn limits(&self) -> &Limits {
-        &self.limits
-    }
-
-    pub fn set_limits(&mut self, limits: Limits) {
-        self.limits = limits;
-    }
-
-    /// What the last check found.
-    pub fn last(&self) -> Option<&Finding> {
+    /// Result of the last check.
+    pub fn last(&self) -> Option<&GuardFinding> {
         self.last.as_ref()
     }
 }
 
 /// Judges the use of so many tokens of a window. A block is never a warning too.
-pub fn evaluate(limits: &Limits, window: usize, used: usize) -> Finding {
-    let mut finding = Finding {
+fn evaluate(limits: &Limits, window: usize, used: usize) -> GuardFinding {
+    let mut finding = GuardFinding {
         verdict: Verdict::Ok,
         window,
         used,
@@ -307,7 +260,7 @@ pub fn evaluate(limits: &Limits, window: usize, used: usize) -> Finding {
             let left = finding.remaining();
             finding.verdict = verdict;
             finding.message = Some(format!(
-                "{left} of {window} tokens are left in the context window; {needed} should be"
+                "{left} of {window} tokens are left in the context window; {needed} are needed"
             ));
             break;
         }
@@ -316,7 +269,7 @@ pub fn evaluate(limits: &Limits, window: usize, used: usize) -> Finding {
 }
 
 /// The tokens that should be left, if fewer are.
-fn short(finding: &Finding, reserve: Reserve) -> Option<usize> {
+fn short(finding: &GuardFinding, reserve: Reserve) -> Option<usize> {
     let needed = reserve.of(finding.window);
     let enough = finding
         .window

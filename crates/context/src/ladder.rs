@@ -1,7 +1,7 @@
 //! From one effort to the next until a view fits: the loop of a compaction, without its I/O.
 //!
-//! Owns: the order of efforts and when to stop. Invariant: each effort is tried at most once. Never: carrying out a plan;
-//! its caller does, with or without a model, and tells what was gained.
+//! Owns: the order of efforts and when to stop. Invariant: each effort is tried at most once. Never: executing a plan;
+//! its caller does, with or without a model, and reports the gain.
 
 use crate::budget::Budget;
 use crate::plan::{Decision, Effort, Keep, Plan, Trigger};
@@ -11,7 +11,7 @@ use crate::session::Session;
 #[derive(Debug, Clone)]
 pub struct Attempt {
     pub plan: Plan,
-    /// What it gained, in tokens; none when it was refused.
+    /// Saved tokens; none if it was refused.
     pub gain: Option<usize>,
 }
 
@@ -53,12 +53,12 @@ impl Ladder {
         None
     }
 
-    /// Tells what came of the plan.
+    /// Reports the result of the plan.
     pub fn tell(&mut self, plan: Plan, gain: Option<usize>) {
         self.attempts.push(Attempt { plan, gain });
     }
 
-    /// All that was tried; a session in which nothing was worth it is told so.
+    /// All attempts; the session learns if none was worth it.
     pub fn finish(self, session: &mut Session) -> Vec<Attempt> {
         if !self.attempts.is_empty() && self.attempts.iter().all(|attempt| attempt.gain.is_none()) {
             session.refuse();

@@ -1,4 +1,4 @@
-//! The context engine: what a conversation looks like to a model, at any length, within any window, with nothing lost.
+//! The context engine: a model's view of a conversation, of any length, in any window, with nothing lost.
 //!
 //! Owns: the event log of a conversation and its format; the view that follows from log, policy and budget; when and what to
 //! compact, mask, flush, pin, warn of; presets. Never: I/O, a clock, a model; it asks its host for such work and verifies
@@ -13,7 +13,6 @@ mod commit;
 pub mod digest;
 pub mod event;
 pub mod flush;
-pub mod forget;
 pub mod guard;
 pub mod ladder;
 pub mod memories;
@@ -26,6 +25,5 @@ pub mod session;
 pub mod shorten;
 pub mod text;
 pub mod tokens;
-pub mod variator;
 pub mod view;
 pub mod warn;

@@ -1,7 +1,7 @@
-//! What is worth remembering of a span that is about to leave the view, found by rules alone.
+//! Memories in a span that is about to leave the view, found by rules alone.
 //!
-//! Owns: which sentences become memories, of what kind and worth, and that none is told twice. Never: a model, a place to
-//! store them. The words it knows are few and of few languages: a hint, never the only way something is kept.
+//! Owns: which sentences become memories, their kind and worth, without repetitions. Never: a model, a place to store
+//! them. Its words are few and of few languages: a hint, never the only way to keep something.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -10,35 +10,36 @@ use regex::Regex;
 use transcript::{Item, ItemId, Role};
 
 use crate::bootstrap::Unit;
+use crate::shorten::summary;
 use model::redact::redact;
 
-/// What a memory tells. Declared in the order in which a sentence is tried.
+/// Kind of a memory. Declared in the order in which a sentence is tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum MemoryKind {
     Decision,
     /// How the user wants things; only the user's own words are.
     Preference,
     Fact,
-    /// What is being worked on; only the assistant says so.
+    /// The present work; only from the assistant.
     Context,
 }
 
 /// One sentence worth keeping.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Memory {
-    pub kind: Kind,
-    /// One line, as it was said, without secrets.
+pub struct KeptMemory {
+    pub kind: MemoryKind,
+    /// One line in its original words, without secrets.
     pub text: String,
     /// 0 to 1.
     pub importance: f32,
     pub tags: Vec<String>,
-    /// The items that said it, ascending.
+    /// The items with this text, ascending.
     pub sources: Vec<ItemId>,
 }
 
-/// Whose rules.
+/// Set of rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rules {
+pub enum MemoryRules {
     /// Prose of user and assistant, code left out, several languages, preferences, no secrets.
     Quipu,
     /// As code-buddy has it, tool results too.
@@ -51,19 +52,19 @@ const MEMORIES_MAX: usize = 256;
 const JACCARD_SAME: f64 = 0.8;
 const TEXT_MAX: usize = 500;
 
-/// The memories of a span, in order of the talk. Of two that say the same the first stays, with the sources of both.
-pub fn extract(span: &[(ItemId, &Item)], rules: Rules) -> Vec<Memory> {
-    let mut kept: Vec<(Memory, BTreeSet<String>)> = Vec::new();
+/// The memories of a span, in order of the conversation. Of two equal ones the first stays, with the sources of both.
+pub fn extract(span: &[(ItemId, &Item)], rules: MemoryRules) -> Vec<KeptMemory> {
+    let mut kept: Vec<(KeptMemory, BTreeSet<String>)> = Vec::new();
     for &(id, item) in span {
         let text = said(item, rules);
-        if rules == Rules::Codebuddy && Unit::Utf16.len(&text) < 50 {
+        if rules == MemoryRules::Codebuddy && Unit::Utf16.len(&text) < 50 {
             continue;
         }
         for sentence in sentences(&text) {
             let Some((kind, importance)) = kind(sentence, item.role, rules) else {
                 continue;
             };
-            let text = if rules == Rules::Quipu {
+            let text = if rules == MemoryRules::Quipu {
                 redact(sentence).into_owned()
             } else {
                 sentence.to_owned()
@@ -79,7 +80,7 @@ pub fn extract(span: &[(ItemId, &Item)], rules: Rules) -> Vec<Memory> {
                 None if room => {
                     let tags = ["auto-extracted", "compaction"].map(str::to_owned).to_vec();
                     kept.push((
-                        Memory {
+                        KeptMemory {
                             kind,
                             text,
                             importance,
@@ -97,17 +98,17 @@ pub fn extract(span: &[(ItemId, &Item)], rules: Rules) -> Vec<Memory> {
 }
 
 /// The `max` of most importance, that first; among equals in order of the talk.
-pub fn best(mut memories: Vec<Memory>, max: usize) -> Vec<Memory> {
+pub fn best(mut memories: Vec<KeptMemory>, max: usize) -> Vec<KeptMemory> {
     memories.sort_by(|a, b| b.importance.total_cmp(&a.importance));
     memories.truncate(max);
     memories
 }
 
-fn said(item: &Item, rules: Rules) -> String {
+fn said(item: &Item, rules: MemoryRules) -> String {
     match (rules, item.role) {
-        (_, Role::System) | (Rules::Quipu, Role::Tool) => String::new(),
-        (Rules::Quipu, _) => without_code(&item.prose()),
-        (Rules::Codebuddy, _) => {
+        (_, Role::System) | (MemoryRules::Quipu, Role::Tool) => String::new(),
+        (MemoryRules::Quipu, _) => without_code(&item.prose()),
+        (MemoryRules::Codebuddy, _) => {
             let outcomes = item.outcomes().map(|outcome| outcome.text.clone());
             std::iter::once(item.prose())
                 .chain(outcomes)
@@ -132,51 +133,37 @@ fn without_code(text: &str) -> String {
     out
 }
 
-/// Ends at a line's end, at an ideographic stop, or at a stop with a blank after it.
+/// Without the marks of lists, quotes and headings.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().flat_map(|line| {
-        let mut parts = Vec::new();
-        let mut start = 0;
-        for (at, c) in line.char_indices() {
-            let end = at + c.len_utf8();
-            let stop = matches!(c, '.' | '!' | '?') && line[end..].starts_with(char::is_whitespace);
-            if stop || matches!(c, '。' | '！' | '？') {
-                parts.push(&line[start..end]);
-                start = end;
-            }
-        }
-        parts.push(&line[start..]);
-        parts
-            .into_iter()
-            .map(|part| part.trim().trim_start_matches(['-', '*', '>', '#', ' ']).trim())
-    })
+    let marks = ['-', '*', '>', '#', ' '];
+    summary::sentences(text).map(move |sentence| sentence.trim_start_matches(marks).trim())
 }
 
-fn kind(sentence: &str, role: Role, rules: Rules) -> Option<(Kind, f32)> {
+fn kind(sentence: &str, role: Role, rules: MemoryRules) -> Option<(MemoryKind, f32)> {
     let length = Unit::Utf16.len(sentence);
     let cues = &*CUES;
-    let old = rules == Rules::Codebuddy;
-    // A sentence in a dense script says in 10 characters what takes 30 in Latin.
+    let old = rules == MemoryRules::Codebuddy;
+    // In a dense script, 10 characters contain as much as 30 in Latin.
     let least = if old || sentence.is_ascii() { 30 } else { 10 };
     if !(least..=TEXT_MAX).contains(&length) || sentence.trim_start().starts_with(['{', '[']) && !old {
         return None;
     }
     let more = |regex: &Regex| !old && regex.is_match(sentence);
     if cues.decision.is_match(sentence) || more(&cues.decision_more) {
-        return Some((Kind::Decision, 0.8));
+        return Some((MemoryKind::Decision, 0.8));
     }
     if role == Role::User && more(&cues.preference) {
-        return Some((Kind::Preference, 0.7));
+        return Some((MemoryKind::Preference, 0.7));
     }
     if cues.fact.is_match(sentence) || more(&cues.fact_more) {
-        return Some((Kind::Fact, 0.6));
+        return Some((MemoryKind::Fact, 0.6));
     }
     let context =
         role == Role::Assistant && (!old || (50..=300).contains(&length)) && cues.context.is_match(sentence);
-    context.then_some((Kind::Context, 0.5))
+    context.then_some((MemoryKind::Context, 0.5))
 }
 
-struct Cues {
+struct MemoryCues {
     decision: Regex,
     decision_more: Regex,
     preference: Regex,
@@ -185,9 +172,9 @@ struct Cues {
     context: Regex,
 }
 
-static CUES: LazyLock<Cues> = LazyLock::new(|| {
+static CUES: LazyLock<MemoryCues> = LazyLock::new(|| {
     let cue = |pattern: &str| Regex::new(pattern).expect("a test compiles every cue");
-    Cues {
+    MemoryCues {
         decision: cue(
             r"(?i)(?-u:\b)(?:decided|decision|choose|chose|selected|going with|will use|opted for)(?-u:\b)|(?-u:\b)(?:approach|solution):",
         ),

@@ -1,4 +1,4 @@
-//! When to compact, and what: a decision that tells its inputs, its rule and what it expects to gain.
+//! When and what to compact: a decision with its inputs, its rule and its expected gain.
 //!
 //! Owns: thresholds at work, the choice of the stretch that leaves, the choice of results to mask. Never: changing the
 //! session; `commit` verifies and records.
@@ -11,11 +11,11 @@ use crate::tokens::Meter;
 use transcript::{Block, Item, ItemId, cut};
 
 use crate::budget::Budget;
-use crate::event::{Mask, Reason};
-use crate::session::{Piece, Session, What};
+use crate::event::{CompactionReason, Mask};
+use crate::session::{Piece, PieceContent, Session};
 use crate::text;
 
-/// Who asks for a decision.
+/// Cause of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trigger {
     /// Before a request: only if due.
@@ -39,13 +39,12 @@ pub enum Effort {
     Fold,
     /// Nothing but what must stay; every heavy result of it is masked.
     Strip,
-    /// The node says only where the originals are.
+    /// The node contains only the place of the originals.
     Bare,
 }
 
 impl Effort {
-    /// All of them, gentlest first.
-    pub const ALL: [Self; 5] = [Self::Mask, Self::Compact, Self::Fold, Self::Strip, Self::Bare];
+    const ALL: [Self; 5] = [Self::Mask, Self::Compact, Self::Fold, Self::Strip, Self::Bare];
 
     /// The next harder one.
     pub fn harder(self) -> Option<Self> {
@@ -64,22 +63,22 @@ impl Effort {
     }
 }
 
-/// What a decision was made from, in tokens.
+/// Inputs of a decision, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inputs {
     /// The weight of the view.
     pub used: usize,
-    /// What it may weigh.
+    /// Maximum of the view.
     pub limit: usize,
     /// From here on a compaction is due.
     pub threshold: usize,
-    /// What a compaction aims at.
+    /// Target of a compaction.
     pub target: usize,
     /// The least gain that is worth a rewrite.
     pub gain_min: usize,
 }
 
-/// What to do.
+/// The decision.
 #[derive(Debug, Clone)]
 pub enum Decision {
     /// Nothing, and why.
@@ -108,20 +107,20 @@ impl Keep {
     }
 }
 
-/// What a compaction would do.
+/// Plan of a compaction.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The session's epoch and number of items when it was made: a plan of another epoch is void.
     pub epoch: u64,
-    pub reason: Reason,
+    pub reason: CompactionReason,
     pub effort: Effort,
     pub inputs: Inputs,
     /// The pieces of the frontier that leave, ascending; none for masks alone.
     pub leaves: Vec<usize>,
-    /// What the new node may weigh, in tokens.
+    /// Maximum tokens of the new node.
     pub node_tokens_max: usize,
     pub masks: Vec<Mask>,
-    /// What it expects to gain, in tokens.
+    /// Expected gain in tokens.
     pub gain_expected: usize,
     /// The gain below which it is not recorded, in tokens.
     pub gain_required: usize,
@@ -168,10 +167,10 @@ impl Session {
             return Decision::Keep(inputs, Keep::RefusedBefore);
         }
         let reason = match trigger {
-            Trigger::Manual => Reason::Manual,
-            Trigger::Auto if fits => Reason::Threshold,
-            Trigger::Idle if fits => Reason::Idle,
-            _ => Reason::Overflow,
+            Trigger::Manual => CompactionReason::Manual,
+            Trigger::Auto if fits => CompactionReason::Threshold,
+            Trigger::Idle if fits => CompactionReason::Idle,
+            _ => CompactionReason::Overflow,
         };
         let masks = if matches!(effort, Effort::Mask | Effort::Strip | Effort::Bare) {
             self.masks(&inputs, effort)
@@ -224,7 +223,7 @@ impl Session {
         }))
     }
 
-    /// The pieces that leave: those of the stretch that need not stay verbatim.
+    /// The pieces that leave: those of the stretch that can leave.
     fn leaves(&self, inputs: &Inputs, effort: Effort) -> Vec<usize> {
         let kept = self.kept(effort);
         self.stretch(inputs, effort)
@@ -232,8 +231,8 @@ impl Session {
             .collect()
     }
 
-    /// The pieces that stay: the newest request, pins, the system's, what the policy finds important; and with a call its
-    /// results, with a result its call.
+    /// The pieces that stay: the newest request, pins, system items, items that the policy finds important; a call
+    /// stays with its results, and a result with its call.
     fn kept(&self, effort: Effort) -> BTreeSet<usize> {
         let pieces = self.frontier();
         let stays = (0..pieces.len()).filter(|&index| self.stays(&pieces[index]));
@@ -264,8 +263,8 @@ impl Session {
         let nodes_room = share_of(inputs.target, policy.nodes_share);
         let folds = effort >= Effort::Fold || nodes_tokens + policy.node_tokens_min > nodes_room;
         let may_go = |piece: &Piece| match &piece.what {
-            What::Node(_) => folds,
-            What::Item { .. } => !self.stays(piece),
+            PieceContent::Node(_) => folds,
+            PieceContent::Item { .. } => !self.stays(piece),
         };
         let Some(start) = pieces.iter().position(may_go) else {
             return 0..0;
@@ -292,7 +291,7 @@ impl Session {
         start..end.max(start)
     }
 
-    /// What the new node may weigh.
+    /// Maximum tokens of the new node.
     fn node_room(&self, inputs: &Inputs, effort: Effort, span_tokens: usize, mask_gain: usize) -> usize {
         let policy = self.policy();
         if effort == Effort::Bare {
@@ -318,7 +317,7 @@ impl Session {
         for (index, piece) in self.frontier().iter().enumerate().rev() {
             let beyond = after >= protected;
             after += piece.tokens;
-            let What::Item { id, masked: false } = piece.what else {
+            let PieceContent::Item { id, masked: false } = piece.what else {
                 continue;
             };
             if beyond && piece.tokens > heavy_over && !self.stays(piece) {
@@ -354,7 +353,7 @@ impl Session {
         })
     }
 
-    /// What of a masked result's text its stub shows, at most.
+    /// Maximum preview of a masked result in its stub.
     fn preview_tokens(&self, effort: Effort) -> usize {
         if effort >= Effort::Strip {
             0
@@ -369,13 +368,13 @@ impl Session {
             return BTreeSet::new();
         };
         let items: Vec<&Item> = self.frontier().iter().map(|piece| &*piece.item).collect();
-        let scores = score::score(&items, &score::Rules::codebuddy());
+        let scores = score::score(&items, &score::ScoreRules::codebuddy());
         let over = scores.into_iter().filter(|score| score.value > least);
         over.map(|score| score.index).collect()
     }
 }
 
-/// What a stub without a preview weighs at most.
+/// Maximum tokens of a stub without a preview.
 const STUB_TOKENS: usize = 60;
 
 /// A result that may be masked.

@@ -4,7 +4,7 @@
 
 use transcript::Role;
 
-use crate::warn::Threshold;
+use crate::warn::WarnThreshold;
 
 /// How the context of one conversation is kept within its budget. Shares are of the limit, 0 to 1.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,9 +17,9 @@ pub struct Policy {
     pub compact_at: f64,
     /// … or this many tokens, whichever comes first: very wide windows are slow and dear long before they are full.
     pub compact_at_tokens: Option<usize>,
-    /// While nobody waits, a compaction is due from this share on, so that none is due in front of somebody.
+    /// While no request waits, a compaction is due from this share on, so that later requests need not wait for one.
     pub compact_idle_at: f64,
-    /// What a compaction aims at; the distance to `compact_at` is the hysteresis.
+    /// Target of a compaction; the distance to `compact_at` is the hysteresis.
     pub target: f64,
     /// A compaction that gains less is not recorded, unless the view would not fit otherwise.
     pub gain_min: f64,
@@ -31,7 +31,7 @@ pub struct Policy {
     pub tail_items_max: Option<usize>,
     /// Older items whose importance is over this stay verbatim.
     pub keep_importance_over: Option<f64>,
-    /// What a node may weigh, as a share of what it replaces.
+    /// Maximum size of a node, as a share of the replaced items.
     pub node_ratio: f64,
     /// The least room that a node gets, in tokens.
     pub node_tokens_min: usize,
@@ -41,18 +41,18 @@ pub struct Policy {
     pub mask_over_tokens: usize,
     /// Masks are set in batches that gain at least this share: each batch costs the backend's cache once.
     pub mask_gain_min: f64,
-    /// What of a masked result stays to be seen, in tokens.
+    /// Visible part of a masked result, in tokens.
     pub mask_preview_tokens: usize,
     /// Where usage warnings are due.
-    pub warn_at: Vec<Threshold>,
-    /// How a node tells what it replaces.
+    pub warn_at: Vec<WarnThreshold>,
+    /// Form of a node's text.
     pub summary: SummaryStyle,
     /// The role of a node in a conversation that has a system item; it is always a user's in one without. A digest holds
     /// words of tools and files, so only a preset that re-creates an older system may choose `System`.
     pub summary_role: Role,
 }
 
-/// How a node tells what it replaces.
+/// Form of a node's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SummaryStyle {
     /// The digest of facts, with the host's summary before it where there is one.
@@ -90,7 +90,7 @@ impl Policy {
     }
 
     /// code-buddy's constants and markers, on this engine.
-    pub fn codebuddy() -> Self {
+    fn codebuddy() -> Self {
         Self {
             name: "codebuddy",
             limit_share: 0.95,
@@ -127,7 +127,7 @@ impl Policy {
         }
     }
 
-    /// What of so many tokens stays free, in tokens.
+    /// Safety margin for so many tokens, in tokens.
     pub fn safety(&self, tokens: usize) -> usize {
         #[expect(
             clippy::cast_possible_truncation,
@@ -152,8 +152,8 @@ impl Policy {
     pub const PRESETS: [&str; 3] = ["quipu", "codebuddy", "openclaw"];
 }
 
-fn at(share: f64, tokens: Option<usize>) -> Threshold {
-    Threshold { share, tokens }
+fn at(share: f64, tokens: Option<usize>) -> WarnThreshold {
+    WarnThreshold { share, tokens }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a chat model is asked when a stretch shall be summarised, and how much of its answer is believed.
+//! Prompt of a chat model for the summary of a stretch, and the check of its answer.
 //!
 //! Owns: the prompt and its version, the reading of an answer. Never: calling a model.
 
@@ -8,8 +8,8 @@ use crate::shorten::truncate;
 use crate::tokens::Meter;
 use transcript::{Block, Item, Role};
 
-/// What a model that has nothing to say answers.
-pub const NO_REPLY: &str = "NO_REPLY";
+/// A model's answer if it has nothing to write.
+const NO_REPLY: &str = "NO_REPLY";
 
 /// The longest piece of one item that a request shows, in tokens.
 const PIECE_TOKENS_MAX: usize = 600;
@@ -19,7 +19,7 @@ const PIECE_TOKENS_MAX: usize = 600;
 pub struct Request {
     pub system: String,
     pub user: String,
-    /// What the answer may weigh, in tokens.
+    /// Maximum tokens of the answer.
     pub tokens_max: usize,
 }
 
@@ -27,8 +27,8 @@ const WHAT_TO_KEEP: &str = "Write what somebody must know to carry on the work w
      was decided and why, what was done and with what result, what failed, what is open. Copy names, paths, numbers and rules \
      exactly. Tell only what stands there.";
 
-/// Asks the conversation's own model, behind everything that it has read, for a summary of its beginning; `end` is how the
-/// part that stays begins. What the server has read already costs nothing again.
+/// Asks the conversation's own model, after everything that it has read, for a summary of the beginning; `end` is the
+/// beginning of the part that stays. The server has already cached the conversation.
 pub fn summary_of_above(end: &str, tokens_max: usize) -> String {
     let end: String = end.chars().filter(|c| !c.is_control()).take(80).collect();
     let words_max = words_of(tokens_max);

@@ -1,6 +1,6 @@
 //! Sets of item ids as ascending, disjoint ranges with both ends included.
 //!
-//! Owns: their arithmetic. Never: what they mean.
+//! Owns: their arithmetic. Never: their meaning.
 
 use std::collections::BTreeSet;
 

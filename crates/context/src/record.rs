@@ -5,12 +5,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::digest::{Digest, Kind, Line};
+use crate::digest::{Digest, DigestLine, LineKind};
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use transcript::{Block, Call, Image, Item, ItemId, Outcome, Role, Thinking};
 
-use crate::event::{Event, Mask, Node, NodeId, Reason};
+use crate::event::{CompactionReason, Mask, Node, NodeId, ViewEvent};
 
 /// A record that no event is.
 #[derive(Debug)]
@@ -25,13 +25,13 @@ impl fmt::Display for Unreadable {
 impl std::error::Error for Unreadable {}
 
 /// The record of an event: one line of JSON.
-pub fn write(event: &Event) -> String {
+pub fn write(event: &ViewEvent) -> String {
     serde_json::to_string(&Record::of(event)).expect("a record has string keys and finite numbers")
 }
 
-/// The event of a record. What no session writes is refused: the last number as an id, covers that are not ascending and
-/// disjoint, a worth that is not finite.
-pub fn read(text: &str) -> Result<Event, Unreadable> {
+/// The event of a record. Refuses events that no session writes: the last number as an id, covers that are not
+/// ascending and disjoint, a worth that is not finite.
+pub fn read(text: &str) -> Result<ViewEvent, Unreadable> {
     let event = serde_json::from_str::<Record>(text)
         .map(Record::event)
         .map_err(Unreadable)?;
@@ -41,11 +41,11 @@ pub fn read(text: &str) -> Result<Event, Unreadable> {
     }
 }
 
-/// What a session could not go on from.
-fn flaw(event: &Event) -> Option<&'static str> {
+/// A fault with which a session could not continue.
+fn flaw(event: &ViewEvent) -> Option<&'static str> {
     let id = match event {
-        Event::Item { id, .. } | Event::Forget(id) => id.0,
-        Event::Node(node) => {
+        ViewEvent::Item { id, .. } | ViewEvent::Forget(id) => id.0,
+        ViewEvent::Node(node) => {
             let ascend = node.covers.iter().all(|(first, last)| first <= last)
                 && node.covers.windows(2).all(|pair| pair[0].1 < pair[1].0);
             if !ascend {
@@ -210,44 +210,45 @@ macro_rules! same_words {
     };
 }
 same_words!(Word, Role, System, User, Assistant, Tool);
-same_words!(ReasonWord, Reason, Threshold, Idle, Manual, Overflow);
+same_words!(ReasonWord, CompactionReason, Threshold, Idle, Manual, Overflow);
 same_words!(
-    KindWord, Kind, Objective, Constraint, Decision, Todo, Done, File, Command, Error, Identifier, Excerpt
+    KindWord, LineKind, Objective, Constraint, Decision, Todo, Done, File, Command, Error, Identifier,
+    Excerpt
 );
 
 impl Record {
-    fn of(event: &Event) -> Self {
+    fn of(event: &ViewEvent) -> Self {
         match event {
-            Event::Item { id, item } => Self::Item {
+            ViewEvent::Item { id, item } => Self::Item {
                 id: id.0,
                 role: item.role.into(),
                 blocks: item.blocks.iter().map(BlockRecord::of).collect(),
                 raw: item.raw.clone(),
                 edited: item.edited,
             },
-            Event::Rewrite { id, item } => Self::Rewrite {
+            ViewEvent::Rewrite { id, item } => Self::Rewrite {
                 id: id.0,
                 role: item.role.into(),
                 blocks: item.blocks.iter().map(BlockRecord::of).collect(),
                 raw: item.raw.clone(),
                 edited: item.edited,
             },
-            Event::Node(node) => Self::Node(Box::new(NodeRecord::of(node))),
-            Event::Masks(masks) => Self::Masks {
+            ViewEvent::Node(node) => Self::Node(Box::new(NodeRecord::of(node))),
+            ViewEvent::Masks(masks) => Self::Masks {
                 masks: masks.iter().map(MaskRecord::of).collect(),
             },
-            Event::Pin(id) => Self::Pin { id: id.0 },
-            Event::Unpin(id) => Self::Unpin { id: id.0 },
-            Event::Flush { key, facts } => Self::Flush {
+            ViewEvent::Pin(id) => Self::Pin { id: id.0 },
+            ViewEvent::Unpin(id) => Self::Unpin { id: id.0 },
+            ViewEvent::Flush { key, facts } => Self::Flush {
                 key: key.clone(),
                 facts: *facts,
             },
-            Event::Rewind(to) => Self::Rewind { to: to.0 },
-            Event::Forget(id) => Self::Forget { id: id.0 },
+            ViewEvent::Rewind(to) => Self::Rewind { to: to.0 },
+            ViewEvent::Forget(id) => Self::Forget { id: id.0 },
         }
     }
 
-    fn event(self) -> Event {
+    fn event(self) -> ViewEvent {
         match self {
             Self::Item {
                 id,
@@ -255,7 +256,7 @@ impl Record {
                 blocks,
                 raw,
                 edited,
-            } => Event::Item {
+            } => ViewEvent::Item {
                 id: ItemId(id),
                 item: item(role, blocks, raw, edited),
             },
@@ -265,17 +266,17 @@ impl Record {
                 blocks,
                 raw,
                 edited,
-            } => Event::Rewrite {
+            } => ViewEvent::Rewrite {
                 id: ItemId(id),
                 item: item(role, blocks, raw, edited),
             },
-            Self::Node(node) => Event::Node(node.node()),
-            Self::Masks { masks } => Event::Masks(masks.into_iter().map(MaskRecord::mask).collect()),
-            Self::Pin { id } => Event::Pin(ItemId(id)),
-            Self::Unpin { id } => Event::Unpin(ItemId(id)),
-            Self::Flush { key, facts } => Event::Flush { key, facts },
-            Self::Rewind { to } => Event::Rewind(ItemId(to)),
-            Self::Forget { id } => Event::Forget(ItemId(id)),
+            Self::Node(node) => ViewEvent::Node(node.node()),
+            Self::Masks { masks } => ViewEvent::Masks(masks.into_iter().map(MaskRecord::mask).collect()),
+            Self::Pin { id } => ViewEvent::Pin(ItemId(id)),
+            Self::Unpin { id } => ViewEvent::Unpin(ItemId(id)),
+            Self::Flush { key, facts } => ViewEvent::Flush { key, facts },
+            Self::Rewind { to } => ViewEvent::Rewind(ItemId(to)),
+            Self::Forget { id } => ViewEvent::Forget(ItemId(id)),
         }
     }
 }
@@ -335,7 +336,7 @@ impl BlockRecord {
 
 impl NodeRecord {
     fn of(node: &Node) -> Self {
-        let line = |line: &Line| LineRecord {
+        let line = |line: &DigestLine| LineRecord {
             kind: line.kind.into(),
             text: line.text.clone(),
             sources: line.sources.iter().map(|id| id.0).collect(),
@@ -359,7 +360,7 @@ impl NodeRecord {
     }
 
     fn node(self) -> Node {
-        let line = |line: LineRecord| Line {
+        let line = |line: LineRecord| DigestLine {
             kind: line.kind.into(),
             text: line.text,
             sources: line.sources.into_iter().map(ItemId).collect(),

@@ -1,8 +1,9 @@
 //! One conversation: the fold of its events.
 //!
-//! Owns: the frontier (what stands in the view, in order), pins, pending calls, counters. Invariants: every item that
-//! arrived and was not rewound or forgotten is in the frontier or covered by exactly one node of it; [`Session::apply`]
-//! alone changes what the log says. Never: choosing what to compact; keeping originals that left the frontier.
+//! Owns: the frontier (the items and nodes in the view, in order), pins, pending calls, counters. Invariants: every
+//! item that arrived and was not rewound or deleted is in the frontier or covered by exactly one node of it; only
+//! [`Session::apply`] changes the state of the log. Never: choosing what to compact; keeping originals that left the
+//! frontier.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,22 +11,22 @@ use std::sync::Arc;
 use crate::tokens::{Calibration, Meter};
 use transcript::{Block, Item, ItemId, Role};
 
-use crate::event::{Event, Mask, Node, NodeId};
+use crate::event::{Mask, Node, NodeId, ViewEvent};
 use crate::policy::Policy;
 use crate::ranges;
 
 /// One place of the frontier.
 #[derive(Debug, Clone)]
 pub struct Piece {
-    pub what: What,
-    /// What the view shows there.
+    pub what: PieceContent,
+    /// Item in the view at that place.
     pub item: Arc<Item>,
     pub tokens: usize,
 }
 
-/// What a place of the frontier holds.
+/// Content of a place in the frontier.
 #[derive(Debug, Clone)]
-pub enum What {
+pub enum PieceContent {
     /// An item, some of its results masked perhaps.
     Item {
         id: ItemId,
@@ -38,8 +39,8 @@ impl Piece {
     /// The item's id; none for a node.
     pub fn item_id(&self) -> Option<ItemId> {
         match &self.what {
-            What::Item { id, .. } => Some(*id),
-            What::Node(_) => None,
+            PieceContent::Item { id, .. } => Some(*id),
+            PieceContent::Node(_) => None,
         }
     }
 }
@@ -54,25 +55,23 @@ pub struct Session {
     frontier: Vec<Piece>,
     tokens: usize,
     pins: BTreeSet<ItemId>,
-    /// Pinned items that stand in the view although a node or a mask once took them.
+    /// Pinned items that are in the view although a node or a mask once replaced them.
     lifted: BTreeSet<ItemId>,
-    /// Calls that the host says still run.
-    pending: BTreeSet<String>,
-    /// Calls of the newest turn whose results are still to come; an id that two of them have stands twice.
+    /// Calls of the newest turn without a result yet; an id of two of them occurs twice.
     awaited: Vec<String>,
     flushed: BTreeSet<String>,
-    /// What the backend said requests really weigh.
+    /// Real tokens of requests, as the backend reported them.
     calibration: Calibration,
     /// Rises with each event that changes what the view shows before its end.
     epoch: u64,
     /// The weight at which a compaction was last found not worth it.
     refused_at: Option<usize>,
-    metrics: Metrics,
+    metrics: SessionMetrics,
 }
 
 /// Counters of one conversation since it was opened.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Metrics {
+pub struct SessionMetrics {
     /// Nodes in the frontier, and their weight.
     pub nodes: usize,
     pub nodes_tokens: usize,
@@ -95,25 +94,24 @@ impl Session {
             tokens: 0,
             pins: BTreeSet::new(),
             lifted: BTreeSet::new(),
-            pending: BTreeSet::new(),
             awaited: Vec::new(),
             flushed: BTreeSet::new(),
             calibration: Calibration::default(),
             epoch: 0,
             refused_at: None,
-            metrics: Metrics::default(),
+            metrics: SessionMetrics::default(),
         }
     }
 
-    /// The conversation that a log tells. What a node covers is not counted, so that opening costs what is in the view.
-    pub fn restore(policy: Policy, meter: Meter, log: Vec<Event>) -> Self {
+    /// The conversation of a log. Covered items are not counted, so the cost depends on the view only.
+    pub fn restore(policy: Policy, meter: Meter, log: Vec<ViewEvent>) -> Self {
         let mut session = Self::new(policy, meter);
         for event in &log {
             match event {
-                Event::Item { id, .. } | Event::Forget(id) => {
+                ViewEvent::Item { id, .. } | ViewEvent::Forget(id) => {
                     session.next_item = session.next_item.max(id.0 + 1);
                 }
-                Event::Node(node) => session.next_node = session.next_node.max(node.id.0 + 1),
+                ViewEvent::Node(node) => session.next_node = session.next_node.max(node.id.0 + 1),
                 _ => {}
             }
         }
@@ -123,7 +121,7 @@ impl Session {
         session.lifted = pins;
         for event in log {
             match event {
-                Event::Item { id, item } if ranges::contains(&covered, id) => session.push(id, item, 0),
+                ViewEvent::Item { id, item } if ranges::contains(&covered, id) => session.push(id, item, 0),
                 event => session.apply(&event),
             }
         }
@@ -132,26 +130,26 @@ impl Session {
     }
 
     /// Takes in what was recorded. A rewind brings back what compactions hid: only [`Session::restore`] can take it in.
-    pub fn apply(&mut self, event: &Event) {
+    pub fn apply(&mut self, event: &ViewEvent) {
         match event {
-            Event::Item { id, item } => {
+            ViewEvent::Item { id, item } => {
                 let tokens = self.meter.item(item);
                 self.push(*id, Arc::clone(item), tokens);
             }
-            Event::Node(node) => self.put_node(node),
-            Event::Masks(masks) => self.put_masks(masks),
-            Event::Rewrite { id, item } => self.rewrite(*id, item),
-            Event::Pin(id) => {
+            ViewEvent::Node(node) => self.put_node(node),
+            ViewEvent::Masks(masks) => self.put_masks(masks),
+            ViewEvent::Rewrite { id, item } => self.rewrite(*id, item),
+            ViewEvent::Pin(id) => {
                 self.pins.insert(*id);
             }
-            Event::Unpin(id) => {
+            ViewEvent::Unpin(id) => {
                 self.pins.remove(id);
             }
-            Event::Flush { key, .. } => {
+            ViewEvent::Flush { key, .. } => {
                 self.flushed.insert(key.clone());
             }
-            Event::Rewind(_) => {}
-            Event::Forget(id) => self.forget(*id),
+            ViewEvent::Rewind(_) => {}
+            ViewEvent::Forget(id) => self.forget(*id),
         }
     }
 
@@ -170,22 +168,16 @@ impl Session {
         self.epoch = self.epoch.max(earlier.epoch) + 1;
         self.calibration.clone_from(&earlier.calibration);
         self.calibration.forget_usage();
-        self.pending.clone_from(&earlier.pending);
         self.metrics = earlier.metrics.clone();
         self.count_nodes();
     }
 
     /// The event that an arriving item is.
-    pub fn arrival(&self, item: Arc<Item>) -> Event {
-        Event::Item {
+    pub fn arrival(&self, item: Arc<Item>) -> ViewEvent {
+        ViewEvent::Item {
             id: ItemId(self.next_item),
             item,
         }
-    }
-
-    /// Says which calls still run: they may not be cut off, and the view closes them.
-    pub fn set_pending(&mut self, pending: BTreeSet<String>) {
-        self.pending = pending;
     }
 
     /// Counts anew, for another model.
@@ -204,7 +196,7 @@ impl Session {
         self.calibration.record(counted, reported);
     }
 
-    /// What the backend will report for so many counted tokens.
+    /// The expected count of the backend for so many counted tokens.
     pub fn calibrated(&self, counted: usize) -> usize {
         self.calibration.estimate(counted)
     }
@@ -226,7 +218,7 @@ impl Session {
         &self.frontier
     }
 
-    /// What the frontier shows, in order.
+    /// The items of the frontier, in order.
     pub fn shown(&self) -> Vec<Arc<Item>> {
         self.frontier
             .iter()
@@ -234,11 +226,11 @@ impl Session {
             .collect()
     }
 
-    /// Whether an item stands in the frontier as it arrived.
+    /// Whether the frontier contains an item in its original form.
     pub fn shows_original(&self, id: ItemId) -> bool {
         self.frontier
             .iter()
-            .any(|piece| matches!(piece.what, What::Item { id: shown, masked: false } if shown == id))
+            .any(|piece| matches!(piece.what, PieceContent::Item { id: shown, masked: false } if shown == id))
     }
 
     /// The weight of the frontier, in tokens.
@@ -251,22 +243,22 @@ impl Session {
         self.next_item
     }
 
-    /// The calls that still run: those that the host named, and those of the newest turn that have no result yet.
+    /// The calls that still run: those of the newest turn without a result yet.
     pub fn pending(&self) -> BTreeSet<String> {
-        self.pending.iter().chain(&self.awaited).cloned().collect()
+        self.awaited.iter().cloned().collect()
     }
 
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    pub fn metrics(&self) -> &Metrics {
+    pub fn metrics(&self) -> &SessionMetrics {
         &self.metrics
     }
 
-    /// Begins counting anew; what is in view stays counted.
+    /// Restarts the counters; items in view stay counted.
     pub fn reset_metrics(&mut self) {
-        self.metrics = Metrics::default();
+        self.metrics = SessionMetrics::default();
         self.count_nodes();
     }
 
@@ -286,8 +278,8 @@ impl Session {
     /// The nodes of the frontier with their weight.
     pub fn nodes(&self) -> impl Iterator<Item = (&Arc<Node>, usize)> {
         self.frontier.iter().filter_map(|piece| match &piece.what {
-            What::Node(node) => Some((node, piece.tokens)),
-            What::Item { .. } => None,
+            PieceContent::Node(node) => Some((node, piece.tokens)),
+            PieceContent::Item { .. } => None,
         })
     }
 
@@ -316,7 +308,6 @@ impl Session {
             self.awaited.clear();
         }
         for outcome in item.outcomes() {
-            self.pending.remove(&outcome.call_id);
             if let Some(at) = self.awaited.iter().position(|id| *id == outcome.call_id) {
                 self.awaited.swap_remove(at);
             }
@@ -324,7 +315,7 @@ impl Session {
         self.awaited.extend(item.calls().map(|call| call.id.clone()));
         self.tokens += tokens;
         self.frontier.push(Piece {
-            what: What::Item { id, masked: false },
+            what: PieceContent::Item { id, masked: false },
             item,
             tokens,
         });
@@ -334,8 +325,8 @@ impl Session {
     fn put_node(&mut self, node: &Node) {
         let children: BTreeSet<NodeId> = node.children.iter().copied().collect();
         let leaves = |piece: &Piece| match &piece.what {
-            What::Item { id, .. } => ranges::contains(&node.covers, *id) && !self.lifted.contains(id),
-            What::Node(old) => children.contains(&old.id),
+            PieceContent::Item { id, .. } => ranges::contains(&node.covers, *id) && !self.lifted.contains(id),
+            PieceContent::Node(old) => children.contains(&old.id),
         };
         let Some(at) = self.frontier.iter().position(leaves) else {
             return;
@@ -348,7 +339,7 @@ impl Session {
         self.frontier.insert(
             at,
             Piece {
-                what: What::Node(node),
+                what: PieceContent::Node(node),
                 item,
                 tokens,
             },
@@ -374,7 +365,7 @@ impl Session {
             }
             piece.tokens = self.meter.item(&item);
             piece.item = Arc::new(item);
-            piece.what = What::Item {
+            piece.what = PieceContent::Item {
                 id: mask.id,
                 masked: true,
             };
@@ -392,7 +383,7 @@ impl Session {
         };
         piece.tokens = self.meter.item(item);
         piece.item = Arc::clone(item);
-        piece.what = What::Item { id, masked: true };
+        piece.what = PieceContent::Item { id, masked: true };
         self.rewritten();
     }
 
@@ -401,12 +392,14 @@ impl Session {
         self.pins.remove(&id);
         let role = self.node_role();
         for piece in &mut self.frontier {
-            let What::Node(node) = &piece.what else { continue };
+            let PieceContent::Node(node) = &piece.what else {
+                continue;
+            };
             if ranges::contains(&node.covers, id) {
                 let node = Arc::new(node.without(id));
                 piece.item = Arc::new(Item::text(role, node.text.clone()));
                 piece.tokens = self.meter.item(&piece.item);
-                piece.what = What::Node(node);
+                piece.what = PieceContent::Node(node);
             }
         }
         self.rewritten();
@@ -437,36 +430,36 @@ impl Session {
     }
 }
 
-/// The events that still hold: a rewind undoes what was said and compacted since its item arrived; deletions, flushes and
-/// pins of earlier items stay.
-fn live(log: Vec<Event>) -> Vec<Event> {
-    let mut live: Vec<Event> = Vec::with_capacity(log.len());
+/// The events that still hold: a rewind undoes messages and compactions after its item; deletions, flushes and pins of
+/// earlier items stay.
+fn live(log: Vec<ViewEvent>) -> Vec<ViewEvent> {
+    let mut live: Vec<ViewEvent> = Vec::with_capacity(log.len());
     for event in log {
-        let Event::Rewind(to) = event else {
+        let ViewEvent::Rewind(to) = event else {
             live.push(event);
             continue;
         };
-        let arrived = |event: &Event| matches!(event, Event::Item { id, .. } if *id >= to);
+        let arrived = |event: &ViewEvent| matches!(event, ViewEvent::Item { id, .. } if *id >= to);
         let at = live.iter().position(arrived).unwrap_or(live.len());
         let undone = live.split_off(at);
         live.extend(undone.into_iter().filter(|event| match event {
-            Event::Forget(_) | Event::Flush { .. } => true,
-            Event::Pin(id) | Event::Unpin(id) => *id < to,
+            ViewEvent::Forget(_) | ViewEvent::Flush { .. } => true,
+            ViewEvent::Pin(id) | ViewEvent::Unpin(id) => *id < to,
             _ => false,
         }));
     }
     live
 }
 
-/// What is pinned when all events are taken in.
-fn pinned_at_the_end(log: &[Event]) -> BTreeSet<ItemId> {
+/// The pins after all events.
+fn pinned_at_the_end(log: &[ViewEvent]) -> BTreeSet<ItemId> {
     let mut pins = BTreeSet::new();
     for event in log {
         match event {
-            Event::Pin(id) => {
+            ViewEvent::Pin(id) => {
                 pins.insert(*id);
             }
-            Event::Unpin(id) | Event::Forget(id) => {
+            ViewEvent::Unpin(id) | ViewEvent::Forget(id) => {
                 pins.remove(id);
             }
             _ => {}
@@ -475,10 +468,10 @@ fn pinned_at_the_end(log: &[Event]) -> BTreeSet<ItemId> {
     pins
 }
 
-/// What the nodes cover when all events are taken in.
-fn covered_at_the_end(log: &[Event]) -> Vec<(ItemId, ItemId)> {
+/// The covered items after all events.
+fn covered_at_the_end(log: &[ViewEvent]) -> Vec<(ItemId, ItemId)> {
     log.iter().fold(Vec::new(), |covered, event| match event {
-        Event::Node(node) => ranges::union(&covered, &node.covers),
+        ViewEvent::Node(node) => ranges::union(&covered, &node.covers),
         _ => covered,
     })
 }

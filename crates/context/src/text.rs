@@ -57,7 +57,7 @@ fn inert(text: &str) -> String {
     out
 }
 
-/// The stub of a masked result: what it was, how to have it again, and its edges.
+/// The stub of a masked result: its size, the way to recover it, and its edges.
 pub(crate) fn stub(id: ItemId, text: &str, tokens: usize, preview_tokens: usize, meter: &Meter) -> String {
     let lines = text.lines().count();
     let hash = sha256_hex(text.as_bytes());

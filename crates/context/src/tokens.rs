@@ -6,8 +6,8 @@
 //! The vocabularies' tables make a binary larger by 32 MB (o200k) and 15 MB (cl100k). Each is loaded when first used, once
 //! in a process, in some 90 and 30 ms, and then holds 66 and 30 MB of memory. A megabyte of text is counted in some 40 ms.
 //!
-//! Reading order: [`Vocabulary`] (exact counts), [`Meter`] (what counts for one model), [`Calibration`] (learning from
-//! reported usage). `cargo bench -p context --bench error` says how far off each is.
+//! Reading order: [`Vocabulary`] (exact counts), [`Meter`] (the counts for one model), [`Calibration`] (learning from
+//! reported usage). `cargo bench -p context --bench error` measures the error of each.
 
 mod calibration;
 mod estimate;
@@ -20,7 +20,6 @@ mod tests;
 mod vocabulary;
 
 pub use calibration::Calibration;
-pub use item::{FILE_TOKENS, IMAGE_LOW_TOKENS, IMAGE_TOKENS};
 pub use local::UnfitTokenizer;
 pub use meter::Meter;
 pub use vocabulary::Vocabulary;

@@ -1,4 +1,4 @@
-//! The view: what goes to the model. A pure function of the session and a budget.
+//! The view: the items for the model. A pure function of the session and a budget.
 //!
 //! Owns: the order of a view, its verification, and the error when there is none. Never: changing the session.
 
@@ -6,19 +6,19 @@ use std::sync::Arc;
 
 use transcript::{Item, repair};
 
-use crate::budget::{Budget, OverBudget, OverBudgetCode, Part};
-use crate::event::Event;
+use crate::budget::{Budget, FixedPart, OverBudget, OverBudgetCode};
+use crate::event::ViewEvent;
 use crate::ladder::{Attempt, Ladder};
 use crate::plan::Trigger;
-use crate::session::{Session, What};
+use crate::session::{PieceContent, Session};
 
-/// What goes to the model.
+/// The items for the model.
 #[derive(Debug, Clone)]
 pub struct View {
     pub items: Vec<Arc<Item>>,
-    /// What the meter counts of them.
+    /// Their tokens by the meter.
     pub counted: usize,
-    /// What they weigh to the backend, as far as its reports tell.
+    /// Their tokens for the backend, as far as its reports show.
     pub tokens: usize,
 }
 
@@ -33,7 +33,7 @@ impl Session {
         }
     }
 
-    /// What the view weighs now, closures of pending calls included.
+    /// Tokens of the view now, including closures of pending calls.
     pub fn view_tokens(&self) -> usize {
         self.unbounded().tokens
     }
@@ -55,7 +55,12 @@ impl Session {
     }
 
     /// Brings the view within its budget without a host: digests alone, each event recorded by `record` before it counts.
-    pub fn fit(&mut self, budget: &Budget, trigger: Trigger, mut record: impl FnMut(&Event)) -> Vec<Attempt> {
+    pub fn fit(
+        &mut self,
+        budget: &Budget,
+        trigger: Trigger,
+        mut record: impl FnMut(&ViewEvent),
+    ) -> Vec<Attempt> {
         let mut ladder = Ladder::new(*budget, trigger);
         while let Some(plan) = ladder.next(self) {
             let before = self.tokens();
@@ -75,7 +80,7 @@ impl Session {
         let parts = self.parts(budget);
         let current = parts
             .iter()
-            .find(|(part, _)| *part == Part::CurrentRequest)
+            .find(|(part, _)| *part == FixedPart::CurrentRequest)
             .map_or(0, |(_, tokens)| *tokens);
         let limit = budget.limit();
         let code = if current > limit {
@@ -91,26 +96,28 @@ impl Session {
         }
     }
 
-    /// What each part of a request weighs, those that weigh something.
-    pub fn parts(&self, budget: &Budget) -> Vec<(Part, usize)> {
+    /// Tokens of each part of a request, without empty parts.
+    pub fn parts(&self, budget: &Budget) -> Vec<(FixedPart, usize)> {
         let current = self.current_request();
         let mut parts = std::collections::BTreeMap::new();
         for (index, piece) in self.frontier().iter().enumerate() {
             let part = match &piece.what {
-                What::Node(_) => Part::Summary,
-                What::Item { .. } if piece.item.role == transcript::Role::System => Part::System,
-                What::Item { .. } if Some(index) == current => Part::CurrentRequest,
-                What::Item { .. } if self.stays(piece) => Part::Pinned,
-                What::Item { .. } if current.is_some_and(|current| index > current) => Part::ToolLoop,
-                What::Item { .. } => Part::History,
+                PieceContent::Node(_) => FixedPart::Summary,
+                PieceContent::Item { .. } if piece.item.role == transcript::Role::System => FixedPart::System,
+                PieceContent::Item { .. } if Some(index) == current => FixedPart::CurrentRequest,
+                PieceContent::Item { .. } if self.stays(piece) => FixedPart::Pinned,
+                PieceContent::Item { .. } if current.is_some_and(|current| index > current) => {
+                    FixedPart::ToolLoop
+                }
+                PieceContent::Item { .. } => FixedPart::History,
             };
             *parts.entry(part).or_insert(0) += piece.tokens;
         }
         let request = [
-            (Part::Tools, budget.tools),
-            (Part::Injected, budget.injected),
-            (Part::Reserve, budget.reserve),
-            (Part::Safety, budget.safety),
+            (FixedPart::Tools, budget.tools),
+            (FixedPart::Injected, budget.injected),
+            (FixedPart::Reserve, budget.reserve),
+            (FixedPart::Safety, budget.safety),
         ];
         parts
             .into_iter()

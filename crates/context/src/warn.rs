@@ -1,7 +1,7 @@
 //! Warnings about how full a context is.
 //!
-//! Owns: the thresholds, and which of them were told since the usage last fell. Never: counting tokens, and what is done about
-//! it.
+//! Owns: the thresholds, and which of them were reported since the usage last fell. Never: counting tokens, or the
+//! reaction.
 
 use std::fmt;
 
@@ -28,14 +28,14 @@ impl Level {
 
 /// Where a warning is due: at the share of the limit, or at the tokens, whichever comes first.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Threshold {
+pub struct WarnThreshold {
     /// Of the limit, 0 to 1.
     pub share: f64,
     /// Very wide windows are slow and dear long before they are full.
     pub tokens: Option<usize>,
 }
 
-impl Threshold {
+impl WarnThreshold {
     fn reached(&self, used: usize, limit: usize) -> bool {
         used as f64 >= self.share * limit as f64 || self.tokens.is_some_and(|tokens| used >= tokens)
     }
@@ -45,7 +45,7 @@ impl Threshold {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Warning {
     pub level: Level,
-    pub threshold: Threshold,
+    pub threshold: WarnThreshold,
     /// Tokens.
     pub used: usize,
     /// Tokens.
@@ -75,19 +75,19 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Which thresholds of one conversation were told.
+/// Reported thresholds of one conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Warnings {
     /// By share, ascending.
-    thresholds: Vec<Threshold>,
-    /// So many of them, from the lowest, are told or overtaken by a higher one.
+    thresholds: Vec<WarnThreshold>,
+    /// Number of thresholds, from the lowest, that are reported or below a reported one.
     told: usize,
 }
 
 impl Default for Warnings {
     /// At 50, 75 and 90 %, but of a very wide window at 200,000 and 400,000 tokens.
     fn default() -> Self {
-        let at = |share, tokens| Threshold { share, tokens };
+        let at = |share, tokens| WarnThreshold { share, tokens };
         Self::new(vec![
             at(0.50, Some(200_000)),
             at(0.75, Some(400_000)),
@@ -98,26 +98,13 @@ impl Default for Warnings {
 
 impl Warnings {
     /// With these thresholds, in any order; without any, it never warns.
-    pub fn new(mut thresholds: Vec<Threshold>) -> Self {
+    pub fn new(mut thresholds: Vec<WarnThreshold>) -> Self {
         thresholds.sort_by(|left, right| left.share.total_cmp(&right.share));
         Self { thresholds, told: 0 }
     }
 
-    /// With thresholds at these shares of the limit alone.
-    pub fn at_shares(shares: &[f64]) -> Self {
-        Self::new(
-            shares
-                .iter()
-                .map(|share| Threshold {
-                    share: *share,
-                    tokens: None,
-                })
-                .collect(),
-        )
-    }
-
-    /// The warning that is due now that `used` of `limit` tokens are in use: that of the highest threshold reached, unless it
-    /// or a higher one was told since the usage last fell below it.
+    /// The warning that is due with `used` of `limit` tokens in use: that of the highest reached threshold, unless it
+    /// or a higher one was reported since the usage last fell below it.
     pub fn observe(&mut self, used: usize, limit: usize) -> Option<Warning> {
         let reached = self
             .thresholds
@@ -134,12 +121,12 @@ impl Warnings {
         })
     }
 
-    /// How many thresholds are told or overtaken.
+    /// Number of thresholds that are reported or below a reported one.
     pub fn told(&self) -> usize {
         self.told
     }
 
-    /// Forgets what was told.
+    /// Resets the reported thresholds.
     pub fn reset(&mut self) {
         self.told = 0;
     }
@@ -164,7 +151,11 @@ mod tests {
 
     #[test]
     fn cm_7_each_threshold_once_until_reset() {
-        let mut warnings = Warnings::at_shares(&[0.90, 0.50, 0.75]);
+        let mut warnings = Warnings::new(
+            [0.90, 0.50, 0.75]
+                .map(|share| WarnThreshold { share, tokens: None })
+                .to_vec(),
+        );
         assert_eq!(
             shares(&mut warnings, &[199, 200, 250], 400),
             [None, Some(0.50), None]

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use context::digest::{Digest, Kind};
+use context::digest::{Digest, LineKind};
 use context::tokens::Meter;
 use context_bench::talk::{TYPES, Talk};
 use transcript::{Block, Item, ItemId};
@@ -77,7 +77,7 @@ fn given_rules(digest: &Digest, talk: &Talk, rules: &mut [(usize, usize); 2]) ->
     let told: Vec<&str> = digest
         .lines
         .iter()
-        .filter(|line| line.kind == Kind::Constraint)
+        .filter(|line| line.kind == LineKind::Constraint)
         .map(|line| line.text.as_str())
         .collect();
     let given: Vec<_> = talk
@@ -158,7 +158,7 @@ impl Tally {
 }
 
 fn compare(digest: &Digest, talk: &Talk, trail: &mut [Tally; 2]) {
-    let of = |kind: Kind| {
+    let of = |kind: LineKind| {
         digest
             .lines
             .iter()
@@ -173,8 +173,8 @@ fn compare(digest: &Digest, talk: &Talk, trail: &mut [Tally; 2]) {
         .iter()
         .map(|(command, end)| format!("{end}: {command}"))
         .collect();
-    trail[0].add(&of(Kind::File), &files);
-    trail[1].add(&of(Kind::Command), &commands);
+    trail[0].add(&of(LineKind::File), &files);
+    trail[1].add(&of(LineKind::Command), &commands);
 }
 
 /// Results of one megabyte each, and talk of the same size.

@@ -218,7 +218,7 @@ impl Report {
         self.hard(
             "B11 attempts at one request",
             most.unwrap_or(0) as f64,
-            Effort::ALL.len() as f64,
+            std::iter::successors(Some(Effort::Mask), |effort| effort.harder()).count() as f64,
             false,
         );
         self.hard(

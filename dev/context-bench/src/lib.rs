@@ -11,6 +11,7 @@ pub mod converge;
 pub mod cost;
 pub mod dice;
 pub mod mend;
+pub mod others;
 pub mod rank;
 pub mod recovery;
 pub mod replay;

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use context::shorten::score::{Rules, score};
+use context::shorten::score::{ScoreRules, score};
 use transcript::{Block, Call, Item, Role};
 
 use crate::dice::Dice;
@@ -15,8 +15,8 @@ use crate::table::{Table, number, text};
 type Ranker = fn(&[Item]) -> Vec<f64>;
 
 const RANKERS: [(&str, Ranker); 5] = [
-    ("quipu", |items| values(items, &Rules::quipu())),
-    ("code-buddy", |items| values(items, &Rules::codebuddy())),
+    ("quipu", |items| values(items, &ScoreRules::quipu())),
+    ("code-buddy", |items| values(items, &ScoreRules::codebuddy())),
     ("recency", |items| {
         (0..items.len()).map(|index| index as f64).collect()
     }),
@@ -80,7 +80,7 @@ pub fn table(qualities: &[Quality]) -> Table {
     )
 }
 
-fn values(items: &[Item], rules: &Rules) -> Vec<f64> {
+fn values(items: &[Item], rules: &ScoreRules) -> Vec<f64> {
     score(items, rules).into_iter().map(|score| score.value).collect()
 }
 

@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use context::event::Event;
+use context::event::ViewEvent;
 use context::policy::Policy;
-use context::session::{Session, What};
+use context::session::{PieceContent, Session};
 use context::tokens::Meter;
 use context::{ranges, record};
 use transcript::{Item, ItemId};
@@ -52,13 +52,13 @@ pub fn measure(talks: &[Talk], meter: &Meter) -> Vec<Recovery> {
 }
 
 impl Recovery {
-    fn look(&mut self, talk: &Talk, log: &[Event], meter: &Meter) {
+    fn look(&mut self, talk: &Talk, log: &[ViewEvent], meter: &Meter) {
         let lines = log.iter().map(record::write);
-        let log: Vec<Event> = lines.filter_map(|line| record::read(&line).ok()).collect();
+        let log: Vec<ViewEvent> = lines.filter_map(|line| record::read(&line).ok()).collect();
         let originals: BTreeMap<ItemId, Arc<Item>> = log
             .iter()
             .filter_map(|event| match event {
-                Event::Item { id, item } => Some((*id, Arc::clone(item))),
+                ViewEvent::Item { id, item } => Some((*id, Arc::clone(item))),
                 _ => None,
             })
             .collect();
@@ -86,8 +86,8 @@ impl Recovery {
 /// The view shows the item, its stub, or a node that names it.
 fn is_named(session: &Session, id: ItemId) -> bool {
     session.frontier().iter().any(|piece| match &piece.what {
-        What::Item { id: shown, .. } => *shown == id,
-        What::Node(node) => ranges::contains(&node.covers, id),
+        PieceContent::Item { id: shown, .. } => *shown == id,
+        PieceContent::Node(node) => ranges::contains(&node.covers, id),
     })
 }
 

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use context::digest::{Kind, Line};
+use context::digest::{DigestLine, LineKind};
 use context::policy::Policy;
 use context::tokens::Meter;
 use transcript::{Item, ItemId, Role};
@@ -75,7 +75,7 @@ impl Kept {
         let nodes = engine.session().nodes();
         let told = nodes.flat_map(|(node, _)| &node.digest.lines);
         self.promoted += told
-            .filter(|line| line.kind == Kind::Constraint && is_promoted(line, talk))
+            .filter(|line| line.kind == LineKind::Constraint && is_promoted(line, talk))
             .count();
         self.by_tools += talk.tool_rules.len();
     }
@@ -85,7 +85,7 @@ fn id(index: usize) -> ItemId {
     ItemId(index as u64)
 }
 
-fn is_promoted(line: &Line, talk: &Talk) -> bool {
+fn is_promoted(line: &DigestLine, talk: &Talk) -> bool {
     let may_rule = |id: &ItemId| {
         let item = usize::try_from(id.0).ok().and_then(|at| talk.items.get(at));
         item.is_some_and(|item| matches!(item.role, Role::User | Role::System))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use context::budget::Budget;
-use context::event::Event;
+use context::event::ViewEvent;
 use context::plan::Trigger;
 use context::policy::Policy;
 use context::record;
@@ -88,7 +88,7 @@ impl Speed {
         }
         let start = clock();
         let attempts = session.fit(&budget, Trigger::Auto, |event| {
-            if let Event::Node(node) = event {
+            if let ViewEvent::Node(node) = event {
                 self.compacted_tokens += node.tokens_before;
             }
             records.push(record::write(event));
@@ -101,7 +101,7 @@ impl Speed {
     fn open(&mut self, records: &[String], meter: &Meter, clock: Clock<'_>) {
         self.bytes = records.iter().map(String::len).sum();
         let start = clock();
-        let log: Vec<Event> = records
+        let log: Vec<ViewEvent> = records
             .iter()
             .filter_map(|line| record::read(line).ok())
             .collect();

@@ -1,17 +1,18 @@
 //! The strategies that are compared: what each shows a model of a conversation so far.
 //!
-//! Owns: one interface over ours and the others'. Never: the others' algorithms; `context::shorten::legacy` has them.
+//! Owns: one interface over ours and the others'. Never: the others' algorithms; [`crate::others`] has them.
 
 use std::sync::Arc;
 
 use context::budget::Budget;
-use context::event::Event;
+use context::event::ViewEvent;
 use context::plan::Trigger;
 use context::policy::Policy;
 use context::session::Session;
-use context::shorten::legacy::baselines;
 use context::tokens::Meter;
 use transcript::{Item, ItemId};
+
+use crate::others;
 
 /// What shows a model a conversation.
 pub trait Strategy {
@@ -30,7 +31,7 @@ pub trait Strategy {
 pub struct Engine {
     session: Session,
     name: String,
-    log: Vec<Event>,
+    log: Vec<ViewEvent>,
 }
 
 impl Engine {
@@ -48,10 +49,10 @@ impl Engine {
 
     /// Keeps an item verbatim from now on.
     pub fn pin(&mut self, id: ItemId) {
-        self.record(Event::Pin(id));
+        self.record(ViewEvent::Pin(id));
     }
 
-    fn record(&mut self, event: Event) {
+    fn record(&mut self, event: ViewEvent) {
         self.session.apply(&event);
         self.log.push(event);
     }
@@ -61,7 +62,7 @@ impl Engine {
     }
 
     /// All that was recorded.
-    pub fn log(&self) -> &[Event] {
+    pub fn log(&self) -> &[ViewEvent] {
         &self.log
     }
 
@@ -187,17 +188,17 @@ pub fn ours(meter: &Meter) -> Vec<Box<dyn Strategy>> {
 /// The others', each in its beginning.
 pub fn others(meter: &Meter) -> Vec<Box<dyn Strategy>> {
     let replacing: [(&'static str, Recompute); 5] = [
-        (LEGACY, baselines::codebuddy),
-        ("code-buddy importance", baselines::importance),
-        ("Codex", baselines::codex),
-        ("OpenHands halving", baselines::halving),
-        ("opencode prune", baselines::opencode_prune),
+        (LEGACY, others::codebuddy),
+        ("code-buddy importance", others::importance),
+        ("Codex", others::codex),
+        ("OpenHands halving", others::halving),
+        ("opencode prune", others::opencode_prune),
     ];
     let recomputing: [(&'static str, Recompute); 4] = [
-        ("Anthropic clear tool uses", baselines::clear_tool_uses),
-        ("mask observations", baselines::mask_observations),
-        ("window of messages", baselines::window_by_messages),
-        (WINDOW, baselines::window_by_tokens),
+        ("Anthropic clear tool uses", others::clear_tool_uses),
+        ("mask observations", others::mask_observations),
+        ("window of messages", others::window_by_messages),
+        (WINDOW, others::window_by_tokens),
     ];
     let replacing = replacing
         .map(|(name, shrink)| Box::new(InPlace::new(name, shrink, meter.clone())) as Box<dyn Strategy>);

@@ -1,13 +1,14 @@
-//! The words by which people give rules, decide, and tell what is to be done or was done, in eight languages.
+//! The words of rules, decisions and todos, open or done, in eight languages.
 //!
-//! Owns: the tables and how a sentence is matched against them. Never: whose sentence it is; `voice` and `reader` know.
+//! Owns: the tables and how a sentence is matched against them. Never: the speaker of the sentence; `voice` and
+//! `reader` know it.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What the words of a sentence make of it.
+/// Kind of a sentence by its words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cue {
     Rule,
@@ -77,7 +78,7 @@ const RULE: Table = Table {
     marks: "不要|不得|不能|不许|不許|不准|禁止|切勿|请勿|請勿|严禁|必须|必須|务必|務必|始终|始終|总是|總是|永远|永遠|只能|只用|只使用|只允许|从现在起|从现在开始|從現在起|今后|一律|不可以|一定要|千万别|千萬別|别碰|勿动|触らない|触れない|変更不可|别再|勿|しないで|ないでください|必ず|常に|絶対に|決して|今後は|これからは|てはいけ|てはなりません|てはならない|しないこと|こと。?$|のみ(?:使|を|に|で)|だけ(?:使|を使|にして)",
 };
 
-/// What sounds like a rule and is none; removed before looking.
+/// Phrases that only look like rules; removed before matching.
 const NO_RULE: &str = r"(?i)(?-u:\b{start-half})(?:never ?mind|(?:i|it|he|she|they|has|have|had|was|were|is|are|that|which|this) (?:(?:'ve|'d) )?(?:never|always)|as always|must have|must be (?:late|wrong|joking|missing something)|i must|no (?:problem|worries|thanks|thank|idea|need|rush|one|doubt|longer|luck|wonder|response|output)|(?:don['’]t|do not) (?:know|think|understand|see|worry|have|remember)|(?:muss|müssen) noch|doit encore|deve ancora|still must|keep (?:an eye|track|me posted|going|in mind|it up|up)|remember (?:when|that time)|always (?:been|wanted|thought)|immer noch|ich muss|wie immer|est toujours|ai toujours|toujours pas|je (?:ne|n)|no (?:sé|hay|es|está|me|se|lo)|não (?:sei|há|é|está)|non (?:so|è|c['’]è|ho)|come sempre|como siempre|como sempre|mai visto|leave it to)(?-u:\b{end-half})|不要紧|不要緊|特别|分别|个别|区别|级别|ことがあり|ことができ";
 
 const DECISION: Table = Table {
@@ -139,7 +140,7 @@ pub(crate) fn has(cue: Cue, sentence: &str) -> bool {
     TABLES[cue as usize].is_match(sentence)
 }
 
-/// Where the words stand that make a sentence a rule, if they do; a question makes none.
+/// Places of the words that make a sentence a rule; none in a question.
 pub(crate) fn rules(sentence: &str) -> Vec<Range<usize>> {
     if sentence
         .trim_end_matches(['"', '”', ')', '*'])

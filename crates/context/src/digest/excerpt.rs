@@ -1,13 +1,13 @@
 //! The sentences of a talk, in any script, and what each is worth by its shape alone.
 //!
-//! Owns: where a sentence ends; how much a sentence weighs by who says it and what it holds. Never: a list of words that
-//! matter, a language.
+//! Owns: the end of a sentence; the worth of a sentence by its speaker and content. Never: a list of important words, a
+//! language.
 
 use std::ops::Range;
 
 use transcript::Role;
 
-/// A longer sentence is cut here: nobody ends one later, and machines write such lines.
+/// A longer sentence is cut here: only machines write such lines.
 const SENTENCE_BYTES_MAX: usize = 1_000;
 
 /// A line this long that goes on in lower case was wrapped by an editor, not ended.
@@ -133,9 +133,9 @@ fn unmarked(text: &str) -> &str {
         .map_or(bare, str::trim_start)
 }
 
-/// What a sentence is worth as an excerpt, 0 to 1; 0 for one too short to tell anything.
+/// Worth of a sentence as an excerpt, 0 to 1; 0 for one that is too short.
 ///
-/// `narrates`: its item goes on to call tools, so that it tells what is about to be done rather than what was found.
+/// `narrates`: its item goes on to call tools, so it announces work rather than reports results.
 pub fn worth(sentence: &str, role: Role, narrates: bool) -> f32 {
     let weight: usize = sentence
         .chars()

@@ -1,4 +1,4 @@
-//! What a call of a tool does: which files it touches, which command it runs, which todos it writes.
+//! Effects of a tool's call: the files it touches, the command it runs, the todos it writes.
 //!
 //! Owns: reading the calls of common agents and of generic tools by their names and arguments. Never: whether the call
 //! succeeded; `outcome` reads that.
@@ -8,7 +8,7 @@ use transcript::Call;
 
 use super::{patch, shell};
 
-/// What is done to a file.
+/// Change of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
     Read,
@@ -30,7 +30,7 @@ pub(crate) struct Effect {
 
 /// One entry of a list of todos.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct TodoEntry {
     pub(crate) text: String,
     pub(crate) done: bool,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Deed {
     pub(crate) effects: Vec<Effect>,
     pub(crate) command: Option<String>,
     /// A whole list that replaces the one before it.
-    pub(crate) todos: Option<Vec<Entry>>,
+    pub(crate) todos: Option<Vec<TodoEntry>>,
 }
 
 pub(crate) const ARGUMENTS_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -84,7 +84,7 @@ const SHELLS: [&str; 20] = [
     "zsh",
 ];
 
-/// What a call does.
+/// Effects of a call.
 pub(crate) fn deed(call: &Call) -> Deed {
     let name = call.name.rsplit(['.', '/', ':']).next().unwrap_or(&call.name);
     let name = name.rsplit("__").next().unwrap_or(name);
@@ -186,9 +186,9 @@ fn paths(fields: &serde_json::Map<String, Value>) -> Vec<String> {
         .collect()
 }
 
-/// What a tool of that name does to the paths it is given; nothing where the name does not tell.
+/// Effect of a tool with that name on the paths among its arguments; none if the name is unknown.
 fn by_name(name: &str, sub: &str, fields: &serde_json::Map<String, Value>, paths: &[String]) -> Vec<Effect> {
-    // A tool of many commands is told by the command.
+    // For a tool with many commands, the command decides.
     let words: Vec<&str> = if sub.is_empty() { name } else { sub }.split('_').collect();
     let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
     let text = |keys: &[&str]| {
@@ -260,7 +260,7 @@ fn act(words: &[&str], searches: bool) -> Option<Act> {
 }
 
 /// The entries of a list of todos: objects with a text and a status.
-fn todos(fields: &serde_json::Map<String, Value>) -> Option<Vec<Entry>> {
+fn todos(fields: &serde_json::Map<String, Value>) -> Option<Vec<TodoEntry>> {
     let lists = [
         "todos",
         "plan",
@@ -289,12 +289,12 @@ fn todos(fields: &serde_json::Map<String, Value>) -> Option<Vec<Entry>> {
                 "completed" | "done" | "complete" | "finished" | "cancelled" | "canceled"
             )
         });
-        Some(Entry {
+        Some(TodoEntry {
             text: text.to_owned(),
             done: ended.or(flag)?,
         })
     };
-    let entries: Vec<Entry> = list.iter().filter_map(entry).collect();
+    let entries: Vec<TodoEntry> = list.iter().filter_map(entry).collect();
     (!entries.is_empty()).then_some(entries)
 }
 

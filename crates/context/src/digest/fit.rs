@@ -1,6 +1,6 @@
 //! Which lines stay where room is short.
 //!
-//! Owns: the greedy choice by worth for size, less for what is told already and for a kind that has much. Never: finding
+//! Owns: the greedy choice by worth per size, with less worth for repeated names and frequent kinds. Never: finding
 //! lines.
 
 use std::cmp::Reverse;
@@ -10,15 +10,15 @@ use crate::tokens::Meter;
 
 use super::line::shortened;
 use super::names::{self, Strength};
-use super::{Digest, Kind, Line, bullet};
+use super::{Digest, DigestLine, LineKind, bullet};
 
-/// A shorter remainder of an objective says nothing.
+/// A shorter remainder of an objective is useless.
 const OBJECTIVE_BYTES_MIN: usize = 48;
-/// What every line costs beyond its tokens; else the shortest would always win.
+/// Cost of every line beyond its tokens; without it the shortest would always win.
 const OVERHEAD: f32 = 10.0;
 
 /// The lines that fit, in their order.
-pub(crate) fn fitting(lines: Vec<Line>, tokens_max: usize, meter: &Meter) -> Vec<Line> {
+pub(crate) fn fitting(lines: Vec<DigestLine>, tokens_max: usize, meter: &Meter) -> Vec<DigestLine> {
     let mut choice = Choice::new(lines, tokens_max, meter);
     if choice.all_fit() {
         return choice.lines;
@@ -30,10 +30,10 @@ pub(crate) fn fitting(lines: Vec<Line>, tokens_max: usize, meter: &Meter) -> Vec
 }
 
 struct Choice<'a> {
-    lines: Vec<Line>,
+    lines: Vec<DigestLine>,
     /// The tokens of each line with its bullet.
     costs: Vec<usize>,
-    /// What each line names, of the kinds that may say again what others said.
+    /// Names in each line, of the kinds that can repeat others.
     names: Vec<Vec<u64>>,
     chosen: Vec<bool>,
     /// The order in which lines were chosen; the last is worth the least.
@@ -47,7 +47,7 @@ struct Choice<'a> {
 }
 
 impl<'a> Choice<'a> {
-    fn new(lines: Vec<Line>, tokens_max: usize, meter: &'a Meter) -> Self {
+    fn new(lines: Vec<DigestLine>, tokens_max: usize, meter: &'a Meter) -> Self {
         let costs = lines.iter().map(|line| meter.text(&bullet(line))).collect();
         let names = lines
             .iter()
@@ -113,7 +113,7 @@ impl<'a> Choice<'a> {
 
     /// All rules, or as many of them as three fifths of the room hold: the shortest first.
     fn take_constraints(&mut self) {
-        let is_rule = |at: &usize| self.lines[*at].kind == Kind::Constraint;
+        let is_rule = |at: &usize| self.lines[*at].kind == LineKind::Constraint;
         let mut rules: Vec<usize> = (0..self.lines.len()).filter(is_rule).collect();
         rules.sort_by_key(|&at| self.costs[at]);
         for at in rules {
@@ -126,7 +126,11 @@ impl<'a> Choice<'a> {
 
     /// The first objective, shortened if it must be to half of what is left.
     fn take_objective(&mut self) {
-        if self.lines.first().is_none_or(|line| line.kind != Kind::Objective) {
+        if self
+            .lines
+            .first()
+            .is_none_or(|line| line.kind != LineKind::Objective)
+        {
             return;
         }
         let room = self.tokens_max.saturating_sub(self.used) / 2;
@@ -173,8 +177,8 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Where counts of lines do not add up, what was taken last goes until the whole fits.
-    fn trimmed(mut self) -> Vec<Line> {
+    /// If the counts of lines are too low, drops the last lines until the whole fits.
+    fn trimmed(mut self) -> Vec<DigestLine> {
         if self.meter.lines_add_up() {
             let mut chosen = self.chosen.into_iter();
             self.lines.retain(|_| chosen.next() == Some(true));
@@ -205,9 +209,9 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// Lines of these kinds are worth little once all that they name is told.
-fn repeats(kind: Kind) -> bool {
-    matches!(kind, Kind::Identifier | Kind::Excerpt)
+/// Lines of these kinds have little worth once all their names occur in other lines.
+fn repeats(kind: LineKind) -> bool {
+    matches!(kind, LineKind::Identifier | LineKind::Excerpt)
 }
 
 fn known(text: &str) -> Vec<u64> {

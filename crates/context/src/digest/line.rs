@@ -1,7 +1,7 @@
-//! Text made fit to stand on one line of a digest.
+//! Text as one line of a digest.
 //!
-//! Owns: removing what breaks a line, shortening without breaking a character, and the one escape that keeps a line
-//! from closing a wrapper or opening a role. Never: judging what is said.
+//! Owns: removing characters that break a line, shortening without breaking a character, and the one escape that keeps
+//! a line from closing a wrapper or opening a role. Never: judging the content.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -120,8 +120,8 @@ pub(crate) fn around(text: &str, focus: &Range<usize>, bytes_max: usize) -> Stri
     format!("{lead}{}", shortened(&text[start..], room))
 }
 
-/// A line as a digest shows it. A backslash goes after the `<` of `</name`, `<|`, and of an opening tag that stands by
-/// itself and names a role or has `_` or `-` in its name, and before a leading `#`; everything else is byte for byte.
+/// A line as a digest shows it. A backslash is added after the `<` of `</name`, `<|`, and of an opening tag alone on a
+/// line that names a role or has `_` or `-` in its name, and before a leading `#`; all other bytes stay.
 pub(crate) fn escaped(line: &str) -> Cow<'_, str> {
     if !line.contains('<') && !line.starts_with('#') {
         return Cow::Borrowed(line);
@@ -158,7 +158,7 @@ fn opens(line: &str, at: usize) -> bool {
     alone && name.starts_with(|c: char| c.is_ascii_alphabetic()) && (role || name.contains(['_', '-']))
 }
 
-/// The letters and digits of a text, lower case: two lines with the same tell the same.
+/// The letters and digits of a text, lower case: two lines with the same key mean the same.
 pub(crate) fn key(text: &str) -> String {
     if text.is_ascii() {
         let mut key = text.to_ascii_lowercase();

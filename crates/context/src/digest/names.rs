@@ -19,7 +19,7 @@ pub(crate) enum Strength {
 
 /// One identifier in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Name {
+pub(crate) struct NameSpan {
     pub(crate) range: Range<usize>,
     pub(crate) strength: Strength,
 }
@@ -50,7 +50,7 @@ fn listed(list: &str, word: &str) -> bool {
 }
 
 /// The identifiers of a text, in order, not overlapping.
-pub(crate) fn names(text: &str) -> Vec<Name> {
+pub(crate) fn names(text: &str) -> Vec<NameSpan> {
     let mut found = Vec::new();
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -91,7 +91,7 @@ pub(crate) fn names(text: &str) -> Vec<Name> {
     found
 }
 
-/// What ends a word of small letters, which names nothing: no part of a longer token, no parameters behind it.
+/// Ends of a word of small letters that is not a name: no part of a longer token, no parameters after it.
 fn is_plain_end(byte: u8) -> bool {
     matches!(
         byte,
@@ -126,7 +126,7 @@ fn trimmed(text: &str, token: &Range<usize>) -> Range<usize> {
 }
 
 /// A URL or an e-mail address.
-fn address(text: &str, token: &Range<usize>) -> Option<Name> {
+fn address(text: &str, token: &Range<usize>) -> Option<NameSpan> {
     let word = &text[token.clone()];
     if let Some(scheme) = word.find("://").filter(|&at| at > 1) {
         let before = &word[..scheme];
@@ -142,7 +142,7 @@ fn address(text: &str, token: &Range<usize>) -> Option<Name> {
         let rest = &text[start..text.floor_char_boundary(start + URL_BYTES_MAX)];
         let end = rest.find(stop).unwrap_or(rest.len());
         let url = rest[..end].trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '}', '*']);
-        return (url.len() > before.len() - bare.len() + 3).then(|| Name {
+        return (url.len() > before.len() - bare.len() + 3).then(|| NameSpan {
             range: start..start + url.len(),
             strength: Strength::Strong,
         });
@@ -154,14 +154,14 @@ fn address(text: &str, token: &Range<usize>) -> Option<Name> {
         && !host.contains(['/', '@'])
         && host.len() > 3
         && range.len() <= NAME_BYTES_MAX;
-    mail.then_some(Name {
+    mail.then_some(NameSpan {
         range,
         strength: Strength::Strong,
     })
 }
 
 /// A name with its parameters directly behind it, and what it returns.
-fn signature(text: &str, token: &Range<usize>) -> Option<Name> {
+fn signature(text: &str, token: &Range<usize>) -> Option<NameSpan> {
     if text.as_bytes().get(token.end) != Some(&b'(') {
         return None;
     }
@@ -208,14 +208,14 @@ fn signature(text: &str, token: &Range<usize>) -> Option<Name> {
         (false, true) => Strength::Fair,
         (false, false) => Strength::Weak,
     };
-    (named && (inside.len() > 1 || coded)).then_some(Name {
+    (named && (inside.len() > 1 || coded)).then_some(NameSpan {
         range: token.start..end,
         strength,
     })
 }
 
-/// A number that says something: with a unit, a sign, or many digits.
-fn number(text: &str, token: &Range<usize>) -> Option<Name> {
+/// A significant number: with a unit, a sign, or many digits.
+fn number(text: &str, token: &Range<usize>) -> Option<NameSpan> {
     let range = trimmed(text, token);
     let word = &text[range.clone()];
     let bare = word.trim_start_matches(['$', '€', '£', '~']);
@@ -234,7 +234,7 @@ fn number(text: &str, token: &Range<usize>) -> Option<Name> {
     }
     let priced = bare.len() < word.len();
     let fair = |end: usize| {
-        Some(Name {
+        Some(NameSpan {
             range: range.start..end,
             strength: Strength::Fair,
         })
@@ -265,14 +265,14 @@ fn number(text: &str, token: &Range<usize>) -> Option<Name> {
 }
 
 /// A path, id, hash, version, constant or word of code.
-fn word(text: &str, token: &Range<usize>) -> Option<Name> {
+fn word(text: &str, token: &Range<usize>) -> Option<NameSpan> {
     let range = trimmed(text, token);
     let word = &text[range.clone()];
     if word.len() < 3 || word.len() > NAME_BYTES_MAX {
         return None;
     }
     let strength = strength(word)?;
-    Some(Name { range, strength })
+    Some(NameSpan { range, strength })
 }
 
 fn strength(word: &str) -> Option<Strength> {
@@ -352,7 +352,7 @@ fn place(word: &str, digits: usize) -> Option<Strength> {
     (is_path && tail.is_empty()).then_some(Strength::Fair)
 }
 
-/// A UUID, a hash, or another string that nobody made up by hand.
+/// A UUID, a hash, or another generated string.
 fn is_id(word: &str, digits: usize, letters: usize) -> bool {
     let bare = word.rsplit([':', '@']).next().unwrap_or(word);
     let bare = bare.strip_prefix("0x").unwrap_or(bare);

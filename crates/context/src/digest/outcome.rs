@@ -1,6 +1,6 @@
 //! How a call ended, and why it failed.
 //!
-//! Owns: the exit status in a result's text, the lines that tell the cause, and which parts of a large result are read at
+//! Owns: the exit status in a result's text, the lines with the cause, and the parts of a large result that are read at
 //! all. Never: reading rules or wishes from it.
 
 use std::ops::Range;
@@ -37,14 +37,14 @@ static STATUS: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A line that tells why something failed.
+/// A line with the cause of a failure.
 static CAUSE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?-u:\b)(?:[A-Za-z.]*(?:Error|Exception|Panic)\b|error(?:\[|:)|ERROR\b|fatal:|FATAL\b|panic(?:ked|:)|FAIL(?:ED|URE)?\b|Traceback|(?i:permission denied|no such file|not found|timed? ?out|connection refused|segmentation fault|out of memory|undefined reference|assertion|cannot |can't |could not|unable to|unexpected|denied|refused|invalid|missing|killed|abort(?:ed|ing)|failed\b))",
     )
 });
 
-/// The strong ones, which count also where nobody says that the call failed.
+/// The strong ones, which also count if the call is not marked as failed.
 static LOUD: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?m)^[ \t>|E]*(?:error(?:\[E[0-9]+\])?:|Error: |ERROR[: ]|fatal: |FATAL[: ]|panic: |thread '[^'\n]*' (?:\([0-9]+\) )?panicked|[A-Za-z_.]*(?:Error|Exception): |FAILED |npm ERR!|Caused by: |Segmentation fault)",
@@ -83,7 +83,7 @@ pub(crate) fn ending(outcome: &Outcome, command: bool) -> Ending {
     }
 }
 
-/// The line with the cause of a failure, and the one that tells where, if they are there; the last line else.
+/// The line with the cause of a failure, and the one with its place, if they exist; else the last line.
 pub(crate) fn causes(text: &str) -> Vec<Range<usize>> {
     let ranges = lines(text);
     let rank = |range: &Range<usize>| {
@@ -105,7 +105,7 @@ pub(crate) fn causes(text: &str) -> Vec<Range<usize>> {
         let telling = |range: &&Range<usize>| text[(*range).clone()].chars().any(char::is_alphabetic);
         return ranges.iter().rfind(telling).cloned().into_iter().collect();
     }
-    // A traceback tells its cause last, a compiler first.
+    // A traceback names its cause last, a compiler first.
     let traced = text.contains("Traceback (most recent");
     let mut at: Vec<usize> = (0..ranges.len()).filter(|&index| ranked[index] == best).collect();
     if traced {
@@ -123,12 +123,12 @@ pub(crate) fn cause_in(line: &str) -> Option<Range<usize>> {
         .map(|found| found.range())
 }
 
-/// It says that there is no error.
+/// It reports zero errors.
 pub(crate) fn tells_none(text: &str) -> bool {
     NONE.is_match(text)
 }
 
-/// The loud lines of a result that nobody called failed.
+/// The loud lines of a result that is not marked as failed.
 pub(crate) fn loud(text: &str) -> Vec<Range<usize>> {
     let found = LOUD
         .find_iter(text)

@@ -1,7 +1,7 @@
 //! Goes through a stretch and writes down its facts in the order of the talk.
 //!
-//! Owns: which lines a call and its result become and what they are worth; who refers to what. Never: reading talk (`talk`),
-//! merging (`settle`), choosing (`fit`).
+//! Owns: the lines of a call and its result with their worth; references between items. Never: reading messages
+//! (`talk`), merging (`settle`), choosing (`fit`).
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,34 +10,34 @@ use transcript::{Block, Call, Item, ItemId, Outcome, Role};
 
 use super::files::{self, Act, Deed, Effect};
 use super::line::{around, shortened, single};
-use super::names::{self, Name, Strength};
+use super::names::{self, NameSpan, Strength};
 use super::outcome::{self, Ending};
-use super::{Kind, Line};
+use super::{DigestLine, LineKind};
 
 pub(crate) const LINE_BYTES_MAX: usize = 280;
 /// Of a line that a tool printed.
 const DETAIL_BYTES_MAX: usize = 160;
 /// Of one result or pasted part.
 const DETAILS_MAX: usize = 40;
-/// Of one stretch, before those that tell the same become one.
+/// Of one stretch, before equal ones are merged.
 const IDENTIFIERS_MAX: usize = 1_200;
-/// In a shorter text no line can be told to be unlike the others.
+/// In a shorter text no line can count as unusual.
 const SHAPED_LINES_MIN: usize = 8;
 /// References are looked for in so much of a call's arguments.
 const ARGUMENTS_BYTES_MAX: usize = 8 * 1024;
 
 /// The lines of a stretch in the order of the talk, not yet settled.
-pub(crate) fn found(items: &[(ItemId, &Item)]) -> Vec<Line> {
-    let mut reader = Reader::default();
+pub(crate) fn found(items: &[(ItemId, &Item)]) -> Vec<DigestLine> {
+    let mut reader = DigestReader::default();
     for (at, &(id, item)) in items.iter().enumerate() {
-        reader.item(Place { at, id }, item);
+        reader.item(ItemPlace { at, id }, item);
     }
     reader.finished(items.len())
 }
 
-/// Where something stands: the index in the stretch, and the item.
+/// A place: the index in the stretch, and the item.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct ItemPlace {
     pub(crate) at: usize,
     pub(crate) id: ItemId,
 }
@@ -48,31 +48,31 @@ pub(crate) enum Text<'a> {
     Around(&'a str, Range<usize>),
 }
 
-struct Found<'a> {
-    kind: Kind,
+struct FoundLine<'a> {
+    kind: LineKind,
     text: Text<'a>,
     worth: f32,
-    place: Place,
-    /// What it names, for references by later items.
+    place: ItemPlace,
+    /// Its names, for references by later items.
     names: Vec<u64>,
 }
 
 /// A call whose result is not there yet.
 struct Pending {
-    place: Place,
+    place: ItemPlace,
     deed: Deed,
     answered: bool,
 }
 
-/// Something somebody asked: an ask of the user's, or the assistant's question.
+/// A question: a request of the user, or the assistant's question.
 pub(crate) struct Ask {
-    pub(crate) place: Place,
+    pub(crate) place: ItemPlace,
     pub(crate) text: String,
 }
 
 #[derive(Default)]
-pub(crate) struct Reader<'a> {
-    found: Vec<Found<'a>>,
+pub(crate) struct DigestReader<'a> {
+    found: Vec<FoundLine<'a>>,
     /// Where a name was last used in talk or in a call.
     used: HashMap<u64, usize>,
     pending: Vec<Pending>,
@@ -86,8 +86,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) question: Option<Ask>,
 }
 
-impl<'a> Reader<'a> {
-    fn item(&mut self, place: Place, item: &'a Item) {
+impl<'a> DigestReader<'a> {
+    fn item(&mut self, place: ItemPlace, item: &'a Item) {
         if item.blocks.iter().any(|block| matches!(block, Block::Text(_))) && item.role != Role::Tool {
             let narrates = item.calls().next().is_some();
             self.talk(place, item.role, &item.prose(), narrates);
@@ -102,9 +102,16 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(crate) fn push(&mut self, kind: Kind, place: Place, text: String, worth: f32, names: Vec<u64>) {
+    pub(crate) fn push(
+        &mut self,
+        kind: LineKind,
+        place: ItemPlace,
+        text: String,
+        worth: f32,
+        names: Vec<u64>,
+    ) {
         if !text.is_empty() {
-            self.found.push(Found {
+            self.found.push(FoundLine {
                 kind,
                 text: Text::Made(text),
                 worth,
@@ -114,7 +121,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(crate) fn names_used(&mut self, place: Place, text: &str) -> Vec<Name> {
+    pub(crate) fn names_used(&mut self, place: ItemPlace, text: &str) -> Vec<NameSpan> {
         let names = names::names(text);
         for name in &names {
             self.used.insert(names::hash(&text[name.range.clone()]), place.at);
@@ -123,12 +130,12 @@ impl<'a> Reader<'a> {
     }
 
     /// The lines with identifiers of a result.
-    fn details(&mut self, place: Place, text: &'a str) {
+    fn details(&mut self, place: ItemPlace, text: &'a str) {
         for detail in details(text) {
             let text = Text::Around(&text[detail.range], detail.focus);
-            let Detail { worth, names, .. } = detail;
-            self.found.push(Found {
-                kind: Kind::Identifier,
+            let DetailLine { worth, names, .. } = detail;
+            self.found.push(FoundLine {
+                kind: LineKind::Identifier,
                 text,
                 worth,
                 place,
@@ -137,7 +144,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn call(&mut self, place: Place, call: &Call) {
+    fn call(&mut self, place: ItemPlace, call: &Call) {
         let arguments = &call.arguments[..call.arguments.floor_char_boundary(ARGUMENTS_BYTES_MAX)];
         self.names_used(place, arguments);
         let mut deed = files::deed(call);
@@ -159,23 +166,23 @@ impl<'a> Reader<'a> {
     }
 
     /// A list of todos takes the place of the one before it.
-    fn list(&mut self, place: Place, entries: &[files::Entry]) {
+    fn list(&mut self, place: ItemPlace, entries: &[files::TodoEntry]) {
         let dropped = std::mem::take(&mut self.listed);
         self.found.retain(|found| {
-            found.kind != Kind::Todo || !matches!(&found.text, Text::Made(text) if dropped.contains(text))
+            found.kind != LineKind::Todo || !matches!(&found.text, Text::Made(text) if dropped.contains(text))
         });
         for entry in entries {
             let text = shortened(&entry.text, LINE_BYTES_MAX);
             if entry.done {
-                self.push(Kind::Done, place, text, 0.25, Vec::new());
+                self.push(LineKind::Done, place, text, 0.25, Vec::new());
             } else {
                 self.listed.push(text.clone());
-                self.push(Kind::Todo, place, text, 0.75, Vec::new());
+                self.push(LineKind::Todo, place, text, 0.75, Vec::new());
             }
         }
     }
 
-    fn outcome(&mut self, place: Place, outcome: &'a Outcome) {
+    fn outcome(&mut self, place: ItemPlace, outcome: &'a Outcome) {
         let waiting = self.by_call.get_mut(&outcome.call_id).and_then(Vec::pop);
         let command = waiting.is_some_and(|at| self.pending[at].deed.command.is_some());
         let ending = outcome::ending(outcome, command);
@@ -205,7 +212,7 @@ impl<'a> Reader<'a> {
             let names = names::names(line);
             let focus = outcome::cause_in(line).unwrap_or(0..0);
             self.push(
-                Kind::Error,
+                LineKind::Error,
                 place,
                 around(line, &focus, LINE_BYTES_MAX),
                 worth,
@@ -215,7 +222,7 @@ impl<'a> Reader<'a> {
         self.details(place, &outcome.text);
     }
 
-    pub(crate) fn effect(&mut self, place: Place, effect: &Effect) {
+    pub(crate) fn effect(&mut self, place: ItemPlace, effect: &Effect) {
         let path = single(&effect.path);
         if path.is_empty()
             || path.len().max(effect.from.as_ref().map_or(0, String::len)) > files::PATH_BYTES_MAX
@@ -229,10 +236,10 @@ impl<'a> Reader<'a> {
             (Act::Renamed, Some(from)) => (format!("renamed {path} (was {})", single(from)), 0.65),
             (Act::Modified | Act::Renamed, _) => (format!("modified {path}"), 0.65),
         };
-        self.push(Kind::File, place, text, worth, Vec::new());
+        self.push(LineKind::File, place, text, worth, Vec::new());
     }
 
-    fn command(&mut self, place: Place, command: &str, ending: Option<Ending>) {
+    fn command(&mut self, place: ItemPlace, command: &str, ending: Option<Ending>) {
         let shown = shortened(command, LINE_BYTES_MAX - 16);
         let (state, base) = match ending {
             None => ("no result".to_owned(), 0.35),
@@ -242,7 +249,7 @@ impl<'a> Reader<'a> {
         };
         let worth = if only_looks(command) { base * 0.4 } else { base };
         self.push(
-            Kind::Command,
+            LineKind::Command,
             place,
             format!("{state}: {shown}"),
             worth,
@@ -250,8 +257,8 @@ impl<'a> Reader<'a> {
         );
     }
 
-    /// The lines with what is known only at the end: calls without a result, the last ask, who referred to what.
-    fn finished(mut self, items: usize) -> Vec<Line> {
+    /// The lines, with facts known only at the end: calls without a result, the last question, references.
+    fn finished(mut self, items: usize) -> Vec<DigestLine> {
         let open: Vec<Pending> = std::mem::take(&mut self.pending)
             .into_iter()
             .filter(|call| !call.answered)
@@ -265,7 +272,7 @@ impl<'a> Reader<'a> {
             }
         }
         if let Some(ask) = self.latest.take() {
-            self.push(Kind::Objective, ask.place, ask.text, 0.8, Vec::new());
+            self.push(LineKind::Objective, ask.place, ask.text, 0.8, Vec::new());
         }
         let used = self.used;
         let mut found = self.found;
@@ -276,37 +283,37 @@ impl<'a> Reader<'a> {
                 .iter()
                 .any(|name| used.get(name).is_some_and(|&at| at > found.place.at));
             let age = found.place.at as f32 / items.max(1) as f32;
-            if !matches!(found.kind, Kind::Objective | Kind::Constraint) {
+            if !matches!(found.kind, LineKind::Objective | LineKind::Constraint) {
                 found.worth = (found.worth + if referred { 0.2 } else { 0.0 } + 0.05 * age).min(0.95);
             }
         }
         let mut worths: Vec<f32> = found
             .iter()
-            .filter(|found| found.kind == Kind::Identifier)
+            .filter(|found| found.kind == LineKind::Identifier)
             .map(|found| found.worth)
             .collect();
         worths.sort_unstable_by(|a, b| b.total_cmp(a));
         let least = worths.get(IDENTIFIERS_MAX).copied().unwrap_or(0.0);
-        found.retain(|found| found.kind != Kind::Identifier || found.worth >= least);
-        let mut lines: Vec<Line> = found.into_iter().map(Found::line).collect();
+        found.retain(|found| found.kind != LineKind::Identifier || found.worth >= least);
+        let mut lines: Vec<DigestLine> = found.into_iter().map(FoundLine::line).collect();
         if let Some(objective) = lines
             .iter()
-            .find(|line| line.kind == Kind::Objective)
+            .find(|line| line.kind == LineKind::Objective)
             .map(|line| line.text.clone())
         {
-            lines.retain(|line| line.kind != Kind::Excerpt || !objective.contains(&line.text));
+            lines.retain(|line| line.kind != LineKind::Excerpt || !objective.contains(&line.text));
         }
         lines
     }
 }
 
-impl Found<'_> {
-    fn line(self) -> Line {
+impl FoundLine<'_> {
+    fn line(self) -> DigestLine {
         let text = match self.text {
             Text::Made(text) => text,
             Text::Around(text, focus) => around(text, &focus, DETAIL_BYTES_MAX),
         };
-        Line {
+        DigestLine {
             kind: self.kind,
             text,
             sources: vec![self.place.id],
@@ -315,8 +322,8 @@ impl Found<'_> {
     }
 }
 
-/// A line with identifiers in a text that nobody wrote as talk.
-pub(crate) struct Detail {
+/// A line with identifiers in generated text.
+pub(crate) struct DetailLine {
     pub(crate) range: Range<usize>,
     /// In the line.
     pub(crate) focus: Range<usize>,
@@ -324,9 +331,8 @@ pub(crate) struct Detail {
     pub(crate) names: Vec<u64>,
 }
 
-/// The lines with identifiers, in order, the best of many: a line unlike all others of its text tells more than one of
-/// a list.
-pub(crate) fn details(text: &str) -> Vec<Detail> {
+/// The lines with identifiers, in order, the best of many: an unusual line is worth more than one of a list.
+pub(crate) fn details(text: &str) -> Vec<DetailLine> {
     let lines = outcome::lines(text);
     let mut shapes: HashMap<u64, usize> = HashMap::new();
     if lines.len() >= SHAPED_LINES_MIN {
@@ -334,7 +340,7 @@ pub(crate) fn details(text: &str) -> Vec<Detail> {
             *shapes.entry(shape(&text[range.clone()])).or_default() += 1;
         }
     }
-    let mut found: Vec<Detail> = Vec::new();
+    let mut found: Vec<DetailLine> = Vec::new();
     for range in lines {
         let line = &text[range.clone()];
         let mut names = names::names(line);
@@ -345,7 +351,7 @@ pub(crate) fn details(text: &str) -> Vec<Detail> {
         let odd = shapes.get(&shape(line)) == Some(&1);
         let worth = if strongest == Strength::Strong { 0.22 } else { 0.1 } + if odd { 0.12 } else { 0.0 };
         let focus = focus(&names, strongest).unwrap_or(0..0);
-        found.push(Detail {
+        found.push(DetailLine {
             range,
             focus,
             worth,
@@ -388,7 +394,7 @@ fn shape(line: &str) -> u64 {
     shape
 }
 
-pub(crate) fn hashes(text: &str, names: &[Name]) -> Vec<u64> {
+pub(crate) fn hashes(text: &str, names: &[NameSpan]) -> Vec<u64> {
     names
         .iter()
         .take(8)
@@ -397,14 +403,14 @@ pub(crate) fn hashes(text: &str, names: &[Name]) -> Vec<u64> {
 }
 
 /// From the first to the last name of at least that strength.
-pub(crate) fn focus(names: &[Name], least: Strength) -> Option<Range<usize>> {
+pub(crate) fn focus(names: &[NameSpan], least: Strength) -> Option<Range<usize>> {
     let mut strong = names.iter().filter(|name| name.strength >= least);
     let first = strong.next()?;
     let last = strong.next_back().unwrap_or(first);
     Some(first.range.start..last.range.end)
 }
 
-/// A file that was written: the result may tell that it was there before.
+/// A written file: the result can show that it existed before.
 fn updated(effect: &Effect, result: &str) -> Effect {
     let head = &result[..result.floor_char_boundary(200)];
     let was_there = effect.act == Act::Written && (head.contains("updated") || head.contains("overw"));
@@ -414,7 +420,7 @@ fn updated(effect: &Effect, result: &str) -> Effect {
     }
 }
 
-/// A command that only looks; what it found is in its result.
+/// A command that only reads; its findings are in its result.
 fn only_looks(command: &str) -> bool {
     let looks = [
         "ls",

@@ -1,34 +1,34 @@
-//! Many lines become few: what is told twice is told once, what is overtaken stands in its later state.
+//! Merges lines: repeated lines become one, outdated ones get their later state.
 //!
-//! Owns: which lines tell the same, how states follow each other, how many lines of a kind there may be. Never: the budget.
+//! Owns: which lines are equal, the order of states, the maximum lines of a kind. Never: the budget.
 
 use std::collections::HashMap;
 
 use transcript::ItemId;
 
-use super::{Kind, Line, line};
+use super::{DigestLine, LineKind, line};
 
 const SOURCES_MAX: usize = 8;
 /// The first objective and the latest.
 const OBJECTIVES_MAX: usize = 4;
 
 /// How many lines of a kind a digest holds, whatever the length of the talk.
-fn lines_max(kind: Kind) -> usize {
+fn lines_max(kind: LineKind) -> usize {
     match kind {
-        Kind::Constraint => usize::MAX,
-        Kind::Objective => OBJECTIVES_MAX,
-        Kind::Done => 60,
-        Kind::Todo | Kind::Error => 120,
-        Kind::Decision | Kind::Command => 240,
-        Kind::File | Kind::Excerpt => 400,
-        Kind::Identifier => 600,
+        LineKind::Constraint => usize::MAX,
+        LineKind::Objective => OBJECTIVES_MAX,
+        LineKind::Done => 60,
+        LineKind::Todo | LineKind::Error => 120,
+        LineKind::Decision | LineKind::Command => 240,
+        LineKind::File | LineKind::Excerpt => 400,
+        LineKind::Identifier => 600,
     }
 }
 
 /// Settles lines that come in the order of the talk; the result is by kind, then in that order. Settling twice changes
 /// nothing.
-pub(crate) fn settled(lines: Vec<Line>) -> Vec<Line> {
-    let mut kept: Vec<Option<Line>> = Vec::with_capacity(lines.len());
+pub(crate) fn settled(lines: Vec<DigestLine>) -> Vec<DigestLine> {
+    let mut kept: Vec<Option<DigestLine>> = Vec::with_capacity(lines.len());
     let mut known: HashMap<(u8, String), usize> = HashMap::with_capacity(lines.len());
     for line in lines {
         let key = subject(&line);
@@ -43,7 +43,7 @@ pub(crate) fn settled(lines: Vec<Line>) -> Vec<Line> {
             None => line,
         }));
     }
-    let mut lines: Vec<Line> = kept.into_iter().flatten().collect();
+    let mut lines: Vec<DigestLine> = kept.into_iter().flatten().collect();
     lines.sort_by_key(|line| (line.kind, line.sources.first().copied()));
     lines = bound(lines);
     tick(&mut lines);
@@ -52,19 +52,19 @@ pub(crate) fn settled(lines: Vec<Line>) -> Vec<Line> {
 
 const GROUP_FILE: u8 = 1;
 
-/// What a line is about: two lines with the same subject are one.
-fn subject(line: &Line) -> (u8, String) {
+/// Subject of a line: two lines with the same subject are merged.
+fn subject(line: &DigestLine) -> (u8, String) {
     match line.kind {
-        Kind::Objective => (0, line::key(&line.text)),
-        Kind::File => (GROUP_FILE, path(&line.text).to_owned()),
-        Kind::Command => (
+        LineKind::Objective => (0, line::key(&line.text)),
+        LineKind::File => (GROUP_FILE, path(&line.text).to_owned()),
+        LineKind::Command => (
             2,
             line.text
                 .split_once(": ")
                 .map_or("", |(_, command)| command)
                 .to_owned(),
         ),
-        Kind::Todo | Kind::Done => (3, line::key(&line.text)),
+        LineKind::Todo | LineKind::Done => (3, line::key(&line.text)),
         _ => (4, line::key(&line.text)),
     }
 }
@@ -78,44 +78,44 @@ fn path(text: &str) -> &str {
     }
 }
 
-fn renamed_from(line: &Line) -> Option<&str> {
-    let renamed = line.kind == Kind::File && line.text.starts_with("renamed ");
+fn renamed_from(line: &DigestLine) -> Option<&str> {
+    let renamed = line.kind == LineKind::File && line.text.starts_with("renamed ");
     renamed
         .then(|| line.text.split_once(" (was ")?.1.strip_suffix(')'))
         .flatten()
 }
 
-fn merged(earlier: Line, later: Line) -> Line {
+fn merged(earlier: DigestLine, later: DigestLine) -> DigestLine {
     let same = earlier.text == later.text && earlier.kind == later.kind;
     if same {
         let worth = earlier.worth.max(later.worth);
         let mut sources = earlier.sources;
         sources.extend(later.sources);
-        return Line {
+        return DigestLine {
             sources: bounded(sources),
             worth,
             ..later
         };
     }
     match later.kind {
-        Kind::File => touched(earlier, later),
-        Kind::Command | Kind::Todo | Kind::Done => later,
+        LineKind::File => touched(earlier, later),
+        LineKind::Command | LineKind::Todo | LineKind::Done => later,
         // The same sentence in two roles: the weightier stays, as it was written.
         _ if later.kind < earlier.kind => later,
         _ => earlier,
     }
 }
 
-/// What is known of a file after one more touch. The line stands on the item that told its state.
-fn touched(earlier: Line, later: Line) -> Line {
-    let state = |line: &Line| {
+/// State of a file after one more touch. The line belongs to the item with that state.
+fn touched(earlier: DigestLine, later: DigestLine) -> DigestLine {
+    let state = |line: &DigestLine| {
         line.text
             .split_once(' ')
             .map_or(String::new(), |(state, _)| state.to_owned())
     };
     match (state(&earlier).as_str(), state(&later).as_str()) {
         (_, "read") | ("created" | "renamed", "created" | "modified") => earlier,
-        ("read" | "modified", "created") => Line {
+        ("read" | "modified", "created") => DigestLine {
             text: format!("modified {}", path(&later.text)),
             ..later
         },
@@ -132,18 +132,18 @@ fn bounded(mut sources: Vec<ItemId>) -> Vec<ItemId> {
     sources
 }
 
-/// Takes out the open todos that a later line of the same words calls done.
-fn tick(lines: &mut Vec<Line>) {
-    let of = |kind: Kind| {
+/// Removes the open todos that a later line of the same words calls done.
+fn tick(lines: &mut Vec<DigestLine>) {
+    let of = |kind: LineKind| {
         lines
             .iter()
             .enumerate()
             .filter(move |(_, line)| line.kind == kind)
             .map(|(at, line)| (at, words(&line.text)))
     };
-    let done: Vec<(usize, Vec<String>)> = of(Kind::Done).collect();
+    let done: Vec<(usize, Vec<String>)> = of(LineKind::Done).collect();
     let mut ticked: Vec<usize> = Vec::new();
-    for (todo, wanted) in of(Kind::Todo) {
+    for (todo, wanted) in of(LineKind::Todo) {
         let matches = |(at, told): &(usize, Vec<String>)| {
             let later = lines[*at].sources.last() > lines[todo].sources.last();
             let common = wanted.iter().filter(|word| told.contains(word)).count();
@@ -178,8 +178,8 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// No more lines of a kind than a digest holds: the least worth goes, of equals the older.
-fn bound(lines: Vec<Line>) -> Vec<Line> {
-    let mut left: Vec<Line> = Vec::with_capacity(lines.len());
+fn bound(lines: Vec<DigestLine>) -> Vec<DigestLine> {
+    let mut left: Vec<DigestLine> = Vec::with_capacity(lines.len());
     let mut lines = lines.into_iter().peekable();
     while let Some(first) = lines.next() {
         let kind = first.kind;
@@ -187,7 +187,7 @@ fn bound(lines: Vec<Line>) -> Vec<Line> {
         while let Some(line) = lines.next_if(|line| line.kind == kind) {
             same.push(line);
         }
-        if kind == Kind::Objective {
+        if kind == LineKind::Objective {
             for later in &mut same[1..] {
                 later.worth = later.worth.min(0.9);
             }

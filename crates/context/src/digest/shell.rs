@@ -1,4 +1,4 @@
-//! What a shell command does to files, read from its text.
+//! Effects of a shell command on files, read from its text.
 //!
 //! Owns: words, quotes, here-documents, redirections and the common programs. Never: expanding a variable or a pattern; a
 //! path that needs it is left out.
@@ -159,7 +159,7 @@ fn simple(tokens: &[Token], folder: &mut String, found: &mut Vec<Effect>) {
     program_on(program, &words.collect::<Vec<_>>(), folder, found);
 }
 
-/// What a program does to the files among its arguments.
+/// Effects of a program on the files among its arguments.
 fn program_on(program: &str, rest: &[&str], folder: &mut String, found: &mut Vec<Effect>) {
     let flag = |short: char| {
         rest.iter()

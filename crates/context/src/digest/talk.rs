@@ -1,4 +1,4 @@
-//! What people say: rules, wishes, decisions, todos, and the sentences worth keeping.
+//! Messages of people: rules, wishes, decisions, todos, and the sentences worth keeping.
 //!
 //! Owns: which kind of line a sentence becomes and what it is worth. Never: a tool's text.
 
@@ -9,8 +9,8 @@ use transcript::Role;
 use super::cues::{self, Cue};
 use super::line::{around, shortened, verbatim};
 use super::names::Strength;
-use super::reader::{Ask, LINE_BYTES_MAX, Place, Reader, details, focus, hashes};
-use super::{Kind, outcome, patch, voice};
+use super::reader::{Ask, DigestReader, ItemPlace, LINE_BYTES_MAX, details, focus, hashes};
+use super::{LineKind, outcome, patch, voice};
 use crate::digest::excerpt;
 
 const SENTENCE_BYTES_MAX: usize = 400;
@@ -19,27 +19,6 @@ const RULES_MAX: usize = 64;
 const SENTENCES_HEAD: usize = 300;
 const SENTENCES_TAIL: usize = 100;
 const ANSWER_BYTES_MAX: usize = 240;
-
-/// The rules in a text of that role.
-pub(crate) fn constraints(role: Role, prose: &str) -> Vec<Range<usize>> {
-    if !matches!(role, Role::User | Role::System) {
-        return Vec::new();
-    }
-    let mut found = Vec::new();
-    for part in voice::parts(prose).into_iter().filter(|part| part.own) {
-        let text = &prose[part.range.clone()];
-        let quoted = voice::quotations(text);
-        for sentence in excerpt::sentences(text) {
-            if let Some(rule) = rule(text, &sentence, &quoted) {
-                found.push(part.range.start + rule.start..part.range.start + rule.end);
-            }
-            if found.len() == RULES_MAX {
-                return found;
-            }
-        }
-    }
-    found
-}
 
 /// The part of a sentence that is a rule: all of it, or the clause around the cue where it is too long to keep.
 fn rule(text: &str, sentence: &Range<usize>, quoted: &[Range<usize>]) -> Option<Range<usize>> {
@@ -77,18 +56,18 @@ fn check_box(sentence: &str) -> Option<(bool, &str)> {
     }
 }
 
-/// A stretch of somebody's own words.
+/// A stretch of own words.
 struct Talk<'a> {
     text: &'a str,
     role: Role,
     narrates: bool,
     /// It answers the assistant's question.
     answers: bool,
-    place: Place,
+    place: ItemPlace,
 }
 
-impl Reader<'_> {
-    pub(crate) fn talk(&mut self, place: Place, role: Role, prose: &str, narrates: bool) {
+impl DigestReader<'_> {
+    pub(crate) fn talk(&mut self, place: ItemPlace, role: Role, prose: &str, narrates: bool) {
         let question = self
             .question
             .take()
@@ -129,12 +108,12 @@ impl Reader<'_> {
             self.asked(place, &own);
         }
         if let Some(question) = question {
-            self.push(Kind::Decision, question.place, question.text, 0.6, Vec::new());
+            self.push(LineKind::Decision, question.place, question.text, 0.6, Vec::new());
         }
     }
 
-    /// What the user asks for: the first ask of substance is the objective, one that says so changes it.
-    fn asked(&mut self, place: Place, own: &str) {
+    /// The user's requests: the first real one is the objective, a later one that announces a change replaces it.
+    fn asked(&mut self, place: ItemPlace, own: &str) {
         let text = shortened(own, SENTENCE_BYTES_MAX);
         if excerpt::worth(&text, Role::User, false) <= 0.0 {
             return;
@@ -142,10 +121,10 @@ impl Reader<'_> {
         let opening = &own.trim_start()[..own.trim_start().floor_char_boundary(80)];
         if !self.objective {
             self.objective = true;
-            self.push(Kind::Objective, place, text, 1.0, Vec::new());
+            self.push(LineKind::Objective, place, text, 1.0, Vec::new());
         } else if cues::has(Cue::Change, opening) {
             self.push(
-                Kind::Objective,
+                LineKind::Objective,
                 place,
                 shortened(own, LINE_BYTES_MAX),
                 0.9,
@@ -160,7 +139,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The sentences of somebody's own words; gives the range of the last.
+    /// The sentences of own words; returns the range of the last.
     fn sentences(&mut self, talk: &Talk<'_>) -> Option<Range<usize>> {
         let ranges = excerpt::sentences(talk.text);
         let quoted = if matches!(talk.role, Role::User | Role::System) {
@@ -180,7 +159,7 @@ impl Reader<'_> {
                 rules += 1;
                 let names = self.names_used(talk.place, &talk.text[range.clone()]);
                 self.push(
-                    Kind::Constraint,
+                    LineKind::Constraint,
                     talk.place,
                     verbatim(&talk.text[bound]),
                     1.0,
@@ -206,18 +185,18 @@ impl Reader<'_> {
         let hashes = hashes(text, &names);
         if let Some((ticked, todo)) = check_box(text) {
             let (kind, worth) = if ticked {
-                (Kind::Done, 0.2)
+                (LineKind::Done, 0.2)
             } else {
-                (Kind::Todo, 0.7)
+                (LineKind::Todo, 0.7)
             };
             return self.push(kind, talk.place, shortened(todo, LINE_BYTES_MAX), worth, hashes);
         }
         let told = |cue: Cue| !asks && cues::has(cue, text);
         let (kind, worth) = if user && told(Cue::Trouble) && !outcome::tells_none(text) {
-            (Kind::Error, 0.6)
+            (LineKind::Error, 0.6)
         } else if told(Cue::Decision) && base > 0.0 {
             (
-                Kind::Decision,
+                LineKind::Decision,
                 if user {
                     0.8
                 } else if talk.narrates {
@@ -227,18 +206,18 @@ impl Reader<'_> {
                 },
             )
         } else if told(Cue::Open) && base > 0.0 {
-            (Kind::Todo, if talk.narrates { 0.5 } else { 0.7 })
+            (LineKind::Todo, if talk.narrates { 0.5 } else { 0.7 })
         } else if talk.answers && !asks {
-            (Kind::Decision, 0.7)
+            (LineKind::Decision, 0.7)
         } else if told(Cue::Done) && !user && base > 0.0 {
             (
-                Kind::Done,
+                LineKind::Done,
                 base.max(if strongest >= Strength::Fair { 0.4 } else { 0.0 }),
             )
         } else if strongest >= Strength::Fair {
             let strong = if strongest == Strength::Strong { 0.1 } else { 0.0 };
             (
-                Kind::Identifier,
+                LineKind::Identifier,
                 strong
                     + if user {
                         0.55
@@ -249,7 +228,7 @@ impl Reader<'_> {
                     },
             )
         } else {
-            (Kind::Excerpt, base)
+            (LineKind::Excerpt, base)
         };
         if worth > 0.0 {
             let focus = focus(&names, Strength::Fair).unwrap_or(0..0);
@@ -263,12 +242,12 @@ impl Reader<'_> {
         }
     }
 
-    /// What somebody pasted: its identifiers, and of a user's the errors in it.
-    fn pasted(&mut self, place: Place, text: &str, role: Role) {
+    /// Pasted text: its identifiers, and for a user's also its errors.
+    fn pasted(&mut self, place: ItemPlace, text: &str, role: Role) {
         if role == Role::User {
             for range in outcome::loud(text).into_iter().take(3) {
                 self.push(
-                    Kind::Error,
+                    LineKind::Error,
                     place,
                     around(&text[range.clone()], &(0..0), LINE_BYTES_MAX),
                     0.6,
@@ -279,7 +258,13 @@ impl Reader<'_> {
         let bonus = if role == Role::User { 0.2 } else { 0.15 };
         for detail in details(text) {
             let line = around(&text[detail.range], &detail.focus, LINE_BYTES_MAX);
-            self.push(Kind::Identifier, place, line, detail.worth + bonus, detail.names);
+            self.push(
+                LineKind::Identifier,
+                place,
+                line,
+                detail.worth + bonus,
+                detail.names,
+            );
         }
     }
 }

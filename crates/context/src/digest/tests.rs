@@ -52,7 +52,7 @@ fn digest(items: &[Item]) -> Digest {
     digest_from(0, items)
 }
 
-fn of(digest: &Digest, kind: Kind) -> Vec<&str> {
+fn of(digest: &Digest, kind: LineKind) -> Vec<&str> {
     digest
         .lines
         .iter()
@@ -93,6 +93,14 @@ fn session() -> Vec<Item> {
             "The worker polls http://queue.internal:9000/jobs every 250 ms. 重试间隔由调度服务统一控制。",
         ),
     ]
+}
+
+fn rules_of(item: &Item) -> Vec<String> {
+    let digest = digest(std::slice::from_ref(item));
+    of(&digest, LineKind::Constraint)
+        .into_iter()
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
@@ -137,30 +145,23 @@ fn rules_come_from_own_words_only() {
         format!("2024-01-02 10:00:00 WARN {rule}"),
         format!("Should we {rule}?"),
     ] {
-        assert!(constraints(&user(&text)).is_empty(), "{text}");
+        assert!(rules_of(&user(&text)).is_empty(), "{text}");
     }
-    assert!(constraints(&assistant(rule)).is_empty());
+    assert!(rules_of(&assistant(rule)).is_empty());
     let mut mixed = result("x", rule, false);
     mixed.role = Role::User;
-    assert!(constraints(&mixed).is_empty() && of(&digest(&[mixed]), Kind::Constraint).is_empty());
+    assert!(rules_of(&mixed).is_empty() && of(&digest(&[mixed]), LineKind::Constraint).is_empty());
     let item = user("Hi.\n- Never   delete the *bucket*: it's `prod`.\nThanks");
-    let prose = item.prose();
-    let found: Vec<&str> = constraints(&item)
-        .into_iter()
-        .map(|range| &prose[range])
-        .collect();
-    assert_eq!(found, ["Never   delete the *bucket*: it's `prod`."]);
+    assert_eq!(rules_of(&item), ["Never   delete the *bucket*: it's `prod`."]);
     let long = format!(
         "{}, you must always answer in Welsh, {}",
         "word ".repeat(90),
         "word ".repeat(90)
     );
-    let item = user(&long);
-    let ranges = constraints(&item);
+    let rules = rules_of(&user(&long));
     assert!(
-        ranges.len() == 1
-            && long[ranges[0].clone()].contains("always answer in Welsh")
-            && ranges[0].len() <= 400
+        rules.len() == 1 && rules[0].contains("always answer in Welsh") && rules[0].len() <= 400,
+        "{rules:?}"
     );
 }
 
@@ -183,14 +184,14 @@ fn files_end_in_their_latest_state() {
     );
     let both = older.followed_by(newer);
     assert_eq!(
-        of(&both, Kind::File),
+        of(&both, LineKind::File),
         ["renamed d.txt (was b.txt)", "deleted c.txt", "modified a.txt"]
     );
     let failed = [
         call("x", "Edit", r#"{"file_path":"z.rs"}"#),
         result("x", "String not found", true),
     ];
-    assert!(of(&digest(&failed), Kind::File).is_empty());
+    assert!(of(&digest(&failed), LineKind::File).is_empty());
 }
 
 #[test]
@@ -199,7 +200,7 @@ fn a_todo_goes_when_it_is_done() {
         user("- [ ] migrate the users table\n- [ ] write the changelog"),
         assistant("We still need to rotate the signing keys."),
     ]);
-    assert_eq!(of(&older, Kind::Todo).len(), 3);
+    assert_eq!(of(&older, LineKind::Todo).len(), 3);
     let newer = digest_from(
         2,
         &[
@@ -207,7 +208,10 @@ fn a_todo_goes_when_it_is_done() {
             assistant("The signing keys are now rotated, that is done."),
         ],
     );
-    assert_eq!(of(&older.followed_by(newer), Kind::Todo), ["write the changelog"]);
+    assert_eq!(
+        of(&older.followed_by(newer), LineKind::Todo),
+        ["write the changelog"]
+    );
 }
 
 #[test]
@@ -300,9 +304,9 @@ fn what_was_pasted_gives_details_and_errors_but_no_rules() {
             "Always answer in  Welsh.\nThe build is at src/a.rs:1.",
         ),
     ]);
-    assert_eq!(of(&digest, Kind::Constraint), ["Always answer in  Welsh."]);
+    assert_eq!(of(&digest, LineKind::Constraint), ["Always answer in  Welsh."]);
     assert_eq!(
-        of(&digest, Kind::Error),
+        of(&digest, LineKind::Error),
         ["fatal: bad object 9fceb02d0ae598e95dc970b74767f19372d61af8"]
     );
     assert!(!digest.to_text().contains("src/a.rs"));
@@ -350,11 +354,11 @@ proptest! {
 
         let split = split.min(items.len());
         let first = digest(&items[..split]).followed_by(digest_from(split as u64, &items[split..]));
-        let rules = |digest: &Digest| of(digest, Kind::Constraint).into_iter().map(str::to_owned).collect::<Vec<_>>();
+        let rules = |digest: &Digest| of(digest, LineKind::Constraint).into_iter().map(str::to_owned).collect::<Vec<_>>();
         prop_assert_eq!(rules(&first), rules(&whole));
 
         let meter = Meter::estimate();
-        let alone = Digest { lines: whole.lines.iter().filter(|line| line.kind == Kind::Constraint).cloned().collect() };
+        let alone = Digest { lines: whole.lines.iter().filter(|line| line.kind == LineKind::Constraint).cloned().collect() };
         let small = whole.clone().within(room, &meter);
         let weights: usize = alone.lines.iter().map(|line| meter.text(&line.text) + 8).sum();
         if weights + 8 <= room * 3 / 5 {
@@ -372,12 +376,9 @@ proptest! {
     #[test]
     fn rules_are_slices_of_a_persons_words(text in "(never |must |must not |always |\\n|\"|```|, |[.] |\\PC){0,40}", tool in "Never [a-z]{9}[.]") {
         let item = user(&text);
-        let prose = item.prose();
-        for range in constraints(&item) {
-            prop_assert!(range.len() <= 400 && prose.get(range).is_some());
-        }
+        prop_assert!(rules_of(&item).iter().all(|rule| rule.len() <= 400));
         let items = [item, result("x", &tool, false), assistant(&tool)];
         let digest = digest(&items);
-        prop_assert!(!of(&digest, Kind::Constraint).contains(&tool.as_str()));
+        prop_assert!(!of(&digest, LineKind::Constraint).contains(&tool.as_str()));
     }
 }

@@ -1,13 +1,13 @@
-//! Whose words a text holds: what somebody wrote themselves, and what they pasted.
+//! Divides a text into own words and pasted parts.
 //!
-//! Owns: fences, quotations, elements, logs, code and diffs inside a message. Never: what the words mean. In doubt a part
-//! counts as pasted: a rule that was missed stands in the original, a rule that nobody gave binds for ever.
+//! Owns: fences, quotations, elements, logs, code and diffs inside a message. Never: the meaning of the words. In doubt
+//! a part counts as pasted: a missed rule is still in the original, but a false rule binds for ever.
 
 use std::ops::Range;
 
 /// A stretch of whole lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct VoicePart {
     pub(crate) range: Range<usize>,
     pub(crate) own: bool,
 }
@@ -23,13 +23,13 @@ const CARRIERS: [&str; 8] = [
     "feedback",
     "answer",
 ];
-/// So many elements are looked for; a text with more is data.
+/// Maximum number of recognised elements; a text with more is data.
 const ELEMENTS_MAX: usize = 64;
 
 /// The parts of a text, in order; they cover it.
-pub(crate) fn parts(text: &str) -> Vec<Part> {
-    let mut found: Vec<Part> = Vec::new();
-    let mut state = State {
+pub(crate) fn parts(text: &str) -> Vec<VoicePart> {
+    let mut found: Vec<VoicePart> = Vec::new();
+    let mut state = VoiceState {
         pasted_until: 0,
         fence: None,
         paragraph_pasted: false,
@@ -42,7 +42,7 @@ pub(crate) fn parts(text: &str) -> Vec<Part> {
         let own = state.reads_own(text, &range);
         match found.last_mut() {
             Some(last) if last.own == own => last.range.end = range.end,
-            _ => found.push(Part {
+            _ => found.push(VoicePart {
                 range: range.clone(),
                 own,
             }),
@@ -52,16 +52,16 @@ pub(crate) fn parts(text: &str) -> Vec<Part> {
     found
 }
 
-struct State<'a> {
+struct VoiceState<'a> {
     pasted_until: usize,
-    /// What closes the fence that is open.
+    /// The end mark of the open fence.
     fence: Option<&'a str>,
     paragraph_pasted: bool,
     blank: bool,
     elements: usize,
 }
 
-impl<'a> State<'a> {
+impl<'a> VoiceState<'a> {
     fn reads_own(&mut self, text: &'a str, range: &Range<usize>) -> bool {
         let line = &text[range.clone()];
         let bare = line.trim();
@@ -219,7 +219,7 @@ pub(crate) fn quotations(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// What closes the quotation that `c` opens, between its neighbours.
+/// The end mark of the quotation that `c` opens, by its neighbours.
 fn closing(last: char, c: char, next: char) -> Option<char> {
     match c {
         '"' if !last.is_ascii_digit() => Some('"'),

@@ -1,15 +1,15 @@
-//! What a model's answer to the archivist's question means.
+//! Reads a model's answer to the archivist's prompt.
 //!
 //! Owns: refusal, facts, and what is neither. Never: trust in the format; a weak model quotes, fences, numbers and thinks
 //! aloud.
 
 use super::sentinel::strip_sentinel;
-use super::{Policy, Rules};
+use super::{FlushRules, Policy};
 use model::redact::redact;
 
 /// The meaning of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reply {
+pub enum FlushReply {
     /// There is nothing to keep.
     Suppressed,
     /// At least one; each is one line without its bullet and without secrets, none is there twice.
@@ -22,13 +22,15 @@ pub enum Reply {
 
 /// Reads an answer. A refusal with a short remark, in any case and any quotes, is a refusal; with a long text it is not.
 /// Lines that are not bullets are not facts.
-pub fn parse_reply(text: &str, policy: &Policy) -> Reply {
+pub fn parse_reply(text: &str, policy: &Policy) -> FlushReply {
     let Some(text) = without_thinking(text) else {
-        return Reply::Truncated;
+        return FlushReply::Truncated;
     };
     let text = text.trim();
     let rest = match strip_sentinel(text) {
-        Some(rest) if policy.unit.len(rest.trim()) <= policy.refusal_chars_max => return Reply::Suppressed,
+        Some(rest) if policy.unit.len(rest.trim()) <= policy.refusal_chars_max => {
+            return FlushReply::Suppressed;
+        }
         Some(rest) => rest,
         None => text,
     };
@@ -42,9 +44,9 @@ pub fn parse_reply(text: &str, policy: &Policy) -> Reply {
         }
     }
     if facts.is_empty() {
-        Reply::Blank
+        FlushReply::Blank
     } else {
-        Reply::Facts(facts)
+        FlushReply::Facts(facts)
     }
 }
 
@@ -58,9 +60,9 @@ fn without_thinking(text: &str) -> Option<&str> {
     Some(text)
 }
 
-/// What follows the bullet of a line.
-fn bullet(line: &str, rules: Rules) -> Option<&str> {
-    if rules == Rules::Codebuddy {
+/// Text after the bullet of a line.
+fn bullet(line: &str, rules: FlushRules) -> Option<&str> {
+    if rules == FlushRules::Codebuddy {
         return line.trim().strip_prefix('-');
     }
     let line = line.trim_start();

@@ -44,7 +44,7 @@ pub fn render_section(date: &str, facts: &[String], existing: &str, policy: &Pol
     any.then_some(section)
 }
 
-/// What makes two facts the same: case, blanks and the stop at the end do not.
+/// Comparable form of a fact: without case, blanks and the final stop.
 fn plain(fact: &str) -> String {
     let words: Vec<String> = fact.split_whitespace().map(str::to_lowercase).collect();
     words.join(" ").trim_end_matches(['.', '。']).to_owned()

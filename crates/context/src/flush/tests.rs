@@ -43,7 +43,7 @@ fn private_sessions_ask_and_write_nothing() {
     };
     assert_eq!(ask(&talk(), &private), None);
     let mut place = Memory::default();
-    assert!(!finish(Answer::Whole("- a fact"), "2026-01-02", &private, &mut place).flushed);
+    assert!(!finish(FlushAnswer::Whole("- a fact"), "2026-01-02", &private, &mut place).flushed);
     assert_eq!(place.0, "");
 }
 
@@ -66,7 +66,7 @@ fn facts_are_written_once_without_secrets_within_the_bound() {
     let mut place = Memory("# Mine".to_owned());
     let reply = format!("Sure!\n- Uses Rust.\n* uses  rust\n1. Key {key}\n---\nno bullet");
     let report = finish(
-        Answer::Whole(&reply),
+        FlushAnswer::Whole(&reply),
         "2026-01-02",
         &Policy::default(),
         &mut place,
@@ -75,7 +75,7 @@ fn facts_are_written_once_without_secrets_within_the_bound() {
     let written = "# Mine\n\n## Facts extracted 2026-01-02 (pre-compaction flush)\n\n- Uses Rust.\n- Key [redacted:github-token]\n";
     assert_eq!(place.0, written);
     let again = finish(
-        Answer::Whole(&reply),
+        FlushAnswer::Whole(&reply),
         "2026-01-03",
         &Policy::default(),
         &mut place,
@@ -86,7 +86,7 @@ fn facts_are_written_once_without_secrets_within_the_bound() {
         ..Policy::default()
     };
     finish(
-        Answer::Whole("- short\n- a long one that has no room left in the file"),
+        FlushAnswer::Whole("- short\n- a long one that has no room left in the file"),
         "2026-01-03",
         &small,
         &mut place,
@@ -111,61 +111,30 @@ fn refusals_in_any_dress() {
         "<think>hm</think>\n`NO_REPLY` nothing",
     ] {
         assert!(
-            matches!(parse_reply(text, &policy), Reply::Suppressed | Reply::Blank),
+            matches!(
+                parse_reply(text, &policy),
+                FlushReply::Suppressed | FlushReply::Blank
+            ),
             "{text}"
         );
     }
     assert_eq!(
         parse_reply("- a\n- NO_REPLY", &policy),
-        Reply::Facts(vec!["a".to_owned()])
+        FlushReply::Facts(vec!["a".to_owned()])
     );
-    assert_eq!(parse_reply("<think>- a", &policy), Reply::Truncated);
-    assert_eq!(parse_reply("some prose", &policy), Reply::Blank);
-}
-
-fn stream(pieces: &[&str]) -> String {
-    let mut filter = SentinelFilter::default();
-    let mut out: String = pieces.iter().map(|piece| filter.push(piece)).collect();
-    out.push_str(&filter.finish());
-    out
-}
-
-#[test]
-fn the_stream_shows_no_sentinel() {
-    assert_eq!(stream(&["  \"no_", "RE", "ply\" nothing to add"]), "");
-    assert_eq!(stream(&["N", "O", " problem"]), "NO problem");
-    assert_eq!(stream(&["NO_"]), "NO_");
-    assert_eq!(stream(&["done. NO_REPLY"]), "done. ");
-    assert_eq!(stream(&["a NO_NO_REPLYREPLY b"]), "a NO_ REPLY b");
-    let long = "word ".repeat(100);
-    assert_eq!(stream(&["NO_REPLY: ", &long]), long);
+    assert_eq!(parse_reply("<think>- a", &policy), FlushReply::Truncated);
+    assert_eq!(parse_reply("some prose", &policy), FlushReply::Blank);
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
 
     #[test]
-    fn however_it_is_cut(text in "(NO_REPLY|no_reply|NO_|REPLY|[nN]|[oO]|_|[\" a*é一]){0,60}", cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6)) {
-        let chars: Vec<char> = text.chars().collect();
-        let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(chars.len() + 1)).collect();
-        at.extend([0, chars.len()]);
-        at.sort_unstable();
-        let pieces: Vec<String> = at.windows(2).map(|pair| chars[pair[0]..pair[1]].iter().collect()).collect();
-        let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
-        let out = stream(&pieces);
-        prop_assert!(!out.to_ascii_uppercase().contains("NO_REPLY"), "{out}");
-        prop_assert_eq!(&out, &stream(&[&text]));
-        if !text.to_ascii_uppercase().contains("NO_REPLY") {
-            prop_assert_eq!(out, text);
-        }
-    }
-
-    #[test]
     fn any_reply_and_any_span(text in "(?s)(.|\\n- |NO_REPLY|<think>|\\n1\\. ){0,80}") {
         let policy = Policy { item_chars_max: 7, fact_chars_max: 9, ..Policy::default() };
         let items = vec![Item::text(Role::User, text.clone()); 4];
         ask(&items, &policy);
-        if let Reply::Facts(facts) = parse_reply(&text, &policy) {
+        if let FlushReply::Facts(facts) = parse_reply(&text, &policy) {
             prop_assert!(facts.iter().all(|fact| fact.chars().count() <= 9 && !fact.contains('\n')));
         }
     }

@@ -4,16 +4,25 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn window(tokens: usize) -> Window {
-    Window {
+fn window(tokens: usize) -> ModelWindow {
+    ModelWindow {
         tokens,
-        source: Source::Session,
+        source: WindowSource::Session,
         model: None,
     }
 }
 
+/// code-buddy's: 16,000 and 32,000 tokens of any window.
+fn codebuddy_limits() -> Limits {
+    let reserve = |tokens| Some(Reserve { tokens, share: 1.0 });
+    Limits {
+        block: reserve(16_000),
+        warn: reserve(32_000),
+    }
+}
+
 fn codebuddy(tokens: usize) -> Guard {
-    Guard::new(Limits::codebuddy(), window(tokens))
+    Guard::new(codebuddy_limits(), window(tokens))
 }
 
 fn claims(said: [Option<usize>; 4], model: Option<&str>) -> Claims {
@@ -30,7 +39,7 @@ fn claims(said: [Option<usize>; 4], model: Option<&str>) -> Claims {
 #[test]
 fn wg_1_the_first_source_decides() {
     let resolved = |said, model| {
-        let window = Window::resolve(&claims(said, model));
+        let window = ModelWindow::resolve(&claims(said, model));
         (window.tokens, window.source.name(), window.model)
     };
     let model = Some("gpt-4o".to_owned());
@@ -63,66 +72,8 @@ fn wg_1_the_first_source_decides() {
 }
 
 #[test]
-fn wg_2_only_positive_whole_numbers() {
-    let numbers = [
-        100.0,
-        1.5,
-        128_000.0,
-        0.0,
-        0.5,
-        -0.5,
-        -100.0,
-        f64::INFINITY,
-        f64::NEG_INFINITY,
-        f64::NAN,
-        1e300,
-    ];
-    let expected = [
-        Some(100),
-        Some(1),
-        Some(128_000),
-        None,
-        None,
-        None,
-        None,
-        None,
-        None,
-        None,
-        None,
-    ];
-    assert_eq!(numbers.map(tokens_of_number), expected);
-    let texts = [
-        "100",
-        " 100 ",
-        "abc",
-        "",
-        "-100",
-        "+100",
-        "12abc",
-        "0",
-        "1e5",
-        "0x10",
-        "99999999999999999999999",
-    ];
-    let expected = [
-        Some(100),
-        Some(100),
-        None,
-        None,
-        None,
-        None,
-        None,
-        None,
-        None,
-        None,
-        None,
-    ];
-    assert_eq!(texts.map(tokens_of_text), expected);
-}
-
-#[test]
 fn wg_3_evaluates_what_is_left() {
-    let limits = Limits::codebuddy();
+    let limits = codebuddy_limits();
     let finding = evaluate(&limits, 100_000, 10_000);
     assert_eq!(
         (finding.verdict, finding.remaining(), finding.percent()),
@@ -135,7 +86,7 @@ fn wg_3_evaluates_what_is_left() {
 
 #[test]
 fn wg_4_block_suppresses_warn() {
-    let limits = Limits::codebuddy();
+    let limits = codebuddy_limits();
     let verdict = |limits: &Limits, left: usize| evaluate(limits, 100_000, 100_000 - left).verdict;
     assert_eq!(
         [32_000, 31_000, 16_000, 15_000].map(|left| verdict(&limits, left)),
@@ -160,14 +111,13 @@ fn wg_4_block_suppresses_warn() {
     let message = evaluate(&limits, 100_000, 85_000).message;
     assert_eq!(
         message.as_deref(),
-        Some("15000 of 100000 tokens are left in the context window; 16000 should be")
+        Some("15000 of 100000 tokens are left in the context window; 16000 are needed")
     );
 }
 
 #[test]
 fn wg_4_a_small_window_is_not_blocked_while_empty() {
     let small = |limits: &Limits, used| evaluate(limits, 8_192, used).verdict;
-    assert_eq!(small(&Limits::codebuddy(), 0), Verdict::Block);
     assert_eq!(
         [0, 6_200, 7_200].map(|used| small(&Limits::quipu(), used)),
         [Verdict::Ok, Verdict::Warn, Verdict::Block]
@@ -190,7 +140,7 @@ fn wg_6_a_warning_is_told_once_until_reset() {
     let mut guard = codebuddy(100_000);
     let warnings = |guard: &mut Guard| {
         (0..3)
-            .filter(|_| guard.check(70_000).1.contains(&Event::Warning))
+            .filter(|_| guard.check(70_000).1.contains(&GuardEvent::Warning))
             .count()
     };
     assert_eq!(warnings(&mut guard), 1);
@@ -202,19 +152,22 @@ fn wg_6_a_warning_is_told_once_until_reset() {
 fn wg_6_each_blocking_check_tells() {
     let mut guard = codebuddy(100_000);
     for _ in 0..3 {
-        assert_eq!(guard.check(90_000).1, [Event::Blocked]);
+        assert_eq!(guard.check(90_000).1, [GuardEvent::Blocked]);
     }
 }
 
 #[test]
 fn wg_6_a_threshold_is_crossed_from_above_only() {
     let mut guard = codebuddy(100_000);
-    assert_eq!(guard.check(70_000).1, [Event::Warning]);
+    assert_eq!(guard.check(70_000).1, [GuardEvent::Warning]);
     assert_eq!(guard.check(75_000).1, []);
     assert_eq!(guard.check(10_000).1, []);
-    assert_eq!(guard.check(70_000).1, [Event::ThresholdCrossed]);
+    assert_eq!(guard.check(70_000).1, [GuardEvent::ThresholdCrossed]);
     guard.check(10_000);
-    assert_eq!(guard.check(90_000).1, [Event::Blocked, Event::ThresholdCrossed]);
+    assert_eq!(
+        guard.check(90_000).1,
+        [GuardEvent::Blocked, GuardEvent::ThresholdCrossed]
+    );
 }
 
 #[test]
@@ -224,30 +177,16 @@ fn wg_7_what_is_set_is_what_is_read() {
     let finding = guard.check(1).0;
     assert_eq!(guard.last(), Some(&finding));
     guard.set_window(window(50_000));
-    guard.set_limits(Limits::quipu());
-    assert_eq!(
-        (guard.window(), guard.limits()),
-        (&window(50_000), &Limits::quipu())
-    );
+    assert_eq!(guard.window(), &window(50_000));
 }
 
 #[test]
-fn wg_8_safe_budget_and_time_to_compact() {
+fn wg_8_safe_budget() {
     assert_eq!(
         [128_000, 0, 1, 7, 100_001].map(|tokens| window(tokens).safe_budget()),
         [106_666, 0, 0, 5, 83_334]
     );
     assert!(window(usize::MAX).safe_budget() > usize::MAX / 2);
-    let due = |used, share| window(100_000).should_compact(used, share);
-    assert_eq!(
-        [
-            due(50_000, 0.7),
-            due(70_000, 0.7),
-            due(80_000, 0.8),
-            due(70_000, 0.8)
-        ],
-        [false, true, true, false]
-    );
 }
 
 #[test]
@@ -276,13 +215,13 @@ proptest! {
 
     #[test]
     fn i33_the_order_of_sources_is_total(said in proptest::array::uniform4(proptest::option::of(0..5usize)), model in proptest::option::of("gpt-4o|x")) {
-        let window = Window::resolve(&claims(said, model.as_deref()));
+        let window = ModelWindow::resolve(&claims(said, model.as_deref()));
         let place = said.iter().position(|tokens| tokens.is_some_and(|tokens| tokens > 0));
-        let sources = [Source::Session, Source::Agent, Source::ModelConfig, Source::Model];
+        let sources = [WindowSource::Session, WindowSource::Agent, WindowSource::ModelConfig, WindowSource::Model];
         let expected = match (place, model.as_deref()) {
             (Some(place), _) => (said[place].unwrap_or(0), sources[place]),
-            (None, Some("gpt-4o")) => (128_000, Source::Model),
-            (None, _) => (WINDOW_DEFAULT, Source::Default),
+            (None, Some("gpt-4o")) => (128_000, WindowSource::Model),
+            (None, _) => (WINDOW_DEFAULT, WindowSource::Default),
         };
         prop_assert_eq!((window.tokens, window.source), expected);
         prop_assert_eq!(window.model, model);
@@ -290,7 +229,7 @@ proptest! {
 
     #[test]
     fn i33_more_usage_never_eases_the_verdict(tokens: usize, used: usize, more: usize, fixed: bool) {
-        let limits = if fixed { Limits::codebuddy() } else { Limits::quipu() };
+        let limits = if fixed { codebuddy_limits() } else { Limits::quipu() };
         let (less, much) = (evaluate(&limits, tokens, used), evaluate(&limits, tokens, used.saturating_add(more)));
         prop_assert!(less.verdict <= much.verdict);
         prop_assert_eq!(less.message.is_some(), less.verdict != Verdict::Ok);
@@ -301,16 +240,13 @@ proptest! {
         let mut guard = Guard::new(Limits::quipu(), window(tokens));
         for used in usage {
             let (finding, events) = guard.check(used);
-            prop_assert_eq!(finding.verdict == Verdict::Block, events.contains(&Event::Blocked));
-            prop_assert!(!(events.contains(&Event::Blocked) && events.contains(&Event::Warning)));
+            prop_assert_eq!(finding.verdict == Verdict::Block, events.contains(&GuardEvent::Blocked));
+            prop_assert!(!(events.contains(&GuardEvent::Blocked) && events.contains(&GuardEvent::Warning)));
         }
     }
 
     #[test]
-    fn any_text_is_a_number_or_none(text in ".{0,24}") {
-        if let Some(tokens) = tokens_of_text(&text) {
-            prop_assert!(tokens > 0 && text.trim().parse() == Ok(tokens));
-        }
-        let _ = known_window(&text);
+    fn any_text_has_a_window_or_none(text in ".{0,24}") {
+        prop_assert!(known_window(&text).is_none_or(|tokens| tokens > 0));
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Owns: the table. Never: a guess for an unknown model.
 
-/// What a model's name opens with, after the names of routers and vendors, and its window in tokens. The longest that fits
-/// decides. Vendors' published values; of models with a wider window at a higher price or on request, the common one.
+/// Beginnings of models' names, after the names of routers and vendors, with their windows in tokens. The longest match
+/// decides. Vendors' published values; for models with a wider window at a higher price or on request, the common one.
 const WINDOWS: &[(&str, usize)] = &[
     ("chatgpt-4o", 128_000),
     ("claude", 200_000),

@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use transcript::{Item, ItemId, Role};
 
-use super::{Kind, Memory, Rules, best, extract};
+use super::{KeptMemory, MemoryKind, MemoryRules, best, extract};
 
-fn read(talk: &[(Role, &str)], rules: Rules) -> Vec<Memory> {
+fn read(talk: &[(Role, &str)], rules: MemoryRules) -> Vec<KeptMemory> {
     let items: Vec<Item> = talk.iter().map(|&(role, text)| Item::text(role, text)).collect();
     let span: Vec<(ItemId, &Item)> = items
         .iter()
@@ -38,20 +38,23 @@ fn kinds_sources_and_secrets() {
             (Role::User, &told),
             (Role::User, "我们决定使用数据库来保存所有的会话。"),
         ],
-        Rules::Quipu,
+        MemoryRules::Quipu,
     );
-    let kinds: Vec<Kind> = found.iter().map(|memory| memory.kind).collect();
-    assert_eq!(kinds, [Kind::Preference, Kind::Decision, Kind::Decision]);
+    let kinds: Vec<MemoryKind> = found.iter().map(|memory| memory.kind).collect();
+    assert_eq!(
+        kinds,
+        [MemoryKind::Preference, MemoryKind::Decision, MemoryKind::Decision]
+    );
     assert_eq!(found[1].sources, [ItemId(1), ItemId(5)]);
     assert!(!found[1].text.contains(&pass));
-    assert_eq!(best(found, 1)[0].kind, Kind::Decision);
+    assert_eq!(best(found, 1)[0].kind, MemoryKind::Decision);
 }
 
 /// MF-1 to MF-6.
 #[test]
 fn codebuddy() {
-    let old = |role, text: &str| read(&[(role, text)], Rules::Codebuddy);
-    assert!(read(&[], Rules::Codebuddy).is_empty());
+    let old = |role, text: &str| read(&[(role, text)], MemoryRules::Codebuddy);
+    assert!(read(&[], MemoryRules::Codebuddy).is_empty());
     assert!(
         old(Role::User, "We decided on Rust for it now.").is_empty(),
         "shorter than 50"
@@ -60,15 +63,15 @@ fn codebuddy() {
         Role::User,
         "After a long debate we decided to use PostgreSQL for the storage layer.",
     );
-    assert_eq!((found[0].kind, found[0].importance), (Kind::Decision, 0.8));
+    assert_eq!((found[0].kind, found[0].importance), (MemoryKind::Decision, 0.8));
     assert_eq!(found[0].tags, ["auto-extracted", "compaction"]);
     let found = old(
         Role::User,
         "Important: the deployment always has to go through the staging host.",
     );
-    assert_eq!((found[0].kind, found[0].importance), (Kind::Fact, 0.6));
+    assert_eq!((found[0].kind, found[0].importance), (MemoryKind::Fact, 0.6));
     let context = "Currently the parser module is being rewritten for speed and clarity.";
-    assert_eq!(old(Role::Assistant, context)[0].kind, Kind::Context);
+    assert_eq!(old(Role::Assistant, context)[0].kind, MemoryKind::Context);
     assert!(old(Role::User, context).is_empty(), "only the assistant");
     old(Role::User, &format!("{{\"decision\": {}}}", "[1,".repeat(100)));
     let long = format!("We decided {}", "x".repeat(600));
@@ -79,7 +82,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
     #[test]
     fn any_talk(text in "(?s)(.|decided |because |Note: |\\. |\\n|一){0,200}") {
-        for rules in [Rules::Quipu, Rules::Codebuddy] {
+        for rules in [MemoryRules::Quipu, MemoryRules::Codebuddy] {
             let found = read(&[(Role::Assistant, &text), (Role::User, &text)], rules);
             prop_assert!(found.iter().all(|memory| !memory.text.contains('\n')));
         }

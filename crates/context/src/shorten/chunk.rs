@@ -12,10 +12,10 @@ use crate::shorten::truncate::share_of;
 
 /// How to divide.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rules {
-    /// What a chunk should weigh, in tokens.
+pub struct ChunkRules {
+    /// Target size of a chunk, in tokens.
     pub tokens_target: usize,
-    /// What a chunk may weigh, in tokens; only a group that is heavier by itself weighs more.
+    /// Maximum size of a chunk, in tokens; only a single larger group exceeds it.
     pub tokens_max: usize,
     /// Below this average weight there are too many chunks, in tokens.
     pub tokens_min: usize,
@@ -28,7 +28,7 @@ pub struct Rules {
     pub whole_groups: bool,
 }
 
-impl Rules {
+impl ChunkRules {
     /// code-buddy's constants.
     pub fn codebuddy() -> Self {
         Self {
@@ -57,14 +57,11 @@ impl Rules {
     }
 }
 
-/// What a stretch weighs, in tokens; all 0 for an empty one.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Stats {
-    pub items: usize,
-    pub tokens: usize,
-    pub tokens_avg: f64,
-    pub tokens_max: usize,
-    pub tokens_min: usize,
+/// Size of a stretch, in tokens; all 0 for an empty one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct StretchStats {
+    items: usize,
+    tokens: usize,
 }
 
 /// A part of a stretch.
@@ -78,18 +75,10 @@ pub struct Chunk {
 }
 
 /// Sums up the weights of the items.
-pub fn stats(weights: &[usize]) -> Stats {
-    let tokens = total(weights);
-    Stats {
+fn stats(weights: &[usize]) -> StretchStats {
+    StretchStats {
         items: weights.len(),
-        tokens,
-        tokens_avg: if weights.is_empty() {
-            0.0
-        } else {
-            tokens as f64 / weights.len() as f64
-        },
-        tokens_max: weights.iter().copied().max().unwrap_or(0),
-        tokens_min: weights.iter().copied().min().unwrap_or(0),
+        tokens: total(weights),
     }
 }
 
@@ -99,7 +88,7 @@ fn total(weights: &[usize]) -> usize {
 
 /// How many chunks are best when `wanted` are asked for: fewer where they would be slight, more where they would be heavy. At
 /// least 1.
-pub fn optimal_count(stats: &Stats, wanted: usize, rules: &Rules) -> usize {
+fn optimal_count(stats: &StretchStats, wanted: usize, rules: &ChunkRules) -> usize {
     let wanted = wanted.max(1);
     let target = rules.tokens_target.max(1);
     let share = stats.tokens / wanted;
@@ -116,7 +105,12 @@ pub fn optimal_count(stats: &Stats, wanted: usize, rules: &Rules) -> usize {
 
 /// Divides a stretch; `weights` are the tokens of its items, `wanted` the number of chunks asked for. Every item is in exactly
 /// one chunk, in order.
-pub fn split<I: Borrow<Item>>(items: &[I], weights: &[usize], wanted: usize, rules: &Rules) -> Vec<Chunk> {
+pub fn split<I: Borrow<Item>>(
+    items: &[I],
+    weights: &[usize],
+    wanted: usize,
+    rules: &ChunkRules,
+) -> Vec<Chunk> {
     let cuts: Vec<usize> = if rules.whole_groups {
         cut::safe_cuts(items, &BTreeSet::new())
     } else {
@@ -133,7 +127,7 @@ pub fn split<I: Borrow<Item>>(items: &[I], weights: &[usize], wanted: usize, rul
         items: 0..0,
         tokens: 0,
     };
-    // The end is always a cut: what no safe cut ends belongs to the last group.
+    // The end is always a cut: the rest after the last safe cut belongs to the last group.
     for end in cuts
         .into_iter()
         .filter(|&cut| cut < items.len())

@@ -1,10 +1,9 @@
 //! How much each item of a conversation matters: one scorer, two sets of rules.
 //!
-//! Owns: what kind an item is, its score and the factors that made it. Never: what happens to an item of a low score, or
-//! what comes after the items it is given.
+//! Owns: an item's kind, its score and the factors of the score. Never: the use of the score, or items after the given
+//! ones.
 
 use std::borrow::Borrow;
-use std::collections::BTreeSet;
 use std::fmt;
 
 use transcript::{Block, Item, Role};
@@ -18,9 +17,9 @@ mod references;
 pub(crate) use codebuddy::failed as says_failed;
 pub use references::identifiers;
 
-/// What an item is.
+/// Kind of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum ItemKind {
     System,
     Error,
     Decision,
@@ -32,7 +31,7 @@ pub enum Kind {
     Conversation,
 }
 
-impl Kind {
+impl ItemKind {
     /// As factors name it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -49,9 +48,9 @@ impl Kind {
     }
 }
 
-/// What each kind is worth by itself, 0 to 1.
+/// Worth of each kind alone, 0 to 1.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Weights {
+pub struct KindWeights {
     pub system: f64,
     pub error: f64,
     pub decision: f64,
@@ -63,24 +62,24 @@ pub struct Weights {
     pub conversation: f64,
 }
 
-impl Weights {
+impl KindWeights {
     /// The weight of one kind.
-    pub fn of(&self, kind: Kind) -> f64 {
+    pub fn of(&self, kind: ItemKind) -> f64 {
         match kind {
-            Kind::System => self.system,
-            Kind::Error => self.error,
-            Kind::Decision => self.decision,
-            Kind::Code => self.code,
-            Kind::Command => self.command,
-            Kind::FileContent => self.file_content,
-            Kind::ToolResult => self.tool_result,
-            Kind::Explanation => self.explanation,
-            Kind::Conversation => self.conversation,
+            ItemKind::System => self.system,
+            ItemKind::Error => self.error,
+            ItemKind::Decision => self.decision,
+            ItemKind::Code => self.code,
+            ItemKind::Command => self.command,
+            ItemKind::FileContent => self.file_content,
+            ItemKind::ToolResult => self.tool_result,
+            ItemKind::Explanation => self.explanation,
+            ItemKind::Conversation => self.conversation,
         }
     }
 }
 
-/// How kinds are told apart.
+/// Detection of kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detection {
     /// English words and shapes of lines, in code-buddy's order.
@@ -89,7 +88,7 @@ pub enum Detection {
     Structure,
 }
 
-/// What structure adds; 0 switches a signal off.
+/// Bonus for structure; 0 switches a signal off.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Signals {
     /// Items so far refer to its rare identifiers; in full when they did so just now.
@@ -102,10 +101,10 @@ pub struct Signals {
 
 /// How to score.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rules {
-    pub weights: Weights,
+pub struct ScoreRules {
+    pub weights: KindWeights,
     pub detection: Detection,
-    /// What the last item gains over the first.
+    /// Bonus of the last item over the first.
     pub recency: f64,
     pub user: f64,
     pub system: f64,
@@ -115,11 +114,11 @@ pub struct Rules {
     pub signals: Signals,
 }
 
-impl Rules {
+impl ScoreRules {
     /// code-buddy's constants.
     pub fn codebuddy() -> Self {
         Self {
-            weights: Weights {
+            weights: KindWeights {
                 system: 1.0,
                 error: 0.95,
                 decision: 0.90,
@@ -147,7 +146,7 @@ impl Rules {
     /// Ours. Weights were set so that items whose identifiers are needed later rank first (`context_bench::rank`).
     pub fn quipu() -> Self {
         Self {
-            weights: Weights {
+            weights: KindWeights {
                 system: 0.60,
                 error: 0.15,
                 decision: 0.15,
@@ -176,7 +175,7 @@ impl Rules {
 /// One reason for a score.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Factor {
-    Base(Kind, f64),
+    Base(ItemKind, f64),
     Recency(f64),
     Role(Role, f64),
     /// The length in UTF-16 code units.
@@ -184,18 +183,16 @@ pub enum Factor {
     Referenced(f64),
     Identifiers(f64),
     Question(f64),
-    Pinned,
 }
 
 impl Factor {
-    /// What it adds.
+    /// Its bonus.
     fn delta(&self) -> f64 {
         match self {
             Self::Base(_, delta) | Self::Recency(delta) | Self::Role(_, delta) | Self::Length(_, delta) => {
                 *delta
             }
             Self::Referenced(delta) | Self::Identifiers(delta) | Self::Question(delta) => *delta,
-            Self::Pinned => 1.0,
         }
     }
 }
@@ -210,7 +207,6 @@ impl fmt::Display for Factor {
             Self::Referenced(delta) => write!(f, "referenced: {delta:+.3}"),
             Self::Identifiers(delta) => write!(f, "identifiers: {delta:+.3}"),
             Self::Question(delta) => write!(f, "question: {delta:+}"),
-            Self::Pinned => f.write_str("pinned"),
         }
     }
 }
@@ -224,12 +220,12 @@ fn role_name(role: Role) -> &'static str {
     }
 }
 
-/// What one item is worth.
+/// Score of one item.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
     /// Its place in what was scored.
     pub index: usize,
-    pub kind: Kind,
+    pub kind: ItemKind,
     /// 0 to 1.
     pub value: f64,
     /// In the order in which they were added; only those that applied.
@@ -237,12 +233,7 @@ pub struct Score {
 }
 
 /// Scores items, the last of which is the latest of the conversation. In the order of the items.
-pub fn score<I: Borrow<Item>>(items: &[I], rules: &Rules) -> Vec<Score> {
-    score_pinned(items, &BTreeSet::new(), rules)
-}
-
-/// As [`score`]; the items at the `pinned` places score 1.
-pub fn score_pinned<I: Borrow<Item>>(items: &[I], pinned: &BTreeSet<usize>, rules: &Rules) -> Vec<Score> {
+pub fn score<I: Borrow<Item>>(items: &[I], rules: &ScoreRules) -> Vec<Score> {
     let wanted = rules.signals.referenced != 0.0 || rules.signals.identifiers != 0.0;
     let references = if wanted { references::of(items) } else { Vec::new() };
     let one = |(index, item): (usize, &I)| {
@@ -282,9 +273,6 @@ pub fn score_pinned<I: Borrow<Item>>(items: &[I], pinned: &BTreeSet<usize>, rule
         if rules.signals.question != 0.0 && role != Role::Tool && asks(&text) {
             factors.push(Factor::Question(rules.signals.question));
         }
-        if pinned.contains(&index) {
-            factors.push(Factor::Pinned);
-        }
         let sum: f64 = factors.iter().map(Factor::delta).sum();
         // Configured weights may be anything; NaN is worth nothing.
         let value = if sum.is_nan() { 0.0 } else { sum.clamp(0.0, 1.0) };
@@ -298,14 +286,7 @@ pub fn score_pinned<I: Borrow<Item>>(items: &[I], pinned: &BTreeSet<usize>, rule
     items.iter().enumerate().map(one).collect()
 }
 
-/// The places of the items in the order in which they should go: the least score first, then the earliest.
-pub fn least_first(scores: &[Score]) -> Vec<usize> {
-    let mut order: Vec<&Score> = scores.iter().collect();
-    order.sort_by(|a, b| a.value.total_cmp(&b.value).then(a.index.cmp(&b.index)));
-    order.into_iter().map(|score| score.index).collect()
-}
-
-/// All that an item tells in words: prose, calls and results.
+/// All text of an item: prose, calls and results.
 pub(crate) fn text(item: &Item) -> String {
     let texts = item.blocks.iter().flat_map(|block| match block {
         Block::Text(text) => vec![text.as_str()],
@@ -317,36 +298,40 @@ pub(crate) fn text(item: &Item) -> String {
     texts.join("\n")
 }
 
-/// Structure decides; words only tell apart what was said.
-fn structural_kind(item: &Item, text: &str) -> Kind {
+/// Structure decides; words only decide between kinds of messages.
+fn structural_kind(item: &Item, text: &str) -> ItemKind {
     let results = item.outcomes().next().is_some() && !item.asks();
     if item.role == Role::System {
-        return Kind::System;
+        return ItemKind::System;
     }
     if results || item.role == Role::Tool {
         let failed = item
             .outcomes()
             .any(|outcome| outcome.failed || failed_text(&outcome.text));
-        return if failed { Kind::Error } else { Kind::ToolResult };
+        return if failed {
+            ItemKind::Error
+        } else {
+            ItemKind::ToolResult
+        };
     }
     if item.calls().next().is_some() {
-        return Kind::Command;
+        return ItemKind::Command;
     }
     let lower = text.to_lowercase();
     if lexicon::DECISION.found_in(&lower) {
-        return Kind::Decision;
+        return ItemKind::Decision;
     }
     if lexicon::ERROR.found_in(&lower) && text.lines().any(crate::shorten::truncate::tells_failure) {
-        return Kind::Error;
+        return ItemKind::Error;
     }
     if text.contains("```") {
-        Kind::Code
+        ItemKind::Code
     } else {
-        Kind::Conversation
+        ItemKind::Conversation
     }
 }
 
-/// A result whose text says that it failed, though no flag does: in its last lines, where commands tell how they ended.
+/// A result whose text reports a failure without a flag: in its last lines, where commands report their end.
 fn failed_text(text: &str) -> bool {
     let ends = |line: &str| {
         let line = line.to_ascii_lowercase();

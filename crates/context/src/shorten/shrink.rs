@@ -1,22 +1,21 @@
 //! Down to a target: strategies from the gentlest to the hardest, the first that reaches it.
 //!
-//! Owns: the strategies, their order, what may be claimed of the result. Never: a text heavier than what came in, a target
-//! that moves.
+//! Owns: the strategies, their order, the claims about the result. Never: a result larger than its source, a moving
+//! target.
 
-use std::borrow::{Borrow, Cow};
+use std::borrow::Cow;
 
 use crate::tokens::Meter;
-use transcript::{Item, Role};
 
 use crate::shorten::summary;
 use crate::shorten::truncate::{self, Style, Unit, share_of};
 
 /// One way to make a text smaller; declared from the gentlest to the hardest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Strategy {
+pub enum ShrinkStrategy {
     /// It fits as it is.
     None,
-    /// Blank and repeated lines go; a repetition is told by its number.
+    /// Blank and repeated lines are removed; a repetition becomes a number.
     Squeeze,
     /// Head and tail, three fifths and two.
     Truncate,
@@ -28,7 +27,7 @@ pub enum Strategy {
     AggressiveTruncate,
 }
 
-impl Strategy {
+impl ShrinkStrategy {
     /// As reports name it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -44,10 +43,10 @@ impl Strategy {
 
 /// A ladder of strategies.
 #[derive(Debug, Clone)]
-pub struct Rules {
+pub struct ShrinkRules {
     /// Tried in this order; the first that reaches the target wins, the last one's result is cut if none does.
-    pub ladder: &'static [Strategy],
-    /// What `Truncate` keeps of each end at least, in units of `style`.
+    pub ladder: &'static [ShrinkStrategy],
+    /// Minimum that `Truncate` keeps of each end, in units of `style`.
     pub ends_min: usize,
     /// Cutting out the middle is not tried if less than this share of the text would remain.
     pub middle_share_min: f64,
@@ -57,20 +56,18 @@ pub struct Rules {
     pub notice: &'static str,
     /// Opens a text of key sentences.
     pub key_prefix: &'static str,
-    /// Opens a fallback for items.
-    pub header: &'static str,
-    pub sentences: summary::Rules,
+    pub sentences: summary::SummaryRules,
 }
 
-impl Rules {
+impl ShrinkRules {
     /// Ours.
     pub fn quipu() -> Self {
         Self {
             ladder: &[
-                Strategy::Squeeze,
-                Strategy::RemoveMiddle,
-                Strategy::ExtractKey,
-                Strategy::AggressiveTruncate,
+                ShrinkStrategy::Squeeze,
+                ShrinkStrategy::RemoveMiddle,
+                ShrinkStrategy::ExtractKey,
+                ShrinkStrategy::AggressiveTruncate,
             ],
             ends_min: 0,
             middle_share_min: 0.5,
@@ -78,8 +75,7 @@ impl Rules {
             removed: Style::quipu(),
             notice: "\n[… the rest was left out]",
             key_prefix: "",
-            header: "[Earlier messages, shortened]\n",
-            sentences: summary::Rules::quipu(),
+            sentences: summary::SummaryRules::quipu(),
         }
     }
 
@@ -87,10 +83,10 @@ impl Rules {
     pub fn codebuddy() -> Self {
         Self {
             ladder: &[
-                Strategy::Truncate,
-                Strategy::RemoveMiddle,
-                Strategy::ExtractKey,
-                Strategy::AggressiveTruncate,
+                ShrinkStrategy::Truncate,
+                ShrinkStrategy::RemoveMiddle,
+                ShrinkStrategy::ExtractKey,
+                ShrinkStrategy::AggressiveTruncate,
             ],
             ends_min: 1_500,
             middle_share_min: 0.0,
@@ -101,54 +97,42 @@ impl Rules {
             },
             notice: "\n\n[... content truncated ...]",
             key_prefix: "[Key information extracted]\n\n",
-            header: "[Conversation Summary (fallback)]\n\n",
-            sentences: summary::Rules::codebuddy_key(),
+            sentences: summary::SummaryRules::codebuddy_key(),
         }
     }
 }
 
-/// What became of a text.
+/// Result of the shortening.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shrunk {
     pub text: String,
-    /// What made it.
-    pub strategy: Strategy,
+    /// The strategy that made it.
+    pub strategy: ShrinkStrategy,
     pub tokens_before: usize,
     pub tokens_after: usize,
 }
 
-impl Shrunk {
-    /// The share that is gone, 0 to 1; 0 for an empty text.
-    pub fn ratio(&self) -> f64 {
-        if self.tokens_before == 0 {
-            0.0
-        } else {
-            1.0 - self.tokens_after as f64 / self.tokens_before as f64
-        }
-    }
-}
-
 /// A text within `tokens_max` by our ladder.
-pub fn to_target(text: &str, tokens_max: usize, meter: &Meter) -> String {
-    ladder(text, tokens_max, &Rules::quipu(), meter).text
+pub(crate) fn to_target(text: &str, tokens_max: usize, meter: &Meter) -> String {
+    ladder(text, tokens_max, &ShrinkRules::quipu(), meter).text
 }
 
 /// A text within `tokens_max`: whole if it fits, else by the first strategy that reaches the target. The result never weighs
 /// more than the target, and is blank only where no grapheme fits.
-pub fn ladder(text: &str, tokens_max: usize, rules: &Rules, meter: &Meter) -> Shrunk {
+pub fn ladder(text: &str, tokens_max: usize, rules: &ShrinkRules, meter: &Meter) -> Shrunk {
     let tokens_before = meter.text(text);
     if tokens_before <= tokens_max {
         let text = text.to_owned();
         return Shrunk {
             text,
-            strategy: Strategy::None,
+            strategy: ShrinkStrategy::None,
             tokens_before,
             tokens_after: tokens_before,
         };
     }
     let mut last = None;
     for &strategy in rules.ladder {
-        let cuts_middle = matches!(strategy, Strategy::Truncate | Strategy::RemoveMiddle);
+        let cuts_middle = matches!(strategy, ShrinkStrategy::Truncate | ShrinkStrategy::RemoveMiddle);
         if cuts_middle && (tokens_max as f64) < tokens_before as f64 * rules.middle_share_min {
             continue;
         }
@@ -166,20 +150,26 @@ pub fn ladder(text: &str, tokens_max: usize, rules: &Rules, meter: &Meter) -> Sh
     let tokens_after = meter.text(&text);
     Shrunk {
         text,
-        strategy: Strategy::AggressiveTruncate,
+        strategy: ShrinkStrategy::AggressiveTruncate,
         tokens_before,
         tokens_after,
     }
 }
 
 /// One strategy alone. The result never weighs more than the text; whether it reaches the target is for the caller to see.
-pub fn apply(text: &str, strategy: Strategy, tokens_max: usize, rules: &Rules, meter: &Meter) -> Shrunk {
+fn apply(
+    text: &str,
+    strategy: ShrinkStrategy,
+    tokens_max: usize,
+    rules: &ShrinkRules,
+    meter: &Meter,
+) -> Shrunk {
     let tokens_before = meter.text(text);
     let (candidate, made_by) = match strategy {
-        Strategy::None => (Cow::Borrowed(text), strategy),
-        Strategy::Squeeze => (Cow::Owned(squeeze(text)), strategy),
-        Strategy::Truncate => (ends(text, tokens_before, tokens_max, 0.6, rules, meter), strategy),
-        Strategy::RemoveMiddle => (
+        ShrinkStrategy::None => (Cow::Borrowed(text), strategy),
+        ShrinkStrategy::Squeeze => (Cow::Owned(squeeze(text)), strategy),
+        ShrinkStrategy::Truncate => (ends(text, tokens_before, tokens_max, 0.6, rules, meter), strategy),
+        ShrinkStrategy::RemoveMiddle => (
             Cow::Owned(truncate::cut_to_tokens(
                 text,
                 tokens_max,
@@ -189,21 +179,21 @@ pub fn apply(text: &str, strategy: Strategy, tokens_max: usize, rules: &Rules, m
             )),
             strategy,
         ),
-        Strategy::ExtractKey => match key(text, tokens_max, rules, meter) {
+        ShrinkStrategy::ExtractKey => match key(text, tokens_max, rules, meter) {
             Some(key) => (Cow::Owned(key), strategy),
             None => (
                 Cow::Owned(hard(text, tokens_max, rules, meter)),
-                Strategy::AggressiveTruncate,
+                ShrinkStrategy::AggressiveTruncate,
             ),
         },
-        Strategy::AggressiveTruncate => (Cow::Owned(hard(text, tokens_max, rules, meter)), strategy),
+        ShrinkStrategy::AggressiveTruncate => (Cow::Owned(hard(text, tokens_max, rules, meter)), strategy),
     };
     let tokens_after = meter.text(&candidate);
     if tokens_after > tokens_before {
         let text = text.to_owned();
         return Shrunk {
             text,
-            strategy: Strategy::None,
+            strategy: ShrinkStrategy::None,
             tokens_before,
             tokens_after: tokens_before,
         };
@@ -222,7 +212,7 @@ fn ends<'a>(
     tokens: usize,
     tokens_max: usize,
     share: f64,
-    rules: &Rules,
+    rules: &ShrinkRules,
     meter: &Meter,
 ) -> Cow<'a, str> {
     if rules.ends_min == 0 {
@@ -243,7 +233,7 @@ fn ends<'a>(
     truncate::head_tail(text, head, tail, &rules.style)
 }
 
-/// Without blank lines in a row and without white space at the ends of lines; equal lines in a row are told once.
+/// Without repeated blank lines and without white space at the ends of lines; equal neighbouring lines become one.
 fn squeeze(text: &str) -> String {
     let mut lines: Vec<(&str, usize)> = Vec::new();
     for line in text.lines().map(str::trim_end) {
@@ -261,7 +251,7 @@ fn squeeze(text: &str) -> String {
 }
 
 /// The sentences of most worth that fit, in their order; none if no sentence is of worth or fits.
-fn key(text: &str, tokens_max: usize, rules: &Rules, meter: &Meter) -> Option<String> {
+fn key(text: &str, tokens_max: usize, rules: &ShrinkRules, meter: &Meter) -> Option<String> {
     let mut sentences = summary::worth(text, &rules.sentences);
     sentences.retain(|sentence| sentence.worth > 0);
     let mut order: Vec<usize> = (0..sentences.len()).collect();
@@ -290,53 +280,13 @@ fn key(text: &str, tokens_max: usize, rules: &Rules, meter: &Meter) -> Option<St
     None
 }
 
-fn hard(text: &str, tokens_max: usize, rules: &Rules, meter: &Meter) -> String {
+fn hard(text: &str, tokens_max: usize, rules: &ShrinkRules, meter: &Meter) -> String {
     let bytes = text.len().min(tokens_max.saturating_mul(32));
     let noticed = |room: usize| format!("{}{}", Unit::Bytes.head(text, room), rules.notice);
     let plain = |room: usize| Unit::Bytes.head(text, room).to_owned();
     let cut = truncate::fit(bytes, tokens_max, meter, noticed).filter(|cut| cut.len() > rules.notice.len());
     cut.or_else(|| truncate::fit(bytes, tokens_max, meter, plain))
         .unwrap_or_default()
-}
-
-/// What became of items.
-#[derive(Debug, Clone)]
-pub struct Fallback {
-    /// One system item.
-    pub item: Item,
-    pub items: usize,
-    pub tokens_before: usize,
-    pub tokens_after: usize,
-    pub strategy: Strategy,
-}
-
-impl Fallback {
-    /// The share that is gone, 0 to 1.
-    pub fn ratio(&self) -> f64 {
-        if self.tokens_before == 0 {
-            0.0
-        } else {
-            1.0 - self.tokens_after as f64 / self.tokens_before as f64
-        }
-    }
-}
-
-/// All items as one of at most `tokens_max` tokens of text, where no better summary could be had.
-pub fn items<I: Borrow<Item>>(items: &[I], tokens_max: usize, rules: &Rules, meter: &Meter) -> Fallback {
-    let tokens_before = items.iter().map(|item| meter.item(item.borrow())).sum();
-    let text = summary::transcript(items);
-    let room = tokens_max.saturating_sub(meter.text(rules.header));
-    let shrunk = ladder(&text, room, rules, meter);
-    let text = truncate::to_tokens(&format!("{}{}", rules.header, shrunk.text), tokens_max, meter);
-    let item = Item::text(Role::System, text);
-    let tokens_after = meter.item(&item);
-    Fallback {
-        item,
-        items: items.len(),
-        tokens_before,
-        tokens_after,
-        strategy: shrunk.strategy,
-    }
 }
 
 #[cfg(test)]

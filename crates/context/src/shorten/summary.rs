@@ -1,7 +1,7 @@
 //! Summaries without a model, and how the summaries of chunks become one.
 //!
-//! Owns: which sentences stand for a text; the order, the carry and the failures of chunk summaries; merging. Never: calling
-//! a model, running anything at once (a host does).
+//! Owns: the worth of a text's sentences; the order, the carry and the failures of chunk summaries; merging. Never:
+//! calling a model, running anything at once (a host does).
 
 use std::borrow::Borrow;
 use std::ops::Range;
@@ -10,21 +10,16 @@ use crate::tokens::Meter;
 use transcript::{Block, Item, Role};
 
 use crate::shorten::chunk::Chunk;
-use crate::shorten::score::lexicon::{DECISION, ERROR, IMPORTANT, OPEN, REASON, Words};
+use crate::shorten::score::lexicon::{CueWords, DECISION, ERROR, IMPORTANT, OPEN, REASON};
 use crate::shorten::shrink;
 use crate::shorten::truncate::{self, Style, Unit};
 
 /// How sentences are weighed.
 #[derive(Debug, Clone)]
-pub struct Rules {
+pub struct SummaryRules {
     cues: Cues,
     /// Shorter sentences are passed over, in UTF-16 code units.
     pub length_min: usize,
-    pub sentences_max: usize,
-    /// One sentence of so many is kept.
-    pub one_of: usize,
-    /// What stands for a text of no sentence.
-    pub nothing: &'static str,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -35,18 +30,7 @@ enum Cues {
     Lexicon,
 }
 
-/// What code-buddy's summariser looks for.
-const INDICATORS: &[(&[&str], u32)] = &[
-    (&["decided", "decision"], 3),
-    (&["important", "critical"], 2),
-    (&["todo", "need to"], 2),
-    (&["error", "bug"], 2),
-    (&["should", "must"], 1),
-    (&["because", "reason"], 1),
-    (&["`", "()"], 1),
-];
-
-/// What its fallback looks for.
+/// Key words of code-buddy's fallback.
 const KEYS: &[(&[&str], u32)] = &[
     (&["error", "bug"], 5),
     (&["fix", "solution"], 4),
@@ -59,24 +43,12 @@ const KEYS: &[(&[&str], u32)] = &[
     (&["`", "()"], 2),
 ];
 
-impl Rules {
-    /// code-buddy's local summariser.
-    pub fn codebuddy() -> Self {
-        Self {
-            cues: Cues::Parts(INDICATORS),
-            length_min: 21,
-            sentences_max: 10,
-            one_of: 3,
-            nothing: ".",
-        }
-    }
-
+impl SummaryRules {
     /// The weights of code-buddy's fallback.
     pub fn codebuddy_key() -> Self {
         Self {
             cues: Cues::Parts(KEYS),
             length_min: 1,
-            ..Self::codebuddy()
         }
     }
 
@@ -85,24 +57,21 @@ impl Rules {
         Self {
             cues: Cues::Lexicon,
             length_min: 6,
-            sentences_max: 24,
-            one_of: 3,
-            nothing: "",
         }
     }
 }
 
 /// A sentence and what it is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sentence<'a> {
+pub struct WeighedSentence<'a> {
     pub text: &'a str,
     pub worth: u32,
 }
 
 /// The sentences of a text with their worth, in order.
-pub fn worth<'a>(text: &'a str, rules: &Rules) -> Vec<Sentence<'a>> {
+pub fn worth<'a>(text: &'a str, rules: &SummaryRules) -> Vec<WeighedSentence<'a>> {
     let long = sentences(text).filter(|sentence| Unit::Utf16.len(sentence) >= rules.length_min);
-    long.map(|text| Sentence {
+    long.map(|text| WeighedSentence {
         text,
         worth: weigh(text, rules.cues),
     })
@@ -110,7 +79,7 @@ pub fn worth<'a>(text: &'a str, rules: &Rules) -> Vec<Sentence<'a>> {
 }
 
 /// Ended by marks before white space or the end, by those of Chinese and Japanese, and by the end of a line.
-fn sentences(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| {
         let mut start = 0;
         let mut found = Vec::new();
@@ -142,7 +111,7 @@ fn weigh(sentence: &str, cues: Cues) -> u32 {
             parts.iter().map(hit).sum()
         }
         Cues::Lexicon => {
-            let tables: [(&Words, u32); 5] = [
+            let tables: [(&CueWords, u32); 5] = [
                 (&DECISION, 4),
                 (&ERROR, 3),
                 (&IMPORTANT, 3),
@@ -160,28 +129,8 @@ fn weigh(sentence: &str, cues: Cues) -> u32 {
     }
 }
 
-/// The sentences that stand for a text: the third of most worth, in their order. A text without one that is worth more than
-/// another is stood for by its first.
-pub fn extract(text: &str, rules: &Rules) -> String {
-    let sentences = worth(text, rules);
-    let count = rules
-        .sentences_max
-        .min(sentences.len().div_ceil(rules.one_of.max(1)));
-    let mut order: Vec<usize> = (0..sentences.len()).collect();
-    order.sort_by_key(|&index| std::cmp::Reverse(sentences[index].worth));
-    order.truncate(count);
-    order.sort_unstable();
-    let kept: Vec<&str> = order.into_iter().map(|index| sentences[index].text).collect();
-    let kept = kept.join(" ");
-    if kept.is_empty() {
-        rules.nothing.to_owned()
-    } else {
-        kept
-    }
-}
-
-/// Items as text for a summariser: who, and what. Reasoning and pictures are left out.
-pub fn transcript<I: Borrow<Item>>(items: &[I]) -> String {
+/// Items as text for a summariser: speaker and content, without reasoning and pictures.
+fn transcript<I: Borrow<Item>>(items: &[I]) -> String {
     let lines = items.iter().flat_map(|item| {
         let item = item.borrow();
         let speaker = match item.role {
@@ -201,9 +150,9 @@ pub fn transcript<I: Borrow<Item>>(items: &[I]) -> String {
     lines.collect::<Vec<String>>().join("\n")
 }
 
-/// What a chunk became.
+/// Result of a chunk.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part {
+pub struct ChunkSummary {
     /// The chunk's.
     pub index: usize,
     pub text: String,
@@ -213,44 +162,16 @@ pub struct Part {
     pub failed: bool,
 }
 
-impl Part {
-    /// The share that is gone; below 0 where the summary weighs more than the chunk, 0 for an empty chunk.
-    pub fn ratio(&self) -> f64 {
-        if self.tokens_before == 0 {
-            0.0
-        } else {
-            1.0 - self.tokens_after as f64 / self.tokens_before as f64
-        }
-    }
-}
+/// Heading of an excerpt.
+const EXCERPT: &str = "[Summarization failed, using excerpt]";
 
-/// What opens an excerpt.
-pub const EXCERPT: &str = "[Summarization failed, using excerpt]";
-
-/// Summarises chunk after chunk; each is given the summary of what came before it, blank at the beginning.
-pub fn fold<I: Borrow<Item>, E>(
-    items: &[I],
-    chunks: &[Chunk],
-    meter: &Meter,
-    mut summarise: impl FnMut(&Chunk, &str) -> Result<String, E>,
-) -> Vec<Part> {
-    let mut carried = String::new();
-    let mut parts = Vec::new();
-    for chunk in chunks {
-        let part = part(items, chunk, summarise(chunk, &carried), meter);
-        carried.clone_from(&part.text);
-        parts.push(part);
-    }
-    parts
-}
-
-/// What a host's answer makes of a chunk; of a failed or blank one, an excerpt of the chunk.
+/// The part for a host's answer; if it failed or is blank, an excerpt of the chunk.
 pub fn part<I: Borrow<Item>, E>(
     items: &[I],
     chunk: &Chunk,
     answer: Result<String, E>,
     meter: &Meter,
-) -> Part {
+) -> ChunkSummary {
     let answer = answer.ok().filter(|text| !text.trim().is_empty());
     let failed = answer.is_none();
     let text = answer.unwrap_or_else(|| {
@@ -261,7 +182,7 @@ pub fn part<I: Borrow<Item>, E>(
         )
     });
     let tokens_after = meter.text(&text);
-    Part {
+    ChunkSummary {
         index: chunk.index,
         text,
         tokens_before: chunk.tokens,
@@ -280,8 +201,8 @@ pub fn rounds(chunks: &[Chunk], at_once: usize) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// The summaries as one, in the order of their chunks whatever order they came in. From four on each tells its place.
-pub fn merge(mut parts: Vec<Part>) -> String {
+/// The summaries as one, in the order of their chunks, not of arrival. From four on, each has its number.
+pub fn merge(mut parts: Vec<ChunkSummary>) -> String {
     parts.sort_by_key(|part| part.index);
     let count = parts.len();
     let texts = parts.into_iter().enumerate().map(|(at, part)| match count {
@@ -292,7 +213,7 @@ pub fn merge(mut parts: Vec<Part>) -> String {
 }
 
 /// As [`merge`], within `tokens_max`: a summary that needs less than an even share leaves the rest to the others.
-pub fn merge_within(parts: Vec<Part>, tokens_max: usize, meter: &Meter) -> String {
+pub fn merge_within(parts: Vec<ChunkSummary>, tokens_max: usize, meter: &Meter) -> String {
     let whole = merge(parts.clone());
     if meter.text(&whole) <= tokens_max {
         return whole;

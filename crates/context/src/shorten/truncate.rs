@@ -1,6 +1,6 @@
-//! Cutting text so that nothing breaks: between graphemes, with a marker that tells exactly what is missing.
+//! Cuts text between graphemes, with a marker that states exactly what is missing.
 //!
-//! Owns: safe places inside a text, head and tail cuts, the cut of a tool's output that keeps why it failed. Never: choosing
+//! Owns: safe places inside a text, head and tail cuts. Never: choosing
 //! which text to cut.
 
 use std::borrow::Cow;
@@ -64,7 +64,7 @@ fn byte_of_unit(places: impl Iterator<Item = (usize, char)>, units: usize) -> Op
 }
 
 /// The greatest place at or before byte `at` that splits no grapheme.
-pub fn floor(text: &str, at: usize) -> usize {
+fn floor(text: &str, at: usize) -> usize {
     let at = text.floor_char_boundary(at);
     let before = GraphemeCursor::new(at, text.len(), true);
     let place = if is_boundary(before.clone(), text) {
@@ -80,7 +80,7 @@ pub fn floor(text: &str, at: usize) -> usize {
 }
 
 /// The least place at or after byte `at` that splits no grapheme.
-pub fn ceil(text: &str, at: usize) -> usize {
+fn ceil(text: &str, at: usize) -> usize {
     let at = text.ceil_char_boundary(at.min(text.len()));
     let after = GraphemeCursor::new(at, text.len(), true);
     let place = if is_boundary(after.clone(), text) {
@@ -232,7 +232,7 @@ pub(crate) fn fit(
     best
 }
 
-/// Words that tell why a run failed, in any letter case. Programs fail in English.
+/// Words for the cause of a failure, in any letter case. Programs report failures in English.
 const CAUSES: [&str; 14] = [
     "error",
     "fatal",
@@ -250,7 +250,8 @@ const CAUSES: [&str; 14] = [
     "killed",
 ];
 
-/// Whether a line of a tool's output tells of a failure: one of the words, and not a count of none (`0 errors`).
+/// Whether a line of a tool's output reports a failure: it has one of the words, and not as a count of zero (`0
+/// errors`).
 pub fn tells_failure(line: &str) -> bool {
     let line = Unit::Bytes.head(line, 400).to_ascii_lowercase();
     CAUSES.iter().any(|cause| {
@@ -264,42 +265,6 @@ pub fn tells_failure(line: &str) -> bool {
             !none
         })
     })
-}
-
-/// A tool's output within `bytes_max` bytes that keeps its end, where commands tell how they ended, and before it as many of
-/// the left out lines that tell of a failure as fit into a third of the room. The marker counts what is in neither.
-pub fn tool_output(text: &str, bytes_max: usize) -> Cow<'_, str> {
-    if text.len() <= bytes_max {
-        return Cow::Borrowed(text);
-    }
-    let style = Style::quipu();
-    let reserve = style.marker(text.len()).len();
-    let Some(room) = bytes_max.checked_sub(reserve).filter(|&room| room > 0) else {
-        return Cow::Borrowed(Unit::Bytes.tail(text, bytes_max));
-    };
-    let causes_max = room / 3;
-    let before = &text[..text.len() - Unit::Bytes.tail(text, room - causes_max).len()];
-    let mut causes = String::new();
-    for line in before.lines().filter(|line| tells_failure(line)) {
-        let left = causes_max - causes.len();
-        if left < 16 {
-            break;
-        }
-        let line = Unit::Bytes.head(line.trim_end(), left - 1);
-        causes.push_str(line);
-        causes.push('\n');
-    }
-    let tail = Unit::Bytes.tail(
-        text,
-        if causes.is_empty() {
-            room
-        } else {
-            room - causes_max
-        },
-    );
-    let kept = tail.len() + causes.bytes().filter(|&byte| byte != b'\n').count();
-    let marker = style.marker(text.len().saturating_sub(kept));
-    Cow::Owned(format!("{causes}{}{tail}", marker.trim_start()))
 }
 
 #[cfg(test)]

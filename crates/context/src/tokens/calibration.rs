@@ -1,4 +1,4 @@
-//! What a backend's reported usage teaches about the meter's counts.
+//! Corrects the meter's counts by a backend's reported usage.
 //!
 //! Owns: the last report of a conversation, and the ratio of reports to counts for one model. Never: counting, and which
 //! reports belong to which model; a host keeps one calibration for each.
@@ -25,7 +25,7 @@ const GROWTH_MIN: u64 = 200;
 pub struct Calibration {
     /// Of the last believed report.
     whole_ppm: Option<u64>,
-    /// What growths were reported as, per counted token; the oldest first.
+    /// Reported growth per counted token; the oldest first.
     growths_ppm: Vec<u64>,
     /// The last believed report, while requests begin as that one did.
     anchor: Option<Point>,
@@ -41,14 +41,6 @@ struct Point {
 }
 
 impl Calibration {
-    /// One that starts with a ratio learned earlier for the same model.
-    pub fn with_ratio_ppm(ratio_ppm: u64) -> Self {
-        Self {
-            whole_ppm: RATIO_PPM.contains(&ratio_ppm).then_some(ratio_ppm),
-            ..Self::default()
-        }
-    }
-
     /// Learns that a request which the meter counted as `counted` tokens was `reported` tokens. Gives whether the report was
     /// believed.
     pub fn record(&mut self, counted: usize, reported: usize) -> bool {
@@ -95,9 +87,9 @@ impl Calibration {
         }
     }
 
-    /// What the backend will report for a request that the meter counts as `counted` tokens: the last report, and what has
-    /// been added since at the ratio of earlier growth. Without a report to build on, or if the request has become smaller
-    /// than the reported one, the whole at the larger of both ratios.
+    /// The expected report of the backend for a request of `counted` tokens: the last report plus the later additions,
+    /// at the ratio of earlier growth. Without a report, or if the request has become smaller than the reported one,
+    /// the whole at the larger of both ratios.
     pub fn estimate(&self, counted: usize) -> usize {
         let counted = as_u64(counted);
         let tokens = match self.anchor {
@@ -116,12 +108,7 @@ impl Calibration {
         self.growth_start = None;
     }
 
-    /// Reported tokens for each counted one, in millionths, to start a later conversation with; nothing if none was learned.
-    pub fn ratio_ppm(&self) -> Option<u64> {
-        self.whole_ppm
-    }
-
-    /// What is left after a compaction may be any mix of the head and the growth.
+    /// After a compaction, the rest can be any mix of the head and the growth.
     fn whole_ratio_ppm(&self) -> u64 {
         let growth_ppm = if self.growths_ppm.is_empty() {
             0

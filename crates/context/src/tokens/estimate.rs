@@ -1,22 +1,22 @@
 //! The estimate for a vocabulary that is not at hand.
 //!
-//! Owns: what a token of o200k, and what each letter in it, weighs in other vocabularies. Never: what a backend reported;
-//! [`crate::tokens::Calibration`] turns the safe estimate into a close one.
+//! Owns: the tokens in other vocabularies for each token of o200k and each letter in it. Never: the reports of a
+//! backend; [`crate::tokens::Calibration`] turns the safe estimate into a close one.
 //!
-//! The base is the count by o200k. What is added is a sum over pieces and letters, so that the estimate of a whole is the
-//! sum of the estimates of its parts, but for the seam. The weights are the largest that real vocabularies ask for
-//! (`cargo bench -p context --bench error`). No piece weighs more than its bytes: every vocabulary in use can fall back to
-//! them.
+//! The base is the count by o200k. The addition is a sum over pieces and letters, so that the estimate of a whole is
+//! the sum of the estimates of its parts, except for the seam. The weights are the largest that real vocabularies need
+//! (`cargo bench -p context --bench error`). No piece has more tokens than bytes: every vocabulary in use can fall back
+//! to them.
 
 use crate::tokens::vocabulary::{Vocabulary, model_is};
 
 const MILLI: usize = 1_000;
-/// What a mark adds, for any vocabulary and for a wide one: others join fewer of them.
+/// Addition for a mark, for any vocabulary and for a wide one: others join fewer of them.
 const MARK_MILLI: (usize, usize) = (180, 60);
 /// Small vocabularies know a run of spaces up to this length.
 const SPACES_MAX: usize = 16;
 
-/// Models whose vocabulary has some 128,000 tokens or more, learned from many languages: what their names open with.
+/// Beginnings of the names of models with a vocabulary of some 128,000 tokens or more, learned from many languages.
 const WIDE: &[&str] = &[
     "codestral-2",
     "deepseek",
@@ -50,10 +50,10 @@ const WIDE: &[&str] = &[
 /// Which vocabularies an estimate must be safe for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Breadth {
-    /// Those of 32,000 tokens too, learned mostly from English.
+    /// Vocabularies of 32,000 tokens too, learned mostly from English.
     #[default]
     Any,
-    /// Those of some 128,000 tokens, learned from many languages.
+    /// Vocabularies of some 128,000 tokens, learned from many languages.
     Wide,
 }
 
@@ -97,7 +97,7 @@ impl Breadth {
         milli.min(bytes.len() * MILLI)
     }
 
-    /// What marks add: other vocabularies join fewer of them, and at most one end of a line.
+    /// Addition for marks: other vocabularies join fewer of them, and at most one end of a line.
     fn marks_milli(self, bytes: &[u8]) -> usize {
         let ends = bytes.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count();
         let first_milli = if ends > 0 { self.pick(700, 60) } else { 0 };
@@ -106,7 +106,7 @@ impl Breadth {
             + first_milli
     }
 
-    /// What a letter adds to the tokens that o200k makes of it.
+    /// Addition for a letter to its tokens in o200k.
     fn letter_milli(self, letter: char) -> usize {
         let (any, wide) = match letter {
             '\n' | '\r' => (MILLI, MILLI),

@@ -1,4 +1,4 @@
-//! What an item weighs: its text, and what a provider puts around it.
+//! Tokens of an item: its text, and a provider's framing.
 //!
 //! Owns: the framing of messages, calls and tools, and the policy for what is not text. Never: the counting of text;
 //! [`crate::tokens::Meter::text`] does it.
@@ -6,25 +6,23 @@
 use transcript::{Block, Call, Item};
 
 use crate::tokens::Meter;
-use crate::tokens::meter::Source;
+use crate::tokens::meter::CountSource;
 
-/// What a picture weighs, however many bytes encode it: OpenAI's largest common size in full detail, rounded.
-pub const IMAGE_TOKENS: usize = 1_100;
-/// What a picture weighs that its client asked to be seen in low detail.
-pub const IMAGE_LOW_TOKENS: usize = 85;
-/// What a sound or a document weighs before its size is looked at.
-pub const FILE_TOKENS: usize = 1_100;
+/// Tokens of a picture, however it is encoded: OpenAI's largest common size in full detail, rounded.
+pub(super) const IMAGE_TOKENS: usize = 1_100;
+/// Tokens of a picture that its client sends in low detail.
+pub(super) const IMAGE_LOW_TOKENS: usize = 85;
+/// Base tokens of a sound or a document, without its size.
+pub(super) const FILE_TOKENS: usize = 1_100;
 /// Encoded bytes of a sound or a document that weigh one token more. Compressed speech weighs far less, a scanned page about
 /// as much, a page of plain text more; only the backend knows.
 const FILE_BYTES_PER_TOKEN: usize = 64;
 
 /// OpenAI frames a message by three tokens and names its role by one.
 const MESSAGE_TOKENS: usize = 3 + 1;
-/// OpenAI opens the answer by three tokens.
-const PRIMING_TOKENS: usize = 3;
-/// What marks a call, or a result, as such.
+/// Tokens of the marks around a call or a result.
 const CALL_TOKENS: usize = 8;
-/// What OpenAI opens and closes the list of tools with.
+/// Tokens of the marks around OpenAI's list of tools.
 const TOOLS_TOKENS: usize = 16;
 /// Others explain to the model how to call a tool: Anthropic in some 350 tokens, templates of open models in fewer.
 const TOOLS_EXPLAINED_TOKENS: usize = 350;
@@ -34,18 +32,13 @@ const BASE64_RUN_BYTES: usize = 512;
 impl Meter {
     /// The tokens of an item, with what a provider adds around it.
     ///
-    /// Pictures weigh [`IMAGE_TOKENS`] or [`IMAGE_LOW_TOKENS`]. Of another provider's block the text is counted, and its
-    /// encoded content weighs [`FILE_TOKENS`] and a token for each [`FILE_BYTES_PER_TOKEN`]. Reasoning weighs its text; if it
-    /// is encrypted, what the size of the cipher suggests. A signature weighs nothing.
+    /// Pictures count [`IMAGE_TOKENS`] or [`IMAGE_LOW_TOKENS`]. Of another provider's block the text is counted; its
+    /// encoded content counts [`FILE_TOKENS`] and a token for each [`FILE_BYTES_PER_TOKEN`]. Reasoning counts its text;
+    /// encrypted reasoning is estimated by the size of the cipher. A signature counts nothing.
     pub fn item(&self, item: &Item) -> usize {
         item.blocks
             .iter()
             .fold(MESSAGE_TOKENS, |sum, block| sum.saturating_add(self.block(block)))
-    }
-
-    /// What opens the answer, once for each request.
-    pub fn priming(&self) -> usize {
-        PRIMING_TOKENS
     }
 
     /// The tokens of a request's tools, given the JSON text that lists them; 0 for none.
@@ -99,7 +92,7 @@ impl Meter {
     }
 
     fn is_openai(&self) -> bool {
-        matches!(self.source, Source::Exact(_))
+        matches!(self.source, CountSource::Exact(_))
     }
 }
 

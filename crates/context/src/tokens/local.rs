@@ -13,7 +13,7 @@ const PIECE_BYTES: usize = 16 * 1024;
 /// That the bytes are not a tokenizer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnfitTokenizer {
-    /// What the reader of the file found wrong.
+    /// Error of the file's reader.
     pub reason: String,
 }
 

@@ -1,8 +1,8 @@
-//! Counts that were made before. Most of any text is words that were said already; and who counts a long text, to see if it
-//! fits, soon counts it again, to keep it.
+//! Cache of counts. Most words of a text occurred before, and a long text is often counted twice: to see if it fits,
+//! and to keep it.
 //!
-//! Owns: for each thread, a table of short pieces by vocabulary, and the last long text. Invariant: texts are compared byte for
-//! byte, so a count is never another's. Never: growing; what comes takes the place of what was there.
+//! Owns: for each thread, a table of short pieces by vocabulary, and the last long text. Invariant: texts are compared
+//! byte for byte, so a count never belongs to another text. Never: growing; a new entry replaces an old one.
 
 use std::cell::Cell;
 use std::ops::RangeInclusive;
@@ -20,29 +20,29 @@ const SPREAD: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
 thread_local! {
     static O200K: Cell<Pieces> = const { Cell::new(Pieces(Vec::new())) };
     static CL100K: Cell<Pieces> = const { Cell::new(Pieces(Vec::new())) };
-    static LAST: Cell<Option<Last>> = const { Cell::new(None) };
+    static LAST: Cell<Option<LastText>> = const { Cell::new(None) };
 }
 
-/// A long text, what counted it, and its tokens.
-struct Last {
+/// A long text, its counter, and its tokens.
+struct LastText {
     text: String,
-    by: By,
+    by: CountedBy,
     tokens: usize,
 }
 
-/// What counts a text.
+/// Counter of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum By {
+pub(crate) enum CountedBy {
     Vocabulary(Vocabulary),
     Estimate(Breadth),
 }
 
 /// The tokens of a text, counted only if it is not the long one that was counted last.
-pub(crate) fn text(by: By, text: &str, count: impl FnOnce() -> usize) -> usize {
+pub(crate) fn text(by: CountedBy, text: &str, count: impl FnOnce() -> usize) -> usize {
     if !TEXT_BYTES.contains(&text.len()) {
         return count();
     }
-    let mut last = LAST.take().unwrap_or_else(|| Last {
+    let mut last = LAST.take().unwrap_or_else(|| LastText {
         text: String::new(),
         by,
         tokens: 0,

@@ -1,28 +1,29 @@
-//! What counts tokens for one model.
+//! The token counter for one model.
 //!
-//! Owns: the choice between exact, local and estimated counts. Never: what an item adds to its text; [`crate::tokens::item`] has it.
+//! Owns: the choice between exact, local and estimated counts. Never: an item's framing; [`crate::tokens::item`] has
+//! it.
 
 use std::sync::Arc;
 
 use crate::tokens::Vocabulary;
 use crate::tokens::estimate::Breadth;
 use crate::tokens::local::{Local, UnfitTokenizer};
-use crate::tokens::memo::{self, By};
+use crate::tokens::memo::{self, CountedBy};
 
 /// Counts tokens for one model. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Meter {
-    pub(crate) source: Source,
+    pub(crate) source: CountSource,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Source {
+pub(crate) enum CountSource {
     Exact(Vocabulary),
     Local(Arc<Local>),
     Estimate(Breadth),
 }
 
-impl Default for Source {
+impl Default for CountSource {
     fn default() -> Self {
         Self::Estimate(Breadth::default())
     }
@@ -32,14 +33,14 @@ impl Meter {
     /// The meter for a model of that name: exact where its vocabulary is OpenAI's, else an estimate that is safe for it. For
     /// models known to have a wide vocabulary it is closer than [`Self::estimate`].
     pub fn for_model(name: &str) -> Self {
-        let estimate = || Source::Estimate(Breadth::of_model(name));
+        let estimate = || CountSource::Estimate(Breadth::of_model(name));
         Self {
-            source: Vocabulary::of_model(name).map_or_else(estimate, Source::Exact),
+            source: Vocabulary::of_model(name).map_or_else(estimate, CountSource::Exact),
         }
     }
 
-    /// The meter for the first of these names that tells a vocabulary, and that name: what a client calls a model may say
-    /// nothing about it. The first name and the estimate that is safe for any where none does.
+    /// The meter for the first of these names with a known vocabulary, and that name: a client's own name for a model
+    /// can mean nothing. If none is known, the first name and the estimate that is safe for any.
     pub fn for_models<'a>(names: &[&'a str]) -> (&'a str, Self) {
         let tells =
             |name: &&&str| Vocabulary::of_model(name).is_some() || Breadth::of_model(name) != Breadth::Any;
@@ -60,22 +61,22 @@ impl Meter {
     /// The meter that counts with a tokenizer of the user's own, given the bytes of its `tokenizer.json`.
     pub fn local(name: &str, tokenizer_json: &[u8]) -> Result<Self, UnfitTokenizer> {
         Ok(Self {
-            source: Source::Local(Arc::new(Local::read(name, tokenizer_json)?)),
+            source: CountSource::Local(Arc::new(Local::read(name, tokenizer_json)?)),
         })
     }
 
     /// Whether a text of lines that begin with `-` or `#` never weighs more than its lines do one by one: OpenAI's
     /// vocabularies, and so the estimates that are made from them, join nothing across such a beginning.
     pub fn lines_add_up(&self) -> bool {
-        !matches!(self.source, Source::Local(_))
+        !matches!(self.source, CountSource::Local(_))
     }
 
     /// About the tokens of a text, where nothing breaks if there are somewhat more: an estimate without most of what makes it safe.
     /// [`Self::text`] counts at most a quarter more.
     pub fn roughly(&self, text: &str) -> usize {
         match &self.source {
-            Source::Exact(_) | Source::Local(_) => self.text(text),
-            Source::Estimate(_) => self.text(text) * 4 / 5,
+            CountSource::Exact(_) | CountSource::Local(_) => self.text(text),
+            CountSource::Estimate(_) => self.text(text) * 4 / 5,
         }
     }
 
@@ -86,9 +87,13 @@ impl Meter {
             return 0;
         }
         match &self.source {
-            Source::Exact(exact) => memo::text(By::Vocabulary(*exact), text, || exact.count(text)),
-            Source::Local(local) => local.count(text).unwrap_or_else(|| Breadth::Any.count(text)),
-            Source::Estimate(breadth) => memo::text(By::Estimate(*breadth), text, || breadth.count(text)),
+            CountSource::Exact(exact) => {
+                memo::text(CountedBy::Vocabulary(*exact), text, || exact.count(text))
+            }
+            CountSource::Local(local) => local.count(text).unwrap_or_else(|| Breadth::Any.count(text)),
+            CountSource::Estimate(breadth) => {
+                memo::text(CountedBy::Estimate(*breadth), text, || breadth.count(text))
+            }
         }
     }
 }

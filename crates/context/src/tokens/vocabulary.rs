@@ -16,7 +16,7 @@ pub enum Vocabulary {
     Cl100k,
 }
 
-/// What a model's name opens with. The first that fits decides.
+/// Beginnings of models' names. The first match decides.
 const FAMILIES: &[(&str, Vocabulary)] = &[
     ("gpt-4o", Vocabulary::O200k),
     ("gpt-4.1", Vocabulary::O200k),
@@ -51,8 +51,8 @@ impl Vocabulary {
             .map(|(_, vocabulary)| *vocabulary)
     }
 
-    /// The tokens of a text, exactly, unless 8 KiB of it are one word or one run of marks: then within 1 % of that part. What
-    /// looks like a special token counts as the text it is.
+    /// The exact tokens of a text, unless 8 KiB of it are one word or one run of marks: then within 1 % for that part.
+    /// Text that looks like a special token counts as plain text.
     pub fn count(self, text: &str) -> usize {
         let mut sum = 0;
         self.pieces(text, |_, tokens| sum += tokens);

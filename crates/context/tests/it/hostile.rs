@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use context::budget::Budget;
-use context::event::Event;
+use context::event::ViewEvent;
 use context::plan::Trigger;
 use context::policy::Policy;
 use context::ranges;
-use context::session::{Piece, Session, What};
+use context::session::{Piece, PieceContent, Session};
 use context::tokens::Meter;
 use generator::{Hostile, transcripts};
 use proptest::prelude::*;
@@ -19,9 +19,8 @@ use transcript::order::{self, Rule};
 use transcript::{Item, ItemId, Role, cut};
 
 /// Takes a transcript in, with a compaction wherever `limits` has one.
-fn hold(hostile: &Hostile, limits: &[(usize, usize)]) -> (Session, Vec<Event>) {
+fn hold(hostile: &Hostile, limits: &[(usize, usize)]) -> (Session, Vec<ViewEvent>) {
     let mut session = Session::new(Policy::quipu(), Meter::estimate());
-    session.set_pending(hostile.pending.clone());
     let mut log = Vec::new();
     for (at, item) in hostile.items.iter().enumerate() {
         let event = session.arrival(Arc::new(item.clone()));
@@ -89,7 +88,7 @@ proptest! {
         }
         let mut seen: Vec<ItemId> = session.frontier().iter().filter_map(Piece::item_id).collect();
         for piece in session.frontier() {
-            if let What::Node(node) = &piece.what {
+            if let PieceContent::Node(node) = &piece.what {
                 let ids = (0..hostile.items.len() as u64).map(ItemId);
                 seen.extend(ids.filter(|id| ranges::contains(&node.covers, *id)));
             }
@@ -103,8 +102,7 @@ proptest! {
     #[test]
     fn a_log_gives_the_same_view(hostile in transcripts(), limits in limits()) {
         let (session, log) = hold(&hostile, &limits);
-        let mut restored = Session::restore(Policy::quipu(), Meter::estimate(), log);
-        restored.set_pending(session.pending());
+        let restored = Session::restore(Policy::quipu(), Meter::estimate(), log);
         prop_assert_eq!(restored.shown(), session.shown());
         prop_assert_eq!(restored.tokens(), session.tokens());
     }

@@ -53,7 +53,7 @@ proptest! {
         wanted in 0_usize..9,
     ) {
         let weights: Vec<usize> = seeds.into_iter().cycle().take(items.len()).collect();
-        let rules = Rules::quipu(tokens_max);
+        let rules = ChunkRules::quipu(tokens_max);
         let cuts = cut::safe_cuts(&items, &std::collections::BTreeSet::new());
         let chunks = split(&items, &weights, wanted, &rules);
         for chunks in [balance(chunks.clone(), tokens_max / 3, tokens_max), chunks] {
@@ -71,9 +71,20 @@ proptest! {
 }
 
 #[test]
+fn ac_1_and_2_code_buddys_counts() {
+    assert_eq!(stats(&[]), StretchStats::default());
+    assert_eq!(stats(&[10, 40, 25]), StretchStats { items: 3, tokens: 75 });
+    let count = |items, tokens| optimal_count(&StretchStats { items, tokens }, 4, &ChunkRules::codebuddy());
+    assert_eq!(count(5, 9_000), 1);
+    assert!(count(10, 1_000) <= 2);
+    assert!(count(20, 20_000) > 4);
+    assert_eq!(count(20, 4_000), 4);
+}
+
+#[test]
 fn shares_are_even() {
     let items = vec![Item::text(Role::User, "x"); 30];
-    let tokens: Vec<usize> = split(&items, &[100; 30], 1, &Rules::quipu(1_100))
+    let tokens: Vec<usize> = split(&items, &[100; 30], 1, &ChunkRules::quipu(1_100))
         .iter()
         .map(|chunk| chunk.tokens)
         .collect();

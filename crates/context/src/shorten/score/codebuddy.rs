@@ -1,14 +1,14 @@
-//! What kind code-buddy would call an item: English words and shapes of lines.
+//! Kind of an item by code-buddy's rules: English words and shapes of lines.
 //!
-//! Owns: the order of its tests. Never: a score. Of its tests, those are left out that take every "yes" for a decision,
-//! every indented line for code and "0 errors" for an error.
+//! Owns: the order of its tests. Never: a score. Its tests that take every "yes" for a decision, every indented line
+//! for code and "0 errors" for an error are left out.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 use transcript::{Item, Role};
 
-use super::Kind;
+use super::ItemKind;
 
 fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern is a constant that a test compiles")
@@ -43,30 +43,30 @@ static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Whether the text of a result says that the call failed.
+/// Whether the text of a result reports a failed call.
 pub(crate) fn failed(text: &str) -> bool {
     FAILURE.is_match(text)
 }
 
-pub(super) fn kind(item: &Item, text: &str) -> Kind {
+pub(super) fn kind(item: &Item, text: &str) -> ItemKind {
     if item.role == Role::System {
-        return Kind::System;
+        return ItemKind::System;
     }
     if item.role == Role::Tool || (item.outcomes().next().is_some() && !item.asks()) {
         let flagged = item.outcomes().any(|outcome| outcome.failed);
         return if flagged || failed(text) {
-            Kind::Error
+            ItemKind::Error
         } else {
-            Kind::ToolResult
+            ItemKind::ToolResult
         };
     }
     let tests = [
-        (&CODE, Kind::Code),
-        (&ERROR, Kind::Error),
-        (&DECISION, Kind::Decision),
-        (&FILE, Kind::FileContent),
-        (&COMMAND, Kind::Command),
+        (&CODE, ItemKind::Code),
+        (&ERROR, ItemKind::Error),
+        (&DECISION, ItemKind::Decision),
+        (&FILE, ItemKind::FileContent),
+        (&COMMAND, ItemKind::Command),
     ];
     let found = tests.into_iter().find(|(pattern, _)| pattern.is_match(text));
-    found.map_or(Kind::Conversation, |(_, kind)| kind)
+    found.map_or(ItemKind::Conversation, |(_, kind)| kind)
 }

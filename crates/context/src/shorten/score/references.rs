@@ -1,6 +1,6 @@
 //! Which items refer to what others hold: by identifiers that few items share.
 //!
-//! Owns: what counts as an identifier, and how items are joined by them. Never: looking beyond the items given.
+//! Owns: the definition of an identifier, and how identifiers connect items. Never: other items than the given ones.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -9,16 +9,16 @@ use transcript::Item;
 
 use crate::shorten::truncate::Unit;
 
-/// What is read of the head and of the tail of an item's text.
+/// Maximum bytes read at the head and at the tail of an item's text.
 const READ_BYTES_MAX: usize = 16_384;
 
-/// What is kept of one item.
+/// Maximum identifiers of one item.
 const IDENTIFIERS_MAX: usize = 400;
 
 /// Identifiers in more items than this, or than an eighth of all, are words of the talk.
 const RARE_ITEMS_MAX: usize = 6;
 
-/// What the items so far say of one item, each 0 to 1.
+/// References of earlier items to one item, each 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct References {
     /// How freshly others used its rare identifiers.
@@ -27,7 +27,7 @@ pub(super) struct References {
     pub richness: f64,
 }
 
-/// For each item, what the others make of it.
+/// For each item, the references of the others to it.
 pub(super) fn of<I: Borrow<Item>>(items: &[I]) -> Vec<References> {
     let texts: Vec<String> = items.iter().map(|item| super::text(item.borrow())).collect();
     let found: Vec<Vec<&str>> = texts.iter().map(|text| identifiers(text)).collect();

@@ -2,11 +2,9 @@
 
 use crate::tokens::Meter;
 use proptest::prelude::*;
-use transcript::{Item, Role};
 
-use proptest::strategy::Strategy as _;
 
-use super::Strategy;
+use super::ShrinkStrategy;
 use super::*;
 
 fn hostile() -> impl proptest::strategy::Strategy<Value = String> {
@@ -26,7 +24,7 @@ proptest! {
     #[test]
     fn the_target_is_reached(text in hostile(), tokens_max in 0_usize..400, ours in any::<bool>()) {
         let meter = Meter::estimate();
-        let rules = if ours { Rules::quipu() } else { Rules::codebuddy() };
+        let rules = if ours { ShrinkRules::quipu() } else { ShrinkRules::codebuddy() };
         let shrunk = ladder(&text, tokens_max, &rules, &meter);
         prop_assert!(shrunk.tokens_after <= tokens_max);
         prop_assert_eq!(shrunk.tokens_after, meter.text(&shrunk.text));
@@ -42,10 +40,13 @@ proptest! {
 #[test]
 fn a_log_of_one_line_is_squeezed() {
     let text = format!("start\n{}end", "waiting for the lock   \n".repeat(500));
-    let shrunk = ladder(&text, 40, &Rules::quipu(), &Meter::estimate());
+    let shrunk = ladder(&text, 40, &ShrinkRules::quipu(), &Meter::estimate());
     assert_eq!(
         (shrunk.strategy, &*shrunk.text),
-        (Strategy::Squeeze, "start\nwaiting for the lock [500 times]\nend")
+        (
+            ShrinkStrategy::Squeeze,
+            "start\nwaiting for the lock [500 times]\nend"
+        )
     );
 }
 
@@ -55,18 +56,8 @@ fn what_matters_stays_in_its_order_in_any_language() {
     let text = format!(
         "{noise}Wir haben uns für Port 8443 entschieden.\n{noise}Der Build ist fehlgeschlagen: E0308.\n{noise}"
     );
-    let shrunk = ladder(&text, 60, &Rules::quipu(), &Meter::estimate());
-    assert_eq!(shrunk.strategy, Strategy::ExtractKey);
+    let shrunk = ladder(&text, 60, &ShrinkRules::quipu(), &Meter::estimate());
+    assert_eq!(shrunk.strategy, ShrinkStrategy::ExtractKey);
     let (port, build) = (shrunk.text.find("8443"), shrunk.text.find("E0308"));
     assert!(port.is_some() && port < build, "{}", shrunk.text);
-}
-
-#[test]
-fn items_become_one() {
-    let talk = vec![Item::text(Role::User, "the port is 8443, never 80. ".repeat(20)); 10];
-    let meter = Meter::estimate();
-    let made = items(&talk, 100, &Rules::quipu(), &meter);
-    assert!(made.tokens_before > made.tokens_after && made.items == 10 && made.ratio() > 0.5);
-    let none: [Item; 0] = [];
-    assert!(items(&none, 0, &Rules::quipu(), &meter).item.prose().is_empty());
 }

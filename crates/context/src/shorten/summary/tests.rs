@@ -23,27 +23,6 @@ fn chunks(count: usize) -> (Vec<Item>, Vec<Chunk>) {
 }
 
 #[test]
-fn each_is_given_what_came_before() {
-    let (items, chunks) = chunks(3);
-    let parts = fold(
-        &items,
-        &chunks,
-        &Meter::estimate(),
-        |chunk, carried| match chunk.index {
-            1 => Err(()),
-            index => Ok(format!("<{carried}{index}>")),
-        },
-    );
-    let texts: Vec<&str> = parts.iter().map(|part| &*part.text).collect();
-    let excerpt = format!("{EXCERPT}\nuser: message 1");
-    assert_eq!(texts, ["<0>", &excerpt, &format!("<{excerpt}2>")]);
-    assert_eq!(
-        parts.iter().map(|part| part.failed).collect::<Vec<_>>(),
-        [false, true, false]
-    );
-}
-
-#[test]
 fn rounds_cover_all_in_order() {
     let (_, chunks) = chunks(5);
     assert_eq!(rounds(&chunks, 2), [0..2, 2..4, 4..5]);
@@ -52,19 +31,25 @@ fn rounds_cover_all_in_order() {
 }
 
 #[test]
-fn the_extract_tells_what_matters_in_chinese() {
+fn decisions_are_worth_most_in_chinese() {
     let text = "今天天气很好我们出去散步。我们决定使用端口8443_a。午饭吃了面条还不错。";
-    assert_eq!(extract(text, &Rules::quipu()), "我们决定使用端口8443_a。");
+    let best = worth(text, &SummaryRules::quipu())
+        .into_iter()
+        .max_by_key(|sentence| sentence.worth);
+    assert_eq!(
+        best.map(|sentence| sentence.text),
+        Some("我们决定使用端口8443_a。")
+    );
 }
 
 proptest! {
     #[test]
     fn a_merge_keeps_to_its_target(texts in prop::collection::vec("(?s).{0,300}", 0..9), tokens_max in 0_usize..300) {
         let meter = Meter::estimate();
-        let part = |(index, text): (usize, &String)| Part {
+        let part = |(index, text): (usize, &String)| ChunkSummary {
             index, text: text.clone(), tokens_before: 9, tokens_after: meter.text(text), failed: false,
         };
-        let parts: Vec<Part> = texts.iter().enumerate().map(part).collect();
+        let parts: Vec<ChunkSummary> = texts.iter().enumerate().map(part).collect();
         prop_assert!(meter.text(&merge_within(parts.clone(), tokens_max, &meter)) <= tokens_max);
         let mut shuffled = parts.clone();
         shuffled.reverse();

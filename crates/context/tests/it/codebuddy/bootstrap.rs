@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use context::bootstrap::{Files, Found, Loaded, Missing, Policy, Remark, load};
+use context::bootstrap::{FileHead, Files, Loaded, Missing, Policy, Remark, load};
 use proptest::prelude::*;
 
 /// Paths, their texts, where they really are.
@@ -26,11 +26,11 @@ impl Tree {
 }
 
 impl Files for Tree {
-    fn read(&self, path: &Path, bytes_max: usize) -> Result<Found, Missing> {
+    fn read(&self, path: &Path, bytes_max: usize) -> Result<FileHead, Missing> {
         self.asked.borrow_mut().push(path.to_owned());
         let (bytes, real_path) = self.files.get(path).cloned().unwrap_or(Err(Missing::Absent))?;
         let bytes_total = bytes.len() as u64;
-        Ok(Found {
+        Ok(FileHead {
             bytes: bytes[..bytes.len().min(bytes_max)].to_vec(),
             bytes_total,
             real_path,
@@ -247,7 +247,7 @@ mod real {
     }
 
     impl Files for Disk {
-        fn read(&self, path: &Path, bytes_max: usize) -> Result<Found, Missing> {
+        fn read(&self, path: &Path, bytes_max: usize) -> Result<FileHead, Missing> {
             let real_path = canonicalize(path).map_err(|_| Missing::Absent)?;
             if !self.roots.iter().any(|root| real_path.starts_with(root)) {
                 return Err(Missing::Outside);
@@ -262,7 +262,7 @@ mod real {
             file.take(bytes_max as u64)
                 .read_to_end(&mut bytes)
                 .map_err(|_| Missing::Denied)?;
-            Ok(Found {
+            Ok(FileHead {
                 bytes,
                 bytes_total: meta.len(),
                 real_path,

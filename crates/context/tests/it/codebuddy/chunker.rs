@@ -1,17 +1,9 @@
 //! AC: the adaptive chunker.
 
-use context::shorten::chunk::{Chunk, Rules, Stats, balance, optimal_count, split, stats};
+use context::shorten::chunk::{Chunk, ChunkRules, balance, split};
 use transcript::Item;
 
 use crate::codebuddy::user;
-
-fn of(count: usize, tokens: usize) -> Stats {
-    Stats {
-        items: count,
-        tokens,
-        ..Stats::default()
-    }
-}
 
 fn talk(count: usize) -> Vec<Item> {
     (0..count).map(|index| user(format!("message {index}"))).collect()
@@ -30,25 +22,8 @@ fn chunks(tokens: &[usize]) -> Vec<Chunk> {
 }
 
 #[test]
-fn ac_1_stats() {
-    assert_eq!(stats(&[]), Stats::default());
-    let stats = stats(&[10, 40, 25]);
-    assert!(stats.tokens_max as f64 >= stats.tokens_avg && stats.tokens_avg >= stats.tokens_min as f64);
-    assert_eq!((stats.items, stats.tokens), (3, 75));
-}
-
-#[test]
-fn ac_2_optimal_count() {
-    let count = |items, tokens| optimal_count(&of(items, tokens), 4, &Rules::codebuddy());
-    assert_eq!(count(5, 9_000), 1);
-    assert!(count(10, 1_000) <= 2);
-    assert!(count(20, 20_000) > 4);
-    assert_eq!(count(20, 4_000), 4);
-}
-
-#[test]
 fn ac_3_each_item_is_in_one_chunk() {
-    let rules = Rules::codebuddy();
+    let rules = ChunkRules::codebuddy();
     let none: [Item; 0] = [];
     assert!(split(&none, &[], 4, &rules).is_empty());
     let three = split(&talk(3), &[10; 3], 4, &rules);
@@ -69,7 +44,7 @@ fn ac_3_each_item_is_in_one_chunk() {
 
 #[test]
 fn ac_4_size_of_a_chunk() {
-    let many = split(&talk(100), &[50; 100], 2, &Rules::codebuddy());
+    let many = split(&talk(100), &[50; 100], 2, &ChunkRules::codebuddy());
     let (_, before_last) = many.split_last().unwrap();
     assert!(
         before_last

@@ -3,13 +3,13 @@
 use std::convert::Infallible;
 
 use context::shorten::chunk::Chunk;
-use context::shorten::summary::{Part, Rules, extract, merge, part};
+use context::shorten::summary::{ChunkSummary, merge, part};
 use context::shorten::truncate::{Style, head_tail};
 
 use crate::codebuddy::{meter, user};
 
-fn parts(texts: &[&str]) -> Vec<Part> {
-    let part = |(index, text): (usize, &&str)| Part {
+fn parts(texts: &[&str]) -> Vec<ChunkSummary> {
+    let part = |(index, text): (usize, &&str)| ChunkSummary {
         index,
         text: (*text).to_owned(),
         tokens_before: 100,
@@ -17,18 +17,6 @@ fn parts(texts: &[&str]) -> Vec<Part> {
         failed: false,
     };
     texts.iter().enumerate().map(part).collect()
-}
-
-#[test]
-fn ps_1_local_summarizer() {
-    let rules = Rules::codebuddy();
-    assert_eq!(extract("", &rules), ".");
-    let noise = "The weather was rather pleasant on that day. ";
-    let said = "This was a critical architecture decision because the load grows.";
-    let summary = extract(&format!("{}{said} {}", noise.repeat(4), noise.repeat(4)), &rules);
-    assert!(summary.contains(said), "{summary}");
-    let plain = noise.repeat(9);
-    assert!(extract(&plain, &rules).len() <= plain.len());
 }
 
 #[test]
@@ -48,7 +36,7 @@ fn ps_2_chunks_by_index() {
     let first = part(&items, &chunk(0), Err("busy"), &meter());
     assert!(first.failed && first.text.starts_with("[Summarization failed, using excerpt]"));
     assert!(first.text.contains("characters truncated") && first.text.len() < 1_200);
-    assert!(second.ratio() < 0.0);
+    assert!(second.tokens_after > second.tokens_before);
     let (a, b) = (first.text.clone(), second.text.clone());
     assert_eq!(merge(vec![second, first]), format!("{a}\n\n{b}"));
     assert_eq!(merge(Vec::new()), "");

@@ -4,14 +4,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::tokens::Meter;
+use context::tokens::Meter;
 
-use crate::shorten::legacy::{Entry, groups, last_ask, leading};
-use crate::shorten::score;
+use super::{Entry, groups, last_ask, leading};
+use context::shorten::score;
 
 /// Groups of calls and results leave in ascending order of their best score, until the rest fits.
 pub fn importance<I: Entry>(items: &[I], limit: usize, meter: &Meter) -> Vec<I> {
-    let scores = score::score(items, &score::Rules::codebuddy());
+    let scores = score::score(items, &score::ScoreRules::codebuddy());
     let weights: Vec<usize> = items.iter().map(|item| meter.item(item.borrow())).collect();
     let (lead, ask) = (leading(items), last_ask(items));
     let best = |group: &BTreeSet<usize>| group.iter().map(|&index| scores[index].value).fold(0.0, f64::max);

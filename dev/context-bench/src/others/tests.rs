@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::tokens::Meter;
+use context::tokens::Meter;
 use proptest::prelude::*;
 use transcript::{Block, Call, Item, Role};
 
 use super::*;
+
+mod codebuddy;
 
 fn call(id: &str) -> Item {
     let call = Call {
@@ -47,15 +49,15 @@ fn talk(turns: &[(bool, bool, usize)]) -> Vec<Arc<Item>> {
 type Way = fn(&[Arc<Item>], usize, &Meter) -> Vec<Arc<Item>>;
 
 const WAYS: [(&str, Way); 9] = [
-    ("codebuddy", baselines::codebuddy),
-    ("window by messages", baselines::window_by_messages),
-    ("window by tokens", baselines::window_by_tokens),
-    ("importance", baselines::importance),
-    ("opencode", baselines::opencode_prune),
-    ("codex", baselines::codex),
-    ("clear", baselines::clear_tool_uses),
-    ("masking", baselines::mask_observations),
-    ("halving", baselines::halving),
+    ("codebuddy", codebuddy),
+    ("window by messages", window_by_messages),
+    ("window by tokens", window_by_tokens),
+    ("importance", importance),
+    ("opencode", opencode_prune),
+    ("codex", codex),
+    ("clear", clear_tool_uses),
+    ("masking", mask_observations),
+    ("halving", halving),
 ];
 
 proptest! {
@@ -84,6 +86,11 @@ proptest! {
     }
 }
 
+fn said(item: &Item) -> String {
+    let results = item.outcomes().map(|outcome| outcome.text.as_str());
+    results.fold(item.prose(), |all, text| all + "\n" + text)
+}
+
 #[test]
 fn each_idea_is_recognised() {
     let items = talk(&[(true, true, 20); 14]);
@@ -92,20 +99,16 @@ fn each_idea_is_recognised() {
     let texts = |way: Way| {
         way(&items, limit, &meter)
             .iter()
-            .map(|item| score::text(item))
-            .collect::<Vec<_>>()
-            .join("\n")
+            .map(|item| said(item))
+            .collect::<String>()
     };
     let count = |way: Way, needle: &str| texts(way).matches(needle).count();
-    assert_eq!(count(baselines::clear_tool_uses, "[Tool result cleared]"), 11);
-    assert_eq!(
-        count(baselines::mask_observations, "[Previous observation elided]"),
-        4
-    );
-    assert!(count(baselines::opencode_prune, "[Old tool result content cleared]") >= 9);
-    assert_eq!(count(baselines::codex, "line of output"), 0);
-    assert!(texts(baselines::codex).contains("[Conversation Summary]"));
-    assert_eq!(count(baselines::halving, "[Conversation Summary]"), 1);
-    assert_eq!(baselines::window_by_messages(&items, limit, &meter).len(), 21);
-    assert!(baselines::window_by_tokens(&items, limit, &meter).len() > 40);
+    assert_eq!(count(clear_tool_uses, "[Tool result cleared]"), 11);
+    assert_eq!(count(mask_observations, "[Previous observation elided]"), 4);
+    assert!(count(opencode_prune, "[Old tool result content cleared]") >= 9);
+    assert_eq!(count(codex, "line of output"), 0);
+    assert!(texts(codex).contains("[Conversation Summary]"));
+    assert_eq!(count(halving, "[Conversation Summary]"), 1);
+    assert_eq!(window_by_messages(&items, limit, &meter).len(), 21);
+    assert!(window_by_tokens(&items, limit, &meter).len() > 40);
 }

@@ -2,10 +2,10 @@
 //!
 //! Owns: the number of observations that stay. Never: a trigger; the paper masks always.
 
-use crate::tokens::Meter;
+use context::tokens::Meter;
 
+use super::Entry;
 use super::clear::all_but_newest;
-use crate::shorten::legacy::Entry;
 
 /// The paper's best window for its agent, in observations.
 const KEPT: usize = 10;

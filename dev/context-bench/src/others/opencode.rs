@@ -2,9 +2,9 @@
 //!
 //! Owns: the prune. Never: its model's summary of what remains too heavy.
 
-use crate::tokens::Meter;
+use context::tokens::Meter;
 
-use crate::shorten::legacy::{Entry, map_outcomes};
+use super::{Entry, map_outcomes};
 
 const PLACEHOLDER: &str = "[Old tool result content cleared]";
 

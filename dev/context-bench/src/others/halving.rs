@@ -2,11 +2,12 @@
 //!
 //! Owns: the halving. Never: a model's summary; the beginnings of what was said stand for it.
 
-use crate::tokens::Meter;
+use context::tokens::Meter;
 use transcript::{Item, Role};
 
-use crate::shorten::legacy::{Entry, first_lines, last_ask, weight, with_partners};
-use crate::shorten::truncate;
+use super::{Entry, last_ask, weight, with_partners};
+use context::shorten::first_lines::first_lines;
+use context::shorten::truncate;
 
 const FIRST: usize = 4;
 

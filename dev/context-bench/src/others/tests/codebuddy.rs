@@ -1,12 +1,33 @@
-//! CM: the legacy compaction.
+//! CM: what code-buddy's own tests pin of its compaction.
 
-use context::shorten::legacy::{Rules, accepts, compact, first_lines};
+use context::tokens::Meter;
 use transcript::{Item, Role};
 
-use crate::codebuddy::{assistant, call, meter, system, user, weight};
+use super::call;
+use crate::others::{accepts, codebuddy, weight as weight_by};
+
+fn meter() -> Meter {
+    Meter::estimate()
+}
+
+fn weight(items: &[Item]) -> usize {
+    weight_by(items, &meter())
+}
+
+fn user(text: impl Into<String>) -> Item {
+    Item::text(Role::User, text)
+}
+
+fn assistant(text: impl Into<String>) -> Item {
+    Item::text(Role::Assistant, text)
+}
+
+fn system(text: impl Into<String>) -> Item {
+    Item::text(Role::System, text)
+}
 
 fn pressed(items: &[Item], tokens_max: usize) -> Vec<Item> {
-    compact(items, tokens_max, &meter(), &Rules::codebuddy())
+    codebuddy(items, tokens_max, &meter())
 }
 
 fn talk(count: usize) -> Vec<Item> {
@@ -51,33 +72,6 @@ fn cm_11_window_then_marker() {
     );
     assert_eq!(view[2..], items[21..]);
     assert_eq!(pressed(&items, weight(&items)), items, "what fits is not touched");
-}
-
-#[test]
-fn cm_11_the_summary_keeps_the_oldest_lines() {
-    let items = talk(8);
-    let lines = first_lines(&items[..6], 2);
-    let told: Vec<&str> = lines.lines().collect();
-    assert_eq!(told.len(), 4);
-    assert_eq!(told[0], "[Conversation Summary]");
-    assert!(told[1].contains("0 some") && told[2].contains("1 some") && told[3].contains("2 some"));
-    assert!(
-        told[1..]
-            .iter()
-            .all(|line| line.split_once(": ").unwrap().1.len() <= 100)
-    );
-}
-
-#[test]
-fn cm_11_failed_attempts_are_told() {
-    let failures: Vec<Item> = (0..7)
-        .map(|at| Item::outcome(format!("c{at}"), format!("Error: {at} {}", "x".repeat(300))))
-        .collect();
-    let lines = first_lines(&failures, 4);
-    let listed: Vec<&str> = lines.lines().filter(|line| line.starts_with("- ")).collect();
-    assert!(lines.to_lowercase().contains("do not retry"));
-    assert_eq!(listed.len(), 5);
-    assert!(listed[0].starts_with("- Error: 2") && listed.iter().all(|line| line.len() <= 202));
 }
 
 #[test]

@@ -2,9 +2,9 @@
 //!
 //! Owns: nothing but the window. Never: a summary.
 
-use crate::tokens::Meter;
+use context::tokens::Meter;
 
-use crate::shorten::legacy::{Entry, leading, with_partners};
+use super::{Entry, leading, with_partners};
 
 const ITEMS_MAX: usize = 20;
 

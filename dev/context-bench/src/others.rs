@@ -1,25 +1,39 @@
-//! How older systems make a conversation fit, as pure functions: for presets that re-create them, and to compare with.
+//! What other systems do when a conversation is too long, as pure functions: code-buddy's compaction with its markers here, of each
+//! other system one idea in a file of its own.
 //!
-//! Owns: code-buddy's compaction with its markers, and in [`baselines`] the ideas of others. Never: what Quipu itself does.
+//! Owns: the ideas, with their constants, scaled down where a limit is smaller than the window they were made for. Never: a
+//! faithful copy of a product. What an idea alone does not bring within the limit loses its oldest items, so that all
+//! answer the same question.
 
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
 
-use crate::tokens::Meter;
+use context::shorten::first_lines::first_lines;
+use context::shorten::score;
+use context::shorten::truncate::Unit;
+use context::tokens::Meter;
 use transcript::{Block, Item, Role, cut};
 
-use crate::shorten::score;
-use crate::shorten::truncate::Unit;
+mod clear;
+mod codex;
+mod halving;
+mod importance;
+mod masking;
+mod opencode;
+mod window;
 
-pub mod baselines;
+pub use clear::clear_tool_uses;
+pub use codex::codex;
+pub use halving::halving;
+pub use importance::importance;
+pub use masking::mask_observations;
+pub use opencode::opencode_prune;
+pub use window::{window_by_messages, window_by_tokens};
 
 /// An item, or a handle of one: `Item`, `Arc<Item>`.
 pub trait Entry: Borrow<Item> + Clone + From<Item> {}
 
 impl<I: Borrow<Item> + Clone + From<Item>> Entry for I {}
-
-/// What opens a summary.
-const SUMMARY: &str = "[Conversation Summary]";
 
 /// code-buddy's numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,9 +63,6 @@ impl Rules {
 const RESULT_BYTES_MAX: usize = 500;
 /// Hard truncation: what is left of a text, in UTF-16 code units.
 const CONTENT_UNITS_MAX: usize = 200;
-/// A line of the summary, in UTF-16 code units.
-const LINE_UNITS_MAX: usize = 100;
-const FAILURES_MAX: usize = 5;
 
 type Step<I> = fn(&[I], &Rules) -> Vec<I>;
 
@@ -90,6 +101,16 @@ pub fn compact<I: Entry>(items: &[I], tokens_max: usize, meter: &Meter, rules: &
     view.iter().enumerate().map(cut).collect()
 }
 
+/// [`compact`] by code-buddy's numbers.
+pub fn codebuddy<I: Entry>(items: &[I], limit: usize, meter: &Meter) -> Vec<I> {
+    compact(items, limit, meter, &Rules::codebuddy())
+}
+
+/// The oldest go until the rest fits.
+fn within<I: Entry>(items: &[I], limit: usize, meter: &Meter) -> Vec<I> {
+    drop_oldest(items, limit, meter, 1)
+}
+
 /// Whether a host takes what another compaction made: it is not empty, fits, is lighter than before, and kept the last ask and
 /// at least one result if there were any.
 pub fn accepts<I: Borrow<Item>>(before: &[I], after: &[I], tokens_max: usize, meter: &Meter) -> bool {
@@ -104,12 +125,12 @@ pub fn accepts<I: Borrow<Item>>(before: &[I], after: &[I], tokens_max: usize, me
 }
 
 /// The tokens of items.
-pub(crate) fn weight<I: Borrow<Item>>(items: &[I], meter: &Meter) -> usize {
+fn weight<I: Borrow<Item>>(items: &[I], meter: &Meter) -> usize {
     items.iter().map(|item| meter.item(item.borrow())).sum()
 }
 
 /// How many system items open the conversation.
-pub(crate) fn leading<I: Borrow<Item>>(items: &[I]) -> usize {
+fn leading<I: Borrow<Item>>(items: &[I]) -> usize {
     items
         .iter()
         .map(Borrow::borrow)
@@ -118,12 +139,12 @@ pub(crate) fn leading<I: Borrow<Item>>(items: &[I]) -> usize {
 }
 
 /// The place of the last user's item that asks.
-pub(crate) fn last_ask<I: Borrow<Item>>(items: &[I]) -> Option<usize> {
+fn last_ask<I: Borrow<Item>>(items: &[I]) -> Option<usize> {
     items.iter().rposition(|item| item.borrow().asks())
 }
 
 /// The places of items that belong together, calls with their results, in order of their first.
-pub(crate) fn groups<I: Borrow<Item>>(items: &[I]) -> Vec<BTreeSet<usize>> {
+fn groups<I: Borrow<Item>>(items: &[I]) -> Vec<BTreeSet<usize>> {
     let mut group_of: Vec<usize> = (0..items.len()).collect();
     let mut groups: Vec<BTreeSet<usize>> = (0..items.len()).map(|index| BTreeSet::from([index])).collect();
     for pair in cut::pairs(items) {
@@ -145,7 +166,7 @@ pub(crate) fn groups<I: Borrow<Item>>(items: &[I]) -> Vec<BTreeSet<usize>> {
 }
 
 /// `keep` and what its members belong together with.
-pub(crate) fn with_partners<I: Borrow<Item>>(items: &[I], keep: &BTreeSet<usize>) -> BTreeSet<usize> {
+fn with_partners<I: Borrow<Item>>(items: &[I], keep: &BTreeSet<usize>) -> BTreeSet<usize> {
     let kept = groups(items)
         .into_iter()
         .filter(|group| group.iter().any(|index| keep.contains(index)));
@@ -155,7 +176,7 @@ pub(crate) fn with_partners<I: Borrow<Item>>(items: &[I], keep: &BTreeSet<usize>
 /// The leading system items, a marker, the newest items, and before them the important ones and the last ask.
 fn window<I: Entry>(items: &[I], rules: &Rules) -> Vec<I> {
     let lead = leading(items);
-    let scores = score::score(&items[lead..], &score::Rules::codebuddy());
+    let scores = score::score(&items[lead..], &score::ScoreRules::codebuddy());
     let recent = items.len().saturating_sub(rules.recent).max(lead);
     let important = scores
         .iter()
@@ -204,39 +225,6 @@ fn summarise<I: Entry>(items: &[I], rules: &Rules) -> Vec<I> {
     view
 }
 
-/// The beginnings of what user and assistant said, the oldest of `ratio`, and the last failures of tools.
-pub fn first_lines<I: Borrow<Item>>(items: &[I], ratio: usize) -> String {
-    let mut lines = Vec::new();
-    let mut failures = Vec::new();
-    for item in items {
-        let item = item.borrow();
-        let speaker = match item.role {
-            Role::User => "User",
-            Role::Assistant => "Assistant",
-            Role::System | Role::Tool => "",
-        };
-        let said = item.prose();
-        if !speaker.is_empty() && !said.trim().is_empty() {
-            lines.push(format!("{speaker}: {}", one_line(&said, LINE_UNITS_MAX)));
-        }
-        let failed = item
-            .outcomes()
-            .filter(|outcome| outcome.failed || score::says_failed(&outcome.text));
-        failures.extend(failed.map(|outcome| format!("- {}", one_line(&outcome.text, CONTENT_UNITS_MAX))));
-    }
-    lines.truncate(lines.len().div_ceil(ratio.max(1)));
-    lines.insert(0, SUMMARY.to_owned());
-    if !failures.is_empty() {
-        lines.push("Failed tool attempts (do not retry):".to_owned());
-        lines.extend(failures.split_off(failures.len().saturating_sub(FAILURES_MAX)));
-    }
-    lines.join("\n")
-}
-
-fn one_line(text: &str, units: usize) -> String {
-    Unit::Utf16.head(text.trim(), units).replace(['\n', '\r'], " ")
-}
-
 fn cut_results<I: Entry>(item: &I) -> I {
     const MARKER: &str = "[truncated for context limits] ...\n";
     let results = item
@@ -258,12 +246,7 @@ fn cut_content(text: &str) -> Option<String> {
 }
 
 /// Without the oldest groups, until the rest fits; never the leading system items, the last ask or the last `items_min`.
-pub(crate) fn drop_oldest<I: Entry>(
-    items: &[I],
-    tokens_max: usize,
-    meter: &Meter,
-    items_min: usize,
-) -> Vec<I> {
+fn drop_oldest<I: Entry>(items: &[I], tokens_max: usize, meter: &Meter, items_min: usize) -> Vec<I> {
     let weights: Vec<usize> = items.iter().map(|item| meter.item(item.borrow())).collect();
     let (lead, ask) = (leading(items), last_ask(items));
     let mut tokens: usize = weights.iter().sum();
@@ -282,7 +265,7 @@ pub(crate) fn drop_oldest<I: Entry>(
 }
 
 /// The item with the results that `change` gives another text.
-pub(crate) fn map_outcomes<I: Entry>(item: &I, change: &dyn Fn(&str) -> Option<String>) -> I {
+fn map_outcomes<I: Entry>(item: &I, change: &dyn Fn(&str) -> Option<String>) -> I {
     let mut item: Item = item.borrow().clone();
     for block in &mut item.blocks {
         if let Block::Outcome(outcome) = block

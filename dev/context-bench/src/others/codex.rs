@@ -2,11 +2,12 @@
 //!
 //! Owns: what remains besides the summary. Never: a model's summary; the beginnings of what was said stand for it.
 
-use crate::tokens::Meter;
+use context::tokens::Meter;
 use transcript::{Item, Role};
 
-use crate::shorten::legacy::{Entry, first_lines, leading, weight};
-use crate::shorten::truncate;
+use super::{Entry, leading, weight};
+use context::shorten::first_lines::first_lines;
+use context::shorten::truncate;
 
 /// If the items do not fit: the system items, the newest asks up to 20,000 tokens (half of the limit, if less), and a summary
 /// of the rest as the last item.

@@ -2,9 +2,9 @@
 //!
 //! Owns: the clearing. Never: the calls, whose arguments stay.
 
-use crate::tokens::Meter;
+use context::tokens::Meter;
 
-use crate::shorten::legacy::{Entry, map_outcomes, weight};
+use super::{Entry, map_outcomes, weight};
 
 const KEPT: usize = 3;
 const TRIGGER_TOKENS: usize = 100_000;
