@@ -1,11 +1,14 @@
-//! The context engine as a service, for programs that call their model themselves and for people who look at a live conversation.
+//! The context engine as a service, for programs that call their model themselves and for views of live conversations.
 //!
 //! Owns: appending, assembling, compacting, and finding again what left the view. Invariants: an appended message is on disk before its id
 //! is returned; a change that fails leaves the conversation as it was on disk. Never: HTTP, searching memory.
 
 mod change;
 mod compact;
+mod expand;
 mod look;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,9 +18,11 @@ use context::ladder::Attempt;
 use context::policy::Policy;
 use model::{SessionId, SessionKey, Timestamp};
 use ports::{Chat, Clock, Conversations, LedgerError, NewRecord};
-use prefix::shadow::Event;
+use prefix::shadow::ShadowEvent;
 use transcript::ItemId;
 use transcript::dialect::{self, Dialect};
+
+pub use expand::tool as expand_tool;
 
 use crate::conversation::Conversation;
 use crate::decide::{Additions, Asked, Decided};
@@ -29,16 +34,16 @@ use crate::log::Logged;
 use crate::store::{Shared, Store};
 use crate::whose::Whose;
 
-/// A command or a program that is told of compactions.
+/// A command or a program that receives compactions.
 #[async_trait::async_trait]
 pub trait Listener: Send + Sync + std::fmt::Debug {
-    /// Before a compaction that nobody waits for. Its answer is preserved in the summary.
+    /// Before a compaction; a turn may wait for it. Its answer is preserved in the summary.
     async fn before(&self, compaction: &Compaction) -> Option<String>;
     /// After any compaction.
     async fn after(&self, compaction: &Compaction);
 }
 
-/// A compaction, as listeners are told of it. Tokens and messages of the view.
+/// A compaction, as listeners see it. Tokens and messages of the view.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compaction {
     pub conversation: SessionKey,
@@ -50,23 +55,22 @@ pub struct Compaction {
     pub messages_after: Option<usize>,
 }
 
-/// What the service stands on.
+/// The ports and settings of the service.
 #[derive(Debug, Clone)]
-pub struct Parts {
+pub struct ContextsParts {
     pub store: Arc<Store>,
     pub keeper: Keeper,
     pub chosen: Chosen,
-    /// Writes summaries; without it the digest alone stands.
+    /// Writes summaries; without it, a summary is the digest alone.
     pub chat: Option<Arc<dyn Chat>>,
-    /// Keeps facts of what leaves a view.
+    /// Stores facts of messages that leave a view.
     pub keeping: Option<Keeping>,
-    pub listener: Option<Arc<dyn Listener>>,
     pub clock: Arc<dyn Clock>,
-    /// What is done after an answer.
+    /// Work after an answer.
     pub tasks: Endings,
 }
 
-impl Parts {
+impl ContextsParts {
     /// Quipu's own engine on these logs, without a model and without listeners.
     pub fn plain(logs: Arc<dyn Conversations>, policy: Policy, clock: Arc<dyn Clock>) -> Self {
         let store = Arc::new(Store::new(logs, policy.clone()));
@@ -76,11 +80,11 @@ impl Parts {
             chosen: Chosen {
                 policy,
                 plugin: None,
+                listener: None,
                 clock: Arc::clone(&clock),
             },
             chat: None,
             keeping: None,
-            listener: None,
             clock,
             tasks: Endings::default(),
         }
@@ -90,15 +94,15 @@ impl Parts {
 /// The handle. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Contexts {
-    parts: Arc<Parts>,
+    parts: Arc<ContextsParts>,
 }
 
-/// Why the context engine cannot do it.
+/// Errors of the context engine.
 #[derive(Debug, thiserror::Error)]
 pub enum ContextError {
     #[error(transparent)]
     OverBudget(#[from] OverBudget),
-    #[error("the conversation's log cannot be used")]
+    #[error("cannot read or write the conversation's log")]
     Ledger(#[from] LedgerError),
     #[error("there is no conversation {}", .0.as_ref().map_or("without a name", SessionId::as_str))]
     NoConversation(Option<SessionId>),
@@ -106,11 +110,11 @@ pub enum ContextError {
     NoItem(String),
     #[error("item {0} was deleted")]
     Deleted(ItemId),
-    #[error("message {0} is no message of the dialect: {1}")]
+    #[error("message {0} is not valid in this dialect: {1}")]
     NoMessage(usize, String),
-    #[error("no budget is known for this conversation yet: give `window_tokens`")]
+    #[error("the conversation's window is not known yet: give `window_tokens`")]
     NoBudget,
-    #[error("the conversation {0} exists already: fork to another name")]
+    #[error("the conversation {0} already exists: fork to another name")]
     Exists(SessionId),
 }
 
@@ -122,7 +126,7 @@ pub struct Original {
     pub message: String,
 }
 
-/// What a compaction did.
+/// Result of a compaction.
 #[derive(Debug, Clone)]
 pub struct Compacted {
     pub attempts: Vec<Attempt>,
@@ -131,7 +135,7 @@ pub struct Compacted {
 }
 
 impl Contexts {
-    pub fn new(parts: Parts) -> Self {
+    pub fn new(parts: ContextsParts) -> Self {
         Self {
             parts: Arc::new(parts),
         }
@@ -145,13 +149,13 @@ impl Contexts {
         &self.parts.keeper
     }
 
-    /// Writes what waits, and ends: what is done after answers has so long. A door that is open meanwhile loses what it brings.
+    /// Writes the queue to disk and ends; work after answers has this time limit. Calls in the meantime are lost.
     pub async fn shutdown(&self, bound: Duration) {
         self.parts.tasks.finish(&*self.parts.clock, bound).await;
         self.parts.keeper.finish().await;
     }
 
-    /// What is done after answers.
+    /// Work after answers.
     pub fn tasks(&self) -> &Endings {
         &self.parts.tasks
     }
@@ -164,7 +168,7 @@ impl Contexts {
         self.parts.clock.now()
     }
 
-    /// Appends messages that the next request will carry; gives their ids once they are on disk.
+    /// Appends messages for the next request; returns their ids once they are on disk.
     pub async fn append(
         &self,
         whose: &Whose,
@@ -184,7 +188,8 @@ impl Contexts {
         Ok(ids)
     }
 
-    /// Decides the next request: all that was said, within its budget. The messages are the conversation's own, whatever is asked.
+    /// Decides the next request: all messages, within its budget. The messages are the conversation's own, whatever the
+    /// request contains.
     pub async fn assemble(
         &self,
         whose: &Whose,
@@ -220,16 +225,16 @@ impl Contexts {
         let beside = conversation.budget.map_or(0, |budget| budget.tools);
         let usage = prompt_tokens.map(|tokens| conversation.learn_usage(tokens, beside));
         let mut records: Vec<NewRecord> = usage.into_iter().collect();
-        let said = conversation.waiting().iter().map(|bytes| Event::Message {
+        let said = conversation.waiting().iter().map(|bytes| ShadowEvent::Message {
             bytes: bytes.clone(),
             fragment: None,
         });
-        let said: Vec<Event> = said.collect();
+        let said: Vec<ShadowEvent> = said.collect();
         records.extend(conversation.take_appended());
         // Memory learns them too, where no request carried them.
         conversation.ask(&said);
         let id = ItemId(conversation.session.items());
-        records.push(conversation.apply(&Logged::Sent(Event::Reply {
+        records.push(conversation.apply(&Logged::Sent(ShadowEvent::Reply {
             bytes: reply.to_owned(),
         })));
         self.write(&conversation, before, records).await?;
@@ -238,7 +243,7 @@ impl Contexts {
         Ok((id, shared))
     }
 
-    /// Tells a plug-in of replies that are recorded. Nobody waits for it.
+    /// Passes recorded replies to a plug-in, in the background.
     pub fn replied(&self, shared: &Shared, replies: &[&str]) {
         if self.parts.chosen.plugin.is_none() {
             return;

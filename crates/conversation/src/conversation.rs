@@ -1,20 +1,19 @@
-//! One conversation: what was sent of it, and what of it is in view.
+//! One conversation: its messages, and their view.
 //!
 //! Owns: the sent log and the context session side by side, folded from one log of records. Invariant: the log alone gives the same
 //! conversation. Never: keeping the log (`store`), sending, choosing what leaves a view (`context`).
 
-mod compact;
+pub(crate) mod compact;
 mod counts;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use context::budget::{Budget, OverBudget};
-use context::event::Event as ViewEvent;
+use context::budget::Budget;
+use context::event::ViewEvent;
 use context::guard::Guard;
 use context::ladder::Attempt;
-use context::plan::Trigger;
 use context::policy::Policy;
 use context::session::Session;
 use context::tokens::Meter;
@@ -24,8 +23,9 @@ use ports::NewRecord;
 use prefix::Digest;
 use prefix::canon;
 use prefix::chain::{Chain, ConversationId};
-use prefix::shadow::{Event, Reason, Shadow};
+use prefix::shadow::{Reason, Shadow, ShadowEvent};
 use transcript::dialect::{self, Dialect};
+use transcript::spoken::without_additions;
 use transcript::{Block, Item, ItemId, Role};
 
 use crate::hooks::Health;
@@ -35,12 +35,12 @@ use crate::whose::{self, Whose};
 /// Reports of a server that correct the counts after a restart.
 const USAGES_MAX: usize = 8;
 
-/// What is known of a conversation.
+/// State of a conversation.
 #[derive(Debug, Clone)]
 pub struct Conversation {
     pub key: SessionKey,
     pub owner: Owner,
-    /// As it was named when it began.
+    /// Owner and name since its beginning.
     pub(crate) whose: Whose,
     /// Of the newest request.
     pub dialect: Dialect,
@@ -51,45 +51,45 @@ pub struct Conversation {
     pub(crate) session: Session,
     /// The model whose tokens it counts.
     counts_for: String,
-    /// What stands before the messages, and its weight: it is the same in request after request.
+    /// The text before the messages, and its tokens: the same in request after request.
     head: (Vec<String>, usize),
     /// The items of the shadow's entries, by place.
     pub(crate) ids: Vec<ItemId>,
     /// The messages in the log, in bytes.
     pub(crate) bytes: usize,
-    /// Records in the log, those on their way included.
+    /// Number of records in the log, including those in the queue.
     pub records: u64,
     /// Rises with each change.
     pub version: u64,
-    /// What was answered, so that a client's echo of it is not taken for something new.
+    /// Digests of replies, so that a client's echo of a reply does not count as new.
     replies: BTreeSet<Digest>,
-    /// Messages of the client that no answer followed yet, each with its hash in the chain.
+    /// Messages of the client without an answer yet, each with its hash in the chain.
     unanswered: Vec<(String, Digest)>,
-    /// Turns under way.
+    /// Running turns.
     open: Arc<AtomicUsize>,
-    /// Why the epochs began in which nothing was answered yet.
+    /// Reasons of the epochs without an answer yet.
     begun: Vec<Reason>,
-    /// What the server counted of the newest views.
+    /// Token counts by the server of the newest views.
     usages: Vec<Usage>,
-    /// What the last request was made of beside its messages; empty before one.
+    /// The last request without its messages; empty before the first one.
     frame: String,
-    /// Messages that arrived and that no request carried yet.
+    /// Appended messages that no request contained yet.
     appended: Vec<String>,
-    /// What the newest request could weigh.
+    /// Budget of the newest request.
     pub(crate) budget: Option<Budget>,
     pub(crate) warnings: Warnings,
-    /// The attempts of the last compaction that changed something, and when it was.
+    /// Attempts and time of the last compaction that changed something.
     pub(crate) last_result: Option<Vec<Attempt>>,
     pub(crate) last_compaction: Option<Timestamp>,
-    /// Judges whether so much of the window is left that a request may go out; none before the first check.
+    /// Judges whether enough of the window is left for a request; none before the first check.
     pub(crate) guard: Option<Guard>,
-    /// How the context engine fared here.
+    /// Health of the context engine in this conversation.
     pub(crate) health: Health,
     /// Records that are on disk.
     pub(crate) written: Arc<AtomicU64>,
 }
 
-/// A turn that is under way, as long as it lives.
+/// Marks a running turn until it is dropped.
 #[derive(Debug)]
 pub struct Open(Arc<AtomicUsize>);
 
@@ -149,45 +149,45 @@ impl Conversation {
         whose::identity(&self.key.scope, &self.key.session)
     }
 
-    /// Whose it is.
+    /// Owner and tenant of the conversation.
     pub fn whose(&self) -> &Whose {
         &self.whose
     }
 
-    /// A turn begins.
+    /// Marks the beginning of a turn.
     pub fn begin(&self) -> Open {
         self.open.fetch_add(1, Ordering::AcqRel);
         Open(Arc::clone(&self.open))
     }
 
-    /// Nobody talks, and no tool is awaited.
+    /// No turn is running, and no tool result is pending.
     pub fn is_at_rest(&self) -> bool {
         self.open.load(Ordering::Acquire) == 0 && self.session.pending().is_empty()
     }
 
-    /// A message that the next request will carry.
+    /// Appends a message for the next request.
     pub(crate) fn append(&mut self, bytes: &str) -> (ItemId, NewRecord) {
         let id = ItemId(self.session.items() + self.appended.len() as u64);
         (id, self.apply(&Logged::Appended(bytes.to_owned())))
     }
 
-    /// All messages, as the client wrote them: those that were sent, the replies, and those that wait for a request.
+    /// All messages, as the client wrote them: the sent ones, the replies, and those that wait for a request.
     pub fn messages(&self) -> Vec<String> {
         let sent = self.shadow.entries().iter().map(|entry| entry.bytes.clone());
         sent.chain(self.appended.iter().cloned()).collect()
     }
 
-    /// What the last request was made of beside its messages, in its sender's words; empty before one.
+    /// The last request without its messages, in its sender's format; empty before the first one.
     pub fn frame(&self) -> &str {
         &self.frame
     }
 
-    /// Messages that no request carried yet.
+    /// Messages that no request contained yet.
     pub(crate) fn waiting(&self) -> &[String] {
         &self.appended
     }
 
-    /// Takes the messages that wait into the list as if a request had carried them.
+    /// Adds the waiting messages to the list as if a request had contained them.
     pub(crate) fn take_appended(&mut self) -> Vec<NewRecord> {
         match self.appended.len() {
             0 => Vec::new(),
@@ -195,7 +195,7 @@ impl Conversation {
         }
     }
 
-    /// Takes in what happened, and gives the record of it.
+    /// Applies an event, and returns its record.
     pub fn apply(&mut self, logged: &Logged) -> NewRecord {
         self.version += 1;
         self.records += 1;
@@ -218,14 +218,13 @@ impl Conversation {
             }
             Logged::Sent(event) => {
                 // The record of a message that waited holds its item already.
-                let waited =
-                    matches!(event, Event::Message { bytes, .. } if self.appended.first() == Some(bytes));
+                let waited = matches!(event, ShadowEvent::Message { bytes, .. } if self.appended.first() == Some(bytes));
                 if waited {
                     self.appended.remove(0);
                 }
                 if let Some((id, item)) = self.sent(event).filter(|_| !waited) {
                     record.item = Some(id.0);
-                    record.text = words(&item);
+                    record.text = words(&without_additions(&item));
                 }
             }
             Logged::Appended(bytes) => {
@@ -248,7 +247,7 @@ impl Conversation {
             Logged::Taken(count) => {
                 let count = (*count).min(self.appended.len());
                 for bytes in self.appended.drain(..count).collect::<Vec<_>>() {
-                    self.sent(&Event::Message {
+                    self.sent(&ShadowEvent::Message {
                         bytes,
                         fragment: None,
                     });
@@ -258,22 +257,22 @@ impl Conversation {
         record
     }
 
-    /// One more event of what was sent; the item that arrived with it.
-    fn sent(&mut self, event: &Event) -> Option<(ItemId, Arc<Item>)> {
+    /// Applies an event of the shadow; returns the item that arrived with it.
+    fn sent(&mut self, event: &ShadowEvent) -> Option<(ItemId, Arc<Item>)> {
         self.shadow.apply(event);
         match event {
-            Event::Epoch {
+            ShadowEvent::Epoch {
                 reasons, front, kept, ..
             } => {
                 self.begun.extend_from_slice(reasons);
                 self.cut(*front, *kept);
                 None
             }
-            Event::Edit(_) => None,
-            Event::Message { bytes, .. } | Event::Reply { bytes } => {
+            ShadowEvent::Edit(_) => None,
+            ShadowEvent::Message { bytes, .. } | ShadowEvent::Reply { bytes } => {
                 self.bytes += bytes.len();
                 self.chain.push(bytes);
-                if matches!(event, Event::Reply { .. }) {
+                if matches!(event, ShadowEvent::Reply { .. }) {
                     self.begun.clear();
                     self.replies.insert(canon::read(bytes).digest);
                 }
@@ -287,7 +286,7 @@ impl Conversation {
         self.log.push(event);
     }
 
-    /// The newest entry comes into the view as it was sent.
+    /// Adds the newest entry to the view as it was sent.
     fn arrive(&mut self) -> (ItemId, Arc<Item>) {
         let sent = self
             .shadow
@@ -320,7 +319,7 @@ impl Conversation {
             self.log.push(ViewEvent::Rewind(*id));
         }
         self.ids.truncate(kept);
-        // What a node tells of them stays told.
+        // The text of a node about these items stays.
         let gone = self
             .ids
             .drain(..front)
@@ -341,22 +340,22 @@ impl Conversation {
     }
 
     /// Whether the view could be over the budget's threshold with these events: by bytes, which are never fewer than tokens.
-    pub fn may_exceed(&self, budget: &Budget, events: &[Event]) -> bool {
+    pub fn may_exceed(&self, budget: &Budget, events: &[ShadowEvent]) -> bool {
         let bytes: usize = events
             .iter()
             .map(|event| match event {
-                Event::Message { bytes, .. } | Event::Reply { bytes } => bytes.len(),
-                Event::Epoch { .. } | Event::Edit(_) => 0,
+                ShadowEvent::Message { bytes, .. } | ShadowEvent::Reply { bytes } => bytes.len(),
+                ShadowEvent::Epoch { .. } | ShadowEvent::Edit(_) => 0,
             })
             .sum();
         let inputs = self.session.inputs(budget);
         inputs.used + bytes >= inputs.threshold
     }
 
-    /// Takes in the messages that these events brought: they wait for an answer.
-    pub fn ask(&mut self, events: &[Event]) {
+    /// Records the new messages of these events as waiting for an answer.
+    pub fn ask(&mut self, events: &[ShadowEvent]) {
         let new = events.iter().filter_map(|event| match event {
-            Event::Message { bytes, .. } => Some((bytes, canon::read(bytes))),
+            ShadowEvent::Message { bytes, .. } => Some((bytes, canon::read(bytes))),
             _ => None,
         });
         let new: Vec<_> = new.filter(|(_, meaning)| !meaning.thinks).collect();
@@ -369,7 +368,7 @@ impl Conversation {
         }
     }
 
-    /// The messages that waited for an answer and are still part of the talk, each with an id that no other has.
+    /// The messages that waited for an answer and are still part of the conversation, each with a unique id.
     pub fn answered(&mut self) -> Vec<(String, String)> {
         let links = self.chain.links();
         let waited = std::mem::take(&mut self.unanswered).into_iter();
@@ -379,7 +378,7 @@ impl Conversation {
             .collect()
     }
 
-    /// The newest message that this is true of.
+    /// The newest message that matches.
     pub fn newest(&self, is_it: impl Fn(&str) -> bool) -> Option<String> {
         let entry = self.shadow.entries().iter().rfind(|entry| is_it(&entry.bytes));
         entry.map(|entry| entry.bytes.clone())
@@ -391,27 +390,13 @@ impl Conversation {
         links.any(|link| self.replies.contains(&link.meaning.digest))
     }
 
-    /// Why the request that is decided is no extension of the last: epochs that began while nobody talked count too.
+    /// Reasons why the next request does not extend the last one, including epochs that began while the conversation
+    /// was idle.
     pub fn begun(&self) -> Vec<Reason> {
         let mut reasons = self.begun.clone();
         reasons.sort_unstable();
         reasons.dedup();
         reasons
-    }
-
-    /// Brings the view within its budget; what was recorded for that, or why it cannot be.
-    pub(crate) fn fit(
-        &mut self,
-        budget: &Budget,
-        trigger: Trigger,
-    ) -> Result<(Vec<ViewEvent>, Vec<Attempt>), OverBudget> {
-        let mut events = Vec::new();
-        let attempts = self
-            .session
-            .fit(budget, trigger, |event| events.push(event.clone()));
-        self.log.extend(events.iter().cloned());
-        self.session.assemble(budget)?;
-        Ok((events, attempts))
     }
 
     pub(crate) fn place(&self, id: ItemId) -> Option<usize> {
@@ -452,7 +437,7 @@ mod tests {
         let mut conversation = Conversation::new(whose, session, Dialect::OpenAi, Policy::quipu(), meter);
         let call = r#"{"type":"function_call","call_id":"a","name":"ls","arguments":"{}"}"#;
         for (bytes, text) in [(call, "ls\n{}"), (r#"{"role":"assistant","content":"so"}"#, "so")] {
-            let event = Event::Reply {
+            let event = ShadowEvent::Reply {
                 bytes: bytes.to_owned(),
             };
             let record = conversation.apply(&Logged::Sent(event));

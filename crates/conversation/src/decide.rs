@@ -7,16 +7,15 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use context::budget::{Budget, OverBudget};
-use context::event::Event as ViewEvent;
+use context::event::ViewEvent;
 use context::plan::Trigger;
 use context::policy::Policy;
 use context::tokens::Meter;
-use context::warn::Warning;
 use model::Timestamp;
 use ports::NewRecord;
-use prefix::compose::{self, Composed, Plan, Replay, System, Wanted};
+use prefix::compose::{self, Composed, Plan, Replay, SystemPlace, Wanted};
 use prefix::fragment::{Draft, Visible};
-use prefix::shadow::{Event, Reason};
+use prefix::shadow::{Reason, ShadowEvent};
 use transcript::dialect::Dialect;
 use transcript::{Item, ItemId};
 
@@ -30,15 +29,15 @@ use crate::log::Logged;
 pub trait Additions: Send + Sync {
     /// Instructions behind the client's system text. Asked for when an epoch begins only.
     async fn instructions(&self) -> String;
-    /// What memory and the calendar add to the message that asks.
+    /// Adds memory and the date to the user's message.
     async fn draft(&self, conversation: &Conversation, message: &str, visible: &Visible) -> Option<Draft>;
 }
 
-/// What the server said when it refused a prompt as too long, in its own tokens.
+/// The server's numbers when it refused a prompt as too long, in its own tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overflow {
     pub window_tokens: usize,
-    /// The weight of the request.
+    /// Tokens of the request.
     pub prompt_tokens: Option<usize>,
 }
 
@@ -55,7 +54,7 @@ pub struct Asked<'a> {
     pub window: usize,
     /// Kept free for the answer, in tokens.
     pub reserve: usize,
-    /// The most that additions weigh, in tokens.
+    /// Maximum tokens of additions.
     pub injected: usize,
     /// The list of tools, as JSON text.
     pub tools: &'a str,
@@ -74,7 +73,7 @@ type Left = (Compaction, Vec<(ItemId, Arc<Item>)>);
 #[derive(Debug)]
 pub struct Decided {
     pub conversation: String,
-    /// What left the view for it.
+    /// Items that left the view for the request.
     pub compaction: Option<Left>,
     pub composed: Composed,
     /// To be written behind the `at` records that there are.
@@ -87,8 +86,8 @@ pub struct Decided {
     pub budget: Budget,
     /// The view, in tokens.
     pub view_tokens: usize,
-    /// A threshold of the budget that was just crossed.
-    pub warning: Option<Warning>,
+    /// Warning for a person: the view just crossed a threshold of the budget, or a plug-in failed.
+    pub warning: Option<String>,
 }
 
 impl Asked<'_> {
@@ -108,12 +107,12 @@ impl Asked<'_> {
         let frozen = conversation.shadow.head().own.text.clone();
         let own = if frozen.len() > own.len() { &frozen } else { own };
         match self.request.system {
-            System::Messages => {
+            SystemPlace::Messages => {
                 let leading = prefix::canon::leading_system(self.request.messages);
                 let system = [&self.request.messages[..leading], &[own]].concat();
                 conversation.head_tokens(&system, self.tools, self.meter)
             }
-            System::Field(system) => {
+            SystemPlace::Field(system) => {
                 conversation.head_tokens(&[system.unwrap_or_default(), own], self.tools, self.meter)
             }
         }
@@ -145,10 +144,8 @@ impl Conversation {
             let trigger = asked.overflow.map_or(Trigger::Auto, |_| Trigger::Overflow);
             let shaped = self.shaped(chosen, asked.request.model, plan.events(), &budget, trigger);
             if let Some(shaped) = shaped.await? {
-                self.health = shaped.health;
                 self.compacted(shaped.attempts, asked.now);
-                let is_changed = shaped.reason.is_some() || chosen.plugin.is_some();
-                if is_changed {
+                if shaped.reason.is_some() || shaped.edits != wanted.edits {
                     wanted.edits = shaped.edits;
                     wanted.reasons = shaped.reason.into_iter().collect();
                     plan = compose::plan(&self.shadow, asked.request, &wanted);
@@ -188,17 +185,25 @@ impl Conversation {
             head_tokens,
             budget,
             view_tokens: used,
-            warning: self.warnings.observe(used, budget.limit()),
+            warning: self.warning(used, budget.limit()),
         })
     }
 
-    /// What is recorded of a request. The text of a message that waited is in the log already.
-    fn logged(&self, events: &[Event]) -> Vec<Logged> {
+    /// The warning of a request.
+    fn warning(&mut self, used: usize, limit: usize) -> Option<String> {
+        let crossed = self.warnings.observe(used, limit);
+        let told = crossed.map(|warning| warning.to_string());
+        let told: Vec<String> = told.into_iter().chain(self.health.report()).collect();
+        (!told.is_empty()).then(|| told.join("; "))
+    }
+
+    /// The records of a request. The log already contains the text of a message that waited.
+    fn logged(&self, events: &[ShadowEvent]) -> Vec<Logged> {
         let mut logged: Vec<Logged> = Vec::new();
         let mut waiting = self.waiting().iter().peekable();
         for event in events {
             let waited = match event {
-                Event::Message { bytes, fragment } => {
+                ShadowEvent::Message { bytes, fragment } => {
                     waiting.next_if(|next| *next == bytes).is_some() && fragment.is_none()
                 }
                 _ => false,

@@ -5,16 +5,17 @@
 use std::sync::Arc;
 
 use context::ranges;
-use context::session::{Piece, What};
-use prefix::shadow::Edit;
+use context::session::{Piece, PieceContent};
+use prefix::shadow::ShadowEdit;
 use transcript::Item;
 use transcript::dialect;
 
 use crate::conversation::Conversation;
+use crate::pairs;
 
-/// What becomes of a message of the list.
+/// Treatment of a message of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Fate {
+enum MessageFate {
     Kept,
     Gone,
     Replaced(Vec<String>),
@@ -22,28 +23,24 @@ enum Fate {
 
 /// The list, place by place.
 struct Places {
-    fates: Vec<Fate>,
-    /// What is sent before a place; the last stands at the end.
+    fates: Vec<MessageFate>,
+    /// Pieces sent before each place; the last ones come at the end.
     before: Vec<Vec<String>>,
 }
 
 impl Conversation {
-    /// The edits that show the conversation's own view.
-    pub fn edits(&self) -> Vec<Edit> {
-        let shown: Vec<_> = self
-            .session
-            .frontier()
-            .iter()
-            .map(|piece| Arc::clone(&piece.item))
-            .collect();
-        self.edits_for(&shown)
+    /// The edits that show the conversation's own view between two requests.
+    pub fn edits(&self) -> Vec<ShadowEdit> {
+        let shown = self.session.shown();
+        let repaired = pairs::at_rest(&shown, &self.session.pending());
+        self.edits_for(&repaired.unwrap_or(shown))
     }
 
     /// The edits that show this view: items of the conversation in their order, and others between them.
-    pub(crate) fn edits_for(&self, view: &[Arc<Item>]) -> Vec<Edit> {
+    pub(crate) fn edits_for(&self, view: &[Arc<Item>]) -> Vec<ShadowEdit> {
         let pieces = self.session.frontier();
         let mut places = Places {
-            fates: vec![Fate::Gone; self.ids.len()],
+            fates: vec![MessageFate::Gone; self.ids.len()],
             before: vec![Vec::new(); self.ids.len() + 1],
         };
         let mut next = 0;
@@ -63,28 +60,28 @@ impl Conversation {
     /// One piece of the conversation's own view.
     fn show(&self, places: &mut Places, piece: &Piece) {
         match &piece.what {
-            What::Item { id, masked } => {
+            PieceContent::Item { id, masked } => {
                 let Some(at) = self.place(*id) else { return };
                 places.fates[at] = if *masked {
-                    Fate::Replaced(self.written(&piece.item))
+                    MessageFate::Replaced(self.written(&piece.item))
                 } else {
-                    Fate::Kept
+                    MessageFate::Kept
                 };
             }
-            What::Node(_) => {
+            PieceContent::Node(_) => {
                 places.before[self.place_of(std::slice::from_ref(piece))].extend(self.written(&piece.item));
             }
         }
     }
 
-    /// The place in the list at which these pieces begin; its end where none of them stands in the list.
+    /// The place in the list at which these pieces begin; its end if the list contains none of them.
     fn place_of(&self, pieces: &[Piece]) -> usize {
         let covered = |piece: &Piece| match &piece.what {
-            What::Item { id, .. } => self.place(*id),
-            What::Node(node) => {
+            PieceContent::Item { id, .. } => self.place(*id),
+            PieceContent::Node(node) => {
                 let stands_for =
                     |id: &_| ranges::contains(&node.covers, *id) && !self.session.shows_original(*id);
-                // The client left out what it stands for: the summary stays, before all that is left.
+                // The client left out the summarised messages: the summary stays, before all remaining ones.
                 self.ids.iter().position(stands_for).or(Some(0))
             }
         };
@@ -101,13 +98,13 @@ impl Conversation {
 
 impl Places {
     /// One edit for each stretch that is gone, and one for each message that is replaced.
-    fn edits(self) -> Vec<Edit> {
-        let mut edits: Vec<Edit> = Vec::new();
-        let mut gone: Option<Edit> = None;
-        let fates = self.fates.into_iter().chain([Fate::Kept]);
+    fn edits(self) -> Vec<ShadowEdit> {
+        let mut edits: Vec<ShadowEdit> = Vec::new();
+        let mut gone: Option<ShadowEdit> = None;
+        let fates = self.fates.into_iter().chain([MessageFate::Kept]);
         for (at, (before, fate)) in self.before.into_iter().zip(fates).enumerate() {
-            if fate == Fate::Gone {
-                let edit = gone.get_or_insert_with(|| Edit {
+            if fate == MessageFate::Gone {
+                let edit = gone.get_or_insert_with(|| ShadowEdit {
                     range: at..at,
                     messages: Vec::new(),
                 });
@@ -124,11 +121,11 @@ impl Places {
             };
             edits.extend(gone.take());
             match fate {
-                Fate::Replaced(messages) => edits.push(Edit {
+                MessageFate::Replaced(messages) => edits.push(ShadowEdit {
                     range: at..at + 1,
                     messages: inserted.into_iter().chain(messages).collect(),
                 }),
-                _ if !inserted.is_empty() => edits.push(Edit {
+                _ if !inserted.is_empty() => edits.push(ShadowEdit {
                     range: at..at,
                     messages: inserted,
                 }),

@@ -1,6 +1,6 @@
-//! Tasks that bring to its end what should not be cut off half-way: a compaction, what is done after an answer.
+//! Tasks that must run to their end: a compaction, work after an answer.
 //!
-//! Owns: waiting for them, and their end at a shutdown: none outlives it. Never: what they do.
+//! Owns: waiting for them, and their end at a shutdown: none runs longer. Never: their work.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub struct Endings {
 }
 
 impl Endings {
-    /// Does this to its end, whoever waits for it; nothing after [`Endings::finish`].
+    /// Runs this to its end, even if its caller is gone; does nothing after [`Endings::finish`].
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
         let over = self.over.clone();
         self.tasks.spawn(async move {
@@ -32,12 +32,12 @@ impl Endings {
         self.tasks.reopen();
     }
 
-    /// Waits so long for those that run, and drops what is left.
+    /// Waits for the running tasks at most until the bound, and drops the rest.
     pub async fn finish(&self, clock: &dyn Clock, bound: Duration) {
         self.tasks.close();
         tokio::select! {
             () = self.tasks.wait() => {}
-            () = clock.sleep(bound) => tracing::warn!(answers = self.tasks.len(), "answers are not waited for"),
+            () = clock.sleep(bound) => tracing::warn!(answers = self.tasks.len(), "shutdown timeout; unfinished answers abandoned"),
         }
         self.over.cancel();
         self.tasks.wait().await;

@@ -5,13 +5,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use context::flush::{Answer, Destination, FlushReport, FlushWork, Policy, finish};
+use context::flush::{Destination, FlushAnswer, FlushReport, FlushWork, Policy, finish};
 use context::memories;
 use model::{Timestamp, Zone};
 use ports::{Chat, ChatRequest};
 use transcript::{Item, ItemId};
 
-/// What an answer may weigh, in tokens.
+/// Maximum tokens of an answer.
 const ANSWER_TOKENS_MAX: u32 = 1_024;
 /// Memories that the rules take from one stretch.
 const MEMORIES_MAX: usize = 20;
@@ -31,10 +31,13 @@ impl std::fmt::Debug for Keeping {
     }
 }
 
-/// What there is to keep of a stretch, and under which key it is kept once; none if the policy has nothing to do with it.
+/// The work to keep facts of a stretch, and the key under which it runs once; none if the policy keeps no facts.
 pub(crate) fn work(keeping: &Keeping, span: &[(ItemId, &Item)]) -> Option<Work> {
     let asked = FlushWork::of(span, &keeping.policy)?;
-    let told = memories::best(memories::extract(span, memories::Rules::Quipu), MEMORIES_MAX);
+    let told = memories::best(
+        memories::extract(span, memories::MemoryRules::Quipu),
+        MEMORIES_MAX,
+    );
     let bullets: Vec<String> = told.iter().map(|memory| format!("- {}", memory.text)).collect();
     let bullets = bullets.join(
         "
@@ -47,7 +50,7 @@ pub(crate) fn work(keeping: &Keeping, span: &[(ItemId, &Item)]) -> Option<Work> 
 #[derive(Debug)]
 pub(crate) struct Work {
     asked: FlushWork,
-    /// What the rules find in it.
+    /// Facts found by rules.
     bullets: String,
 }
 
@@ -71,7 +74,7 @@ impl Work {
         let keeping = keeping.clone();
         let write = move || {
             let mut place = keeping.place.lock().unwrap_or_else(PoisonError::into_inner);
-            let answer = answer.as_deref().map_or(Answer::Failed, Answer::Whole);
+            let answer = answer.as_deref().map_or(FlushAnswer::Failed, FlushAnswer::Whole);
             finish(answer, &date, &keeping.policy, &mut *place)
         };
         tokio::task::spawn_blocking(write).await.unwrap_or_else(|error| {
@@ -86,7 +89,7 @@ async fn ask(chat: &dyn Chat, work: &FlushWork) -> Option<String> {
     match chat.complete(request).await {
         Ok(reply) => Some(reply.content),
         Err(error) => {
-            tracing::warn!(%error, "facts of a stretch are not kept");
+            tracing::warn!(%error, "chat model unavailable; compacted messages yield no facts");
             None
         }
     }

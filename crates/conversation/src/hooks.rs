@@ -1,7 +1,7 @@
-//! Calling a context engine's hooks, so that a failing engine harms nobody.
+//! Calls a context engine's hooks, so that a failing engine does no harm.
 //!
-//! Owns: the bounds of a hook, isolation of its error, panic or endless wait, how an engine fared in a conversation. Never: what is
-//! sent in the place of a failed view; `shape` decides.
+//! Owns: the time limit of a hook, isolation of its error, panic or endless wait, the health of an engine in a
+//! conversation, asking a listener before a compaction. Never: the replacement of a failed view; `shape` decides.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -12,9 +12,11 @@ use futures::future::{Either, FutureExt, select};
 use ports::Clock;
 use ports::context_engine::{ContextEngine, EngineFault, TurnMeta};
 
+use crate::contexts::{Compaction, Listener};
+
 /// The longest that a hook may take in front of a user.
 const HOOK_TIME_MAX: Duration = Duration::from_secs(5);
-/// Faults in a row after which an engine is no longer asked in a conversation.
+/// Number of faults in a row after which an engine is no longer used in a conversation.
 const FAULTS_MAX: usize = 3;
 /// Faults that a conversation remembers.
 const FAULTS_KEPT: usize = 16;
@@ -22,10 +24,12 @@ const FAULTS_KEPT: usize = 16;
 /// The engine that every conversation of a process uses.
 #[derive(Debug, Clone)]
 pub struct Chosen {
-    /// Quipu's own engine works by it; it also stands in for a plug-in that fails.
+    /// The policy of Quipu's own engine, which also replaces a failing plug-in.
     pub policy: Policy,
     /// An engine of the user's.
     pub plugin: Option<Arc<dyn ContextEngine>>,
+    /// Learns of compactions.
+    pub listener: Option<Arc<dyn Listener>>,
     pub clock: Arc<dyn Clock>,
 }
 
@@ -36,11 +40,23 @@ pub(crate) struct Health {
     /// The newest last.
     faults: Vec<EngineFault>,
     faults_in_a_row: usize,
+    /// So many of the newest were reported to no client yet.
+    unreported: usize,
 }
 
 impl Health {
     pub(crate) fn faults(&self) -> &[EngineFault] {
         &self.faults
+    }
+
+    /// The faults since the last report, each a line: they go into a header.
+    pub(crate) fn report(&mut self) -> Vec<String> {
+        let count = std::mem::take(&mut self.unreported).min(self.faults.len());
+        let newest = &self.faults[self.faults.len() - count..];
+        newest
+            .iter()
+            .map(|fault| fault.to_string().replace(char::is_control, " "))
+            .collect()
     }
 
     /// The engine gave a view: its faults before it no longer count.
@@ -53,8 +69,9 @@ impl Health {
         match result {
             Ok(value) => Some(value),
             Err(fault) => {
-                tracing::warn!(%fault, "the context engine failed: Quipu's own engine takes its place");
+                tracing::warn!(%fault, "the context engine failed; falling back to Quipu's own engine");
                 self.faults_in_a_row += 1;
+                self.unreported += 1;
                 if self.faults.len() == FAULTS_KEPT {
                     self.faults.remove(0);
                 }
@@ -84,7 +101,17 @@ impl Chosen {
         Some(Arc::clone(plugin))
     }
 
-    /// What a hook gives, or how it failed.
+    /// The text that the listener wants preserved in the next compaction.
+    pub(crate) async fn preserved(&self, compaction: &Compaction) -> Option<String> {
+        let listener = self.listener.as_ref()?;
+        let bound = self.clock.sleep(HOOK_TIME_MAX);
+        match select(listener.before(compaction), bound).await {
+            Either::Left((text, _)) => text.filter(|text| !text.trim().is_empty()),
+            Either::Right(_) => None,
+        }
+    }
+
+    /// The result of a hook, or its error.
     pub(crate) async fn run<T>(
         &self,
         hook: impl Future<Output = Result<T, EngineFault>>,

@@ -1,7 +1,7 @@
 //! Writes what happened to conversations, in order, beside the answers.
 //!
-//! Owns: the queue to the disk. A request does not wait for it: what a crash takes of it costs the server's cache one turn and
-//! nobody a word, since the client sends its messages again. Never: dropping what is in the queue.
+//! Owns: the queue to the disk. A request does not wait for it. If a crash loses the queue, the server's cache loses
+//! one turn, but no message is lost: the client sends its messages again. Never: dropping a record of the queue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use crate::store::Store;
 /// More conversations than this wait for the disk before a turn does.
 const QUEUE_MAX: usize = 1_024;
 
-struct Entry {
+struct KeeperEntry {
     key: SessionKey,
     owner: Owner,
     at: u64,
@@ -31,13 +31,13 @@ struct Entry {
 /// The queue's entrance.
 #[derive(Debug, Clone)]
 pub struct Keeper {
-    queue: Arc<Mutex<Option<mpsc::Sender<Entry>>>>,
+    queue: Arc<Mutex<Option<mpsc::Sender<KeeperEntry>>>>,
     task: Arc<Mutex<JoinSet<()>>>,
 }
 
 impl Keeper {
     pub fn start(store: Arc<Store>) -> Self {
-        let (sender, mut entries) = mpsc::channel::<Entry>(QUEUE_MAX);
+        let (sender, mut entries) = mpsc::channel::<KeeperEntry>(QUEUE_MAX);
         let mut task = JoinSet::new();
         task.spawn(async move {
             while let Some(entry) = entries.recv().await {
@@ -50,13 +50,13 @@ impl Keeper {
                         Ok(())
                     }
                     Err(error) => {
-                        tracing::error!(%error, conversation = %entry.key.session, "a turn could not be written: the conversation is read again from the disk");
+                        tracing::error!(%error, conversation = %entry.key.session, "cannot write a turn; reloading the conversation from disk");
                         store.forget(&entry.key);
                         Err(error)
                     }
                 };
                 if let Some(done) = entry.done {
-                    // Whoever waited may have gone.
+                    // The waiting caller may be gone.
                     done.send(kept).ok();
                 }
             }
@@ -88,7 +88,7 @@ impl Keeper {
         self.put(conversation, at, records, Some(done)).await;
         written
             .await
-            .unwrap_or_else(|_| Err(LedgerError::Store("the writer of conversations has ended".into())))
+            .unwrap_or_else(|_| Err(LedgerError::Store("the conversation writer has stopped".into())))
     }
 
     async fn put(
@@ -98,7 +98,7 @@ impl Keeper {
         records: Vec<NewRecord>,
         done: Option<oneshot::Sender<Result<(), LedgerError>>>,
     ) {
-        let entry = Entry {
+        let entry = KeeperEntry {
             key: conversation.key.clone(),
             owner: conversation.owner.clone(),
             at,
@@ -110,7 +110,7 @@ impl Keeper {
             return;
         };
         if queue.send(entry).await.is_err() {
-            tracing::error!(conversation = %conversation.key.session, "the writer of conversations has ended");
+            tracing::error!(conversation = %conversation.key.session, "the conversation writer has stopped");
         }
     }
 
@@ -118,7 +118,7 @@ impl Keeper {
     pub async fn finish(&self) {
         self.queue.lock().await.take();
         if let Some(Err(error)) = self.task.lock().await.join_next().await {
-            tracing::error!(%error, "the writer of conversations failed");
+            tracing::error!(%error, "the conversation writer failed");
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Conversations: what was said and sent of each, what of it a model sees, and how it is found again.
+//! Conversations: their messages, the view that a model sees, and search and recovery of originals.
 //!
-//! Owns: the log of a conversation and its fold, the conversations in memory, the hooks of a context engine, verification and isolation of
-//! a plug-in, summaries by a model, the service that every door calls. Never: choosing what leaves a view (`context`), what a prefix is
-//! (`prefix`), HTTP, searching memory.
+//! Owns: the log of a conversation and its fold, the conversations in memory, the hooks of a context engine,
+//! verification and isolation of a plug-in, summaries by a model, the service that every door calls. Never: choosing
+//! the items that leave a view (`context`), the definition of a prefix (`prefix`), HTTP, searching memory.
 //!
-//! Reading order: [`Conversation`] (the state), [`log`] (its records), [`decide`] (a request), `shape` and `edits` (its view), [`hooks`] and
+//! Reading order: [`Conversation`] (the state), [`log`] (its records), [`decide`] (a request), `shape`, `pairs` and `edits` (its view), [`hooks`] and
 //! [`verify`] (a plug-in), [`store`] with [`keeper`] and [`whose`] (finding and keeping), [`Contexts`] (the service), [`report`].
 
 pub mod contexts;
@@ -16,11 +16,14 @@ pub mod flush;
 pub mod hooks;
 mod keeper;
 pub mod log;
+mod pairs;
 pub mod report;
 mod responses;
+pub mod room;
 mod shape;
+#[cfg(test)]
+mod stage;
 pub mod store;
-pub mod subagent;
 mod summarise;
 pub mod verify;
 pub mod whose;
@@ -32,5 +35,5 @@ pub use endings::Endings;
 pub use hooks::Chosen;
 pub use keeper::Keeper;
 pub use log::Logged;
-pub use store::{Found, Shared, Store};
+pub use store::{Continuation, Shared, Store};
 pub use whose::{Whose, name_of};

@@ -12,30 +12,30 @@
 //! | `frame` | `text`: the rest of the last request, as its sender wrote it; it holds until the next |
 
 use context::budget::Budget;
-use context::event::Event as ViewEvent;
-use prefix::shadow::Event;
+use context::event::ViewEvent;
+use prefix::shadow::ShadowEvent;
 use serde::{Deserialize, Serialize};
 
 /// One event of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Logged {
     /// Something was sent or answered.
-    Sent(Event),
+    Sent(ShadowEvent),
     /// The view changed.
     View(ViewEvent),
     /// A message arrived that no request carried yet.
     Appended(String),
     /// So many appended messages were sent.
     Taken(usize),
-    /// What the requests from here on could weigh.
+    /// Budget of the requests from here on.
     Budget(Budget),
-    /// What a server counted of a view that was counted here, in tokens.
+    /// A server's token count of a view, with our own count.
     Usage(Usage),
-    /// What the last request was made of beside its messages, in its sender's words.
+    /// The last request without its messages, in its sender's format.
     Frame(String),
 }
 
-/// What a server counted of a view, in tokens.
+/// A server's token count of a view.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Usage {
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn a_record_is_read_as_it_was_written() {
         let all = [
-            Logged::Sent(Event::Reply {
+            Logged::Sent(ShadowEvent::Reply {
                 bytes: "{}".to_owned(),
             }),
             Logged::View(ViewEvent::Pin(transcript::ItemId(3))),

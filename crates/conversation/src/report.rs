@@ -1,17 +1,18 @@
 //! Figures and lists of a conversation, for people and programs.
 //!
-//! Owns: how full the view is, what its summaries stand for, what was compacted. Never: changing what the log says.
+//! Owns: the size of the view, the ranges of its summaries, the compactions. Never: changing the log.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use context::budget::Budget;
-use context::event::{Event as ViewEvent, NodeId};
+use context::event::{NodeId, ViewEvent};
 use context::plan::Trigger;
 use context::ranges;
-use context::session::{Metrics, What};
+use context::session::{PieceContent, SessionMetrics};
 use model::Timestamp;
 use ports::context_engine::EngineFault;
 use prefix::shadow::Reason;
+use transcript::spoken::without_additions;
 use transcript::{Item, ItemId, Role};
 
 use crate::contexts::Compaction;
@@ -28,7 +29,7 @@ pub struct Stats {
     pub tokens: usize,
     /// System text and tools, in tokens, as of the last request.
     pub head_tokens: usize,
-    /// What the view may weigh, in tokens; none before a budget is known.
+    /// Maximum tokens of the view; none before a budget is known.
     pub limit: Option<usize>,
     /// The model's window, in tokens.
     pub window: Option<usize>,
@@ -45,7 +46,7 @@ pub struct Stats {
     pub epoch: u64,
     /// Why the epoch began.
     pub reasons: Vec<Reason>,
-    pub metrics: Metrics,
+    pub metrics: SessionMetrics,
     /// Warnings about the budget that were given and still hold.
     pub warnings: usize,
     pub last_compaction: Option<Timestamp>,
@@ -57,12 +58,12 @@ pub struct Stats {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Archived {
     pub node: NodeId,
-    /// The items it stands for: first and last of each range.
+    /// The items it replaces: first and last of each range.
     pub covers: Vec<(ItemId, ItemId)>,
     pub tokens_before: usize,
     pub tokens_after: usize,
     pub reason: &'static str,
-    /// What the model sees in their place.
+    /// Text that the model sees in their place.
     pub text: String,
 }
 
@@ -100,8 +101,8 @@ impl Conversation {
         };
         let pieces = self.session.frontier().iter().map(|piece| {
             let id = match &piece.what {
-                What::Item { id, .. } => id.to_string(),
-                What::Node(node) => node.id.to_string(),
+                PieceContent::Item { id, .. } => id.to_string(),
+                PieceContent::Node(node) => node.id.to_string(),
             };
             let is_pinned = piece.item.role != Role::System && self.session.stays(piece);
             shown(id, &piece.item, piece.tokens, is_pinned)
@@ -119,9 +120,9 @@ impl Conversation {
         pieces.chain(waiting).collect()
     }
 
-    /// The figures, against this budget or that of the last request.
-    pub fn stats(&self, budget: Option<Budget>) -> Stats {
-        let budget = budget.or(self.budget);
+    /// The figures, for a request in a window of so many tokens, or for the last request.
+    pub fn stats(&self, window_tokens: Option<usize>) -> Stats {
+        let budget = self.budget_in(window_tokens);
         let meter = self.session.meter();
         let waiting: usize = self
             .waiting()
@@ -187,7 +188,7 @@ impl Conversation {
         }
     }
 
-    /// The items that summaries stand for since the log had so many events.
+    /// The items covered by summaries since the log had so many events, without Quipu's additions to them.
     pub(crate) fn covered_since(&self, events: usize) -> Vec<(ItemId, Arc<Item>)> {
         let nodes = self.log.iter().skip(events).filter_map(|event| match event {
             ViewEvent::Node(node) => Some(&node.covers),
@@ -195,7 +196,7 @@ impl Conversation {
         });
         let covers = nodes.fold(Vec::new(), |covers, more| ranges::union(&covers, more));
         let items = self.log.iter().filter_map(|event| match event {
-            ViewEvent::Item { id, item } if ranges::contains(&covers, *id) => Some((*id, Arc::clone(item))),
+            ViewEvent::Item { id, item } if ranges::contains(&covers, *id) => Some((*id, said(item))),
             _ => None,
         });
         items.collect()
@@ -215,5 +216,13 @@ impl Conversation {
             .chain(self.session.shown())
             .chain(waiting)
             .collect()
+    }
+}
+
+/// An item without what Quipu added to it.
+fn said(item: &Arc<Item>) -> Arc<Item> {
+    match without_additions(item) {
+        Cow::Borrowed(_) => Arc::clone(item),
+        Cow::Owned(said) => Arc::new(said),
     }
 }

@@ -1,7 +1,7 @@
 //! Which conversation a response of a server belongs to, for clients that send only what is new.
 //!
-//! Owns: the newest responses, in memory: after a restart a client without a name for its conversation begins anew. Never:
-//! what was said (`conversation`).
+//! Owns: the newest responses, in memory. After a restart, a client that does not name its conversation begins a new
+//! one. Never: the messages (`conversation`).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,29 +15,30 @@ const RESPONSES_MAX: usize = 16_384;
 
 /// The end of a response in its conversation.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct ResponsePlace {
     pub(crate) conversation: ConversationId,
-    /// Stands for all that was said up to it.
+    /// Hash of all messages up to it.
     pub(crate) hash: Digest,
 }
 
-/// Tenant, owner, the client's name of the conversation, the server's of the response: nobody goes on from another's.
+/// Tenant, owner, the client's name of the conversation, the server's name of the response: so no owner can continue
+/// another's.
 type Key = [String; 4];
 
 #[derive(Debug, Default)]
 pub(crate) struct Responses {
-    places: BTreeMap<Key, Place>,
+    places: BTreeMap<Key, ResponsePlace>,
     /// Oldest first.
     order: VecDeque<Key>,
 }
 
 impl Responses {
-    pub(crate) fn place(&self, whose: &Whose, id: &str) -> Option<Place> {
+    pub(crate) fn place(&self, whose: &Whose, id: &str) -> Option<ResponsePlace> {
         self.places.get(&key(whose, id)).cloned()
     }
 
     /// The oldest makes room.
-    pub(crate) fn learn(&mut self, whose: &Whose, id: &str, place: Place) {
+    pub(crate) fn learn(&mut self, whose: &Whose, id: &str, place: ResponsePlace) {
         let key = key(whose, id);
         if self.places.insert(key.clone(), place).is_none() {
             self.order.push_back(key);
@@ -74,7 +75,7 @@ mod tests {
     #[test]
     fn the_newest_are_kept_each_for_its_owner() {
         let mut responses = Responses::default();
-        let place = Place {
+        let place = ResponsePlace {
             conversation: ConversationId("a".to_owned()),
             hash: Digest::of(b"a"),
         };

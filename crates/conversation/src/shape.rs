@@ -1,38 +1,48 @@
-//! The view of the next request: what leaves it, and what stands for what left.
+//! The view of the next request: the items that leave it, and their replacements.
 //!
 //! Owns: the order ingest → compact → assemble, that a plug-in's view is verified before it counts, that Quipu's own engine takes the
-//! place of one that failed. Never: choosing what leaves (`context`, or the plug-in), sending.
+//! place of one that failed, that calls and results pair in whatever is sent. Never: choosing what leaves (`context`, or the plug-in), sending.
 
 use std::sync::Arc;
 
-use context::budget::{Budget, OverBudget};
-use context::event::Event as ViewEvent;
+use context::budget::{Budget, OverBudget, OverBudgetCode};
+use context::event::ViewEvent;
 use context::ladder::Attempt;
 use context::plan::Trigger;
-use ports::context_engine::{ContextEngine, TurnMeta};
-use prefix::shadow::{Edit, Event, Reason};
-use transcript::{Item, Role};
+use context::view::View;
+use ports::context_engine::{ContextEngine, EngineFault, TurnMeta};
+use prefix::shadow::{Reason, ShadowEdit, ShadowEvent};
+use transcript::{Item, Role, order};
 
 use crate::conversation::Conversation;
-use crate::hooks::{Chosen, Health};
+use crate::conversation::compact::Words;
+use crate::hooks::Chosen;
 use crate::log::Logged;
-use crate::verify;
+use crate::{pairs, verify};
 
 /// A view as it will be sent.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Shaped {
-    /// What is recorded of it.
+    /// The events to record.
     pub(crate) events: Vec<ViewEvent>,
     /// All that is replaced in the client's list.
-    pub(crate) edits: Vec<Edit>,
+    pub(crate) edits: Vec<ShadowEdit>,
     /// Why the request cannot extend the last one.
     pub(crate) reason: Option<Reason>,
     pub(crate) attempts: Vec<Attempt>,
-    pub(crate) health: Health,
+}
+
+/// The request to a plug-in.
+struct PluginRequest<'a> {
+    chosen: &'a Chosen,
+    plugin: &'a dyn ContextEngine,
+    turn: &'a TurnMeta,
+    budget: &'a Budget,
+    trigger: Trigger,
 }
 
 impl Conversation {
-    /// What hooks are told of the turn.
+    /// Data of the turn for hooks.
     pub(crate) fn turn_meta(&self, model: &str, budget: &Budget) -> TurnMeta {
         TurnMeta {
             conversation: self.key.session.to_string(),
@@ -49,16 +59,15 @@ impl Conversation {
 
     /// The view with these new messages. None where the engine has nothing to do: the view is as it was.
     pub(crate) async fn shaped(
-        &self,
+        &mut self,
         chosen: &Chosen,
         model: &str,
-        events: &[Event],
+        events: &[ShadowEvent],
         budget: &Budget,
         trigger: Trigger,
     ) -> Result<Option<Shaped>, OverBudget> {
-        let must = trigger == Trigger::Overflow;
-        let is_due = must || self.may_exceed(budget, events);
-        if chosen.plugin.is_none() && !is_due {
+        let is_due = trigger == Trigger::Overflow || self.may_exceed(budget, events);
+        if chosen.plugin.is_none() && !is_due && !self.may_change_pairs(events) {
             return Ok(None);
         }
         let mut tried = self.clone();
@@ -66,52 +75,93 @@ impl Conversation {
             tried.apply(&Logged::Sent(event.clone()));
         }
         let turn = tried.turn_meta(model, budget);
-        let Some(plugin) = chosen.plugin(&mut tried.health, &turn).await else {
-            let shaped = if is_due {
-                tried.own(budget, trigger)?
-            } else {
-                Shaped::standing(&tried)
-            };
-            return Ok(Some(shaped));
+        let arrived = self.kept(events);
+        let shaped = match chosen.plugin(&mut tried.health, &turn).await {
+            Some(plugin) => {
+                let request = PluginRequest {
+                    chosen,
+                    plugin: &*plugin,
+                    turn: &turn,
+                    budget,
+                    trigger,
+                };
+                // Few turns come here: the future of a turn stays small.
+                Box::pin(tried.by_plugin(&request, arrived)).await
+            }
+            None if is_due => {
+                let fitted = Box::pin(tried.by_quipu(chosen, budget, trigger)).await;
+                fitted.map(|(events, attempts)| tried.standing(events, attempts, arrived))
+            }
+            None => Ok(tried.standing(Vec::new(), Vec::new(), arrived)),
         };
-        let arrived = self.shadow.entries().len();
-        tried
-            .by_plugin(chosen, &*plugin, &turn, arrived, budget, trigger)
-            .await
-            .map(Some)
+        // The health of the engine counts even if the request fails.
+        self.health = tried.health;
+        shaped.map(Some)
     }
 
-    /// Quipu's own view.
-    fn own(&mut self, budget: &Budget, trigger: Trigger) -> Result<Shaped, OverBudget> {
-        let (events, attempts) = self.fit(budget, trigger)?;
-        Ok(Shaped {
-            reason: (!events.is_empty()).then_some(Reason::Compaction),
-            edits: self.edits(),
-            events,
-            attempts,
-            health: self.health.clone(),
-        })
+    /// Whether these new messages can make a repair necessary, or another one than before.
+    fn may_change_pairs(&self, events: &[ShadowEvent]) -> bool {
+        let sent = self.shadow.entries().len();
+        let cuts = |event: &ShadowEvent| match event {
+            ShadowEvent::Epoch { front, kept, .. } => *front > 0 || *kept < sent,
+            _ => false,
+        };
+        // The last request closed a running call at its end; its result can be among the new messages.
+        let is_closed = self.shadow.edits().iter().any(|edit| edit.range.start == sent);
+        if is_closed || events.iter().any(cuts) {
+            return true;
+        }
+        let new = events.iter().filter_map(|event| match event {
+            ShadowEvent::Message { bytes, .. } | ShadowEvent::Reply { bytes } => Some(Self::read(bytes)),
+            ShadowEvent::Epoch { .. } | ShadowEvent::Edit(_) => None,
+        });
+        let mut items = self.session.shown();
+        items.extend(new.map(Arc::new));
+        order::openai(&items).is_err()
+    }
+
+    /// Number of messages that a request with these events repeats.
+    fn kept(&self, events: &[ShadowEvent]) -> usize {
+        match events.first() {
+            Some(ShadowEvent::Epoch { kept, .. }) => *kept,
+            _ => self.shadow.entries().len(),
+        }
+    }
+
+    /// Quipu's own compaction; returns its events.
+    async fn by_quipu(
+        &mut self,
+        chosen: &Chosen,
+        budget: &Budget,
+        trigger: Trigger,
+    ) -> Result<(Vec<ViewEvent>, Vec<Attempt>), OverBudget> {
+        let preserved = if self.would_compact(budget, trigger) {
+            chosen.preserved(&self.compaction(trigger)).await
+        } else {
+            None
+        };
+        let words = Words {
+            summary: None,
+            preserved,
+        };
+        self.fit(budget, trigger, &words)
     }
 
     /// A plug-in's view. The entries from `arrived` on were never sent.
-    async fn by_plugin(
-        &mut self,
-        chosen: &Chosen,
-        plugin: &dyn ContextEngine,
-        turn: &TurnMeta,
-        arrived: usize,
-        budget: &Budget,
-        trigger: Trigger,
-    ) -> Result<Shaped, OverBudget> {
+    async fn by_plugin(&mut self, request: &PluginRequest<'_>, arrived: usize) -> Result<Shaped, OverBudget> {
+        let (chosen, plugin, turn) = (request.chosen, request.plugin, request.turn);
+        let (budget, trigger) = (request.budget, request.trigger);
         verify::request_fits(&self.session.shown(), budget, self.session.meter())?;
         let mut events = self.ingest(chosen, plugin, turn, arrived).await;
         let owns = plugin.info().owns_compaction;
-        let mut attempts = Vec::new();
+        let (mut attempts, mut fits) = (Vec::new(), false);
         if !owns {
-            // What cannot be made to fit by itself may fit the plug-in's way.
-            if let Ok((compacted, tries)) = self.fit(budget, trigger) {
+            let mut fitted = self.clone();
+            // If Quipu's compaction cannot make the view fit, the plug-in's choice still can.
+            if let Ok((compacted, tries)) = fitted.by_quipu(chosen, budget, trigger).await {
+                *self = fitted;
                 events.extend(compacted);
-                attempts = tries;
+                (attempts, fits) = (tries, true);
             }
         }
         let source = self.session.shown();
@@ -125,34 +175,43 @@ impl Conversation {
             let assembled = chosen.run(plugin.assemble(source.clone(), turn)).await;
             made = self.health.note(assembled).map(|assembled| assembled.items);
         }
-        let Some(made) = made else {
-            let mut own = self.own(budget, trigger)?;
-            own.events.splice(0..0, events);
-            own.reason = own.reason.or(self.changed(&own.edits, arrived));
-            return Ok(own);
+        let view = made.map_or(Ok(None), |made| self.verified(&source, made, budget))?;
+        let Some(view) = view else {
+            if !fits {
+                let (compacted, tries) = self.by_quipu(chosen, budget, trigger).await?;
+                events.extend(compacted);
+                attempts = tries;
+            }
+            return Ok(self.standing(events, attempts, arrived));
         };
-        self.health.gave_a_view();
-        let view = verify::view(
-            &source,
-            made,
-            &self.session.pending(),
-            budget,
-            self.session.meter(),
-        )?;
-        let edits = self.edits_for(&view.items);
-        let compacted = attempts.iter().any(|attempt| attempt.gain.is_some());
-        Ok(Shaped {
-            reason: compacted
-                .then_some(Reason::Compaction)
-                .or(self.changed(&edits, arrived)),
-            events,
-            edits,
-            attempts,
-            health: self.health.clone(),
-        })
+        Ok(self.shown(self.edits_for(&view.items), events, attempts, arrived))
     }
 
-    /// Shows new items as the plug-in wants them; the events to be recorded.
+    /// A plug-in's view, repaired and counted; none if it is too long: then Quipu makes its own.
+    pub(crate) fn verified(
+        &mut self,
+        source: &[Arc<Item>],
+        made: Vec<Arc<Item>>,
+        budget: &Budget,
+    ) -> Result<Option<View>, OverBudget> {
+        let pending = self.session.pending();
+        match verify::view(source, made, &pending, budget, self.session.meter()) {
+            Ok(view) => {
+                self.health.gave_a_view();
+                Ok(Some(view))
+            }
+            Err(over) if over.code == OverBudgetCode::CompactionExceedsLimit => {
+                let fault = EngineFault::Failed(format!(
+                    "its view has {} tokens, the limit is {}",
+                    over.tokens, over.limit
+                ));
+                Ok(self.health.note(Err(fault)))
+            }
+            Err(over) => Err(over),
+        }
+    }
+
+    /// Replaces new items with the plug-in's versions; returns the events to record.
     async fn ingest(
         &mut self,
         chosen: &Chosen,
@@ -188,26 +247,36 @@ impl Conversation {
         events
     }
 
-    /// The reason for an epoch, where these edits show messages otherwise that were sent before.
-    fn changed(&self, edits: &[Edit], sent: usize) -> Option<Reason> {
-        let of_sent = |edits: &[Edit]| -> Vec<Edit> {
-            edits
-                .iter()
-                .filter(|edit| edit.range.start < sent)
-                .cloned()
-                .collect()
-        };
-        (of_sent(edits) != of_sent(self.shadow.edits())).then_some(Reason::Engine)
+    /// The view as it is, its calls and results in pairs.
+    fn standing(&self, events: Vec<ViewEvent>, attempts: Vec<Attempt>, arrived: usize) -> Shaped {
+        let shown = self.session.shown();
+        let repaired = pairs::for_request(&shown, &self.session.pending());
+        let edits = self.edits_for(&repaired.unwrap_or(shown));
+        self.shown(edits, events, attempts, arrived)
     }
-}
 
-impl Shaped {
-    /// The view as it is.
-    fn standing(conversation: &Conversation) -> Self {
-        Self {
-            edits: conversation.edits(),
-            health: conversation.health.clone(),
-            ..Self::default()
+    fn shown(
+        &self,
+        edits: Vec<ShadowEdit>,
+        events: Vec<ViewEvent>,
+        attempts: Vec<Attempt>,
+        arrived: usize,
+    ) -> Shaped {
+        let is_compacted = attempts.iter().any(|attempt| attempt.gain.is_some());
+        let compaction = is_compacted.then_some(Reason::Compaction);
+        Shaped {
+            reason: compaction.or_else(|| self.changed(&edits, arrived)),
+            events,
+            edits,
+            attempts,
         }
+    }
+
+    /// The reason for an epoch, where these edits show messages otherwise that were sent before.
+    fn changed(&self, edits: &[ShadowEdit], sent: usize) -> Option<Reason> {
+        let old = self.shadow.edits();
+        let is_lost = |edit: &ShadowEdit| edit.range.end <= sent && !edits.contains(edit);
+        let is_new = |edit: &ShadowEdit| edit.range.start < sent && !old.contains(edit);
+        (old.iter().any(is_lost) || edits.iter().any(is_new)).then_some(Reason::Engine)
     }
 }

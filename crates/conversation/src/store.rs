@@ -1,10 +1,13 @@
 //! Conversations: finding the one that a request continues, keeping what happened to it.
 //!
-//! Owns: the index of chains, the conversations in memory, their logs on disk, how many bytes are held. Invariant: a conversation leaves
-//! memory only when all of it is on disk and nobody uses it; it is read again when it is needed. Never: deciding what is sent.
+//! Owns: the index of chains, the conversations in memory, their logs on disk, the bytes held. Invariant: a
+//! conversation leaves memory only when all of it is on disk and unused; it is read again when needed. Never: deciding
+//! a request.
 
 mod held;
 mod reading;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -14,26 +17,26 @@ use context::policy::Policy;
 use context::tokens::Meter;
 use model::{Owner, Scope, SessionId, SessionKey};
 use ports::{Conversations, LedgerError, NewRecord};
-use prefix::chain::{self, Chain, ConversationId, Kind};
+use prefix::chain::{self, Chain, ConversationId, MatchKind};
 use tokio::sync::OwnedMutexGuard;
 use transcript::dialect::Dialect;
 
 use crate::conversation::Conversation;
 use crate::log::{self, Logged};
-use crate::responses::{Place, Responses};
+use crate::responses::{ResponsePlace, Responses};
 use crate::whose::{self, BEGINNING, Whose, identity, session_of};
-use held::{COPIES, Held, Known};
+use held::{COPIES, Held, HeldConversation};
 
-/// Conversations without a name that are found again after a restart: the newest of each tenant.
+/// Number of unnamed conversations of each tenant that are loaded after a restart, newest first.
 const RESTORED_MAX: usize = 256;
 const RECORDS_MAX: usize = 200_000;
 
 /// A conversation, and how the request continues it.
 #[derive(Debug)]
-pub struct Found {
+pub struct Continuation {
     pub conversation: Shared,
     pub front: usize,
-    /// The conversation that this one has just left half-way.
+    /// The conversation from which this one just branched off.
     pub left: Option<String>,
 }
 
@@ -47,7 +50,7 @@ pub struct Store {
     policy: Policy,
     held: Mutex<Held>,
     responses: Mutex<Responses>,
-    /// One at a time reads the disk. The tenants whose newest conversations were read.
+    /// Tenants whose newest conversations are loaded; the lock allows one load at a time.
     loading: tokio::sync::Mutex<BTreeSet<Scope>>,
 }
 
@@ -74,7 +77,7 @@ impl Store {
         dialect: Dialect,
         messages: &[&str],
         fresh: impl FnOnce() -> String,
-    ) -> Result<Found, LedgerError> {
+    ) -> Result<Continuation, LedgerError> {
         let named = self.loaded(whose).await?;
         let bounds = whose.chain_scope();
         let chain = Chain::of(&bounds.scope(), messages);
@@ -82,24 +85,24 @@ impl Store {
         let matched = self.matched(&chain, hinted.as_deref());
         let known = matched.conversation.clone().filter(|_| {
             // Another branch of an unnamed conversation is a conversation of its own.
-            whose.conversation.is_some() || !matches!(matched.kind, Kind::Branched { .. })
+            whose.conversation.is_some() || !matches!(matched.kind, MatchKind::Branched { .. })
         });
         let named_id = named.as_ref().map(|session| identity(&whose.scope, session));
         if let Some(id) = known.or(named_id)
             && let Some(conversation) = self.touch(&id, whose).await?
         {
             let front = match matched.kind {
-                Kind::Truncated { front, .. } => conversation.lock().await.chain.end(front),
+                MatchKind::Truncated { front, .. } => conversation.lock().await.chain.end(front),
                 _ => 0,
             };
-            return Ok(Found {
+            return Ok(Continuation {
                 conversation,
                 front,
                 left: None,
             });
         }
         let branched = match (&matched.conversation, matched.kind) {
-            (Some(id), Kind::Branched { at }) => self.left(id, at, whose).await?,
+            (Some(id), MatchKind::Branched { at }) => self.left(id, at, whose).await?,
             _ => None,
         };
         let origin = branched
@@ -114,7 +117,7 @@ impl Store {
             self.copy(&origin, origin.chain.end(at), &mut conversation)
                 .await?;
         }
-        Ok(Found {
+        Ok(Continuation {
             conversation: self.hold(conversation),
             front: 0,
             left,
@@ -130,7 +133,7 @@ impl Store {
         Ok(self.hold(self.make(whose, session)))
     }
 
-    /// The conversation of that name; none where nothing was said in it.
+    /// The conversation of that name; none if it has no message.
     pub async fn opened(&self, whose: &Whose) -> Result<Option<Shared>, LedgerError> {
         let session = self.named(whose).await?;
         self.load_named(whose, &session).await?;
@@ -145,7 +148,7 @@ impl Store {
         }
     }
 
-    /// Begins a named conversation with the first `kept` messages of another.
+    /// Creates a named conversation with the first `kept` messages of another.
     pub async fn fork(&self, whose: &Whose, origin: &Conversation, kept: usize) -> Result<(), LedgerError> {
         let mut conversation = self.make(whose, self.named(whose).await?);
         conversation.dialect = origin.dialect;
@@ -167,8 +170,9 @@ impl Store {
         Ok(())
     }
 
-    /// The conversation that a list leaves after so many messages. Only a reply that we saw makes it one: what several conversations begin
-    /// with as their client wrote it, an example with its answer, is no conversation that any of them goes on from.
+    /// The conversation that a list continues after so many messages. Only a reply that we saw decides it: several
+    /// conversations can begin with the same text by their client, for example an example with its answer, and none of
+    /// them continues another.
     async fn left<'a>(
         &self,
         id: &'a ConversationId,
@@ -196,7 +200,7 @@ impl Store {
         };
         let conversation = conversation.lock().await;
         let links = conversation.chain.links();
-        let up_to = |place: Place| links.iter().position(|link| link.hash == place.hash);
+        let up_to = |place: ResponsePlace| links.iter().position(|link| link.hash == place.hash);
         let entries = conversation.shadow.entries();
         let count = place.map_or(entries.len(), |place| {
             up_to(place).map_or(0, |at| conversation.chain.end(at + 1))
@@ -208,7 +212,7 @@ impl Store {
             .collect())
     }
 
-    /// The conversation that a server's id of a response or an item stands in.
+    /// The conversation that contains a response or an item with this id of the server.
     pub async fn of_response(&self, whose: &Whose, id: &str) -> Result<Option<Shared>, LedgerError> {
         let place = self.responses().place(whose, id);
         match place {
@@ -217,7 +221,7 @@ impl Store {
         }
     }
 
-    /// The conversation's end goes by these ids of the server's from now on.
+    /// Records the server's ids for the present end of the conversation.
     pub fn learn_responses<'a>(
         &self,
         whose: &Whose,
@@ -228,7 +232,7 @@ impl Store {
             return;
         };
         for id in ids {
-            let place = Place {
+            let place = ResponsePlace {
                 conversation: conversation.identity(),
                 hash: link.hash,
             };
@@ -241,17 +245,24 @@ impl Store {
     }
 
     fn make(&self, whose: &Whose, session: SessionId) -> Conversation {
-        // A request says whose tokens count, and how it is written.
+        // A request brings the model whose tokens count, and the dialect.
         let (dialect, meter) = (Dialect::OpenAi, Meter::estimate());
         Conversation::new(whose.clone(), session, dialect, self.policy.clone(), meter)
     }
 
+    /// Puts a conversation into memory, unless another request loaded it meanwhile; returns the one in memory.
     fn hold(&self, conversation: Conversation) -> Shared {
         let id = conversation.identity();
         let mut held = self.held();
+        if let Some(known) = held.known.get(&id)
+            && let Some(there) = &known.conversation
+            && known.whose.owner == conversation.owner
+        {
+            return Arc::clone(there);
+        }
         held.index.learn(&id, &conversation.chain);
         held.uses += 1;
-        let mut known = Known {
+        let mut known = HeldConversation {
             conversation: None,
             whose: conversation.whose.clone(),
             used: held.uses,
@@ -270,7 +281,7 @@ impl Store {
         shared
     }
 
-    /// The conversation, whosever it is; this does not count as a use.
+    /// The conversation of any owner; this does not count as a use.
     pub async fn get(&self, id: &ConversationId) -> Result<Option<Shared>, LedgerError> {
         match self.known(id) {
             Some((Some(conversation), _)) => Ok(Some(conversation)),
@@ -279,7 +290,7 @@ impl Store {
         }
     }
 
-    /// Takes note of a conversation's end: it is found by it from now on.
+    /// Indexes a conversation by its present end.
     pub fn learn(&self, conversation: &Conversation) {
         let id = conversation.identity();
         let mut held = self.held();
@@ -293,7 +304,7 @@ impl Store {
         held.shrink();
     }
 
-    /// Writes what happened to a conversation behind what is there, `at` records.
+    /// Appends records to a conversation's log, which has `at` records.
     pub(crate) async fn keep(
         &self,
         key: &SessionKey,
@@ -304,12 +315,12 @@ impl Store {
         self.logs.append(key, owner, at, None, records).await
     }
 
-    /// Forgets a conversation in memory; whoever deletes its session deletes its log.
+    /// Drops a conversation from memory; the deletion of its session deletes its log.
     pub(crate) fn forget(&self, key: &SessionKey) {
         self.held().forget(&identity(&key.scope, &key.session));
     }
 
-    /// Lets go of every conversation of a tenant; what is still on disk is found again.
+    /// Drops every conversation of a tenant from memory; those still on disk are read again.
     pub async fn reload(&self, scope: &Scope) {
         let mut loaded = self.loading.lock().await;
         loaded.remove(scope);
@@ -326,7 +337,7 @@ impl Store {
         }
     }
 
-    /// Brings what is on disk and may be meant into memory; the conversation's id, where the client names one.
+    /// Loads the conversations on disk that the request can mean; returns the conversation's id, if the client names one.
     async fn loaded(&self, whose: &Whose) -> Result<Option<SessionId>, LedgerError> {
         let Some(name) = &whose.conversation else {
             self.load_unnamed(whose).await?;
@@ -337,7 +348,8 @@ impl Store {
         Ok(Some(session))
     }
 
-    /// The id of a named conversation: one of ours that this owner was told of, else one made of the owner's and the client's names.
+    /// The id of a named conversation: one of ours that this owner knows, else one made from the owner's and the
+    /// client's names.
     async fn session(&self, whose: &Whose, name: &SessionId) -> Result<SessionId, LedgerError> {
         if name.as_str().starts_with(BEGINNING) {
             let id = identity(&whose.scope, name);
@@ -405,9 +417,9 @@ impl Store {
         let records = self.logs.read(&conversation.key, 0, RECORDS_MAX).await?;
         let total = records.len() as u64;
         for record in records {
-            // What cannot be read ends it: what comes after may stand on it.
+            // An unreadable record ends the conversation: later records can depend on it.
             let Some(logged) = log::read(&record.body) else {
-                tracing::warn!(conversation = %conversation.key.session, record = record.position, "a record cannot be read");
+                tracing::warn!(conversation = %conversation.key.session, record = record.position, "unreadable record; the conversation ends before it");
                 break;
             };
             conversation.apply(&logged);

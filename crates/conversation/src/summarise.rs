@@ -9,14 +9,14 @@ use futures::future::join_all;
 use ports::{Chat, ChatRequest};
 use transcript::Item;
 
-/// What one request shows of the conversation, in tokens: small enough for the window of a small local model.
+/// Maximum tokens of the conversation in one request: small enough for the window of a small local model.
 const CHUNK_TOKENS_MAX: usize = 6_000;
-/// A smaller chunk joins its neighbour: a call costs more than it tells.
+/// A smaller chunk joins its neighbour, because a call for it would cost too much.
 const CHUNK_TOKENS_MIN: usize = 500;
 /// Chunks that are summarised at the same time.
 const AT_ONCE: usize = 4;
 
-/// The model's summary, of at most about so many tokens; none when it gives nothing usable: then the digest stands alone.
+/// The model's summary, of at most about so many tokens; none if it is unusable: then the summary is the digest alone.
 pub(crate) async fn by_model(
     chat: &dyn Chat,
     items: &[Item],
@@ -24,7 +24,7 @@ pub(crate) async fn by_model(
     meter: &Meter,
 ) -> Option<String> {
     let weights: Vec<usize> = items.iter().map(|item| meter.item(item)).collect();
-    let chunks = chunk::split(items, &weights, 1, &chunk::Rules::quipu(CHUNK_TOKENS_MAX));
+    let chunks = chunk::split(items, &weights, 1, &chunk::ChunkRules::quipu(CHUNK_TOKENS_MAX));
     let chunks = chunk::balance(chunks, CHUNK_TOKENS_MIN, CHUNK_TOKENS_MAX);
     let (mut parts, mut carried) = (Vec::new(), String::new());
     for round in summary::rounds(&chunks, AT_ONCE) {
@@ -51,7 +51,7 @@ async fn ask(chat: &dyn Chat, asked: prompt::Request) -> Option<String> {
     match chat.complete(request).await {
         Ok(reply) => prompt::read_summary(&reply.content),
         Err(error) => {
-            tracing::warn!(%error, "a summary is left to the rules");
+            tracing::warn!(%error, "no summary from the model; falling back to rules");
             None
         }
     }

@@ -1,11 +1,11 @@
 //! The demands on what a context engine returns.
 //!
-//! Owns: mending what can be mended (dropped system items, broken pairs), refusing the rest. Never: believing a count.
+//! Owns: repairing what can be repaired (dropped system items, broken pairs), refusing the rest. Never: believing a count.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use context::budget::{Budget, OverBudget, OverBudgetCode, Part};
+use context::budget::{Budget, FixedPart, OverBudget, OverBudgetCode};
 use context::tokens::Meter;
 use context::view::View;
 use ports::context_engine::EngineFault;
@@ -21,7 +21,7 @@ pub fn request_fits(items: &[Arc<Item>], budget: &Budget, meter: &Meter) -> Resu
     if tokens <= budget.limit() {
         Ok(())
     } else {
-        Err(refuse(code, Part::CurrentRequest, tokens, budget))
+        Err(refuse(code, FixedPart::CurrentRequest, tokens, budget))
     }
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn one_for_each(
     )))
 }
 
-/// The view that an engine made of `source`, mended and counted.
+/// The view that an engine made of `source`, repaired and counted.
 pub fn view(
     source: &[Arc<Item>],
     made: Vec<Arc<Item>>,
@@ -55,7 +55,7 @@ pub fn view(
     if !current_is_kept {
         return Err(refuse(
             OverBudgetCode::CurrentRequestDropped,
-            Part::CurrentRequest,
+            FixedPart::CurrentRequest,
             tokens,
             budget,
         ));
@@ -63,7 +63,7 @@ pub fn view(
     if tokens > budget.limit() {
         return Err(refuse(
             OverBudgetCode::CompactionExceedsLimit,
-            Part::History,
+            FixedPart::History,
             tokens,
             budget,
         ));
@@ -75,7 +75,7 @@ pub fn view(
     })
 }
 
-/// The list with all system items of the source; where one was dropped, all of them stand first, in their order.
+/// The list with all system items of the source; if one was dropped, all of them come first, in their order.
 fn with_system(source: &[Arc<Item>], made: Vec<Arc<Item>>) -> Vec<Arc<Item>> {
     let system: Vec<&Arc<Item>> = source.iter().filter(|item| item.role == Role::System).collect();
     if system.iter().all(|item| made.contains(item)) {
@@ -89,7 +89,7 @@ fn current(items: &[Arc<Item>]) -> Option<&Arc<Item>> {
     items.iter().rev().find(|item| item.asks())
 }
 
-fn refuse(code: OverBudgetCode, part: Part, tokens: usize, budget: &Budget) -> OverBudget {
+fn refuse(code: OverBudgetCode, part: FixedPart, tokens: usize, budget: &Budget) -> OverBudget {
     OverBudget {
         code,
         limit: budget.limit(),

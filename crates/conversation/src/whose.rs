@@ -1,7 +1,8 @@
-//! Whose a request is, and what its conversation is called.
+//! Owner of a request, and the name of its conversation.
 //!
-//! Owns: owners' names from texts of any kind, the ids of conversations, which conversations are branches of one. Invariant:
-//! two owners never share an id of a conversation. Never: who may name whom (the door), finding a conversation (`store`).
+//! Owns: owners' names from texts of any kind, the ids of conversations, which conversations are branches of one.
+//! Invariant: two owners never share an id of a conversation. Never: permissions (the door), finding a conversation
+//! (`store`).
 
 use std::fmt::Write;
 
@@ -9,23 +10,23 @@ use model::{Name, Owner, Scope, SessionId, SessionKey};
 use prefix::Digest;
 use prefix::chain::{self, ConversationId};
 
-/// Conversations that a client did not name begin so; what follows orders them by the time of their beginning.
+/// Prefix of the ids of unnamed conversations; the rest orders them by their beginning.
 pub const BEGINNING: &str = "px-";
-/// Before what stands for a text that is no name.
+/// Prefix of the encoding of a text that is not a name.
 const ENCODED: &str = "x--";
-/// The longest id of a conversation that the memory API can name.
+/// Maximum length of a conversation's id in the memory API.
 const SESSION_CHARS_MAX: usize = model::ID_CHARS_MAX;
-/// Hexadecimal digits that tell families of conversations apart.
+/// Hexadecimal digits that distinguish families of conversations.
 const FAMILY_CHARS: usize = 16;
 
-/// Whose request it is.
+/// Owner and tenant of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Whose {
     pub scope: Scope,
     pub owner: Owner,
     /// The client's own name of the conversation.
     pub conversation: Option<SessionId>,
-    /// What the client calls a group of conversations: they are branches of one.
+    /// The client's name for a group of conversations: they are branches of one.
     pub family: Option<String>,
 }
 
@@ -37,8 +38,8 @@ pub struct ChainScope<'a> {
 }
 
 impl ChainScope<'_> {
-    pub fn scope(&self) -> chain::Scope<'_> {
-        chain::Scope {
+    pub fn scope(&self) -> chain::MatchScope<'_> {
+        chain::MatchScope {
             tenant: &self.tenant,
             owner: self.whose.owner.id.as_str(),
             session: self.whose.conversation.as_ref().map(SessionId::as_str),
@@ -47,7 +48,7 @@ impl ChainScope<'_> {
 }
 
 impl Whose {
-    /// Whose a conversation on disk is.
+    /// The owner of a conversation on disk.
     pub(crate) fn of(key: SessionKey, owner: Owner) -> Self {
         let name = key.session.as_str().strip_prefix(&format!("{}/", owner.id));
         Self {
@@ -102,7 +103,7 @@ pub fn family(session: &str) -> &str {
     }
 }
 
-/// The owner's name for a text that a client calls a person by: `Jörg`, `auth0|123`. A name stays what it is; each other text has
+/// The owner's name for a client's name of a person: `Jörg`, `auth0|123`. A name stays what it is; each other text has
 /// a name of its own. None for an empty text.
 pub fn name_of(text: &str) -> Option<Name> {
     let text = text.trim();

@@ -17,9 +17,9 @@ use crate::frame::Visit;
 use crate::openapi::Errors;
 use crate::state::Gateway;
 
-/// Remember messages
+/// Add messages
 ///
-/// What is answered with 200 or 202 is on disk. Messages with a `message_id` may be sent again safely.
+/// After a 200 or 202 the messages are on disk. You can safely send messages with a `message_id` again.
 #[utoipa::path(
     post,
     path = "/memory/add",
@@ -58,7 +58,7 @@ pub(crate) async fn add(
         wait,
     };
     if let Some(title) = title {
-        // Before the messages: a memcell may be cut and told as soon as they are there.
+        // Set the title before the messages: Quipu can end a segment and write its episode as soon as they are stored.
         gateway.engine.entitle(&add.session, &title).await?;
     }
     let added = gateway.engine.add(add).await?;
@@ -77,7 +77,7 @@ pub(crate) async fn add(
     }))
 }
 
-/// Make memory of a session's buffer
+/// Write the memory of a session's buffer
 ///
 /// An unknown session, or one with an empty buffer, is `no_extraction`.
 #[utoipa::path(

@@ -58,11 +58,11 @@ pub(crate) async fn arrive(request: Request<Body>, gateway: &Gateway) -> Result<
     };
     body.map_err(|rejection| match rejection {
         BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) => too_large(max),
-        _ => Failure::new(ErrorCode::BadRequest, "the body broke off"),
+        _ => Failure::new(ErrorCode::BadRequest, "the body ended too early"),
     })
 }
 
-/// The refusal of a body of more than so many bytes.
+/// The refusal of a body that is larger than this.
 pub(crate) fn too_large(bytes_max: usize) -> Failure {
     Failure::new(
         ErrorCode::PayloadTooLarge,

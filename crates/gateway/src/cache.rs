@@ -1,4 +1,4 @@
-//! `cache`: what requests to model servers cost.
+//! `cache`: prompt-cache use of requests to model servers.
 //!
 //! Owns: which of it a caller may see. Never: measuring (`proxy`).
 
@@ -16,16 +16,16 @@ use crate::state::Gateway;
 
 const CONVERSATIONS_MAX: usize = 50;
 
-/// The cost of requests
+/// Prompt-cache use of requests
 ///
-/// Of the models behind `/v1`, since the start of the process; empty where there are none.
+/// For the models behind `/v1`, since the start of the process; empty if there are none.
 #[utoipa::path(
     get,
     path = "/cache",
     operation_id = "cache",
     tag = "system",
     params(CacheQuery),
-    responses((status = 200, description = "What requests cost, and why", body = Envelope<CacheData>), Errors),
+    responses((status = 200, description = "Prompt-cache hits and misses of requests", body = Envelope<CacheData>), Errors),
 )]
 pub(crate) async fn cache(
     State(gateway): State<Gateway>,

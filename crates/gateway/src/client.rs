@@ -1,6 +1,6 @@
 //! The other end of the API: one who asks it, in this process or over a socket.
 //!
-//! Owns: bringing a request there and its answer back. Never: what is asked, or what an answer means.
+//! Owns: sending a request and receiving its answer. Never: what either means.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -21,7 +21,7 @@ use crate::frame::Detail;
 use crate::settings::Secret;
 use crate::state::Gateway;
 
-/// One who asks.
+/// A client of the API.
 #[derive(Debug, Clone)]
 pub struct Client(Way);
 
@@ -36,14 +36,14 @@ enum Way {
 
 /// An answer, whatever its status.
 #[derive(Debug)]
-pub struct Reply {
+pub struct ClientReply {
     pub status: u16,
     pub body: Vec<u8>,
-    /// Why it failed, where the body says only that it did; never known of a server.
+    /// Reason of an internal error, which the body does not show; never known of a server.
     pub detail: Option<String>,
 }
 
-/// An answer that is read while it arrives, whatever its status. Dropping it hangs up.
+/// An answer that is read while it arrives, whatever its status. Dropping it closes the connection.
 #[derive(Debug)]
 pub struct Arriving {
     pub status: u16,
@@ -53,25 +53,25 @@ pub struct Arriving {
     _connection: JoinSet<()>,
 }
 
-/// Why there is no answer.
+/// Reasons why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
-    /// Nothing was asked.
-    #[error("nobody answers at http://{address}")]
+    /// The request was not sent.
+    #[error("no server answers at http://{address}")]
     Unreachable {
         address: SocketAddr,
         #[source]
         source: io::Error,
     },
-    /// It may have been done all the same.
-    #[error("http://{address} hung up before it answered")]
+    /// The request may have succeeded.
+    #[error("http://{address} closed the connection before it answered")]
     HungUp {
         address: SocketAddr,
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// Some of it arrived.
-    #[error("the answer broke off")]
+    /// A part of the answer arrived.
+    #[error("the answer ended too early")]
     BrokenOff(#[source] axum::Error),
 }
 
@@ -81,19 +81,19 @@ impl Arriving {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// What arrives next; none after the end.
+    /// The next bytes; none after the end.
     pub async fn next(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, AskError> {
         self.body.next().await.transpose().map_err(AskError::BrokenOff)
     }
 }
 
 impl Client {
-    /// Asks a gateway of this process, which must have no tokens.
+    /// A client of a gateway in this process, which must have no tokens.
     pub fn here(gateway: &Gateway) -> Self {
         Self(Way::Here(gateway.router()))
     }
 
-    /// Asks a server that listens at an address.
+    /// A client of a server that listens at an address.
     pub fn there(address: SocketAddr, token: Option<Secret>) -> Self {
         let ip = match address.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -104,30 +104,30 @@ impl Client {
         Self(Way::There { address, token })
     }
 
-    /// Asks with GET.
-    pub async fn get(&self, path: &str) -> Result<Reply, AskError> {
+    /// Sends a GET request.
+    pub async fn get(&self, path: &str) -> Result<ClientReply, AskError> {
         self.ask(Method::GET, path, Body::empty()).await
     }
 
-    /// Asks with POST and a JSON body.
-    pub async fn post(&self, path: &str, json: Vec<u8>) -> Result<Reply, AskError> {
+    /// Sends a POST request with a JSON body.
+    pub async fn post(&self, path: &str, json: Vec<u8>) -> Result<ClientReply, AskError> {
         self.ask(Method::POST, path, json.into()).await
     }
 
-    /// Asks with DELETE.
-    pub async fn delete(&self, path: &str) -> Result<Reply, AskError> {
+    /// Sends a DELETE request.
+    pub async fn delete(&self, path: &str) -> Result<ClientReply, AskError> {
         self.ask(Method::DELETE, path, Body::empty()).await
     }
 
-    /// Asks with POST and a form.
-    pub async fn upload(&self, path: &str, form: Form) -> Result<Reply, AskError> {
+    /// Sends a POST request with a form.
+    pub async fn upload(&self, path: &str, form: Form) -> Result<ClientReply, AskError> {
         let mut request = self.request(Method::POST, path, form.body.into());
         let media_type = HeaderValue::from_str(&form.media_type).expect("visible ASCII");
         request.headers_mut().insert(CONTENT_TYPE, media_type);
         self.answered(request).await
     }
 
-    /// Asks with POST, a JSON body and headers of visible ASCII, and gives the answer when its head is there.
+    /// Sends a POST request with a JSON body and headers of visible ASCII; returns when the answer's head is there.
     pub async fn stream(
         &self,
         path: &str,
@@ -162,11 +162,11 @@ impl Client {
         })
     }
 
-    async fn ask(&self, method: Method, path: &str, body: Body) -> Result<Reply, AskError> {
+    async fn ask(&self, method: Method, path: &str, body: Body) -> Result<ClientReply, AskError> {
         self.answered(self.request(method, path, body)).await
     }
 
-    async fn answered(&self, request: Request<Body>) -> Result<Reply, AskError> {
+    async fn answered(&self, request: Request<Body>) -> Result<ClientReply, AskError> {
         match &self.0 {
             Way::Here(router) => {
                 let Ok(response) = router.clone().oneshot(request).await;
@@ -175,7 +175,7 @@ impl Client {
                     .get::<Detail>()
                     .map(|detail| detail.0.clone());
                 let reply = read(response).await.expect("it is in memory");
-                Ok(Reply { detail, ..reply })
+                Ok(ClientReply { detail, ..reply })
             }
             Way::There { address, .. } => over_socket(*address, request).await,
         }
@@ -216,7 +216,7 @@ fn hung_up(address: SocketAddr, source: impl Into<Box<dyn std::error::Error + Se
     }
 }
 
-async fn over_socket(address: SocketAddr, request: Request<Body>) -> Result<Reply, AskError> {
+async fn over_socket(address: SocketAddr, request: Request<Body>) -> Result<ClientReply, AskError> {
     let (mut sender, connection) = connect(address).await?;
     // The connection ends when the sender does.
     let asking = async move {
@@ -227,10 +227,10 @@ async fn over_socket(address: SocketAddr, request: Request<Body>) -> Result<Repl
     reply.map_err(|error| hung_up(address, error))
 }
 
-async fn read(response: Response<Body>) -> Result<Reply, axum::Error> {
+async fn read(response: Response<Body>) -> Result<ClientReply, axum::Error> {
     let status = response.status().as_u16();
     let body = to_bytes(response.into_body(), usize::MAX).await?;
-    Ok(Reply {
+    Ok(ClientReply {
         status,
         body: body.to_vec(),
         detail: None,

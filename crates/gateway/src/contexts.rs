@@ -1,4 +1,4 @@
-//! `context/…`: the context engine for programs that call their model themselves, and a look at live conversations.
+//! `context/…`: the context engine for programs that call their model themselves, and views of live conversations.
 //!
 //! Owns: the requests' way to the engine and back. Never: choosing what a model sees (`conversation`).
 
@@ -6,10 +6,11 @@ pub(crate) mod look;
 
 use axum::extract::State;
 use axum::response::Response;
-use context::budget::Budget;
+use conversation::contexts::expand_tool;
 use conversation::{ContextError, Whose};
-use proxy::{Assembly, Direct, Memory, Speech};
-use serde_json::{Value, json};
+use proxy::{Assembly, Direct, MemoryUse, Speech};
+use serde_json::Value;
+use text::chain;
 use transcript::ItemId;
 use wire::conversation::{
     AfterTurnData, AfterTurnRequest, AppendData, AppendRequest, AssembleData, AssembleRequest, CleanupData,
@@ -20,13 +21,10 @@ use wire::conversation::{
 use wire::{Envelope, ErrorCode, Invalid};
 
 use crate::body::{JsonBody, UrlQuery};
-use crate::failure::{Failure, chain};
+use crate::failure::Failure;
 use crate::frame::Visit;
 use crate::openapi::Errors;
 use crate::state::Gateway;
-
-/// What a `context_expand` gives at most: a model asked for it, and it must fit.
-const EXPAND_CHARS_MAX: usize = 20_000;
 
 /// The engine's door, and the conversation that a request names.
 fn at<'a>(
@@ -40,17 +38,17 @@ fn at<'a>(
     let direct = gateway.direct.as_ref().ok_or_else(|| {
         Failure::new(
             ErrorCode::CapabilityUnavailable,
-            "this server keeps no conversations",
+            "this server does not store conversations",
         )
     })?;
     let whose = direct.whose(at.scope, user, at.conversation);
-    let whose = whose.ok_or_else(|| Invalid::at("user_id", "whose conversation is this? Give `user_id`"))?;
+    let whose = whose.ok_or_else(|| Invalid::at("user_id", "the request names no user: give `user_id`"))?;
     Ok((direct, whose))
 }
 
 /// Append messages
 ///
-/// They are on disk when the answer comes. The next `assemble` carries them.
+/// They are on disk when the answer comes. The next `assemble` contains them.
 #[utoipa::path(
     post,
     path = "/context/append",
@@ -76,8 +74,8 @@ pub(crate) async fn append(
 
 /// Assemble the next request
 ///
-/// Everything that was said, within the budget: compacted where it is due, with what memory adds to the newest message. Without a reason
-/// it begins with the bytes of the request before it.
+/// All messages, within the budget: compacted if due, with recalled memory in the newest message. Unless there is a
+/// reason, the request begins with the bytes of the request before it.
 #[utoipa::path(
     post,
     path = "/context/assemble",
@@ -127,7 +125,7 @@ pub(crate) async fn assemble(
 
 /// Record the model's reply
 ///
-/// The turn goes to memory, and the next request is counted by what the server reported.
+/// The turn goes to memory, and the server's token counts correct those of the next request.
 #[utoipa::path(
     post,
     path = "/context/after_turn",
@@ -160,14 +158,15 @@ pub(crate) async fn after_turn(
 
 /// Compact now
 ///
-/// Old messages give way to a summary, whatever the weight. A configured chat model writes it; without one, the digest of facts stands alone.
+/// A summary replaces old messages, even if the context is not full. A configured chat model writes it; without one, it
+/// is the digest alone.
 #[utoipa::path(
     post,
     path = "/context/compact",
     operation_id = "context_compact",
     tag = "context",
     request_body = CompactRequest,
-    responses((status = 200, description = "What it saved", body = Envelope<CompactData>), Errors),
+    responses((status = 200, description = "Tokens before and after the compaction", body = Envelope<CompactData>), Errors),
 )]
 pub(crate) async fn compact(
     State(gateway): State<Gateway>,
@@ -175,9 +174,9 @@ pub(crate) async fn compact(
     JsonBody { value, .. }: JsonBody<CompactRequest>,
 ) -> Result<Response, Failure> {
     let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
-    let (budget, contexts) = (value.window()?.map(Budget::view), direct.contexts().clone());
+    let (window, contexts) = (value.window()?, direct.contexts().clone());
     let compacted = gateway
-        .see_through(async move { Ok(contexts.compact(&whose, budget).await?) })
+        .see_through(async move { Ok(contexts.compact(&whose, window).await?) })
         .await?;
     let step = |attempt: &context::ladder::Attempt| StepItem {
         effort: attempt.plan.effort.as_str().to_owned(),
@@ -216,7 +215,7 @@ pub(crate) async fn pin(
 
 /// Drop reports
 ///
-/// Begins counting and warning anew, and lets go of the last compaction's steps. The conversation stays as it is.
+/// Resets the counters and warnings, and drops the last compaction's steps. The conversation stays as it is.
 #[utoipa::path(
     post,
     path = "/context/cleanup",
@@ -240,7 +239,7 @@ pub(crate) async fn cleanup(
 
 /// Fork a conversation
 ///
-/// A copy under another name; the two know nothing of each other afterwards.
+/// A copy under another name; the two are independent afterwards.
 #[utoipa::path(
     post,
     path = "/context/fork",
@@ -265,7 +264,7 @@ pub(crate) async fn fork(
 
 /// Rewind a conversation
 ///
-/// It goes on from just before a message. Later messages can still be recovered.
+/// It continues from just before a message. Later messages can still be recovered.
 #[utoipa::path(
     post,
     path = "/context/rewind",
@@ -312,7 +311,7 @@ pub(crate) async fn spawn(
 
 /// End a sub-agent
 ///
-/// A plug-in context engine learns of it.
+/// A plug-in context engine is notified.
 #[utoipa::path(
     post,
     path = "/context/subagent/end",
@@ -347,24 +346,7 @@ pub(crate) async fn ended(
     responses((status = 200, description = "Tools", body = Envelope<ToolsData>), Errors),
 )]
 pub(crate) async fn tools(visit: Visit, UrlQuery(query): UrlQuery<ToolsQuery>) -> Response {
-    let (name, schema) = (
-        "context_expand",
-        json!({
-            "type": "object",
-            "properties": {"id": {"type": "string", "description": "The id in a summary or a stub: `m17` for a message, `n3` for a summary"}},
-            "required": ["id"],
-        }),
-    );
-    let description = "Show the full text of earlier messages that a summary or a stub stands for.";
-    let tool = match query.dialect {
-        Dialect::OpenAi => {
-            json!({"type": "function", "function": {"name": name, "description": description, "parameters": schema}})
-        }
-        Dialect::Anthropic => json!({"name": name, "description": description, "input_schema": schema}),
-        Dialect::Responses => {
-            json!({"type": "function", "name": name, "description": description, "parameters": schema})
-        }
-    };
+    let tool = expand_tool(speech(query.dialect).dialect());
     visit.answer(ToolsData { tools: vec![tool] })
 }
 
@@ -385,10 +367,7 @@ pub(crate) async fn expand(
     JsonBody { value, .. }: JsonBody<ExpandRequest>,
 ) -> Result<Response, Failure> {
     let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
-    let text = direct
-        .contexts()
-        .expand(&whose, value.id.trim(), EXPAND_CHARS_MAX)
-        .await?;
+    let text = direct.contexts().expand(&whose, value.id.trim()).await?;
     Ok(visit.answer(ExpandData { text }))
 }
 
@@ -400,11 +379,11 @@ fn speech(dialect: Dialect) -> Speech {
     }
 }
 
-fn memory(mode: MemoryMode) -> Memory {
+fn memory(mode: MemoryMode) -> MemoryUse {
     match mode {
-        MemoryMode::On => Memory::On,
-        MemoryMode::ReadOnly => Memory::ReadOnly,
-        MemoryMode::Off => Memory::Off,
+        MemoryMode::On => MemoryUse::On,
+        MemoryMode::ReadOnly => MemoryUse::ReadOnly,
+        MemoryMode::Off => MemoryUse::Off,
     }
 }
 

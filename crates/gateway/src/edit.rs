@@ -22,7 +22,7 @@ const SUMMARY_CHARS_MAX: usize = 200;
 
 /// Change a memory's text
 ///
-/// The change is written to the Markdown file and is found at once.
+/// Quipu writes the change to the Markdown file; searches find it at once.
 #[utoipa::path(
     post,
     path = "/memory/edit",
@@ -75,15 +75,15 @@ async fn change(engine: &Engine, parts: IdsParts, request: EditRequest) -> Resul
 
 /// Patch an episode
 ///
-/// What is left out stays, but that a new `episode` without a `summary` is summarised by its beginning. A patch that
-/// says what stands there already writes nothing.
+/// Omitted fields stay; but a new `episode` without a `summary` gets its beginning as the summary. A patch that changes
+/// nothing writes nothing.
 #[utoipa::path(
     post,
     path = "/memory/update",
     operation_id = "update_memory",
     tag = "memory",
     request_body = UpdateRequest,
-    responses((status = 200, description = "The episode as it stands now", body = Envelope<UpdateData>), Errors),
+    responses((status = 200, description = "The episode after the change", body = Envelope<UpdateData>), Errors),
 )]
 pub(crate) async fn update(
     State(gateway): State<Gateway>,
@@ -98,7 +98,7 @@ pub(crate) async fn update(
         .await?
         .ok_or_else(|| Failure::not_found("memory", &value.memory_id))?;
     if standing.doc.kind != DocKind::Entry(EntryKind::Episode) {
-        let problem = "is no episode: use `memory/edit` for a fact";
+        let problem = "is not an episode: use `memory/edit` for a fact";
         return Err(Invalid::at("memory_id", problem).into());
     }
     let zone = gateway.zone().clone();

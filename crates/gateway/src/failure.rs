@@ -1,4 +1,4 @@
-//! What is answered when a request fails.
+//! The answer to a request that failed.
 //!
 //! Owns: codes to statuses, and which words of an error leave the house. Never: the envelope around it (the frame
 //! adds request id, time and path).
@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use memory::EngineError;
 use memory::library::{KnowledgeError, Unreadable};
 use ports::{HistoryError, IndexError, VaultError};
+use text::chain;
 use wire::{ErrorCode, Invalid};
 
 /// Why a request failed, in words for the client; travels to the frame inside the response.
@@ -30,11 +31,11 @@ impl Failure {
         }
     }
 
-    /// Something that should not happen; the client learns no more than that.
+    /// An internal error; the client sees no details.
     pub(crate) fn internal(detail: String) -> Self {
         Self {
             code: ErrorCode::InternalError,
-            message: "something went wrong here: the log tells more under this request id".to_owned(),
+            message: "internal error: see the server log for this request id".to_owned(),
             detail: Some(detail),
         }
     }
@@ -48,7 +49,7 @@ impl Failure {
             HistoryError::NoChange { .. } | HistoryError::NoRun { .. } => {
                 return Self::new(
                     ErrorCode::NotFound,
-                    format!("{error}: `quipu log` names those that there are"),
+                    format!("{error}: list them with `quipu log`"),
                 );
             }
             HistoryError::BadRun { .. } => return Self::new(ErrorCode::InvalidInput, error.to_string()),
@@ -56,10 +57,13 @@ impl Failure {
                 "the memory folder is a git repository that Quipu did not make: move its `.git` away"
             }
             HistoryError::Damaged { .. } => {
-                "the history is damaged: move `.git` out of the memory folder, and it begins anew"
+                "the history is damaged: move `.git` out of the memory folder, then Quipu begins a new one"
             }
             HistoryError::Busy { .. } => {
-                return Self::new(ErrorCode::Conflict, format!("{error}: try again when it is done"));
+                return Self::new(
+                    ErrorCode::Conflict,
+                    format!("{error}: try again when git is done"),
+                );
             }
             HistoryError::Undone { .. } | HistoryError::Conflict { .. } => {
                 return Self::new(ErrorCode::Conflict, error.to_string());
@@ -136,7 +140,7 @@ impl From<EngineError> for Failure {
             }
             EngineError::Vault(broken @ VaultError::Broken { .. }) => (
                 ErrorCode::Conflict,
-                format!("{broken}: mend the file and try again"),
+                format!("{broken}: repair the file and try again"),
             ),
             EngineError::Index(IndexError::Unusable { .. }) => (
                 ErrorCode::CapabilityUnavailable,
@@ -181,16 +185,4 @@ impl From<KnowledgeError> for Failure {
         };
         Self::new(code, message)
     }
-}
-
-/// An error with its causes, in one line.
-pub(crate) fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }

@@ -1,6 +1,6 @@
 //! `memory/delete` and `memory/delete_by_ids`.
 //!
-//! Owns: finding whose memory an id is. Never: what else goes with a memory (the engine knows).
+//! Owns: finding the owner of an id. Never: choosing which other memories go too (the engine does).
 
 use axum::extract::State;
 use axum::response::Response;
@@ -15,9 +15,9 @@ use crate::frame::Visit;
 use crate::openapi::Errors;
 use crate::state::Gateway;
 
-/// Forget a session, an owner, or an owner's part of a session
+/// Delete a session, an owner, or an owner's part of a session
 ///
-/// It is gone from the Markdown, the ledger and the index.
+/// Quipu deletes it from the Markdown files, the ledger and the index.
 #[utoipa::path(
     post,
     path = "/memory/delete",
@@ -69,9 +69,9 @@ pub(crate) async fn delete(
     }))
 }
 
-/// Forget single memories
+/// Delete single memories
 ///
-/// What they alone support goes with them. An id that is not there is told, and is no error.
+/// Memories without another source are deleted too. The answer lists ids that do not exist; they are not an error.
 #[utoipa::path(
     post,
     path = "/memory/delete_by_ids",
@@ -136,7 +136,7 @@ fn by_owner(ids: Vec<ApiId>) -> Vec<(Name, Vec<EntryId>)> {
     groups
 }
 
-/// Whose an id may be: an id names its owner, not whether that is a user or an agent.
+/// Possible owners of an id: an id names its owner, but not whether that is a user or an agent.
 pub(crate) fn owners(given: Option<&Owner>, name: &Name) -> Vec<Owner> {
     match given {
         Some(owner) => vec![owner.clone()],

@@ -1,6 +1,6 @@
 //! A form with a file, as a client sends it: `multipart/form-data`.
 //!
-//! Owns: its bytes. Never: what the fields mean.
+//! Owns: its bytes. Never: the meaning of the fields.
 
 /// A form that is being written.
 #[derive(Debug, Clone)]
@@ -11,7 +11,7 @@ pub struct Form {
 }
 
 impl Form {
-    /// A form with a file. The parts are kept apart by a line that stands nowhere in it.
+    /// A form with a file. The boundary between the parts occurs nowhere in the file.
     pub fn new(field: &str, name: &str, bytes: &[u8]) -> Self {
         let boundary = (0..u64::MAX)
             .map(|n| format!("quipu-form-{n:016x}"))

@@ -1,4 +1,4 @@
-//! What is around every request: its id, its time, its line in the log, and the envelope of its failure.
+//! The frame of every request: its id, its duration, its log line, and the envelope of its failure.
 //!
 //! Owns: request ids and the end of panics. Never: bodies and tokens in the log.
 
@@ -115,7 +115,7 @@ fn wrap(mut response: Response, gateway: &Gateway, request_id: &str, path: &str)
     };
     let detail = failure.detail.clone().map(Detail);
     if let Some(Detail(detail)) = &detail {
-        tracing::error!(request_id, detail, "a request failed");
+        tracing::error!(request_id, detail, "request failed");
     }
     let passing = failure.is_passing();
     let status = failure.status();

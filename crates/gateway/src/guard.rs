@@ -1,6 +1,7 @@
-//! Who asks, and whether they may.
+//! Authentication and permissions.
 //!
-//! Owns: bearer tokens, the borders between tenants and between users, the defence against foreign web pages. Never: what they ask.
+//! Owns: bearer tokens, the borders between tenants and between users, protection against foreign web pages. Never: the
+//! requests themselves.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -15,11 +16,11 @@ use crate::failure::Failure;
 use crate::routes::VERSIONS;
 use crate::settings::Auth;
 
-/// Answers to anyone: it says nothing but that the process runs.
+/// Answers without a token: it shows only that the process runs.
 pub(crate) const OPEN_PATH: &str = "/health/live";
-/// Where some clients carry a token instead of `Authorization`: the Anthropic SDKs.
+/// Header in which some clients, such as the Anthropic SDKs, send a token instead of `Authorization`.
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
-/// What a token of one user opens, behind the version: everything else concerns others too.
+/// Routes that a user's token can use, without the version: every other route concerns other users too.
 const OF_ONE_USER: [&str; 23] = [
     "/memory/search",
     "/memory/context",
@@ -46,7 +47,7 @@ const OF_ONE_USER: [&str; 23] = [
     "/context/expand",
 ];
 
-/// What a web page may read of an answer beside its body.
+/// Headers of an answer that a web page can read.
 const EXPOSED: [HeaderName; 6] = [
     HeaderName::from_static("x-request-id"),
     HeaderName::from_static("x-quipu-request-id"),
@@ -58,32 +59,32 @@ const EXPOSED: [HeaderName; 6] = [
 /// How long a browser need not ask again.
 const PREFLIGHT_HOLDS: Duration = Duration::from_hours(1);
 
-/// Who asks.
+/// The caller of a request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Caller {
     /// The tenant of a request that names none.
     pub(crate) home: Scope,
-    /// No other tenant is open to them.
+    /// The caller has access to this tenant only.
     bound: bool,
-    /// No other user's memory is open to them.
+    /// The caller has access to this user's memory only.
     user: Option<Name>,
     /// The header that held the token.
     carrier: Option<HeaderName>,
 }
 
 impl Caller {
-    /// Lets a request into a tenant, or not.
+    /// Checks that a request has access to a tenant.
     pub(crate) fn enter(&self, scope: &Scope) -> Result<(), Failure> {
         if self.bound && *scope != self.home {
             return Err(Failure::new(
                 ErrorCode::Forbidden,
-                "this token does not open that `app_id` and `project_id`",
+                "this token has no access to that `app_id` and `project_id`",
             ));
         }
         Ok(())
     }
 
-    /// Whose memory a request uses that names this owner, or none.
+    /// The user whose memory a request uses, if it names this owner or none.
     pub(crate) fn as_user(&self, named: Option<Name>) -> Result<Option<Name>, Failure> {
         match (&self.user, named) {
             (Some(user), Some(named)) if *user != named => Err(not_theirs(user)),
@@ -92,7 +93,7 @@ impl Caller {
         }
     }
 
-    /// Lets a request to an owner's memory, or not.
+    /// Checks that a request has access to an owner's memory.
     pub(crate) fn enter_owner(&self, owner: &Owner) -> Result<(), Failure> {
         match &self.user {
             Some(user) if owner.kind != OwnerKind::User || owner.id != *user => Err(not_theirs(user)),
@@ -100,12 +101,12 @@ impl Caller {
         }
     }
 
-    /// Lets a request to what several users share, or not.
+    /// Checks that a request has access to data that several users share.
     pub(crate) fn enter_everybodys(&self) -> Result<(), Failure> {
         self.user.as_ref().map_or(Ok(()), |user| Err(not_theirs(user)))
     }
 
-    /// Lets a request to a path, or not.
+    /// Checks that a request has access to a path.
     fn enter_path(&self, path: &str) -> Result<(), Failure> {
         let Some(user) = &self.user else {
             return Ok(());
@@ -118,28 +119,28 @@ impl Caller {
         }
     }
 
-    /// Whether a header is for this door and no other.
+    /// Whether a header is for this server only.
     pub(crate) fn keeps(&self, header: &str) -> bool {
         self.carrier.as_ref().is_some_and(|carrier| carrier == header)
     }
 
-    /// Whether they may see what belongs to no single tenant.
+    /// Whether the caller may see data beyond a single tenant.
     pub(crate) fn sees_all(&self) -> bool {
         !self.bound
     }
 
-    /// Lets a request to what concerns every tenant, or not.
+    /// Checks that a request has access to data of every tenant.
     pub(crate) fn enter_all(&self) -> Result<(), Failure> {
         if self.bound {
             return Err(forbidden(
-                "this concerns every tenant: use a token without `app` and `project`",
+                "this request concerns every tenant: use a token without `app` and `project`",
             ));
         }
         Ok(())
     }
 }
 
-/// Finds out who asks.
+/// Identifies the caller.
 pub(crate) fn identify(auth: &Auth, uri: &Uri, headers: &HeaderMap) -> Result<Caller, Failure> {
     if uri.path() == OPEN_PATH {
         return Ok(Caller::default());
@@ -158,7 +159,7 @@ pub(crate) fn identify(auth: &Auth, uri: &Uri, headers: &HeaderMap) -> Result<Ca
             "give a token: `Authorization: Bearer …` or `x-api-key: …`",
         ));
     }
-    // Every token is compared, so that the time tells nothing about the place of the right one.
+    // Compares with every token, so that the duration does not reveal the position of the right one.
     let mut known = None;
     for token in &auth.tokens {
         for (carrier, secret) in &given {
@@ -167,10 +168,10 @@ pub(crate) fn identify(auth: &Auth, uri: &Uri, headers: &HeaderMap) -> Result<Ca
             }
         }
     }
-    let (token, carrier) = known.ok_or_else(|| unauthorized("this token is not known"))?;
+    let (token, carrier) = known.ok_or_else(|| unauthorized("unknown token"))?;
     let caller = Caller {
         home: token.scope.clone().unwrap_or_default(),
-        // A user is somebody in one tenant.
+        // A user belongs to one tenant.
         bound: token.scope.is_some() || token.user.is_some(),
         user: token.user.clone(),
         carrier: Some(carrier.clone()),
@@ -180,7 +181,7 @@ pub(crate) fn identify(auth: &Auth, uri: &Uri, headers: &HeaderMap) -> Result<Ca
 }
 
 fn not_theirs(user: &Name) -> Failure {
-    forbidden(&format!("this token opens the memory of `{user}` alone"))
+    forbidden(&format!("this token has access to the memory of `{user}` only"))
 }
 
 fn unauthorized(message: &str) -> Failure {
@@ -198,14 +199,14 @@ fn from_this_machine(uri: &Uri, headers: &HeaderMap) -> Result<(), Failure> {
     let host = text(headers, &HOST).or_else(|| uri.authority().map(axum::http::uri::Authority::as_str));
     if !host.is_some_and(|host| is_loopback(without_port(host))) {
         return Err(forbidden(
-            "without a token only this machine is served: ask for `localhost` or configure a token",
+            "without a token, only this machine has access: use `localhost` or configure a token",
         ));
     }
     match headers.get(ORIGIN).map(HeaderValue::to_str) {
         None => Ok(()),
         Some(Ok(origin)) if is_loopback_origin(origin) => Ok(()),
         Some(_) => Err(forbidden(
-            "without a token no foreign web page is served: configure a token",
+            "without a token, web pages of other sites have no access: configure a token",
         )),
     }
 }

@@ -1,6 +1,6 @@
-//! How the system is, as the wire says it.
+//! System status in the types of the wire.
 //!
-//! Owns: what a caller for one tenant may see of it. Never: judging (`Status::problems` does).
+//! Owns: what a caller of one tenant can see of it. Never: judging (`Status::problems` does).
 
 use memory::Status;
 use model::Timestamp;
@@ -12,8 +12,15 @@ use wire::health::{
     RunGauge, TaskGauge,
 };
 
-/// How the system is. Files are named only to those who may see every tenant; `now` ages the queue.
-pub(crate) fn health(status: &Status, runs: Option<RunStats>, now: Timestamp, sees_all: bool) -> HealthData {
+/// System status, with the number of conversations near their limit. Files are named only to callers that can see every
+/// tenant; `now` gives the age of the queue.
+pub(crate) fn health(
+    status: &Status,
+    runs: Option<RunStats>,
+    near_limit: usize,
+    now: Timestamp,
+    sees_all: bool,
+) -> HealthData {
     let mut problems = if sees_all {
         status.problems()
     } else {
@@ -22,7 +29,7 @@ pub(crate) fn health(status: &Status, runs: Option<RunStats>, now: Timestamp, se
     let dead_letters = runs.map_or(0, |runs| runs.dead_letters);
     if dead_letters > 0 {
         problems.push(format!(
-            "{dead_letters} background runs were given up: `quipu runs` says why, `quipu trigger NAME` tries them again"
+            "{dead_letters} background runs failed permanently: see `quipu runs` for the reason, retry with `quipu trigger NAME`"
         ));
     }
     let files = status.broken_files.iter().filter(|_| sees_all);
@@ -69,6 +76,7 @@ pub(crate) fn health(status: &Status, runs: Option<RunStats>, now: Timestamp, se
         embedder: status.embedder.clone(),
         chat_model: status.chat_model.clone(),
         redacted: status.redacted,
+        near_limit,
         rebuilding: status.rebuilding.map(|(done, total)| Rebuilding { done, total }),
     }
 }
@@ -135,7 +143,7 @@ fn nameless_problems(status: &Status) -> Vec<String> {
         problems.push(format!("{files} files cannot be read"));
     }
     if status.history_trouble.is_some() {
-        problems.push("the vault's history cannot be written; it is tried again".to_owned());
+        problems.push("cannot write the vault's history; retrying".to_owned());
     }
     problems
 }

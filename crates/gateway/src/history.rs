@@ -1,4 +1,4 @@
-//! `history` and `audit`: what changed in the memory files and what is wrong in them, each tenant its own.
+//! `history` and `audit`: changes of the memory files and problems in them, for each tenant its own.
 //!
 //! Owns: which of it a caller may see and take back. Never: reading or writing the history.
 
@@ -20,9 +20,9 @@ use crate::frame::Visit;
 use crate::openapi::Errors;
 use crate::state::Gateway;
 
-/// What changed in the memory files
+/// Changes of the memory files
 ///
-/// The newest first: a person's edits, and what Quipu did in the background. A token for one scope sees the changes that touch
+/// Newest first: edits by people, and background runs. A token for one scope sees the changes that touch
 /// nothing else.
 #[utoipa::path(
     get,
@@ -51,13 +51,13 @@ pub(crate) async fn log(
 
 /// One change as a diff
 ///
-/// `unrecorded` in the place of an id, with a token for all tenants: what is not recorded yet.
+/// `unrecorded` as the id shows the changes not recorded yet; it needs a token for all tenants.
 #[utoipa::path(
     get,
     path = "/history/{change_id}",
     operation_id = "diff",
     tag = "history",
-    params(("change_id" = String, Path, description = "As `history` names it, or its beginning"), TenantQuery),
+    params(("change_id" = String, Path, description = "Id of a change from `history`, or the beginning of the id"), TenantQuery),
     responses((status = 200, description = "The diff", body = Envelope<DiffData>), Errors),
 )]
 pub(crate) async fn diff(
@@ -79,16 +79,17 @@ pub(crate) async fn diff(
     Ok(visit.answer(DiffData { diff }))
 }
 
-/// Take back a run
+/// Undo a run
 ///
-/// Exactly what it changed, as a change of its own; what came after stays. 409 where later changes touch the same memories.
+/// Undoes exactly the changes of the run, as a change of its own; later changes stay. 409 if later changes touch the
+/// same memories.
 #[utoipa::path(
     post,
     path = "/history/undo",
     operation_id = "undo",
     tag = "history",
     request_body = UndoRequest,
-    responses((status = 200, description = "Taken back, and found so by every search", body = Envelope<UndoData>), Errors),
+    responses((status = 200, description = "Undone; searches see it at once", body = Envelope<UndoData>), Errors),
 )]
 pub(crate) async fn undo(
     State(gateway): State<Gateway>,
@@ -104,10 +105,10 @@ pub(crate) async fn undo(
     Ok(visit.answer(UndoData { change }))
 }
 
-/// What is wrong with what is remembered
+/// Problems of the stored memories
 ///
-/// Duplicates, recalled text that was learnt again, secrets, what no longer holds, and what nothing supports any more. It
-/// changes nothing.
+/// Duplicates, memories that Quipu extracted from text it had injected, secrets, ended memories, and memories without a
+/// source. It changes nothing.
 #[utoipa::path(
     get,
     path = "/audit",
@@ -127,10 +128,10 @@ pub(crate) async fn audit(
     Ok(visit.answer(AuditData { findings }))
 }
 
-/// Whose files a request is about.
+/// The tenant whose files a request concerns.
 struct Tenant {
     scope: Scope,
-    /// Everybody's, for one who may see that and named nobody.
+    /// All tenants: the token allows it and the request names none.
     is_everyone: bool,
 }
 
@@ -145,7 +146,7 @@ impl Tenant {
         })
     }
 
-    /// What nothing may be outside of.
+    /// The scope that limits the request.
     fn within(&self) -> Option<&Scope> {
         (!self.is_everyone).then_some(&self.scope)
     }

@@ -1,6 +1,6 @@
 //! `knowledge/…`: a library of documents.
 //!
-//! Owns: the requests' way to the library and back, the order of a listing. Never: what a document is made of.
+//! Owns: the requests' way to the library and back, the order of a listing. Never: how a document is built.
 
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
@@ -27,7 +27,7 @@ type Named = Result<Path<String>, PathRejection>;
 
 /// Upload a document
 ///
-/// It is cut into topics and is found as soon as this answers. The same file twice is a conflict.
+/// Quipu cuts it into topics; searches find it as soon as this answers. A file that is already stored is a conflict.
 #[utoipa::path(
     post,
     path = "/knowledge/documents",
@@ -49,7 +49,7 @@ pub(crate) async fn create(
 
 /// Replace a document
 ///
-/// By another file, under the same id. Until this is done, and if it fails, the old one is found.
+/// With another file, under the same id. Until this is done, and if it fails, searches find the old one.
 #[utoipa::path(
     put,
     path = "/knowledge/documents/{doc_id}",
@@ -106,7 +106,7 @@ pub(crate) async fn patch(
 
 /// Delete a document
 ///
-/// With its topics and the file that it was made of. 204 when there is none.
+/// With its topics and its original file. 204 if there is no such document.
 #[utoipa::path(
     delete,
     path = "/knowledge/documents/{doc_id}",
@@ -115,7 +115,7 @@ pub(crate) async fn patch(
     params(("doc_id" = String, Path, pattern = "^d_[a-f0-9]{12,32}$"), ScopeQuery),
     responses(
         (status = 200, description = "Deleted", body = Envelope<DocumentDeleteData>),
-        (status = 204, description = "There was none"),
+        (status = 204, description = "Nothing to delete"),
         Errors,
     ),
 )]
@@ -141,7 +141,7 @@ pub(crate) async fn delete(
 
 /// Delete every document
 ///
-/// With the categories and whatever else the library keeps. 204 when there is no document.
+/// With the categories and all other files of the library. 204 if there is no document.
 #[utoipa::path(
     delete,
     path = "/knowledge/documents",
@@ -150,7 +150,7 @@ pub(crate) async fn delete(
     params(ScopeQuery),
     responses(
         (status = 200, description = "Deleted", body = Envelope<LibraryDeleteData>),
-        (status = 204, description = "There was none"),
+        (status = 204, description = "Nothing to delete"),
         Errors,
     ),
 )]
@@ -247,7 +247,7 @@ pub(crate) async fn document(
     path = "/knowledge/topics/{topic_id}",
     operation_id = "one_topic",
     tag = "knowledge",
-    params(("topic_id" = String, Path, description = "A `topic_id` of a document or a search"), ScopeQuery),
+    params(("topic_id" = String, Path, description = "`topic_id` from a document or a search"), ScopeQuery),
     responses((status = 200, description = "The topic", body = Envelope<TopicData>), Errors),
 )]
 pub(crate) async fn topic(
@@ -342,14 +342,14 @@ pub(crate) async fn search(
 
 /// List categories
 ///
-/// As a person may have changed them, in `.taxonomy.md` of the library.
+/// With changes by people, from the library's `.taxonomy.md`.
 #[utoipa::path(
     get,
     path = "/knowledge/categories",
     operation_id = "list_categories",
     tag = "knowledge",
     params(ScopeQuery),
-    responses((status = 200, description = "All of them", body = Envelope<CategoryListData>), Errors),
+    responses((status = 200, description = "All categories", body = Envelope<CategoryListData>), Errors),
 )]
 pub(crate) async fn categories(
     State(gateway): State<Gateway>,
@@ -371,7 +371,12 @@ pub(crate) async fn categories(
 }
 
 fn library(gateway: &Gateway) -> Result<Knowledge, Failure> {
-    let none = || Failure::new(ErrorCode::CapabilityUnavailable, "no documents are kept here");
+    let none = || {
+        Failure::new(
+            ErrorCode::CapabilityUnavailable,
+            "this server does not store documents",
+        )
+    };
     gateway.knowledge.clone().ok_or_else(none)
 }
 

@@ -1,7 +1,7 @@
 //! The HTTP door: the memory API, its health and its metrics.
 //!
-//! Owns: routes, who may ask, envelopes, status codes, limits of requests and connections. Never: a use case
-//! (`engine`), the JSON types (`wire`), or what a filter means (`model`).
+//! Owns: routes, permissions, envelopes, status codes, limits of requests and connections. Never: a use case
+//! (`engine`), the JSON types (`wire`), or the meaning of a filter (`model`).
 //!
 //! Reading order: [`settings`], then the way of one request: [`serve`] (connections), [`frame`] (id, log, metrics,
 //! errors into envelopes), [`guard`] (who asks), [`routes`], [`body`] (JSON in), [`unpack`] (a compressed one), [`writes`] (what a client that hangs up
@@ -41,9 +41,9 @@ mod upload;
 mod v1;
 mod writes;
 
-pub use client::{Arriving, AskError, Client, Reply};
+pub use client::{Arriving, AskError, Client, ClientReply};
 pub use form::Form;
 pub use openapi::openapi_json;
 pub use serve::ServeError;
-pub use settings::{Auth, Secret, Settings, Token};
+pub use settings::{Auth, GatewaySettings, Secret, Token};
 pub use state::Gateway;

@@ -15,7 +15,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-/// Upper bounds in seconds; the lowest are where search and adds shall be.
+/// Upper bounds in seconds; the lowest ones are the target for searches and adds.
 const BUCKETS: [f64; 12] = [
     0.001, 0.002, 0.003, 0.005, 0.010, 0.025, 0.050, 0.1, 0.25, 1.0, 5.0, 30.0,
 ];
@@ -104,14 +104,14 @@ impl Metrics {
         r.register("messages", "Messages accepted", self.messages.clone());
         r.register(
             "duplicate_messages",
-            "Messages that were sent again",
+            "Messages that clients sent again",
             self.duplicates.clone(),
         );
         r.register("searches", "Searches answered", self.searches.clone());
         r.register("jobs", "Unfinished and failed jobs", self.jobs.clone());
         r.register(
             "loop_restarts",
-            "Times a background loop failed and began again since the start",
+            "Restarts of a background loop after a failure, since the start",
             self.loop_restarts.clone(),
         );
         r.register(
@@ -121,15 +121,11 @@ impl Metrics {
         );
         r.register(
             "buffered_messages",
-            "Messages that no episode tells yet",
+            "Messages that are not in an episode yet",
             self.buffered_messages.clone(),
         );
         r.register("files", "Markdown files", self.files.clone());
-        r.register(
-            "broken_files",
-            "Markdown files that cannot be read",
-            self.broken_files.clone(),
-        );
+        r.register("broken_files", "Broken Markdown files", self.broken_files.clone());
         r.register("index_rows", "Rows of the index", self.index_rows.clone());
         r.register(
             "index_fragments",

@@ -33,13 +33,13 @@ use crate::{
                        additions to the EverOS memory API.",
     ),
     tags(
-        (name = "memory", description = "Remember, search, list, forget, change"),
-        (name = "context", description = "Conversations: appended, assembled for a model, compacted, found again"),
-        (name = "knowledge", description = "Documents: uploaded, cut into topics, found"),
-        (name = "tasks", description = "What became of queued work"),
-        (name = "background", description = "What is done while nobody waits"),
-        (name = "history", description = "What changed in the Markdown, taken back; and what is wrong in it"),
-        (name = "index", description = "The index and the Markdown brought together"),
+        (name = "memory", description = "Add, search, list, delete, change"),
+        (name = "context", description = "Conversations: append, assemble for a model, compact, search"),
+        (name = "knowledge", description = "Documents: upload, list, search"),
+        (name = "tasks", description = "Results of queued tasks"),
+        (name = "background", description = "Background runs"),
+        (name = "history", description = "Changes of the Markdown files, undo, audit"),
+        (name = "index", description = "Sync and rebuild of the index"),
         (name = "system", description = "Health and metrics"),
     ),
 )]
@@ -110,10 +110,10 @@ pub(crate) struct Errors;
 
 const ERRORS: [(&str, &str); 11] = [
     ("400", "The request cannot be read"),
-    ("401", "No token, or one that is not known"),
+    ("401", "No token, or an unknown token"),
     (
         "403",
-        "The token does not open this tenant; or, without tokens, the request is not from this machine",
+        "The token has no access to this tenant; or, without tokens, the request is not from this machine",
     ),
     (
         "404",
@@ -121,20 +121,17 @@ const ERRORS: [(&str, &str); 11] = [
     ),
     (
         "409",
-        "Something that must be mended first is in the way; or the same document is there already",
+        "A fault must be repaired first; or the same document is already stored",
     ),
     ("413", "The body is too large"),
     (
         "415",
-        "The body is not JSON or no form, or the file is of no kind that is read",
+        "The body is not JSON or not a form, or the file format is not supported",
     ),
-    ("422", "A field is wrong: `message` names it and says what to do"),
-    ("429", "Too much is waiting already"),
-    ("500", "Something went wrong here"),
-    (
-        "503",
-        "Not now: shutting down, or a model or the index cannot serve",
-    ),
+    ("422", "A field is invalid: `message` names the field and the fix"),
+    ("429", "Too many unfinished tasks"),
+    ("500", "Internal error; the server log has the reason"),
+    ("503", "Shutting down, or a model or the index is unavailable"),
 ];
 
 impl IntoResponses for Errors {

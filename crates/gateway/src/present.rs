@@ -14,7 +14,7 @@ use wire::{
     SearchData, SearchMethod, SkillItem, TaskItem, UnprocessedMessage,
 };
 
-/// What a search found. A fact stands in `facts`, and under its episode when that was found too.
+/// The result of a search. A fact is in `facts`, and also under its episode if the search found that too.
 pub(crate) fn search(
     found: &Found,
     profile: &[Hit],

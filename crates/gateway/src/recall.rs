@@ -22,14 +22,14 @@ use crate::state::Gateway;
 
 /// Search memories
 ///
-/// What was acknowledged before is found.
+/// The search sees every write that was acknowledged before it.
 #[utoipa::path(
     post,
     path = "/memory/search",
     operation_id = "search_memory",
     tag = "memory",
     request_body = SearchRequest,
-    responses((status = 200, description = "What was found", body = Envelope<SearchData>), Errors),
+    responses((status = 200, description = "Matching memories", body = Envelope<SearchData>), Errors),
 )]
 pub(crate) async fn search(
     State(gateway): State<Gateway>,
@@ -127,7 +127,7 @@ fn method(method: SearchMethod) -> Result<Method, Failure> {
         SearchMethod::Agentic | SearchMethod::LlmMultiround => Err(Failure::new(
             ErrorCode::ProviderNotConfigured,
             format!(
-                "method: `{}` needs a chat model that takes part in searches, and none is: use `hybrid`",
+                "method: `{}` needs a chat model for searches, and none is configured: use `hybrid`",
                 method.as_str()
             ),
         )),
@@ -136,13 +136,13 @@ fn method(method: SearchMethod) -> Result<Method, Failure> {
 
 /// One memory
 ///
-/// Alone on a page as `memory/get` gives it.
+/// Alone on a page, as `memory/get` returns it.
 #[utoipa::path(
     get,
     path = "/memories/{memory_id}",
     operation_id = "one_memory",
     tag = "memory",
-    params(("memory_id" = String, Path, description = "An `id` of a search or listing"), OneQuery),
+    params(("memory_id" = String, Path, description = "`id` of a memory, from a search or listing"), OneQuery),
     responses((status = 200, description = "The memory", body = Envelope<GetData>), Errors),
 )]
 pub(crate) async fn one(

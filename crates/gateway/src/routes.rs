@@ -131,7 +131,7 @@ async fn no_route(request: Request) -> Failure {
 
 async fn no_method(request: Request) -> Failure {
     let message = format!(
-        "{} does not go with this route: the header `Allow` tells what does",
+        "this route does not allow {}: see the header `Allow`",
         request.method()
     );
     Failure::new(ErrorCode::MethodNotAllowed, message)

@@ -1,7 +1,7 @@
-//! `runs`, `ome/trigger`, `cascade/quiesce`: what is done in the background.
+//! `runs`, `ome/trigger`, `cascade/quiesce`: background runs.
 //!
-//! Owns: who may see it and ask for it. Never: running anything. The last two answer without an envelope, as the clients of
-//! the memory API expect.
+//! Owns: permissions for them. Never: running anything. The last two answer without an envelope, as the clients of the
+//! memory API expect.
 
 use axum::Json;
 use axum::extract::State;
@@ -25,7 +25,7 @@ use crate::state::Gateway;
 
 /// List background runs
 ///
-/// Newest first, with what called for them, what they cost and what they did; successes are kept for a week.
+/// Newest first, with reason, cost and result; Quipu keeps successful runs for a week.
 #[utoipa::path(
     get,
     path = "/runs",
@@ -60,15 +60,15 @@ pub(crate) async fn list(
 
 /// Run a strategy now
 ///
-/// Whatever of it waits or was given up, and, where it has times of its own, one run about everything. Answers when the runs
-/// have ended, or after `timeout` seconds. Needs a token for all tenants.
+/// Runs the strategy's waiting and failed work; a strategy with a schedule also runs once for everything. Answers when
+/// the runs have ended, or after `timeout` seconds. Needs a token for all tenants.
 #[utoipa::path(
     post,
     path = "/ome/trigger",
     operation_id = "trigger",
     tag = "background",
     request_body = TriggerRequest,
-    responses((status = 200, description = "What was run", body = TriggerData), Errors),
+    responses((status = 200, description = "The runs", body = TriggerData), Errors),
 )]
 pub(crate) async fn trigger(
     State(gateway): State<Gateway>,
@@ -101,9 +101,9 @@ pub(crate) async fn trigger(
     Ok(Json(answer).into_response())
 }
 
-/// Let background runs come to their end
+/// Wait for background runs to end
 ///
-/// Waits for tasks, takes up edits of the Markdown files, and waits for runs that are due; after that no run starts until the server
+/// Waits for tasks, syncs edits of the Markdown files, and waits for due runs; after that no run starts until the server
 /// does. Needs a token for all tenants.
 #[utoipa::path(
     post,
@@ -138,7 +138,7 @@ fn offline(gateway: &Gateway) -> Result<&Offline, Failure> {
     let none = || {
         Failure::new(
             ErrorCode::CapabilityUnavailable,
-            "nothing is run in the background here",
+            "this server has no background strategies",
         )
     };
     gateway.offline.as_ref().ok_or_else(none)

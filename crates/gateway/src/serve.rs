@@ -20,7 +20,7 @@ use crate::state::Gateway;
 
 /// More connections wait until one ends.
 const CONNECTIONS_MAX: usize = 1_024;
-/// A client that takes longer for a request's head, or until it begins one, is cut off.
+/// The connection of a client that takes longer for a request's head, or until it begins one, is closed.
 const HEAD_ARRIVAL: Duration = Duration::from_mins(1);
 /// How long to wait when the machine has no connection to give.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
@@ -29,7 +29,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// Anyone on the network could read every memory.
-    #[error("`{0}` can be reached from other machines, and no token is configured")]
+    #[error("other machines can reach `{0}`, and no token is configured")]
     OpenToTheNetwork(SocketAddr),
     #[error("cannot listen on `{address}`")]
     Bind {
@@ -74,7 +74,7 @@ impl Gateway {
         tokio::select! {
             () = async { while connections.join_next().await.is_some() {} } => {}
             () = self.clock.sleep(bound) => {
-                tracing::warn!(connections = connections.len(), "connections are cut off");
+                tracing::warn!(connections = connections.len(), "shutdown timeout; open connections closed");
                 connections.shutdown().await;
             }
         }
@@ -101,7 +101,7 @@ impl Gateway {
                     connections.spawn(connection(stream, router.clone(), stop.clone()));
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
+                    tracing::warn!(%error, "cannot accept a connection");
                     self.clock.sleep(ACCEPT_PAUSE).await;
                 }
             }
@@ -119,7 +119,7 @@ fn check_exposure(auth: &Auth, address: SocketAddr) -> Result<(), ServeError> {
 async fn connection(stream: TcpStream, router: Router, stop: CancellationToken) {
     // Without it an answer may wait for the acknowledgement of the one before.
     if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "a connection is slower than it could be");
+        tracing::debug!(%error, "cannot set TCP_NODELAY on a connection");
     }
     let service = tower::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let answer = call(router.clone(), request);
@@ -139,7 +139,7 @@ async fn connection(stream: TcpStream, router: Router, stop: CancellationToken) 
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%error, "a connection broke off");
+        tracing::debug!(%error, "a connection failed");
     }
 }
 

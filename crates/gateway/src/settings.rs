@@ -1,4 +1,4 @@
-//! What the gateway can be told.
+//! Settings of the gateway.
 //!
 //! Owns: defaults and the secrecy of tokens. Never: reading configuration (`cli` does).
 
@@ -9,21 +9,21 @@ use model::{Name, Scope};
 
 /// The gateway's settings.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct GatewaySettings {
     pub auth: Auth,
     /// A larger body is refused.
     pub body_bytes_max: usize,
-    /// A larger body is refused when the add shall be asynchronous.
+    /// The limit of a body in bytes if the add is asynchronous.
     pub async_body_bytes_max: usize,
     /// A larger file is refused where documents are uploaded.
     pub upload_bytes_max: usize,
-    /// Headers in which a trusted client says who speaks, in lower case: `x-openwebui-user-id`.
+    /// Headers in which a trusted client names the user, in lower case: `x-openwebui-user-id`.
     pub user_headers: Vec<String>,
-    /// How long requests that are under way may take once the server shall stop.
+    /// Time that running requests have to end after the server is asked to stop.
     pub shutdown: Duration,
 }
 
-impl Default for Settings {
+impl Default for GatewaySettings {
     fn default() -> Self {
         Self {
             auth: Auth::default(),
@@ -36,7 +36,7 @@ impl Default for Settings {
     }
 }
 
-/// Who may ask. Without tokens everybody on this machine may, and nobody else.
+/// Access rules. Without tokens, everybody on this machine has access, and nobody else.
 #[derive(Debug, Clone, Default)]
 pub struct Auth {
     pub tokens: Vec<Token>,
@@ -46,13 +46,13 @@ pub struct Auth {
 #[derive(Debug, Clone)]
 pub struct Token {
     pub secret: Secret,
-    /// The one tenant that it opens; every tenant when none.
+    /// The one tenant to which it gives access; none: every tenant.
     pub scope: Option<Scope>,
-    /// The one user whose memory it opens; everybody's when none.
+    /// The one user to whose memory it gives access; none: every user.
     pub user: Option<Name>,
 }
 
-/// A text that is never shown.
+/// A text that `Debug` and logs never show.
 #[derive(Clone)]
 pub struct Secret(String);
 
@@ -67,7 +67,7 @@ impl Secret {
         format!("Bearer {}", self.0)
     }
 
-    /// Whether it is this text; takes as long for a near miss as for a far one. An empty secret is nobody's.
+    /// Whether it equals this text. The comparison takes the same time for every text. An empty secret equals nothing.
     pub(crate) fn is(&self, text: &str) -> bool {
         let (have, given) = (self.0.as_bytes(), text.as_bytes());
         let difference = have

@@ -18,13 +18,13 @@ use crate::state::Gateway;
 
 /// Approve a skill
 ///
-/// From now on searches with its `agent_id` find it, and nothing but a person changes it.
+/// From now on searches with its `agent_id` find it, and only people change it.
 #[utoipa::path(
     post,
     path = "/skills/{skill_id}/approve",
     operation_id = "approve_skill",
     tag = "memory",
-    params(("skill_id" = String, Path, description = "An `id` of a listing of `agent_skill`"), OneQuery),
+    params(("skill_id" = String, Path, description = "`id` of a skill, from a listing of `agent_skill`"), OneQuery),
     responses((status = 200, description = "The skill", body = Envelope<SkillItem>), Errors),
 )]
 pub(crate) async fn approve(
@@ -38,13 +38,13 @@ pub(crate) async fn approve(
 
 /// Reject a skill
 ///
-/// No search finds it, and it is not made again as long as its file stands.
+/// No search finds the skill, and Quipu does not make it again while its file exists.
 #[utoipa::path(
     post,
     path = "/skills/{skill_id}/reject",
     operation_id = "reject_skill",
     tag = "memory",
-    params(("skill_id" = String, Path, description = "An `id` of a listing of `agent_skill`"), OneQuery),
+    params(("skill_id" = String, Path, description = "`id` of a skill, from a listing of `agent_skill`"), OneQuery),
     responses((status = 200, description = "The skill", body = Envelope<SkillItem>), Errors),
 )]
 pub(crate) async fn reject(

@@ -1,4 +1,4 @@
-//! What every request stands on.
+//! State shared by all requests.
 //!
 //! Owns: the gateway's handle. Never: a request.
 
@@ -13,14 +13,14 @@ use proxy::{Direct, Proxy};
 
 use crate::failure::Failure;
 use crate::metrics::Metrics;
-use crate::settings::Settings;
+use crate::settings::GatewaySettings;
 use crate::writes::Writes;
 
 /// The gateway: cheap to clone, made once for each engine.
 #[derive(Debug, Clone)]
 pub struct Gateway {
     pub(crate) engine: Engine,
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) settings: Arc<GatewaySettings>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) metrics: Arc<Metrics>,
@@ -34,7 +34,7 @@ pub struct Gateway {
 
 impl Gateway {
     /// A gateway to an engine.
-    pub fn new(engine: Engine, settings: Settings, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
+    pub fn new(engine: Engine, settings: GatewaySettings, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
         Self {
             engine,
             settings: Arc::new(settings),
@@ -77,13 +77,13 @@ impl Gateway {
         self
     }
 
-    /// Runs a write to its end, even when the client hangs up.
+    /// Runs a write to its end, even if the client disconnects.
     pub(crate) async fn see_through<T: Send + 'static>(
         &self,
         write: impl Future<Output = Result<T, Failure>> + Send + 'static,
     ) -> Result<T, Failure> {
         let outcome = self.writes.see_through(write).await;
-        outcome.unwrap_or_else(|| Err(Failure::internal("a write panicked or was cut off".to_owned())))
+        outcome.unwrap_or_else(|| Err(Failure::internal("a write panicked or was cancelled".to_owned())))
     }
 
     /// The zone that people see.

@@ -1,6 +1,6 @@
 //! Health, metrics and the description of the API.
 //!
-//! Owns: what probes see. Never: an envelope on success; these four are read by machines that know no other shape.
+//! Owns: the answers to probes. Never: an envelope on success; the machines that read these four know no other shape.
 
 use axum::Json;
 use axum::extract::State;
@@ -18,15 +18,15 @@ use crate::health;
 use crate::openapi::{self, Errors};
 use crate::state::Gateway;
 
-/// How the system is
+/// System status
 ///
-/// 200 also when something is wrong: `status` and `problems` tell. A token for one tenant sees no files' names.
+/// 200 also if something is wrong: see `status` and `problems`. A token for one tenant sees no names of files.
 #[utoipa::path(
     get,
     path = "/health",
     operation_id = "health",
     tag = "system",
-    responses((status = 200, description = "How it is", body = HealthData), Errors),
+    responses((status = 200, description = "Health", body = HealthData), Errors),
 )]
 pub(crate) async fn health(State(gateway): State<Gateway>, visit: Visit) -> Result<Response, Failure> {
     let status = gateway.engine.status().await?;
@@ -34,7 +34,10 @@ pub(crate) async fn health(State(gateway): State<Gateway>, visit: Visit) -> Resu
         Some(offline) => Some(offline.stats().await.map_err(EngineError::from)?),
         None => None,
     };
-    let health = health::health(&status, runs, gateway.clock.now(), visit.caller.sees_all());
+    let direct = gateway.direct.as_ref();
+    let near_limit = direct.map_or(0, |direct| direct.contexts().store().near_limit());
+    let (now, sees_all) = (gateway.clock.now(), visit.caller.sees_all());
+    let health = health::health(&status, runs, near_limit, now, sees_all);
     Ok(Json(health).into_response())
 }
 
@@ -78,7 +81,7 @@ pub(crate) async fn ready(State(gateway): State<Gateway>) -> Result<Response, Fa
 
 /// Metrics for Prometheus
 ///
-/// They count over all tenants: a token for one tenant does not open them.
+/// They count over all tenants: a token for one tenant has no access.
 #[utoipa::path(
     get,
     path = "/metrics",

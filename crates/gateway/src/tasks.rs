@@ -1,4 +1,4 @@
-//! `tasks`: what became of queued work.
+//! `tasks`: status and results of queued work.
 //!
 //! Owns: showing only what a request made unless all is asked for. Never: running anything.
 
@@ -17,7 +17,7 @@ use crate::openapi::Errors;
 use crate::present;
 use crate::state::Gateway;
 
-/// What requests make.
+/// Kinds of jobs that requests queue.
 const ASKED_FOR: [JobKind; 2] = [JobKind::MemoryAdd, JobKind::MemoryFlush];
 
 /// List tasks
@@ -72,7 +72,7 @@ pub(crate) async fn list(
 
 /// Count tasks by status
 ///
-/// Those made in a stretch of time; the answer says which.
+/// Tasks created in a period; the answer contains the period.
 #[utoipa::path(
     get,
     path = "/tasks/stats",
@@ -151,16 +151,16 @@ pub(crate) async fn one(
     Ok(visit.answer(present::task(&job, gateway.zone())))
 }
 
-/// Try a task again
+/// Retry a task
 ///
-/// One that failed for good; 409 when it did not. Its attempts are counted anew.
+/// Retries a failed task, with its attempts counted from zero; 409 if it has not failed.
 #[utoipa::path(
     post,
     path = "/tasks/{task_id}/retry",
     operation_id = "retry_task",
     tag = "tasks",
     params(("task_id" = String, Path, description = "The task"), ScopeQuery),
-    responses((status = 200, description = "The task, queued", body = Envelope<TaskItem>), Errors),
+    responses((status = 200, description = "The queued task", body = Envelope<TaskItem>), Errors),
 )]
 pub(crate) async fn retry(
     State(gateway): State<Gateway>,

@@ -1,6 +1,6 @@
 //! Bodies that arrive compressed.
 //!
-//! Owns: the encodings that are understood, the bound of what comes out. Never: what the bytes say.
+//! Owns: the supported encodings, the bound of the decompressed size. Never: the meaning of the bytes.
 
 use std::io::{self, BufReader, Read};
 
@@ -12,7 +12,7 @@ use wire::ErrorCode;
 use crate::body::too_large;
 use crate::failure::Failure;
 
-/// The base 2 logarithm of the most bytes that a zstd frame may look back.
+/// The base 2 logarithm of the maximum window of a zstd frame, in bytes.
 const ZSTD_WINDOW_LOG_MAX: u32 = 25;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ enum Encoding {
     Zstd,
 }
 
-/// A body as it was before it was compressed, of at most so many bytes.
+/// A body decompressed, of at most `bytes_max` bytes.
 pub(crate) async fn unpacked(headers: &HeaderMap, body: Bytes, bytes_max: usize) -> Result<Bytes, Failure> {
     let Some(encoding) = encoding(headers)? else {
         return Ok(body);
@@ -33,7 +33,7 @@ pub(crate) async fn unpacked(headers: &HeaderMap, body: Bytes, bytes_max: usize)
         Ok(unpacked) => Ok(unpacked.into()),
         Err(error) => Err(Failure::new(
             ErrorCode::BadRequest,
-            format!("the body cannot be unpacked: {error}"),
+            format!("cannot decompress the body: {error}"),
         )),
     }
 }
@@ -60,7 +60,7 @@ fn encoding(headers: &HeaderMap) -> Result<Option<Encoding>, Failure> {
     }
 }
 
-/// One byte more than there may be, where there is one.
+/// Decompresses at most one byte more than the maximum.
 fn unpack(encoding: Encoding, body: &[u8], bytes_max: usize) -> io::Result<Vec<u8>> {
     let mut unpacked = Vec::new();
     let limit = bytes_max as u64 + 1;

@@ -1,20 +1,21 @@
-//! `index/sync` and `index/rebuild`: the index brought to what the Markdown says.
+//! `index/sync` and `index/rebuild`: the index updated from the Markdown files.
 //!
-//! Owns: who may ask for work on every tenant's files. Never: the work.
+//! Owns: permissions for work on every tenant's files. Never: the work.
 
 use axum::extract::State;
 use axum::response::Response;
 use memory::{Engine, EngineError, Synced};
+use text::chain;
 use wire::{Envelope, SyncedData};
 
-use crate::failure::{Failure, chain};
+use crate::failure::Failure;
 use crate::frame::Visit;
 use crate::openapi::Errors;
 use crate::state::Gateway;
 
-/// Bring the index up to date with the Markdown files
+/// Update the index with changes of the Markdown files
 ///
-/// A running server sees edits by itself; this answers when all of them are found. Needs a token for all tenants.
+/// A running server sees edits by itself; this answers when all of them are searchable. Needs a token for all tenants.
 #[utoipa::path(
     post,
     path = "/index/sync",
@@ -32,10 +33,10 @@ pub(crate) async fn sync(State(gateway): State<Gateway>, visit: Visit) -> Result
     Ok(visit.answer(gateway.see_through(work).await?))
 }
 
-/// Build the index anew from the Markdown files
+/// Rebuild the index from the Markdown files
 ///
-/// It is built beside the one that answers, and takes its place when it is whole; `rebuilding` in `/health` says how
-/// far it is. Needs a token for all tenants.
+/// The new index is built beside the old one and replaces it when it is complete; `rebuilding` in `/health` shows the
+/// progress. Needs a token for all tenants.
 #[utoipa::path(
     post,
     path = "/index/rebuild",
@@ -53,7 +54,7 @@ pub(crate) async fn rebuild(State(gateway): State<Gateway>, visit: Visit) -> Res
     Ok(visit.answer(gateway.see_through(work).await?))
 }
 
-/// Who may ask for this may see every tenant's files, and must know which one stands in the way.
+/// A caller with this permission sees every tenant's files, and must know which one blocks the work.
 fn with_its_cause(error: EngineError) -> Failure {
     match &error {
         EngineError::Vault(_) => Failure {
@@ -64,7 +65,7 @@ fn with_its_cause(error: EngineError) -> Failure {
     }
 }
 
-/// Files that were broken before count too: earlier work may have looked at them already.
+/// Files that were broken before count too: an earlier sync may have read them already.
 async fn told(engine: &Engine, synced: &Synced) -> Result<SyncedData, Failure> {
     Ok(SyncedData {
         files: synced.files,

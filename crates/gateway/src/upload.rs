@@ -1,6 +1,7 @@
 //! A document's form, `multipart/form-data`.
 //!
-//! Owns: its type, size and time to arrive. Never: what is in the file, bounds of the other fields (`wire` checks them).
+//! Owns: its type, size and time to arrive. Never: the content of the file, bounds of the other fields (`wire` checks
+//! them).
 
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use crate::state::Gateway;
 const ARRIVAL: Duration = Duration::from_mins(5);
 /// The longest field beside the file, in bytes.
 const FIELD_BYTES_MAX: usize = 8 << 10;
-/// What a form may have beside its file, in bytes.
+/// Maximum bytes of a form without its file.
 pub(crate) const FORM_BYTES_MAX: usize = 64 << 10;
 
 /// A form with its file.
@@ -88,7 +89,7 @@ async fn read(mut parts: Multipart, max: usize) -> Result<Uploaded, Failure> {
     })
 }
 
-/// A field's bytes, of which no more are kept than it may have.
+/// A field's bytes, at most the maximum of the field.
 async fn bytes(
     field: &mut Field<'_>,
     bytes_max: usize,
@@ -109,7 +110,7 @@ fn broken(error: &MultipartError, max: usize) -> Failure {
     if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
         too_large(max)
     } else {
-        Failure::new(ErrorCode::BadRequest, "the form broke off or is none")
+        Failure::new(ErrorCode::BadRequest, "the form is invalid or ended too early")
     }
 }
 

@@ -1,4 +1,4 @@
-//! The models' own routes: what a client that only changed its base URL asks for.
+//! The models' own routes, for clients that only change their base URL.
 //!
 //! Owns: headers in both directions, the switches of a request, errors in the client's dialect; a conversation's body is unpacked.
 //! Never: a body's meaning (`proxy`), a byte of any other body or of an answer.
@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use axum::http::header::{CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, UPGRADE};
 use axum::response::{IntoResponse, Response};
 use model::{AppId, Name, ProjectId, Scope, SessionId};
-use proxy::{Answer, Memory, Refusal, Speech};
+use proxy::{MemoryUse, ProxyAnswer, Refusal, Speech};
 use serde::Serialize;
 use serde_json::{Value, json};
 use wire::ErrorCode;
@@ -24,7 +24,7 @@ use crate::unpack::unpacked;
 
 /// Ours, and never sent on.
 const OURS: &str = "x-quipu-";
-/// What concerns this connection alone, or makes an answer unreadable on its way.
+/// Headers that concern only one connection, or would make an answer unreadable.
 const NOT_SENT_ON: [&str; 12] = [
     "host",
     "connection",
@@ -74,7 +74,7 @@ pub(crate) async fn responses(
     ask(&gateway, &visit, request, Some(Speech::Responses)).await
 }
 
-/// What is no conversation: it goes to the server as it came.
+/// Other requests than chats: sent on unchanged.
 pub(crate) async fn other(
     gateway: State<Gateway>,
     visit: Visit,
@@ -123,9 +123,9 @@ fn leaves(path: &str) -> bool {
     path.split('/').any(|step| matches!(step, "." | ".."))
 }
 
-/// A client that would rather have a WebSocket is told at once that there is none: it then asks over HTTP.
+/// Refuses a WebSocket at once, so that the client uses HTTP instead.
 fn no_upgrade(path: &str) -> Response {
-    let message = "no WebSocket is served here: ask over HTTP, with `stream` for events";
+    let message = "WebSocket is not supported: use HTTP, with `stream` for events";
     let status = StatusCode::UPGRADE_REQUIRED;
     let error = error(path, status.as_u16(), "upgrade_required", message);
     let mut response = (status, Json(error)).into_response();
@@ -179,19 +179,19 @@ fn scope(headers: &HeaderMap, home: &Scope) -> Result<Scope, Failure> {
     ))
 }
 
-fn memory(headers: &HeaderMap) -> Result<Memory, Failure> {
+fn memory(headers: &HeaderMap) -> Result<MemoryUse, Failure> {
     if text(headers, "x-quipu-incognito")?.is_some_and(|value| !matches!(value, "0" | "false")) {
-        return Ok(Memory::Incognito);
+        return Ok(MemoryUse::Incognito);
     }
     match text(headers, "x-quipu-memory")? {
-        None | Some("on") => Ok(Memory::On),
-        Some("read-only") => Ok(Memory::ReadOnly),
-        Some("off") => Ok(Memory::Off),
+        None | Some("on") => Ok(MemoryUse::On),
+        Some("read-only") => Ok(MemoryUse::ReadOnly),
+        Some("off") => Ok(MemoryUse::Off),
         Some(_) => Err(wire::Invalid::whole("x-quipu-memory: write `on`, `read-only` or `off`").into()),
     }
 }
 
-/// Who speaks: a client that the operator trusts may say it in a header of its own.
+/// The user: a client that the operator trusts can name them in a header of its own.
 fn user(headers: &HeaderMap, trusted: &[String]) -> Option<Name> {
     let named = |name: &str| proxy::name_of(&lossy(headers, name)?);
     named("x-quipu-user").or_else(|| trusted.iter().find_map(|name| named(name)))
@@ -212,7 +212,7 @@ fn invalid(name: &str, error: &model::InvalidId) -> Failure {
     wire::Invalid::whole(format!("{name}: {error}")).into()
 }
 
-/// A header that cannot be read is refused: a switch that is passed over would keep what shall not be kept.
+/// Refuses an unreadable header: an ignored switch could store what the client wants not stored.
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Failure> {
     let Some(value) = headers.get(name) else {
         return Ok(None);
@@ -240,7 +240,7 @@ fn sent_on(headers: &HeaderMap, caller: &Caller) -> Vec<(String, String)> {
 }
 
 /// The answer as it arrives, and what was added to the request.
-fn streamed(answer: Answer) -> Response {
+fn streamed(answer: ProxyAnswer) -> Response {
     let mut response = Response::new(Body::from_stream(answer.body));
     *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::BAD_GATEWAY);
     let injected = answer.injected.map(|injected| {
@@ -267,7 +267,7 @@ fn streamed(answer: Answer) -> Response {
     response
 }
 
-/// A refusal as the client's dialect tells errors.
+/// A refusal in the error format of the client's dialect.
 fn refused(refusal: &Refusal, path: &str) -> Response {
     let error = error(path, refusal.status, refusal.code, &refusal.message);
     let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_GATEWAY);
@@ -310,9 +310,9 @@ mod tests {
     #[test]
     fn a_switch_that_cannot_be_read_is_refused() {
         let mut headers = HeaderMap::new();
-        assert_eq!(memory(&headers).unwrap(), Memory::On);
+        assert_eq!(memory(&headers).unwrap(), MemoryUse::On);
         headers.insert("x-quipu-incognito", HeaderValue::from_static("1"));
-        assert_eq!(memory(&headers).unwrap(), Memory::Incognito);
+        assert_eq!(memory(&headers).unwrap(), MemoryUse::Incognito);
         headers.insert("x-quipu-incognito", HeaderValue::from_bytes(b"\xff").unwrap());
         assert!(memory(&headers).is_err());
     }

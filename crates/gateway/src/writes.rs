@@ -1,6 +1,6 @@
-//! What must be seen through although the one who asked has gone.
+//! Writes that continue after their client is gone.
 //!
-//! Owns: the tasks of requests that write; a client that hangs up ends its answer, not its add. Never: reads.
+//! Owns: the tasks of requests that write; a client that disconnects loses its answer, not its add. Never: reads.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -27,7 +27,7 @@ impl Writes {
             // Finished tasks keep their memory until they are joined.
             while set.try_join_next().is_some() {}
             set.spawn(async move {
-                // Whoever asked may have gone.
+                // The client may be gone.
                 drop(sender.send(write.await));
             });
         }

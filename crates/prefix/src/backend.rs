@@ -1,4 +1,4 @@
-//! To whom a request goes: what each kind of backend caches and which extra fields it may be sent, as data.
+//! Kinds of backends: the cache of each kind and the extra fields it accepts, as data.
 //!
 //! Owns: the kinds, their profiles, the extras of a request. Never: a request's own fields, probing ([`Kind`] is what a
 //! probe answers; `locate` decides with and without one).
@@ -8,7 +8,7 @@ mod locate;
 
 use crate::digest::Feed;
 
-pub use learn::Refused;
+pub use learn::RefusedExtras;
 pub use locate::{Locality, decide, locality};
 
 /// A kind of backend.
@@ -34,7 +34,7 @@ pub enum Kind {
     UnknownHosted,
 }
 
-/// What a backend keeps of a prompt.
+/// The part of a prompt that a backend caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheModel {
     /// Any common beginning: full attention in a slot.
@@ -47,7 +47,7 @@ pub enum CacheModel {
     Blocks { tokens: usize, tokens_min: usize },
 }
 
-/// Where a backend tells how much it reused: a path in the answer's usage, by `.`.
+/// Place of the number of reused tokens: a path in the answer's usage, with `.` between names.
 pub type UsagePath = &'static str;
 
 /// Which extra a backend understands.
@@ -66,7 +66,7 @@ enum Affinity {
     Marks,
 }
 
-/// What is known of a kind.
+/// Properties of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
     pub kind: Kind,
@@ -75,7 +75,7 @@ pub struct Profile {
     /// Of a model with full attention; see [`Profile::cache`].
     cache: CacheModel,
     affinity: Affinity,
-    /// None where the usage does not tell.
+    /// None if the usage does not contain it.
     pub cached_tokens: Option<UsagePath>,
     /// The cache dies after so many seconds without a request; none where only other requests push it out.
     pub idle_seconds: Option<u32>,
@@ -136,7 +136,7 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// What is known of it.
+    /// Its properties.
     pub fn profile(self) -> Profile {
         let blocks = |tokens, tokens_min| CacheModel::Blocks { tokens, tokens_min };
         let local = |cache, affinity, cached_tokens, idle_seconds| {
@@ -171,7 +171,7 @@ impl Kind {
     }
 }
 
-/// Whose request it is, for extras.
+/// Conversation and owner of a request, for extras.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Session<'a> {
     pub tenant: &'a str,
@@ -202,7 +202,7 @@ impl Extra {
 }
 
 impl Profile {
-    /// What it keeps of a prompt. `hybrid` is a model that cannot rewind its state to any token.
+    /// The part of a prompt that it caches. `hybrid` is a model that cannot rewind its state to any token.
     pub fn cache(&self, hybrid: bool) -> CacheModel {
         match self.cache {
             CacheModel::Rewindable if self.local && hybrid => CacheModel::Checkpoints,
@@ -215,8 +215,8 @@ impl Profile {
         self.affinity == Affinity::Marks
     }
 
-    /// What to send beside the client's own fields, in a fixed order. Nothing that the backend has refused.
-    pub fn extras(&self, session: Session<'_>, refused: &Refused) -> Vec<Extra> {
+    /// Fields to send beside the client's own, in a fixed order, without those that the backend has refused.
+    pub fn extras(&self, session: Session<'_>, refused: &RefusedExtras) -> Vec<Extra> {
         let Some(conversation) = session.conversation else {
             return Vec::new();
         };

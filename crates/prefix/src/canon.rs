@@ -9,16 +9,16 @@
 //!   without key order, nulls and `cache_control`; a tool result counts with its call's id;
 //! - the calls: id, name, and arguments as JSON where they are JSON, else as trimmed text.
 //!
-//! Everything else may come and go between two requests: nulls, `refusal`, `annotations`, reasoning in any of its fields.
-//! An assistant's text may lose a leading `<think>…</think>`, its outer white space and its carriage returns, because
-//! clients do that to the replies they echo; anyone else's text counts as it stands.
+//! Everything else can differ between two requests: nulls, `refusal`, `annotations`, reasoning in any of its fields. An
+//! assistant's text can lose a leading `<think>…</think>`, its outer white space and its carriage returns, because
+//! clients change replies in this way; any other text is compared as it is.
 
 use serde_json::{Map, Value};
 use transcript::Role;
 
 use crate::digest::{Digest, Feed};
 
-/// What a message says, as far as matching needs it.
+/// The content of a message for matching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Meaning {
     /// None for a role that no dialect has, and for a text that is no message.
@@ -75,7 +75,7 @@ fn of_fields(fields: &Map<String, Value>) -> Meaning {
         (None, kind) if kind.ends_with("_call_output") => Some(Role::Tool),
         _ => None,
     };
-    let mut reader = Reader {
+    let mut reader = CanonReader {
         feed: Feed::new("message"),
         role,
         text: String::new(),
@@ -109,14 +109,14 @@ fn of_fields(fields: &Map<String, Value>) -> Meaning {
     }
 }
 
-struct Reader {
+struct CanonReader {
     feed: Feed,
     role: Option<Role>,
     text: String,
     asks: bool,
 }
 
-impl Reader {
+impl CanonReader {
     fn content(&mut self, content: &Value) {
         match content {
             Value::Null => {}

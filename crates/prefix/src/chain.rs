@@ -3,10 +3,9 @@
 //! Owns: the chain, and how a list of messages relates to a known one. Never: keeping the index; its caller's store does
 //! ([`Known`]).
 //!
-//! Leading system messages are no part of the chain: a client may change them, and the conversation is still the same. Nor
-//! is reasoning that stands alone: some clients send it back and some do not.
-//! A client that does not name its conversation is believed to continue one only after a reply in its list says so: two
-//! conversations that begin with the same question are two.
+//! Leading system messages are not part of the chain: a client can change them within a conversation. Nor is reasoning
+//! in a message of its own: some clients send it back and some do not. A client that does not name its conversation
+//! continues one only if its list contains a reply of ours: two conversations with the same first question are two.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,16 +19,16 @@ use crate::digest::{Digest, Feed};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConversationId(pub String);
 
-/// Whose conversations may meet. Lists of two scopes never match, be they as equal as they may.
+/// Border between conversations. Lists of two scopes never match, even equal ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Scope<'a> {
+pub struct MatchScope<'a> {
     pub tenant: &'a str,
     pub owner: &'a str,
     /// The client's own name of the conversation, where it gives one.
     pub session: Option<&'a str>,
 }
 
-impl Scope<'_> {
+impl MatchScope<'_> {
     fn seed(&self) -> Digest {
         let mut feed = Feed::new("scope");
         feed.field(b't', self.tenant.as_bytes());
@@ -64,7 +63,7 @@ pub struct Chain {
 
 impl Chain {
     /// The chain of these messages, each its JSON text, without the leading system messages.
-    pub fn of(scope: &Scope<'_>, messages: &[&str]) -> Self {
+    pub fn of(scope: &MatchScope<'_>, messages: &[&str]) -> Self {
         let mut chain = Self {
             seed: scope.seed(),
             named: scope.session.is_some(),
@@ -116,25 +115,25 @@ impl Chain {
 
 /// A message of a known conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct MessagePlace {
     pub conversation: ConversationId,
     /// Counted from 0.
     pub index: usize,
 }
 
-/// What the caller's store knows. Where several conversations share a hash, it gives the latest.
+/// The caller's store. If several conversations share a hash, it returns the latest.
 pub trait Known {
     /// The message whose [`Link::hash`] this is.
-    fn by_hash(&self, hash: &Digest) -> Option<Place>;
+    fn by_hash(&self, hash: &Digest) -> Option<MessagePlace>;
     /// The message whose [`Link::pair`] this is.
-    fn by_pair(&self, pair: &Digest) -> Option<Place>;
+    fn by_pair(&self, pair: &Digest) -> Option<MessagePlace>;
     /// Every message of a conversation, replies included.
     fn meanings(&self, conversation: &ConversationId) -> Vec<Meaning>;
 }
 
 /// How a client's list relates to a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum MatchKind {
     /// No known conversation.
     New,
     /// All that is known, and more.
@@ -156,7 +155,7 @@ pub struct Matched {
     pub conversation: Option<ConversationId>,
     /// How many messages of the client's list are the conversation's own.
     pub shared: usize,
-    pub kind: Kind,
+    pub kind: MatchKind,
 }
 
 /// Finds the conversation with the longest common beginning; failing that, the one of which a client that drops old
@@ -180,14 +179,14 @@ pub fn match_chain(known: &impl Known, chain: &Chain) -> Matched {
     from_middle(known, chain, &client).unwrap_or(Matched {
         conversation: None,
         shared: 0,
-        kind: Kind::New,
+        kind: MatchKind::New,
     })
 }
 
 /// Below this many equal messages, the end of one conversation may be the beginning of another.
 const ALIGNED_MIN: usize = 3;
 
-/// What is new since the last request lies at the end of the list; beyond this many messages, nothing is looked up.
+/// New messages are at the end of the list; further back than this, nothing is looked up.
 const PAIRS_TRIED_MAX: usize = 64;
 
 fn from_middle(known: &impl Known, chain: &Chain, client: &[Meaning]) -> Option<Matched> {
@@ -222,7 +221,7 @@ fn replied(messages: &[Meaning]) -> bool {
 }
 
 /// How many of the client's messages are those of `known` from `front` on, and what that makes of them.
-pub fn relate(known: &[Meaning], client: &[Meaning], front: usize) -> (usize, Kind) {
+pub fn relate(known: &[Meaning], client: &[Meaning], front: usize) -> (usize, MatchKind) {
     let known = known.get(front..).unwrap_or_default();
     let shared = known
         .iter()
@@ -232,45 +231,45 @@ pub fn relate(known: &[Meaning], client: &[Meaning], front: usize) -> (usize, Ki
     let (left, new) = (&known[shared..], &client[shared..]);
     let only_reply = left.iter().all(|message| message.role == Some(Role::Assistant));
     let kind = match (left.is_empty(), new.first()) {
-        _ if front > 0 => Kind::Truncated {
+        _ if front > 0 => MatchKind::Truncated {
             front,
             back: left.len(),
         },
-        (true, Some(_)) => Kind::Continued,
-        (_, None) if only_reply => Kind::Regenerated,
-        (_, None) => Kind::Truncated {
+        (true, Some(_)) => MatchKind::Continued,
+        (_, None) if only_reply => MatchKind::Regenerated,
+        (_, None) => MatchKind::Truncated {
             front,
             back: left.len(),
         },
         (false, Some(next)) if only_reply && next.role == Some(Role::Assistant) => {
-            Kind::EchoRewritten { at: shared }
+            MatchKind::EchoRewritten { at: shared }
         }
-        (false, Some(_)) => Kind::Branched { at: shared },
+        (false, Some(_)) => MatchKind::Branched { at: shared },
     };
     (shared, kind)
 }
 
 /// An index in memory.
 #[derive(Debug, Clone, Default)]
-pub struct Conversations {
-    hashes: Places,
-    pairs: Places,
-    known: BTreeMap<ConversationId, Told>,
+pub struct ConversationIndex {
+    hashes: PlacesByDigest,
+    pairs: PlacesByDigest,
+    known: BTreeMap<ConversationId, KnownChain>,
 }
 
 /// Where each digest leads: at most one place in a conversation, the one that was learnt last at the end.
-type Places = BTreeMap<Digest, Vec<Place>>;
+type PlacesByDigest = BTreeMap<Digest, Vec<MessagePlace>>;
 
-/// What is known of one conversation.
+/// State of one conversation.
 #[derive(Debug, Clone, Default)]
-struct Told {
+struct KnownChain {
     links: Vec<Link>,
-    /// All that ever led to it, what it has since gone back from too.
+    /// All hashes that ever led to it, including abandoned branches.
     hashes: BTreeSet<Digest>,
     pairs: BTreeSet<Digest>,
 }
 
-impl Conversations {
+impl ConversationIndex {
     /// Makes the conversation be this chain: the client's messages as they were sent, and the reply.
     pub fn learn(&mut self, conversation: &ConversationId, chain: &Chain) {
         let told = self.known.entry(conversation.clone()).or_default();
@@ -281,7 +280,7 @@ impl Conversations {
             .take_while(|(one, other)| one.hash == other.hash)
             .count();
         for (index, link) in chain.links().iter().enumerate().skip(kept) {
-            let place = Place {
+            let place = MessagePlace {
                 conversation: conversation.clone(),
                 index,
             };
@@ -294,7 +293,7 @@ impl Conversations {
         told.links.extend_from_slice(&chain.links()[kept..]);
     }
 
-    /// Drops a conversation. What it shared with another leads there again.
+    /// Drops a conversation. Hashes that it shared with another lead to that one again.
     pub fn forget(&mut self, conversation: &ConversationId) {
         let told = self.known.remove(conversation).unwrap_or_default();
         for (places, digests) in [(&mut self.hashes, told.hashes), (&mut self.pairs, told.pairs)] {
@@ -311,7 +310,7 @@ impl Conversations {
 }
 
 /// Makes a digest lead to a place, and no longer to another in the same conversation.
-fn lead(places: &mut Places, own: &mut BTreeSet<Digest>, digest: Digest, place: Place) {
+fn lead(places: &mut PlacesByDigest, own: &mut BTreeSet<Digest>, digest: Digest, place: MessagePlace) {
     let held = places.entry(digest).or_default();
     if !own.insert(digest) {
         held.retain(|other| other.conversation != place.conversation);
@@ -319,13 +318,13 @@ fn lead(places: &mut Places, own: &mut BTreeSet<Digest>, digest: Digest, place: 
     held.push(place);
 }
 
-/// The index, asked by somebody who knows which of several conversations with a common beginning is meant.
+/// The index, for a caller that prefers one of several conversations with a common beginning.
 struct Preferring<'a> {
-    index: &'a Conversations,
+    index: &'a ConversationIndex,
     likes: &'a dyn Fn(&ConversationId) -> bool,
 }
 
-impl Conversations {
+impl ConversationIndex {
     /// The same index, where those that are liked come before the latest.
     pub fn preferring<'a>(&'a self, likes: &'a dyn Fn(&ConversationId) -> bool) -> impl Known + use<'a> {
         Preferring { index: self, likes }
@@ -333,7 +332,7 @@ impl Conversations {
 }
 
 impl Preferring<'_> {
-    fn one_of(&self, places: Option<&Vec<Place>>) -> Option<Place> {
+    fn one_of(&self, places: Option<&Vec<MessagePlace>>) -> Option<MessagePlace> {
         let places = places?;
         let liked = places.iter().rfind(|place| (self.likes)(&place.conversation));
         liked.or(places.last()).cloned()
@@ -341,11 +340,11 @@ impl Preferring<'_> {
 }
 
 impl Known for Preferring<'_> {
-    fn by_hash(&self, hash: &Digest) -> Option<Place> {
+    fn by_hash(&self, hash: &Digest) -> Option<MessagePlace> {
         self.one_of(self.index.hashes.get(hash))
     }
 
-    fn by_pair(&self, pair: &Digest) -> Option<Place> {
+    fn by_pair(&self, pair: &Digest) -> Option<MessagePlace> {
         self.one_of(self.index.pairs.get(pair))
     }
 
@@ -354,12 +353,12 @@ impl Known for Preferring<'_> {
     }
 }
 
-impl Known for Conversations {
-    fn by_hash(&self, hash: &Digest) -> Option<Place> {
+impl Known for ConversationIndex {
+    fn by_hash(&self, hash: &Digest) -> Option<MessagePlace> {
         self.hashes.get(hash)?.last().cloned()
     }
 
-    fn by_pair(&self, pair: &Digest) -> Option<Place> {
+    fn by_pair(&self, pair: &Digest) -> Option<MessagePlace> {
         self.pairs.get(pair)?.last().cloned()
     }
 

@@ -1,12 +1,12 @@
 //! The next request: everything that was sent, as it was sent, and what is new.
 //!
 //! Owns: invariant P (without an epoch change, a request's messages begin with the bytes of the last request's messages
-//! and its reply), what an epoch change takes with it, where a fragment may stand. Never: sending; choosing memories;
-//! deciding to compact.
+//! and its reply), the changes that wait for an epoch, the possible places of a fragment. Never: sending; choosing
+//! memories; deciding to compact.
 //!
 //! A turn is [`plan`], then [`crate::fragment::draft`] with the plan's visible memories, then [`Plan::compose`]. The
-//! caller keeps the events before it sends the bytes, and adds an [`Event::Reply`] after. Nothing else remembers anything:
-//! who drops the events was incognito.
+//! caller stores the events before it sends the bytes, and adds an [`ShadowEvent::Reply`] after. There is no other state: a
+//! caller that drops the events leaves no trace of the turn.
 
 mod head;
 mod neighbours;
@@ -18,26 +18,26 @@ use std::ops::Range;
 use transcript::Role;
 
 use crate::canon::{self, Meaning};
-use crate::chain::{self, Kind};
+use crate::chain::{self, MatchKind};
 use crate::fragment::{Draft, FragmentId, Visible};
 use crate::mark;
-use crate::shadow::{Edit, Event, Fragment, OwnHead, Reason, Shadow};
+use crate::shadow::{Fragment, OwnHead, Reason, Shadow, ShadowEdit, ShadowEvent};
 use crate::splice;
 
 /// Where a dialect has its system text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum System<'a> {
+pub enum SystemPlace<'a> {
     /// In leading messages: OpenAI's chat completions.
     Messages,
     /// In a field of the request, as JSON text: Anthropic's `system`, `instructions` of OpenAI's responses.
     Field(Option<&'a str>),
 }
 
-/// What the client sent. Every `&str` but the model is a JSON text as it stood in the request's body.
+/// The client's request. Every `&str` except the model is a JSON text from the request's body.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     pub model: &'a str,
-    pub system: System<'a>,
+    pub system: SystemPlace<'a>,
     pub tools: &'a [&'a str],
     pub messages: &'a [&'a str],
     /// Messages that the client left out at the front, as `chain::match_chain` found.
@@ -51,24 +51,24 @@ pub struct OwnTool {
     pub json: String,
 }
 
-/// Which bytes stand for a message that was sent before.
+/// The bytes used for a message that was sent before.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Replay {
-    /// Those of the first time, whatever the client does to its echo of them, with the `cache_control` marks that it sets now.
-    /// For caches of rendered text.
+    /// The bytes of the first time, whatever the client does to its echo of them, with the `cache_control` marks that
+    /// it sets now. For caches of rendered text.
     #[default]
     Frozen,
     /// The client's latest, with the same fragments: for an API whose markers (`cache_control`, signatures) move.
     Latest,
 }
 
-/// What we want sent beside the client's messages. All but the edits of new messages waits for the next epoch.
+/// Our additions to the client's messages. All except the edits of new messages wait for the next epoch.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
     pub head: OwnHead,
     pub tools: Vec<OwnTool>,
     /// All that should hold, in the numbering of this request.
-    pub edits: Vec<Edit>,
+    pub edits: Vec<ShadowEdit>,
     /// Reasons to begin an epoch now, beside those that the request gives.
     pub reasons: Vec<Reason>,
     pub replay: Replay,
@@ -81,7 +81,7 @@ pub struct Plan<'a> {
     body: &'a [&'a str],
     replay: Replay,
     next: Shadow,
-    events: Vec<Event>,
+    events: Vec<ShadowEvent>,
     /// Index in the body, and in the events.
     target: Option<(usize, usize)>,
 }
@@ -93,7 +93,7 @@ pub struct Sent {
     pub role: Option<Role>,
     /// Its place in the client's list after the leading system messages; none for what the client did not send.
     pub index: Option<usize>,
-    /// Where a fragment stands, in bytes.
+    /// Range of the fragment in bytes.
     pub injected: Option<Range<usize>>,
 }
 
@@ -105,7 +105,7 @@ pub struct Composed {
     pub system: Option<String>,
     pub tools: Vec<String>,
     pub messages: Vec<Sent>,
-    pub events: Vec<Event>,
+    pub events: Vec<ShadowEvent>,
     /// The shadow with these events.
     pub shadow: Shadow,
     /// The fragment that this request adds.
@@ -116,7 +116,7 @@ impl Composed {
     /// Why this request is no extension of the last; empty where it is.
     pub fn reasons(&self) -> &[Reason] {
         match self.events.first() {
-            Some(Event::Epoch { reasons, .. }) => reasons,
+            Some(ShadowEvent::Epoch { reasons, .. }) => reasons,
             _ => &[],
         }
     }
@@ -125,8 +125,8 @@ impl Composed {
 /// Decides all of a request but its fragment.
 pub fn plan<'a>(shadow: &Shadow, request: Request<'a>, wanted: &Wanted) -> Plan<'a> {
     let (leading, body) = match request.system {
-        System::Messages => request.messages.split_at(canon::leading_system(request.messages)),
-        System::Field(_) => (&[][..], request.messages),
+        SystemPlace::Messages => request.messages.split_at(canon::leading_system(request.messages)),
+        SystemPlace::Field(_) => (&[][..], request.messages),
     };
     let client = meanings(shadow, body, request.front);
     let known: Vec<Meaning> = shadow.entries().iter().map(|entry| entry.meaning).collect();
@@ -145,7 +145,7 @@ pub fn plan<'a>(shadow: &Shadow, request: Request<'a>, wanted: &Wanted) -> Plan<
     let mut events = Vec::new();
     if reasons.is_empty() {
         for edit in accepted(shadow.edits(), &wanted.edits, shared, body.len()) {
-            push(&mut next, &mut events, Event::Edit(edit));
+            push(&mut next, &mut events, ShadowEvent::Edit(edit));
         }
     } else {
         let frozen = if loses_head {
@@ -157,7 +157,7 @@ pub fn plan<'a>(shadow: &Shadow, request: Request<'a>, wanted: &Wanted) -> Plan<
         let mut edits = accepted(&frozen, &wanted.edits, from, body.len());
         edits.extend(frozen);
         edits.sort_by_key(|edit| edit.range.start);
-        let epoch = Event::Epoch {
+        let epoch = ShadowEvent::Epoch {
             number: shadow.epoch().saturating_add(1),
             reasons,
             front: request.front,
@@ -173,7 +173,7 @@ pub fn plan<'a>(shadow: &Shadow, request: Request<'a>, wanted: &Wanted) -> Plan<
         push(
             &mut next,
             &mut events,
-            Event::Message {
+            ShadowEvent::Message {
                 bytes: (*message).to_owned(),
                 fragment: None,
             },
@@ -191,7 +191,7 @@ pub fn plan<'a>(shadow: &Shadow, request: Request<'a>, wanted: &Wanted) -> Plan<
     }
 }
 
-/// All that was said, as it would be sent again with nothing new: what warms a server for the next turn.
+/// All messages so far, as the next request would send them: this warms a server for the next turn.
 pub fn standing(shadow: &Shadow) -> Composed {
     // A client sets its marks anew with each request.
     let bare = shadow.entries().iter().map(|entry| mark::without(&entry.bytes));
@@ -200,7 +200,7 @@ pub fn standing(shadow: &Shadow) -> Composed {
     let plan = Plan {
         request: Request {
             model: &shadow.head().model,
-            system: System::Messages,
+            system: SystemPlace::Messages,
             tools: &[],
             messages: &messages,
             front: 0,
@@ -215,9 +215,9 @@ pub fn standing(shadow: &Shadow) -> Composed {
 }
 
 /// The event that begins an epoch between two requests: all stays, but for what these edits replace.
-pub fn renewal(shadow: &Shadow, edits: &[Edit], reasons: Vec<Reason>) -> Event {
+pub fn renewal(shadow: &Shadow, edits: &[ShadowEdit], reasons: Vec<Reason>) -> ShadowEvent {
     let kept = shadow.entries().len();
-    Event::Epoch {
+    ShadowEvent::Epoch {
         number: shadow.epoch().saturating_add(1),
         reasons,
         front: 0,
@@ -229,8 +229,8 @@ pub fn renewal(shadow: &Shadow, edits: &[Edit], reasons: Vec<Reason>) -> Event {
 }
 
 /// The event that goes back to the first `kept` messages.
-pub fn rewound(shadow: &Shadow, kept: usize) -> Event {
-    Event::Epoch {
+pub fn rewound(shadow: &Shadow, kept: usize) -> ShadowEvent {
+    ShadowEvent::Epoch {
         number: shadow.epoch().saturating_add(1),
         reasons: vec![Reason::Truncated],
         front: 0,
@@ -241,7 +241,7 @@ pub fn rewound(shadow: &Shadow, kept: usize) -> Event {
     }
 }
 
-/// What the client's messages mean; those that it resends unchanged need not be read again.
+/// The meanings of the client's messages; unchanged ones are not read again.
 fn meanings(shadow: &Shadow, body: &[&str], front: usize) -> Vec<Meaning> {
     let known = |index: usize| shadow.entries().get(front.checked_add(index)?);
     let meaning =
@@ -252,7 +252,7 @@ fn meanings(shadow: &Shadow, body: &[&str], front: usize) -> Vec<Meaning> {
     body.iter().enumerate().map(meaning).collect()
 }
 
-fn push(shadow: &mut Shadow, events: &mut Vec<Event>, event: Event) {
+fn push(shadow: &mut Shadow, events: &mut Vec<ShadowEvent>, event: ShadowEvent) {
     shadow.apply(&event);
     events.push(event);
 }
@@ -261,7 +261,7 @@ fn reasons(
     shadow: &Shadow,
     head: &crate::shadow::Head,
     wanted: &Wanted,
-    kind: Kind,
+    kind: MatchKind,
     loses_entries: bool,
 ) -> Vec<Reason> {
     if shadow.epoch() == 0 {
@@ -281,21 +281,21 @@ fn reasons(
             .map(|(_, reason)| *reason),
     );
     reasons.extend(match kind {
-        Kind::Regenerated if loses_entries => Some(Reason::Regenerated),
-        Kind::EchoRewritten { .. } => Some(Reason::EchoRewritten),
-        Kind::Branched { .. } => Some(Reason::Edited),
-        Kind::Truncated { .. } => Some(Reason::Truncated),
-        Kind::New | Kind::Continued | Kind::Regenerated => None,
+        MatchKind::Regenerated if loses_entries => Some(Reason::Regenerated),
+        MatchKind::EchoRewritten { .. } => Some(Reason::EchoRewritten),
+        MatchKind::Branched { .. } => Some(Reason::Edited),
+        MatchKind::Truncated { .. } => Some(Reason::Truncated),
+        MatchKind::New | MatchKind::Continued | MatchKind::Regenerated => None,
     });
     reasons.sort_unstable();
     reasons.dedup();
     reasons
 }
 
-/// The frozen edits that still stand when `front` messages fall away and then `kept` remain, in the new numbering. A
-/// summary of messages that fell away stays, at the very front.
-fn surviving(edits: &[Edit], front: usize, kept: usize) -> Vec<Edit> {
-    let mut surviving: Vec<Edit> = Vec::new();
+/// The frozen edits that remain if `front` messages are dropped and then `kept` remain, in the new numbering. A summary
+/// of dropped messages stays, at the very front.
+fn surviving(edits: &[ShadowEdit], front: usize, kept: usize) -> Vec<ShadowEdit> {
+    let mut surviving: Vec<ShadowEdit> = Vec::new();
     for edit in edits {
         let range = edit.range.start.saturating_sub(front)..edit.range.end.saturating_sub(front);
         if range.end > kept {
@@ -309,7 +309,7 @@ fn surviving(edits: &[Edit], front: usize, kept: usize) -> Vec<Edit> {
                 last.range.end = range.end;
                 last.messages.extend(edit.messages.iter().cloned());
             }
-            None => surviving.push(Edit {
+            None => surviving.push(ShadowEdit {
                 range,
                 messages: edit.messages.clone(),
             }),
@@ -319,8 +319,8 @@ fn surviving(edits: &[Edit], front: usize, kept: usize) -> Vec<Edit> {
 }
 
 /// The wanted edits from `from` on that clash with none before them and stay inside the list.
-fn accepted(frozen: &[Edit], wanted: &[Edit], from: usize, len: usize) -> Vec<Edit> {
-    let mut accepted: Vec<Edit> = Vec::new();
+fn accepted(frozen: &[ShadowEdit], wanted: &[ShadowEdit], from: usize, len: usize) -> Vec<ShadowEdit> {
+    let mut accepted: Vec<ShadowEdit> = Vec::new();
     for edit in wanted {
         let inside = edit.range.start >= from && edit.range.start <= edit.range.end && edit.range.end <= len;
         if inside && !frozen.iter().chain(&accepted).any(|other| other.clashes(edit)) {
@@ -332,7 +332,7 @@ fn accepted(frozen: &[Edit], wanted: &[Edit], from: usize, len: usize) -> Vec<Ed
 }
 
 /// The message of the current person's turn: after it come system messages at most. Inside a tool loop there is none.
-fn target(client: &[Meaning], body: &[&str], edits: &[Edit]) -> Option<usize> {
+fn target(client: &[Meaning], body: &[&str], edits: &[ShadowEdit]) -> Option<usize> {
     let index = client
         .iter()
         .rposition(|message| message.role != Some(Role::System))?;
@@ -342,23 +342,23 @@ fn target(client: &[Meaning], body: &[&str], edits: &[Edit]) -> Option<usize> {
 }
 
 impl<'a> Plan<'a> {
-    /// What the model will see of memory: inject no more than what is missing.
+    /// The memories that the model will see: inject only those that are missing.
     pub fn visible(&self) -> Visible {
         self.next.visible()
     }
 
-    /// What happens to the shadow, but for the fragment.
-    pub fn events(&self) -> &[Event] {
+    /// The events of the shadow, without that of the fragment.
+    pub fn events(&self) -> &[ShadowEvent] {
         &self.events
     }
 
-    /// Whether what stands behind the client's system text is taken anew.
+    /// Whether the text after the client's system text is renewed.
     pub fn renews_head(&self) -> bool {
-        let renews = |event: &Event| matches!(event, Event::Epoch { head: Some(_), .. });
+        let renews = |event: &ShadowEvent| matches!(event, ShadowEvent::Epoch { head: Some(_), .. });
         self.events.iter().any(renews)
     }
 
-    /// The message at which a fragment would stand, as the client sent it: a person's turn that was not sent before.
+    /// The message that would get a fragment, as the client sent it: a person's turn that was not sent before.
     pub fn asks(&self) -> Option<&'a str> {
         self.target.map(|(index, _)| self.body[index])
     }
@@ -391,7 +391,7 @@ impl<'a> Plan<'a> {
             at: splice.at,
             bytes: splice.bytes,
         };
-        if let Event::Message { fragment: place, .. } = self.events.get_mut(event)? {
+        if let ShadowEvent::Message { fragment: place, .. } = self.events.get_mut(event)? {
             *place = Some(fragment.clone());
         }
         self.next.set_fragment(index, fragment);

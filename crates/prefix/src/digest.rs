@@ -1,4 +1,4 @@
-//! Fingerprints of what was said.
+//! Fingerprints of messages.
 //!
 //! Owns: hashing of tagged, length-prefixed fields, so that no two lists of fields feed the same bytes. Never: deciding
 //! what is a field.

@@ -1,5 +1,5 @@
-//! Why a backend evaluated what it should have had: what a request shares with the last one and its reply, against what
-//! the backend says that it reused.
+//! Reasons for cache misses: compares the shared part of a request and the last one with its reply, with the backend's
+//! number of reused tokens.
 //!
 //! Owns: the outline of a request, the classes of a miss and their sentences. Never: tokens of its own; it measures in
 //! bytes and takes tokens from the backend's usage.
@@ -14,7 +14,7 @@ use crate::compose::Composed;
 use crate::digest::Digest;
 use crate::mark;
 
-/// What a part of a request is.
+/// Kind of a request's part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Label {
     Model,
@@ -25,18 +25,18 @@ pub enum Label {
         index: usize,
         role: Option<Role>,
     },
-    /// What was injected into that message.
+    /// The text injected into that message.
     Injected {
         index: usize,
     },
-    /// What the backend answered.
+    /// The backend's reply.
     Reply {
         index: usize,
     },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Part {
+struct OutlinePart {
     label: Label,
     digest: Digest,
     bytes: usize,
@@ -45,7 +45,7 @@ struct Part {
 /// A request by its parts, in the order in which templates render them. Small: it holds digests, no text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outline {
-    parts: Vec<Part>,
+    parts: Vec<OutlinePart>,
     messages: usize,
 }
 
@@ -68,7 +68,7 @@ impl Outline {
         outline
     }
 
-    /// The outline of a request that nobody composed, from the JSON texts of its body.
+    /// The outline of a request that was not composed here, from the JSON texts of its body.
     pub fn of_body(model: &str, tools: &[&str], system: Option<&str>, messages: &[&str]) -> Self {
         let tools: Vec<String> = tools.iter().map(|tool| (*tool).to_owned()).collect();
         let mut outline = Self::head(model, &tools, system);
@@ -78,7 +78,7 @@ impl Outline {
         outline
     }
 
-    /// The same with the backend's reply behind it: what the next request should begin with.
+    /// The same with the backend's reply after it: the next request should begin with it.
     #[must_use]
     pub fn with_reply(mut self, reply: &str) -> Self {
         self.part(Label::Reply { index: self.messages }, reply);
@@ -116,7 +116,7 @@ impl Outline {
     fn part(&mut self, label: Label, text: &str) {
         // A mark moves from turn to turn, and no model reads it.
         let text = mark::without(text);
-        self.parts.push(Part {
+        self.parts.push(OutlinePart {
             label,
             digest: Digest::of(text.as_bytes()),
             bytes: text.len(),
@@ -128,7 +128,7 @@ impl Outline {
     }
 }
 
-/// What the backend and the host saw of a request.
+/// Measurements of a request by the backend and the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observed {
     /// Tokens of the last request and its reply, as the backend counted them.
@@ -161,7 +161,7 @@ pub enum Class {
     AssistantEcho {
         index: usize,
     },
-    /// What was injected last time is not there any more, or is another.
+    /// The text injected last time is gone, or changed.
     TailInjection {
         index: usize,
     },
@@ -237,7 +237,7 @@ pub fn classify(last: Option<&Outline>, new: &Outline, observed: &Observed) -> V
     let Some(last) = last else {
         return verdict(Class::First, 0, 0, observed);
     };
-    let same = |(one, other): &(&Part, &Part)| one.digest == other.digest;
+    let same = |(one, other): &(&OutlinePart, &OutlinePart)| one.digest == other.digest;
     let common = last.parts.iter().zip(&new.parts).take_while(same).count();
     let shared_bytes = last.parts[..common].iter().map(|part| part.bytes).sum();
     let cause = last
@@ -278,7 +278,7 @@ fn verdict(class: Class, shared_bytes: usize, expected_tokens: usize, observed: 
     }
 }
 
-/// What the first part that differs makes of it: `old` gave way to `new`, or to nothing.
+/// The class by the first part that differs: `old` became `new`, or nothing.
 fn cause(old: Label, new: Option<Label>) -> Class {
     match (old, new) {
         (Label::Model, _) | (_, Some(Label::Model)) => Class::Model,

@@ -1,8 +1,8 @@
-//! The prefix of a request: what a backend has already read and need not read again.
+//! The prefix of a request: the part that a backend has already read and can reuse.
 //!
-//! Owns: which conversation a request continues; what was sent, byte for byte, and composing the next request as its
-//! extension; what each backend accepts and caches; why a cache missed; models of such caches. Never: I/O, a clock, a
-//! tokenizer; JSON that a client wrote is read and extended in place, never written anew.
+//! Owns: which conversation a request continues; the sent bytes, and composing the next request as their extension; the
+//! extras and caches of each backend; the reason of a cache miss; models of such caches. Never: I/O, a clock, a
+//! tokenizer; JSON of a client is read and extended in place, never rewritten.
 //!
 //! Reading order: [`canon`] (when two messages are the same), [`chain`] (which conversation), [`fragment`] (what is
 //! injected), [`shadow`] (what was sent), [`compose`] (the next request), [`record`] (how it is kept), [`backend`]

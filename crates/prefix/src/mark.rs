@@ -1,7 +1,7 @@
 //! `cache_control` marks: up to each of them Anthropic keeps what it has read.
 //!
-//! Owns: which blocks may carry a mark, putting it in, taking a client's out. A mark stands in the bytes that go out and nowhere else. Never: how
-//! many there are and behind which messages ([`Profile::marks`]).
+//! Owns: which blocks can have a mark, adding it, removing a client's. A mark is only in the bytes that are sent.
+//! Never: the number of marks and their messages ([`Profile::marks`]).
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::backend::{Mark, Profile};
 use crate::compose::Composed;
-use crate::shadow::Event;
+use crate::shadow::ShadowEvent;
 use crate::splice;
 
 const FIELD: &str = "cache_control";
@@ -34,8 +34,8 @@ pub fn mark(profile: &Profile, request: &Composed) -> Option<Marked> {
     let texts = || request.messages.iter().map(|sent| sent.bytes.as_str());
     let heads = request.tools.iter().chain(&request.system).map(String::as_str);
     let is_the_clients = heads.chain(texts()).any(is_marked);
-    // The API takes a string for a list of one text. Every string becomes one, marked or not: marks move from turn to turn,
-    // and what stands before them shall stay the same bytes.
+    // The API treats a string as a list of one text. Every string becomes such a list, marked or not: marks move from
+    // turn to turn, and the text before them must keep its bytes.
     let mut messages: Vec<String> = texts().map(blocked_message).collect();
     let mut system = request.system.as_deref().map(blocked);
     let mut tools = request.tools.clone();
@@ -76,7 +76,7 @@ pub fn mark(profile: &Profile, request: &Composed) -> Option<Marked> {
 
 /// How many of the messages the last request of the conversation had: all that were known but the replies at their end.
 fn sent_before(request: &Composed) -> usize {
-    let is_new = |event: &&Event| matches!(event, Event::Message { .. });
+    let is_new = |event: &&ShadowEvent| matches!(event, ShadowEvent::Message { .. });
     let entries = request.shadow.entries();
     let known = entries.len() - request.events.iter().filter(is_new).count().min(entries.len());
     let asked = entries[..known].iter().rposition(|entry| !entry.reply);
@@ -103,7 +103,7 @@ pub(crate) fn is_in(text: &str) -> bool {
     text.contains(FIELD)
 }
 
-/// A tool, a system field or a message without its marks; what else has a field of that name keeps it.
+/// A tool, a system field or a message without its marks; other fields of that name stay.
 pub(crate) fn without(text: &str) -> Cow<'_, str> {
     let mut marks = Vec::new();
     if is_in(text) {
@@ -122,7 +122,7 @@ pub(crate) fn without(text: &str) -> Cow<'_, str> {
     Cow::Owned(bare)
 }
 
-/// Where the marks of a value stand that begins `at` bytes into the text, each with the comma that goes with it.
+/// The ranges of the marks in a value that begins `at` bytes into the text, each with its comma.
 fn find(value: &str, at: usize, marks: &mut Vec<Range<usize>>) {
     let place = |part: &str| part.as_ptr() as usize - value.as_ptr() as usize;
     if let Ok(blocks) = serde_json::from_str::<Vec<&RawValue>>(value) {
@@ -131,7 +131,7 @@ fn find(value: &str, at: usize, marks: &mut Vec<Range<usize>>) {
         }
         return;
     }
-    let Ok(Fields(fields)) = serde_json::from_str(value) else {
+    let Ok(ObjectFields(fields)) = serde_json::from_str(value) else {
         return;
     };
     // Behind the brace, or behind the value before.
@@ -152,13 +152,13 @@ fn find(value: &str, at: usize, marks: &mut Vec<Range<usize>>) {
 }
 
 /// An object's fields in order.
-struct Fields<'a>(Vec<(String, &'a RawValue)>);
+struct ObjectFields<'a>(Vec<(String, &'a RawValue)>);
 
-impl<'de: 'a, 'a> serde::Deserialize<'de> for Fields<'a> {
+impl<'de: 'a, 'a> serde::Deserialize<'de> for ObjectFields<'a> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor;
         impl<'de> serde::de::Visitor<'de> for Visitor {
-            type Value = Fields<'de>;
+            type Value = ObjectFields<'de>;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("an object")
@@ -169,14 +169,14 @@ impl<'de: 'a, 'a> serde::Deserialize<'de> for Fields<'a> {
                 while let Some(name) = map.next_key::<String>()? {
                     fields.push((name, map.next_value()?));
                 }
-                Ok(Fields(fields))
+                Ok(ObjectFields(fields))
             }
         }
         deserializer.deserialize_map(Visitor)
     }
 }
 
-/// A text as a list of one block; what is a list or says nothing stays as it is.
+/// A text as a list of one block; lists and empty texts stay unchanged.
 fn blocked(content: &str) -> String {
     match serde_json::from_str::<String>(content) {
         Ok(said) if !said.trim().is_empty() => format!(r#"[{{"type":"text","text":{}}}]"#, content.trim()),
@@ -213,7 +213,7 @@ fn last_block(list: &str) -> Option<usize> {
     Some(last.as_ptr() as usize - list.as_ptr() as usize + last.len())
 }
 
-/// The API refuses a mark on thoughts and on empty texts; what is unknown is left alone.
+/// The API refuses a mark on reasoning and on empty texts; unknown blocks get none.
 fn takes(block: &str) -> bool {
     let block: Value = serde_json::from_str(block).unwrap_or_default();
     match block["type"].as_str() {

@@ -17,7 +17,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::fragment::FragmentId;
-use crate::shadow::{Edit, Event, Fragment, Head, OwnHead, Reason};
+use crate::shadow::{Fragment, Head, OwnHead, Reason, ShadowEdit, ShadowEvent};
 
 /// A record that is no event.
 #[derive(Debug)]
@@ -36,14 +36,14 @@ impl std::error::Error for Unreadable {
 }
 
 /// The record of an event.
-pub fn write(event: &Event) -> String {
+pub fn write(event: &ShadowEvent) -> String {
     serde_json::to_string(&Record::from(event.clone())).expect("a record has string keys and whole numbers")
 }
 
 /// The event of a record.
-pub fn read(text: &str) -> Result<Event, Unreadable> {
+pub fn read(text: &str) -> Result<ShadowEvent, Unreadable> {
     serde_json::from_str::<Record>(text)
-        .map(Event::from)
+        .map(ShadowEvent::from)
         .map_err(Unreadable)
 }
 
@@ -90,7 +90,7 @@ macro_rules! mirror {
     };
 }
 mirror!(OwnHeadRecord of OwnHead { text: String, memories: Vec<String> });
-mirror!(EditRecord of Edit { range: Range<usize>, messages: Vec<String> });
+mirror!(EditRecord of ShadowEdit { range: Range<usize>, messages: Vec<String> });
 mirror!(HeadRecord of Head {
     model: String,
     system: Option<String>,
@@ -151,10 +151,10 @@ fn all<From, To: std::convert::From<From>>(list: Vec<From>) -> Vec<To> {
     list.into_iter().map(To::from).collect()
 }
 
-impl From<Event> for Record {
-    fn from(event: Event) -> Self {
+impl From<ShadowEvent> for Record {
+    fn from(event: ShadowEvent) -> Self {
         match event {
-            Event::Epoch {
+            ShadowEvent::Epoch {
                 number,
                 reasons,
                 front,
@@ -175,17 +175,17 @@ impl From<Event> for Record {
                     edits,
                 }
             }
-            Event::Edit(edit) => Self::Edit(edit.into()),
-            Event::Message { bytes, fragment } => {
+            ShadowEvent::Edit(edit) => Self::Edit(edit.into()),
+            ShadowEvent::Message { bytes, fragment } => {
                 let fragment = fragment.map(FragmentRecord::from);
                 Self::Message { bytes, fragment }
             }
-            Event::Reply { bytes } => Self::Reply { bytes },
+            ShadowEvent::Reply { bytes } => Self::Reply { bytes },
         }
     }
 }
 
-impl From<Record> for Event {
+impl From<Record> for ShadowEvent {
     fn from(record: Record) -> Self {
         match record {
             Record::Epoch {

@@ -1,4 +1,4 @@
-//! The shadow of a conversation: what was sent upstream, so that it can be sent again, byte for byte.
+//! The shadow of a conversation: the bytes sent upstream, so that the next request can repeat them.
 //!
 //! Owns: the events of which a shadow is the fold, epochs and their reasons. Never: keeping the events; its caller's store
 //! does (`record` writes one). Clients resend their own history without what was injected into it; without a shadow every
@@ -40,7 +40,7 @@ pub enum Reason {
     Cold,
     /// A setting changed what is sent.
     Policy,
-    /// A context engine shows earlier messages otherwise.
+    /// Earlier messages are shown otherwise: by a context engine, or because a repair of calls and results changed.
     Engine,
 }
 
@@ -74,7 +74,7 @@ impl Reason {
     }
 }
 
-/// What stands before the first message of the conversation, as sent.
+/// The head of the conversation, as sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Head {
     pub model: String,
@@ -84,7 +84,7 @@ pub struct Head {
     pub tools: Vec<String>,
     /// Leading system messages.
     pub messages: Vec<String>,
-    /// Our own text in it, and the memories that the text tells.
+    /// Our own text in it, and the memories in that text.
     pub own: OwnHead,
     /// Digests of the client's system text and tools, to see whether they change.
     pub client_system: String,
@@ -102,15 +102,15 @@ pub struct OwnHead {
 
 /// Client messages that are replaced in what is sent: by a summary, by stubs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edit {
+pub struct ShadowEdit {
     /// Indices after the leading system messages. An empty range inserts before its start.
     pub range: Range<usize>,
-    /// What is sent instead, each as JSON text.
+    /// The replacement, each message as JSON text.
     pub messages: Vec<String>,
 }
 
-impl Edit {
-    pub(crate) fn clashes(&self, other: &Edit) -> bool {
+impl ShadowEdit {
+    pub(crate) fn clashes(&self, other: &ShadowEdit) -> bool {
         let overlap = self.range.start < other.range.end && other.range.start < self.range.end;
         overlap || self.range.start == other.range.start
     }
@@ -120,20 +120,20 @@ impl Edit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fragment {
     pub id: FragmentId,
-    /// Ids of the memories it tells.
+    /// Ids of its memories.
     pub memories: Vec<String>,
     pub clock: Option<String>,
-    /// What the model reads.
+    /// Text for the model.
     pub text: String,
-    /// Where it stands in the client's JSON text, in bytes.
+    /// Its place in the client's JSON text, in bytes.
     pub at: usize,
     /// The very bytes that were put there.
     pub bytes: String,
 }
 
-/// What happened to a shadow.
+/// An event of a shadow.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum ShadowEvent {
     /// Begins an epoch: `front` entries fall away at the beginning, then all but the first `kept`.
     Epoch {
         number: u64,
@@ -145,23 +145,23 @@ pub enum Event {
         /// None where it stays.
         head: Option<Box<Head>>,
         /// All that hold from now on, by place.
-        edits: Vec<Edit>,
+        edits: Vec<ShadowEdit>,
     },
     /// A replacement of messages that were never sent: no prefix is lost.
-    Edit(Edit),
+    Edit(ShadowEdit),
     /// A message of the client, sent for the first time.
     Message {
         bytes: String,
         fragment: Option<Fragment>,
     },
-    /// What the backend answered, as a message of the client's dialect; reasoning is in it if the next request is to
-    /// have it.
+    /// The backend's reply, as a message of the client's dialect; with its reasoning, if the next request must contain
+    /// it.
     Reply { bytes: String },
 }
 
 /// One message as sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct ShadowEntry {
     /// As the client wrote it, or as the reply was recorded.
     pub bytes: String,
     pub fragment: Option<Fragment>,
@@ -169,7 +169,7 @@ pub struct Entry {
     pub meaning: Meaning,
 }
 
-impl Entry {
+impl ShadowEntry {
     fn new(bytes: &str, fragment: Option<&Fragment>, reply: bool) -> Self {
         let meaning = canon::read(bytes);
         Self {
@@ -189,30 +189,30 @@ impl Entry {
     }
 }
 
-/// What was sent of one conversation. Equal events give equal shadows.
+/// The sent messages of one conversation. Equal events give equal shadows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shadow {
     epoch: u64,
     reasons: Vec<Reason>,
     head: Head,
     /// Shared, so that trying a request on a copy costs no text.
-    entries: Vec<Arc<Entry>>,
-    edits: Vec<Edit>,
+    entries: Vec<Arc<ShadowEntry>>,
+    edits: Vec<ShadowEdit>,
     fragments_ever: u64,
 }
 
 impl Shadow {
     /// The shadow of these events.
-    pub fn fold<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
+    pub fn fold<'a>(events: impl IntoIterator<Item = &'a ShadowEvent>) -> Self {
         let mut shadow = Self::default();
         events.into_iter().for_each(|event| shadow.apply(event));
         shadow
     }
 
     /// One more event. Any event is taken; one that does not fit changes what it can.
-    pub fn apply(&mut self, event: &Event) {
+    pub fn apply(&mut self, event: &ShadowEvent) {
         match event {
-            Event::Epoch {
+            ShadowEvent::Epoch {
                 number,
                 reasons,
                 front,
@@ -231,19 +231,19 @@ impl Shadow {
                 }
                 self.edits.clone_from(edits);
             }
-            Event::Edit(edit) => {
+            ShadowEvent::Edit(edit) => {
                 self.edits.push(edit.clone());
                 self.edits.sort_by_key(|edit| edit.range.start);
             }
-            Event::Message { bytes, fragment } => {
+            ShadowEvent::Message { bytes, fragment } => {
                 let ids = fragment
                     .as_ref()
                     .map_or(0, |fragment| fragment.id.0.saturating_add(1));
                 self.fragments_ever = self.fragments_ever.max(ids);
                 self.entries
-                    .push(Arc::new(Entry::new(bytes, fragment.as_ref(), false)));
+                    .push(Arc::new(ShadowEntry::new(bytes, fragment.as_ref(), false)));
             }
-            Event::Reply { bytes } => self.entries.push(Arc::new(Entry::new(bytes, None, true))),
+            ShadowEvent::Reply { bytes } => self.entries.push(Arc::new(ShadowEntry::new(bytes, None, true))),
         }
     }
 
@@ -256,16 +256,16 @@ impl Shadow {
     }
 
     /// The events of a conversation that leaves this one after `kept` messages.
-    pub fn fork(&self, kept: usize) -> Vec<Event> {
+    pub fn fork(&self, kept: usize) -> Vec<ShadowEvent> {
         self.events(kept, vec![Reason::Branched])
     }
 
     /// The shortest list of events that gives this shadow, its past left out.
-    pub fn snapshot(&self) -> Vec<Event> {
+    pub fn snapshot(&self) -> Vec<ShadowEvent> {
         self.events(self.entries.len(), self.reasons.clone())
     }
 
-    fn events(&self, kept: usize, reasons: Vec<Reason>) -> Vec<Event> {
+    fn events(&self, kept: usize, reasons: Vec<Reason>) -> Vec<ShadowEvent> {
         let edits = self
             .edits
             .iter()
@@ -274,7 +274,7 @@ impl Shadow {
             .collect();
         let head = Some(Box::new(self.head.clone()));
         let (number, fragments) = (self.epoch, self.fragments_ever);
-        let mut events = vec![Event::Epoch {
+        let mut events = vec![ShadowEvent::Epoch {
             number,
             reasons,
             front: 0,
@@ -286,10 +286,10 @@ impl Shadow {
         for entry in self.entries.iter().take(kept) {
             let bytes = entry.bytes.clone();
             events.push(if entry.reply {
-                Event::Reply { bytes }
+                ShadowEvent::Reply { bytes }
             } else {
                 let fragment = entry.fragment.clone();
-                Event::Message { bytes, fragment }
+                ShadowEvent::Message { bytes, fragment }
             });
         }
         events
@@ -310,12 +310,12 @@ impl Shadow {
     }
 
     /// The messages after the leading system messages, replies included.
-    pub fn entries(&self) -> &[Arc<Entry>] {
+    pub fn entries(&self) -> &[Arc<ShadowEntry>] {
         &self.entries
     }
 
     /// By place.
-    pub fn edits(&self) -> &[Edit] {
+    pub fn edits(&self) -> &[ShadowEdit] {
         &self.edits
     }
 
@@ -335,7 +335,7 @@ impl Shadow {
         shown.filter_map(|(_, entry)| entry.fragment.as_ref())
     }
 
-    /// What the model sees of memory, to be injected no second time.
+    /// The memories that the model sees, so that none is injected twice.
     pub fn visible(&self) -> Visible {
         let mut visible = Visible {
             memories: self.head.own.memories.iter().cloned().collect(),

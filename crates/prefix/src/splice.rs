@@ -43,11 +43,14 @@ pub(crate) fn into_message(message: &str, addition: &str) -> Option<Splice> {
 /// The JSON text of a message's content, and where it begins.
 pub(crate) fn content(message: &str) -> Option<(usize, &str)> {
     #[derive(Deserialize)]
-    struct Message<'a> {
+    struct ContentOnly<'a> {
         #[serde(borrow)]
         content: Option<&'a RawValue>,
     }
-    let content = serde_json::from_str::<Message<'_>>(message).ok()?.content?.get();
+    let content = serde_json::from_str::<ContentOnly<'_>>(message)
+        .ok()?
+        .content?
+        .get();
     Some((content.as_ptr() as usize - message.as_ptr() as usize, content))
 }
 
@@ -100,11 +103,11 @@ pub(crate) fn string(text: &str) -> String {
 /// The part's type is one of the Responses dialect.
 fn is_input(part: &RawValue) -> bool {
     #[derive(Deserialize)]
-    struct Part<'a> {
+    struct ContentPart<'a> {
         #[serde(borrow, rename = "type")]
         kind: Option<Cow<'a, str>>,
     }
-    let part: Option<Part<'_>> = serde_json::from_str(part.get()).ok();
+    let part: Option<ContentPart<'_>> = serde_json::from_str(part.get()).ok();
     part.and_then(|part| part.kind)
         .is_some_and(|kind| kind.starts_with("input_"))
 }

@@ -120,7 +120,7 @@ impl HttpChat {
         let next = form.structure as u8 + 1;
         // Two requests may learn this at once; neither may undo what the other learnt.
         self.structure.fetch_max(next, Ordering::Relaxed);
-        info!(model = self.settings.model, refused = ?form.structure, "the endpoint does not offer this form");
+        info!(model = self.settings.model, refused = ?form.structure, "the endpoint does not support this output format");
         true
     }
 }

@@ -177,7 +177,7 @@ impl HttpEmbedder {
         let length = vector.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
         if !length.is_finite() {
             return Err(refused(format!(
-                "{} gave a vector that is no number",
+                "{} returned a vector with a value that is not a number",
                 self.endpoint.shown()
             )));
         }

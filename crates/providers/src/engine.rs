@@ -1,7 +1,7 @@
 //! A user's own context engine, in another process: Quipu asks it over its standard input and output, or over HTTP.
 //!
-//! Owns: the seven hooks as calls of protocol 1, what an answer without messages means, who the engine says it is. Never: judging a
-//! view; `conversation` verifies it, and its own engine takes the place of one that fails.
+//! Owns: the seven hooks as calls of protocol 1, the meaning of an answer without messages, the engine's info. Never:
+//! judging a view; `conversation` verifies it, and its own engine replaces a failing one.
 //!
 //! Reading order: [`External`] (the hooks), `messages` (items as chat messages and back), `protocol` (the JSON of a call), `command` and
 //! `process` (a program that Quipu starts), `http` (a server).
@@ -19,23 +19,23 @@ use std::time::Duration;
 use async_trait::async_trait;
 use ports::context_engine::{Assembled, ContextEngine, EngineFault, EngineInfo, TurnMeta};
 use serde_json::{Map, Value, json};
-use transcript::Item;
+use transcript::{Item, subagent};
 
 pub use command::CommandEngine;
 pub use http::HttpEngine;
 
-use messages::Sent;
-use protocol::{Answer, Call, Hook};
+use messages::SentMessages;
+use protocol::{EngineAnswer, Hook, HookCall};
 
 /// Quipu waits no longer for a hook.
 const TIMEOUT_MAX: Duration = Duration::from_secs(5);
 
-/// What Quipu is told of a user's engine.
+/// Settings of a user's engine.
 #[derive(Clone, PartialEq)]
 pub struct EngineSettings {
     /// The configured name. The engine's answer to `bootstrap` can give another.
     pub id: String,
-    /// The engine compacts by itself. The engine's answer to `bootstrap` can say otherwise.
+    /// The engine compacts by itself. The engine's answer to `bootstrap` can override this.
     pub owns_compaction: bool,
     /// For one call, a start of the program included. More than 5 s counts as 5 s.
     pub timeout: Duration,
@@ -74,7 +74,7 @@ impl fmt::Debug for EngineSettings {
 #[async_trait]
 pub trait Transport: Send + Sync + fmt::Debug {
     /// The answer to one call, which has the call's id.
-    async fn exchange(&self, call: Call<'_>) -> Result<Map<String, Value>, EngineFault>;
+    async fn exchange(&self, call: HookCall<'_>) -> Result<Map<String, Value>, EngineFault>;
 }
 
 /// A context engine behind a transport: [`CommandEngine`] or [`HttpEngine`].
@@ -104,38 +104,38 @@ impl<T: Transport> External<T> {
         turn: &TurnMeta,
         messages: &[Value],
         members: Value,
-    ) -> Result<Answer, EngineFault> {
+    ) -> Result<EngineAnswer, EngineFault> {
         let members = match members {
             Value::Object(members) => members,
             _ => Map::new(),
         };
-        let call = Call {
+        let call = HookCall {
             hook,
             turn,
             messages,
             members,
         };
-        Answer::read(self.transport.exchange(call).await?)
+        EngineAnswer::read(self.transport.exchange(call).await?)
     }
 
-    /// What the engine shows in the place of these items; none where its answer has no messages.
+    /// The engine's view of these items; none if its answer has no messages.
     async fn list(
         &self,
         hook: Hook,
         turn: &TurnMeta,
-        sent: &Sent<'_>,
+        sent: &SentMessages<'_>,
         members: Value,
-    ) -> Result<Listed, EngineFault> {
+    ) -> Result<ListAnswer, EngineFault> {
         let answer = self.ask(hook, turn, sent.messages(), members).await?;
         let items = answer.messages.map(|messages| sent.restored(messages));
-        Ok(Listed {
+        Ok(ListAnswer {
             items: items.transpose()?,
             tokens: answer.tokens,
         })
     }
 
-    /// An answer wins over the settings; what it leaves out stays as configured.
-    fn learn(&self, answer: &Answer) {
+    /// An answer overrides the settings; omitted values stay as configured.
+    fn learn(&self, answer: &EngineAnswer) {
         let mut info = lock(&self.info);
         if let Some(id) = &answer.engine_id {
             info.id.clone_from(id);
@@ -147,12 +147,12 @@ impl<T: Transport> External<T> {
 }
 
 /// An answer with a list.
-struct Listed {
+struct ListAnswer {
     items: Option<Vec<messages::Restored>>,
     tokens: usize,
 }
 
-impl Listed {
+impl ListAnswer {
     fn demanded(self, hook: Hook) -> Result<Vec<Arc<Item>>, EngineFault> {
         let items = self.items.ok_or_else(|| {
             EngineFault::Failed(format!(
@@ -177,7 +177,7 @@ impl<T: Transport> ContextEngine for External<T> {
     }
 
     async fn ingest(&self, items: Vec<Arc<Item>>, turn: &TurnMeta) -> Result<Vec<Arc<Item>>, EngineFault> {
-        let sent = Sent::new(&items);
+        let sent = SentMessages::new(&items);
         let listed = self.list(Hook::Ingest, turn, &sent, Value::Null).await?;
         match listed.items {
             Some(restored) => messages::one_for_each(restored, items.len()),
@@ -186,7 +186,7 @@ impl<T: Transport> ContextEngine for External<T> {
     }
 
     async fn assemble(&self, items: Vec<Arc<Item>>, turn: &TurnMeta) -> Result<Assembled, EngineFault> {
-        let sent = Sent::new(&items);
+        let sent = SentMessages::new(&items);
         let listed = self.list(Hook::Assemble, turn, &sent, Value::Null).await?;
         let tokens = listed.tokens;
         let items = listed.demanded(Hook::Assemble)?;
@@ -199,7 +199,7 @@ impl<T: Transport> ContextEngine for External<T> {
         target_tokens: usize,
         turn: &TurnMeta,
     ) -> Result<Vec<Arc<Item>>, EngineFault> {
-        let sent = Sent::new(&items);
+        let sent = SentMessages::new(&items);
         let members = json!({ "target_tokens": target_tokens });
         let listed = self.list(Hook::Compact, turn, &sent, members).await?;
         listed.demanded(Hook::Compact)
@@ -211,7 +211,7 @@ impl<T: Transport> ContextEngine for External<T> {
         reply: &Item,
         turn: &TurnMeta,
     ) -> Result<(), EngineFault> {
-        let sent = Sent::new(items);
+        let sent = SentMessages::new(items);
         let members = json!({ "reply": sent.one(reply) });
         self.ask(Hook::AfterTurn, turn, sent.messages(), members).await?;
         Ok(())
@@ -223,13 +223,13 @@ impl<T: Transport> ContextEngine for External<T> {
         role: &str,
         turn: &TurnMeta,
     ) -> Result<Vec<Arc<Item>>, EngineFault> {
-        let sent = Sent::new(&items);
+        let sent = SentMessages::new(&items);
         let members = json!({ "role": role });
         let hook = Hook::PrepareSubagentSpawn;
         let listed = self.list(hook, turn, &sent, members).await?;
         if listed.items.is_none() {
             // A fault would count against an engine that only leaves the choice to Quipu.
-            return Ok(messages::newest(&items, role));
+            return Ok(subagent::starts_with(items, role));
         }
         listed.demanded(hook)
     }
@@ -241,7 +241,7 @@ impl<T: Transport> ContextEngine for External<T> {
         result: Option<&str>,
         turn: &TurnMeta,
     ) -> Result<(), EngineFault> {
-        let sent = Sent::new(items);
+        let sent = SentMessages::new(items);
         let members = json!({ "agent_id": agent_id, "result": result });
         self.ask(Hook::OnSubagentEnded, turn, sent.messages(), members)
             .await?;

@@ -1,7 +1,7 @@
 //! One JSON exchange with an OpenAI-compatible endpoint, with its time limit and its bounded retries.
 //!
-//! Owns: which failures are worth another try, how long to wait, and what a person is told; how every client of this crate
-//! reads and shows an address. Never: what is in the JSON.
+//! Owns: which failures are retried, the waits, and the texts for people; how every client of this crate reads and
+//! shows an address. Never: the content of the JSON.
 
 pub(crate) mod retry;
 
@@ -13,6 +13,7 @@ use ports::Clock;
 use reqwest::header::AUTHORIZATION;
 use reqwest::{Client, ClientBuilder, Response, StatusCode, Url};
 use serde_json::Value;
+use text::chain;
 use tracing::debug;
 
 use crate::key::{ApiKey, redact};
@@ -32,7 +33,7 @@ pub(crate) struct Endpoint {
     clock: Arc<dyn Clock>,
 }
 
-/// Why there is no answer; both texts are free of keys and say what to do.
+/// Errors of a call; both texts contain no key and name the remedy.
 #[derive(Debug)]
 pub(crate) enum CallError {
     /// Worth another try later.
@@ -63,7 +64,7 @@ pub(crate) fn address(base_url: &str) -> Result<Url, String> {
         return Err(wrong());
     }
     if !base.username().is_empty() || base.password().is_some() {
-        return Err("`base_url` holds a user or password: write it as `api_key` instead".to_owned());
+        return Err("`base_url` contains a user or password: use `api_key` instead".to_owned());
     }
     Ok(base)
 }
@@ -85,7 +86,7 @@ pub(crate) fn builder(url: &Url) -> ClientBuilder {
     }
 }
 
-/// Whether the address alone says that the host is this machine.
+/// Whether the host of the address is this machine.
 pub(crate) fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost"
@@ -108,14 +109,7 @@ pub(crate) fn client(url: &Url) -> Result<Client, String> {
 
 /// An error of the client with its causes, without the URL and what may be hidden in it.
 pub(crate) fn describe(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(&error);
-    while let Some(inner) = cause {
-        text = format!("{text}: {inner}");
-        cause = inner.source();
-    }
-    text
+    chain(&error.without_url())
 }
 
 impl Endpoint {
@@ -166,7 +160,7 @@ impl Endpoint {
                         attempt,
                         wait_ms = wait.as_millis(),
                         reason,
-                        "trying the endpoint again"
+                        "retrying the endpoint"
                     );
                     self.clock.sleep(wait).await;
                 }
@@ -235,7 +229,7 @@ impl Endpoint {
     fn refused(&self, status: StatusCode, said: &str) -> CallError {
         let advice = match status.as_u16() {
             401 | 403 => "; check `api_key`",
-            404 => "; check `model`, and that `base_url` ends as the endpoint wants it, mostly in `/v1`",
+            404 => "; check `model` and the end of `base_url`, mostly `/v1`",
             413 => "; the texts are too long for it",
             _ => "",
         };
@@ -246,7 +240,7 @@ impl Endpoint {
         }
     }
 
-    /// What the endpoint says is wrong, in one short line.
+    /// The endpoint's own error text, in one short line.
     fn quote(&self, bytes: &[u8]) -> String {
         let value: Value = serde_json::from_slice(bytes).unwrap_or_default();
         let places = ["/error/message", "/error", "/message", "/detail"];

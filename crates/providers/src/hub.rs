@@ -57,13 +57,13 @@ pub enum HubError {
         reason: String,
     },
     /// The hub answered that it has no such thing, or not for this user.
-    #[error("the hub does not give `{what}`: {reason}")]
+    #[error("the hub did not return `{what}`: {reason}")]
     Refused { what: String, reason: String },
     /// The model has no weights in the format that can be read here.
     #[error("`{repo}` has no `{file}`: choose a model that has it")]
     Missing { repo: String, file: &'static str },
-    /// What arrived is not what the hub promised.
-    #[error("`{file}` arrived damaged twice: try again later")]
+    /// The download is not the file that the hub promised.
+    #[error("`{file}` was damaged in two downloads: try again later")]
     Damaged { file: String },
     #[error("cannot write to `{}`", path.display())]
     Io {
@@ -73,7 +73,7 @@ pub enum HubError {
     },
 }
 
-/// Who wants to hear how many bytes of how many have arrived.
+/// Receives the number of bytes received and expected.
 pub type OnBytes<'a> = &'a (dyn Fn(u64, u64) + Send + Sync);
 
 /// The folder with a model's files: from the cache when it has that revision, else downloaded into it.
@@ -113,7 +113,7 @@ pub async fn fetch(
     files.extend(WELCOME.iter().filter_map(|name| listing.file(name)));
     let total = files.iter().map(|file| file.bytes).sum();
     let mut before = 0;
-    // The needed ones last: their presence says that the folder is whole.
+    // The required files last: their presence means that the folder is complete.
     for file in files.iter().rev() {
         let tell = |bytes: u64| progress(before + bytes, total);
         downloads.file(&listing.commit, file, &folder, &tell).await?;
@@ -128,7 +128,7 @@ pub async fn fetch(
 fn cached(home: &Path, revision: &str) -> Option<PathBuf> {
     let commit = std::fs::read_to_string(home.join("refs").join(revision));
     let commit = commit.map_or_else(|_| revision.to_owned(), |commit| commit.trim().to_owned());
-    // What a reference says becomes part of a path.
+    // The value of a reference becomes part of a path.
     let is_plain = !commit.is_empty() && commit.chars().all(|c| c.is_ascii_alphanumeric());
     let folder = home.join("snapshots").join(&commit);
     (is_plain && NEEDED.iter().all(|name| folder.join(name).is_file())).then_some(folder)

@@ -1,6 +1,6 @@
 //! Keys: used in headers, shown nowhere.
 //!
-//! Owns: what replaces a key in any text that leaves this crate. Never: where a key comes from.
+//! Owns: the replacement of a key in any text that leaves this crate. Never: the source of a key.
 
 use std::fmt;
 

@@ -2,7 +2,7 @@
 //! hub; and a user's own context engine in another process.
 //!
 //! Owns: the only use of `reqwest` in the product; timeouts, bounded retries, size limits, and keeping keys out of
-//! every message. Never: what is asked of a model (`engine`), or running one (`embed`).
+//! every message. Never: the content of a request to a model (`engine`), or running one (`embed`).
 //!
 //! Reading order: [`HttpEmbedder`] and [`HttpChat`] (what the engine sees), `http` (one exchange, with its retries),
 //! [`HttpUpstream`] (what the proxy sees), [`ApiKey`] (what may be shown), [`hub`] (files), [`CommandEngine`] and [`HttpEngine`]

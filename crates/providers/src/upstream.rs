@@ -1,7 +1,7 @@
 //! A model server behind the proxy: bytes go out and come back as they are.
 //!
-//! Owns: which headers concern the connection alone, time limits, whose key is sent, further attempts where no server was reached.
-//! Never: reading a body, asking again for what was answered: clients do that, and their attempts would multiply.
+//! Owns: the headers of a single connection, time limits, the choice of the key, retries if no server was reached.
+//! Never: reading a body, or retrying after an answer: clients do that, and their attempts would multiply.
 
 mod breaker;
 mod ollama;
@@ -23,7 +23,7 @@ use tower::util::MapFutureLayer;
 use tracing::debug;
 
 use self::breaker::Breaker;
-use self::probe::Memory;
+use self::probe::ProbeMemory;
 use crate::http::{address, build, builder, describe, is_this_machine, retry, shown};
 use crate::key::{ApiKey, redact};
 
@@ -47,7 +47,7 @@ pub struct HttpUpstream {
     kind: Option<Kind>,
     clock: Arc<dyn Clock>,
     breaker: Breaker,
-    memory: Memory,
+    memory: ProbeMemory,
     /// Of an Ollama server, by model.
     windows: ollama::Windows,
 }
@@ -76,7 +76,7 @@ impl HttpUpstream {
         let mut builder = builder(&base)
             .http1_only()
             .tcp_nodelay(true)
-            // An answer is given as it came, and a key goes to nobody else.
+            // An answer is returned unchanged, and a key goes to no other server.
             .redirect(redirect::Policy::none())
             .connector_layer(MapFutureLayer::new(move |connecting| {
                 connected(connecting, Arc::clone(&timer))
@@ -94,12 +94,13 @@ impl HttpUpstream {
             kind,
             clock,
             breaker: Breaker::default(),
-            memory: Memory::default(),
+            memory: ProbeMemory::default(),
             windows: ollama::Windows::default(),
         })
     }
 
-    /// The request with the adapter's own headers. What cannot be sent is nobody's failure.
+    /// The request with the adapter's own headers. A request that cannot be sent does not count as a failure of the
+    /// server.
     fn request(
         &self,
         url: Url,
@@ -149,7 +150,7 @@ impl HttpUpstream {
             debug!(
                 upstream = self.name,
                 wait_ms = wait.as_millis(),
-                "trying the model server again"
+                "retrying the model server"
             );
             self.clock.sleep(wait).await;
         }
@@ -267,7 +268,7 @@ fn is_of_connection(name: &str) -> bool {
     exact.contains(&name) || name.starts_with("proxy-")
 }
 
-/// A path with its query behind a base URL, whose own query stays.
+/// Appends a path with its query to a base URL, whose own query stays.
 fn join(base: &Url, path: &str) -> Url {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let mut url = base.clone();

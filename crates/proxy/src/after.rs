@@ -1,7 +1,7 @@
 //! From the head of an answer to its end, and what is kept of it.
 //!
-//! Owns: the bytes' way to the client, untouched; the reply, its cost, what memory learns. A client that hangs up ends the
-//! server's work, not the memory of what was said. Never: delaying a byte.
+//! Owns: passing the bytes to the client unchanged; the reply, its cost, the turn's memory. If a client closes the
+//! connection, the server's work ends, but memory keeps the messages. Never: delaying a byte.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -15,8 +15,8 @@ use model::Name;
 use ports::{NewRecord, UpstreamAnswer, UpstreamError};
 use prefix::compose::Composed;
 use prefix::diverge::{self, Observed, Outline};
-use prefix::shadow::{Event, Reason};
-use prefix::stream::{Outcome, Reply};
+use prefix::shadow::{Reason, ShadowEvent};
+use prefix::stream::{Reply, ReplyOutcome};
 use tokio::task::JoinHandle;
 
 use crate::beside::Last;
@@ -24,13 +24,13 @@ use crate::gate::Lease;
 use crate::idle::Frame;
 use crate::learn;
 use crate::measure::Measured;
-use crate::proxy::{Memory, Proxy, Speech};
+use crate::proxy::{MemoryUse, Proxy, Speech};
 use crate::said;
 
 /// An error body that could name a field is not longer.
 const REFUSED_BYTES_MAX: usize = 64 << 10;
 
-/// What of memory a request carries.
+/// Memory in a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Injected {
     /// Its id in the conversation: `f3`.
@@ -40,27 +40,27 @@ pub struct Injected {
 }
 
 /// An answer on its way to the client.
-pub struct Answer {
+pub struct ProxyAnswer {
     pub status: u16,
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
     pub body: BoxStream<'static, Result<Bytes, UpstreamError>>,
     pub conversation: Option<String>,
     pub injected: Option<Injected>,
-    /// The context is nearly full: what a person should know.
+    /// Warning for a person: the context is nearly full.
     pub warning: Option<String>,
 }
 
-impl std::fmt::Debug for Answer {
+impl std::fmt::Debug for ProxyAnswer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Answer")
+        f.debug_struct("ProxyAnswer")
             .field("status", &self.status)
             .finish_non_exhaustive()
     }
 }
 
-impl Answer {
-    /// One that nobody reads on the way.
+impl ProxyAnswer {
+    /// An answer that is passed on unread.
     pub(crate) fn passing(answer: UpstreamAnswer, lease: Lease) -> Self {
         let body = answer.body.map(move |bytes| {
             let _held = &lease;
@@ -98,22 +98,22 @@ pub(crate) async fn buffered(mut answer: UpstreamAnswer) -> (String, UpstreamAns
     (said, answer)
 }
 
-/// What is done when an answer ends.
+/// Work at the end of an answer.
 pub(crate) struct Closing {
     pub(crate) proxy: Proxy,
     pub(crate) shared: Shared,
-    /// What the request was made of, for calls of our own while nobody talks.
+    /// The request without its messages, for calls of our own while the conversation is idle.
     pub(crate) frame: Frame,
     /// Ends with this.
     pub(crate) open: Open,
     /// By the clock that never goes back.
     pub(crate) started: Duration,
-    pub(crate) memory: Memory,
+    pub(crate) memory: MemoryUse,
     pub(crate) agent: Option<Name>,
     /// How many requests the server had had.
     pub(crate) turn: u64,
     pub(crate) version: u64,
-    /// Why the request is no extension of the last.
+    /// Reasons why the request does not extend the last one.
     pub(crate) reasons: Vec<Reason>,
     pub(crate) head_tokens: usize,
     pub(crate) injected: Option<Injected>,
@@ -128,7 +128,7 @@ pub(crate) struct Closing {
 
 impl Closing {
     /// The answer, read along as it passes.
-    pub(crate) fn watch(self, answer: UpstreamAnswer, is_stream: bool, conversation: String) -> Answer {
+    pub(crate) fn watch(self, answer: UpstreamAnswer, is_stream: bool, conversation: String) -> ProxyAnswer {
         let dialect = self.frame.speech.answers();
         let is_stream = is_stream
             && answer
@@ -143,7 +143,7 @@ impl Closing {
             status,
             closing: None,
         };
-        Answer {
+        ProxyAnswer {
             status,
             headers: answer.headers,
             body: watched.boxed(),
@@ -154,7 +154,7 @@ impl Closing {
     }
 
     /// Keeps the reply, measures the request, and lets memory learn.
-    async fn finish(self, outcome: Outcome, first: Option<Duration>, status: u16) {
+    async fn finish(self, outcome: ReplyOutcome, first: Option<Duration>, status: u16) {
         let took = self.proxy.clock.elapsed().saturating_sub(self.started);
         let is_good = (200..300).contains(&status);
         self.reply(&outcome, first, took, status, is_good).await;
@@ -175,7 +175,7 @@ impl Closing {
 
     async fn reply(
         &self,
-        outcome: &Outcome,
+        outcome: &ReplyOutcome,
         first: Option<Duration>,
         took: Duration,
         status: u16,
@@ -243,8 +243,8 @@ impl Closing {
         self.proxy.measures.record(measured);
     }
 
-    /// What the server said of its cache.
-    fn observed(&self, outcome: &Outcome, last: Option<&Last>, prompt_tokens: usize) -> Observed {
+    /// Cache use as the server reported it.
+    fn observed(&self, outcome: &ReplyOutcome, last: Option<&Last>, prompt_tokens: usize) -> Observed {
         Observed {
             last_tokens: last.map_or(0, |last| last.tokens),
             prompt_tokens,
@@ -254,7 +254,7 @@ impl Closing {
         }
     }
 
-    /// Takes the replies into the conversation; whoever goes on from this response finds it.
+    /// Adds the replies to the conversation, so that a request that continues this response finds it.
     fn take(
         &self,
         conversation: &mut Conversation,
@@ -263,7 +263,7 @@ impl Closing {
     ) -> Vec<NewRecord> {
         let contexts = &self.proxy.contexts;
         let event = |reply: &&str| {
-            Logged::Sent(Event::Reply {
+            Logged::Sent(ShadowEvent::Reply {
                 bytes: (*reply).to_owned(),
             })
         };
@@ -287,14 +287,14 @@ impl Closing {
         records
     }
 
-    /// What was said goes to memory.
-    async fn remember(&self, outcome: &Outcome) {
+    /// Adds the turn's messages to memory.
+    async fn remember(&self, outcome: &ReplyOutcome) {
         let (key, owner, said) = {
             let mut conversation = self.shared.lock().await;
             let said = conversation.answered();
             (conversation.key.clone(), conversation.owner.clone(), said)
         };
-        let turn = learn::Turn {
+        let turn = learn::AnsweredTurn {
             key: &key,
             owner: &owner,
             agent: self.agent.as_ref(),
@@ -322,7 +322,7 @@ struct Watched {
     end: Option<(Reply, Box<Closing>)>,
     first: Option<Duration>,
     status: u16,
-    /// What is done at the end, once that began.
+    /// The work at the end, once it began.
     closing: Option<JoinHandle<()>>,
 }
 
@@ -342,7 +342,7 @@ impl Stream for Watched {
                 polled => return polled,
             }
         }
-        // Who has the whole answer finds what was said.
+        // A client with the whole answer must find its messages stored.
         if let Some(closing) = &mut this.closing {
             std::task::ready!(closing.poll_unpin(context)).ok();
             this.closing = None;
@@ -355,7 +355,7 @@ impl Watched {
     fn close(&mut self) {
         if let Some((reply, mut closing)) = self.end.take() {
             let (first, status) = (self.first, self.status);
-            // Nobody waits for the server any more: what memory asks of it may begin.
+            // No client waits for the server now: background calls of memory can start.
             closing.lease = None;
             let endings = closing.proxy.endings.clone();
             let work = async move { closing.finish(reply.finish(), first, status).await };

@@ -1,6 +1,6 @@
 //! Large requests, beside the threads that everybody's requests share.
 //!
-//! Owns: from which size on, and that work which nobody waits for any more ends. Never: the work.
+//! Owns: the size from which it applies, and the end of abandoned work. Never: the work.
 
 use std::future::Future;
 
@@ -9,10 +9,10 @@ use tokio::sync::oneshot;
 
 use crate::refusal::Refusal;
 
-/// To read and count as much takes a few milliseconds, in which nobody else's request goes on.
+/// Reading and counting so many bytes takes a few milliseconds, which would delay other requests.
 const LARGE_BYTES: usize = 128 << 10;
 
-/// What the work of a request with a body of so many bytes comes to.
+/// The result of the work for a request with a body of so many bytes.
 pub(crate) async fn if_large<T: Send + 'static>(
     bytes: usize,
     work: impl Future<Output = T> + Send + 'static,

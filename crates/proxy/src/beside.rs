@@ -1,6 +1,6 @@
-//! What the proxy knows of a conversation beside its log: its last request, and what a call of its own would be made of.
+//! State of a conversation beside its log: its last request, and the frame for a call of our own.
 //!
-//! Owns: these two, in memory, of the newest conversations. Never: what was said (`conversation`).
+//! Owns: these two, in memory, of the newest conversations. Never: the messages (`conversation`).
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -72,7 +72,7 @@ impl Beside {
         self.with(&conversation.identity(), |side| side.frame.is_some())
     }
 
-    /// What a call beside the conversation is made of; none while somebody talks, or a tool is awaited.
+    /// The frame for a call beside the conversation; none while a request runs or a tool's result is missing.
     pub(crate) fn at_rest(&self, conversation: &Conversation) -> Option<Frame> {
         let frame = self.with(&conversation.identity(), |side| side.frame.clone());
         frame.filter(|frame| conversation.is_at_rest() && !frame.is_held)

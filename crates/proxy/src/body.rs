@@ -1,7 +1,7 @@
-//! The body of a client's request: its fields as they stand, and the same body with other messages.
+//! The body of a client's request: its unchanged fields, and the same body with other messages.
 //!
-//! Owns: taking a JSON object apart without reading its values, and putting it together again. Invariant: what is not replaced
-//! goes out as the bytes it came in. Never: writing a value of the client's anew.
+//! Owns: taking a JSON object apart without reading its values, and putting it together again. Invariant: fields that
+//! are not replaced keep their bytes. Never: rewriting a value of the client.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -30,7 +30,7 @@ impl<'a> Body<'a> {
         serde_json::from_str(text).map_err(|error| Unfit(format!("the body is not a JSON object: {error}")))
     }
 
-    /// A field's JSON text; the last, where the name stands twice. `null` counts as absent.
+    /// A field's JSON text; the last one if the name appears twice. `null` counts as absent.
     pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
         let (_, text) = self.fields.iter().rev().find(|(other, _)| other == name)?;
         (*text != "null").then_some(*text)
@@ -88,9 +88,9 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Of a request: what a call beside the talk does without.
+/// Fields of a request that a call beside the conversation leaves out.
 const NOT_BESIDE: [&str; 5] = ["stream", "stream_options", "n", "logprobs", "top_logprobs"];
-/// Where a client says how long an answer may be.
+/// Fields with the maximum length of an answer.
 pub(crate) const LENGTHS: [&str; 3] = ["max_completion_tokens", "max_output_tokens", "max_tokens"];
 
 impl Body<'_> {

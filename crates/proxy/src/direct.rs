@@ -3,63 +3,73 @@
 //! Owns: the order append → assemble → (their model) → after turn, with memory on both ends. Never: sending to a model, HTTP, choosing a
 //! view (`conversation`).
 
+mod idle;
+
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use context::guard::{Claims, Window};
+use context::guard::{Claims, ModelWindow};
 use context::tokens::Meter;
-use conversation::{Additions, Asked, ContextError, Contexts, Conversation, Whose};
+use conversation::{Additions, Asked, ContextError, Contexts, Conversation, Whose, room};
 use memory::Engine;
 use model::{Name, Owner, Scope, SessionId};
 use ports::{Clock, Ids};
-use prefix::compose::{self, Replay, System};
+use prefix::compose::{self, Replay, SystemPlace};
 use prefix::fragment::{Draft, Visible};
 use prefix::shadow::Reason;
-use prefix::stream::Outcome;
+use prefix::stream::ReplyOutcome;
 use transcript::{ItemId, dialect};
 
+use idle::Idle;
+
 use crate::after::Injected;
-use crate::given::{self, Giver};
+use crate::given::Giver;
 use crate::learn;
-use crate::proxy::{Instructions, Memory, Speech};
+use crate::proxy::{Instructions, MemoryUse, Speech};
 use crate::turn;
 
-/// What direct turns stand on.
+/// The ports and settings of direct turns.
 #[derive(Debug, Clone)]
 pub struct DirectParts {
     pub engine: Engine,
     pub contexts: Contexts,
     pub instructions: Option<Arc<dyn Instructions>>,
-    /// Whose memory it is where a request does not say; none: a request must say.
+    /// The default user; none: each request must name a user.
     pub owner: Option<Name>,
+    /// Time without a turn after which a conversation is idle.
+    pub idle_after: Duration,
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn Ids>,
 }
 
 /// The handle. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Direct(Arc<DirectParts>);
+pub struct Direct {
+    parts: Arc<DirectParts>,
+    idle: Idle,
+}
 
 /// A request to be assembled.
 #[derive(Debug, Clone)]
 pub struct Assembly {
     pub speech: Speech,
-    /// Whose vocabulary counts, and whose window it is where `window_tokens` says nothing; empty where it is not known.
+    /// Model whose tokens count, and whose window applies without `window_tokens`; empty if unknown.
     pub model: String,
     pub window_tokens: Option<usize>,
-    /// Kept free for the answer, in tokens; an eighth of the window where it says nothing.
+    /// Reserve for the answer in tokens; an eighth of the window by default.
     pub reserve_tokens: Option<usize>,
     /// The system text.
     pub system: Option<String>,
     /// Each tool as JSON text.
     pub tools: Vec<String>,
-    pub memory: Memory,
+    pub memory: MemoryUse,
     pub agent: Option<Name>,
 }
 
 /// A request for a model.
 #[derive(Debug, Clone)]
-pub struct Assembled {
+pub struct AssembledRequest {
     /// Each as JSON text in the dialect; in a chat the system text is the first.
     pub messages: Vec<String>,
     /// The system text, where the dialect has a field for it.
@@ -67,9 +77,9 @@ pub struct Assembled {
     pub tools: Vec<String>,
     /// The view, in tokens: without system text, tools and additions.
     pub tokens: usize,
-    /// What the view may weigh, in tokens.
+    /// Maximum tokens of the view.
     pub limit: usize,
-    /// Why the request does not extend the last one; empty where it does.
+    /// Reasons why the request does not extend the last one; empty if it does.
     pub reasons: Vec<Reason>,
     pub is_compacted: bool,
     pub injected: Option<Injected>,
@@ -77,29 +87,43 @@ pub struct Assembled {
 }
 
 impl Direct {
-    pub fn new(parts: DirectParts) -> Self {
-        Self(Arc::new(parts))
+    /// Its task ends with the last handle, or at [`Direct::shutdown`].
+    pub fn start(parts: DirectParts) -> Self {
+        let (contexts, clock) = (parts.contexts.clone(), Arc::clone(&parts.clock));
+        Self {
+            idle: Idle::start(contexts, clock, parts.idle_after),
+            parts: Arc::new(parts),
+        }
+    }
+
+    /// Ends idle compaction.
+    pub async fn shutdown(&self) {
+        self.idle.finish().await;
     }
 
     /// The service of conversations.
     pub fn contexts(&self) -> &Contexts {
-        &self.0.contexts
+        &self.parts.contexts
     }
 
     /// The conversation of an owner by its name; none without an owner.
     pub fn whose(&self, scope: Scope, owner: Option<Name>, conversation: SessionId) -> Option<Whose> {
         Some(Whose {
             scope,
-            owner: Owner::user(owner.or_else(|| self.0.owner.clone())?),
+            owner: Owner::user(owner.or_else(|| self.parts.owner.clone())?),
             conversation: Some(conversation),
             family: None,
         })
     }
 
-    /// The next request: all that was said, within its budget, with what memory adds.
-    pub async fn assemble(&self, whose: &Whose, assembly: &Assembly) -> Result<Assembled, ContextError> {
+    /// The next request: all messages, within its budget, with recalled memory.
+    pub async fn assemble(
+        &self,
+        whose: &Whose,
+        assembly: &Assembly,
+    ) -> Result<AssembledRequest, ContextError> {
         let (counts_for, meter) = Meter::for_models(&[&assembly.model]);
-        let window = Window::resolve(&Claims {
+        let window = ModelWindow::resolve(&Claims {
             session: assembly.window_tokens,
             model: Some(assembly.model.clone()),
             ..Claims::default()
@@ -115,7 +139,7 @@ impl Direct {
             dialect: assembly.speech.dialect(),
             request: compose::Request {
                 model: &assembly.model,
-                system: System::Field(system.as_deref()),
+                system: SystemPlace::Field(system.as_deref()),
                 tools: &tools,
                 messages: &[],
                 front: 0,
@@ -124,31 +148,28 @@ impl Direct {
             counts_for,
             meter: &meter,
             window,
-            reserve: assembly
-                .reserve_tokens
-                .unwrap_or(window / turn::RESERVE_PART)
-                .min(window / 2),
-            injected: given::room(window),
+            reserve: room::reserve(window, assembly.reserve_tokens),
+            injected: room::additions(window),
             tools: if tools.is_empty() { "" } else { &tools_text },
             is_held: false,
             overflow: None,
             learns: assembly.memory.learns(),
-            now: self.0.clock.now(),
+            now: self.parts.clock.now(),
         };
         let giving = Giving {
-            parts: &self.0,
+            parts: &self.parts,
             assembly,
             meter: &meter,
             window,
         };
-        let decided = self.0.contexts.assemble(whose, &asked, &giving).await?;
+        let decided = self.parts.contexts.assemble(whose, &asked, &giving).await?;
         let composed = &decided.composed;
         let system = composed.system.as_deref().and_then(text_of);
         let is_chat = assembly.speech == Speech::Chat;
         let leading = system.as_deref().filter(|_| is_chat);
         let leading = leading.map(|text| serde_json::json!({"role": "system", "content": text}).to_string());
         let sent = composed.messages.iter().map(|sent| sent.bytes.clone());
-        Ok(Assembled {
+        Ok(AssembledRequest {
             messages: leading.into_iter().chain(sent).collect(),
             system: system.filter(|_| !is_chat),
             tools: composed.tools.clone(),
@@ -156,12 +177,12 @@ impl Direct {
             limit: decided.budget.limit(),
             is_compacted: decided.compaction.is_some(),
             injected: turn::injected(composed, &meter),
-            warning: decided.warning.map(|warning| warning.to_string()),
+            warning: decided.warning,
             reasons: decided.reasons,
         })
     }
 
-    /// Records a model's reply, and hands the turn to memory where it `learns`.
+    /// Records a model's reply; adds the turn to memory if it `learns`.
     pub async fn after_turn(
         &self,
         whose: &Whose,
@@ -172,13 +193,14 @@ impl Direct {
         learns: bool,
     ) -> Result<ItemId, ContextError> {
         let (id, shared) = self
-            .0
+            .parts
             .contexts
             .after_turn(whose, speech.dialect(), reply, prompt_tokens)
             .await?;
         let (key, owner, said, version) = {
             let mut conversation = shared.lock().await;
             let said = conversation.answered();
+            self.idle.turn(conversation.identity());
             (
                 conversation.key.clone(),
                 conversation.owner.clone(),
@@ -187,16 +209,16 @@ impl Direct {
             )
         };
         let read = dialect::read_message(speech.dialect(), reply);
-        let outcome = Outcome {
+        let outcome = ReplyOutcome {
             message: Some(if speech == Speech::Responses {
                 format!("[{reply}]")
             } else {
                 reply.to_owned()
             }),
             text: read.map(|item| item.prose()).unwrap_or_default(),
-            ..Outcome::default()
+            ..ReplyOutcome::default()
         };
-        let learnt = learn::Turn {
+        let learnt = learn::AnsweredTurn {
             key: &key,
             owner: &owner,
             agent,
@@ -206,7 +228,7 @@ impl Direct {
             version,
         };
         if learns && !said.is_empty() {
-            learn::learn(&self.0.engine, &*self.0.clock, &*self.0.ids, &learnt).await;
+            learn::learn(&self.parts.engine, &*self.parts.clock, &*self.parts.ids, &learnt).await;
         }
         Ok(id)
     }

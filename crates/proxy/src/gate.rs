@@ -1,7 +1,7 @@
-//! Who may call a model server now.
+//! Access to a model server: clients first, background calls between them.
 //!
-//! Owns: one gate per model server: leases of the streams that somebody waits for, the background calls between them, their
-//! tasks and their end. Never: what a call does, whether it is tried again after a failure. Foreground never waits.
+//! Owns: one gate per model server: leases of the streams that clients wait for, the background calls between them,
+//! their tasks and their end. Never: the work of a call, or its retry after a failure. Foreground never waits.
 
 mod queue;
 
@@ -23,20 +23,20 @@ pub use queue::{EXPIRIES_MAX, MAX_WAIT, WAITING_MAX};
 use queue::{Next, Queue};
 
 /// A background call: extraction, a title, a summary.
-pub struct Job {
-    /// What it is, for the log.
+pub struct BackgroundCall {
+    /// Name of the job in the log.
     pub name: String,
     /// A newer job takes the place of a waiting one with the same key.
     pub key: String,
     /// Whether it puts a prompt of its own into the server's cache.
     pub displaces: bool,
-    /// Called anew for each try. Dropping the future must end the call; it is dropped where it next waits.
+    /// Called again for each try. Dropping the future must end the call; it is dropped where it next waits.
     pub run: Box<dyn Fn() -> BoxFuture<'static, JobEnd> + Send + Sync>,
 }
 
-impl fmt::Debug for Job {
+impl fmt::Debug for BackgroundCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Job")
+        f.debug_struct("BackgroundCall")
             .field("name", &self.name)
             .field("key", &self.key)
             .finish_non_exhaustive()
@@ -51,8 +51,8 @@ pub enum JobEnd {
     Failed(String),
 }
 
-/// What goes on at a gate, and what has since it was made. Every job that was submitted is waiting, is running, or counts
-/// once under `done`, `failed`, `replaced` or `dropped`.
+/// Counters of a gate since it was created. Every submitted job is waiting, is running, or counts once under `done`,
+/// `failed`, `replaced` or `dropped`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct GateStats {
     /// Leases held now.
@@ -99,7 +99,8 @@ impl Gates {
         }
     }
 
-    /// The same with a quiet period: a job starts so long after the last stream, for a person reads before the next turn.
+    /// The same with a quiet period: a job starts only this time after the last stream, because a person reads before
+    /// the next turn.
     #[must_use]
     pub fn idle_after(mut self, quiet: Duration) -> Self {
         self.idle_after = quiet;
@@ -143,15 +144,17 @@ impl Gates {
             ("quipu_gate_failed", "Background jobs that failed", |stats| {
                 stats.failed
             }),
-            ("quipu_gate_expired", "Waits that were too long", |stats| {
-                stats.expired
-            }),
+            (
+                "quipu_gate_expired",
+                "Background jobs that waited too long and were requeued",
+                |stats| stats.expired,
+            ),
             (
                 "quipu_gate_cancelled",
-                "Background jobs cut off by somebody who waits",
+                "Background jobs cancelled for a waiting request",
                 |stats| stats.cancelled,
             ),
-            ("quipu_gate_dropped", "Background jobs given up", |stats| {
+            ("quipu_gate_dropped", "Background jobs dropped", |stats| {
                 stats.dropped
             }),
         ];
@@ -164,8 +167,8 @@ impl Gates {
         }
     }
 
-    /// Ends every gate: no further job starts, those that wait are dropped, those that run may finish within the bound.
-    /// No task is left.
+    /// Ends every gate: no further job starts, waiting jobs are dropped, running jobs can finish within the bound. No
+    /// task is left.
     pub async fn shutdown(&self, bound: Duration) {
         let (gates, mut workers) = {
             let mut all = self.all();
@@ -216,15 +219,15 @@ impl fmt::Debug for Inner {
 }
 
 impl Gate {
-    /// Takes the server for a stream that somebody waits for. It never waits itself; a running job gives way.
+    /// Takes the server for a client's stream. It never waits; a running job is cancelled.
     pub fn foreground(&self) -> Lease {
         self.0.with(Queue::enter);
         self.0.changed.notify_one();
         Lease(Arc::clone(&self.0))
     }
 
-    /// Leaves a job to be run when nobody waits for the server. After a shutdown it is dropped.
-    pub fn submit(&self, job: Job) {
+    /// Queues a job until no client uses the server. After a shutdown the job is dropped.
+    pub fn submit(&self, job: BackgroundCall) {
         let now = self.0.clock.elapsed();
         self.0.with(|queue| queue.submit(&self.0.upstream, job, now));
         self.0.changed.notify_one();
@@ -235,7 +238,7 @@ impl Gate {
         *self.0.callback() = Some(Box::new(call));
     }
 
-    /// What goes on here now.
+    /// The present counters.
     pub fn stats(&self) -> GateStats {
         self.0.with(|queue| queue.stats())
     }
@@ -255,8 +258,8 @@ impl Drop for Lease {
 }
 
 impl Inner {
-    /// Runs a job to its end, or until somebody takes a lease: none then.
-    async fn attempt(&self, job: &Job) -> Option<JobEnd> {
+    /// Runs a job to its end, or until a lease is taken: none then.
+    async fn attempt(&self, job: &BackgroundCall) -> Option<JobEnd> {
         let mut work = pin!(async { (job.run)().await });
         loop {
             tokio::select! {

@@ -1,4 +1,4 @@
-//! A chat model behind a gate: extraction waits for whoever talks to the same server.
+//! A chat model behind a gate: extraction waits while a client uses the same server.
 //!
 //! Owns: nothing but the way through the gate. Never: a request of its own.
 
@@ -10,9 +10,9 @@ use futures::FutureExt;
 use ports::{Chat, ChatError, ChatReply, ChatRequest};
 use tokio::sync::oneshot;
 
-use crate::gate::{Gate, Job, JobEnd};
+use crate::gate::{BackgroundCall, Gate, JobEnd};
 
-/// A chat model that is asked only while nobody waits for its server.
+/// A chat model for calls while no client uses its server.
 #[derive(Debug)]
 pub struct GatedChat {
     model: Arc<dyn Chat>,
@@ -50,13 +50,13 @@ impl Chat for GatedChat {
                     Err(error) => JobEnd::Failed(error.to_string()),
                 };
                 let answer = answer.lock().unwrap_or_else(PoisonError::into_inner).take();
-                // Who asked may be gone.
+                // The caller may be gone.
                 answer.map(|answer| answer.send(reply).ok());
                 end
             };
             work.boxed()
         };
-        self.gate.submit(Job {
+        self.gate.submit(BackgroundCall {
             name: "extraction".to_owned(),
             displaces: true,
             key: self.asked.fetch_add(1, Ordering::Relaxed).to_string(),
@@ -64,7 +64,7 @@ impl Chat for GatedChat {
         });
         answered.await.unwrap_or_else(|_| {
             Err(ChatError::Unavailable {
-                reason: "somebody talks to its server all the time".to_owned(),
+                reason: "the model server is always busy".to_owned(),
             })
         })
     }

@@ -1,10 +1,10 @@
 //! Text that a turn is given beside the client's words: memory, core memory, an agent's skills, the time.
 //!
-//! Owns: what is asked for at once, and the order in which it is added. Never: what search finds (`recall`, `skills`), the wrapper
-//! (`prefix`).
+//! Owns: which searches run at once, and the order of their results. Never: the searches (`recall`, `skills`), the
+//! wrapper (`prefix`).
 
 use context::tokens::Meter;
-use conversation::{Conversation, Endings};
+use conversation::{Conversation, Endings, room};
 use memory::Engine;
 use model::{Name, Owner, Scope};
 use ports::Clock;
@@ -14,14 +14,7 @@ use transcript::dialect::{self, Dialect};
 use crate::recall;
 use crate::skills;
 
-/// The most that memory adds to a turn, in tokens.
-const FRAGMENT_TOKENS_MAX: usize = 350;
-/// The most that core memory adds to the first turn that does not show it, in tokens.
-const PAGES_TOKENS_MAX: usize = 400;
-/// In a small window memory may not crowd out the conversation: so many'th of it.
-const WINDOW_PART: usize = 16;
-
-/// Who gives, and within which bounds.
+/// The sources of a turn's additions, with their bounds.
 pub(crate) struct Giver<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) clock: &'a dyn Clock,
@@ -34,22 +27,8 @@ pub(crate) struct Giver<'a> {
     pub(crate) agent: Option<Name>,
 }
 
-/// The most that memory adds in such a window, in tokens.
-fn fragment_tokens_max(window: usize) -> usize {
-    FRAGMENT_TOKENS_MAX.min(window / WINDOW_PART)
-}
-
-fn pages_tokens_max(window: usize) -> usize {
-    PAGES_TOKENS_MAX.min(window / WINDOW_PART)
-}
-
-/// The room that a request keeps for all of it, in tokens. They are counted roughly, the window is not.
-pub(crate) fn room(window: usize) -> usize {
-    (fragment_tokens_max(window) + pages_tokens_max(window)) * 5 / 4
-}
-
 impl Giver<'_> {
-    /// What memory and the calendar add to the message that asks.
+    /// Adds memory and the date to the user's message.
     pub(crate) async fn draft(
         &self,
         conversation: &Conversation,
@@ -60,7 +39,7 @@ impl Giver<'_> {
         let scope = &conversation.key.scope;
         let here = &conversation.key.session;
         let count = |text: &str| self.meter.roughly(text);
-        let pages_max = pages_tokens_max(self.window);
+        let pages_max = room::pages(self.window);
         let pages = async {
             if visible.memories.iter().any(|id| id.starts_with(recall::PAGES)) {
                 return None;
@@ -89,12 +68,12 @@ impl Giver<'_> {
         };
         let recalled = recall::recall(self.engine, self.clock, self.endings, asked);
         let (recalled, pages, skills) = tokio::join!(recalled, pages, self.skills(scope, &message));
-        let tokens_max = fragment_tokens_max(self.window) + pages.as_ref().map_or(0, |_| pages_max);
-        let memories: Vec<fragment::Memory<'_>> = pages
+        let tokens_max = room::fragment(self.window) + pages.as_ref().map_or(0, |_| pages_max);
+        let memories: Vec<fragment::RecalledMemory<'_>> = pages
             .iter()
             .chain(&skills)
             .chain(&recalled)
-            .map(|memory| fragment::Memory {
+            .map(|memory| fragment::RecalledMemory {
                 id: &memory.id,
                 text: &memory.text,
             })

@@ -1,19 +1,19 @@
-//! What memory learns of a turn: the person's words, the visible reply, and what was done with tools.
+//! Memory of a turn: the person's text, the visible reply, and tool calls.
 //!
-//! Owns: which messages a turn makes, in whose name, how much of a tool's text. Never: what was injected, or what a client wrote around
-//! a person's words (`transcript::spoken`).
+//! Owns: the messages that a turn adds to memory, their senders, the length of a tool's text. Never: injected text, or
+//! a client's additions to a person's text (`transcript::spoken`).
 
 use memory::{Add, Engine};
 use model::{Content, Message, MessageId, Name, Owner, Role, SessionKey, Timestamp, ToolCall};
 use ports::{Clock, Ids, JobId, NewMessage};
-use prefix::stream::Outcome;
+use prefix::stream::ReplyOutcome;
 use transcript::{Item, dialect, spoken};
 
 use crate::proxy::Speech;
 
 /// An agent that no header names.
 const AGENT: &str = "assistant";
-/// Of a tool's result its beginning and its end are kept, each so long: where a failure is told.
+/// A tool's result keeps this many characters at its beginning and at its end, where errors usually are.
 const RESULT_CHARS: usize = 700;
 /// A call's arguments are kept whole up to here; of longer ones each text is cut.
 const ARGUMENTS_BYTES_MAX: usize = 2_000;
@@ -25,7 +25,7 @@ pub(crate) fn agent(named: Option<&Name>) -> Option<Name> {
 }
 
 /// A turn that was answered.
-pub(crate) struct Turn<'a> {
+pub(crate) struct AnsweredTurn<'a> {
     pub(crate) key: &'a SessionKey,
     pub(crate) owner: &'a Owner,
     /// In whose name the model speaks and calls.
@@ -33,13 +33,13 @@ pub(crate) struct Turn<'a> {
     pub(crate) speech: Speech,
     /// The client's messages that waited for an answer, each with an id that no other has.
     pub(crate) said: &'a [(String, String)],
-    pub(crate) outcome: &'a Outcome,
+    pub(crate) outcome: &'a ReplyOutcome,
     /// Of the talk, before the reply.
     pub(crate) version: u64,
 }
 
 /// Hands a turn to memory.
-pub(crate) async fn learn(engine: &Engine, clock: &dyn Clock, ids: &dyn Ids, turn: &Turn<'_>) {
+pub(crate) async fn learn(engine: &Engine, clock: &dyn Clock, ids: &dyn Ids, turn: &AnsweredTurn<'_>) {
     let messages = messages(turn, clock.now());
     if messages.is_empty() {
         return;
@@ -48,12 +48,12 @@ pub(crate) async fn learn(engine: &Engine, clock: &dyn Clock, ids: &dyn Ids, tur
         session: turn.key.clone(),
         messages,
         defer_extraction: false,
-        // What was said is at hand before a model has read it.
+        // Messages are searchable before a model has read them.
         task: Some(JobId(fresh(clock, ids))),
         wait: false,
     };
     if let Err(error) = engine.take_on(add).await {
-        tracing::error!(%error, "a turn could not be remembered");
+        tracing::error!(%error, "cannot store a turn in memory");
     }
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn fresh(clock: &dyn Clock, ids: &dyn Ids) -> String {
 }
 
 /// The messages of a turn, in order.
-fn messages(turn: &Turn<'_>, now: Timestamp) -> Vec<NewMessage> {
+fn messages(turn: &AnsweredTurn<'_>, now: Timestamp) -> Vec<NewMessage> {
     let mut learnt = Learnt::new(turn, now);
     for (bytes, id) in turn.said {
         if let Ok(item) = dialect::read_message(turn.speech.dialect(), bytes) {
@@ -75,16 +75,16 @@ fn messages(turn: &Turn<'_>, now: Timestamp) -> Vec<NewMessage> {
 }
 
 struct Learnt<'a> {
-    turn: &'a Turn<'a>,
+    turn: &'a AnsweredTurn<'a>,
     now: Timestamp,
     agent: Name,
     messages: Vec<NewMessage>,
-    /// All that was said is the client's own, from the first word to the last: who answers it answers nobody.
+    /// The client generated all of the text: no person wrote it.
     is_clients: bool,
 }
 
 impl<'a> Learnt<'a> {
-    fn new(turn: &'a Turn<'a>, now: Timestamp) -> Self {
+    fn new(turn: &'a AnsweredTurn<'a>, now: Timestamp) -> Self {
         Self {
             turn,
             now,
@@ -183,7 +183,7 @@ fn ends(text: &str, failed: bool) -> String {
     kept
 }
 
-/// A call as memory keeps it: what it was called on stays readable where it carries a whole file.
+/// A call as memory stores it: its target stays readable even if it contains a whole file.
 fn call(call: &transcript::Call) -> ToolCall {
     let arguments = &call.arguments;
     let short = || {

@@ -1,15 +1,14 @@
-//! A turn of a conversation through the proxy: what goes to the model, and what is kept of it.
+//! A turn of a conversation through the proxy: the request to the model, and the memory of the turn.
 //!
-//! Owns: conversations of clients that only change a base URL, the order of a turn, the gate that keeps background calls off a
-//! server that somebody waits for, the measure of every request. Never: HTTP (`gateway` speaks to clients, `providers` to
-//! servers), what a prefix is (`prefix`), what leaves a view (`context`).
+//! Owns: conversations of clients that only change a base URL, the order of a turn, the gate that keeps background
+//! calls away from a server in use, the measure of every request. Never: HTTP (`gateway` talks to clients, `providers`
+//! to servers), the definition of a prefix (`prefix`), choosing the items that leave a view (`context`).
 //!
-//! Reading order: [`Proxy`] (its parts), `whose` (whose a request is), `turn` (its order), `said` (what a request says), `side` (whether a
-//! client asks it for itself), `store` and `talk` (conversations), `responses` (those that a server holds), `given` with `recall` and `skills` (what a turn
-//! is given), `outgoing` (to the server), `overflow` (a prompt that is too long for it),
-//! `after` (the answer), `learn` (what memory keeps of it), `keeper` (the
-//! disk), `idle` (between turns), [`gate`], [`GatedChat`], [`measure`],
-//! [`Refusal`].
+//! Reading order: [`Proxy`] (its parts), `whose` (the owner of a request), `turn` (its order), `said` (the messages of
+//! a request), `side` (requests of the client itself), `store` and `talk` (conversations), `responses` (conversations
+//! that a server stores), `given` with `recall` and `skills` (the additions to a turn), `outgoing` (to the server),
+//! `overflow` (a prompt that is too long for it), `after` (the answer), `learn` (the memory of a turn), `keeper` (the
+//! disk), `idle` (between turns), [`gate`], [`GatedChat`], [`measure`], [`Refusal`].
 
 mod after;
 mod aside;
@@ -33,10 +32,10 @@ mod skills;
 mod steady;
 mod turn;
 
-pub use after::{Answer, Injected};
+pub use after::{Injected, ProxyAnswer};
 pub use conversation::name_of;
-pub use direct::{Assembled, Assembly, Direct, DirectParts};
+pub use direct::{AssembledRequest, Assembly, Direct, DirectParts};
 pub use gated::GatedChat;
-pub use proxy::{Instructions, Memory, Parts, Proxy, Request, Route, Speech};
-pub use recall::{Context, context};
+pub use proxy::{Instructions, MemoryUse, Proxy, ProxyParts, Request, Route, Speech};
+pub use recall::{RecalledContext, context};
 pub use refusal::Refusal;

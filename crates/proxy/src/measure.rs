@@ -1,7 +1,7 @@
-//! What each request cost a model server, and why.
+//! Prompt-cache use of each request to a model server, with the reason for each miss.
 //!
-//! Owns: the newest requests of each conversation, the sums of each server, both bounded, and their text for Prometheus.
-//! Never: what was said; finding the class of a miss (`prefix`); anything on disk.
+//! Owns: the newest requests of each conversation, the sums of each server, both bounded, and their text for
+//! Prometheus. Never: messages; finding the class of a miss (`prefix`); anything on disk.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
@@ -12,9 +12,9 @@ use prefix::backend::Kind;
 use prefix::diverge::Class;
 use prefix::shadow::Reason;
 
-/// Conversations of which requests are kept; the one that was quiet longest makes room.
+/// Maximum number of conversations with stored requests; the longest idle one is dropped first.
 pub const CONVERSATIONS_MAX: usize = 1000;
-/// Of so many of a server's newest requests, the times to the first token are ranked.
+/// Number of a server's newest requests whose times to the first token are ranked.
 const FIRST_TOKENS_MAX: usize = 1024;
 
 /// One request and its answer.
@@ -28,7 +28,7 @@ pub struct Measured {
     pub conversation: String,
     /// All of them, the reused ones too.
     pub prompt_tokens: u64,
-    /// Of those, the reused ones; none where the server does not tell.
+    /// The reused ones among them; none if the server does not report it.
     pub cached_tokens: Option<u64>,
     pub completion_tokens: u64,
     /// Milliseconds from the request to the first token; none without one.
@@ -37,11 +37,11 @@ pub struct Measured {
     /// Tokens that the server could have reused.
     pub expected_tokens: Option<u64>,
     pub class: Option<Class>,
-    /// Why the epoch changed, if it did.
+    /// Reasons of an epoch change, if there was one.
     pub reasons: Vec<Reason>,
-    /// Of the prompt, what Quipu added.
+    /// Tokens of the prompt that Quipu added.
     pub injected_tokens: u64,
-    /// Of HTTP.
+    /// HTTP status.
     pub status: u16,
 }
 
@@ -51,11 +51,11 @@ pub struct Totals {
     pub requests: u64,
     pub prompt_tokens: u64,
     pub cached_tokens: u64,
-    /// Prompt tokens that were not reused, of the requests of which the server tells.
+    /// Prompt tokens that were not reused, of the requests whose server reports it.
     pub evaluated_tokens: u64,
     /// Requests by [`Class::word`].
     pub classes: BTreeMap<&'static str, u64>,
-    /// Reused among the prompt tokens of which the server tells; none before the first.
+    /// Reused tokens as a share of the prompt tokens whose server reports it; none before the first.
     pub hit_ratio: Option<f64>,
     /// Extensions among the requests that had one before them; none before the first.
     pub extension_ratio: Option<f64>,
@@ -64,7 +64,7 @@ pub struct Totals {
     pub first_token_p99_ms: Option<u64>,
 }
 
-/// What all requests cost.
+/// Measurements of all requests.
 #[derive(Debug)]
 pub struct Measures {
     keep: usize,
@@ -75,12 +75,12 @@ pub struct Measures {
 struct Kept {
     /// Requests ever recorded.
     records: u64,
-    conversations: BTreeMap<String, Conversation>,
+    conversations: BTreeMap<String, MeasuredConversation>,
     upstreams: BTreeMap<String, Upstream>,
 }
 
 #[derive(Debug, Default)]
-struct Conversation {
+struct MeasuredConversation {
     /// The number of its newest record.
     last: u64,
     newest_first: VecDeque<Measured>,
@@ -134,11 +134,12 @@ impl Measures {
     /// The conversations that were busy last, newest first, each with its requests, newest first.
     pub fn newest(&self, conversations_max: usize) -> Vec<(String, Vec<Measured>)> {
         let kept = self.kept();
-        let mut newest: Vec<(&String, &Conversation)> = kept.conversations.iter().collect();
+        let mut newest: Vec<(&String, &MeasuredConversation)> = kept.conversations.iter().collect();
         newest.sort_unstable_by_key(|(_, one)| std::cmp::Reverse(one.last));
         newest.truncate(conversations_max);
-        let copy =
-            |(id, one): (&String, &Conversation)| (id.clone(), one.newest_first.iter().cloned().collect());
+        let copy = |(id, one): (&String, &MeasuredConversation)| {
+            (id.clone(), one.newest_first.iter().cloned().collect())
+        };
         newest.into_iter().map(copy).collect()
     }
 
@@ -164,7 +165,7 @@ impl Measures {
         totals.collect()
     }
 
-    /// Whether a server ever told that it reused tokens of a prompt. One that never did may keep none.
+    /// Whether a server ever reported reused tokens. A server that never did may have no cache.
     pub(crate) fn has_cached(&self, upstream: &str) -> bool {
         let kept = self.kept();
         kept.upstreams
@@ -179,14 +180,12 @@ impl Measures {
             ("quipu_upstream_requests", "Requests to model servers", |totals| {
                 totals.requests
             }),
-            (
-                "quipu_upstream_prompt_tokens",
-                "Tokens of their prompts",
-                |totals| totals.prompt_tokens,
-            ),
+            ("quipu_upstream_prompt_tokens", "Prompt tokens", |totals| {
+                totals.prompt_tokens
+            }),
             (
                 "quipu_upstream_cached_tokens",
-                "Tokens of their prompts that were reused",
+                "Prompt tokens read from the cache",
                 |totals| totals.cached_tokens,
             ),
         ];
@@ -202,7 +201,7 @@ impl Measures {
             missed
                 .map(move |(class, count)| (vec![("upstream", upstream.as_str()), ("class", *class)], *count))
         });
-        let help = "Requests that had to be read anew, by the reason";
+        let help = "Requests that did not extend the last one, by reason";
         counter(out, "quipu_upstream_misses", help, misses);
     }
 
@@ -259,7 +258,7 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// The smallest of the values that so many percent do not exceed.
+/// The smallest value that this percentage of the values does not exceed.
 fn percentile(ranked: &[u64], percent: usize) -> Option<u64> {
     let rank = (ranked.len() * percent).div_ceil(100);
     ranked.get(rank.checked_sub(1)?).copied()

@@ -1,18 +1,18 @@
 //! A request on its way: the body that goes out, to which server, and what a server refuses.
 //!
-//! Owns: the client's bytes with what is changed in them, the order of servers, extras and marks. Never: what a turn adds
-//! (`turn`), reading the answer (`after`).
+//! Owns: the client's bytes with our changes, the order of servers, extras and marks. Never: choosing the additions of
+//! a turn (`turn`), reading the answer (`after`).
 
 use conversation::Whose;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use ports::{Probed, UpstreamAnswer, UpstreamError, UpstreamRequest};
-use prefix::backend::{self, Extra, Profile, Refused};
+use prefix::backend::{self, Extra, Profile, RefusedExtras};
 use prefix::compose::{Composed, Sent};
 use prefix::mark::{self, Marked};
 
-use crate::after::{self, Answer};
+use crate::after::{self, ProxyAnswer};
 use crate::body::{self, Body};
 use crate::gate::Lease;
 use crate::proxy::{Proxy, Request, Speech, Target};
@@ -25,7 +25,7 @@ pub(crate) struct Going<'a> {
     pub(crate) sent: Outgoing<'a>,
     pub(crate) whose: &'a Whose,
     pub(crate) conversation: &'a str,
-    /// The conversation that this one left half-way.
+    /// The conversation that this one left midway.
     pub(crate) left: Option<&'a str>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Reached {
     pub(crate) answer: UpstreamAnswer,
 }
 
-/// A client's body, and what stands in the place of some of its fields.
+/// A client's body, with replacements of some of its fields.
 pub(crate) struct Outgoing<'a> {
     text: &'a Bytes,
     body: &'a Body<'a>,
@@ -60,7 +60,7 @@ impl<'a> Outgoing<'a> {
             .messages
             .iter()
             .filter(|sent| held.is_none() || sent.index >= held);
-        // What the client only names goes out as a name.
+        // An item that the client only names by its id is sent as an id.
         let named = |sent: &Sent| said.name_at(sent.index?.checked_sub(held.unwrap_or(0))?);
         let messages: Vec<&str> = sent.map(|sent| named(sent).unwrap_or(&sent.bytes)).collect();
         let messages = said
@@ -157,7 +157,7 @@ impl Proxy {
         targets: &[Target],
         request: &Request,
         body: Bytes,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ProxyAnswer, Refusal> {
         let mut failure = None;
         for target in targets {
             let upstream_request = UpstreamRequest {
@@ -168,7 +168,7 @@ impl Proxy {
             };
             let lease = self.gates.of(target.upstream.base_url()).foreground();
             match target.upstream.send(upstream_request).await {
-                Ok(answer) => return Ok(Answer::passing(answer, lease)),
+                Ok(answer) => return Ok(ProxyAnswer::passing(answer, lease)),
                 Err(error) => failure = Some(error),
             }
         }
@@ -196,10 +196,10 @@ pub(crate) fn headers(client: &[(String, String)], extras: &[Extra]) -> Vec<(Str
 }
 
 /// Fields that a server has refused.
-pub(crate) type Learnt = Arc<Mutex<Refused>>;
+pub(crate) type SharedRefusals = Arc<Mutex<RefusedExtras>>;
 
 impl Target {
-    /// What this server may be sent beside the client's own fields, for a conversation.
+    /// Fields that this server accepts beside the client's own, for a conversation.
     pub(crate) fn extras(
         &self,
         probed: &Probed,
@@ -216,19 +216,19 @@ impl Target {
         self.kind(probed).profile().extras(session, &self.refused())
     }
 
-    /// Whether this server is told which slot to use.
+    /// Whether requests to this server name a slot.
     pub(crate) fn names_slots(&self) -> bool {
         !self.refused().contains("id_slot")
     }
 
-    /// Leaves the choice to the server from now on: it empties slots that nobody else was given, and knows where it put what
-    /// they had.
+    /// Lets the server choose slots from now on: it empties slots that no other conversation has, and knows where it
+    /// moved their content.
     pub(crate) fn name_no_slots(&self) {
         let mut refused = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
         refused.0.insert("id_slot".to_owned());
     }
 
-    fn refused(&self) -> Refused {
+    fn refused(&self) -> RefusedExtras {
         self.learnt.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

@@ -1,6 +1,6 @@
 //! A server's word that a prompt is too long for it, and for how long a one it has room.
 //!
-//! Owns: the words in which servers say so. Never: what is done about it (`turn`).
+//! Owns: the error texts of servers. Never: the reaction (`turn`).
 
 use conversation::Overflow;
 use ports::UpstreamAnswer;
@@ -11,7 +11,8 @@ use crate::after;
 /// No server has so small a window: a number below is another.
 const WINDOW_LEAST: usize = 256;
 
-/// Behind these words stands the window: of llama.cpp, OpenAI and vLLM, Gemini, Mistral, `SGLang`, xAI, LM Studio, Anthropic.
+/// Words before the window in errors of llama.cpp, OpenAI and vLLM, Gemini, Mistral, `SGLang`, xAI, LM Studio,
+/// Anthropic.
 const WINDOW: [&str; 10] = [
     "available context size (",
     "maximum context length is ",
@@ -24,7 +25,7 @@ const WINDOW: [&str; 10] = [
     "context length of ",
     "tokens > ",
 ];
-/// Behind these words stands what the request weighed.
+/// Words before the tokens of the request.
 const PROMPT: [&str; 12] = [
     "prompt is too long: ",
     "the input (",
@@ -91,7 +92,7 @@ mod tests {
 
     use super::*;
 
-    /// Messages, the window, and what the request weighed, if it is said.
+    /// Error texts, the window, and the tokens of the request if the text contains them.
     const SAID: [(&str, usize, usize); 12] = [
         (
             "request (9001 tokens) exceeds the available context size (4096 tokens)",

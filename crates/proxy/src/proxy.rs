@@ -1,6 +1,6 @@
-//! The proxy's handle, what it is built of, and what a door hands to it.
+//! The proxy's handle, its parts, and the input from a door.
 //!
-//! Owns: which server answers for a model, whose a request is. Never: the order of a turn (`turn`).
+//! Owns: the choice of the server for a model, the owner of a request. Never: the order of a turn (`turn`).
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use context::guard::{Claims, Window};
+use context::guard::{Claims, ModelWindow};
 use conversation::{Contexts, Endings, Logged, Shared, Store, Whose, name_of};
 use memory::Engine;
 use model::{Name, Owner, Scope, SessionId};
@@ -26,7 +26,7 @@ use crate::gate::Gates;
 use crate::idle::{self, Frame, Idle};
 use crate::learn;
 use crate::measure::Measures;
-use crate::outgoing::Learnt;
+use crate::outgoing::SharedRefusals;
 use crate::refusal::Refusal;
 
 /// How many of a conversation's newest requests stay measured.
@@ -38,35 +38,35 @@ pub struct Route {
     pub upstream: Arc<dyn Upstream>,
     /// Wins over what the server seems to be.
     pub kind: Option<Kind>,
-    /// Names of models, with `*` at the end for all that begin so; none for all. The first route that names a model answers,
-    /// the later ones that do so stand in for it.
+    /// Names of models, with `*` at the end as a wildcard; none for all. The first route that names a model answers;
+    /// later ones that name it are its fallbacks.
     pub models: Vec<String>,
     /// The server's own name for the model, where it is another.
     pub model: Option<String>,
-    /// Wins over what the server tells of its window, in tokens.
+    /// Window in tokens; it overrides the window that the server reports.
     pub window_tokens: Option<usize>,
 }
 
-/// What whoever runs the proxy has every conversation begin with.
+/// The operator's instructions at the beginning of every conversation.
 pub trait Instructions: Send + Sync + std::fmt::Debug {
-    /// As it stands now, at most so many characters; empty where there is nothing.
+    /// The present text, at most so many characters; empty if there is none.
     fn read(&self, chars_max: usize) -> String;
 }
 
-/// What the proxy stands on.
+/// The ports and settings of the proxy.
 #[derive(Debug, Clone)]
-pub struct Parts {
+pub struct ProxyParts {
     pub engine: Engine,
     /// The conversations, and what chooses their views.
     pub contexts: Contexts,
     pub routes: Vec<Route>,
-    /// Whose memory it is where a request does not say; none: a request must say.
+    /// The default user; none: each request must name a user.
     pub owner: Option<Name>,
     /// Behind the client's own system text, as it was when an epoch began.
     pub instructions: Option<Arc<dyn Instructions>>,
     /// By the base URLs of the servers.
     pub gates: Arc<Gates>,
-    /// A conversation is idle after so long without a turn.
+    /// Time without a turn after which a conversation is idle.
     pub idle_after: Duration,
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn Ids>,
@@ -82,7 +82,7 @@ pub struct Proxy {
     pub(crate) idle: Idle,
     pub(crate) gates: Arc<Gates>,
     pub(crate) measures: Arc<Measures>,
-    /// What is done after answers.
+    /// Work after answers.
     pub(crate) endings: Endings,
     pub(crate) instructions: Option<Arc<dyn Instructions>>,
     targets: Arc<[Target]>,
@@ -98,9 +98,9 @@ pub(crate) struct Target {
     pub(crate) model: Option<String>,
     configured: Option<Kind>,
     configured_window: Option<usize>,
-    /// Windows that it told when it refused a prompt, by model.
+    /// Windows from the server's refusals of long prompts, by model.
     windows: Arc<Mutex<BTreeMap<String, usize>>>,
-    pub(crate) learnt: Learnt,
+    pub(crate) learnt: SharedRefusals,
     turns: Arc<AtomicU64>,
     slots: Arc<Mutex<BTreeMap<u32, Given>>>,
 }
@@ -111,18 +111,18 @@ struct Given {
     conversation: String,
     /// The turn in which it used it last.
     last: u64,
-    /// The conversation whose slot it was, and which this one left half-way.
+    /// The conversation whose slot it was, and which this one left midway.
     left: Option<String>,
 }
 
-/// A slot whose conversation was quiet for so many turns of each slot goes to another.
+/// Number of turns for each slot after which the slot of an unused conversation goes to another.
 const QUIET_TURNS: u64 = 4;
 
 impl Target {
     /// The slot of a conversation, where the server has several: left to itself it would put two conversations that begin alike
     /// into one. None where more conversations are under way than there are slots.
     ///
-    /// One that has `left` another half-way takes its slot, which holds all that both have in common. If the other goes on all the
+    /// One that has `left` another midway takes its slot, which holds all that both have in common. If the other goes on all the
     /// same, no slot is named for it: the server then finds the one that begins alike, and a slot of its own would be empty.
     pub(crate) fn slot(&self, probed: &Probed, conversation: &str, left: Option<&str>) -> Option<u32> {
         let count = probed.slots.filter(|count| *count > 1)?;
@@ -163,21 +163,21 @@ impl Target {
         Some(slot)
     }
 
-    /// The slot that a conversation was given, where the server is told of it.
+    /// The slot of a conversation, if requests to the server name it.
     pub(crate) fn slot_of(&self, conversation: &str) -> Option<u32> {
         let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let mine = slots.iter().find(|(_, given)| given.conversation == conversation);
         mine.map(|(slot, _)| *slot).filter(|_| self.names_slots())
     }
 
-    /// The window of a model there, in tokens: as configured, else as the server tells, else as the model is known, and never wider
-    /// than the server said when it refused a prompt.
+    /// The window of a model there, in tokens: as configured, else as the server reports, else by the model's name, and
+    /// never wider than in the server's refusal of a prompt.
     pub(crate) async fn window(&self, model: &str) -> usize {
         let asked = match self.configured_window {
             Some(_) => None,
             None => self.upstream.window(self.model.as_deref().unwrap_or(model)).await,
         };
-        let window = Window::resolve(&Claims {
+        let window = ModelWindow::resolve(&Claims {
             model_config: self.configured_window,
             backend: asked,
             model: Some(model.to_owned()),
@@ -196,7 +196,7 @@ impl Target {
         windows.insert(model.to_owned(), tokens);
     }
 
-    /// What the server is, as far as is known.
+    /// Kind of the server, as far as it is known.
     pub(crate) fn kind(&self, probed: &Probed) -> Kind {
         backend::decide(self.configured, probed.kind, self.upstream.base_url())
     }
@@ -207,9 +207,9 @@ impl Target {
     }
 }
 
-/// What of memory a request uses.
+/// Memory mode of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Memory {
+pub enum MemoryUse {
     #[default]
     On,
     /// Recalled, and nothing is learnt.
@@ -220,7 +220,7 @@ pub enum Memory {
     Incognito,
 }
 
-impl Memory {
+impl MemoryUse {
     pub(crate) fn recalls(self) -> bool {
         matches!(self, Self::On | Self::ReadOnly)
     }
@@ -261,7 +261,7 @@ impl Speech {
         }
     }
 
-    /// The field of how long an answer may be, where the client has none of another name.
+    /// The field for the maximum length of an answer, if the client uses no other one.
     pub(crate) fn length_field(self) -> &'static str {
         match self {
             Self::Chat | Self::Messages => "max_tokens",
@@ -306,7 +306,7 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     pub body: Bytes,
     pub scope: Scope,
-    /// Whose memory, as the door found it; see [`name_of`].
+    /// The user, as the door found it; see [`name_of`].
     pub owner: Option<Name>,
     /// The agent that works here, where it is named.
     pub agent: Option<Name>,
@@ -314,19 +314,19 @@ pub struct Request {
     pub conversation: Option<SessionId>,
     /// The client's own id of a group of conversations; a hint, and no name.
     pub family: Option<String>,
-    pub memory: Memory,
+    pub memory: MemoryUse,
 }
 
 impl Proxy {
     /// A proxy in front of these servers. Its task ends with the last handle, or at [`Proxy::shutdown`].
-    pub fn start(parts: Parts) -> Self {
+    pub fn start(parts: ProxyParts) -> Self {
         let target = |route: &Route| Target {
             upstream: Arc::clone(&route.upstream),
             model: route.model.clone(),
             configured: route.kind,
             configured_window: route.window_tokens,
             windows: Arc::default(),
-            learnt: Learnt::default(),
+            learnt: SharedRefusals::default(),
             turns: Arc::default(),
             slots: Arc::default(),
         };
@@ -363,7 +363,7 @@ impl Proxy {
         }
     }
 
-    /// Keeps what a request was made of, for work while nobody talks; the conversation's id.
+    /// Stores a request's frame, for work while the conversation is idle; the conversation's id.
     pub(crate) async fn keep_frame(&self, shared: &Shared, frame: Frame) -> ConversationId {
         let mut conversation = shared.lock().await;
         let (id, written) = (conversation.identity(), frame.write());
@@ -385,12 +385,12 @@ impl Proxy {
         &self.contexts
     }
 
-    /// What requests cost.
+    /// Measurements of requests.
     pub fn measures(&self) -> &Measures {
         &self.measures
     }
 
-    /// Lets go of what a tenant's conversations were, after something of it was deleted: what is still on disk is found again.
+    /// Drops a tenant's conversations from memory after a deletion; those still on disk are read again.
     pub async fn forgotten(&self, scope: &Scope) {
         self.store().reload(scope).await;
         let beginning = format!("{}/{}/", scope.app, scope.project);
@@ -403,11 +403,11 @@ impl Proxy {
         &self.gates
     }
 
-    /// Sends on a request that is no conversation: embeddings, models, files.
-    pub async fn forward(&self, request: Request) -> Result<crate::after::Answer, Refusal> {
+    /// Sends on a request that is not a chat: embeddings, models, files.
+    pub async fn forward(&self, request: Request) -> Result<crate::after::ProxyAnswer, Refusal> {
         let body = request.body.clone();
         let model = aside::if_large(body.len(), async move { model_of(&body) }).await?;
-        // What names no model is the first server's, if it is nobody's.
+        // A request without a model goes to the first server, if no server has it.
         let targets = match self.targets(&model) {
             Err(_) if model.is_empty() && !self.targets.is_empty() => vec![self.targets[0].clone()],
             targets => targets?,
@@ -415,13 +415,13 @@ impl Proxy {
         self.pass(&targets, &request, request.body.clone()).await
     }
 
-    /// Waits until what was said so far is taken in: measured, remembered, on its way to the disk.
+    /// Waits until all answers so far are processed: measured, remembered, queued for the disk.
     pub async fn rest(&self) {
         self.endings.rest().await;
         self.engine.caught_up(None).await;
     }
 
-    /// Ends what is under way within the bound: what was said is written, what waits for a server is dropped. No task of the
+    /// Ends all work within the bound: messages are written, jobs that wait for a server are dropped. No task of the
     /// proxy is left.
     pub async fn shutdown(&self, bound: Duration) {
         let end = self.clock.elapsed() + bound;
@@ -458,7 +458,7 @@ impl Proxy {
         let owner = request.owner.clone().or_else(user).or_else(|| self.owner.clone());
         let owner = owner.ok_or_else(|| {
             Refusal::invalid(
-                "whose memory is this? Send the header `x-quipu-user`, give the token a `user`, or set `proxy.owner`",
+                "the request names no user: send the header `x-quipu-user`, give the token a `user`, or set `proxy.owner`",
             )
         })?;
         Ok(Whose {
@@ -475,7 +475,7 @@ impl Proxy {
     }
 }
 
-/// The model that a body names; empty where it is no JSON.
+/// The model that a body names; empty if it is not JSON.
 fn model_of(body: &Bytes) -> String {
     let text = std::str::from_utf8(body).ok();
     let model = text.and_then(|text| Body::read(text).ok()?.text("model"));

@@ -1,6 +1,6 @@
-//! What memory has to say to a turn.
+//! Recalled memory for a turn.
 //!
-//! Owns: the question, the time it may take, what of the pages at hand is told. Never: ranking and choosing (`recall`), the
+//! Owns: the query, its time limit, the injected part of core memory. Never: ranking and choosing (`recall`), the
 //! wrapper (`prefix`).
 
 use std::time::Duration;
@@ -20,23 +20,23 @@ use unicode_segmentation::UnicodeSegmentation;
 pub(crate) const WAIT: Duration = Duration::from_millis(50);
 /// The same in a conversation's first turn, when the owner's memory may have to be read from the disk first.
 pub(crate) const FIRST_WAIT: Duration = Duration::from_millis(300);
-/// Hits that are looked at for what is told.
+/// Maximum number of hits to choose from.
 const MESSAGES_MAX: usize = 40;
 const MEMORIES_MAX: usize = 12;
 /// A longer message is searched for by its questions, its beginning and its end.
 const QUERY_CHARS_MAX: usize = 600;
 
-/// What the ids of pages at hand begin with.
+/// Prefix of the ids of core memory.
 pub(crate) const PAGES: &str = "pages ";
 
-/// A memory as it is told.
+/// A memory as it is injected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Recalled {
     pub(crate) id: String,
     pub(crate) text: String,
 }
 
-/// Who asks what, and where.
+/// The query, its owner, and its conversation.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked<'a> {
     pub(crate) scope: &'a Scope,
@@ -47,9 +47,9 @@ pub(crate) struct Asked<'a> {
     pub(crate) wait: Duration,
 }
 
-/// What is remembered that may help with a message, best first; nothing if it takes too long. A search that takes longer goes on
-/// without the turn: what it read from the disk is at hand for the next. What was said in this conversation, or in one that it
-/// branched off, is left out.
+/// Memories that may help with a message, best first; none if the search takes too long. Such a search continues
+/// without the turn: the rows that it loads are in memory for the next one. Messages of this conversation, and of one
+/// that it branched from, are left out.
 pub(crate) async fn recall(
     engine: &Engine,
     clock: &dyn Clock,
@@ -63,29 +63,29 @@ pub(crate) async fn recall(
     let (tell, found) = oneshot::channel();
     let searching = engine.clone();
     endings.spawn(async move {
-        // Nobody may be there any more to be told.
+        // The turn may be over.
         tell.send(searching.search(search).await).ok();
     });
     let found = tokio::select! {
         found = found => found,
         () = clock.sleep(asked.wait) => {
-            tracing::debug!(conversation = %asked.here, "memory took too long: the turn goes without");
+            tracing::debug!(conversation = %asked.here, "memory search timeout; the turn continues without memory");
             return Vec::new();
         }
     };
     match found {
         Ok(Ok(found)) => told(found, &question, Some(asked.here), engine),
         Ok(Err(error)) => {
-            tracing::warn!(%error, "memory could not be searched");
+            tracing::warn!(%error, "cannot search memory");
             Vec::new()
         }
         Err(_) => Vec::new(),
     }
 }
 
-/// What is remembered that may help with a message, as text for a prompt.
+/// Memories that may help with a message, as text for a prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Context {
+pub struct RecalledContext {
     /// Empty where nothing is sure enough.
     pub text: String,
     /// The ids of the memories in it, best first.
@@ -93,8 +93,8 @@ pub struct Context {
     pub tokens: usize,
 }
 
-/// What a turn with this message would be given, of at most about so many tokens, for a client that asks its model itself. What
-/// was said in the session `here` is left out.
+/// The memory of a turn with this message, of at most about so many tokens, for a client that calls its model itself.
+/// Messages of the session `here` are left out.
 pub async fn context(
     engine: &Engine,
     scope: &Scope,
@@ -102,15 +102,15 @@ pub async fn context(
     here: Option<&SessionId>,
     message: &str,
     tokens_max: usize,
-) -> Result<Context, EngineError> {
+) -> Result<RecalledContext, EngineError> {
     let Some(search) = search(scope, owner, message) else {
-        return Ok(Context::default());
+        return Ok(RecalledContext::default());
     };
     let question = search.query.clone();
     let recalled = told(engine.search(search).await?, &question, here, engine);
-    let memories: Vec<fragment::Memory<'_>> = recalled
+    let memories: Vec<fragment::RecalledMemory<'_>> = recalled
         .iter()
-        .map(|memory| fragment::Memory {
+        .map(|memory| fragment::RecalledMemory {
             id: &memory.id,
             text: &memory.text,
         })
@@ -118,19 +118,21 @@ pub async fn context(
     let meter = context::tokens::Meter::estimate();
     let count = |text: &str| meter.roughly(text);
     let draft = fragment::draft(&memories, None, &fragment::Visible::default(), tokens_max, &count);
-    Ok(draft.map_or_else(Context::default, |draft| Context {
-        text: draft.text.trim().to_owned(),
-        tokens: count(&draft.text),
-        memories: draft.memories.iter().map(|id| told_id(id)).collect(),
-    }))
+    Ok(
+        draft.map_or_else(RecalledContext::default, |draft| RecalledContext {
+            text: draft.text.trim().to_owned(),
+            tokens: count(&draft.text),
+            memories: draft.memories.iter().map(|id| told_id(id)).collect(),
+        }),
+    )
 }
 
-/// The id of the row; a message that is told as earlier has a mark behind it.
+/// The id of the row, without the suffix of a message marked as outdated.
 fn told_id(id: &str) -> String {
     id.split('+').next().unwrap_or_default().to_owned()
 }
 
-/// The search for what may help with a message; none where nothing is said in it.
+/// The search for memories that may help with a message; none for an empty message.
 fn search(scope: &Scope, owner: &Owner, message: &str) -> Option<Search> {
     let query = question(&spoken::words(message));
     (!query.is_empty()).then(|| Search {
@@ -148,8 +150,7 @@ fn search(scope: &Scope, owner: &Owner, message: &str) -> Option<Search> {
     })
 }
 
-/// What stands in the pages at hand, as one memory of at most so many tokens; what is over is left out from the end. Nothing
-/// if it takes too long.
+/// Core memory as one memory of at most so many tokens, cut at the end. None if reading takes too long.
 pub(crate) async fn pages(
     engine: &Engine,
     clock: &dyn Clock,
@@ -166,7 +167,7 @@ pub(crate) async fn pages(
     let mut text = String::new();
     for page in read {
         let page = page.unwrap_or_else(|error| {
-            tracing::warn!(%error, "a page at hand could not be read");
+            tracing::warn!(%error, "cannot read a page of core memory");
             None
         });
         let page = page::read_aloud(&page.unwrap_or_default());
@@ -208,7 +209,7 @@ fn told(found: Found, question: &str, here: Option<&SessionId>, engine: &Engine)
     recalled.collect()
 }
 
-/// What to search for: the person's words, or of many those that ask, the first and the last.
+/// The query: the person's text; of a long text only its questions, its first and its last sentence.
 fn question(words: &str) -> String {
     let words = words.trim();
     if words.chars().count() <= QUERY_CHARS_MAX {

@@ -1,6 +1,6 @@
 //! Why a request got no answer of the model, in words for the client.
 //!
-//! Owns: status, code and message. Never: the form in which a dialect tells it (`gateway`).
+//! Owns: status, code and message. Never: its form in a dialect (`gateway`).
 
 use context::budget::OverBudget;
 use ports::UpstreamError;
@@ -51,7 +51,7 @@ impl Refusal {
         Self {
             status: 500,
             code: "internal_error",
-            ..Self::invalid("something went wrong here: the log tells more")
+            ..Self::invalid("internal error: see the server log")
         }
     }
 

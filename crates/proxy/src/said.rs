@@ -1,6 +1,6 @@
-//! What a request says, in each dialect: its messages, and what the server holds of the conversation.
+//! The content of a request, in each dialect: its messages, and the part that the server stores.
 //!
-//! Owns: where these stand in a body, an input that is a plain text. Never: what is sent of them (`outgoing`).
+//! Owns: their place in a body, an input that is a plain text. Never: choosing what is sent (`outgoing`).
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::body::{self, Body, Unfit};
 use crate::proxy::Speech;
 
-/// Around the text of an input that is no list.
+/// Wrapper of an input that is a plain text.
 const MESSAGE: (&str, &str) = (r#"{"role":"user","content":"#, "}");
 
 /// The client's own part of a request.
@@ -17,7 +17,7 @@ const MESSAGE: (&str, &str) = (r#"{"role":"user","content":"#, "}");
 pub(crate) struct Said<'a> {
     pub(crate) messages: Vec<Cow<'a, str>>,
     is_text: bool,
-    /// The response that the request goes on from: the server holds what was said up to it.
+    /// The response that the request continues: the server stores the messages up to it.
     pub(crate) previous: Option<String>,
     /// The server's name for a conversation that it holds.
     pub(crate) conversation: Option<String>,
@@ -80,21 +80,21 @@ pub(crate) fn reference(message: &str) -> Option<String> {
     if !message.contains(REFERENCE) {
         return None;
     }
-    let item: Item = serde_json::from_str(message).ok()?;
+    let item: ItemHead = serde_json::from_str(message).ok()?;
     item.id.filter(|_| item.kind.as_deref() == Some(REFERENCE))
 }
 
 /// The id that an item of a response has.
 pub(crate) fn id(item: &str) -> Option<String> {
-    let item: Item = serde_json::from_str(item).ok()?;
+    let item: ItemHead = serde_json::from_str(item).ok()?;
     item.id
 }
 
 const REFERENCE: &str = "item_reference";
 
-/// What of an item tells which it is.
+/// The fields that identify an item.
 #[derive(Deserialize)]
-struct Item {
+struct ItemHead {
     id: Option<String>,
     #[serde(rename = "type")]
     kind: Option<String>,

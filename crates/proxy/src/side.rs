@@ -1,7 +1,7 @@
 //! Calls that a client makes beside a conversation: titles, tags, follow-up questions, routers, completions, summaries.
 //!
-//! Owns: telling them from what a person asks. In doubt a request is a person's: what is learnt in vain can be forgotten.
-//! Never: what is done with them (`turn`).
+//! Owns: distinguishing them from a person's requests. In doubt a request is a person's: wrong memories can be deleted
+//! later. Never: their handling (`turn`).
 
 use transcript::{Item, Role, dialect};
 
@@ -9,14 +9,14 @@ use crate::body::{Body, LENGTHS};
 use crate::proxy::Speech;
 use crate::said::Said;
 
-/// Of a system text, where a client says what the call is for.
+/// Characters of a system text in which a client names the purpose of the call.
 const OPENING_CHARS: usize = 700;
 /// A call of its own has no more messages.
 const LONE_MAX: usize = 3;
-/// Of a message that quotes a conversation, what stands around the quotation.
+/// Characters around the quotation in a message that quotes a conversation.
 const AROUND_CHARS: usize = 1_500;
 
-/// What system texts of side calls say in their opening.
+/// Opening words of the system texts of side calls.
 const SYSTEMS: &[&str] = &[
     // titles
     "title generator",
@@ -92,7 +92,7 @@ const QUOTED: &[&str] = &[
     "history",
     "session",
 ];
-/// Those of them that a person does not write.
+/// Elements among them that no person types.
 const UNTYPED: &[&str] = &["\n<chat_history>\n", "\n<conversation_history>\n"];
 /// Lines behind which one is quoted.
 const HEADINGS: &[&str] = &[
@@ -106,7 +106,7 @@ const HEADINGS: &[&str] = &[
     "messages being compacted:",
     "<chat_history>",
 ];
-/// What a side call makes of a quoted conversation …
+/// Products of side calls from a quoted conversation …
 const MAKES: &[&str] = &[
     "title",
     "name",
@@ -194,7 +194,7 @@ pub(crate) fn is_side(body: &Body<'_>, said: &Said<'_>, speech: Speech) -> bool 
     is_lone && (titles(system) || makes_of_a_quotation(text))
 }
 
-/// Some clients say what for in so many words.
+/// Some clients name the task in a field.
 fn names_task(body: &Body<'_>) -> bool {
     let metadata = body
         .get("metadata")
@@ -205,7 +205,7 @@ fn names_task(body: &Body<'_>) -> bool {
     })
 }
 
-/// What stands before the messages.
+/// The text before the messages.
 fn system(body: &Body<'_>, speech: Speech, items: &[Item]) -> String {
     let own = |item: &Item| (item.role == Role::System).then(|| item.prose());
     if speech == Speech::Chat {
@@ -252,8 +252,8 @@ fn titles(system: &str) -> bool {
         && has(BOUNDS)
 }
 
-/// A message that quotes a conversation and wants something short of it. Who quotes it in an element that nobody types need not
-/// say how short.
+/// A message that quotes a conversation and asks for a short text about it. If the quotation is in an element that no
+/// person types, the message need not ask for a short text.
 fn makes_of_a_quotation(text: &str) -> bool {
     let Some(around) = around_quotation(text) else {
         return false;
@@ -263,10 +263,10 @@ fn makes_of_a_quotation(text: &str) -> bool {
     has(MAKES) && (is_typed_by_nobody || has(BOUNDS))
 }
 
-/// What stands around a quoted conversation; none where none is quoted.
+/// The text around a quoted conversation; none without a quotation.
 fn around_quotation(text: &str) -> Option<String> {
     let element = QUOTED.iter().find_map(|name| {
-        // An instruction may name the element before it stands there.
+        // An instruction can name the element before it begins.
         let open = format!("<{name}>");
         let at_line = text.find(&format!("\n{open}")).map(|at| at + 1);
         let start = at_line.or_else(|| text.find(&open))?;
@@ -291,7 +291,7 @@ fn around_quotation(text: &str) -> Option<String> {
     Some(format!("{before}\n{after}"))
 }
 
-/// Where a person's line and a model's stand one below the other.
+/// The place of a person's line above a model's line.
 fn speakers(text: &str) -> Option<std::ops::Range<usize>> {
     const PERSON: [&str; 4] = ["user:", "human:", "user message:", "user query:"];
     const MODEL: [&str; 5] = ["assistant:", "ai:", "ai message:", "assistant response:", "bot:"];

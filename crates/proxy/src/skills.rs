@@ -1,27 +1,29 @@
-//! What an agent is told of its skills: those that a person approved, where one fits what is asked.
+//! Approved skills of an agent for a turn, if one fits its message.
 //!
-//! Owns: whose skills, the time it may take, how much of one is told. Never: a draft, ranking (`recall`), the wrapper (`prefix`).
+//! Owns: the agent, the time limit, the length of a skill's text. Never: a draft, ranking (`recall`), the wrapper
+//! (`prefix`).
 
 use std::collections::BTreeSet;
 
 use memory::{Engine, Method, Search};
 use model::{DocKind, EntryKind, Owner, Scope, SkillStatus};
 use ports::Clock;
+use text::term_set;
 use transcript::spoken;
 
 use crate::recall::{Recalled, WAIT};
 
 const SKILLS_MAX: usize = 2;
-/// Cases are found too, and told to nobody.
+/// The search also finds cases, which are never injected.
 const FOUND_MAX: usize = 8;
-/// A question of more characters is searched for by its beginning, where tasks are told.
+/// A longer question is searched for by its beginning, where people describe their task.
 const QUERY_CHARS_MAX: usize = 600;
-/// A skill fits with a better score, or with so many words in common: among few skills scores say little.
+/// A skill fits with a better score, or with this many words in common: among few skills a score means little.
 const SCORE_MIN: f32 = 0.3;
 const SHARED_MIN: usize = 2;
 /// Shorter words are shared by anything.
 const WORD_CHARS_MIN: usize = 4;
-/// Of a skill: what fits a turn's fragment beside memories.
+/// Characters of a skill that fit into a turn's fragment beside memories.
 const TEXT_CHARS_MAX: usize = 900;
 
 /// The approved skills of an agent that fit what it is asked, best first; nothing if it takes too long. For a request that carries tools.
@@ -57,7 +59,7 @@ pub(crate) async fn skills(
     let found = match found {
         Ok(found) => found,
         Err(error) => {
-            tracing::warn!(%error, "skills could not be searched");
+            tracing::warn!(%error, "cannot search skills");
             return Vec::new();
         }
     };
@@ -74,7 +76,7 @@ pub(crate) async fn skills(
         let body: String = doc.text.trim().chars().take(TEXT_CHARS_MAX).collect();
         let text = format!("skill `{}`: {}\n{body}", doc.subject, doc.summary.trim());
         Recalled {
-            // A skill that was changed is told again.
+            // A changed skill is injected again.
             id: format!("{} {}", doc.key.id, prefix::Digest::of(text.as_bytes())),
             text,
         }
@@ -83,8 +85,7 @@ pub(crate) async fn skills(
 }
 
 fn words(text: &str) -> BTreeSet<String> {
-    let lower = text.to_lowercase();
-    let words = lower.split(|c: char| !c.is_alphanumeric());
-    let long = words.filter(|word| word.chars().count() >= WORD_CHARS_MIN);
-    long.map(str::to_owned).collect()
+    let mut words = term_set(text);
+    words.retain(|word| word.chars().count() >= WORD_CHARS_MIN);
+    words
 }

@@ -1,7 +1,7 @@
-//! What a client changes from request to request although it means nothing to a model.
+//! Parts that a client changes from request to request although they mean nothing to a model.
 //!
-//! Owns: the number in Claude Code's billing line, which older versions draw anew for each request: the whole prompt stands behind
-//! it. Never: a byte for Anthropic, which reads it.
+//! Owns: the number in Claude Code's billing line. Older versions choose a new one for each request, and the whole
+//! prompt comes after it. Never: a byte for Anthropic, which reads it.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ pub(crate) fn system(field: Option<&str>, speech: Speech, kind: Kind) -> Option<
     }))
 }
 
-/// Where it stands.
+/// Its place.
 fn number(field: &str) -> Option<(usize, usize)> {
     let line = field.find(LINE)? + LINE.len();
     let end = line + field[line..].find('"')?;

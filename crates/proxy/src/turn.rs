@@ -1,7 +1,8 @@
 //! A turn: from a client's request to the head of the answer.
 //!
-//! Owns: the order of a turn. Invariants: no request above its budget is sent; without a logged reason a request extends the
-//! one before it; what is unknown in a request passes through. Never: waiting for memory work, reading the answer (`after`).
+//! Owns: the order of a turn. Invariants: no request above its budget is sent; without a logged reason a request
+//! extends the one before it; unknown parts of a request pass through. Never: waiting for memory work, reading the
+//! answer (`after`).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,43 +11,41 @@ use std::time::Duration;
 use async_trait::async_trait;
 use context::budget::Budget;
 use context::tokens::Meter;
-use conversation::{Additions, Asked, Conversation, Decided, Found, Overflow, Shared, Whose};
+use conversation::{Additions, Asked, Continuation, Conversation, Decided, Overflow, Shared, Whose, room};
 use model::Timestamp;
 use ports::Probed;
 use prefix::backend;
-use prefix::compose::{self, Composed, Replay, System};
+use prefix::compose::{self, Composed, Replay, SystemPlace};
 use prefix::fragment::{Draft, Visible};
 
-use crate::after::{Answer, Closing, Injected};
+use crate::after::{Closing, Injected, ProxyAnswer};
 use crate::aside;
 use crate::body::{Body, LENGTHS};
-use crate::given::{self, Giver};
+use crate::given::Giver;
 use crate::idle::Frame;
 use crate::learn;
 use crate::outgoing::{Going, Outgoing, Reached};
 use crate::overflow;
-use crate::proxy::{Instructions, Memory, Proxy, Request, Speech, Target};
+use crate::proxy::{Instructions, MemoryUse, Proxy, Request, Speech, Target};
 use crate::refusal::Refusal;
 use crate::said::{self, Said};
 use crate::side;
 use crate::steady;
 
-/// What the operator's instructions may take: so many'th of the window, at so many characters to a token.
+/// Maximum share of the operator's instructions: this fraction of the window, at so many characters a token.
 const INSTRUCTIONS_PART: usize = 4;
 const INSTRUCTIONS_CHARS_MAX: usize = 20_000;
 const CHARS_PER_TOKEN: usize = 3;
-/// What stays free for the answer where the client does not say: so many'th of the window.
-pub(crate) const RESERVE_PART: usize = 8;
 
 impl Proxy {
     /// Sends a request of a conversation on, with what memory adds to it.
-    pub async fn converse(&self, request: Request, speech: Speech) -> Result<Answer, Refusal> {
+    pub async fn converse(&self, request: Request, speech: Speech) -> Result<ProxyAnswer, Refusal> {
         let proxy = self.clone();
         let bytes = request.body.len();
         aside::if_large(bytes, async move { proxy.turn(request, speech).await }).await?
     }
 
-    async fn turn(&self, request: Request, speech: Speech) -> Result<Answer, Refusal> {
+    async fn turn(&self, request: Request, speech: Speech) -> Result<ProxyAnswer, Refusal> {
         let started = self.clock.elapsed();
         let text =
             std::str::from_utf8(&request.body).map_err(|_| Refusal::invalid("the body is not UTF-8"))?;
@@ -54,7 +53,7 @@ impl Proxy {
         let model = body.text("model").unwrap_or_default();
         let targets = self.targets(&model)?;
         let said = Said::read(&body, speech).map_err(|unfit| Refusal::invalid(unfit.0))?;
-        if request.memory == Memory::Incognito || side::is_side(&body, &said, speech) {
+        if request.memory == MemoryUse::Incognito || side::is_side(&body, &said, speech) {
             return self.pass(&targets, &request, request.body.clone()).await;
         }
         let probed = targets[0].upstream.probe().await;
@@ -107,7 +106,7 @@ impl Proxy {
             reasons: decided.reasons,
             head_tokens: decided.head_tokens,
             injected,
-            warning: decided.warning.map(|warning| warning.to_string()),
+            warning: decided.warning,
             composed: decided.composed,
             server_conversation: said.conversation.clone(),
             lease: Some(lease),
@@ -117,12 +116,11 @@ impl Proxy {
         Ok(closing.watch(answer, body.is_true("stream"), told))
     }
 
-    /// Sends what was decided; once more, compacted, where the server says that it has no room for so much. What it says then is
-    /// the answer.
+    /// Sends the decided request; once more, compacted, if the server refuses it as too long. The second answer counts.
     async fn reach(
         &self,
         turn: &mut Turn<'_>,
-        found: &Found,
+        found: &Continuation,
         targets: &[Target],
         decided: &mut Decided,
     ) -> Result<Reached, Refusal> {
@@ -140,7 +138,7 @@ impl Proxy {
         }
         tracing::info!(
             window_tokens = overflow.window_tokens,
-            "the model server has a smaller window than was known: the conversation is compacted"
+            "the model server's window is smaller than assumed; compacting the conversation"
         );
         let targets = [reached.target];
         drop(reached.lease);
@@ -160,7 +158,7 @@ impl Proxy {
             .map_err(|unfit| Refusal::invalid(unfit.0))?;
         let asked = turn.asked(&tools, overflow, self.clock.now());
         let mut conversation = shared.lock().await;
-        let giving = Giving { proxy: self, turn };
+        let giving = TurnAdditions { proxy: self, turn };
         let mut decided = conversation
             .decide(&asked, self.contexts.chosen(), &giving)
             .await
@@ -193,7 +191,7 @@ impl Proxy {
     }
 
     /// The conversation that these messages continue.
-    async fn found(&self, whose: &Whose, speech: Speech, messages: &[&str]) -> Result<Found, Refusal> {
+    async fn found(&self, whose: &Whose, speech: Speech, messages: &[&str]) -> Result<Continuation, Refusal> {
         let front = match speech {
             Speech::Chat => prefix::canon::leading_system(messages),
             Speech::Messages | Speech::Responses => 0,
@@ -205,7 +203,7 @@ impl Proxy {
         found.await.map_err(|error| Refusal::internal(&error))
     }
 
-    /// What the server holds before this request, as far as it is known; none where the client sends all of it.
+    /// The part of the conversation that the server stores, as far as it is known; none if the client sends all of it.
     async fn held(&self, whose: &Whose, said: &Said<'_>) -> Result<Option<Vec<String>>, Refusal> {
         let Some(id) = said.stands_on() else {
             return Ok(None);
@@ -215,7 +213,7 @@ impl Proxy {
     }
 }
 
-/// What a turn is decided from.
+/// Input of a turn's decision.
 pub(crate) struct Turn<'a> {
     pub(crate) request: &'a Request,
     whose: &'a Whose,
@@ -243,8 +241,8 @@ impl Turn<'_> {
         compose::Request {
             model: self.model,
             system: match self.speech {
-                Speech::Chat => System::Messages,
-                Speech::Messages | Speech::Responses => System::Field(self.system.as_deref()),
+                Speech::Chat => SystemPlace::Messages,
+                Speech::Messages | Speech::Responses => SystemPlace::Field(self.system.as_deref()),
             },
             tools,
             messages: self.messages,
@@ -252,8 +250,8 @@ impl Turn<'_> {
         }
     }
 
-    /// What goes out, and for whom.
-    fn going<'a>(&'a self, found: &'a Found, decided: &'a Decided) -> Going<'a> {
+    /// The request to send, and its target.
+    fn going<'a>(&'a self, found: &'a Continuation, decided: &'a Decided) -> Going<'a> {
         let (text, composed) = (&self.request.body, &decided.composed);
         Going {
             request: self.request,
@@ -264,7 +262,7 @@ impl Turn<'_> {
         }
     }
 
-    /// What a call of our own in this talk would be made of.
+    /// The frame for a call of our own in this conversation.
     fn frame(&self, target: Target, conversation: &str, budget: Budget) -> Frame {
         let kind = target.kind(self.probed);
         // They may hold the client's key, which is for its own calls; a local server may want it for ours.
@@ -302,8 +300,8 @@ impl Turn<'_> {
             counts_for: self.counts_for,
             meter: &self.meter,
             window,
-            reserve: length.unwrap_or(window / RESERVE_PART).min(window / 2),
-            injected: given::room(window),
+            reserve: room::reserve(window, length),
+            injected: room::additions(window),
             tools: self.body.get("tools").unwrap_or_default(),
             is_held: self.held.is_some(),
             overflow,
@@ -313,7 +311,7 @@ impl Turn<'_> {
     }
 }
 
-/// What stands behind the client's system text if an epoch begins now.
+/// Text after the client's system text if an epoch begins now.
 pub(crate) async fn instructions(files: Option<Arc<dyn Instructions>>, window_tokens: usize) -> String {
     let Some(files) = files else {
         return String::new();
@@ -323,14 +321,14 @@ pub(crate) async fn instructions(files: Option<Arc<dyn Instructions>>, window_to
     tokio::task::spawn_blocking(read).await.unwrap_or_default()
 }
 
-/// What a turn adds to a request.
-struct Giving<'a, 'b> {
+/// Additions of a turn to a request.
+struct TurnAdditions<'a, 'b> {
     proxy: &'a Proxy,
     turn: &'a Turn<'b>,
 }
 
 #[async_trait]
-impl Additions for Giving<'_, '_> {
+impl Additions for TurnAdditions<'_, '_> {
     async fn instructions(&self) -> String {
         instructions(self.proxy.instructions.clone(), self.turn.window).await
     }
@@ -353,7 +351,7 @@ impl Additions for Giving<'_, '_> {
     }
 }
 
-/// What this request adds of memory.
+/// Memory that this request adds.
 pub(crate) fn injected(composed: &Composed, meter: &Meter) -> Option<Injected> {
     let id = composed.injected?;
     let fragment = composed.shadow.fragments().find(|fragment| fragment.id == id)?;

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::{Item, Role};
 
-/// One call and where its result stands.
+/// One call and the place of its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {
     /// Index of the item that calls.

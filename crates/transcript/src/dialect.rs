@@ -1,4 +1,4 @@
-//! The dialects in which clients write a transcript, told apart by what stands in the file.
+//! The dialects of transcripts, detected by the file's content.
 //!
 //! Owns: JSON in, items out and back, with the place of what cannot be read. Never: changing what it does not understand.
 //!
@@ -71,10 +71,10 @@ enum Family {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transcript {
     pub dialect: Dialect,
-    /// In the order of the file. What a request holds beside its messages (`system`, `instructions`) is a system item before
-    /// them whose `raw` is that value; [`system`] writes it back, [`write`](write()) the messages.
+    /// In the order of the file. A request's fields beside its messages (`system`, `instructions`) are a system item
+    /// before them whose `raw` is that value; [`system`] writes it back, [`write`](write()) the messages.
     pub items: Vec<Item>,
-    /// The JSON text of the request's tools, as it stands there.
+    /// The JSON text of the request's tools, unchanged.
     pub tools: Option<String>,
     /// The model that the file names; the last, where it names several.
     pub model: Option<String>,
@@ -127,7 +127,7 @@ pub struct Unreadable {
     pub path: String,
     pub expected: String,
     pub found: String,
-    /// What to do.
+    /// The remedy.
     pub advice: &'static str,
 }
 

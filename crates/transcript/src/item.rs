@@ -1,4 +1,4 @@
-//! One item of a conversation: what a provider calls a message, as the client wrote it.
+//! One item of a conversation: a message in a provider's terms, as the client wrote it.
 //!
 //! Owns: the shape of an item and the text that counting, scoring and summarising see. Never: JSON; `dialect` reads and
 //! writes it.
@@ -24,7 +24,7 @@ impl ItemId {
     }
 }
 
-/// Who an item comes from. OpenAI's `developer` is `System`.
+/// Sender of an item. OpenAI's `developer` is `System`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
     System,
@@ -53,11 +53,11 @@ pub enum Block {
     Thinking(Thinking),
     Call(Call),
     Outcome(Outcome),
-    /// What no other kind holds (audio, a document, a provider's own block), as the JSON text of the block.
+    /// Content of no other kind (audio, a document, a provider's own block), as the JSON text of the block.
     Other(String),
 }
 
-/// A picture; what it weighs depends on its size in pixels at most, never on how it is encoded.
+/// A picture; its tokens depend at most on its size in pixels, never on its encoding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
     /// The block's JSON text.
@@ -82,12 +82,12 @@ pub struct Call {
     pub arguments: String,
 }
 
-/// What a call gave.
+/// Result of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     pub call_id: String,
     pub text: String,
-    /// The client says that the call failed.
+    /// The client marked the call as failed.
     pub failed: bool,
     /// Pictures that came with the text.
     pub images: usize,
@@ -136,7 +136,7 @@ impl Item {
         })
     }
 
-    /// What was written for the reader: the text blocks, joined by line feeds. Reasoning, calls and results are not in it.
+    /// Text for the reader: the text blocks, joined by line feeds, without reasoning, calls and results.
     pub fn prose(&self) -> String {
         let texts: Vec<&str> = self
             .blocks
@@ -156,7 +156,8 @@ impl Item {
             .any(|block| matches!(block, Block::Thinking(_)))
     }
 
-    /// A person's own words: a user's item that is more than results of tools. A call or a thought in it is nobody's.
+    /// A person's message: a user's item that contains more than results of tools. Calls and reasoning in it do not
+    /// count.
     pub fn asks(&self) -> bool {
         let says = |block: &Block| !matches!(block, Block::Outcome(_) | Block::Call(_) | Block::Thinking(_));
         self.role == Role::User && self.blocks.iter().any(says)

@@ -1,11 +1,11 @@
 //! A conversation as a model sees it: items of blocks, and the dialects in which clients write them.
 //!
 //! Owns: the nouns [`Item`] and [`Block`]; reading and writing OpenAI, Anthropic, Claude Code and Codex transcripts; which
-//! calls and results belong together, where a transcript may be cut, how a broken one is mended. Never: counting tokens,
+//! calls and results belong together, where a transcript may be cut, how a broken one is repaired. Never: counting tokens,
 //! deciding what to drop.
 //!
-//! Reading order: [`item`] (the nouns), [`cut`] (what belongs together), [`order`] (what the providers accept), [`repair`]
-//! (mending), [`dialect`] (JSON in and out), [`spoken`] (what a person said themselves).
+//! Reading order: [`item`] (the nouns), [`cut`] (where a conversation can be cut), [`order`] (the rules of providers),
+//! [`repair`], [`dialect`] (JSON in and out), [`spoken`] (a person's own text), [`subagent`] (the start of one).
 
 pub mod cut;
 pub mod dialect;
@@ -13,5 +13,6 @@ mod item;
 pub mod order;
 pub mod repair;
 pub mod spoken;
+pub mod subagent;
 
 pub use item::{Block, Call, Image, Item, ItemId, Outcome, Role, Thinking};

@@ -1,6 +1,6 @@
-//! What providers accept: the ordering rules of the OpenAI and Anthropic dialects as checkers.
+//! Ordering rules of the OpenAI and Anthropic dialects, as checkers.
 //!
-//! Owns: telling the first breach and where it is. Never: mending it; `repair` does.
+//! Owns: telling the first breach and where it is. Never: repairing it; `repair` does.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub enum Rule {
     CallIsAnswered,
     /// A result answers a call of the turn directly before it, and none does so twice.
     ResultHasCall,
-    /// Results come before anything else that the user's turn says.
+    /// Results come before all other content of the user's turn.
     ResultsComeFirst,
     /// The first message is the user's.
     UserIsFirst,
@@ -62,7 +62,7 @@ impl fmt::Display for Breach {
 
 impl std::error::Error for Breach {}
 
-/// OpenAI's rules: the results of a turn stand directly behind it, one for each call, nothing between.
+/// OpenAI's rules: the results of a turn come directly after it, one for each call, with nothing between.
 ///
 /// A turn is one item of the assistant, or the neighbouring items in which the Responses API writes it.
 pub fn openai<I: Borrow<Item>>(items: &[I]) -> Result<(), Breach> {
@@ -93,8 +93,9 @@ pub fn openai<I: Borrow<Item>>(items: &[I]) -> Result<(), Breach> {
     Ok(())
 }
 
-/// Anthropic's rules. System items stand beside the messages there. Neighbouring messages of one role count as one, so all
-/// results of a turn stand in the user's next one; that one begins with them; the first message is the user's, none is empty.
+/// Anthropic's rules. System items are beside the messages. Neighbouring messages of one role count as one, so all
+/// results of a turn are in the next message of the user, at its beginning; the first message is the user's, none is
+/// empty.
 pub fn anthropic<I: Borrow<Item>>(items: &[I]) -> Result<(), Breach> {
     let places: Vec<usize> = (0..items.len())
         .filter(|&at| items[at].borrow().role != Role::System)
@@ -128,7 +129,7 @@ fn is_empty(item: &Item) -> bool {
     item.blocks.is_empty() || item.blocks.iter().any(blank)
 }
 
-/// The item brings results, and may: those of an assistant's item answer nothing.
+/// The item has valid results: those in an assistant's item do not count.
 fn answers(item: &Item) -> bool {
     matches!(item.role, Role::User | Role::Tool) && item.outcomes().next().is_some()
 }
@@ -149,7 +150,7 @@ pub(crate) fn turn<I: Borrow<Item>>(items: &[I], at: usize) -> RangeInclusive<us
     at..=at + if calls_alone { neighbours() } else { 0 }
 }
 
-/// The calls of a turn and the items they stand in.
+/// The calls of a turn and their items.
 fn calls<I: Borrow<Item>>(items: &[I], turn: RangeInclusive<usize>) -> Result<BTreeMap<&str, usize>, Breach> {
     let mut open = BTreeMap::new();
     for at in turn {
@@ -200,7 +201,7 @@ fn answer(item: &Item, at: usize, open: &mut BTreeMap<&str, usize>) -> Result<()
     })
 }
 
-/// Nothing that a user says stands before a result in the same item.
+/// No other content of a user comes before a result in the same item.
 pub(crate) fn results_lead(item: &Item) -> bool {
     let is_outcome = |block: &&Block| matches!(block, Block::Outcome(_));
     item.role != Role::User

@@ -13,9 +13,9 @@ pub use history::repair;
 
 use crate::{Block, Item, Role, order};
 
-/// Why a call has no result. A model that is told a falsehood calls again what still runs.
+/// Reason why a call has no result. After a false reason, a model repeats a call that still runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum MissingResult {
     /// The tool still runs.
     Running,
     /// The user stopped it.
@@ -24,7 +24,7 @@ pub enum Why {
     Lost,
 }
 
-/// What stands in the place of a result that is not there.
+/// Placeholders for missing results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Words {
     pub running: String,
@@ -42,20 +42,20 @@ impl Default for Words {
     }
 }
 
-/// What other clients write in the place of a result.
+/// Placeholder of other clients for a result.
 const EXECUTING: &str = "[executing...]";
 const LOST_ELSEWHERE: &str = "[result lost during compaction]";
 
 impl Words {
-    fn of(&self, why: Why) -> &str {
+    fn of(&self, why: MissingResult) -> &str {
         match why {
-            Why::Running => &self.running,
-            Why::Interrupted => &self.interrupted,
-            Why::Lost => &self.lost,
+            MissingResult::Running => &self.running,
+            MissingResult::Interrupted => &self.interrupted,
+            MissingResult::Lost => &self.lost,
         }
     }
 
-    /// Whether the text stands in the place of a result: a real one replaces it.
+    /// Whether the text is a placeholder for a result: a real one replaces it.
     fn is_placeholder(&self, text: &str) -> bool {
         [&self.running, &self.interrupted, &self.lost]
             .into_iter()
@@ -69,12 +69,12 @@ impl Words {
 pub struct Repaired {
     pub items: Vec<Arc<Item>>,
     /// In the order of the items that they are about; none if nothing was to be done.
-    pub changes: Vec<Change>,
+    pub changes: Vec<RepairChange>,
 }
 
 /// One thing that a repair did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct RepairChange {
     /// Index of the item before the repair.
     pub item: usize,
     pub what: What,
@@ -84,17 +84,17 @@ pub struct Change {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
-    /// A call without an id was taken out: no result can ever name it.
+    /// A call without an id was removed: no result can ever name it.
     CallWithoutId,
-    /// A call was taken out of an item that is not the assistant's.
+    /// A call was removed from an item that is not the assistant's.
     CallOfAnother,
-    /// A call was taken out whose id another call had that was still open.
+    /// A call was removed whose id another call had that was still open.
     CallTwice,
-    /// Reasoning was taken out because its calls were.
+    /// Reasoning was removed because its calls were.
     Reasoning,
-    /// A result was taken out that answers no call.
+    /// A result was removed that answers no call.
     ResultWithoutCall,
-    /// A result was taken out because its call has another: the first, or a real one.
+    /// A result was removed because its call has another: the first, or a real one.
     ResultTwice,
     /// A result was moved directly behind its call's turn.
     ResultMoved,
@@ -102,21 +102,28 @@ pub enum What {
     ResultLost,
 }
 
-/// The items as a model may see them: repaired, the calls in `pending` closed as running. None if they may be seen as they
-/// are, which is told without copying or hashing a thing.
+/// The items as a model can see them: repaired, the calls in `pending` closed as running. None if nothing has to
+/// change; this check copies and hashes nothing.
 pub fn for_view(items: &[Arc<Item>], pending: &BTreeSet<String>) -> Option<Vec<Arc<Item>>> {
     if order::openai(items).is_ok() {
         return None;
     }
     let words = Words::default();
     let repaired = repair(items, pending, &words);
-    let running = pending.iter().map(|id| (id.clone(), Why::Running)).collect();
+    let running = pending
+        .iter()
+        .map(|id| (id.clone(), MissingResult::Running))
+        .collect();
     Some(close_pending(&repaired.items, &running, &words))
 }
 
-/// The items with a result for each call in `pending` that has none, directly behind its turn, in the order of the calls. Real
-/// results that stand there come first. For a view only: what is stored must wait for the real result.
-pub fn close_pending(items: &[Arc<Item>], pending: &BTreeMap<String, Why>, words: &Words) -> Vec<Arc<Item>> {
+/// The items with a placeholder for each call in `pending` without a result, directly after its turn, in the order of
+/// the calls. Real results there come first. For a view only: the stored list must wait for the real result.
+pub fn close_pending(
+    items: &[Arc<Item>],
+    pending: &BTreeMap<String, MissingResult>,
+    words: &Words,
+) -> Vec<Arc<Item>> {
     let sites = sites::find(items, words);
     let mut made: BTreeMap<usize, Vec<Arc<Item>>> = BTreeMap::new();
     for (index, end) in sites.kept(items) {
@@ -146,21 +153,4 @@ fn behind_results(items: &[Arc<Item>], from: usize) -> usize {
     let brings_only =
         |item: &&Arc<Item>| item.outcomes().next().is_some() && !item.asks() && item.role != Role::Assistant;
     from + items[from..].iter().take_while(brings_only).count()
-}
-
-/// The seed's `patch_dangling_tool_calls`: the last item of the assistant that calls gets `[executing...]`, at the end, for each
-/// of its calls that no later item of a tool answers. For the `codebuddy` preset; views of ours use [`for_view`].
-pub fn patch_dangling_tool_calls(items: &[Arc<Item>]) -> Vec<Arc<Item>> {
-    let mut patched = items.to_vec();
-    let calls = |item: &Arc<Item>| item.role == Role::Assistant && item.calls().next().is_some();
-    let Some(last) = items.iter().rposition(calls) else {
-        return patched;
-    };
-    let later = items[last + 1..].iter().flat_map(|item| item.outcomes());
-    let answered: BTreeSet<&str> = later.map(|outcome| outcome.call_id.as_str()).collect();
-    let dangling = items[last]
-        .calls()
-        .filter(|call| !answered.contains(call.id.as_str()));
-    patched.extend(dangling.map(|call| Arc::new(Item::outcome(call.id.as_str(), EXECUTING))));
-    patched
 }

@@ -1,18 +1,20 @@
-//! What a person said in a message: their words without what their client wrote around them.
+//! Text of a person in a message, without their client's additions.
 //!
-//! Owns: the tables of what clients add. Never: changing what is sent, judging what the words mean. What no table names stays.
+//! Owns: the tables of clients' additions. Never: changing a request, judging the text. Text that no table names stays.
 
 mod element;
 
 use std::borrow::Cow;
 
-use element::Place;
+use element::ElementPlace;
 
-/// Elements of clients that nobody types, by their exact names.
+use crate::{Block, Item, Role};
+
+/// Quipu's additions to a person's message.
+const QUIPUS: &[&str] = &["quipu-memory", "quipu-time"];
+
+/// Elements of clients that no person types, by their exact names.
 const ADDED: &[&str] = &[
-    // Quipu, echoed
-    "quipu-memory",
-    "quipu-time",
     // Claude Code
     "system-reminder",
     "system_reminder",
@@ -110,43 +112,44 @@ const CARRIERS_BESIDE: (&str, &[&str]) = (
     &["task", "user_message", "feedback", "answer"],
 );
 
-/// A frame around a question: how it begins, what stands right before the words (the last of it), what ends them.
-struct Frame(&'static str, &'static str, &'static str);
+/// A frame around a question: its beginning, the marker right before the person's text (the last one counts), and the
+/// end.
+struct QuestionFrame(&'static str, &'static str, &'static str);
 
-const FRAMES: &[Frame] = &[
+const FRAMES: &[QuestionFrame] = &[
     // Open WebUI
-    Frame(
+    QuestionFrame(
         "### Task:\nRespond to the user query using the provided context",
         "</context>",
         "",
     ),
-    Frame(
+    QuestionFrame(
         "Use the following context as your learned knowledge",
         "\nQuery:",
         "",
     ),
     // LM Studio
-    Frame(
+    QuestionFrame(
         "This is a Enriched Context Generation scenario",
         "\nUser Query:",
         "",
     ),
-    Frame(
+    QuestionFrame(
         "This is an Enriched Context Generation scenario",
         "\nUser Query:",
         "",
     ),
     // Cherry Studio
-    Frame(
+    QuestionFrame(
         "Please answer the question based on the reference materials",
         "## My question is:",
         "\n## Reference Materials:",
     ),
     // Codex in an editor
-    Frame("# Context from my IDE setup", "## My request for Codex:", ""),
-    Frame("# Files mentioned by the user", "## My request for Codex:", ""),
-    // aider tells what a command said
-    Frame("I ran this command:", "\nAnd got this output:", "\n"),
+    QuestionFrame("# Context from my IDE setup", "## My request for Codex:", ""),
+    QuestionFrame("# Files mentioned by the user", "## My request for Codex:", ""),
+    // aider quotes a command's output
+    QuestionFrame("I ran this command:", "\nAnd got this output:", "\n"),
 ];
 
 /// How messages begin that a client wrote from the first word to the last.
@@ -187,7 +190,7 @@ const WHOLE: &[&str] = &[
     "This is the Qwen Code. We are setting up the context for our chat",
 ];
 
-/// Messages of aider, whole: its example dialogues, and what it tells the model of edits.
+/// Whole messages of aider: its example dialogues, and its instructions for edits.
 const EXACT: &[&str] = &[
     "I updated the files.",
     "I edited the files myself.",
@@ -216,7 +219,7 @@ const LINES: &[&str] = &[
     "[Request interrupted by user",
 ];
 
-/// What stands before a date or a time in a line that says nothing else.
+/// Text before a date or a time in a line without other content.
 const CLOCKS: &[&str] = &[
     "current date and time:",
     "current date:",
@@ -248,14 +251,15 @@ const NAMED: &[&str] = &[
 ];
 const MOMENT_BYTES_MAX: usize = 80;
 
-/// What the person said; empty where nothing of the message is theirs. Borrowed where nothing was taken out.
+/// The person's text; empty if the message has none. Borrowed if nothing was removed.
 pub fn words(text: &str) -> Cow<'_, str> {
     let (mark, beside) = CARRIERS_BESIDE;
     let is_beside = text.contains(mark);
     let is_carrier = |name: &str| CARRIERS.contains(&name) || is_beside && beside.contains(&name);
-    let own = element::without(Cow::Borrowed(text), |name| ADDED.contains(&name), Place::Anywhere);
+    let is_added = |name: &str| QUIPUS.contains(&name) || ADDED.contains(&name);
+    let own = element::without(Cow::Borrowed(text), is_added, ElementPlace::Anywhere);
     let own = framed(own);
-    let carriers = element::find(&own, is_carrier, Place::LineStart);
+    let carriers = element::find(&own, is_carrier, ElementPlace::LineStart);
     if !carriers.is_empty() {
         let carried: Vec<&str> = carriers
             .into_iter()
@@ -263,7 +267,7 @@ pub fn words(text: &str) -> Cow<'_, str> {
             .collect();
         return Cow::Owned(carried.join("\n").trim().to_owned());
     }
-    let own = element::without(own, |name| ATTACHED.contains(&name), Place::LineStart);
+    let own = element::without(own, |name| ATTACHED.contains(&name), ElementPlace::LineStart);
     let whole = own.trim();
     let is_clients = WHOLE.iter().any(|start| whole.starts_with(start)) || EXACT.contains(&whole);
     if is_clients || is_beside && is_result(whole) {
@@ -272,10 +276,33 @@ pub fn words(text: &str) -> Cow<'_, str> {
     without_lines(own)
 }
 
-/// What a frame holds, where the text is one.
+/// The item without what Quipu added to it; borrowed where it added nothing.
+pub fn without_additions(item: &Item) -> Cow<'_, Item> {
+    let is_quipus = |name: &str| QUIPUS.contains(&name);
+    let said = |block: &Block| match block {
+        Block::Text(text) => match element::without(Cow::Borrowed(text), is_quipus, ElementPlace::Anywhere) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(text) => Some(text),
+        },
+        _ => None,
+    };
+    if item.role != Role::User || item.blocks.iter().all(|block| said(block).is_none()) {
+        return Cow::Borrowed(item);
+    }
+    let mut item = item.clone();
+    for block in &mut item.blocks {
+        if let Some(text) = said(block) {
+            *block = Block::Text(text);
+        }
+    }
+    item.edited = item.raw.is_some();
+    Cow::Owned(item)
+}
+
+/// The content of a frame, if the text is one.
 fn framed(text: Cow<'_, str>) -> Cow<'_, str> {
     let begins = text.trim_start();
-    let held = FRAMES.iter().find_map(|Frame(start, before, after)| {
+    let held = FRAMES.iter().find_map(|QuestionFrame(start, before, after)| {
         let rest = begins.strip_prefix(start)?;
         // Clients do not agree on its capitals.
         let at = rest.to_ascii_lowercase().rfind(&before.to_ascii_lowercase())?;
@@ -286,13 +313,13 @@ fn framed(text: Cow<'_, str>) -> Cow<'_, str> {
     held.map_or(text, Cow::Owned)
 }
 
-/// A tool's result told as the person's message: `[read_file for 'a.rs'] Result:`.
+/// A tool's result in the form of a person's message: `[read_file for 'a.rs'] Result:`.
 fn is_result(text: &str) -> bool {
     let line = text.lines().next().unwrap_or_default();
     line.starts_with('[') && line.contains("] Result:")
 }
 
-/// Takes out tails, lines of clients, and the time.
+/// Removes tails, lines of clients, and the time.
 fn without_lines(text: Cow<'_, str>) -> Cow<'_, str> {
     let mut kept: Vec<&str> = Vec::new();
     let mut is_changed = false;
@@ -317,7 +344,7 @@ fn without_lines(text: Cow<'_, str>) -> Cow<'_, str> {
     text
 }
 
-/// A line that tells nothing but the time.
+/// A line with only the time.
 fn is_clock(line: &str) -> bool {
     let line = line.trim_matches(|c| matches!(c, '(' | ')' | '[' | ']' | '*'));
     CLOCKS.iter().any(|start| {

@@ -8,15 +8,15 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::{Invalid, MessageItem, scope};
 
-/// The most messages one add may bring.
+/// Maximum number of messages in one add.
 pub const MESSAGES_MAX: usize = 500;
 
-/// Messages of one session to be remembered. Keys that are not listed are ignored.
+/// Messages of one session to add. Unknown keys are ignored.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct AddRequest {
     #[schema(min_length = 1, max_length = 128)]
     pub session_id: String,
-    /// Quipu: what people call the session; the rules name its episodes so.
+    /// Quipu: title of the session; episodes made by rules take it as their subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false)]
     pub session_title: Option<String>,
@@ -29,21 +29,21 @@ pub struct AddRequest {
     #[serde(deserialize_with = "crate::json::objects")]
     #[schema(min_items = 1, max_items = 500)]
     pub messages: Vec<MessageItem>,
-    /// Only accept the messages; a later flush makes memory of them.
+    /// Only accept the messages; a later flush extracts memories from them.
     #[serde(default)]
     #[schema(default = false)]
     pub defer_extraction: bool,
-    /// Answer 202 at once; `GET tasks/{request_id}` tells how it went.
+    /// Answer 202 at once; `GET tasks/{request_id}` returns the result.
     #[serde(default)]
     #[schema(default = false)]
     pub async_mode: bool,
-    /// Quipu: answer only when all that could be made of the session is written and searchable.
+    /// Quipu: answer only when all memories of the session are written and searchable.
     #[serde(default)]
     #[schema(default = false)]
     pub wait: bool,
 }
 
-/// What an add asks for, in the nouns of the model.
+/// A checked add in the types of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AddParts {
     pub session: SessionKey,
@@ -88,16 +88,16 @@ impl AddRequest {
     }
 }
 
-/// What became of an add.
+/// Result of an add.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AddData {
     pub message_count: usize,
     pub status: AddStatus,
     /// Quipu: the messages' ids, in the order they were sent.
     pub message_ids: Vec<String>,
-    /// Quipu: how many of them were there already.
+    /// Quipu: number of messages that were already stored.
     pub duplicates: usize,
-    /// Quipu: how many secrets were taken out of them before they were written.
+    /// Quipu: number of secrets removed from them before they were written.
     #[serde(default)]
     pub redacted: usize,
 }
@@ -110,7 +110,7 @@ pub enum AddStatus {
     Extracted,
 }
 
-/// A 202: accepted and on disk, the rest is done by a task.
+/// A 202: the messages are on disk; a task does the rest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct QueuedData {
     pub status: QueuedStatus,
@@ -120,10 +120,10 @@ pub struct QueuedData {
     /// Quipu: the messages' ids, in the order they were sent.
     #[serde(default)]
     pub message_ids: Vec<String>,
-    /// Quipu: how many of them were there already.
+    /// Quipu: number of messages that were already stored.
     #[serde(default)]
     pub duplicates: usize,
-    /// Quipu: how many secrets were taken out of them before they were written.
+    /// Quipu: number of secrets removed from them before they were written.
     #[serde(default)]
     pub redacted: usize,
 }
@@ -135,7 +135,7 @@ pub enum QueuedStatus {
     Queued,
 }
 
-/// Makes memory of all that a session has in its buffer.
+/// Extracts memories from all messages in a session's buffer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FlushRequest {
     #[schema(min_length = 1, max_length = 128)]
@@ -160,7 +160,7 @@ impl FlushRequest {
     }
 }
 
-/// What became of a flush.
+/// Result of a flush.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FlushData {
     pub status: FlushStatus,

@@ -1,4 +1,4 @@
-//! What an agent learnt: its cases and its skills.
+//! Cases and skills of an agent.
 //!
 //! Owns: the items' JSON form and how a row of the model fills it. Never: approving, scores and order.
 
@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use crate::ApiId;
 use crate::items::{Explain, id_of, session_of};
 
-/// A case: one piece of an agent's work, and how it went.
+/// A case: one piece of an agent's work, with its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CaseItem {
     pub id: String,
@@ -17,13 +17,13 @@ pub struct CaseItem {
     pub app_id: String,
     pub project_id: String,
     pub session_id: Option<String>,
-    /// What was asked for, in one sentence.
+    /// The task that a person gave, in one sentence.
     pub task_intent: String,
     /// Numbered steps; failed ones are named.
     pub approach: String,
-    /// How well it went: 0 to 1.
+    /// Quality of the result: 0 to 1.
     pub quality_score: f32,
-    /// What was tried in vain, what worked, and what people corrected.
+    /// Failed attempts, the approach that worked, and corrections by people.
     pub key_insight: Option<String>,
     #[schema(format = DateTime)]
     pub timestamp: String,
@@ -36,12 +36,12 @@ pub struct CaseItem {
     /// Quipu: the Markdown file that holds it, below `memory/`.
     #[serde(default)]
     pub path: String,
-    /// Quipu: with `explain`, why it was found.
+    /// Quipu: with `explain`, the reason why the search found it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explain: Option<Explain>,
 }
 
-/// A skill: what an agent has learnt to do. A draft is for people to judge and no instruction.
+/// An agent skill. A draft waits for a person's decision; do not use it as an instruction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SkillItem {
     pub id: String,
@@ -49,30 +49,30 @@ pub struct SkillItem {
     pub app_id: String,
     pub project_id: String,
     pub name: String,
-    /// What it is for and when to use it.
+    /// Purpose of the skill and when to use it.
     pub description: String,
     /// Markdown.
     pub content: String,
     /// 0 to 1.
     pub confidence: f32,
-    /// 1 when a person approved it, else 0.
+    /// 1 if a person approved it, else 0.
     pub maturity_score: f32,
     /// The cases that it was made from.
     pub source_case_ids: Vec<String>,
-    /// Only in a search, which finds approved ones alone: 0 to 1.
+    /// Only in a search, which finds only approved skills: 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f32>,
-    /// Quipu: what people think of it.
+    /// Quipu: draft, approved or rejected.
     pub status: SkillState,
     /// Quipu: its `SKILL.md`, below `memory/`.
     #[serde(default)]
     pub path: String,
-    /// Quipu: with `explain`, why it was found.
+    /// Quipu: with `explain`, the reason why the search found it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explain: Option<Explain>,
 }
 
-/// How far people let a skill come.
+/// Approval of a skill by people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SkillState {

@@ -25,7 +25,7 @@ impl ApiId {
         let wrong = || {
             Invalid::at(
                 path,
-                format!("`{text}` is not a memory's id: give an `id` as a search or listing returned it"),
+                format!("`{text}` is not the id of a memory: give an `id` from a search or listing"),
             )
         };
         if let Some(owner) = owner {

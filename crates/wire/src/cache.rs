@@ -1,4 +1,4 @@
-//! `/cache`: what requests to model servers cost, and why.
+//! `/cache`: prompt-cache use of requests to model servers, with reasons for misses.
 //!
 //! Owns: its JSON form. Never: measuring.
 
@@ -10,11 +10,11 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::{Invalid, scope};
 
-/// Which conversation.
+/// Conversation and tenant of a request for measurements.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct CacheQuery {
-    /// As `x-quipu-conversation` names it; the newest ones when absent.
+    /// Id of the conversation, from the header `x-quipu-conversation`. Default: the newest conversations.
     #[serde(default)]
     pub conversation: Option<String>,
     #[serde(default)]
@@ -26,7 +26,7 @@ pub struct CacheQuery {
 }
 
 impl CacheQuery {
-    /// The tenant that it is about.
+    /// The tenant of the conversations.
     pub fn scope(&self, home: &Scope) -> Result<Scope, Invalid> {
         scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)
     }
@@ -48,13 +48,13 @@ pub struct UpstreamItem {
     pub prompt_tokens: u64,
     pub cached_tokens: u64,
     pub evaluated_tokens: u64,
-    /// Reused among the prompt tokens of which it tells.
+    /// Cached tokens as a share of the prompt tokens for which the server reports both.
     pub hit_ratio: Option<f64>,
     /// Requests that extended the one before, among those that had one.
     pub extension_ratio: Option<f64>,
     pub first_token_ms_p50: Option<u64>,
     pub first_token_ms_p99: Option<u64>,
-    /// Requests by what became of the prefix: `extension`, or why it was lost.
+    /// Requests by the result for the prefix: `extension`, or the reason of the miss.
     pub classes: BTreeMap<String, u64>,
 }
 
@@ -77,10 +77,10 @@ pub struct RequestItem {
     pub completion_tokens: u64,
     pub first_token_ms: Option<u64>,
     pub total_ms: u64,
-    /// What could have been reused.
+    /// Tokens that the server could have reused.
     pub expected_tokens: Option<u64>,
     pub class: Option<String>,
-    /// Why the request did not extend the one before, where that was decided here.
+    /// Reasons why the request did not extend the one before, if Quipu decided that.
     pub reasons: Vec<String>,
     pub injected_tokens: u64,
 }

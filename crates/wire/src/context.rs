@@ -43,7 +43,7 @@ fn tokens() -> u32 {
     TOKENS
 }
 
-/// A checked request, in the nouns of the model.
+/// A checked request, in the types of the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextParts {
     pub scope: Scope,

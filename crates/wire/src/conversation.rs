@@ -1,4 +1,4 @@
-//! `context/…`: conversations of programs that call their model themselves, and a look at live ones.
+//! `context/…`: conversations of programs that call their model themselves, and views of live ones.
 //!
 //! Owns: these requests, their bounds and answers. Never: choosing what a model sees.
 
@@ -21,10 +21,10 @@ pub use answers::{
 const MESSAGES_MAX: usize = 1_000;
 /// Upper bound of `limit`.
 const FOUND_MAX: u32 = 100;
-/// The narrowest window that is believed, in tokens.
+/// Minimum accepted window, in tokens.
 const WINDOW_MIN: u32 = 256;
 
-/// How messages are written.
+/// Format of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Dialect {
@@ -37,16 +37,16 @@ pub enum Dialect {
     Responses,
 }
 
-/// What of memory a request uses.
+/// Memory mode of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MemoryMode {
-    /// Recalled and learnt.
+    /// The turn gets recalled memory, and memory learns from the turn.
     #[default]
     On,
-    /// Recalled; nothing is learnt.
+    /// The turn gets recalled memory; memory does not learn from it.
     ReadOnly,
-    /// Neither recalled nor learnt.
+    /// No recalled memory, and memory does not learn from the turn.
     Off,
 }
 
@@ -106,7 +106,7 @@ of_conversation! {
     AssembleRequest derives [ToSchema] {
         #[serde(default)]
         dialect: Dialect,
-        /// The model that will answer: its vocabulary counts, and its window holds where `window_tokens` is left out.
+        /// The model that will answer: its vocabulary decides token counts, and its window is the default of `window_tokens`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
         /// The model's window.
@@ -124,7 +124,7 @@ of_conversation! {
         tools: Vec<Value>,
         #[serde(default)]
         memory: MemoryMode,
-        /// The agent that works here: its approved skills are added where tools are given.
+        /// The agent of the conversation: its approved skills are added if the request has tools.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent_id: Option<String>,
     }
@@ -137,7 +137,7 @@ of_conversation! {
         dialect: Dialect,
         #[schema(value_type = Object)]
         message: Value,
-        /// The prompt's tokens as the server reported them, cached ones included: later counts are corrected by it.
+        /// The prompt's tokens as the server reported them, cached ones included: Quipu corrects later counts with it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         prompt_tokens: Option<u32>,
         /// `on`: memory learns from the turn.
@@ -149,7 +149,7 @@ of_conversation! {
 }
 
 of_conversation! {
-    /// Compact now, whatever the weight.
+    /// Compact now, even if no compaction is due.
     CompactRequest derives [ToSchema] {
         /// The window to compact for. Default: that of the last request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -159,7 +159,7 @@ of_conversation! {
 }
 
 of_conversation! {
-    /// A conversation to look at.
+    /// A conversation to show.
     LookQuery derives [IntoParams] {
         /// The window to measure against. Default: that of the last request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -174,7 +174,7 @@ of_conversation! {
 }
 
 of_conversation! {
-    /// What to bring back.
+    /// The message or summary to return.
     RecoverQuery derives [IntoParams] {
         /// A message (`m17`) or a summary (`n3`), as summaries and stubs name them.
         id: String,
@@ -182,9 +182,9 @@ of_conversation! {
 }
 
 of_conversation! {
-    /// What to look for.
+    /// The words to search for.
     FindQuery derives [IntoParams] {
-        /// Words; a message must hold all of them.
+        /// Words; a message must contain all of them.
         query: String,
         #[serde(default = "found")]
         #[param(minimum = 1, maximum = 100, default = 10)]
@@ -208,16 +208,16 @@ of_conversation! {
     ForkRequest derives [ToSchema] {
         /// The name of the copy.
         to: String,
-        /// Copy only what came before this message (`m17`). Default: all.
+        /// Copy only the messages before this one (`m17`). Default: all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         before: Option<String>,
     }
 }
 
 of_conversation! {
-    /// Go on from an earlier place.
+    /// Continue from an earlier place.
     RewindRequest derives [ToSchema] {
-        /// Go on from just before this message: `m17`.
+        /// Continue from just before this message: `m17`.
         to: String,
     }
 }
@@ -376,7 +376,7 @@ impl ConversationsQuery {
     }
 }
 
-/// In which dialect tools are written.
+/// Dialect of the tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub struct ToolsQuery {

@@ -13,18 +13,18 @@ pub struct Envelope<T> {
     pub data: T,
 }
 
-/// An answer that says what went wrong.
+/// An error answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorEnvelope {
     pub request_id: String,
     pub error: ErrorInfo,
 }
 
-/// What went wrong.
+/// The error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorInfo {
     pub code: ErrorCode,
-    /// For a person: what is wrong and what to do.
+    /// For a person: the problem and what to do about it.
     pub message: String,
     /// When, in the display zone.
     #[schema(format = DateTime)]

@@ -1,6 +1,6 @@
 //! The filter language: a JSON object to a [`model::Filter`].
 //!
-//! Owns: its fields, operators, bounds and wording. Never: what a filter matches (`model` says).
+//! Owns: its fields, operators, bounds and wording. Never: matching (`model` does).
 
 use model::filter::FILTER_DEPTH_MAX;
 use model::{Comparison, Field, Filter, Timestamp, Value, Zone};
@@ -9,10 +9,10 @@ use utoipa::ToSchema;
 
 use crate::Invalid;
 
-/// The most values an `in` may list.
+/// Maximum number of values in an `in`.
 const IN_VALUES_MAX: usize = 1_000;
 
-/// The language in OpenAPI's words: `{"AND": [...]}`, `{"OR": [...]}`, or fields with a value or operators.
+/// The filter language for OpenAPI: `{"AND": [...]}`, `{"OR": [...]}`, or fields with a value or operators.
 #[derive(Debug, ToSchema)]
 pub struct FilterNode {
     /// All of these; not empty.

@@ -1,6 +1,6 @@
 //! `memory/delete`, `memory/delete_by_ids` and `memory/edit`: memories out, and changed.
 //!
-//! Owns: their requests, bounds and answers. Never: what else goes with a memory.
+//! Owns: their requests, bounds and answers. Never: choosing which other memories go too.
 
 use model::{Name, Owner, Scope, SessionKey};
 use serde::{Deserialize, Serialize};
@@ -10,10 +10,10 @@ use utoipa::ToSchema;
 use crate::get::MemoryType;
 use crate::{ApiId, Invalid, scope};
 
-/// The most ids one request may name.
+/// Maximum number of ids in one request.
 pub const IDS_MAX: usize = 50;
 
-/// Forgets everything of a session, of an owner, or of an owner in a session. Keys that are not listed are refused.
+/// Deletes all memory of a session, of an owner, or of an owner in a session. Unknown keys are refused.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteRequest {
@@ -31,7 +31,7 @@ pub struct DeleteRequest {
     pub session_id: Option<String>,
 }
 
-/// What a delete names.
+/// Target of a delete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeleteParts {
     Session(SessionKey),
@@ -40,7 +40,7 @@ pub enum DeleteParts {
 }
 
 impl DeleteParts {
-    /// The tenant it stays inside.
+    /// The tenant of the target.
     pub fn scope(&self) -> &Scope {
         match self {
             Self::Session(session) | Self::OwnerInSession(session, _) => &session.scope,
@@ -69,7 +69,7 @@ impl DeleteRequest {
         }
     }
 
-    /// Which of the three it was named by.
+    /// The fields that named the target.
     pub fn filters(&self) -> Vec<String> {
         [
             ("user_id", &self.user_id),
@@ -83,19 +83,19 @@ impl DeleteRequest {
     }
 }
 
-/// What was forgotten.
+/// Result of a delete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DeleteData {
-    /// What the request named it by.
+    /// The fields of the request that named the target.
     pub filters: Vec<String>,
-    /// How many memories.
+    /// Number of deleted memories.
     pub count: usize,
-    /// Quipu: how many messages.
+    /// Quipu: number of deleted messages.
     #[serde(default)]
     pub message_count: usize,
 }
 
-/// Forgets single memories and what they alone support. Keys that are not listed are refused.
+/// Deletes single memories, and memories without another source. Unknown keys are refused.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteByIdsRequest {
@@ -105,19 +105,19 @@ pub struct DeleteByIdsRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, default = "default")]
     pub project_id: Option<String>,
-    /// Accepted; an id says what it is of.
+    /// Accepted and ignored: an id contains the type of its memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_type: Option<MemoryType>,
     /// The memories' ids; also accepted as `memory_ids`.
     #[serde(alias = "memory_ids")]
     #[schema(min_items = 1, max_items = 50)]
     pub ids: Vec<String>,
-    /// Quipu: whose they are; needed only for ids that a person wrote with `_ep_` or `_af_` in them.
+    /// Quipu: owner of the ids; needed only for ids that a person wrote with `_ep_` or `_af_` in them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// Accepted and not kept.
+    /// Accepted and ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub reason: Option<Json>,
@@ -127,7 +127,7 @@ pub struct DeleteByIdsRequest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdsParts {
     pub scope: Scope,
-    /// Whose they are, when the request says so.
+    /// Owner of the ids, if the request names one.
     pub owner: Option<Owner>,
     /// In the order of the request, each once.
     pub ids: Vec<ApiId>,
@@ -156,25 +156,25 @@ impl DeleteByIdsRequest {
     }
 }
 
-/// What was forgotten of it.
+/// Result of a delete by ids.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DeleteByIdsData {
     /// The type that the request named; `episode` when it named none.
     pub memory_type: MemoryType,
-    /// Always true: what was not there is not an error.
+    /// Always true: an id that does not exist is not an error.
     pub success: bool,
-    /// Quipu: how many memories went, those that the named ones alone supported included.
+    /// Quipu: number of deleted memories, including those that lost their last source.
     #[serde(default)]
     pub count: usize,
-    /// Quipu: how many messages went.
+    /// Quipu: number of deleted messages.
     #[serde(default)]
     pub message_count: usize,
-    /// Quipu: the ids that were not there.
+    /// Quipu: the ids that do not exist.
     #[serde(default)]
     pub missing: Vec<String>,
 }
 
-/// Changes the text of one memory; what is left out stays. Keys that are not listed are refused.
+/// Changes the text of one memory; omitted fields stay as they are. Unknown keys are refused.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditRequest {
@@ -185,7 +185,7 @@ pub struct EditRequest {
     #[schema(value_type = String, required = false, default = "default")]
     pub project_id: Option<String>,
     pub id: String,
-    /// Whose it is; needed only for an id that a person wrote with `_ep_` or `_af_` in it.
+    /// Owner of the memory; needed only for an id that a person wrote with `_ep_` or `_af_` in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -245,7 +245,7 @@ impl EditRequest {
     }
 }
 
-/// What was changed.
+/// Result of an edit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct EditData {
     pub id: String,

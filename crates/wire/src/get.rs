@@ -14,16 +14,16 @@ use crate::items::{EpisodeItem, FactItem};
 use crate::profile::{ForesightItem, ProfileItem};
 use crate::{Invalid, scope};
 
-/// The most memories on a page.
+/// Maximum number of memories on a page.
 pub const PAGE_SIZE_MAX: usize = 100;
-/// The last page that can be asked for.
+/// Maximum page number.
 pub const PAGE_MAX: usize = 1_000_000;
 
-/// Which page of what. Keys that are not listed are refused.
+/// A page of an owner's memories of one kind. Unknown keys are refused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetRequest {
-    /// Whose memory: exactly one of `user_id` and `agent_id`.
+    /// Owner of the memory: exactly one of `user_id` and `agent_id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1)]
     pub user_id: Option<String>,
@@ -59,7 +59,7 @@ pub struct GetRequest {
     pub with_readable_episode: bool,
 }
 
-/// A kind of memory. A user has episodes, facts, foresights and a profile, an agent has cases and skills.
+/// A kind of memory. A user has episodes, facts, upcoming events and a profile, an agent has cases and skills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryType {
@@ -69,12 +69,12 @@ pub enum MemoryType {
     AgentSkill,
     /// Quipu: single statements.
     AtomicFact,
-    /// Quipu: what was announced.
+    /// Quipu: upcoming events.
     Foresight,
 }
 
 impl MemoryType {
-    /// The wire's word for it.
+    /// Its name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Episode => "episode",
@@ -94,7 +94,7 @@ impl MemoryType {
     }
 }
 
-/// What to sort by.
+/// Field to sort by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SortField {
@@ -103,7 +103,7 @@ pub enum SortField {
     UpdatedAt,
 }
 
-/// Which end first.
+/// Sort direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SortOrder {
@@ -112,7 +112,7 @@ pub enum SortOrder {
     Desc,
 }
 
-/// A checked listing, in the nouns of the model.
+/// A checked listing, in the types of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GetParts {
     pub scope: Scope,
@@ -159,7 +159,7 @@ pub(crate) fn between(path: &str, value: i64, max: usize) -> Result<usize, Inval
         .ok_or_else(|| Invalid::at(path, format!("must be between 1 and {max}")))
 }
 
-/// Whose memory a single id names.
+/// Owner and tenant of a single id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct OneQuery {
@@ -169,7 +169,7 @@ pub struct OneQuery {
     #[serde(default)]
     #[param(value_type = String, default = "default", required = false)]
     pub project_id: Option<String>,
-    /// Whose it is; needed only for an id that a person wrote with `_ep_` or `_af_` in it.
+    /// Owner of the memory; needed only for an id that a person wrote with `_ep_` or `_af_` in it.
     #[serde(default)]
     pub user_id: Option<String>,
     #[serde(default)]
@@ -196,15 +196,15 @@ impl OneQuery {
     }
 }
 
-/// A page. All arrays are always there; the one of `memory_type` is filled.
+/// A page. All arrays are always present; only the one of `memory_type` can have items.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GetData {
     pub episodes: Vec<EpisodeItem>,
     /// At most one.
     pub profiles: Vec<ProfileItem>,
-    /// With `agent_id`: how it went about tasks.
+    /// With `agent_id`: the agent's cases.
     pub agent_cases: Vec<CaseItem>,
-    /// With `agent_id`: what it has learnt to do, drafts included.
+    /// With `agent_id`: the agent's skills, drafts included.
     pub agent_skills: Vec<SkillItem>,
     /// Quipu: with `memory_type` `atomic_fact`.
     #[serde(default)]
@@ -212,8 +212,8 @@ pub struct GetData {
     /// Quipu: with `memory_type` `foresight`.
     #[serde(default)]
     pub foresights: Vec<ForesightItem>,
-    /// How many match in all.
+    /// Total number of matches.
     pub total_count: usize,
-    /// How many are on this page.
+    /// Number of items on this page.
     pub count: usize,
 }

@@ -1,49 +1,52 @@
 //! `/health`: how the system is, in one look.
 //!
-//! Owns: its JSON form. Never: judging; the engine says what is wrong.
+//! Owns: its JSON form. Never: judging; the engine finds the problems.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// How the system is. The answer is 200 even when something is wrong; `status` and `problems` tell.
+/// System status. The answer is 200 even if something is wrong; see `status` and `problems`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct HealthData {
     pub status: HealthStatus,
     pub version: String,
     pub capabilities: Capabilities,
     pub disabled_features: Vec<String>,
-    /// The way from Markdown to the index.
+    /// Sync from Markdown to the index.
     pub cascade: CascadeHealth,
-    /// The way from messages to Markdown.
+    /// Writing of messages to Markdown.
     pub memorize_queue: QueueHealth,
-    /// Quipu: what is wrong and what to do; empty when all is well.
+    /// Quipu: problems, each with its remedy; empty if there are none.
     pub problems: Vec<String>,
-    /// Quipu: unfinished and failed tasks of all tenants, those that write memories included.
+    /// Quipu: unfinished and failed tasks of all tenants, including those that write memories.
     pub tasks: TaskGauge,
-    /// Quipu: background runs of all tenants; none where nothing is run in the background.
+    /// Quipu: background runs of all tenants; none if the server has no background strategies.
     #[serde(default)]
     pub runs: Option<RunGauge>,
-    /// Quipu: what the index holds now.
+    /// Quipu: size of the index now.
     pub index: IndexHealthItem,
     /// Quipu: files that could not be read; all others are served.
     pub broken_files: Vec<BrokenFileItem>,
-    /// Quipu: sessions with messages that no episode tells yet, and how many.
+    /// Quipu: sessions with messages that are not in an episode yet, and the number of these messages.
     pub open_sessions: usize,
     pub buffered_messages: usize,
     /// Quipu: Markdown files as last synchronised.
     pub files: usize,
     pub embedder: String,
     pub chat_model: Option<String>,
-    /// Quipu: secrets that were taken out of messages since the start.
+    /// Quipu: secrets that were removed from messages since the start.
     #[serde(default)]
     pub redacted: usize,
-    /// Quipu: a rebuild or re-embedding that is under way.
+    /// Quipu: conversations in memory whose view has more than 75 % of its limit: the next turns compact them.
+    #[serde(default)]
+    pub near_limit: usize,
+    /// Quipu: a running rebuild or re-embedding.
     pub rebuilding: Option<Rebuilding>,
 }
 
-/// Well or not.
+/// Overall status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum HealthStatus {
@@ -51,7 +54,7 @@ pub enum HealthStatus {
     Degraded,
 }
 
-/// What the configured models can do.
+/// Capabilities of the configured models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "the wire has these five flags")]
 pub struct Capabilities {
@@ -62,7 +65,7 @@ pub struct Capabilities {
     pub parser: bool,
 }
 
-/// The way from Markdown to the index. Counters that are always 0 are here for clients that read them.
+/// Sync from Markdown to the index. Counters that are always 0 are here for clients that read them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CascadeHealth {
     pub healthy: bool,
@@ -86,7 +89,7 @@ pub struct CascadeHealth {
     pub index_emptied: bool,
 }
 
-/// The way from messages to Markdown.
+/// Writing of messages to Markdown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct QueueHealth {
     pub healthy: bool,
@@ -96,43 +99,43 @@ pub struct QueueHealth {
     pub pending: usize,
     pub oldest_pending_age_s: Option<f64>,
     pub failed: usize,
-    /// How often a background loop failed and began again since the start.
+    /// Restarts of a background loop after a failure, since the start.
     pub loop_restarts: usize,
-    /// When it last did.
+    /// Time of the last restart.
     pub last_loop_error_at: Option<String>,
 }
 
-/// How many tasks stand where.
+/// Number of tasks by status.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TaskGauge {
     pub queued: usize,
     pub processing: usize,
-    /// Given up; see `tasks/{task_id}/retry`.
+    /// Failed permanently; see `tasks/{task_id}/retry`.
     pub failed: usize,
-    /// Of those queued: they wait for a disk to have room or a file to be mended, and are tried for ever.
+    /// Queued tasks that need room on the disk or a repaired file; Quipu retries them for ever.
     pub stuck: usize,
 }
 
-/// How many background runs stand where.
+/// Number of background runs by status.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RunGauge {
-    /// Without those that a schedule will call for.
+    /// Without the next runs of schedules.
     pub queued: usize,
     pub running: usize,
     /// Another attempt will follow.
     pub failed: usize,
-    /// Given up; see `runs`.
+    /// Failed permanently; see `runs`.
     pub dead_letters: usize,
 }
 
-/// What the index holds.
+/// Size of the index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct IndexHealthItem {
-    /// `ready`, `fresh`, or why it must be rebuilt.
+    /// `ready`, `fresh`, or the reason for a rebuild.
     pub health: String,
     pub rows: u64,
     pub fragments: u64,
-    /// Rows that the full-text index does not cover yet; they are searched all the same.
+    /// Rows that the full-text index does not cover yet; searches find them anyway.
     pub unindexed_rows: u64,
     pub bytes_on_disk: u64,
     pub generation: u64,
@@ -145,7 +148,7 @@ pub struct BrokenFileItem {
     pub problem: String,
 }
 
-/// How far a rebuild is.
+/// Progress of a rebuild.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Rebuilding {
     pub done: usize,

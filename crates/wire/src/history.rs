@@ -1,4 +1,4 @@
-//! `history` and `audit`: what changed in the memory files, by whom and why, taken back, and what is wrong in them.
+//! `history` and `audit`: changes of the memory files with author and reason, undo, and problems in the files.
 //!
 //! Owns: their JSON form. Never: git, or a judgement.
 
@@ -15,15 +15,14 @@ const CHANGES_MAX: usize = 1_000;
 /// An id of a run is shorter.
 const RUN_ID_BYTES_MAX: usize = 128;
 
-/// In a change's place: what stands in the files and is not recorded yet.
+/// Id that stands for the changes not recorded yet.
 pub const UNRECORDED: &str = "unrecorded";
 
-/// Which changes to show.
+/// Filter of the changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct HistoryQuery {
-    /// Only changes that touch nothing outside this application and project; a token for all tenants sees every change
-    /// without it.
+    /// Only changes within this application and project. Without it, a token for all tenants sees every change.
     #[serde(default)]
     pub app_id: Option<String>,
     #[serde(default)]
@@ -66,7 +65,7 @@ impl HistoryQuery {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct TenantQuery {
-    /// A token for all tenants means every one without it.
+    /// Without it, a token for all tenants means all of them.
     #[serde(default)]
     pub app_id: Option<String>,
     #[serde(default)]
@@ -79,7 +78,7 @@ pub struct HistoryData {
     pub changes: Vec<ChangeItem>,
 }
 
-/// Who made a change.
+/// Author of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangedBy {
@@ -87,27 +86,27 @@ pub enum ChangedBy {
     Person,
     /// A background run.
     Run,
-    /// A forgetting, with which the history began anew.
+    /// A deletion, with which the history started again.
     Purge,
 }
 
 /// A recorded change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ChangeItem {
-    /// The commit; its beginning will do where no other begins so.
+    /// The commit; a unique beginning of it is accepted too.
     pub id: String,
     #[schema(format = DateTime)]
     pub at: String,
     pub by: ChangedBy,
-    /// The person's name, as git knows it.
+    /// The person's name in git.
     pub name: Option<String>,
-    /// What `history/undo` takes back.
+    /// The run to undo.
     pub run_id: Option<String>,
     pub strategy: Option<String>,
     pub reason: Option<String>,
-    /// The run that this one took back.
+    /// The run that this one undid.
     pub undoes: Option<String>,
-    /// One line that tells what changed.
+    /// One line that summarises the change.
     pub subject: String,
     /// Below `memory/`.
     pub files: Vec<String>,
@@ -119,7 +118,7 @@ pub struct DiffData {
     pub diff: String,
 }
 
-/// Takes back a run. Keys that are not listed are refused.
+/// Undoes a run. Unknown keys are refused.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UndoRequest {
@@ -131,30 +130,33 @@ pub struct UndoRequest {
 }
 
 impl UndoRequest {
-    /// The run, checked: a text that no run has for its id is not repeated in an error.
+    /// The run, checked; an error does not repeat a text that cannot be an id.
     pub fn run(&self) -> Result<&str, Invalid> {
         match self.run_id.len() {
             1..=RUN_ID_BYTES_MAX => Ok(&self.run_id),
-            _ => Err(Invalid::at("run_id", "is no id of a run: `history` names them")),
+            _ => Err(Invalid::at(
+                "run_id",
+                "is not the id of a run: list runs with `history`",
+            )),
         }
     }
 }
 
-/// What was taken back.
+/// Result of an undo.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct UndoData {
-    /// None if later changes had taken back all of it.
+    /// None if later changes left nothing to undo.
     pub change: Option<ChangeItem>,
 }
 
-/// What is wrong with what is remembered.
+/// Problems of the stored memories.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AuditData {
     /// By file, then by memory.
     pub findings: Vec<FindingItem>,
 }
 
-/// One thing that is wrong with one memory.
+/// One problem of one memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FindingItem {
     /// `duplicate`, `loop`, `secret`, `stale` or `unsupported`.
@@ -166,6 +168,6 @@ pub struct FindingItem {
     /// Below `memory/`.
     pub path: String,
     pub why: String,
-    /// The run that wrote it, if the history tells; `history/undo` takes it back.
+    /// The run that wrote the entry, if the history knows it; `history/undo` undoes it.
     pub run_id: Option<String>,
 }

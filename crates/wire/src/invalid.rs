@@ -1,4 +1,4 @@
-//! What is wrong with a request, and where in it.
+//! The problem of an invalid request, and its place in the request.
 //!
 //! Owns: the shape and length of such a message. Never: the HTTP status (the gateway gives it).
 
@@ -7,12 +7,12 @@ use std::fmt;
 /// A longer message is cut; it may quote what the client sent.
 const CHARS_MAX: usize = 400;
 
-/// One thing that is wrong with a request.
+/// One problem of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invalid {
     /// The field, as in `messages.0.timestamp`; empty for the request as a whole.
     pub path: String,
-    /// What is wrong and what to do.
+    /// The problem and what to do about it.
     pub problem: String,
 }
 

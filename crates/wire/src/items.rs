@@ -1,4 +1,4 @@
-//! What answers are made of: episodes, facts, messages, and why they were found.
+//! Items of answers: episodes, facts, messages, and the reasons why a search found them.
 //!
 //! Owns: the items' JSON form and how a row of the model fills it. Never: scores and order.
 
@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use crate::ApiId;
 use crate::message::{MessageContent, MessageRole, ToolCallItem};
 
-/// An episode: what happened in one stretch of conversation.
+/// An episode: the account of one segment of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EpisodeItem {
     pub id: String,
@@ -29,10 +29,10 @@ pub struct EpisodeItem {
     /// Only in a search: 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f32>,
-    /// Only in a search: its facts that were found, best first.
+    /// Only in a search: its matching facts, best first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub atomic_facts: Option<Vec<FactItem>>,
-    /// Quipu: the episode that took its place, if it no longer holds.
+    /// Quipu: the episode that superseded it, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
     /// Quipu: the messages that it was made from.
@@ -41,18 +41,18 @@ pub struct EpisodeItem {
     /// Quipu: the Markdown file that holds it, below `memory/`.
     #[serde(default)]
     pub path: String,
-    /// Quipu: with `explain`, why it was found.
+    /// Quipu: with `explain`, the reason why the search found it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explain: Option<Explain>,
 }
 
-/// The one type of episode there is.
+/// The only type of an episode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub enum EpisodeType {
     Conversation,
 }
 
-/// An atomic fact: one statement that stands on its own.
+/// An atomic fact: one statement that needs no context.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FactItem {
     pub id: String,
@@ -60,21 +60,21 @@ pub struct FactItem {
     /// Only in a search: 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f32>,
-    /// Quipu: when it was said.
+    /// Quipu: time of the statement.
     #[schema(format = DateTime)]
     pub timestamp: String,
-    /// Quipu: since when it holds, where that is not `timestamp`.
+    /// Quipu: start of its validity, if it differs from `timestamp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub valid_from: Option<String>,
-    /// Quipu: until when it holds.
+    /// Quipu: end of its validity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub valid_until: Option<String>,
-    /// Quipu: the fact that took its place.
+    /// Quipu: the fact that superseded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
-    /// Quipu: the episode it is from.
+    /// Quipu: its episode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub episode_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,18 +82,18 @@ pub struct FactItem {
     /// Quipu: the messages that support it.
     #[serde(default)]
     pub message_ids: Vec<String>,
-    /// Quipu: what it is about, where that is not its content.
+    /// Quipu: the subject, if it differs from the content.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub subject: String,
     /// Quipu: the Markdown file that holds it, below `memory/`.
     #[serde(default)]
     pub path: String,
-    /// Quipu: with `explain`, why it was found.
+    /// Quipu: with `explain`, the reason why the search found it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explain: Option<Explain>,
 }
 
-/// One verbatim message that was found.
+/// One matching message, verbatim.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FoundMessage {
     pub id: String,
@@ -105,18 +105,18 @@ pub struct FoundMessage {
     #[schema(format = DateTime)]
     pub timestamp: String,
     pub score: f32,
-    /// The episode that tells it; none while it waits in the buffer.
+    /// The episode that contains it; none while it waits in the buffer.
     pub episode_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explain: Option<Explain>,
 }
 
-/// Why a hit is where it is: parts of its score, each 0 to 1 before weighting.
+/// Reasons for the rank of a hit: parts of its score, each 0 to 1 before weighting.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Explain {
     pub keyword: f32,
     pub vector: f32,
-    /// None when the query names no time.
+    /// None if the query names no time.
     pub time: Option<f32>,
     pub freshness: f32,
     /// Evidence from the rest of its session or episode.
@@ -127,7 +127,7 @@ pub struct Explain {
     pub terms: Vec<String>,
 }
 
-/// A message that no episode tells yet.
+/// A message that is not in an episode yet.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct UnprocessedMessage {
     pub id: String,

@@ -34,7 +34,7 @@ fn explain(path: String, error: &serde_json::Error) -> Invalid {
         return Invalid::at(join(&path, field), "this field is required");
     }
     if let Some(field) = quoted(problem, "duplicate field `") {
-        return Invalid::at(join(&path, field), "this field is there twice");
+        return Invalid::at(join(&path, field), "this field appears twice");
     }
     if let Some(field) = quoted(problem, "unknown field `") {
         let path = if path.ends_with(field) {
@@ -42,7 +42,7 @@ fn explain(path: String, error: &serde_json::Error) -> Invalid {
         } else {
             join(&path, field)
         };
-        return Invalid::at(path, format!("there is no such field: use {}", known(problem)));
+        return Invalid::at(path, format!("unknown field: use {}", known(problem)));
     }
     if let Some(word) = quoted(problem, "unknown variant `") {
         return Invalid::at(path, format!("must be {}, not `{word}`", known(problem)));
@@ -57,7 +57,7 @@ fn explain(path: String, error: &serde_json::Error) -> Invalid {
     Invalid::at(path, problem)
 }
 
-/// The words that serde says are allowed.
+/// The allowed words in an error text of serde.
 fn known(problem: &str) -> &str {
     problem.rsplit_once("expected ").map_or("", |(_, known)| known)
 }

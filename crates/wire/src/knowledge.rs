@@ -1,6 +1,6 @@
 //! `knowledge`: documents, their topics and categories.
 //!
-//! Owns: the JSON form, names and bounds of these routes. Never: multipart (the gateway reads it), what a topic is.
+//! Owns: the JSON form, names and bounds of these routes. Never: multipart (the gateway reads it), topics.
 
 use model::Scope;
 use serde::{Deserialize, Serialize};
@@ -9,28 +9,28 @@ use utoipa::{IntoParams, ToSchema};
 use crate::get::{PAGE_MAX, PAGE_SIZE_MAX, between};
 use crate::{Invalid, SortOrder, scope};
 
-/// The longest title, in characters.
+/// Maximum length of a title, in characters.
 const TITLE_CHARS_MAX: usize = 300;
-/// The longest word for a source or category, in characters.
+/// Maximum length of a source or category, in characters.
 const WORD_CHARS_MAX: usize = 64;
-/// The longest id of a topic, in characters: people write their own.
+/// Maximum length of a topic's id, in characters: people can write their own.
 const TOPIC_ID_CHARS_MAX: usize = 256;
-/// The longest query, in characters.
+/// Maximum length of a query, in characters.
 const QUERY_CHARS_MAX: usize = 2_000;
-/// The most topics that a search gives.
+/// Maximum number of topics in a search.
 const TOP_K_MAX: usize = 100;
 
 /// The form of an upload, `multipart/form-data`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, ToSchema)]
 pub struct DocumentForm {
-    /// Text, Markdown, HTML or PDF; told apart by what is in it.
+    /// Text, Markdown, HTML or PDF; the content decides the format.
     #[schema(format = Binary, content_media_type = "application/octet-stream")]
     pub file: String,
-    /// Must have a letter or digit. Quipu: the document's own when left out.
+    /// Must have a letter or digit. Quipu: default is the document's own title.
     #[schema(required = true, min_length = 1, pattern = r"\w")]
     pub title: Option<String>,
     pub source_type: Option<String>,
-    /// One of `GET /knowledge/categories`; chosen for the document when left out.
+    /// One of `GET /knowledge/categories`. Default: Quipu chooses.
     pub category_id: Option<String>,
     #[schema(value_type = String, default = "default", required = false)]
     pub app_id: Option<String>,
@@ -39,7 +39,7 @@ pub struct DocumentForm {
 }
 
 impl DocumentForm {
-    /// Checks it, white space at the ends of its words taken off; what is empty counts as left out, but for a title.
+    /// Checks it and trims white space. An empty field counts as omitted, except a title.
     pub fn parts(&mut self, home: &Scope) -> Result<Scope, Invalid> {
         self.title = self.title.take().map(|title| self::title(&title)).transpose()?;
         for (path, word) in [
@@ -95,7 +95,7 @@ pub fn document_id(id: &str) -> Result<&str, Invalid> {
     }
 }
 
-/// A topic's id: one that a document tells.
+/// A topic's id, as a document lists it.
 pub fn topic_id(id: &str) -> Result<&str, Invalid> {
     bounded("topic_id", id, TOPIC_ID_CHARS_MAX).map(|()| id)
 }
@@ -119,7 +119,7 @@ impl ScopeQuery {
     }
 }
 
-/// What documents are sorted by.
+/// Sort order of documents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DocumentSort {
@@ -129,7 +129,7 @@ pub enum DocumentSort {
     Title,
 }
 
-/// Which documents to list.
+/// Filter and page of a list of documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct DocumentsQuery {
@@ -187,7 +187,7 @@ impl DocumentsQuery {
     }
 }
 
-/// What to change of a document.
+/// Fields of a document to change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DocumentPatchRequest {
     #[serde(default)]
@@ -205,7 +205,7 @@ pub struct DocumentPatchRequest {
 }
 
 impl DocumentPatchRequest {
-    /// Checks it, white space at the ends of its words taken off.
+    /// Checks it and trims white space.
     pub fn parts(&mut self, home: &Scope) -> Result<Scope, Invalid> {
         self.title = self.title.take().map(|title| self::title(&title)).transpose()?;
         self.category_id = self.category_id.take().map(|word| one_line(&word));
@@ -219,7 +219,7 @@ impl DocumentPatchRequest {
     }
 }
 
-/// How a library is searched.
+/// Search method.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KnowledgeMethod {
@@ -229,7 +229,7 @@ pub enum KnowledgeMethod {
     Hybrid,
 }
 
-/// A question to a library.
+/// A search in a library.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct KnowledgeSearchRequest {
     #[schema(min_length = 1, max_length = 2000)]
@@ -240,7 +240,7 @@ pub struct KnowledgeSearchRequest {
     #[serde(default = "default_top_k", deserialize_with = "crate::json::integer")]
     #[schema(minimum = 1, maximum = 100, default = 10, required = false)]
     pub top_k: i64,
-    /// Topics below it are left out; scores are between 0 and 1.
+    /// Minimum score of a topic, 0 to 1.
     #[serde(default)]
     pub score_threshold: Option<f64>,
     #[serde(default)]
@@ -258,7 +258,7 @@ fn default_top_k() -> i64 {
     10
 }
 
-/// A checked question.
+/// A checked search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnowledgeSearchParts {
     pub scope: Scope,
@@ -286,7 +286,7 @@ impl KnowledgeSearchRequest {
     }
 }
 
-/// A document that was stored; it is found from now on.
+/// A stored document; searches find it from now on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DocumentCreateData {
     pub doc_id: String,
@@ -294,31 +294,31 @@ pub struct DocumentCreateData {
     pub topic_count: usize,
     #[schema(required = true)]
     pub source_name: Option<String>,
-    /// The Markdown file, in the folder that memory is kept in.
+    /// The Markdown file, below `memory/`.
     pub md_path: String,
-    /// The file as it was uploaded, in the same folder.
+    /// The uploaded file, in the same folder.
     #[schema(required = true)]
     pub original_file_path: Option<String>,
 }
 
-/// What was changed.
+/// Result of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DocumentPatchData {
     pub doc_id: String,
-    /// Empty when it stood like that already.
+    /// Empty if nothing changed.
     pub updated_fields: Vec<String>,
     #[schema(format = DateTime)]
     pub updated_at: String,
 }
 
-/// What was deleted.
+/// Result of a delete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DocumentDeleteData {
     pub doc_id: String,
     pub deleted_topics: usize,
 }
 
-/// What was deleted with a library.
+/// Result of the delete of a library.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LibraryDeleteData {
     pub deleted_documents: usize,
@@ -356,7 +356,7 @@ pub struct DocumentData {
     pub source_name: Option<String>,
     #[schema(required = true)]
     pub source_type: Option<String>,
-    /// In the folder that memory is kept in.
+    /// Below `memory/`.
     #[schema(required = true)]
     pub original_file_path: Option<String>,
     pub topics: Vec<TopicItem>,
@@ -371,7 +371,7 @@ pub struct DocumentData {
 pub struct TopicItem {
     pub topic_id: String,
     pub topic_name: String,
-    /// From the document's title down, with ` > ` between the names.
+    /// Names from the document's title down, with ` > ` between them.
     pub topic_path: String,
     /// From 1.
     pub depth: usize,
@@ -400,7 +400,7 @@ pub struct TopicData {
     pub updated_at: String,
 }
 
-/// What a library answers.
+/// Result of a search in a library.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct KnowledgeSearchData {
     /// Best first.
@@ -409,7 +409,7 @@ pub struct KnowledgeSearchData {
     pub took_ms: f64,
 }
 
-/// A topic that was found.
+/// A matching topic.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct KnowledgeHit {
     pub topic_id: String,
@@ -423,15 +423,15 @@ pub struct KnowledgeHit {
     pub content: Option<String>,
     /// 0 to 1.
     pub score: f64,
-    /// The method that was used: `keyword` where vectors were asked for and the embedding model did not answer.
+    /// The method used: `keyword` instead of a method with vectors if the embedding model did not answer.
     pub retrieval_method: KnowledgeMethod,
-    /// The name of the file that it is from.
+    /// Name of its file.
     #[schema(required = true)]
     pub source: Option<String>,
     pub document: DocumentContext,
 }
 
-/// The document that a hit is in.
+/// The document of a hit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DocumentContext {
     pub doc_id: String,

@@ -1,11 +1,13 @@
-//! The memory API as types: what clients send, what they get, and the words of both in OpenAPI.
+//! The memory API as types: requests, answers, and their descriptions in OpenAPI.
 //!
 //! Owns: names, bounds and defaults of the wire; JSON to the nouns of `model` and back. Never: HTTP, a use case, or
 //! a clock.
 //!
-//! Reading order: [`json`] and [`invalid`] (how a body becomes a type, and what is said when it does not),
-//! [`envelope`], [`scope`] (whose memory), [`message`], then one module for each family of routes: [`add`],
-//! [`search`], [`context`], [`conversation`], [`get`], [`forget`], [`update`], [`tasks`], [`upkeep`], [`health`], [`cache`], [`history`], [`knowledge`]. [`items`] and [`profile`] are what answers are made of, [`filter`] reads the filter language, [`api_id`] the ids.
+//! Reading order: [`json`] and [`invalid`] (how a body becomes a type, and the error when it does not), [`envelope`],
+//! [`scope`] (the tenant), [`message`], then one module for each family of routes: [`add`], [`search`], [`context`],
+//! [`conversation`], [`get`], [`forget`], [`update`], [`tasks`], [`upkeep`], [`health`], [`cache`], [`history`],
+//! [`knowledge`]. [`items`] and [`profile`] are the items of answers, [`filter`] reads the filter language, [`api_id`]
+//! the ids.
 
 pub mod add;
 pub mod agent;

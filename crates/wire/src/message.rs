@@ -11,10 +11,10 @@ use utoipa::ToSchema;
 use crate::Invalid;
 use crate::scope::name;
 
-/// The most characters a client's own message id may have.
+/// Maximum length of a client's own message id, in characters.
 pub const MESSAGE_ID_CHARS_MAX: usize = 128;
 
-/// One message to be remembered. Keys that are not listed are ignored.
+/// One message to add. Unknown keys are ignored.
 #[derive(Debug, Clone, Serialize, DeriveDeserialize, ToSchema)]
 pub struct MessageItem {
     #[schema(min_length = 1, max_length = 128, pattern = "^[a-zA-Z0-9_.@+-]+$")]
@@ -23,7 +23,7 @@ pub struct MessageItem {
     pub sender_name: Option<String>,
     #[serde(deserialize_with = "crate::json::word")]
     pub role: MessageRole,
-    /// When it was said, in epoch milliseconds.
+    /// Time of the message in epoch milliseconds.
     #[serde(deserialize_with = "crate::json::millis")]
     #[schema(exclusive_minimum = 0)]
     pub timestamp: i64,
@@ -34,16 +34,16 @@ pub struct MessageItem {
         deserialize_with = "crate::json::maybe_objects"
     )]
     pub tool_calls: Option<Vec<ToolCallItem>>,
-    /// Which call a tool's message answers; required when `role` is `tool`.
+    /// The call that a tool's message answers; required if `role` is `tool`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// Quipu: the client's own id, unique in its session. A message sent again with it is not remembered twice.
+    /// Quipu: the client's own id, unique in its session. A second message with the same id is ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 128)]
     pub message_id: Option<String>,
 }
 
-/// Who speaks.
+/// Role of the speaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, DeriveDeserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MessageRole {
@@ -80,7 +80,7 @@ pub enum MessageContent {
     Parts(Vec<ContentItem>),
 }
 
-/// One part of a message's content. Parts that are not text are kept by reference and named in the text.
+/// One part of a message's content. Other parts than text are stored as references and named in the text.
 #[derive(Debug, Clone, Serialize, DeriveDeserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContentItem {
@@ -96,7 +96,7 @@ pub struct ContentItem {
     pub ext: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Any JSON object; comes back exactly as it was sent.
+    /// Any JSON object; returned exactly as it was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub extras: Option<Box<RawValue>>,
@@ -115,7 +115,7 @@ pub enum ContentType {
     Email,
 }
 
-/// A tool call that an assistant made.
+/// An assistant's tool call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, DeriveDeserialize, ToSchema)]
 pub struct ToolCallItem {
     pub id: String,
@@ -126,7 +126,7 @@ pub struct ToolCallItem {
     pub function: ToolFunction,
 }
 
-/// What was called.
+/// The called function.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, DeriveDeserialize, ToSchema)]
 pub struct ToolFunction {
     pub name: String,
@@ -162,7 +162,7 @@ impl<'de> Deserialize<'de> for MessageContent {
 }
 
 impl MessageItem {
-    /// The message it is, with the client's own id; `at` is its place in the request. It has no id of ours yet.
+    /// The message in the types of the model, with the client's own id; `at` is its place in the request. It has no id of ours yet.
     pub fn into_message(self, at: usize, session: &SessionKey) -> Result<(Message, Option<String>), Invalid> {
         let path = |field: &str| format!("messages.{at}.{field}");
         let sender = name(&path("sender_id"), &self.sender_id)?;

@@ -1,6 +1,6 @@
-//! Which page of a list is meant where a request does not say.
+//! Default page and page size of lists.
 //!
-//! Owns: those numbers. Never: their bounds.
+//! Owns: those two numbers. Never: their bounds.
 
 /// The number of the first page.
 pub(crate) fn first() -> i64 {

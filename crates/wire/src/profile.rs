@@ -1,6 +1,6 @@
 //! A user's profile and what is ahead of the user, in answers.
 //!
-//! Owns: their JSON form and how rows of the model fill it. Never: what stands in a profile.
+//! Owns: their JSON form and how rows of the model fill it. Never: the content of a profile.
 
 use model::{Doc, Zone};
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::items::{id_of, session_of, sources_of, user_of};
 
-/// What makes a row of the profile a trait.
+/// Category that makes a row of the profile a trait.
 const TRAIT: &str = "trait";
 const DAY_MILLIS: i64 = 86_400_000;
 
@@ -24,14 +24,14 @@ pub struct ProfileItem {
     pub score: Option<f32>,
 }
 
-/// What a profile says.
+/// Content of a profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ProfileData {
     /// Its first statement.
     pub summary: String,
     pub explicit_info: Vec<ExplicitInfo>,
     pub implicit_traits: Vec<ImplicitTrait>,
-    /// When the newest of it was said, in epoch milliseconds.
+    /// Time of its newest statement in epoch milliseconds.
     pub profile_timestamp_ms: i64,
 }
 
@@ -41,7 +41,7 @@ pub struct ExplicitInfo {
     pub category: String,
     pub description: String,
     pub evidence: String,
-    /// Quipu: the statement's own id, by which it is edited and deleted.
+    /// Quipu: the statement's own id, for edits and deletions.
     #[serde(default)]
     pub id: String,
     /// Quipu: the messages that support it.
@@ -49,7 +49,7 @@ pub struct ExplicitInfo {
     pub message_ids: Vec<String>,
 }
 
-/// What was shown again and again.
+/// A trait that repeated behaviour supports.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ImplicitTrait {
     #[serde(rename = "trait")]
@@ -57,7 +57,7 @@ pub struct ImplicitTrait {
     pub description: String,
     pub basis: String,
     pub evidence: String,
-    /// Quipu: the trait's own id, by which it is edited and deleted.
+    /// Quipu: the trait's own id, for edits and deletions.
     #[serde(default)]
     pub id: String,
     /// Quipu: the messages that support it.
@@ -66,7 +66,7 @@ pub struct ImplicitTrait {
 }
 
 impl ProfileItem {
-    /// The profile that some rows of one owner are; none of no rows.
+    /// The profile of one owner's rows; none without rows.
     pub fn of<'a>(rows: impl IntoIterator<Item = &'a Doc>) -> Option<Self> {
         let rows: Vec<&Doc> = rows.into_iter().collect();
         let first = rows.first()?;
@@ -116,21 +116,21 @@ impl ImplicitTrait {
     }
 }
 
-/// Quipu: something to come that was announced.
+/// Quipu: an upcoming event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ForesightItem {
     pub id: String,
     pub user_id: Option<String>,
     pub session_id: Option<String>,
     pub content: String,
-    /// What was said.
+    /// Text of the message.
     pub evidence: String,
-    /// When it was said.
+    /// Time of the message.
     #[schema(format = DateTime)]
     pub timestamp: String,
     #[schema(format = DateTime)]
     pub start_time: Option<String>,
-    /// Not included.
+    /// Exclusive end.
     #[schema(format = DateTime)]
     pub end_time: Option<String>,
     pub duration_days: Option<i64>,
@@ -144,7 +144,7 @@ pub struct ForesightItem {
 }
 
 impl ForesightItem {
-    /// A foresight's row, without score.
+    /// An upcoming event's row, without score.
     pub fn of(doc: &Doc, zone: &Zone) -> Self {
         let millis = |at: model::Timestamp| at.millis();
         let days = doc.valid_from.zip(doc.valid_until).map(|(from, until)| {

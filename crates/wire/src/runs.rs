@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::get::{PAGE_MAX, PAGE_SIZE_MAX, between};
 use crate::{Invalid, scope};
 
-/// Where a run stands.
+/// Status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
@@ -20,11 +20,11 @@ pub enum RunStatus {
     Success,
     /// Another attempt will follow.
     Failed,
-    /// Given up.
+    /// Failed permanently.
     DeadLetter,
 }
 
-/// Which runs to list.
+/// Filter and page of a list of runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct RunsQuery {
@@ -76,14 +76,14 @@ pub struct RunItem {
     pub user_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// What it is about; empty for all there is.
+    /// Subject of the run; empty if it concerns everything.
     pub subject: String,
     pub status: RunStatus,
     /// `event`, `idle`, `cron`, `counter` or `manual`.
     pub cause: String,
     pub reason: String,
     pub attempt: u32,
-    /// When the next attempt is due; none unless it waits.
+    /// Time of the next attempt; none unless the run waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_at: Option<String>,
     pub created_at: String,
@@ -95,23 +95,23 @@ pub struct RunItem {
     pub calls: u64,
     pub prompt_tokens: u64,
     pub completion_tokens: u64,
-    /// Time that its attempts took.
+    /// Duration of its attempts, in milliseconds.
     pub millis: u64,
-    /// What it did; empty until it succeeds.
+    /// Result of the run; empty until it succeeds.
     pub change: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// Which strategy to run now.
+/// A strategy to run now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TriggerRequest {
     pub name: String,
-    /// Seconds to wait for the runs' ends.
+    /// Maximum number of seconds to wait for the runs.
     #[serde(default = "default_timeout")]
     #[schema(default = 120.0, minimum = 0.0)]
     pub timeout: f64,
-    /// Also when the strategy is disabled.
+    /// Run the strategy even if it is disabled.
     #[serde(default)]
     pub force: bool,
 }
@@ -128,7 +128,7 @@ impl TriggerRequest {
     }
 }
 
-/// What came of a request to run.
+/// Outcome of a trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TriggerStatus {
@@ -138,7 +138,7 @@ pub enum TriggerStatus {
     NotDispatched,
 }
 
-/// What was run.
+/// The triggered runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TriggerData {
     pub status: TriggerStatus,
@@ -147,7 +147,7 @@ pub struct TriggerData {
     pub runs: Vec<TriggeredRun>,
 }
 
-/// A run, as it stands when the answer is given.
+/// A run, with its status at the time of the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TriggeredRun {
     pub run_id: String,
@@ -166,6 +166,6 @@ pub struct QuiesceData {
     pub pending_before: usize,
     /// Runs that wait for their time or for a retry, and tasks that wait for a disk or a file to be repaired.
     pub pending_after: usize,
-    /// Tasks and runs that were given up.
+    /// Tasks and runs that failed permanently.
     pub failed_permanent: usize,
 }

@@ -1,12 +1,12 @@
-//! Whose memory a request is about: application and project, user or agent, session.
+//! Tenant and owner of a request: application and project, user or agent, session.
 //!
-//! Owns: their defaults and reserved names. Never: who may ask for them (the gateway's guard does).
+//! Owns: their defaults and reserved names. Never: permissions (the gateway's guard checks them).
 
 use model::{Name, Owner, Scope, SessionId, SessionKey};
 
 use crate::Invalid;
 
-/// The scope that a request names; what it leaves out is taken from `home`.
+/// The scope that a request names; omitted parts come from `home`.
 pub fn scope(app_id: Option<&str>, project_id: Option<&str>, home: &Scope) -> Result<Scope, Invalid> {
     let part = |path: &str, given: Option<&str>, reserved: &str, home: &Name| match given {
         None => Ok(home.clone()),

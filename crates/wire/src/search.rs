@@ -19,12 +19,12 @@ const TOP_K_MAX: usize = 100;
 /// The most verbatim messages one search gives.
 const INCLUDE_MESSAGES_MAX: usize = 200;
 
-/// A question. Keys that are not listed are refused.
+/// A question. Unknown keys are refused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "the wire has these flags")]
 pub struct SearchRequest {
-    /// Whose memory: exactly one of `user_id` and `agent_id`.
+    /// Owner of the memory: exactly one of `user_id` and `agent_id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1)]
     pub user_id: Option<String>,
@@ -83,7 +83,7 @@ pub struct SearchRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub max_tokens: Option<u32>,
-    /// Quipu: says with each hit why it was found.
+    /// Quipu: return with each hit the reason why the search found it.
     #[serde(default)]
     #[schema(default = false)]
     pub explain: bool,
@@ -160,7 +160,7 @@ impl<'de> Deserialize<'de> for When {
     }
 }
 
-/// A checked question, in the nouns of the model.
+/// A checked question, in the types of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchParts {
     pub scope: Scope,
@@ -249,7 +249,7 @@ fn fraction(path: &str, value: Option<f64>) -> Result<f64, Invalid> {
     }
 }
 
-/// What was found. All arrays are always there.
+/// Result of a search. Every array is always present.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct SearchData {
     /// Best first, each with its facts that were found.
@@ -258,14 +258,14 @@ pub struct SearchData {
     pub profiles: Vec<ProfileItem>,
     /// With `agent_id`: how it went about tasks, best first.
     pub agent_cases: Vec<CaseItem>,
-    /// With `agent_id`: what it has learnt to do and a person approved, best first.
+    /// With `agent_id`: the agent's approved skills, best first.
     pub agent_skills: Vec<SkillItem>,
-    /// With a top-level `session_id` in `filters`: that session's messages that no episode tells yet.
+    /// With a top-level `session_id` in `filters`: that session's messages that are not in an episode yet.
     pub unprocessed_messages: Vec<UnprocessedMessage>,
     /// Quipu: every fact that was found, best first, also those whose episode was not.
     #[serde(default)]
     pub facts: Vec<FactItem>,
-    /// Quipu: what was announced and found, best first.
+    /// Quipu: upcoming events that match, best first.
     #[serde(default)]
     pub foresights: Vec<ForesightItem>,
     /// Quipu: verbatim messages, best first, as many as `include_messages` asked for.

@@ -1,4 +1,4 @@
-//! `tasks`: what became of work that was queued.
+//! `tasks`: status and results of queued work.
 //!
 //! Owns: the tasks' JSON form and the listing's parameters. Never: running a task.
 
@@ -146,7 +146,7 @@ impl StatsQuery {
     }
 }
 
-/// Where a task stands.
+/// Status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskStatus {
@@ -156,7 +156,7 @@ pub enum TaskStatus {
     Failed,
 }
 
-/// What a task does.
+/// Kind of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskType {
@@ -178,7 +178,7 @@ pub struct TaskItem {
     pub session_id: String,
     /// Why it failed.
     pub error: Option<String>,
-    /// `replays_exhausted` when it was given up after its last attempt.
+    /// `replays_exhausted` if the last attempt failed.
     pub error_code: Option<String>,
     #[schema(format = DateTime)]
     pub created_at: String,
@@ -195,7 +195,7 @@ pub struct TaskPageData {
     pub items: Vec<TaskItem>,
 }
 
-/// How many tasks stand where. All five are always there.
+/// Number of tasks by status. All five are always present.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TaskCounts {
     pub failed: usize,

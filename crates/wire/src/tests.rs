@@ -186,7 +186,7 @@ fn an_add_that_is_wrong_is_told_where() {
         {"messages":[{"sender_id":"ada","role":"user","timestamp":17
             messages.1.content.0.type: this field is required
         {"messages":[{"sender_id":"ada","role":"user","timestamp":17
-            messages.1.content.0.txt: there is no such field: use one of `type`, `text`, `uri`, `base64`, `ext`, `name`, `extras`
+            messages.1.content.0.txt: unknown field: use one of `type`, `text`, `uri`, `base64`, `ext`, `name`, `extras`
         {"messages":[{"sender_id":"ada","role":"user","timestamp":17
             messages.1.content.0.extras: must be an object
         {"messages":[{"sender_id":"ada","role":"user","timestamp":17
@@ -319,7 +319,7 @@ fn a_body_that_is_not_json_is_told_the_line() {
         must be an object, not null
         session_id: this field is required
         the body is not valid JSON: invalid unicode code point at line 1 column 17
-        session_id: this field is there twice
+        session_id: this field appears twice
     "]]
     .assert_eq(&text);
 }
@@ -423,7 +423,7 @@ fn a_search_that_is_wrong_is_told_where() {
         {"query_time":{}}
             query_time: must be epoch milliseconds or an ISO 8601 string, not an object
         {"limit":5}
-            limit: there is no such field: use one of `user_id`, `agent_id`, `app_id`, `project_id`, `query`, `method`, `top_k`, `radius`, `min_score`, `include_profile`, `enable_llm_rerank`, `with_readable_episode`, `filters`, `as_of`, `query_time`, `include_messages`, `max_tokens`, `explain`
+            limit: unknown field: use one of `user_id`, `agent_id`, `app_id`, `project_id`, `query`, `method`, `top_k`, `radius`, `min_score`, `include_profile`, `enable_llm_rerank`, `with_readable_episode`, `filters`, `as_of`, `query_time`, `include_messages`, `max_tokens`, `explain`
         {"filters":[]}
             filters: must be an object
     "#]]
@@ -536,7 +536,7 @@ fn a_listing_that_is_wrong_is_told_where() {
         {"sort_order":"up"}
             sort_order: must be `asc` or `desc`, not `up`
         {"tags":[]}
-            tags: there is no such field: use one of `user_id`, `agent_id`, `app_id`, `project_id`, `memory_type`, `page`, `page_size`, `sort_by`, `sort_order`, `filters`, `with_readable_episode`
+            tags: unknown field: use one of `user_id`, `agent_id`, `app_id`, `project_id`, `memory_type`, `page`, `page_size`, `sort_by`, `sort_order`, `filters`, `with_readable_episode`
     "#]]
     .assert_eq(&refusals(get, &cases));
     let parts = get(&json!({"with_readable_episode": false})).expect("valid");
@@ -753,7 +753,7 @@ fn a_delete_names_exactly_what_goes() {
         {"session_id":""}
             session_id: an id must not be empty
         {"user_id":"u","appid":"a"}
-            appid: there is no such field: use one of `app_id`, `project_id`, `user_id`, `agent_id`, `session_id`
+            appid: unknown field: use one of `app_id`, `project_id`, `user_id`, `agent_id`, `session_id`
         {"user_id":"../u"}
             user_id: `/` is not allowed in an id: use letters, digits and `_.@+-`
     "#]]
@@ -786,13 +786,13 @@ fn ids_and_edits_that_are_wrong_are_told_where() {
         {"ids":["a_ep_1","a_ep_1","a_ep_1","a_ep_1","a_ep_1","a_ep_1
             ids: must have 1 to 50 ids, this has 51
         {"ids":["a_ep_1","nonsense"]}
-            ids.1: `nonsense` is not a memory's id: give an `id` as a search or listing returned it
+            ids.1: `nonsense` is not the id of a memory: give an `id` from a search or listing
         {"ids":["a_ep_1"],"user_id":"b"}
             ids.0: `a_ep_1` is not the id of a memory of `b`
         {"ids":"a_ep_1"}
             ids: must be a list, not string "a_ep_1"
         {"ids":["a_ep_1"],"app":"x"}
-            app: there is no such field: use one of `app_id`, `project_id`, `memory_type`, `ids`, `memory_ids`, `user_id`, `agent_id`, `reason`
+            app: unknown field: use one of `app_id`, `project_id`, `memory_type`, `ids`, `memory_ids`, `user_id`, `agent_id`, `reason`
     "#]]
     .assert_eq(&refusals(ids, &cases));
     let edit = |value: &Value| read::<EditRequest>(value)?.parts(&Scope::default());
@@ -811,13 +811,13 @@ fn ids_and_edits_that_are_wrong_are_told_where() {
         {"id":"a_ep_1"}
             name what to change: `subject`, `summary` or `episode`
         {"id":"nonsense","subject":"x"}
-            id: `nonsense` is not a memory's id: give an `id` as a search or listing returned it
+            id: `nonsense` is not the id of a memory: give an `id` from a search or listing
         {"id":"a_ep_1","subject":"two\nlines"}
             subject: must be one line
         {"id":"a_ep_1","episode":" "}
             episode: must not be empty: use `memory/delete_by_ids` to remove a memory
         {"id":"a_ep_1","body":"x"}
-            body: there is no such field: use one of `app_id`, `project_id`, `id`, `user_id`, `agent_id`, `subject`, `summary`, `episode`
+            body: unknown field: use one of `app_id`, `project_id`, `id`, `user_id`, `agent_id`, `subject`, `summary`, `episode`
     "#]]
     .assert_eq(&refusals(edit, &cases));
 }

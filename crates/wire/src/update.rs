@@ -1,6 +1,6 @@
 //! `memory/update`: one episode's own fields, patched.
 //!
-//! Owns: its request, bounds and answer. Never: what a changed text does to an episode's summary.
+//! Owns: its request, bounds and answer. Never: the new summary of a changed episode.
 
 use model::Scope;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::forget::{EditRequest, IdsParts};
 use crate::get::MemoryType;
 use crate::items::EpisodeItem;
 
-/// Patches one episode. Keys that are not listed are refused.
+/// Patches one episode. Unknown keys are refused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateRequest {
@@ -28,7 +28,7 @@ pub struct UpdateRequest {
     pub memory_id: String,
     #[serde(deserialize_with = "crate::json::object")]
     pub patch: EpisodePatch,
-    /// Quipu: whose it is; needed only for an id that a person wrote with `_ep_` or `_af_` in it.
+    /// Quipu: owner of the episode; needed only for an id that a person wrote with `_ep_` or `_af_` in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,7 +39,7 @@ pub struct UpdateRequest {
     pub reason: Option<Json>,
 }
 
-/// What shall stand in an episode; what is left out stays, but that a new `episode` without a `summary` gets one.
+/// New text of an episode. Omitted fields stay; but a new `episode` without a `summary` gets a new summary.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EpisodePatch {
@@ -77,7 +77,7 @@ impl UpdateRequest {
             if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
                 return Err(Invalid::at(
                     path,
-                    "must not be empty: leave it out to keep what is there",
+                    "must not be empty: leave it out to keep the old value",
                 ));
             }
         }
@@ -103,7 +103,7 @@ impl UpdateRequest {
     }
 }
 
-/// The episode as it stands now.
+/// The episode after the change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct UpdateData {
     #[serde(flatten)]

@@ -1,11 +1,11 @@
-//! `index/sync` and `index/rebuild`: the index and the Markdown brought together.
+//! `index/sync` and `index/rebuild`: the index updated from the Markdown files.
 //!
 //! Owns: their answer. Never: reading a file.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What a sync or a rebuild did.
+/// Result of a sync or a rebuild.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SyncedData {
     /// Files that were read.
@@ -13,6 +13,6 @@ pub struct SyncedData {
     pub entries_added: usize,
     pub entries_changed: usize,
     pub entries_removed: usize,
-    /// Files that cannot be read now, those found earlier included; `/health` names them.
+    /// Number of unreadable files, earlier ones included; `/health` lists them.
     pub broken_files: usize,
 }

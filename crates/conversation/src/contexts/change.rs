@@ -5,15 +5,14 @@
 use std::sync::Arc;
 
 use context::budget::Budget;
-use context::event::Event as ViewEvent;
+use context::event::ViewEvent;
 use model::SessionId;
 use prefix::compose;
-use transcript::{Item, ItemId, dialect};
+use transcript::{Item, ItemId, dialect, subagent};
 
 use super::{ContextError, Contexts};
 use crate::conversation::Conversation;
 use crate::log::Logged;
-use crate::subagent;
 use crate::whose::Whose;
 
 impl Contexts {
@@ -36,8 +35,8 @@ impl Contexts {
         Ok(self.write(&conversation, before, records).await?)
     }
 
-    /// Lets go of what is kept for reports, and begins counting and warning anew: how many steps of the last compaction that were, and
-    /// the tokens that they had saved. The log and the view stay.
+    /// Drops the data for reports, and resets the counters and warnings; returns the number of steps of the last
+    /// compaction and the tokens that they saved. The log and the view stay.
     pub async fn clean_up(&self, whose: &Whose) -> Result<(usize, usize), ContextError> {
         let shared = self.existing(whose).await?;
         let mut conversation = shared.lock().await;
@@ -51,7 +50,7 @@ impl Contexts {
         Ok((attempts.len(), saved))
     }
 
-    /// Begins another conversation of the same owner with a copy: of all of this one, or of what came before an item.
+    /// Creates another conversation of the same owner: a copy of this one, or of its messages before an item.
     pub async fn fork(
         &self,
         whose: &Whose,
@@ -79,7 +78,7 @@ impl Contexts {
         Ok(self.parts.store.fork(&to_whose, &conversation, kept).await?)
     }
 
-    /// Goes on from just before this item. The later ones stay in the log and can be recovered.
+    /// Continues from just before this item. Later items stay in the log and can be recovered.
     pub async fn rewind(&self, whose: &Whose, to: ItemId) -> Result<(), ContextError> {
         let shared = self.existing(whose).await?;
         let mut conversation = shared.lock().await;
@@ -112,12 +111,12 @@ impl Contexts {
             }
             None => None,
         };
-        let made = made.unwrap_or_else(|| subagent::for_subagent(items, role));
+        let made = made.unwrap_or_else(|| subagent::starts_with(items, role));
         let made: Vec<Item> = made.iter().map(|item| Item::clone(item)).collect();
         Ok(dialect::write(conversation.dialect, &made))
     }
 
-    /// Tells the engine that a sub-agent ended.
+    /// Notifies the engine of the end of a sub-agent.
     pub async fn ended(
         &self,
         whose: &Whose,

@@ -1,64 +1,76 @@
 //! Compactions that no request asks for, and what follows any of them.
 //!
-//! Owns: the summary, the listener, the flush of facts. Invariant: what arrives while a model writes is kept. Never: choosing what leaves
-//! (`context`).
+//! Owns: the summary, the listener, the flush of facts. Invariant: messages that arrive while a model writes are kept.
+//! Never: choosing the items that leave (`context`).
 
 use std::sync::Arc;
 
 use context::budget::Budget;
-use context::event::Event as ViewEvent;
+use context::event::ViewEvent;
 use context::flush::Unflushed;
 use context::ladder::Ladder;
 use context::plan::Trigger;
 use prefix::compose;
 use prefix::shadow::Reason;
+use transcript::spoken::without_additions;
 use transcript::{Item, ItemId};
 
 use super::{Compacted, Compaction, ContextError, Contexts};
 use crate::conversation::Conversation;
+use crate::conversation::compact::Words;
 use crate::decide::Decided;
 use crate::log::Logged;
 use crate::store::Shared;
 use crate::whose::Whose;
-use crate::{flush, summarise, verify};
+use crate::{flush, summarise};
 
 impl Contexts {
-    /// Compacts now, whatever the weight; with the budget of the last request where none is given.
-    pub async fn compact(&self, whose: &Whose, budget: Option<Budget>) -> Result<Compacted, ContextError> {
-        let shared = self.existing(whose).await?;
-        self.compact_now(&shared, budget, Trigger::Manual).await
-    }
-
-    /// Compacts a conversation that is in memory. What arrives while a model writes the summary is kept: a summary counts only for the
-    /// view that it was written for.
-    async fn compact_now(
+    /// Compacts now, whatever the size of the view, for a window of so many tokens; without a given window, for that of
+    /// the last request. Messages that arrive while a model writes the summary are kept: a summary is valid only for
+    /// the view for which it was written.
+    pub async fn compact(
         &self,
-        shared: &Shared,
-        budget: Option<Budget>,
-        trigger: Trigger,
+        whose: &Whose,
+        window_tokens: Option<usize>,
     ) -> Result<Compacted, ContextError> {
+        let (shared, trigger) = (self.existing(whose).await?, Trigger::Manual);
         let (budget, version, before) = {
             let conversation = shared.lock().await;
-            let budget = budget.or(conversation.budget).ok_or(ContextError::NoBudget)?;
+            let budget = conversation.budget_in(window_tokens);
+            let budget = budget.ok_or(ContextError::NoBudget)?;
             (budget, conversation.version, conversation.compaction(trigger))
         };
-        if let Some(done) = self.by_plugin(shared, &budget).await? {
+        if let Some(done) = self.by_plugin(&shared, &budget).await? {
             return Ok(done);
         }
-        let preserved = match &self.parts.listener {
-            Some(listener) => listener.before(&before).await,
-            None => None,
-        };
-        let summary = self.summary(shared, &budget, trigger).await;
+        let preserved = self.parts.chosen.preserved(&before).await;
+        let summary = self.summary(&shared, &budget, trigger).await;
         let mut conversation = shared.lock().await;
         let is_same = conversation.version == version;
-        let summary = joined(summary.filter(|_| is_same), preserved);
-        self.carry_out(shared, &mut conversation, &budget, trigger, summary)
+        let words = Words {
+            summary: summary.filter(|_| is_same),
+            preserved,
+        };
+        self.carry_out(&shared, &mut conversation, &budget, trigger, &words)
             .await
     }
 
-    /// Compacts this version of an idle conversation, with the summary that its own model wrote of it; nothing where somebody talked
-    /// since.
+    /// Compacts an idle conversation if it is due; a configured model writes the summary.
+    pub async fn compact_at_rest(&self, shared: &Shared) -> Result<(), ContextError> {
+        let (budget, version) = {
+            let conversation = shared.lock().await;
+            let budget = conversation.budget.filter(|budget| conversation.is_due(budget));
+            let Some(budget) = budget.filter(|_| conversation.is_at_rest()) else {
+                return Ok(());
+            };
+            (budget, conversation.version)
+        };
+        let summary = self.summary(shared, &budget, Trigger::Idle).await;
+        self.compact_idle(shared, version, &budget, summary).await
+    }
+
+    /// Compacts this version of an idle conversation, with a summary by its own model; does nothing if it has a new
+    /// message.
     pub async fn compact_idle(
         &self,
         shared: &Shared,
@@ -67,16 +79,13 @@ impl Contexts {
         summary: Option<String>,
     ) -> Result<(), ContextError> {
         let before = shared.lock().await.compaction(Trigger::Idle);
-        let preserved = match &self.parts.listener {
-            Some(listener) => listener.before(&before).await,
-            None => None,
-        };
+        let preserved = self.parts.chosen.preserved(&before).await;
         let mut conversation = shared.lock().await;
         if conversation.version != version || !conversation.is_at_rest() {
             return Ok(());
         }
-        let summary = joined(summary, preserved);
-        self.carry_out(shared, &mut conversation, budget, Trigger::Idle, summary)
+        let words = Words { summary, preserved };
+        self.carry_out(shared, &mut conversation, budget, Trigger::Idle, &words)
             .await
             .map(drop)
     }
@@ -87,12 +96,12 @@ impl Contexts {
         conversation: &mut Conversation,
         budget: &Budget,
         trigger: Trigger,
-        summary: Option<String>,
+        words: &Words,
     ) -> Result<Compacted, ContextError> {
         let before = conversation.compaction(trigger);
         let (at, first) = (conversation.records, conversation.log.len());
         conversation.last_result = None;
-        let records = conversation.compact(budget, trigger, summary.as_deref(), self.now());
+        let records = conversation.compact(budget, trigger, words, self.now());
         self.write(conversation, at, records).await?;
         let compacted = Compacted {
             attempts: conversation.last_result.clone().unwrap_or_default(),
@@ -106,7 +115,7 @@ impl Contexts {
         Ok(compacted)
     }
 
-    /// A plug-in that owns compaction shows a smaller list at once; none where there is no such plug-in, or it failed.
+    /// The smaller list of a plug-in that owns compaction, at once; none without such a plug-in, or if it failed.
     async fn by_plugin(&self, shared: &Shared, budget: &Budget) -> Result<Option<Compacted>, ContextError> {
         let mut conversation = shared.lock().await;
         let turn = conversation.turn_meta(&conversation.shadow.head().model, budget);
@@ -122,11 +131,8 @@ impl Contexts {
         let made = chosen.run(plugin.compact(source.clone(), target, &turn)).await;
         let made = conversation.health.note(made);
         let tokens_before = conversation.session.view_tokens();
-        let view = made.map(|made| {
-            let (pending, meter) = (conversation.session.pending(), conversation.session.meter());
-            verify::view(&source, made, &pending, budget, meter)
-        });
-        let view = match view.transpose() {
+        let view = made.map_or(Ok(None), |made| conversation.verified(&source, made, budget));
+        let view = match view {
             Ok(Some(view)) => view,
             unusable => {
                 // The messages that waited are taken all the same.
@@ -160,21 +166,21 @@ impl Contexts {
             let leaving: Vec<Item> = session
                 .leaving(&plan)
                 .into_iter()
-                .map(|(_, item)| item.clone())
+                .map(|(_, item)| without_additions(item).into_owned())
                 .collect();
             (leaving, plan.node_tokens_max / 2, session.meter().clone())
         };
         summarise::by_model(&**chat, &leaving, tokens_max, &meter).await
     }
 
-    /// What is done after a request was decided that took something out of the view; nobody waits for it.
+    /// Work after a request whose compaction removed items from the view; it runs in the background.
     pub fn left_view(&self, shared: &Shared, conversation: &Conversation, decided: &Decided) {
         if let Some((compaction, left)) = decided.compaction.clone() {
             self.tell(shared, conversation, left, compaction);
         }
     }
 
-    /// Keeps facts of the items that left, and tells the listener.
+    /// Stores facts of the removed items, and notifies the listener.
     fn tell(
         &self,
         shared: &Shared,
@@ -185,18 +191,18 @@ impl Contexts {
         compaction.tokens_after = Some(conversation.session.view_tokens());
         compaction.messages_after = Some(conversation.session.frontier().len());
         let (this, shared) = (self.clone(), Arc::clone(shared));
-        if this.parts.listener.is_none() && this.parts.keeping.is_none() {
+        if this.parts.chosen.listener.is_none() && this.parts.keeping.is_none() {
             return;
         }
         self.parts.tasks.spawn(async move {
             this.flush(&shared, &left).await;
-            if let Some(listener) = &this.parts.listener {
+            if let Some(listener) = &this.parts.chosen.listener {
                 listener.after(&compaction).await;
             }
         });
     }
 
-    /// Keeps facts of a stretch that left the view, once for each stretch.
+    /// Stores facts of a stretch that left the view, once for each stretch.
     async fn flush(&self, shared: &Shared, left: &[(ItemId, Arc<Item>)]) {
         let Some(keeping) = &self.parts.keeping else {
             return;
@@ -223,17 +229,7 @@ impl Contexts {
         };
         let record = conversation.apply(&Logged::View(flushed));
         if let Err(error) = self.write(&conversation, at, vec![record]).await {
-            tracing::warn!(%error, "a flush could not be recorded: it may be repeated");
+            tracing::warn!(%error, "cannot record a flush; it can run again");
         }
     }
-}
-
-/// A summary with what a listener wants preserved.
-fn joined(summary: Option<String>, preserved: Option<String>) -> Option<String> {
-    let preserved = preserved.filter(|text| !text.trim().is_empty());
-    let Some(preserved) = preserved else {
-        return summary;
-    };
-    let preserved = format!("<preserved_context>\n{}\n</preserved_context>", preserved.trim());
-    Some(summary.map_or(preserved.clone(), |summary| format!("{summary}\n{preserved}")))
 }

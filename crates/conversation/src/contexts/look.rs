@@ -2,41 +2,37 @@
 //!
 //! Owns: reading. Never: changing a conversation.
 
-use std::fmt::Write as _;
-
-use context::budget::Budget;
-use context::event::{Event as ViewEvent, NodeId};
-use context::guard::{Claims, Event as GuardEvent, Finding, Guard, Limits, Window};
+use context::event::{NodeId, ViewEvent};
+use context::guard::{Claims, Guard, GuardEvent, GuardFinding, Limits, ModelWindow};
 use context::ranges;
-use prefix::shadow::Event;
+use prefix::shadow::ShadowEvent;
 use transcript::ItemId;
 use transcript::dialect::{self, Dialect};
 
 use super::{ContextError, Contexts, Original};
-use crate::conversation::{Conversation, words};
 use crate::log::{self, Logged};
-use crate::report::{Archived, Shown, Stats, role_name};
+use crate::report::{Archived, Shown, Stats};
 use crate::whose::Whose;
 
-/// The most items that a search of originals returns.
+/// Maximum number of items in a search of originals.
 const FOUND_MAX: usize = 100;
-/// Of an id that names nothing an error shows so much.
+/// Maximum characters of an unknown id in an error.
 const ID_SHOWN_CHARS: usize = 40;
 
 impl Contexts {
-    /// The figures of a conversation.
-    pub async fn stats(&self, whose: &Whose, budget: Option<Budget>) -> Result<Stats, ContextError> {
+    /// The figures of a conversation, for a window of so many tokens or that of its last request.
+    pub async fn stats(&self, whose: &Whose, window_tokens: Option<usize>) -> Result<Stats, ContextError> {
         let shared = self.existing(whose).await?;
         let conversation = shared.lock().await;
-        Ok(conversation.stats(budget))
+        Ok(conversation.stats(window_tokens))
     }
 
-    /// Whether so much of a window is left that a request may go out, and what has changed since the last check.
+    /// Whether enough of a window is left for a request, and the changes since the last check.
     pub async fn guard(
         &self,
         whose: &Whose,
         window_tokens: Option<usize>,
-    ) -> Result<(Finding, Vec<GuardEvent>, Window), ContextError> {
+    ) -> Result<(GuardFinding, Vec<GuardEvent>, ModelWindow), ContextError> {
         let shared = self.existing(whose).await?;
         let mut conversation = shared.lock().await;
         let stats = conversation.stats(None);
@@ -46,7 +42,7 @@ impl Contexts {
             model: Some(stats.model),
             ..Claims::default()
         };
-        let window = Window::resolve(&claims);
+        let window = ModelWindow::resolve(&claims);
         let guard = conversation
             .guard
             .get_or_insert_with(|| Guard::new(Limits::quipu(), window.clone()));
@@ -67,14 +63,14 @@ impl Contexts {
         Ok(conversation.view_shown())
     }
 
-    /// The summaries in view, each with what it stands for.
+    /// The summaries in view, each with the items it replaces.
     pub async fn archives(&self, whose: &Whose) -> Result<Vec<Archived>, ContextError> {
         let shared = self.existing(whose).await?;
         let conversation = shared.lock().await;
         Ok(conversation.archives())
     }
 
-    /// The original of an item (`m17`), or all that a summary (`n3`) stands for.
+    /// The original of an item (`m17`), or all originals behind a summary (`n3`).
     pub async fn recover(&self, whose: &Whose, id: &str) -> Result<Vec<Original>, ContextError> {
         let shared = self.existing(whose).await?;
         let unknown = || ContextError::NoItem(id.chars().take(ID_SHOWN_CHARS).collect());
@@ -119,25 +115,7 @@ impl Contexts {
         }
     }
 
-    /// The text of originals for a model that asked for them, of at most so many characters.
-    pub async fn expand(&self, whose: &Whose, id: &str, chars_max: usize) -> Result<String, ContextError> {
-        let originals = self.recover(whose, id).await?;
-        let mut text = String::new();
-        for original in &originals {
-            let item = Conversation::read(&original.message);
-            let (id, role) = (original.id, role_name(item.role));
-            let words = words(&item);
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "[{id}] {role}: {words}");
-        }
-        if text.chars().count() > chars_max {
-            text = text.chars().take(chars_max).collect();
-            text.push_str("\n[… cut here; ask for a single message by its id]");
-        }
-        Ok(text)
-    }
-
-    /// The newest originals that hold all these words.
+    /// The newest originals that contain all these words.
     pub async fn find(
         &self,
         whose: &Whose,
@@ -161,12 +139,11 @@ impl Contexts {
     }
 }
 
-/// The message of a record; none of an item that was deleted.
+/// The message of a record; none if the item was deleted.
 fn original(body: &str) -> Option<String> {
     match log::read(body)? {
-        Logged::Sent(Event::Message { bytes, .. } | Event::Reply { bytes }) | Logged::Appended(bytes) => {
-            Some(bytes)
-        }
+        Logged::Sent(ShadowEvent::Message { bytes, .. } | ShadowEvent::Reply { bytes })
+        | Logged::Appended(bytes) => Some(bytes),
         Logged::View(ViewEvent::Item { item, .. }) => {
             let written = || {
                 dialect::write(Dialect::OpenAi, std::slice::from_ref(&*item))

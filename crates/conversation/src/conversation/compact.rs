@@ -1,10 +1,12 @@
 //! Compacting a conversation between its requests.
 //!
-//! Owns: that an epoch begins with it. Never: when (`Ladder` says whether it is due), the summary's words.
+//! Owns: that each compaction begins an epoch. Never: when (`Ladder` decides whether it is due), the summary's words.
 
-use context::budget::Budget;
+use context::budget::{Budget, OverBudget};
+use context::event::ViewEvent;
 use context::ladder::{Attempt, Ladder};
-use context::plan::Trigger;
+use context::plan::{Plan, Trigger};
+use context::session::{PieceContent, Session};
 use model::Timestamp;
 use ports::NewRecord;
 use prefix::compose;
@@ -13,14 +15,54 @@ use prefix::shadow::Reason;
 use super::Conversation;
 use crate::log::Logged;
 
+const PRESERVED: &str = "<preserved_context>";
+
+/// Parts of a summary besides the digest.
+#[derive(Debug, Default)]
+pub(crate) struct Words {
+    /// A model's summary of all that leaves.
+    pub(crate) summary: Option<String>,
+    /// The text that a listener wants preserved.
+    pub(crate) preserved: Option<String>,
+}
+
+impl Words {
+    /// The text for a plan. Without a new summary, the summaries of the removed nodes stay; the preserved text of a
+    /// listener is always new.
+    fn beside(&self, session: &Session, plan: &Plan) -> Option<String> {
+        let Some(preserved) = &self.preserved else {
+            return self.summary.clone();
+        };
+        let older = plan
+            .leaves
+            .iter()
+            .filter_map(|&at| match &session.frontier().get(at)?.what {
+                PieceContent::Node(node) => node.summary.as_deref()?.split(PRESERVED).next(),
+                PieceContent::Item { .. } => None,
+            });
+        let mut parts: Vec<&str> = match &self.summary {
+            Some(summary) => vec![summary],
+            None => older.map(str::trim).filter(|text| !text.is_empty()).collect(),
+        };
+        let preserved = format!("{PRESERVED}\n{}\n</preserved_context>", preserved.trim());
+        parts.push(&preserved);
+        Some(parts.join("\n"))
+    }
+}
+
 impl Conversation {
-    /// Whether to compact now, while nobody waits.
+    /// Whether a compaction is due now, while no request waits.
     pub fn is_due(&self, budget: &Budget) -> bool {
-        Ladder::new(*budget, Trigger::Idle).next(&self.session).is_some()
+        self.would_compact(budget, Trigger::Idle)
     }
 
-    /// What to ask the conversation's own model before that, and how long its answer may be, in tokens; none where no stretch
-    /// would be replaced by words.
+    /// Whether there is anything to compact.
+    pub(crate) fn would_compact(&self, budget: &Budget, trigger: Trigger) -> bool {
+        Ladder::new(*budget, trigger).next(&self.session).is_some()
+    }
+
+    /// The prompt for the conversation's own model before a compaction, and the maximum tokens of its answer; none if
+    /// no text would replace a stretch.
     pub fn summary_prompt(&self, budget: &Budget) -> Option<(String, usize)> {
         let plan = Ladder::new(*budget, Trigger::Idle).next(&self.session)?;
         let stays = plan.leaves.last()? + 1;
@@ -30,33 +72,64 @@ impl Conversation {
     }
 
     /// Compacts, and begins an epoch with that; nothing where it is not due. `now` is noted where something changed.
-    pub fn compact(
+    pub(crate) fn compact(
         &mut self,
         budget: &Budget,
         trigger: Trigger,
-        summary: Option<&str>,
+        words: &Words,
         now: Timestamp,
     ) -> Vec<NewRecord> {
-        let mut ladder = Ladder::new(*budget, trigger);
         let mut records = self.take_appended();
         let before = records.len();
-        while let Some(plan) = ladder.next(&self.session) {
-            let tokens = self.session.tokens();
-            let events = self.session.commit(&plan, summary);
-            let recorded = events.iter().flatten().cloned();
-            records.extend(recorded.map(|event| self.apply(&Logged::View(event))));
-            let gain = events
-                .is_ok()
-                .then(|| tokens.saturating_sub(self.session.tokens()));
-            ladder.tell(plan, gain);
-        }
-        let attempts = ladder.finish(&mut self.session);
+        let attempts = self.climb(budget, trigger, words, |this, event| {
+            records.push(this.apply(&Logged::View(event)));
+        });
         self.compacted(attempts, now);
         if records.len() > before {
             let epoch = compose::renewal(&self.shadow, &self.edits(), vec![Reason::Compaction]);
             records.push(self.apply(&Logged::Sent(epoch)));
         }
         records
+    }
+
+    /// Brings the view within its budget; returns the events to record, or the reason why it does not fit.
+    pub(crate) fn fit(
+        &mut self,
+        budget: &Budget,
+        trigger: Trigger,
+        words: &Words,
+    ) -> Result<(Vec<ViewEvent>, Vec<Attempt>), OverBudget> {
+        let mut events = Vec::new();
+        let attempts = self.climb(budget, trigger, words, |this, event| {
+            events.push(event.clone());
+            this.view(event);
+        });
+        self.session.assemble(budget)?;
+        Ok((events, attempts))
+    }
+
+    /// Carries out plans until the view fits or nothing is left to try; `take` applies each event.
+    fn climb(
+        &mut self,
+        budget: &Budget,
+        trigger: Trigger,
+        words: &Words,
+        mut take: impl FnMut(&mut Self, ViewEvent),
+    ) -> Vec<Attempt> {
+        let mut ladder = Ladder::new(*budget, trigger);
+        while let Some(plan) = ladder.next(&self.session) {
+            let tokens = self.session.tokens();
+            let summary = words.beside(&self.session, &plan);
+            let events = self.session.commit(&plan, summary.as_deref());
+            for event in events.iter().flatten() {
+                take(self, event.clone());
+            }
+            let gain = events
+                .is_ok()
+                .then(|| tokens.saturating_sub(self.session.tokens()));
+            ladder.tell(plan, gain);
+        }
+        ladder.finish(&mut self.session)
     }
 
     /// Notes what a compaction did.

@@ -1,6 +1,7 @@
 //! Counting a conversation as its model does.
 //!
-//! Owns: whose vocabulary counts, the weight of what stands before the messages, what servers reported. Never: counting (`context::tokens`).
+//! Owns: the vocabulary of token counts, the tokens before the messages, the counts that servers reported. Never:
+//! counting (`context::tokens`).
 
 use context::tokens::Meter;
 use ports::NewRecord;
@@ -19,7 +20,7 @@ impl Conversation {
         }
     }
 
-    /// Counts are corrected by what the server said before, also before a restart.
+    /// The server's earlier counts correct the estimates, also after a restart.
     fn calibrate(&mut self) {
         let Self {
             session,
@@ -32,7 +33,7 @@ impl Conversation {
         }
     }
 
-    /// What stands before the messages, in tokens; the last part lists the tools.
+    /// Tokens of the text before the messages; the last part lists the tools.
     pub fn head_tokens(&mut self, system: &[&str], tools: &str, meter: &Meter) -> usize {
         let parts = || system.iter().copied().chain([tools]);
         if !parts().eq(self.head.0.iter().map(String::as_str)) {
@@ -42,7 +43,7 @@ impl Conversation {
         self.head.1
     }
 
-    /// A server's window in the tokens that are counted here, after it refused a prompt of so many of its own.
+    /// A server's window in our own tokens, after it refused a prompt with this number of its tokens.
     pub fn window_as_counted(&mut self, window: usize, prompt_tokens: usize, beside: usize) -> usize {
         let usage = self.usage(prompt_tokens, beside);
         self.session.record_usage(usage.counted, usage.reported);
@@ -50,11 +51,11 @@ impl Conversation {
         if counted >= prompt_tokens {
             return window;
         }
-        // It is not believed yet that so much more is counted there.
+        // A larger difference between the two counts is not plausible.
         window * counted / prompt_tokens
     }
 
-    /// What the server counted of the view that was sent.
+    /// Records the server's token count of the view that was sent.
     pub fn learn_usage(&mut self, prompt_tokens: usize, beside: usize) -> NewRecord {
         let usage = self.usage(prompt_tokens, beside);
         self.apply(&Logged::Usage(usage))

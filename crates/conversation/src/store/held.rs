@@ -11,25 +11,25 @@ use prefix::chain::{self, ConversationId};
 use super::Shared;
 use crate::whose::Whose;
 
-/// Conversations whose chains are known; a client that comes back to an older one that it did not name begins anew.
+/// Maximum number of known chains; a client that returns to an older, unnamed conversation starts a new one.
 const KNOWN_MAX: usize = 512;
 /// How many are dropped when there are too many, so that it does not happen at each request.
 const DROPPED: usize = 64;
-/// The most that conversations may hold in memory together, in bytes; one that is in use may be larger by itself.
-const HELD_BYTES_MAX: usize = 32 << 20;
-/// A message stands in memory as it was sent and as an item, its JSON and its blocks.
+/// Maximum bytes of all conversations in memory; a single one in use can exceed it.
+pub(super) const HELD_BYTES_MAX: usize = 32 << 20;
+/// A message is in memory as sent and as an item, its JSON and its blocks.
 pub(super) const COPIES: usize = 3;
 
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    pub(super) index: chain::Conversations,
-    pub(super) known: BTreeMap<ConversationId, Known>,
+    pub(super) index: chain::ConversationIndex,
+    pub(super) known: BTreeMap<ConversationId, HeldConversation>,
     pub(super) uses: u64,
     pub(super) bytes: usize,
 }
 
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct HeldConversation {
     /// None while it is on disk alone.
     pub(super) conversation: Option<Shared>,
     pub(super) whose: Whose,
@@ -43,7 +43,7 @@ pub(super) struct Known {
 impl Held {
     /// A conversation that is on disk.
     pub(super) fn know(&mut self, id: &ConversationId, whose: Whose) {
-        self.known.entry(id.clone()).or_insert_with(|| Known {
+        self.known.entry(id.clone()).or_insert_with(|| HeldConversation {
             conversation: None,
             whose,
             used: 0,
@@ -80,7 +80,7 @@ impl Held {
         }
     }
 
-    /// Lets go of the messages of those that nobody uses, the longest unused first, until what is left may be held.
+    /// Drops the messages of unused conversations, longest unused first, until the rest fits.
     pub(super) fn shrink(&mut self) {
         if self.bytes <= HELD_BYTES_MAX {
             return;

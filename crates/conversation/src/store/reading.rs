@@ -1,4 +1,4 @@
-//! What is read of conversations beside their fold: originals, lists.
+//! Reading of conversations beside their fold: originals, lists.
 //!
 //! Owns: reading. Never: a conversation's state.
 
@@ -8,28 +8,41 @@ use model::SessionKey;
 use ports::{LedgerError, Record};
 use prefix::chain::ConversationId;
 
-use super::Store;
-use crate::whose::{Whose, identity};
+use super::{Shared, Store};
+use crate::whose::{BEGINNING, Whose, identity};
 
-/// Conversations of a tenant that a list looks at.
-const LISTED_MAX: usize = 10_000;
+/// Unnamed conversations have no index by owner: a list reads at most this number of the tenant's newest.
+const UNNAMED_MAX: usize = 10_000;
 
 impl Store {
     /// The owner's conversations, as the owner names them: the last by name first.
     pub(crate) async fn list(&self, whose: &Whose, limit: usize) -> Result<Vec<String>, LedgerError> {
-        let all = self.logs.named(&whose.scope, "", LISTED_MAX).await?.into_iter();
-        let own = all.filter(|(_, owner)| *owner == whose.owner);
         let beginning = format!("{}/", whose.owner.id);
-        let named = own.map(|(session, _)| {
-            let session = session.to_string();
-            session
-                .strip_prefix(&beginning)
-                .map_or(session.clone(), str::to_owned)
+        let mut found = self.logs.named(&whose.scope, &beginning, limit).await?;
+        found.extend(self.logs.named(&whose.scope, BEGINNING, UNNAMED_MAX).await?);
+        found.retain(|(_, owner)| *owner == whose.owner);
+        found.sort_unstable_by(|(left, _), (right, _)| right.cmp(left));
+        let names = found.iter().map(|(session, _)| {
+            let session = session.as_str();
+            session.strip_prefix(&beginning).unwrap_or(session).to_owned()
         });
-        Ok(named.take(limit).collect())
+        Ok(names.take(limit).collect())
     }
 
-    /// The conversations that somebody talked in last, found again after a restart.
+    /// Number of conversations in memory that are near their limit, without those with a running request.
+    pub fn near_limit(&self) -> usize {
+        let in_memory: Vec<Shared> = {
+            let held = self.held();
+            held.known
+                .values()
+                .filter_map(|known| known.conversation.clone())
+                .collect()
+        };
+        let is_near = |shared: &&Shared| shared.try_lock().is_ok_and(|one| one.stats(None).is_near_limit);
+        in_memory.iter().filter(is_near).count()
+    }
+
+    /// The most recently used conversations, also after a restart.
     pub async fn newest(&self, limit: usize) -> Result<Vec<ConversationId>, LedgerError> {
         let newest = self.logs.newest(limit).await?;
         let mut held = self.held();

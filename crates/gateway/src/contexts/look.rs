@@ -4,7 +4,6 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use context::budget::Budget;
 use context::guard::Verdict;
 use conversation::contexts::Original;
 use model::SessionId;
@@ -24,7 +23,7 @@ use crate::state::Gateway;
 
 /// Show the figures
 ///
-/// How full the context is, what was compacted, which warnings hold.
+/// Tokens, summaries, last compaction and warnings of the conversation.
 #[utoipa::path(
     get,
     path = "/context/stats",
@@ -39,8 +38,7 @@ pub(crate) async fn stats(
     UrlQuery(query): UrlQuery<LookQuery>,
 ) -> Result<Response, Failure> {
     let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
-    let budget = query.window()?.map(Budget::view);
-    let stats = direct.contexts().stats(&whose, budget).await?;
+    let stats = direct.contexts().stats(&whose, query.window()?).await?;
     let zone = gateway.zone();
     Ok(visit.answer(ContextStatsData {
         model: stats.model,
@@ -71,9 +69,9 @@ pub(crate) async fn stats(
     }))
 }
 
-/// Ask the guard
+/// Check the window
 ///
-/// Whether so much of the window is left that a request may go out.
+/// Whether enough of the window is left for a request.
 #[utoipa::path(
     get,
     path = "/context/guard",
@@ -110,7 +108,7 @@ pub(crate) async fn guard(
 
 /// List conversations
 ///
-/// A user's conversations, behind the proxy and of these routes.
+/// A user's conversations, those through the proxy and those of these routes.
 #[utoipa::path(
     get,
     path = "/context/conversations",
@@ -137,7 +135,7 @@ pub(crate) async fn conversations(
 
 /// Show the view
 ///
-/// What the model sees of the conversation, message by message.
+/// The messages that the model sees of the conversation.
 #[utoipa::path(
     get,
     path = "/context/view",
@@ -203,7 +201,7 @@ pub(crate) async fn archives(
 
 /// Recover originals
 ///
-/// A message as it was sent, or all messages that a summary stands for.
+/// A message as the client sent it, or all messages behind a summary.
 #[utoipa::path(
     get,
     path = "/context/recover",
@@ -224,7 +222,7 @@ pub(crate) async fn recover(
 
 /// Search originals
 ///
-/// The newest messages that hold all the words, compacted ones included.
+/// The newest messages that contain all the words, compacted ones included.
 #[utoipa::path(
     get,
     path = "/context/find",

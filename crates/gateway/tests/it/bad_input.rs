@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::Request;
 use futures::stream;
-use gateway::Settings;
+use gateway::GatewaySettings;
 use model::Zone;
 use serde_json::{Value, json};
 
@@ -181,9 +181,9 @@ async fn a_large_body_is_taken_and_a_larger_one_refused() {
 
 #[tokio::test]
 async fn a_body_over_the_limit_is_refused_whether_announced_or_not() {
-    let settings = Settings {
+    let settings = GatewaySettings {
         body_bytes_max: 1 << 20,
-        ..Settings::default()
+        ..GatewaySettings::default()
     };
     let house = House::with(settings, Zone::utc()).await;
     let body = conversation("s", &[("ada", &"tea ".repeat(1 << 19))]).to_string();
@@ -304,7 +304,7 @@ async fn any_text_is_remembered_as_it_is() {
     assert!(texts.contains(&hostile), "{texts:?}");
 }
 
-const NO_MORE: &str = "something went wrong here: the log tells more under this request id";
+const NO_MORE: &str = "internal error: see the server log for this request id";
 
 #[tokio::test]
 async fn a_store_that_fails_is_told_without_its_secrets() {

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use gateway::{AskError, Client, Secret, ServeError, Settings};
+use gateway::{AskError, Client, GatewaySettings, Secret, ServeError};
 use model::Zone;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -199,7 +199,7 @@ async fn a_token_opens_a_server_that_listens_everywhere() {
         }
         end(served).await;
     }
-    assert!(Settings::default().auth.tokens.is_empty());
+    assert!(GatewaySettings::default().auth.tokens.is_empty());
 }
 
 #[tokio::test]

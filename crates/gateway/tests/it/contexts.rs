@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::house::{House, Reply};
+use crate::house::{House, IDLE_AFTER, Reply};
 
 /// A program that talks about stations on a line.
 struct Program {
@@ -99,6 +99,55 @@ async fn a_request_extends_the_last_one_and_no_request_is_over_its_budget() {
 }
 
 #[tokio::test]
+async fn a_conversation_is_compacted_while_nobody_talks() {
+    let mut program = Program::new().await;
+    assert_eq!(program.house.get("/health").await.json()["near_limit"], 0);
+    let used = loop {
+        program.turn(40).await;
+        let stats = program.look("stats").await.data();
+        assert_eq!(stats["compactions"], 0, "not while somebody talks: {stats}");
+        let used = stats["used_percent"].as_f64().expect("a share");
+        if used > 70.0 {
+            break used;
+        }
+    };
+    program.house.clock.sleeping(1).await;
+    program.house.clock.advance(IDLE_AFTER);
+    let stats = loop {
+        let stats = program.look("stats").await.data();
+        if stats["compactions"] != 0 {
+            break stats;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert!(stats["used_percent"].as_f64() < Some(used), "{stats}");
+    let assembled = program.turn(1).await;
+    assert_eq!(assembled["compacted"], false, "nobody waits for it: {assembled}");
+}
+
+#[tokio::test]
+async fn a_given_window_is_judged_as_a_turn_in_it_is() {
+    let program = Program::new().await;
+    let message = json!([{"role": "user", "content": "Hello."}]);
+    program.ask("append", json!({"messages": message})).await.data();
+    let tool = json!({"type": "function", "function": {"name": "walk", "description": "Walk far. ".repeat(40), "parameters": {}}});
+    for reserve in [Value::Null, json!(700)] {
+        let ask = async |window: usize| {
+            let request = json!({"window_tokens": window, "reserve_tokens": reserve, "system": "Be brief.", "tools": [tool]});
+            program.ask("assemble", request).await.data()["limit_tokens"].clone()
+        };
+        let (narrow, wide) = (ask(4_096).await, ask(16_384).await);
+        for (window, limit) in [(4_096, narrow), (16_384, wide)] {
+            let stats = program
+                .look(&format!("stats?window_tokens={window}"))
+                .await
+                .data();
+            assert_eq!(stats["limit_tokens"], limit, "{window}, {reserve}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_left_the_view_is_found_and_recovered() {
     let mut program = Program::new().await;
     for _ in 0..24 {
@@ -177,6 +226,73 @@ async fn a_pinned_message_stays_and_a_rewound_one_leaves() {
     assert_eq!(program.ask("fork", json!({"to": "branch"})).await.status, 409);
 }
 
+/// A call of the tool `walk`.
+fn walks(id: &str) -> Value {
+    let function = json!({"name": "walk", "arguments": "{}"});
+    json!({"role": "assistant", "content": null, "tool_calls": [{"id": id, "type": "function", "function": function}]})
+}
+
+fn walked(id: &str, result: &str) -> Value {
+    json!({"role": "tool", "tool_call_id": id, "content": result})
+}
+
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": text})
+}
+
+#[tokio::test]
+async fn an_interrupted_call_gets_a_result_behind_the_last_request_and_the_real_one_when_it_comes() {
+    let program = Program::new().await;
+    let request = async |appended: Value| {
+        program.ask("append", json!({"messages": [appended]})).await.data();
+        program.ask("assemble", json!({})).await.data()
+    };
+    let first = request(user("Walk to the bridge.")).await["messages"].clone();
+    let first = first[0].clone();
+    program.ask("after_turn", json!({"message": walks("one")})).await.data();
+    let stopped = request(user("Stop.")).await;
+    let lost = walked("one", "[result lost]");
+    let messages = json!([first, walks("one"), lost, user("Stop.")]);
+    assert_eq!((&stopped["messages"], &stopped["reasons"]), (&messages, &json!([])));
+    let reply = json!({"role": "assistant", "content": "I stopped."});
+    program.ask("after_turn", json!({"message": reply})).await.data();
+    let goes_on = request(user("Where are you?")).await;
+    let messages = json!([first, walks("one"), lost, user("Stop."), reply, user("Where are you?")]);
+    assert_eq!((&goes_on["messages"], &goes_on["reasons"]), (&messages, &json!([])));
+    let late = request(walked("one", "at the bridge")).await;
+    let messages = json!([first, walks("one"), walked("one", "at the bridge"), user("Stop."), reply, user("Where are you?")]);
+    assert_eq!((&late["messages"], &late["reasons"]), (&messages, &json!(["engine"])));
+}
+
+#[tokio::test]
+async fn a_conversation_that_went_back_to_a_result_says_that_its_call_runs_until_the_result_is_there() {
+    let program = Program::new().await;
+    let append = json!({"messages": [user("Walk.")]});
+    program.ask("append", append).await.data();
+    let first = program.ask("assemble", json!({})).await.data()["messages"][0].clone();
+    program.ask("after_turn", json!({"message": walks("one")})).await.data();
+    let append = async |message: Value| program.ask("append", json!({"messages": [message]})).await.data();
+    append(walked("one", "at the bridge")).await;
+    program.ask("assemble", json!({})).await.data();
+    program.ask("rewind", json!({"to": "m2"})).await.data();
+    let waits = program.ask("assemble", json!({})).await.data();
+    assert_eq!(waits["messages"], json!([first, walks("one"), walked("one", "[executing...]")]));
+    append(walked("one", "at the river")).await;
+    let done = program.ask("assemble", json!({})).await.data();
+    assert_eq!(done["messages"], json!([first, walks("one"), walked("one", "at the river")]));
+    assert_eq!(done["reasons"], json!(["engine"]));
+}
+
+#[tokio::test]
+async fn calls_without_ids_stay_as_their_program_wrote_them() {
+    let program = Program::new().await;
+    let messages = json!([user("Walk."), walks(""), walked("", "at the bridge"), walked("", "at the river")]);
+    program.ask("append", json!({"messages": messages})).await.data();
+    let assembled = program.ask("assemble", json!({})).await.data();
+    let sent = assembled["messages"].as_array().expect("messages");
+    assert_eq!(sent[1..], messages.as_array().expect("messages")[1..]);
+}
+
 #[tokio::test]
 async fn compaction_guard_and_subagents_have_their_routes() {
     let mut program = Program::new().await;
@@ -238,7 +354,7 @@ async fn what_is_wrong_is_said() {
     let (status, _, message) = program.ask("append", broken).await.error();
     assert_eq!(status, 422);
     assert!(
-        message.starts_with("message 1 is no message of the dialect"),
+        message.starts_with("message 1 is not valid in this dialect"),
         "{message}"
     );
     program

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gateway::{Gateway, Settings};
+use gateway::{Gateway, GatewaySettings};
 use history::GitHistory;
 use memory::library::Knowledge;
 use memory::{EditEntry, Engine, Parts};
@@ -51,10 +51,10 @@ impl Real {
             clock: clock.clone(),
             ids: ids.clone(),
         };
-        let engine = Engine::start(parts, memory::Settings::default())
+        let engine = Engine::start(parts, memory::MemorySettings::default())
             .await
             .expect("starts");
-        let library = Knowledge::new(memory::library::Parts {
+        let library = Knowledge::new(memory::library::KnowledgeParts {
             engine: engine.clone(),
             vault: vault.clone(),
             shelf: vault,
@@ -63,7 +63,7 @@ impl Real {
             clock: clock.clone(),
             ids: ids.clone(),
         });
-        let gateway = Gateway::new(engine.clone(), Settings::default(), clock, ids);
+        let gateway = Gateway::new(engine.clone(), GatewaySettings::default(), clock, ids);
         let router = gateway.with_knowledge(library).router();
         Self {
             folder,

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -11,7 +12,7 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use background::Offline;
 use context::policy::Policy;
 use conversation::Contexts;
-use gateway::{Auth, Gateway, Secret, Settings, Token};
+use gateway::{Auth, Gateway, GatewaySettings, Secret, Token};
 use memory::library::Knowledge;
 use memory::{Engine, Parts};
 use model::{Name, Scope, Zone};
@@ -29,6 +30,9 @@ use tower::ServiceExt;
 
 use crate::gate::GatedLedger;
 use crate::library::form;
+
+/// A conversation of a program that calls its model itself is idle after so long.
+pub(crate) const IDLE_AFTER: Duration = Duration::from_mins(5);
 
 /// When the first message of every test was said: 2024-05-08T13:56:00Z.
 pub(crate) const SAID: i64 = 1_715_176_560_000;
@@ -159,19 +163,19 @@ pub(crate) async fn sent(router: &Router, request: Request<Body>) -> Reply {
 
 impl House {
     pub(crate) async fn new() -> Self {
-        Self::with(Settings::default(), Zone::utc()).await
+        Self::with(GatewaySettings::default(), Zone::utc()).await
     }
 
-    pub(crate) async fn with(settings: Settings, zone: Zone) -> Self {
-        let rules = memory::Settings {
+    pub(crate) async fn with(settings: GatewaySettings, zone: Zone) -> Self {
+        let rules = memory::MemorySettings {
             zone,
-            ..memory::Settings::default()
+            ..memory::MemorySettings::default()
         };
         Self::ruled(settings, rules).await
     }
 
     /// A house whose engine is told something too.
-    pub(crate) async fn ruled(settings: Settings, rules: memory::Settings) -> Self {
+    pub(crate) async fn ruled(settings: GatewaySettings, rules: memory::MemorySettings) -> Self {
         let zone = rules.zone.clone();
         let ledger = Arc::new(MemoryLedger::new());
         let gated = Arc::new(GatedLedger::new(ledger.clone()));
@@ -196,7 +200,7 @@ impl House {
         };
         let engine = Engine::start(parts, rules).await.expect("the engine starts");
         let ids = Arc::new(CountingIds::new());
-        let knowledge = Knowledge::new(memory::library::Parts {
+        let knowledge = Knowledge::new(memory::library::KnowledgeParts {
             engine: engine.clone(),
             vault: vault.clone(),
             shelf: vault.clone(),
@@ -257,7 +261,7 @@ impl House {
 
 /// Background runs with no strategy, not started.
 fn idle_background(ledger: &Arc<MemoryLedger>, clock: &Arc<ManualClock>) -> Offline {
-    let parts = background::Parts {
+    let parts = background::BackgroundParts {
         runs: ledger.clone(),
         chat: None,
         models: BTreeMap::default(),
@@ -265,7 +269,7 @@ fn idle_background(ledger: &Arc<MemoryLedger>, clock: &Arc<ManualClock>) -> Offl
         ids: Arc::new(CountingIds::new()),
         power: Arc::new(Mains),
     };
-    let offline = Offline::new(parts, background::Settings::default());
+    let offline = Offline::new(parts, background::BackgroundSettings::default());
     offline.register(Vec::new());
     offline
 }
@@ -310,13 +314,13 @@ pub(crate) fn scope(app: &str) -> Scope {
 }
 
 /// Tokens `root` for everything, `a` and `b` for one tenant each.
-pub(crate) fn tokens() -> Settings {
+pub(crate) fn tokens() -> GatewaySettings {
     let token = |secret: &str, scope| Token {
         secret: Secret::new(secret),
         scope,
         user: None,
     };
-    Settings {
+    GatewaySettings {
         auth: Auth {
             tokens: vec![
                 token("root", None),
@@ -324,18 +328,20 @@ pub(crate) fn tokens() -> Settings {
                 token("b", Some(scope("b"))),
             ],
         },
-        ..Settings::default()
+        ..GatewaySettings::default()
     }
 }
 
 /// Conversations of programs that call their model themselves.
 fn direct(engine: &Engine, ledger: &Arc<MemoryLedger>, clock: &Arc<ManualClock>) -> Direct {
-    let contexts = conversation::contexts::Parts::plain(ledger.clone(), Policy::quipu(), clock.clone());
-    Direct::new(DirectParts {
+    let contexts =
+        conversation::contexts::ContextsParts::plain(ledger.clone(), Policy::quipu(), clock.clone());
+    Direct::start(DirectParts {
         engine: engine.clone(),
         contexts: Contexts::new(contexts),
         instructions: None,
         owner: None,
+        idle_after: IDLE_AFTER,
         clock: clock.clone(),
         ids: Arc::new(CountingIds::new()),
     })

@@ -1,6 +1,6 @@
 //! Searches and listings.
 
-use gateway::Settings;
+use gateway::GatewaySettings;
 use model::Zone;
 use serde_json::{Value, json};
 
@@ -293,7 +293,7 @@ async fn without_the_embedding_model_words_are_searched_and_that_is_told() {
 #[tokio::test]
 async fn instants_are_shown_in_the_zone_of_the_house() {
     let zone = Zone::named("Asia/Tokyo").expect("a zone");
-    let house = House::with(Settings::default(), zone).await;
+    let house = House::with(GatewaySettings::default(), zone).await;
     house.remember("s", &TEA).await;
     let data = search(&house, json!({"include_messages": 5})).await;
     for array in ["episodes", "facts", "messages"] {

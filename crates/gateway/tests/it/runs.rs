@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use background::{About, Failure, Offline, Outcome, RunContext, Strategy, Triggers};
-use gateway::Settings;
+use background::{About, Failure, Offline, RunContext, RunOutcome, Strategy, Triggers};
+use gateway::GatewaySettings;
 use model::Zone;
-use ports::runs::Event;
+use ports::runs::MemoryEvent;
 use serde_json::{Value, json};
 use testkit::clock::CountingIds;
 
@@ -31,14 +31,14 @@ impl Strategy for Sweep {
         }
     }
 
-    fn about(&self, _: &Event) -> Option<About> {
+    fn about(&self, _: &MemoryEvent) -> Option<About> {
         None
     }
 
-    async fn run(&self, _: &RunContext) -> Result<Outcome, Failure> {
+    async fn run(&self, _: &RunContext) -> Result<RunOutcome, Failure> {
         match self.0 {
             "fails" => Err(Failure::GiveUp("planted".to_owned())),
-            _ => Ok(Outcome {
+            _ => Ok(RunOutcome {
                 change: "2 merged".to_owned(),
                 events: Vec::new(),
             }),
@@ -47,9 +47,9 @@ impl Strategy for Sweep {
 }
 
 /// A house with two strategies.
-async fn open(settings: Settings) -> (House, Offline) {
+async fn open(settings: GatewaySettings) -> (House, Offline) {
     let mut house = House::with(settings, Zone::utc()).await;
-    let parts = background::Parts {
+    let parts = background::BackgroundParts {
         runs: house.ledger.clone(),
         chat: None,
         models: BTreeMap::default(),
@@ -57,7 +57,7 @@ async fn open(settings: Settings) -> (House, Offline) {
         ids: Arc::new(CountingIds::new()),
         power: Arc::new(Mains),
     };
-    let offline = Offline::new(parts, background::Settings::default());
+    let offline = Offline::new(parts, background::BackgroundSettings::default());
     offline.register(vec![Arc::new(Sweep("merge")), Arc::new(Sweep("fails"))]);
     offline.start().await.expect("starts");
     house.gateway = house.gateway.clone().with_offline(offline.clone());
@@ -67,7 +67,7 @@ async fn open(settings: Settings) -> (House, Offline) {
 
 #[tokio::test]
 async fn a_strategy_is_run_when_it_is_asked_for() {
-    let (house, _offline) = open(Settings::default()).await;
+    let (house, _offline) = open(GatewaySettings::default()).await;
     let ask = async |body: Value| house.post("/api/v1/ome/trigger", &body).await;
     let told = ask(json!({"name": "merge"})).await.json();
     assert_eq!(told["status"], "ok");
@@ -102,7 +102,7 @@ async fn a_strategy_is_run_when_it_is_asked_for() {
 
 #[tokio::test]
 async fn quiesce_ends_background_work_for_good() {
-    let (house, offline) = open(Settings::default()).await;
+    let (house, offline) = open(GatewaySettings::default()).await;
     let told = house.post("/api/v1/cascade/quiesce", &Value::Null).await.json();
     assert_eq!(told["quiesced"], true);
     assert_eq!(told["failed_permanent"], 0);
@@ -113,7 +113,7 @@ async fn quiesce_ends_background_work_for_good() {
 
 #[tokio::test]
 async fn quiesce_waits_for_tasks_takes_up_edits_and_does_what_is_due() {
-    let (house, offline) = open(Settings::default()).await;
+    let (house, offline) = open(GatewaySettings::default()).await;
     house.remember("s", &TEA).await;
     let is_facts = |path: &Arc<str>| path.contains("/facts/");
     let path = house.vault.paths().into_iter().find(is_facts).expect("a file");

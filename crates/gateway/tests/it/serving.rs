@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use gateway::{ServeError, Settings};
+use gateway::{GatewaySettings, ServeError};
 use model::Zone;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -208,5 +208,5 @@ async fn other_machines_are_not_served_without_a_token() {
         .await
         .expect_err("taken");
     assert!(matches!(again, ServeError::Bind { .. }));
-    assert_eq!(Settings::default().shutdown, Duration::from_secs(10));
+    assert_eq!(GatewaySettings::default().shutdown, Duration::from_secs(10));
 }

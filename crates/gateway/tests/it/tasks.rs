@@ -164,9 +164,9 @@ async fn tasks_are_counted_in_a_stretch_of_time() {
 
 /// A house in which one memory could not be written: the task that failed, and the tenant's own token.
 async fn with_a_failed_task() -> (House, String) {
-    let rules = memory::Settings {
+    let rules = memory::MemorySettings {
         attempts_max: 1,
-        ..memory::Settings::default()
+        ..memory::MemorySettings::default()
     };
     let house = House::ruled(tokens(), rules).await;
     house.gated.set(Plan::Panic("cell"));

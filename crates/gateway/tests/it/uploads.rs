@@ -1,6 +1,6 @@
 //! Whatever is uploaded and asked of documents: hostile names, wrong kinds, too much of everything.
 
-use gateway::Settings;
+use gateway::GatewaySettings;
 use model::Zone;
 use serde_json::json;
 
@@ -50,9 +50,9 @@ type Case<'a> = (&'a str, &'a [u8], &'a [(&'a str, &'a str)], u16, &'a str);
 
 #[tokio::test]
 async fn what_cannot_become_a_document_is_refused_and_leaves_nothing() {
-    let small = Settings {
+    let small = GatewaySettings {
         upload_bytes_max: 4096,
-        ..Settings::default()
+        ..GatewaySettings::default()
     };
     let house = House::with(small, Zone::utc()).await;
     let scanned = include_bytes!("../fixtures/reportlab.pdf");

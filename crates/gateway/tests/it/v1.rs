@@ -8,7 +8,7 @@ mod tools;
 
 use std::time::Duration;
 
-use gateway::Settings;
+use gateway::GatewaySettings;
 use model::Role;
 use serde_json::{Value, json};
 use testkit::backend::{Backend, Config};
@@ -259,9 +259,9 @@ async fn what_is_not_to_be_remembered_leaves_nothing() {
 #[tokio::test]
 async fn bodies_that_are_none_are_refused_as_the_client_reads_it() {
     let backend = Backend::start(echo()).await;
-    let settings = Settings {
+    let settings = GatewaySettings {
         body_bytes_max: 4 << 10,
-        ..Settings::default()
+        ..GatewaySettings::default()
     };
     let stage = Stage::with(backend.base_url(), settings).await;
     let before = backend.requests().len();

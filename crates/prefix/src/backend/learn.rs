@@ -9,15 +9,15 @@ use super::Extra;
 /// The extras that one backend does not take; they are never sent to it again. Its caller keeps the names with the base
 /// URL.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Refused(pub BTreeSet<String>);
+pub struct RefusedExtras(pub BTreeSet<String>);
 
-impl Refused {
+impl RefusedExtras {
     pub fn contains(&self, name: &str) -> bool {
         self.0.contains(name)
     }
 
-    /// Learns from an answer: a 400 or 422 whose body names an extra that was sent. Tells whether anything was learnt, that
-    /// is, whether the request is worth sending once more without it.
+    /// Learns from an answer: a 400 or 422 whose body names an extra that was sent. Returns whether it learnt
+    /// something, so that a retry without the extra makes sense.
     pub fn learn(&mut self, status: u16, body: &str, sent: &[Extra]) -> bool {
         if !matches!(status, 400 | 422) {
             return false;
@@ -29,7 +29,7 @@ impl Refused {
     }
 }
 
-/// The name stands in the body as a whole word.
+/// The body contains the name as a whole word.
 fn names(body: &str, name: &str) -> bool {
     let joins = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
     body.match_indices(name).any(|(at, _)| {

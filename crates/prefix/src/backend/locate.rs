@@ -7,12 +7,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::Kind;
 
-/// What an address alone tells.
+/// Location of a host, by its address alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Locality {
     /// A loopback, private, link-local or carrier-grade address, or a name that means this machine.
     Local,
-    /// A name that could be of this network (`nas.local`, `ollama`): only a probe can tell.
+    /// A name that could be of this network (`nas.local`, `ollama`): only a probe can decide.
     Probe,
     /// Everything else.
     Hosted,
@@ -63,7 +63,7 @@ const THIS_MACHINE: [&str; 4] = [
     "host.containers.internal",
 ];
 
-/// What the address alone tells.
+/// Location by the address alone.
 pub fn locality(base_url: &str) -> Locality {
     let host = host(base_url);
     let of_network = [".local", ".lan", ".home.arpa", ".internal", ".localdomain"];

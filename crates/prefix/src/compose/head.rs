@@ -1,10 +1,10 @@
-//! What stands before the first message: the client's system text and tools, with ours behind them.
+//! The head of a request: the client's system text and tools, with ours after them.
 //!
 //! Owns: the order inside the head. Never: deciding when it changes.
 
 use serde_json::Value;
 
-use super::{Request, System, Wanted};
+use super::{Request, SystemPlace, Wanted};
 use crate::canon;
 use crate::digest::Feed;
 use crate::shadow::Head;
@@ -13,7 +13,7 @@ use crate::splice;
 /// The head that this request would have in an epoch of its own.
 pub(super) fn build(request: &Request<'_>, leading: &[&str], wanted: &Wanted) -> Head {
     let mut system = Feed::new("system");
-    if let System::Field(Some(field)) = request.system {
+    if let SystemPlace::Field(Some(field)) = request.system {
         system.field(b'f', &canon::value_digest(field).0);
     }
     for message in leading {
@@ -36,7 +36,7 @@ pub(super) fn build(request: &Request<'_>, leading: &[&str], wanted: &Wanted) ->
 
 /// The dialect's system field with our text at its end.
 pub(super) fn system_field(request: &Request<'_>, own: &str) -> Option<String> {
-    let System::Field(field) = request.system else {
+    let SystemPlace::Field(field) = request.system else {
         return None;
     };
     let field = field.filter(|field| field.trim() != "null");
@@ -54,7 +54,7 @@ pub(super) fn system_field(request: &Request<'_>, own: &str) -> Option<String> {
 /// templates take, so ours is one of its own only where the client has none to append to.
 pub(super) fn messages(request: &Request<'_>, leading: &[&str], own: &str) -> Vec<String> {
     let mut messages: Vec<String> = leading.iter().map(|message| (*message).to_owned()).collect();
-    if own.is_empty() || request.system != System::Messages {
+    if own.is_empty() || request.system != SystemPlace::Messages {
         return messages;
     }
     let splice = messages
@@ -70,7 +70,7 @@ pub(super) fn messages(request: &Request<'_>, leading: &[&str], own: &str) -> Ve
     messages
 }
 
-/// The client's tools as they stand, then ours by name; the client's own tool of a name wins.
+/// The client's tools unchanged, then ours by name; of two tools with one name, the client's wins.
 fn all_tools(request: &Request<'_>, wanted: &Wanted) -> Vec<String> {
     let taken: Vec<String> = request.tools.iter().filter_map(|tool| name(tool)).collect();
     let mut ours: Vec<_> = wanted

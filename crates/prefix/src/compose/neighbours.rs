@@ -1,8 +1,8 @@
 //! Messages of ours beside the client's: no two neighbours of a person's role that the client did not send so. The templates of
 //! many models refuse them.
 //!
-//! Owns: a summary as a part of the person's message beside it, what stands where an answer left without one. Invariant: the
-//! same shadow gives the same bytes. Never: what leaves a view (`context`).
+//! Owns: a summary as a part of the person's message beside it, the placeholder for an answer that left without a
+//! summary. Invariant: the same shadow gives the same bytes. Never: choosing the items that leave a view (`context`).
 
 use serde_json::Value;
 use transcript::Role;
@@ -10,11 +10,11 @@ use transcript::Role;
 use super::Sent;
 use crate::splice;
 
-/// Between two messages of a person, where a summary elsewhere tells what the model answered.
+/// Between two messages of a person, if a summary elsewhere contains the model's answer.
 const GONE: &str = r#"{"role":"assistant","content":"[The summary tells what was said here.]"}"#;
 const BETWEEN: &str = "\n\n";
 
-/// The messages of a request, in which a summary has become a part of the person's message that it stands beside.
+/// The messages of a request, with each summary as a part of the person's message beside it.
 pub(super) fn settled(messages: Vec<Sent>) -> Vec<Sent> {
     let mut settled: Vec<Sent> = Vec::with_capacity(messages.len());
     for next in messages {
@@ -76,7 +76,7 @@ fn before(summary: &Sent, message: &Sent) -> Option<Sent> {
     })
 }
 
-/// What a message says, where it is nothing but text.
+/// The text of a message that contains only text.
 fn words(message: &str) -> Option<String> {
     let (_, content) = splice::content(message)?;
     match serde_json::from_str(content).ok()? {

@@ -1,7 +1,7 @@
 //! The parts of a request as they go out: the frozen bytes, or the client's latest, with what is injected and replaced.
 //!
-//! Owns: which bytes stand for a part. Invariant: no request carries a `cache_control` mark that its client does not set now.
-//! Never: deciding what is replaced.
+//! Owns: the bytes of each part. Invariant: a request contains only `cache_control` marks that its client sets now.
+//! Never: deciding replacements.
 
 use transcript::Role;
 
@@ -111,7 +111,7 @@ impl Plan<'_> {
     }
 }
 
-/// The same text, but for where its marks stand.
+/// The same text except for its marks.
 fn differs_in_marks(frozen: &str, latest: &str) -> bool {
     (mark::is_in(frozen) || mark::is_in(latest)) && mark::without(frozen) == mark::without(latest)
 }

@@ -1,7 +1,7 @@
-//! What a model said, from the bytes of its answer.
+//! A model's reply, from the bytes of its answer.
 //!
-//! Owns: telling a stream from a whole body, the limits, errors, putting each dialect's events to its reader. Never: what a
-//! dialect's event means.
+//! Owns: distinguishing a stream from a whole body, the limits, errors, passing each dialect's events to its reader.
+//! Never: the meaning of a dialect's event.
 
 mod anthropic;
 mod calls;
@@ -14,10 +14,10 @@ use std::mem;
 
 use serde_json::Value;
 
-use crate::stream::sse::{Decoder, Event};
+use crate::stream::sse::{Decoder, SseEvent};
 use crate::stream::usage::Usage;
 
-/// Bytes that are read of one answer: of a whole body, or of all events together. What comes after them is not read.
+/// Maximum bytes read of one answer: of a whole body, or of all events together. The rest is not read.
 pub const ANSWER_BYTES_MAX: usize = 64 << 20;
 
 /// How a server writes its answers.
@@ -33,9 +33,9 @@ pub enum Dialect {
     Anthropic,
 }
 
-/// What an answer came to.
+/// Result of an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct ReplyOutcome {
     /// JSON text of what a client puts into its next request: a message, or in the Responses dialect a list of items. Of a
     /// whole body it is the server's own text, byte for byte. None where nothing came, and for a completion.
     pub message: Option<String>,
@@ -45,11 +45,11 @@ pub struct Outcome {
     pub calls: usize,
     /// Why the model stopped, in the server's words.
     pub finish: Option<String>,
-    /// What it cost.
+    /// Token counts.
     pub usage: Usage,
     /// The end was seen: the dialect's last event, or whole JSON. Without it the rest is what came before the break.
     pub complete: bool,
-    /// What went wrong, in the server's words; may be there beside a part of a reply.
+    /// The server's error text; a part of a reply can exist beside it.
     pub error: Option<String>,
     /// The model that answered, as it names itself.
     pub model: Option<String>,
@@ -63,53 +63,53 @@ pub struct Outcome {
 #[derive(Debug)]
 pub struct Reply {
     dialect: Dialect,
-    source: Source,
-    reader: Box<dyn Reader>,
-    outcome: Outcome,
+    source: ReplySource,
+    reader: Box<dyn ReplyReader>,
+    outcome: ReplyOutcome,
     bytes: usize,
     /// More than `ANSWER_BYTES_MAX` came.
     full: bool,
 }
 
 #[derive(Debug)]
-enum Source {
+enum ReplySource {
     /// A stream of which only white space has come. It may still be a body: so do servers answer that fail early.
     Unsure,
     Events(Decoder),
     Body(Vec<u8>),
 }
 
-/// What one dialect's events add up to.
-trait Reader: Debug + Send {
+/// Assembles the events of one dialect.
+trait ReplyReader: Debug + Send {
     /// Takes an event's JSON object, parsed and as its exact text; `kind` is its type. False if it is none of the dialect's.
-    fn event(&mut self, kind: &str, json: &Value, text: &str, outcome: &mut Outcome) -> bool;
+    fn event(&mut self, kind: &str, json: &Value, text: &str, outcome: &mut ReplyOutcome) -> bool;
 
     /// Takes a body's JSON object, parsed and as its exact text. False if it is none of the dialect's.
-    fn body(&mut self, json: &Value, text: &str, outcome: &mut Outcome) -> bool;
+    fn body(&mut self, json: &Value, text: &str, outcome: &mut ReplyOutcome) -> bool;
 
     /// Puts what was held into the outcome.
-    fn close(&mut self, outcome: &mut Outcome);
+    fn close(&mut self, outcome: &mut ReplyOutcome);
 }
 
 impl Reply {
     /// `is_stream`: the answer is server-sent events, not one JSON body.
     pub fn new(dialect: Dialect, is_stream: bool) -> Self {
-        let reader: Box<dyn Reader> = match dialect {
+        let reader: Box<dyn ReplyReader> = match dialect {
             Dialect::OpenAiChat => Box::<chat::Chat>::default(),
             Dialect::OpenAiCompletion => Box::<completion::Completion>::default(),
-            Dialect::OpenAiResponses => Box::<responses::Responses>::default(),
+            Dialect::OpenAiResponses => Box::<responses::ResponsesReader>::default(),
             Dialect::Anthropic => Box::<anthropic::Anthropic>::default(),
         };
         let source = if is_stream {
-            Source::Unsure
+            ReplySource::Unsure
         } else {
-            Source::Body(Vec::new())
+            ReplySource::Body(Vec::new())
         };
         Self {
             dialect,
             source,
             reader,
-            outcome: Outcome::default(),
+            outcome: ReplyOutcome::default(),
             bytes: 0,
             full: false,
         }
@@ -117,24 +117,24 @@ impl Reply {
 
     /// Takes the next bytes of the answer, cut anywhere.
     pub fn push(&mut self, mut bytes: &[u8]) {
-        if matches!(self.source, Source::Unsure) {
+        if matches!(self.source, ReplySource::Unsure) {
             bytes = bytes.trim_ascii_start();
             match bytes.first() {
                 None => return,
-                Some(b'{') => self.source = Source::Body(Vec::new()),
-                Some(_) => self.source = Source::Events(Decoder::default()),
+                Some(b'{') => self.source = ReplySource::Body(Vec::new()),
+                Some(_) => self.source = ReplySource::Events(Decoder::default()),
             }
         }
         let events = match &mut self.source {
-            Source::Events(decoder) => decoder.push(bytes),
-            Source::Body(_) | Source::Unsure => Vec::new(),
+            ReplySource::Events(decoder) => decoder.push(bytes),
+            ReplySource::Body(_) | ReplySource::Unsure => Vec::new(),
         };
         for event in events {
             self.event(&event);
         }
-        if matches!(self.source, Source::Body(_)) {
+        if matches!(self.source, ReplySource::Body(_)) {
             let fits = self.admits(bytes.len());
-            if let Source::Body(body) = &mut self.source {
+            if let ReplySource::Body(body) = &mut self.source {
                 if fits {
                     body.extend_from_slice(bytes);
                 } else {
@@ -144,18 +144,18 @@ impl Reply {
         }
     }
 
-    /// What the answer came to, whether or not its end was seen.
-    pub fn finish(mut self) -> Outcome {
-        match mem::replace(&mut self.source, Source::Unsure) {
-            Source::Unsure => {}
-            Source::Events(mut decoder) => {
+    /// The result, with or without the end of the answer.
+    pub fn finish(mut self) -> ReplyOutcome {
+        match mem::replace(&mut self.source, ReplySource::Unsure) {
+            ReplySource::Unsure => {}
+            ReplySource::Events(mut decoder) => {
                 if let Some(event) = decoder.finish() {
                     self.event(&event);
                 }
                 self.outcome.skipped += decoder.dropped();
             }
-            Source::Body(_) if self.full => {}
-            Source::Body(body) => self.body(&body),
+            ReplySource::Body(_) if self.full => {}
+            ReplySource::Body(body) => self.body(&body),
         }
         self.reader.close(&mut self.outcome);
         self.outcome
@@ -170,7 +170,7 @@ impl Reply {
         !self.full
     }
 
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &SseEvent) {
         if !self.admits(event.data.len()) {
             return;
         }

@@ -1,6 +1,6 @@
 //! Server-sent events as the WHATWG's HTML standard defines them.
 //!
-//! Owns: lines, fields, where an event ends, how long one may be. Never: what an event says.
+//! Owns: lines, fields, the end of an event, the maximum length of one. Never: the content of an event.
 
 use std::mem;
 
@@ -11,8 +11,8 @@ const BOM: &[u8] = "\u{feff}".as_bytes();
 
 /// One event of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
-    /// The `event` field, if it says anything.
+pub struct SseEvent {
+    /// The `event` field, if it is not empty.
     pub name: Option<String>,
     /// The `data` fields, one a line; bytes that are not UTF-8 are replaced.
     pub data: String,
@@ -36,7 +36,7 @@ pub struct Decoder {
 
 impl Decoder {
     /// The events that end within these bytes.
-    pub fn push(&mut self, mut bytes: &[u8]) -> Vec<Event> {
+    pub fn push(&mut self, mut bytes: &[u8]) -> Vec<SseEvent> {
         let mut events = Vec::new();
         if let ([b'\n', rest @ ..], true) = (bytes, self.after_return) {
             bytes = rest;
@@ -58,7 +58,7 @@ impl Decoder {
 
     /// The event that the end of the bytes cut off, possibly in the middle. The standard discards it; many clients read line
     /// by line instead, and for them a last line without an end counts.
-    pub fn finish(&mut self) -> Option<Event> {
+    pub fn finish(&mut self) -> Option<SseEvent> {
         let unended = self.end_line();
         unended.or_else(|| self.end_event())
     }
@@ -75,7 +75,7 @@ impl Decoder {
             self.name = Vec::new();
             self.line = Vec::new();
         }
-        // Of a line that nobody keeps one byte is enough to see that it is not empty.
+        // Of a line that is not kept, one byte is enough to see that it is not empty.
         let kept = if self.too_long && !bytes.is_empty() {
             &b":"[..]
         } else {
@@ -86,7 +86,7 @@ impl Decoder {
         }
     }
 
-    fn end_line(&mut self) -> Option<Event> {
+    fn end_line(&mut self) -> Option<SseEvent> {
         let mut line = mem::take(&mut self.line);
         if !mem::replace(&mut self.past_first_line, true) && line.starts_with(BOM) {
             line.drain(..BOM.len());
@@ -108,12 +108,12 @@ impl Decoder {
         None
     }
 
-    fn end_event(&mut self) -> Option<Event> {
+    fn end_event(&mut self) -> Option<SseEvent> {
         let name = mem::take(&mut self.name);
         let data = mem::take(&mut self.data);
         self.dropped += usize::from(mem::take(&mut self.too_long));
         let data = data.strip_suffix(b"\n")?;
-        Some(Event {
+        Some(SseEvent {
             name: (!name.is_empty()).then(|| String::from_utf8_lossy(&name).into_owned()),
             data: String::from_utf8_lossy(data).into_owned(),
         })

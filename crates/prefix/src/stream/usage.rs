@@ -1,27 +1,28 @@
-//! What an answer says of its cost.
+//! Token counts in an answer.
 //!
 //! Owns: the names that servers have for tokens. Never: prices; counting tokens.
 
 use serde_json::Value;
 
-/// Tokens of one exchange; none where the server did not say.
+/// Tokens of one exchange; none if the server did not report them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// All of the prompt, cached or not.
     pub prompt_tokens: Option<u64>,
     /// The part of the prompt that came out of a cache.
     pub cached_tokens: Option<u64>,
-    /// What the model wrote, its thoughts with it.
+    /// Tokens of the model's output, including its reasoning.
     pub completion_tokens: Option<u64>,
 }
 
-/// What was said so far. Counts only grow within an answer, so of two the larger counts: some servers say zero first, some last.
+/// Counts so far. Counts only grow within an answer, so the larger of two is right: some servers report zero first,
+/// some last.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     said: Usage,
-    /// What llama.cpp measured; counts where `said` is silent.
+    /// Measurements of llama.cpp; used where `said` has none.
     timed: Usage,
-    /// What Anthropic neither read from its cache nor wrote to it.
+    /// Tokens that Anthropic neither read from its cache nor wrote to it.
     uncached: Option<u64>,
     written: Option<u64>,
 }
@@ -48,7 +49,7 @@ impl Tally {
         raise(&mut self.timed.completion_tokens, timings["predicted_n"].as_u64());
     }
 
-    /// A `usage` of Anthropic's, whose counts of input leave each other out.
+    /// A `usage` of Anthropic, whose input counts exclude each other.
     pub(crate) fn anthropic(&mut self, usage: &Value) {
         raise(&mut self.uncached, usage["input_tokens"].as_u64());
         raise(&mut self.written, usage["cache_creation_input_tokens"].as_u64());
@@ -70,7 +71,7 @@ impl Tally {
         raise(&mut self.said.completion_tokens, usage["output_tokens"].as_u64());
     }
 
-    /// What it comes to.
+    /// The result.
     pub(crate) fn usage(&self) -> Usage {
         Usage {
             prompt_tokens: self.said.prompt_tokens.or(self.timed.prompt_tokens),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use expect_test::expect;
-use prefix::backend::{CacheModel, Extra, Kind, Locality, Mark, Refused, Session, decide, locality};
+use prefix::backend::{CacheModel, Extra, Kind, Locality, Mark, RefusedExtras, Session, decide, locality};
 use proptest::prelude::*;
 
 fn names(extras: &[Extra]) -> Vec<&'static str> {
@@ -24,7 +24,7 @@ fn a_local_address_gets_a_session_and_an_official_host_does_not() {
         name,
         json: json.to_owned(),
     };
-    let none = Refused::default();
+    let none = RefusedExtras::default();
     for session in ["session-A", "session-A", "session-B"] {
         let extras = local.extras(
             Session {
@@ -63,7 +63,7 @@ fn the_matrix_of_extras() {
                 slot: Some(1),
                 ..SESSION
             },
-            &Refused::default(),
+            &RefusedExtras::default(),
         ));
         writeln!(
             table,
@@ -104,7 +104,7 @@ fn keys_are_stable_and_no_two_tenants_share_one() {
             conversation: Some(conversation),
             slot: None,
         };
-        Kind::OpenAi.profile().extras(session, &Refused::default())
+        Kind::OpenAi.profile().extras(session, &RefusedExtras::default())
     };
     assert_eq!(key("acme", "a"), key("acme", "a"));
     assert_ne!(key("acme", "a"), key("globex", "a"));
@@ -164,7 +164,7 @@ fn configured_then_probed_then_known_then_the_address() {
 #[test]
 fn a_refused_field_is_never_sent_again() {
     let profile = Kind::Mistral.profile();
-    let mut refused = Refused::default();
+    let mut refused = RefusedExtras::default();
     let sent = profile.extras(SESSION, &refused);
     let other = r#"{"detail":[{"loc":["body","my_prompt_cache_key"]}]}"#;
     let named = r#"{"detail":[{"type":"extra_forbidden","loc":["body","prompt_cache_key"]}]}"#;

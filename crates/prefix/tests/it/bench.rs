@@ -2,13 +2,13 @@
 //!
 //! Owns: the client's list, the store of records, the fake backend's reply. Never: checking anything.
 
-use prefix::chain::{Chain, ConversationId, Conversations, Matched, Scope, match_chain};
-use prefix::compose::{Composed, Request, System, Wanted, plan};
-use prefix::fragment::{Memory, draft};
+use prefix::chain::{Chain, ConversationId, ConversationIndex, MatchScope, Matched, match_chain};
+use prefix::compose::{Composed, Request, SystemPlace, Wanted, plan};
+use prefix::fragment::{RecalledMemory, draft};
 use prefix::record;
-use prefix::shadow::{Event, Shadow};
+use prefix::shadow::{Shadow, ShadowEvent};
 
-pub(crate) const SCOPE: Scope<'static> = Scope {
+pub(crate) const SCOPE: MatchScope<'static> = MatchScope {
     tenant: "acme",
     owner: "ada",
     session: None,
@@ -65,7 +65,7 @@ pub(crate) struct Host {
 impl Host {
     /// The shadow as a process that has just started reads it.
     pub(crate) fn shadow(&self) -> Shadow {
-        let events: Vec<Event> = self
+        let events: Vec<ShadowEvent> = self
             .records
             .iter()
             .map(|text| record::read(text).expect("what was written"))
@@ -83,13 +83,16 @@ impl Host {
         let (messages, tools) = (refs(messages), refs(&self.tools));
         let request = Request {
             model: "m",
-            system: System::Messages,
+            system: SystemPlace::Messages,
             tools: &tools,
             messages: &messages,
             front: self.front,
         };
         let plan = plan(&self.shadow(), request, &self.wanted);
-        let memories: Vec<Memory<'_>> = memories.iter().map(|(id, text)| Memory { id, text }).collect();
+        let memories: Vec<RecalledMemory<'_>> = memories
+            .iter()
+            .map(|(id, text)| RecalledMemory { id, text })
+            .collect();
         let draft = draft(&memories, clock, &plan.visible(), 10_000, &str::len);
         let composed = plan.compose(draft.as_ref());
         self.records.extend(composed.events.iter().map(record::write));
@@ -97,7 +100,7 @@ impl Host {
     }
 
     pub(crate) fn reply(&mut self, bytes: &str) {
-        self.records.push(record::write(&Event::Reply {
+        self.records.push(record::write(&ShadowEvent::Reply {
             bytes: bytes.to_owned(),
         }));
     }
@@ -105,15 +108,15 @@ impl Host {
 
 /// Learns conversations under names and matches lists against them.
 #[derive(Default)]
-pub(crate) struct Index(pub(crate) Conversations);
+pub(crate) struct Index(pub(crate) ConversationIndex);
 
 impl Index {
-    pub(crate) fn learn(&mut self, name: &str, scope: &Scope<'_>, messages: &[String]) {
+    pub(crate) fn learn(&mut self, name: &str, scope: &MatchScope<'_>, messages: &[String]) {
         let chain = Chain::of(scope, &refs(messages));
         self.0.learn(&ConversationId(name.to_owned()), &chain);
     }
 
-    pub(crate) fn find(&self, scope: &Scope<'_>, messages: &[String]) -> Matched {
+    pub(crate) fn find(&self, scope: &MatchScope<'_>, messages: &[String]) -> Matched {
         match_chain(&self.0, &Chain::of(scope, &refs(messages)))
     }
 }

@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 use prefix::canon;
-use prefix::chain::{Chain, Kind, Scope};
+use prefix::chain::{Chain, MatchKind, MatchScope};
 use proptest::prelude::*;
 use transcript::Role;
 
@@ -68,13 +68,13 @@ fn conversations_that_begin_alike_part_at_the_reply() {
     let found = index.find(&SCOPE, &second);
     assert_eq!(
         (found.conversation.unwrap().0.as_str(), found.kind),
-        ("two", Kind::Continued)
+        ("two", MatchKind::Continued)
     );
 }
 
 #[test]
 fn a_named_conversation_needs_no_reply_to_be_known() {
-    let named = Scope {
+    let named = MatchScope {
         session: Some("s1"),
         ..SCOPE
     };
@@ -82,16 +82,16 @@ fn a_named_conversation_needs_no_reply_to_be_known() {
     index.learn("one", &named, &talk());
     assert_eq!(
         index.find(&named, &talk()[..1]).kind,
-        Kind::Truncated { front: 0, back: 3 }
+        MatchKind::Truncated { front: 0, back: 3 }
     );
     for other in [
         SCOPE,
-        Scope {
+        MatchScope {
             session: Some("s2"),
             ..SCOPE
         },
     ] {
-        assert_eq!(index.find(&other, &talk()).kind, Kind::New);
+        assert_eq!(index.find(&other, &talk()).kind, MatchKind::New);
     }
 }
 
@@ -134,8 +134,8 @@ fn reasoning_that_stands_alone_is_no_link() {
     let mut index = Index::default();
     index.learn("one", &SCOPE, &list[..3]);
     let dropped = [user("q"), assistant("a"), user("more")];
-    assert_eq!(index.find(&SCOPE, &list).kind, Kind::Continued);
-    assert_eq!(index.find(&SCOPE, &dropped).kind, Kind::Continued);
+    assert_eq!(index.find(&SCOPE, &list).kind, MatchKind::Continued);
+    assert_eq!(index.find(&SCOPE, &dropped).kind, MatchKind::Continued);
     let list: Vec<&str> = list.iter().map(String::as_str).collect();
     let chain = Chain::of(&SCOPE, &list);
     assert_eq!([0, 1, 2, 3].map(|links| chain.end(links)), [0, 1, 3, 4]);
@@ -181,15 +181,15 @@ proptest! {
     #[test]
     fn two_scopes_never_meet(one in "[a-c]{0,2}", other in "[a-c]{0,2}", owner in "[a-c]{0,2}", session in "[a-c]{0,2}") {
         let scopes = [
-            Scope { tenant: &one, owner: &owner, session: None },
-            Scope { tenant: &other, owner: &owner, session: None },
-            Scope { tenant: &owner, owner: &other, session: None },
-            Scope { tenant: &one, owner: &owner, session: Some(&session) },
+            MatchScope { tenant: &one, owner: &owner, session: None },
+            MatchScope { tenant: &other, owner: &owner, session: None },
+            MatchScope { tenant: &owner, owner: &other, session: None },
+            MatchScope { tenant: &one, owner: &owner, session: Some(&session) },
         ];
         let mut index = Index::default();
         index.learn("one", &scopes[0], &talk());
         for scope in scopes {
-            prop_assert_eq!(index.find(&scope, &talk()).kind == Kind::New, scope != scopes[0]);
+            prop_assert_eq!(index.find(&scope, &talk()).kind == MatchKind::New, scope != scopes[0]);
         }
     }
 
@@ -214,6 +214,6 @@ proptest! {
         } else {
             format!(r#"{{"role":"assistant","content":[{{"type":"text","text":{text}}}]}}"#)
         };
-        prop_assert_eq!(index.find(&SCOPE, &[user("q"), echo, user("more")]).kind, Kind::Continued);
+        prop_assert_eq!(index.find(&SCOPE, &[user("q"), echo, user("more")]).kind, MatchKind::Continued);
     }
 }

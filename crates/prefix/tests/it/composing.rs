@@ -1,10 +1,10 @@
 //! What goes where in a request, and what an epoch change takes with it.
 
 use expect_test::expect;
-use prefix::compose::{OwnTool, Replay, Request, System, Wanted, plan};
+use prefix::compose::{OwnTool, Replay, Request, SystemPlace, Wanted, plan};
 use prefix::fragment::Draft;
 use prefix::record;
-use prefix::shadow::{Edit, Event, OwnHead, Reason, Shadow};
+use prefix::shadow::{OwnHead, Reason, Shadow, ShadowEdit, ShadowEvent};
 use proptest::prelude::*;
 
 use crate::bench::{Host, assistant, call, outcome, refs, sent, system, user};
@@ -129,7 +129,7 @@ fn a_text_is_appended_to_whatever_content_there_is() {
         let messages = [message.as_str()];
         let request = Request {
             model: "m",
-            system: System::Field(None),
+            system: SystemPlace::Field(None),
             tools: &[],
             messages: &messages,
             front: 0,
@@ -191,7 +191,7 @@ fn what_waits_is_folded_into_the_next_epoch() {
         text: "Core: B".to_owned(),
         memories: vec!["b".to_owned()],
     };
-    host.wanted.edits = vec![Edit {
+    host.wanted.edits = vec![ShadowEdit {
         range: 0..2,
         messages: vec![user("summary")],
     }];
@@ -230,7 +230,7 @@ fn a_memory_that_was_compacted_away_is_told_again() {
     let mut host = host();
     let list = [user("one"), assistant("1"), user("two")];
     host.turn(&list[..1], &[("a", "A")], None);
-    host.wanted.edits = vec![Edit {
+    host.wanted.edits = vec![ShadowEdit {
         range: 0..2,
         messages: vec![user("summary")],
     }];
@@ -245,7 +245,7 @@ fn a_stub_of_a_new_result_needs_no_epoch() {
     let mut list = vec![user("read")];
     host.turn(&list, &[], None);
     list.extend([call("a", "{}"), outcome("a", "long")]);
-    host.wanted.edits = vec![Edit {
+    host.wanted.edits = vec![ShadowEdit {
         range: 2..3,
         messages: vec![outcome("a", "stub")],
     }];
@@ -320,7 +320,7 @@ fn a_client_that_drops_the_front_keeps_the_summary_of_it() {
             }
         })
         .collect();
-    host.wanted.edits = vec![Edit {
+    host.wanted.edits = vec![ShadowEdit {
         range: 0..2,
         messages: vec![user("summary")],
     }];
@@ -364,7 +364,7 @@ fn a_field_of_its_own_for_the_system_text() {
         let messages = refs(&messages);
         let request = Request {
             model: "m",
-            system: System::Field(field),
+            system: SystemPlace::Field(field),
             tools: &[],
             messages: &messages,
             front: 0,
@@ -396,7 +396,7 @@ fn records_of_another_shape_are_refused() {
     ] {
         assert!(record::read(text).is_err());
     }
-    let reply = Event::Reply {
+    let reply = ShadowEvent::Reply {
         bytes: "{ }".to_owned(),
     };
     expect![[r#"{"event":"reply","bytes":"{ }"}"#]].assert_eq(&record::write(&reply));
@@ -441,7 +441,7 @@ proptest! {
         for (turn, list) in lists.iter().enumerate() {
             let messages = refs(list);
             let front = if turn == 0 { 0 } else { front };
-            let request = Request { model: "m", system: System::Messages, tools: &messages, messages: &messages, front };
+            let request = Request { model: "m", system: SystemPlace::Messages, tools: &messages, messages: &messages, front };
             let composed = plan(&shadow, request, &Wanted { replay: Replay::Latest, ..Wanted::default() }).compose(Some(&draft));
             let is_json = |text: &str| serde_json::from_str::<serde_json::Value>(text).is_ok();
             let leading = messages.len() - composed.shadow.entries().len();
@@ -455,7 +455,7 @@ proptest! {
             prop_assert_eq!(&composed.tools, list);
             shadow = composed.shadow;
             for (start, end) in &edits {
-                shadow.apply(&Event::Edit(Edit { range: *start..*end, messages: vec![user("stub")] }));
+                shadow.apply(&ShadowEvent::Edit(ShadowEdit { range: *start..*end, messages: vec![user("stub")] }));
             }
         }
     }
@@ -471,7 +471,7 @@ fn no_summary_is_a_neighbour_of_a_person() {
         .into_iter()
         .chain([call, result, call, result].map(str::to_owned))
         .collect();
-    let edit = |range, summary: &[&str]| Edit {
+    let edit = |range, summary: &[&str]| ShadowEdit {
         range,
         messages: summary.iter().map(|text| user(text)).collect(),
     };

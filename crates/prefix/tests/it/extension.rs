@@ -3,7 +3,7 @@
 //! Owns: a random client with recall, clocks, tool loops, edits and restarts. Every turn reads its records anew, as after a
 //! restart.
 
-use prefix::shadow::{Edit, OwnHead, Reason};
+use prefix::shadow::{OwnHead, Reason, ShadowEdit};
 use proptest::prelude::*;
 use testkit::caches::{Cache, Checkpoints, Rewind, Slots};
 
@@ -235,7 +235,7 @@ impl World {
             }
             Op::Compact if self.opened && self.list.len() > 2 => {
                 let messages = vec![user(&format!("summary {}", self.count))];
-                self.host.wanted.edits = vec![Edit {
+                self.host.wanted.edits = vec![ShadowEdit {
                     range: 0..self.list.len() / 2,
                     messages,
                 }];

@@ -1,7 +1,7 @@
 //! What is injected: its budget, its delta, its wrapper.
 
 use expect_test::expect;
-use prefix::fragment::{Draft, Memory, Visible, draft};
+use prefix::fragment::{Draft, RecalledMemory, Visible, draft};
 use proptest::prelude::*;
 
 fn words(text: &str) -> usize {
@@ -10,10 +10,10 @@ fn words(text: &str) -> usize {
 
 fn of(texts: &[&str], clock: Option<&str>, tokens_max: usize) -> Option<Draft> {
     let ids: Vec<String> = (0..texts.len()).map(|at| at.to_string()).collect();
-    let memories: Vec<Memory<'_>> = ids
+    let memories: Vec<RecalledMemory<'_>> = ids
         .iter()
         .zip(texts)
-        .map(|(id, text)| Memory { id, text })
+        .map(|(id, text)| RecalledMemory { id, text })
         .collect();
     draft(&memories, clock, &Visible::default(), tokens_max, &words)
 }
@@ -55,9 +55,9 @@ fn only_what_is_not_visible_is_said() {
         clock: Some("noon".to_owned()),
     };
     let memories = [
-        Memory { id: "a", text: "x" },
-        Memory { id: "b", text: "y" },
-        Memory { id: "b", text: "y" },
+        RecalledMemory { id: "a", text: "x" },
+        RecalledMemory { id: "b", text: "y" },
+        RecalledMemory { id: "b", text: "y" },
     ];
     let drafted = draft(&memories, Some("noon"), &visible, 100, &words).unwrap();
     assert_eq!((drafted.memories, drafted.clock), (vec!["b".to_owned()], None));

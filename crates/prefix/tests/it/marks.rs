@@ -1,9 +1,9 @@
 //! Where `cache_control` stands in what goes out, and what of the request it leaves as it was.
 
 use prefix::backend::Kind;
-use prefix::compose::{Composed, Replay, Request, System, Wanted, plan};
+use prefix::compose::{Composed, Replay, Request, SystemPlace, Wanted, plan};
 use prefix::mark::{Marked, mark};
-use prefix::shadow::{Event, Shadow};
+use prefix::shadow::{Shadow, ShadowEvent};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ const MARK: &str = r#","cache_control":{"type":"ephemeral"}"#;
 fn composed(shadow: &Shadow, system: Option<&str>, tools: &[&str], messages: &[&str]) -> Composed {
     let request = Request {
         model: "claude",
-        system: System::Field(system),
+        system: SystemPlace::Field(system),
         tools,
         messages,
         front: 0,
@@ -55,7 +55,7 @@ fn each_request_marks_its_end_and_that_of_the_last() {
     ];
     let first = composed(&Shadow::default(), None, &[], &list[..1]);
     let mut shadow = first.shadow;
-    shadow.apply(&Event::Reply {
+    shadow.apply(&ShadowEvent::Reply {
         bytes: list[1].to_owned(),
     });
     let second = mark(&Kind::Anthropic.profile(), &composed(&shadow, None, &[], &list)).unwrap();

@@ -10,20 +10,24 @@ mod properties;
 mod responses;
 mod usage;
 
-use prefix::stream::{Dialect, Outcome, Reply};
+use prefix::stream::{Dialect, Reply, ReplyOutcome};
 use serde_json::Value;
 
 /// The outcome of a stream that comes in one piece.
-fn streamed(dialect: Dialect, stream: &str) -> Outcome {
+fn streamed(dialect: Dialect, stream: &str) -> ReplyOutcome {
     outcome(dialect, true, [stream.as_bytes()])
 }
 
 /// The outcome of a whole body.
-fn whole(dialect: Dialect, body: &str) -> Outcome {
+fn whole(dialect: Dialect, body: &str) -> ReplyOutcome {
     outcome(dialect, false, [body.as_bytes()])
 }
 
-fn outcome<'a>(dialect: Dialect, is_stream: bool, pieces: impl IntoIterator<Item = &'a [u8]>) -> Outcome {
+fn outcome<'a>(
+    dialect: Dialect,
+    is_stream: bool,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> ReplyOutcome {
     let mut reply = Reply::new(dialect, is_stream);
     for piece in pieces {
         reply.push(piece);
@@ -32,7 +36,7 @@ fn outcome<'a>(dialect: Dialect, is_stream: bool, pieces: impl IntoIterator<Item
 }
 
 /// The message as JSON.
-fn message(outcome: &Outcome) -> Value {
+fn message(outcome: &ReplyOutcome) -> Value {
     serde_json::from_str(outcome.message.as_deref().expect("a message")).expect("JSON")
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Structure;
 
-/// What this endpoint is known to take.
+/// Fields that this endpoint accepts, as far as known.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Form {
     pub(super) structure: Structure,
@@ -16,7 +16,7 @@ pub(super) struct Form {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct ChatCompletion {
     model: Option<String>,
     choices: Vec<Choice>,
     usage: Option<Usage>,
@@ -24,12 +24,12 @@ struct Answer {
 
 #[derive(Deserialize)]
 struct Choice {
-    message: Said,
+    message: ChoiceMessage,
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct ChoiceMessage {
     content: Option<String>,
     refusal: Option<String>,
 }
@@ -79,7 +79,7 @@ pub(super) fn request(model: &str, request: &ChatRequest, form: Form) -> Result<
 
 /// The model's answer, or what is wrong with it.
 pub(super) fn reply(answer: Value, model: &str) -> Result<ChatReply, String> {
-    let answer: Answer = serde_json::from_value(answer)
+    let answer: ChatCompletion = serde_json::from_value(answer)
         .map_err(|_| "answered JSON without `choices[].message`: is it a chat endpoint?".to_owned())?;
     let choice = answer
         .choices
@@ -96,7 +96,7 @@ pub(super) fn reply(answer: Value, model: &str) -> Result<ChatReply, String> {
     let content = content.ok_or_else(|| {
         let why = choice.finish_reason.as_deref().unwrap_or("no reason given");
         format!(
-            "answered without text ({why}); when it is `length`, the model thinks longer than it may answer"
+            "answered without text ({why}); `length` means that its reasoning used all tokens of the answer"
         )
     })?;
     let usage = answer.usage.unwrap_or_default();

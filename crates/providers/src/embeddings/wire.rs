@@ -6,12 +6,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 #[derive(Deserialize)]
-struct Answer {
-    data: Vec<Item>,
+struct EmbeddingList {
+    data: Vec<EmbeddingItem>,
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct EmbeddingItem {
     index: Option<usize>,
     embedding: Vec<f32>,
 }
@@ -27,7 +27,7 @@ pub(super) fn request(model: &str, texts: &[String], dims: Option<usize>) -> Val
 
 /// The vectors of an answer in the order of the texts, or what is wrong with it.
 pub(super) fn vectors(answer: Value, count: usize) -> Result<Vec<Vec<f32>>, String> {
-    let answer: Answer =
+    let answer: EmbeddingList =
         serde_json::from_value(answer).map_err(|_| "JSON without `data[].embedding`".to_owned())?;
     if answer.data.len() != count {
         return Err(format!("{} vectors for {count} texts", answer.data.len()));

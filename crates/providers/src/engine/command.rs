@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::process::Process;
-use super::protocol::{Answer, Call, Hook, error, failed};
+use super::protocol::{EngineAnswer, Hook, HookCall, error, failed};
 use super::{EngineSettings, External, Transport, lock};
 
 /// From one start to the next: a program that ends at once costs no more.
@@ -71,7 +71,7 @@ impl CommandEngine {
 }
 
 impl Program {
-    /// The process that runs, started anew where none does.
+    /// The running process; starts one if there is none.
     async fn process(&self) -> Result<Arc<Process>, EngineFault> {
         if let Ok(process) = self.running() {
             return Ok(process);
@@ -107,19 +107,19 @@ impl Program {
         }
     }
 
-    async fn answer(&self, call: &Call<'_>) -> Result<Map<String, Value>, EngineFault> {
+    async fn answer(&self, call: &HookCall<'_>) -> Result<Map<String, Value>, EngineFault> {
         let process = self.process().await?;
         let conversation = &call.turn.conversation;
         if call.hook != Hook::Bootstrap && !process.has_booted(conversation) {
-            // A process that was started anew knows nothing of a conversation that the one before it served.
+            // A restarted process has no state of a conversation that the earlier one served.
             let members = [("config".to_owned(), self.config.clone())];
-            let bootstrap = Call {
+            let bootstrap = HookCall {
                 hook: Hook::Bootstrap,
                 turn: call.turn,
                 messages: &[],
                 members: members.into_iter().collect(),
             };
-            Answer::read(process.exchange(&bootstrap).await?)?;
+            EngineAnswer::read(process.exchange(&bootstrap).await?)?;
             process.note_booted(conversation);
         }
         let answer = process.exchange(call).await?;
@@ -132,7 +132,7 @@ impl Program {
 
 #[async_trait]
 impl Transport for Program {
-    async fn exchange(&self, call: Call<'_>) -> Result<Map<String, Value>, EngineFault> {
+    async fn exchange(&self, call: HookCall<'_>) -> Result<Map<String, Value>, EngineFault> {
         tokio::select! {
             answer = self.answer(&call) => answer,
             () = self.clock.sleep(self.timeout) => {

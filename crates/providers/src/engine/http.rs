@@ -1,7 +1,7 @@
 //! An engine that is a server: a request for each call.
 //!
-//! Owns: the address of a hook, the time and the size of an answer, what a fault quotes of it. Never: another attempt; Quipu's own engine
-//! takes the turn.
+//! Owns: the address of a hook, the time and size limits of an answer, the quotation in an error. Never: a retry;
+//! Quipu's own engine takes the turn.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Response, Url, redirect};
 use serde_json::{Map, Value};
 
-use super::protocol::{BYTES_MAX, Call, failed, parsed, quote};
+use super::protocol::{BYTES_MAX, HookCall, failed, parsed, quote};
 use super::{EngineSettings, External, Transport};
 use crate::http::{address, build, builder, describe, shown};
 
@@ -62,7 +62,7 @@ impl HttpEngine {
 }
 
 impl Server {
-    async fn answer(&self, call: &Call<'_>) -> Result<Map<String, Value>, EngineFault> {
+    async fn answer(&self, call: &HookCall<'_>) -> Result<Map<String, Value>, EngineFault> {
         let id = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         let mut url = self.base.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
@@ -124,7 +124,7 @@ impl Server {
 
 #[async_trait]
 impl Transport for Server {
-    async fn exchange(&self, call: Call<'_>) -> Result<Map<String, Value>, EngineFault> {
+    async fn exchange(&self, call: HookCall<'_>) -> Result<Map<String, Value>, EngineFault> {
         tokio::select! {
             answer = self.answer(&call) => answer,
             () = self.clock.sleep(self.timeout) => Err(EngineFault::TimedOut(self.timeout.as_millis())),

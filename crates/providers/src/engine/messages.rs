@@ -1,18 +1,19 @@
 //! Items as chat messages with ids, and an engine's messages as items again.
 //!
-//! Owns: the ids of one call, which returned message is an item of the call, what a changed message becomes. Invariant: an item that
-//! comes back unchanged is the same `Arc`, so that it keeps the client's bytes. Never: judging the list.
+//! Owns: the ids of one call, the mapping of returned messages to items of the call, the form of a changed message.
+//! Invariant: an item that comes back unchanged is the same `Arc`, so that it keeps the client's bytes. Never: judging
+//! the list.
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ports::context_engine::EngineFault;
 use serde_json::{Map, Value};
 use transcript::dialect::{self, Dialect};
-use transcript::{Block, Image, Item, Role, cut};
+use transcript::{Block, Image, Item, Role};
 
 use super::protocol::failed;
 
@@ -35,18 +36,15 @@ const ANTHROPIC_PARTS: [&str; 6] = [
     "image",
     "document",
 ];
-/// What a sub-agent starts with besides the system items. Quipu's own engine has the same numbers.
-const EXPLORER_ITEMS: usize = 10;
-const SUBAGENT_ITEMS: usize = 20;
 
 /// The messages of one call.
 #[derive(Debug)]
-pub(super) struct Sent<'a> {
+pub(super) struct SentMessages<'a> {
     items: &'a [Arc<Item>],
     /// In the order of the items, each with its id.
     messages: Vec<Value>,
     /// By a message's index.
-    places: Vec<Place>,
+    places: Vec<MessageOrigin>,
     /// A message's index by its id.
     by_id: BTreeMap<String, usize>,
     /// In which the conversation's client writes.
@@ -55,10 +53,10 @@ pub(super) struct Sent<'a> {
 
 /// Where a message comes from.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct MessageOrigin {
     item: usize,
     part: usize,
-    /// As many messages say what the item says.
+    /// Number of messages that form the item.
     parts: usize,
 }
 
@@ -70,7 +68,7 @@ pub(super) struct Restored {
     source: Option<usize>,
 }
 
-impl<'a> Sent<'a> {
+impl<'a> SentMessages<'a> {
     pub(super) fn new(items: &'a [Arc<Item>]) -> Self {
         let mut raws = items.iter().filter_map(|item| item.raw.as_deref());
         let mut sent = Self {
@@ -92,7 +90,7 @@ impl<'a> Sent<'a> {
                 message.insert("id".to_owned(), Value::String(id.clone()));
                 sent.by_id.insert(id, sent.messages.len());
                 sent.messages.push(Value::Object(message));
-                sent.places.push(Place {
+                sent.places.push(MessageOrigin {
                     item: index,
                     part,
                     parts,
@@ -141,7 +139,7 @@ impl<'a> Sent<'a> {
         Ok(restored)
     }
 
-    /// A message with its place in the call. One that is an id alone stands for the message of that id.
+    /// A message with its place in the call. A message with only an id stands for the call's message of that id.
     fn returned(&self, index: usize, message: Value) -> Result<Returned, EngineFault> {
         let Value::Object(message) = message else {
             return Err(failed(format!(
@@ -223,7 +221,7 @@ impl<'a> Sent<'a> {
 }
 
 /// The messages of a whole item, if the list begins with them all, in order.
-fn whole(first: Place, list: &[Returned]) -> Option<&[Returned]> {
+fn whole(first: MessageOrigin, list: &[Returned]) -> Option<&[Returned]> {
     let parts = list.get(..first.parts)?;
     let is_next = |(part, returned): (usize, &Returned)| {
         returned
@@ -238,7 +236,7 @@ struct Returned {
     /// In the answer.
     index: usize,
     message: Map<String, Value>,
-    place: Option<Place>,
+    place: Option<MessageOrigin>,
     is_changed: bool,
 }
 
@@ -256,24 +254,7 @@ pub(super) fn one_for_each(restored: Vec<Restored>, given: usize) -> Result<Vec<
     Ok(restored.into_iter().map(|restored| restored.item).collect())
 }
 
-/// All system items and about the newest others, where an engine leaves a sub-agent's items to Quipu. A call is never parted from its
-/// result, so there may be fewer.
-pub(super) fn newest(items: &[Arc<Item>], role: &str) -> Vec<Arc<Item>> {
-    let most = if role == "explorer" {
-        EXPLORER_ITEMS
-    } else {
-        SUBAGENT_ITEMS
-    };
-    let (mut kept, talk): (Vec<_>, Vec<_>) =
-        (items.iter().cloned()).partition(|item| item.role == Role::System);
-    let least = talk.len().saturating_sub(most);
-    let mut cuts = [0].into_iter().chain(cut::safe_cuts(&talk, &BTreeSet::new()));
-    let from = cuts.find(|cut| *cut >= least).unwrap_or(talk.len());
-    kept.extend_from_slice(&talk[from..]);
-    kept
-}
-
-/// The chat messages that say what the item says: at least one. The client's own, where it is one.
+/// The chat messages of an item: at least one. The client's own, if it is a chat message.
 fn written(item: &Item, dialect: Dialect) -> Vec<Map<String, Value>> {
     let raw = item.raw.as_deref().and_then(|raw| serde_json::from_str(raw).ok());
     let texts = match raw {
@@ -305,7 +286,7 @@ fn canonical(item: &Item, dialect: Dialect) -> Vec<Map<String, Value>> {
         let text = Item::text(item.role, item.prose());
         objects(&dialect::write(Dialect::OpenAi, &[text])).unwrap_or_default()
     });
-    // The plain form of a result does not say that the call failed.
+    // The plain form of a result does not show that the call failed.
     for (message, outcome) in messages.iter_mut().zip(item.outcomes()) {
         if outcome.failed {
             message.insert("is_error".to_owned(), Value::Bool(true));
@@ -355,7 +336,7 @@ fn is_chat_message(message: &Map<String, Value>) -> bool {
     message.get("role").is_some_and(Value::is_string) && !message.contains_key("type") && has_content
 }
 
-/// The dialect of a text that is not a chat message, where the text tells it.
+/// The dialect of a text that is not a chat message, if the text shows it.
 fn foreign(raw: &str) -> Option<Dialect> {
     let message: Map<String, Value> = serde_json::from_str(raw).ok()?;
     let kind = message.get("type").and_then(Value::as_str);
@@ -378,7 +359,7 @@ fn foreign(raw: &str) -> Option<Dialect> {
     }
 }
 
-/// Whether two values say the same: a member that is null may be left out, and `1.0` is `1`.
+/// Whether two values are equal: a null member can be missing, and `1.0` equals `1`.
 fn is_same(old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::Object(old), Value::Object(new)) => {

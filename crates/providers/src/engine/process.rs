@@ -1,7 +1,8 @@
 //! One run of an engine's program: lines out, lines in, and its end.
 //!
-//! Owns: the child process, its three pipes and their threads, which call an answer is for. Invariant: the process is killed and waited
-//! for when its answers can no longer be told apart, and when this is dropped. Never: starting another one (`command`).
+//! Owns: the child process, its three pipes and their threads, the mapping of answers to calls. Invariant: the process
+//! is killed and waited for when its answers can no longer be mapped, and when this is dropped. Never: starting another
+//! one (`command`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -17,11 +18,11 @@ use tokio::sync::oneshot;
 use tracing::debug;
 
 use super::lock;
-use super::protocol::{BYTES_MAX, Call, failed, parsed, quote};
+use super::protocol::{BYTES_MAX, HookCall, failed, parsed, quote};
 
 /// The most calls that wait for an answer at a time.
 const CALLS_MAX: usize = 64;
-/// The most conversations whose `bootstrap` is remembered. One that is forgotten gets another.
+/// Maximum number of conversations whose `bootstrap` is recorded. Others get another one.
 const BOOTED_MAX: usize = 10_000;
 /// A program that writes no line for so long, while calls of it are given up, counts as hung.
 const SILENCE_MAX: Duration = Duration::from_secs(30);
@@ -30,7 +31,7 @@ const LOG_LINE_BYTES_MAX: u64 = 8 << 10;
 /// How long the end of the process waits for the last line of its log.
 const LAST_WORDS_WAIT: Duration = Duration::from_millis(200);
 
-type Reply = Result<Map<String, Value>, EngineFault>;
+type HookReply = Result<Map<String, Value>, EngineFault>;
 
 /// A running program, or one that has ended.
 #[derive(Debug)]
@@ -41,7 +42,7 @@ pub(super) struct Process {
     booted: Mutex<BTreeSet<String>>,
 }
 
-/// What the threads of the pipes know too.
+/// State shared with the threads of the pipes.
 #[derive(Debug)]
 struct Shared {
     engine: String,
@@ -57,7 +58,7 @@ struct Shared {
 struct Calls {
     /// The id of the newest call.
     last: u64,
-    waiting: BTreeMap<u64, oneshot::Sender<Reply>>,
+    waiting: BTreeMap<u64, oneshot::Sender<HookReply>>,
     /// Why no call is taken any more.
     over: Option<String>,
 }
@@ -67,7 +68,7 @@ struct Calls {
 struct Waiting<'a> {
     shared: &'a Shared,
     id: u64,
-    answer: oneshot::Receiver<Reply>,
+    answer: oneshot::Receiver<HookReply>,
 }
 
 impl Drop for Waiting<'_> {
@@ -132,7 +133,7 @@ impl Process {
     }
 
     /// Writes a call and waits for its answer.
-    pub(super) async fn exchange(&self, call: &Call<'_>) -> Reply {
+    pub(super) async fn exchange(&self, call: &HookCall<'_>) -> HookReply {
         let mut waiting = self.shared.register()?;
         let mut line = call.body(waiting.id)?;
         line.push(b'\n');
@@ -150,14 +151,14 @@ impl Process {
         if now.saturating_sub(since) >= SILENCE_MAX {
             let seconds = SILENCE_MAX.as_secs();
             self.shared
-                .end(&format!("it answered nothing for {seconds} s; Quipu ended it"));
+                .end(&format!("it gave no answer for {seconds} s; Quipu stopped it"));
         }
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        self.shared.end("Quipu ended it");
+        self.shared.end("Quipu stopped it");
     }
 }
 
@@ -183,7 +184,7 @@ impl Shared {
         })
     }
 
-    /// Gives a line to the call that it answers, or says why the lines can no longer be trusted.
+    /// Gives a line to the call that it answers, or returns why the process's lines are no longer reliable.
     fn dispatch(&self, line: &[u8]) -> Result<(), String> {
         *lock(&self.silent_since) = None;
         if line.trim_ascii().is_empty() {
@@ -200,19 +201,19 @@ impl Shared {
             // The call may be given up in this moment.
             drop(reply.send(Ok(answer)));
         } else {
-            debug!(engine = self.engine, id, "an answer came too late");
+            debug!(engine = self.engine, id, "answer arrived after the timeout");
         }
         Ok(())
     }
 
-    /// Takes no more calls, fails those that wait, and kills the process. The system forgets it on a thread of its own.
+    /// Accepts no more calls, fails the waiting ones, and kills the process. Its own thread waits for its end.
     fn end(&self, why: &str) {
         self.fail_all(why);
         if let Some(mut child) = self.killed() {
             let reap = thread::Builder::new().name("engine-end".to_owned());
             let reaped = reap.spawn(move || child.wait());
             if let Err(error) = reaped {
-                debug!(engine = self.engine, %error, "the process stays a zombie until Quipu ends");
+                debug!(engine = self.engine, %error, "cannot reap the process; it stays a zombie until Quipu exits");
             }
         }
     }
@@ -230,7 +231,7 @@ impl Shared {
     fn killed(&self) -> Option<Child> {
         let mut child = lock(&self.child).take()?;
         if let Err(error) = child.kill() {
-            debug!(engine = self.engine, %error, "the process cannot be killed");
+            debug!(engine = self.engine, %error, "cannot kill the process");
         }
         Some(child)
     }
@@ -257,13 +258,13 @@ fn run_threads(
     Ok(())
 }
 
-/// Ends when the process ends, or when nobody can call any more. That closes the program's standard input.
+/// Ends when the process ends, or when all callers are gone. That closes the program's standard input.
 fn write_calls(shared: &Shared, mut stdin: ChildStdin, queue: &Receiver<Vec<u8>>) {
     for line in queue {
         let written = stdin.write_all(&line).and_then(|()| stdin.flush());
         if let Err(error) = written {
             debug!(engine = shared.engine, %error, "the engine closed its standard input");
-            // One that goes on can no longer be asked. The end of its standard output says the rest.
+            // The process may still run, but it can receive no more calls. The end of its standard output does the rest.
             if let Some(child) = lock(&shared.child).as_mut() {
                 child.kill().ok();
             }
@@ -280,7 +281,7 @@ fn read_answers(shared: &Shared, stdout: ChildStdout, log_ended: &Receiver<()>) 
             .take(BYTES_MAX as u64 + 1)
             .read_until(b'\n', &mut line);
         if let Err(error) = &read {
-            debug!(engine = shared.engine, %error, "the engine's standard output cannot be read");
+            debug!(engine = shared.engine, %error, "cannot read the engine's standard output");
         }
         if line.len() > BYTES_MAX {
             let mebibytes = BYTES_MAX >> 20;

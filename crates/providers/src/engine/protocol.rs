@@ -48,15 +48,15 @@ impl fmt::Display for Hook {
 
 /// One call of a hook.
 #[derive(Debug)]
-pub struct Call<'a> {
+pub struct HookCall<'a> {
     pub(super) hook: Hook,
     pub(super) turn: &'a TurnMeta,
     pub(super) messages: &'a [Value],
-    /// What this hook alone has.
+    /// Members of this hook alone.
     pub(super) members: Map<String, Value>,
 }
 
-impl Call<'_> {
+impl HookCall<'_> {
     /// The JSON text on one line, without the line feed.
     pub(super) fn body(&self, id: u64) -> Result<Vec<u8>, EngineFault> {
         let mut body = json!({
@@ -83,17 +83,17 @@ impl Call<'_> {
     }
 }
 
-/// What an engine answered.
+/// An engine's answer.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Answer {
+pub(super) struct EngineAnswer {
     pub(super) messages: Option<Vec<Value>>,
-    /// What the engine claims; 0 where it claims nothing.
+    /// The engine's own count of tokens; 0 without one.
     pub(super) tokens: usize,
     pub(super) engine_id: Option<String>,
     pub(super) owns_compaction: Option<bool>,
 }
 
-impl Answer {
+impl EngineAnswer {
     pub(super) fn read(mut answer: Map<String, Value>) -> Result<Self, EngineFault> {
         if let Some(error) = error(&answer) {
             return Err(failed(format!("it answered with an error: {}", quote(&error))));
@@ -116,7 +116,7 @@ impl Answer {
     }
 }
 
-/// The error that an answer tells. Typed languages write `null` or an empty text where there is none.
+/// The error in an answer. Typed languages write `null` or an empty text if there is none.
 pub(super) fn error(answer: &Map<String, Value>) -> Option<String> {
     let error = answer.get("error").filter(|error| !error.is_null())?;
     let said = error.as_str().map_or_else(|| error.to_string(), str::to_owned);

@@ -9,7 +9,7 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 const WAIT_MAX: Duration = Duration::from_secs(8);
-/// Who asks for more than this is told that the endpoint is not available; the engine tries again in its own time.
+/// If an endpoint asks for a longer wait, the call fails; the engine retries in its own time.
 const ASKED_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// The wait after that attempt (counted from 1) of so many; none when it was the last, or the wait is too long.

@@ -35,7 +35,7 @@ pub(super) struct Downloads<'a> {
 }
 
 /// How one attempt failed.
-enum Missed {
+enum DownloadMiss {
     Again(String),
     Final(HubError),
 }
@@ -85,7 +85,7 @@ impl<'a> Downloads<'a> {
         })
     }
 
-    /// What the hub has at a revision.
+    /// The hub's files at a revision.
     pub(super) async fn listing(&self, revision: &str) -> Result<Listing, HubError> {
         let repo = self.repo.split('/');
         let path: Vec<&str> = ["api", "models"]
@@ -106,7 +106,7 @@ impl<'a> Downloads<'a> {
         }
     }
 
-    async fn read_listing(&self, url: &Url) -> Result<Listing, Missed> {
+    async fn read_listing(&self, url: &Url) -> Result<Listing, DownloadMiss> {
         let mut response = self.get(url, 0).await?;
         let mut bytes = Vec::new();
         while let Some(chunk) = self.moving(response.chunk()).await? {
@@ -117,8 +117,8 @@ impl<'a> Downloads<'a> {
         let listing =
             listing.filter(|l| !l.commit.is_empty() && l.commit.chars().all(|c| c.is_ascii_alphanumeric()));
         listing.ok_or_else(|| {
-            let reason = "its answer is not that of a model hub".to_owned();
-            Missed::Final(HubError::Refused {
+            let reason = "the answer is not from a model hub".to_owned();
+            DownloadMiss::Final(HubError::Refused {
                 what: self.repo.to_owned(),
                 reason,
             })
@@ -179,8 +179,8 @@ impl<'a> Downloads<'a> {
         file: &RemoteFile,
         part: &Path,
         tell: &(dyn Fn(u64) + Send + Sync),
-    ) -> Result<(), Missed> {
-        let final_io = |source| Missed::Final(io(part)(source));
+    ) -> Result<(), DownloadMiss> {
+        let final_io = |source| DownloadMiss::Final(io(part)(source));
         let mut have = std::fs::metadata(part).map_or(0, |found| found.len());
         if have > 0 && have >= file.bytes {
             return Ok(());
@@ -202,7 +202,7 @@ impl<'a> Downloads<'a> {
     }
 
     /// A request that has answered well, for a file from some byte on.
-    async fn get(&self, url: &Url, from: u64) -> Result<Response, Missed> {
+    async fn get(&self, url: &Url, from: u64) -> Result<Response, DownloadMiss> {
         let mut request = self.client.get(url.clone());
         if let Some(token) = &self.token {
             request = request.header(AUTHORIZATION, token.bearer());
@@ -217,7 +217,7 @@ impl<'a> Downloads<'a> {
         }
         let reason = format!("{} answered {}", self.shown(), status.as_u16());
         if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
-            return Err(Missed::Again(reason));
+            return Err(DownloadMiss::Again(reason));
         }
         let advice = match status.as_u16() {
             401 | 403 => "; the model does not exist, or needs a token",
@@ -225,29 +225,29 @@ impl<'a> Downloads<'a> {
             _ => "",
         };
         let what = self.repo.to_owned();
-        Err(Missed::Final(HubError::Refused {
+        Err(DownloadMiss::Final(HubError::Refused {
             what,
             reason: format!("{reason}{advice}"),
         }))
     }
 
     /// The result of a step that must not take longer than a stall.
-    async fn moving<T>(&self, step: impl Future<Output = reqwest::Result<T>>) -> Result<T, Missed> {
+    async fn moving<T>(&self, step: impl Future<Output = reqwest::Result<T>>) -> Result<T, DownloadMiss> {
         tokio::select! {
-            done = step => done.map_err(|error| Missed::Again(redact(&describe(error), self.token.as_ref()))),
-            () = self.clock.sleep(STALL) => Err(Missed::Again(format!("no data for {} s", STALL.as_secs()))),
+            done = step => done.map_err(|error| DownloadMiss::Again(redact(&describe(error), self.token.as_ref()))),
+            () = self.clock.sleep(STALL) => Err(DownloadMiss::Again(format!("no data for {} s", STALL.as_secs()))),
         }
     }
 
-    async fn rest_or_give_up(&self, missed: Missed, attempt: u32) -> Result<(), HubError> {
+    async fn rest_or_give_up(&self, missed: DownloadMiss, attempt: u32) -> Result<(), HubError> {
         match missed {
-            Missed::Final(error) => Err(error),
-            Missed::Again(reason) if attempt >= ATTEMPTS => Err(HubError::Unreachable {
+            DownloadMiss::Final(error) => Err(error),
+            DownloadMiss::Again(reason) if attempt >= ATTEMPTS => Err(HubError::Unreachable {
                 repo: self.repo.to_owned(),
                 cache: self.cache.to_owned(),
                 reason,
             }),
-            Missed::Again(_) => {
+            DownloadMiss::Again(_) => {
                 self.clock.sleep(WAIT).await;
                 Ok(())
             }

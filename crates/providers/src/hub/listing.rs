@@ -1,4 +1,4 @@
-//! What a hub says about a model's revision.
+//! A hub's data about a model's revision.
 //!
 //! Owns: the fields of its answer that are used. Never: trusting a name in it further than comparing it.
 

@@ -1,6 +1,6 @@
 //! Leaves a server alone that failed again and again.
 //!
-//! Owns: counting failures, who may try next. Never: what a failure is, a clock.
+//! Owns: counting failures, which request can try next. Never: the definition of a failure, a clock.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,18 +10,18 @@ const REST: Duration = Duration::from_secs(10);
 
 /// Times are those of `Clock::elapsed`.
 #[derive(Debug, Default)]
-pub(super) struct Breaker(Mutex<State>);
+pub(super) struct Breaker(Mutex<BreakerState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct BreakerState {
     /// In a row.
     failures: u32,
     rest_until: Duration,
 }
 
 impl Breaker {
-    /// Lets a request through, or says how long none is. After a rest there is one in so many seconds: the others need
-    /// not wait for a trial that reads its prompt for minutes, or was given up half-way.
+    /// Lets a request through, or returns how long no request is let through. After a rest, one request passes in each
+    /// interval: the others need not wait for a trial that can read its prompt for minutes, or was aborted.
     pub(super) fn admit(&self, now: Duration) -> Result<(), Duration> {
         let mut state = self.state();
         if state.failures < FAILURES_MAX {
@@ -46,7 +46,7 @@ impl Breaker {
         state.rest_until = now + REST;
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BreakerState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,8 +7,9 @@
 //! | `GET /api/ps` | `models[].context_length`: the window of a model that is loaded |
 //! | `POST /api/show` | `parameters`: a line `num_ctx N` where its author set one; `model_info.*.context_length`: how far it could go; `remote_model` where it runs elsewhere |
 //!
-//! What else the server takes depends on its memory and its environment, and it tells only of a loaded model. So one that is not
-//! is loaded by `POST /api/generate` without a prompt: the turn that asks would do that next.
+//! The window also depends on the server's memory and environment, and the server reports it only for a loaded model.
+//! So a model that is not loaded is loaded by `POST /api/generate` without a prompt: the turn that asks would load it
+//! next anyway.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -20,10 +21,10 @@ use serde_json::{Value, json};
 use super::probe::{AGAIN, LIMIT, tokens};
 use super::{HEAD_LIMIT, HttpUpstream};
 
-/// What a server has that was told nothing else and has little memory.
+/// Window of a server with default settings and little memory.
 const WINDOW_LEAST: usize = 4_096;
 
-/// Windows by model, and until when each holds, by `Clock::elapsed`: a model may be loaded anew with another.
+/// Windows by model, and until when each is valid, by `Clock::elapsed`: a model can be reloaded with another one.
 #[derive(Debug, Default)]
 pub(super) struct Windows(Mutex<BTreeMap<String, (usize, Duration)>>);
 
@@ -84,7 +85,7 @@ fn most(shown: &Value) -> Option<usize> {
     tokens(lengths.next()?.1)
 }
 
-/// What the model's author set.
+/// The window that the model's author set.
 fn num_ctx(shown: &Value) -> Option<usize> {
     let lines = shown["parameters"].as_str()?.lines();
     let mut set = lines.filter_map(|line| line.trim().strip_prefix("num_ctx"));

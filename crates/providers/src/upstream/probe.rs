@@ -1,6 +1,6 @@
-//! What a server tells of itself, asked once by reading alone.
+//! Properties of a server, found once by read-only requests.
 //!
-//! Owns: the questions, and how an answer to one is told from a polite page. Never: asking a hosted API.
+//! Owns: the requests, and how a real answer is distinguished from any other page. Never: probing a hosted API.
 //!
 //! All are asked at the server's root, the base URL without its final `/v1`, one after the other until one is answered:
 //!
@@ -12,7 +12,8 @@
 //! | `SGLang` | `/get_server_info` | `context_length`: the window if it was set, else null; `max_total_num_tokens`: what all requests share; `model_path` |
 //! | vLLM | `/version` and `/v1/models` | `version`; `data[].max_model_len`: the window of a model; `data[].root` |
 //!
-//! Where a server tells of several models, the smallest window counts: it holds for each of them; none is then the loaded one.
+//! If a server reports several models, the smallest window counts, because it fits each of them; none of them then
+//! counts as loaded.
 
 use std::time::Duration;
 
@@ -27,32 +28,32 @@ use super::{HttpUpstream, join};
 
 /// For one question.
 pub(super) const LIMIT: Duration = Duration::from_secs(2);
-/// Who could not be asked is not asked again before so long.
+/// A server that did not answer is probed again only after this time.
 pub(super) const AGAIN: Duration = Duration::from_secs(30);
 const ANSWER_BYTES_MAX: usize = 4 << 20;
 
 /// Held while the server is asked, so that it is asked once at a time.
 #[derive(Debug, Default)]
-pub(super) struct Memory(Mutex<Asked>);
+pub(super) struct ProbeMemory(Mutex<Asked>);
 
 #[derive(Debug, Default)]
 struct Asked {
-    found: Found,
+    found: ProbeResult,
     /// By `Clock::elapsed`; of no matter once the answer is settled.
     not_before: Duration,
 }
 
 #[derive(Debug, Default)]
-struct Found {
+struct ProbeResult {
     probed: Probed,
-    /// Asking again would tell nothing more.
+    /// Another probe would bring nothing new.
     is_settled: bool,
 }
 
 /// The server was not there, not in time, or not ready.
 pub(super) struct Unasked;
 
-type Sign = (&'static str, fn(&Value) -> Option<Found>);
+type Sign = (&'static str, fn(&Value) -> Option<ProbeResult>);
 
 const SIGNS: [Sign; 4] = [
     ("props", llama_cpp),
@@ -62,7 +63,7 @@ const SIGNS: [Sign; 4] = [
 ];
 
 impl HttpUpstream {
-    /// What is known of the server, asking it if need be.
+    /// Properties of the server; probes it if needed.
     pub(super) async fn found(&self) -> Probed {
         if locality(self.base.as_str()) == Locality::Hosted {
             return Probed::default();
@@ -77,7 +78,7 @@ impl HttpUpstream {
         asked.found.probed.clone()
     }
 
-    async fn ask_all(&self) -> Result<Found, Unasked> {
+    async fn ask_all(&self) -> Result<ProbeResult, Unasked> {
         for (path, read) in SIGNS {
             if let Some(found) = self.ask(path).await?.as_ref().and_then(read) {
                 return Ok(found);
@@ -145,8 +146,8 @@ fn root(base: &Url) -> Url {
     root
 }
 
-fn settled(probed: Probed) -> Found {
-    Found {
+fn settled(probed: Probed) -> ProbeResult {
+    ProbeResult {
         probed,
         is_settled: true,
     }
@@ -167,12 +168,12 @@ fn name(path: &Value) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// What stands alone.
+/// The only item; none if there are several.
 fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
     all.next().filter(|_| all.next().is_none())
 }
 
-fn llama_cpp(props: &Value) -> Option<Found> {
+fn llama_cpp(props: &Value) -> Option<ProbeResult> {
     let window = &props["default_generation_settings"]["n_ctx"];
     window.as_u64()?;
     let slots = props["total_slots"].as_u64();
@@ -184,7 +185,7 @@ fn llama_cpp(props: &Value) -> Option<Found> {
 }
 
 /// A window that nothing has been loaded with yet is a guess, and not settled.
-fn lm_studio(models: &Value) -> Option<Found> {
+fn lm_studio(models: &Value) -> Option<ProbeResult> {
     let models = models["data"].as_array()?;
     let is_known = |model: &Value| model["max_context_length"].is_u64();
     if !models.iter().any(is_known) {
@@ -200,7 +201,7 @@ fn lm_studio(models: &Value) -> Option<Found> {
             .min()
     };
     let names = chats().filter(|model| model["loaded_context_length"].is_u64());
-    Some(Found {
+    Some(ProbeResult {
         probed: Probed {
             model: only(names).and_then(|model| name(&model["id"])),
             ..probed(Kind::LmStudio, loaded.or_else(most))
@@ -209,12 +210,12 @@ fn lm_studio(models: &Value) -> Option<Found> {
     })
 }
 
-fn ollama(version: &Value) -> Option<Found> {
+fn ollama(version: &Value) -> Option<ProbeResult> {
     version["version"].as_str()?;
     Some(settled(probed(Kind::Ollama, None)))
 }
 
-fn sglang(info: &Value) -> Option<Found> {
+fn sglang(info: &Value) -> Option<ProbeResult> {
     let windows = ["context_length", "max_total_num_tokens"].map(|name| info.get(name));
     if windows == [None, None] {
         return None;
@@ -226,7 +227,7 @@ fn sglang(info: &Value) -> Option<Found> {
     }))
 }
 
-fn vllm(models: &Value) -> Option<Found> {
+fn vllm(models: &Value) -> Option<ProbeResult> {
     let models = models["data"].as_array()?;
     let window = models
         .iter()
@@ -239,7 +240,7 @@ fn vllm(models: &Value) -> Option<Found> {
     }))
 }
 
-/// A number of tokens; 0 tells nothing.
+/// A number of tokens; 0 means unknown.
 pub(super) fn tokens(value: &Value) -> Option<usize> {
     let tokens = usize::try_from(value.as_u64()?).ok()?;
     (tokens > 0).then_some(tokens)

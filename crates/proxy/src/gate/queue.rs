@@ -1,16 +1,16 @@
-//! The rules of a gate: which job may start now, what becomes of one that may not.
+//! The rules of a gate: which job can start now, and the handling of the others.
 //!
-//! Owns: the leases' count, the order of jobs, what is counted. Never: a task, a lock, a clock; times are given to it, as
-//! time since the clock's start.
+//! Owns: the number of leases, the order of jobs, the counters. Never: a task, a lock, a clock; times are given to it,
+//! as time since the clock's start.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::{GateStats, Job, JobEnd};
+use super::{BackgroundCall, GateStats, JobEnd};
 
 /// How long a job waits for the foreground before it goes to the end of the queue.
 pub const MAX_WAIT: Duration = Duration::from_mins(2);
-/// How often a job may wait so long or be cancelled; the last time it is dropped.
+/// Number of times that a job can expire or be cancelled; the last time it is dropped.
 pub const EXPIRIES_MAX: u32 = 5;
 /// How many unfinished jobs a gate has; the oldest that waits is dropped for one more.
 pub const WAITING_MAX: usize = 256;
@@ -18,18 +18,18 @@ pub const WAITING_MAX: usize = 256;
 /// A job in the queue, or out of it to run.
 #[derive(Debug)]
 pub(super) struct Waiting {
-    pub(super) job: Job,
+    pub(super) job: BackgroundCall,
     /// When it came to the end of the queue.
     since: Duration,
     expiries: u32,
 }
 
-/// What the worker of a gate does next.
+/// The next step of a gate's worker.
 #[derive(Debug)]
 pub(super) enum Next {
     /// Runs this job, and gives it back.
     Start(Waiting),
-    /// Tells that background calls have used the server's cache.
+    /// Reports that background calls have used the server's cache.
     Displaced,
     /// Waits for a change.
     Change,
@@ -50,8 +50,8 @@ pub(super) struct Queue {
     closed: bool,
     /// A background call has used the server's cache since the last stream.
     displaced: bool,
-    /// Jobs that are through. Whoever holds the lock lets go of them behind it: what a job owns may need it when it goes.
-    gone: Vec<Job>,
+    /// Ended jobs. The holder of the lock drops them after unlocking: the drop of a job can need the lock.
+    gone: Vec<BackgroundCall>,
     /// Without the length of the queue.
     stats: GateStats,
 }
@@ -70,7 +70,7 @@ impl Queue {
         }
     }
 
-    pub(super) fn gone(&mut self) -> Vec<Job> {
+    pub(super) fn gone(&mut self) -> Vec<BackgroundCall> {
         std::mem::take(&mut self.gone)
     }
 
@@ -95,7 +95,7 @@ impl Queue {
         self.opens = now.saturating_add(self.idle_after);
     }
 
-    pub(super) fn submit(&mut self, upstream: &str, job: Job, now: Duration) {
+    pub(super) fn submit(&mut self, upstream: &str, job: BackgroundCall, now: Duration) {
         if self.closed {
             return self.give_up(upstream, job, "the gate is closed");
         }
@@ -111,7 +111,7 @@ impl Queue {
         }
         let full = self.waiting.len() + usize::from(self.stats.running) >= WAITING_MAX;
         if let Some(oldest) = full.then(|| self.waiting.pop_front()).flatten() {
-            self.give_up(upstream, oldest.job, "too many jobs wait");
+            self.give_up(upstream, oldest.job, "too many jobs are waiting");
         }
         self.waiting.push_back(new);
     }
@@ -169,7 +169,7 @@ impl Queue {
             .extend(self.waiting.drain(..).map(|waiting| waiting.job));
     }
 
-    /// What still ran is gone.
+    /// Running jobs are gone.
     pub(super) fn cut_off(&mut self) {
         self.stats.dropped += u64::from(self.stats.running);
         self.stats.running = false;
@@ -188,7 +188,7 @@ impl Queue {
         } else if run.expiries < EXPIRIES_MAX {
             self.waiting.push_front(run);
         } else {
-            self.give_up(upstream, run.job, "it was cut off too often");
+            self.give_up(upstream, run.job, "it was cancelled too often");
         }
     }
 
@@ -214,10 +214,10 @@ impl Queue {
         waiting.since.max(self.ran).saturating_add(MAX_WAIT)
     }
 
-    fn give_up(&mut self, upstream: &str, job: Job, reason: &str) {
+    fn give_up(&mut self, upstream: &str, job: BackgroundCall, reason: &str) {
         self.stats.dropped += 1;
         let name = &job.name;
-        tracing::warn!(upstream, name, reason, "a background job is dropped");
+        tracing::warn!(upstream, name, reason, "dropped a background job");
         self.gone.push(job);
     }
 }

@@ -12,7 +12,7 @@ use futures::{FutureExt, StreamExt};
 use ports::{Clock, Upstream, UpstreamRequest};
 use providers::HttpUpstream;
 use proxy::Request;
-use proxy::gate::{Gate, Job, JobEnd};
+use proxy::gate::{BackgroundCall, Gate, JobEnd};
 use serde_json::{Value, json};
 use testkit::backend::{Backend, CacheKind, Config, Reply, Seen, ToolCall};
 use testkit::clock::ManualClock;
@@ -352,7 +352,7 @@ impl Extraction {
             }
             .boxed()
         };
-        self.gate.submit(Job {
+        self.gate.submit(BackgroundCall {
             name: "extraction".to_owned(),
             key: turn.to_string(),
             displaces: true,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use testkit::backend::Config;
 use transcript::{Block, Item, Role};
 
-use crate::stage::{Client, Stage};
+use crate::stage::{Client, Stage, read};
 
 /// How the engine of a test behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,11 +20,13 @@ enum Way {
     Plain,
     /// Compacts by itself: the newest two.
     NewestTwo,
-    /// Claims one token, and returns a list that is far too long.
+    /// Compacts by itself: claims one token, and returns a list that is far too long.
     Lies,
     /// Leaves the newest message of the user out.
     DropsTheRequest,
     Fails,
+    /// Fails where Quipu has compacted.
+    FailsAfterCompaction,
     Panics,
     Hangs,
     /// Shows messages of the user in capitals.
@@ -37,6 +39,8 @@ enum Way {
 struct Engine {
     way: Way,
     called: Mutex<Vec<&'static str>>,
+    /// The items and the reply of each `after_turn`, as text.
+    turns: Mutex<Vec<(Vec<String>, String)>>,
 }
 
 impl Engine {
@@ -44,6 +48,7 @@ impl Engine {
         Arc::new(Self {
             way,
             called: Mutex::default(),
+            turns: Mutex::default(),
         })
     }
 
@@ -82,13 +87,20 @@ impl ContextEngine for Engine {
     async fn assemble(&self, items: Vec<Arc<Item>>, _: &TurnMeta) -> Result<Assembled, EngineFault> {
         self.note("assemble");
         let items = match self.way {
-            Way::Fails => return Err(EngineFault::Failed("no reason".to_owned())),
+            Way::Fails => return Err(EngineFault::Failed("no\nreason".to_owned())),
+            Way::FailsAfterCompaction
+                if items
+                    .iter()
+                    .any(|item| item.prose().contains("<conversation_summary")) =>
+            {
+                return Err(EngineFault::Failed("no reason".to_owned()));
+            }
             Way::Panics => panic!("the engine of a test panics"),
             Way::Hangs => std::future::pending().await,
             Way::NewestTwo => items[items.len().saturating_sub(2)..].to_vec(),
             Way::Lies => items.iter().cycle().take(items.len() * 40).cloned().collect(),
             Way::DropsTheRequest => items[..items.len() - 1].to_vec(),
-            Way::Plain | Way::Capitals | Way::Swallows => items,
+            Way::Plain | Way::Capitals | Way::Swallows | Way::FailsAfterCompaction => items,
         };
         Ok(Assembled { items, tokens: 1 })
     }
@@ -100,11 +112,19 @@ impl ContextEngine for Engine {
         _: &TurnMeta,
     ) -> Result<Vec<Arc<Item>>, EngineFault> {
         self.note("compact");
+        if self.way == Way::Lies {
+            return Ok(items.iter().cycle().take(items.len() * 400).cloned().collect());
+        }
         Ok(items[items.len().saturating_sub(2)..].to_vec())
     }
 
-    async fn after_turn(&self, _: &[Arc<Item>], _: &Item, _: &TurnMeta) -> Result<(), EngineFault> {
+    async fn after_turn(&self, items: &[Arc<Item>], reply: &Item, _: &TurnMeta) -> Result<(), EngineFault> {
         self.note("after_turn");
+        let shown = items.iter().map(|item| item.prose()).collect();
+        self.turns
+            .lock()
+            .expect("no panic inside")
+            .push((shown, reply.prose()));
         Ok(())
     }
 
@@ -145,7 +165,7 @@ async fn stage(engine: &Arc<Engine>) -> Stage {
 fn named(client: &Client) -> proxy::Request {
     let mut request = client.request();
     request.conversation = Some(SessionId::new("line"));
-    request.memory = proxy::Memory::Off;
+    request.memory = proxy::MemoryUse::Off;
     request
 }
 
@@ -246,22 +266,25 @@ async fn ce_10_an_engine_that_owns_compaction_shows_less_and_says_why() {
 
 #[tokio::test]
 async fn ce_12_a_view_is_verified() {
-    for (way, code) in [
-        (Way::Lies, "COMPACTION_EXCEEDS_LIMIT"),
-        (Way::DropsTheRequest, "CURRENT_REQUEST_DROPPED"),
-    ] {
-        let engine = Engine::new(way);
-        let stage = stage(&engine).await;
-        let mut client = Client::new();
-        client.says(&"One and two and three. ".repeat(20));
-        let refusal = stage.ask(named(&client)).await.expect_err("it is refused");
-        assert_eq!(refusal.status, 400, "{way:?}");
-        assert!(refusal.message.starts_with(code), "{}", refusal.message);
-        assert!(
-            stage.backend.requests().iter().all(|seen| seen.method != "POST"),
-            "nothing was sent"
-        );
-    }
+    let engine = Engine::new(Way::DropsTheRequest);
+    let stage = stage(&engine).await;
+    let mut client = Client::new();
+    client.says("One and two and three.");
+    let refusal = stage.ask(named(&client)).await.expect_err("it is refused");
+    assert_eq!(refusal.status, 400);
+    assert!(
+        refusal.message.starts_with("CURRENT_REQUEST_DROPPED"),
+        "{}",
+        refusal.message
+    );
+    assert!(
+        stage.backend.requests().iter().all(|seen| seen.method != "POST"),
+        "nothing was sent"
+    );
+}
+
+#[tokio::test]
+async fn ce_12_a_message_that_is_too_long_by_itself_reaches_no_engine() {
     let engine = Engine::new(Way::Plain);
     let stage = stage(&engine).await;
     let mut client = Client::new();
@@ -273,6 +296,108 @@ async fn ce_12_a_view_is_verified() {
         refusal.message
     );
     assert!(!engine.called().contains(&"assemble"), "the engine is not asked");
+}
+
+#[tokio::test]
+async fn quipu_takes_the_place_of_a_view_that_is_too_long_and_says_so() {
+    let engine = Engine::new(Way::Lies);
+    let stage = stage(&engine).await;
+    let mut client = Client::new();
+    client.says(&"One and two and three. ".repeat(20));
+    let answer = stage.ask(named(&client)).await.expect("an answer");
+    let warning = answer.warning.clone().expect("a warning");
+    assert!(warning.contains("its view has"), "{warning}");
+    let text = read(answer).await.text;
+    client.hears(&text);
+    assert_eq!(sent(&stage)[1..], client.history[1..2], "the view is Quipu's own");
+    let contexts = stage.proxy.contexts();
+    let compacted = contexts.compact(&whose(), None).await.expect("compacted");
+    assert!(engine.called().contains(&"compact"), "the engine was asked");
+    let limit = contexts.stats(&whose(), None).await.expect("figures").limit;
+    assert!(Some(compacted.tokens_after) <= limit, "and Quipu did it");
+}
+
+#[tokio::test]
+async fn a_fault_is_a_line_of_the_warning_once() {
+    let engine = Engine::new(Way::Fails);
+    let stage = stage(&engine).await;
+    let mut client = Client::new();
+    for _ in 0..3 {
+        client.says("One.");
+        let answer = stage.ask(named(&client)).await.expect("an answer");
+        let warning = answer.warning.clone().expect("a warning");
+        assert_eq!(warning, "the context engine failed: no reason");
+        client.hears(&read(answer).await.text);
+        stage.proxy.rest().await;
+    }
+    client.says("One.");
+    let answer = stage.ask(named(&client)).await.expect("an answer");
+    assert_eq!(answer.warning, None, "it is no longer asked");
+}
+
+#[tokio::test]
+async fn an_engine_that_was_booted_for_a_refused_request_is_booted_once() {
+    let engine = Engine::new(Way::Plain);
+    let stage = stage(&engine).await;
+    let mut client = Client::new();
+    client.says(&"all work and no play ".repeat(3_000));
+    stage.ask(named(&client)).await.expect_err("it is refused");
+    let mut client = Client::new();
+    turn(&stage, &mut client, "One.").await;
+    let boots = engine
+        .called()
+        .iter()
+        .filter(|hook| **hook == "bootstrap")
+        .count();
+    assert_eq!(boots, 1);
+}
+
+#[tokio::test]
+async fn an_engine_that_fails_after_a_compaction_leaves_its_reason() {
+    let engine = Engine::new(Way::FailsAfterCompaction);
+    let stage = stage(&engine).await;
+    let mut client = Client::new();
+    for at in 0..40 {
+        turn(
+            &stage,
+            &mut client,
+            &format!("Turn {at}: {}", "a bridge ".repeat(60)),
+        )
+        .await;
+        let failed = stage
+            .proxy
+            .contexts()
+            .stats(&whose(), None)
+            .await
+            .expect("figures")
+            .faults;
+        if !failed.is_empty() {
+            assert_eq!(reasons(&stage), [Reason::Compaction]);
+            return;
+        }
+    }
+    panic!("so much does not fit");
+}
+
+#[tokio::test]
+async fn an_engine_learns_of_each_reply() {
+    let engine = Engine::new(Way::Plain);
+    let stage = stage(&engine).await;
+    let mut client = Client::new();
+    for text in ["One.", "Two."] {
+        turn(&stage, &mut client, text).await;
+    }
+    let replies: Vec<&str> = client
+        .history
+        .iter()
+        .filter_map(|message| (message["role"] == "assistant").then(|| message["content"].as_str())?)
+        .collect();
+    let turns = engine.turns.lock().expect("no panic inside").clone();
+    let told: Vec<&str> = turns.iter().map(|(_, reply)| reply.as_str()).collect();
+    assert_eq!(told, replies);
+    let (shown, reply) = turns.last().expect("two turns");
+    assert_eq!(shown.last(), Some(reply), "it was recorded before");
+    assert_eq!(shown.len(), 4, "{shown:?}");
 }
 
 #[tokio::test]

@@ -8,7 +8,9 @@ use std::time::Duration;
 use futures::FutureExt;
 use ports::Clock;
 use proptest::prelude::*;
-use proxy::gate::{EXPIRIES_MAX, Gate, GateStats, Gates, Job, JobEnd, Lease, MAX_WAIT, WAITING_MAX};
+use proxy::gate::{
+    BackgroundCall, EXPIRIES_MAX, Gate, GateStats, Gates, JobEnd, Lease, MAX_WAIT, WAITING_MAX,
+};
 use testkit::clock::ManualClock;
 use tokio::sync::mpsc;
 
@@ -113,7 +115,7 @@ impl Stage {
     }
 
     /// A job that takes so many seconds and then plays its part.
-    fn job(&self, name: &str, key: &str, seconds: u64, play: Play) -> Job {
+    fn job(&self, name: &str, key: &str, seconds: u64, play: Play) -> BackgroundCall {
         let (clock, gate) = (Arc::clone(&self.clock), self.gate.clone());
         let (witness, id) = (Arc::clone(&self.witness), name.to_owned());
         let run = Box::new(move || {
@@ -133,7 +135,7 @@ impl Stage {
             }
             .boxed()
         });
-        Job {
+        BackgroundCall {
             name: name.to_owned(),
             key: key.to_owned(),
             displaces: false,
@@ -575,7 +577,7 @@ fn threads_that_come_and_go_lose_no_job() {
                 .boxed()
             });
             let key = number.to_string();
-            gate.submit(Job {
+            gate.submit(BackgroundCall {
                 name: key.clone(),
                 key,
                 displaces: false,

@@ -4,13 +4,16 @@
 
 use std::sync::Arc;
 
+use conversation::Whose;
+use futures::FutureExt;
+use model::{Name, Owner, Scope, SessionId};
 use prefix::backend::Kind;
 use prefix::shadow::Reason;
 use serde_json::{Value, json};
 use testkit::backend::{CacheKind, Config, Fault, Reply, Seen, ToolCall};
 
 use crate::caches::{BORDER, CACHES, Line, server};
-use crate::stage::{IDLE_AFTER, Stage, until};
+use crate::stage::{Client, IDLE_AFTER, Stage, until};
 
 const RECORD: &str = "The user counts towns and keeps goats in each.";
 
@@ -169,6 +172,36 @@ async fn a_conversation_is_compacted_at_idle_after_a_restart_too() {
         sent.contains(RECORD),
         "the model's own summary stands in the view"
     );
+}
+
+/// After a restart the server is asked what it is before an idle conversation is looked at.
+#[tokio::test]
+async fn a_server_that_does_not_say_what_it_is_holds_up_nobody() {
+    let mut stage = Stage::new(server(CacheKind::Rewindable, 1)).await;
+    let mut client = Client::new();
+    client.says("One.");
+    let mut request = client.request();
+    request.conversation = Some(SessionId::new("line"));
+    stage.got(request).await;
+    stage.restart().await;
+    let before = stage.backend.requests().len();
+    stage.backend.fail_next(Fault::Hang);
+    until(|| {
+        let is_asked = stage.backend.requests().len() > before;
+        if !is_asked {
+            stage.clock.advance(IDLE_AFTER / 1_000);
+        }
+        is_asked
+    })
+    .await;
+    let whose = Whose {
+        scope: Scope::default(),
+        owner: Owner::user(Name::parse("ann").expect("a name")),
+        conversation: Some(SessionId::new("line")),
+        family: None,
+    };
+    let stats = stage.proxy.contexts().stats(&whose, None).now_or_never();
+    assert!(stats.expect("the conversation is free").is_ok());
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use model::{Name, Role, SessionId};
 use prefix::backend::Kind;
 use prefix::shadow::Reason;
-use proxy::{Memory, Request, Speech};
+use proxy::{MemoryUse, Request, Speech};
 use serde_json::{Value, json};
 use testkit::backend::{CacheKind, Config, Reply, ToolCall};
 
@@ -237,7 +237,7 @@ async fn a_text_goes_out_as_it_came_or_with_what_is_added_at_its_end() {
         .remember("earlier", "My sister Clara lives in Lisbon and breeds goats.")
         .await;
     let text = r#"{"model":"tiny","temperature":0.70,"input": "Where does my sister Clara l\u0069ve?", "x":{"a":null}}"#;
-    for (memory, added) in [(Memory::Off, false), (Memory::On, true)] {
+    for (memory, added) in [(MemoryUse::Off, false), (MemoryUse::On, true)] {
         let asked = Request {
             body: text.into(),
             memory,

@@ -15,7 +15,7 @@ use model::{Content, Message, MessageId, Name, Role, Scope, SessionId, SessionKe
 use ports::{Chat, Embedder, NewMessage};
 use providers::{ChatSettings, HttpChat, HttpUpstream};
 use proxy::gate::Gates;
-use proxy::{Answer, GatedChat, Memory, Parts, Proxy, Refusal, Request, Route, Speech};
+use proxy::{GatedChat, MemoryUse, Proxy, ProxyAnswer, ProxyParts, Refusal, Request, Route, Speech};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use testkit::backend::{Backend, Config, Reply, Seen, ToolCall};
@@ -147,7 +147,7 @@ impl Stage {
         (self.engine, self.proxy) = self.kept.start(&self.backend).await;
     }
 
-    pub(crate) async fn ask(&self, request: Request) -> Result<Answer, Refusal> {
+    pub(crate) async fn ask(&self, request: Request) -> Result<ProxyAnswer, Refusal> {
         self.proxy.converse(request, Speech::Chat).await
     }
 
@@ -222,8 +222,11 @@ impl Stage {
 
 impl Kept {
     fn contexts(&self) -> Contexts {
-        let mut parts =
-            conversation::contexts::Parts::plain(self.ledger.clone(), Policy::quipu(), self.clock.clone());
+        let mut parts = conversation::contexts::ContextsParts::plain(
+            self.ledger.clone(),
+            Policy::quipu(),
+            self.clock.clone(),
+        );
         parts.chosen.plugin.clone_from(&self.plugin);
         Contexts::new(parts)
     }
@@ -245,7 +248,7 @@ impl Kept {
             clock: self.clock.clone(),
             ids: self.ids.clone(),
         };
-        let engine = Engine::start(parts, memory::Settings::default())
+        let engine = Engine::start(parts, memory::MemorySettings::default())
             .await
             .expect("it starts");
         let upstream = HttpUpstream::new(
@@ -255,7 +258,7 @@ impl Kept {
             Some(self.kind),
             self.clock.clone(),
         );
-        let proxy = Proxy::start(Parts {
+        let proxy = Proxy::start(ProxyParts {
             engine: engine.clone(),
             contexts: self.contexts(),
             routes: vec![Route {
@@ -294,7 +297,7 @@ pub(crate) async fn until(is_so: impl Fn() -> bool) {
     panic!("it does not come about");
 }
 
-pub(crate) async fn read(mut answer: Answer) -> Got {
+pub(crate) async fn read(mut answer: ProxyAnswer) -> Got {
     let mut text = Vec::new();
     let mut broke_off = false;
     while let Some(chunk) = answer.body.next().await {
@@ -324,7 +327,7 @@ pub(crate) fn request(body: &Value) -> Request {
         agent: None,
         conversation: None,
         family: None,
-        memory: Memory::On,
+        memory: MemoryUse::On,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Turns over real HTTP: what arrives at the server, byte by byte.
 
-use proxy::Memory;
+use proxy::MemoryUse;
 use serde_json::json;
 use testkit::backend::{CacheKind, Config};
 
@@ -186,6 +186,28 @@ async fn a_tool_loop_is_not_disturbed() {
 }
 
 #[tokio::test]
+async fn a_call_that_the_person_interrupted_has_a_result_in_what_is_sent() {
+    let stage = Stage::new(worker()).await;
+    let mut client = Client::new();
+    client.turn(&stage, "Please work on the goat pictures").await;
+    let before = messages(&stage.last());
+    let call = client.history.last().expect("a call")["tool_calls"][0]["id"].clone();
+    client.turn(&stage, "Stop that").await;
+    let after = messages(&stage.last());
+    assert!(extends(&before, &after), "{after:?}");
+    let made = json!({"role": "tool", "tool_call_id": call, "content": "[result lost]"});
+    let sent: Vec<serde_json::Value> = after[before.len()..]
+        .iter()
+        .map(|message| serde_json::from_str(message).expect("a message"))
+        .collect();
+    assert_eq!(sent[1], made, "{after:?}");
+    assert_eq!(sent[2]["role"], "user");
+    client.hears("Please go on");
+    client.goes_on(&stage).await;
+    assert!(extends(&after, &messages(&stage.last())), "the same result stays");
+}
+
+#[tokio::test]
 async fn what_is_unknown_passes_through_and_what_is_ours_is_added() {
     let stage = Stage::new(config(CacheKind::Rewindable)).await;
     let body = r#"{"model":"tiny","temperature":0.70,"x_new":{"b":1e2,"a":null},"messages":[{"role":"user","content":"h\u00e9","extra":1.0}],"stream":false}"#;
@@ -227,9 +249,9 @@ async fn what_was_said_is_remembered_without_what_was_added() {
     assert!(texts.iter().any(|text| text == "ok 1"), "{texts:?}");
     assert!(!texts.iter().any(|text| text.contains("quipu")), "{texts:?}");
     for (memory, learns) in [
-        (Memory::ReadOnly, false),
-        (Memory::Off, false),
-        (Memory::On, true),
+        (MemoryUse::ReadOnly, false),
+        (MemoryUse::Off, false),
+        (MemoryUse::On, true),
     ] {
         let before = stage.ledger.everything().len();
         let mut client = Client::new();

@@ -1,7 +1,13 @@
 //! How wide a window is: who says so, and a server that says it by refusing.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use conversation::Whose;
+use model::{Name, Owner, Scope, SessionId};
 use prefix::shadow::Reason;
-use testkit::backend::{CacheKind, Config, Fault};
+use serde_json::Value;
+use testkit::backend::{CacheKind, Config, Fault, Reply};
 
 use crate::stage::{Client, Stage, messages};
 
@@ -99,4 +105,47 @@ async fn a_configured_window_wins_over_what_the_server_tells() {
     }
     let sent = messages(&stage.last()).concat();
     assert!(sent.contains("conversation_summary") && sent.len() < 2 * 8_192);
+}
+
+/// What a turn is given is for that turn: neither a summary nor a search shows it.
+#[tokio::test]
+async fn what_quipu_adds_to_a_turn_is_in_no_summary_and_is_not_found() {
+    let config = Config {
+        reply: Arc::new(|_: &Value, nth| {
+            Reply::text(format!("Station {nth}. {}", "A slow river. ".repeat(80)))
+        }),
+        ..Config::default()
+    };
+    let stage = Stage::with_window(config, 4_096).await;
+    let mut client = Client::new();
+    let whose = Whose {
+        scope: Scope::default(),
+        owner: Owner::user(Name::parse("ann").expect("a name")),
+        conversation: Some(SessionId::new("line")),
+        family: None,
+    };
+    let contexts = stage.proxy.contexts();
+    for turn in 0..40 {
+        client.says(&format!("Which station comes after number {turn}?"));
+        let mut request = client.request();
+        request.conversation.clone_from(&whose.conversation);
+        let got = stage.got(request).await;
+        client.hears(&got.text);
+        // The hour changes: each turn is told the time.
+        stage.clock.advance(Duration::from_hours(1));
+        let archives = contexts.archives(&whose).await.expect("summaries");
+        if !archives.is_empty() {
+            let texts: Vec<&str> = archives.iter().map(|archive| archive.text.as_str()).collect();
+            let texts = texts.concat();
+            assert!(texts.contains("Which station comes after number 0?"), "{texts}");
+            assert!(
+                !texts.contains("quipu-time") && !texts.contains("Current date"),
+                "{texts}"
+            );
+            let found = contexts.find(&whose, "Current date and time", 10).await;
+            assert_eq!(found.expect("a search"), []);
+            return;
+        }
+    }
+    panic!("so much does not fit");
 }

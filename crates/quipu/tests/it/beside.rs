@@ -91,7 +91,7 @@ fn every_command_says_the_same_beside_a_server() {
     );
     let ran = root.run(&["forget", "--user", "ana", &violin, "--yes"]);
     assert_eq!(
-        (ran.code, ran.stdout.contains("not there")),
+        (ran.code, ran.stdout.contains("not found")),
         (4, true),
         "{}",
         ran.stdout
@@ -140,7 +140,7 @@ fn a_server_that_does_not_answer_is_told_with_what_to_do() {
     let ran = root.run(&["search", "x"]);
     assert_eq!(ran.code, 3, "{}", ran.stderr);
     assert!(
-        ran.stderr.contains("nobody answers at http://127.0.0.1:9"),
+        ran.stderr.contains("no server answers at http://127.0.0.1:9"),
         "{}",
         ran.stderr
     );

@@ -103,7 +103,7 @@ fn slips_are_told_apart_by_their_exit_code() {
         (vec!["search", "x", "--as-of", "soon"], 2, "`soon` is not a time"),
         (vec!["import", "no-such-file"], 2, "cannot read"),
         (vec!["import", broken.to_str().unwrap()], 2, "line 2"),
-        (vec!["forget", "--all"], 2, "whose memory"),
+        (vec!["forget", "--all"], 2, "no owner given"),
         (vec!["get", "ep_20240101_x", "--user", "me"], 4, "does not exist"),
     ] {
         let ran = root.run(&arguments);

@@ -4,6 +4,7 @@ mod beside;
 mod commands;
 mod context;
 mod crash;
+mod engines;
 mod harness;
 mod knowledge;
 mod proxy;

@@ -1,6 +1,6 @@
 //! An item without a text of its own as JSON: each dialect's plainest form.
 //!
-//! Owns: those forms; members stand in one fixed order. Never: items whose text is kept (`edit`).
+//! Owns: those forms; members have one fixed order. Never: items whose text is kept (`edit`).
 
 use super::Family;
 use super::json::{self, Value, quoted};
@@ -23,7 +23,7 @@ pub(super) fn element(block: &Block, family: Family, role: Role) -> Option<Strin
     }
 }
 
-/// The messages that say what the item says; none for an item that says nothing, or that the dialect has no message for.
+/// The messages of an item; none for an empty item, or one that the dialect cannot express.
 pub(super) fn messages(item: &Item, family: Family) -> Vec<String> {
     match family {
         Family::Chat => chat(item),

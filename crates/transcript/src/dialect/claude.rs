@@ -1,12 +1,12 @@
 //! A session of Claude Code: a record a line, the model's messages streamed as a record per block.
 //!
-//! Owns: which records are the conversation, and putting streamed records together. The file's order is kept: branches that
-//! the user went back from stand in it too. Never: the shape of a message (`parts`).
+//! Owns: which records are the conversation, and joining streamed records. The file's order is kept: it also contains
+//! abandoned branches. Never: the form of a message (`parts`).
 
 use std::collections::{HashMap, HashSet};
 
 use super::json::{Object, Value, spliced};
-use super::read::{Source, kind_of};
+use super::read::{SourceText, kind_of};
 use super::{Dialect, Family, Transcript, Unreadable, parts};
 use crate::Item;
 
@@ -17,7 +17,7 @@ pub(super) fn is_record(object: &Object<'_>) -> bool {
 }
 
 pub(super) fn read<'a>(
-    source: Source<'a>,
+    source: SourceText<'a>,
     values: &[Value<'a>],
     objects: &[Object<'a>],
 ) -> Result<Transcript, Unreadable> {

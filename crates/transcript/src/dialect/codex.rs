@@ -1,10 +1,10 @@
 //! A rollout of Codex: records in envelopes, or bare items as older versions wrote them.
 //!
-//! Owns: which records are the conversation. A compaction's record is none: what it replaced stands in the file.
-//! Never: the shape of an item (`parts`).
+//! Owns: which records are the conversation. A compaction's record is not one: the replaced items are in the file.
+//! Never: the form of an item (`parts`).
 
 use super::json::{Object, Value};
-use super::read::{Source, kind_of};
+use super::read::{SourceText, kind_of};
 use super::{Dialect, Transcript, Unreadable};
 
 /// Whether it is an item of the Responses API that no message of another dialect could be.
@@ -37,7 +37,7 @@ pub(super) fn is_record(object: &Object<'_>) -> bool {
 }
 
 pub(super) fn read<'a>(
-    source: Source<'a>,
+    source: SourceText<'a>,
     values: &[Value<'a>],
     objects: &[Object<'a>],
 ) -> Result<Transcript, Unreadable> {

@@ -1,15 +1,15 @@
-//! An edited item as JSON: its text with only the changed blocks put in and the removed ones taken out.
+//! An edited item as JSON: its text with only the changed blocks put in and the removed ones removed.
 //!
-//! Owns: which block of the text a block of the item was, and the change of the text. Invariant: what did not change keeps
-//! its bytes. Never: blocks of items without a text (`canon`).
+//! Owns: which block of the text belongs to a block of the item, and the change of the text. Invariant: unchanged parts
+//! keep their bytes. Never: blocks of items without a text (`canon`).
 
 use super::Family;
 use super::canon;
-use super::json::{self, Object, Span, Value, cuts, quoted, spliced};
-use super::parts::{self, Home, Part};
+use super::json::{self, ByteSpan, Object, Value, cuts, quoted, spliced};
+use super::parts::{self, Home, PlacedBlock};
 use crate::{Block, Item, Outcome};
 
-/// What becomes of a block of the text.
+/// Treatment of a block of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Gone,
@@ -26,7 +26,7 @@ pub(super) fn edited(raw: &str, item: &Item, family: Family) -> Option<String> {
     }
     let parts = parts::read(value, family).ok()?.parts;
     let fates = matched(&parts, &item.blocks);
-    // Where a key stands twice, taking out its last value would bring back the one before.
+    // If a key occurs twice, removing its last value would restore the one before.
     if fates.contains(&Fate::Gone) && value.object().repeats() {
         return None;
     }
@@ -60,7 +60,7 @@ pub(super) fn edited(raw: &str, item: &Item, family: Family) -> Option<String> {
 struct Editing<'a> {
     raw: &'a str,
     object: Object<'a>,
-    parts: &'a [Part],
+    parts: &'a [PlacedBlock],
     fates: &'a [Fate],
     item: &'a Item,
     family: Family,
@@ -68,7 +68,7 @@ struct Editing<'a> {
 
 impl Editing<'_> {
     fn in_place(&self) -> Option<String> {
-        let mut changes: Vec<(Span, String)> = Vec::new();
+        let mut changes: Vec<(ByteSpan, String)> = Vec::new();
         for (part, fate) in self.parts.iter().zip(self.fates) {
             match (fate, part.home) {
                 (Fate::Is(index), _) if self.item.blocks[*index] == part.block => {}
@@ -83,7 +83,7 @@ impl Editing<'_> {
     }
 
     /// The change that makes a block of the text what it is now.
-    fn change(&self, part: &Part, block: &Block) -> Option<(Span, String)> {
+    fn change(&self, part: &PlacedBlock, block: &Block) -> Option<(ByteSpan, String)> {
         match (&part.block, block, &part.text) {
             (Block::Text(_), Block::Text(text), Some(place)) => Some((place.clone(), quoted(text))),
             (Block::Outcome(old), Block::Outcome(new), Some(place))
@@ -102,7 +102,7 @@ impl Editing<'_> {
         }
     }
 
-    fn take_out_of_lists(&self, changes: &mut Vec<(Span, String)>) {
+    fn take_out_of_lists(&self, changes: &mut Vec<(ByteSpan, String)>) {
         for home in [Home::ContentList, Home::CallList] {
             let of_home = || {
                 self.parts
@@ -110,7 +110,7 @@ impl Editing<'_> {
                     .zip(self.fates)
                     .filter(move |(part, _)| part.home == home)
             };
-            let siblings: Vec<Span> = of_home().map(|(part, _)| part.whole.clone()).collect();
+            let siblings: Vec<ByteSpan> = of_home().map(|(part, _)| part.whole.clone()).collect();
             let is_kept: Vec<bool> = of_home().map(|(_, fate)| *fate != Fate::Gone).collect();
             if is_kept.contains(&true) {
                 changes.extend(
@@ -123,7 +123,7 @@ impl Editing<'_> {
                 changes.extend(place.map(|place| (place, self.no_content())));
             }
         }
-        let gone = |part: &Part, fate: &Fate| part.home == Home::Content && *fate == Fate::Gone;
+        let gone = |part: &PlacedBlock, fate: &Fate| part.home == Home::Content && *fate == Fate::Gone;
         let content = self
             .parts
             .iter()
@@ -132,7 +132,7 @@ impl Editing<'_> {
         changes.extend(content.map(|(part, _)| (part.whole.clone(), self.no_content())));
     }
 
-    /// What `content` is when nothing of it is left.
+    /// The value of an empty `content`.
     fn no_content(&self) -> String {
         let calls = self.item.calls().next().is_some();
         if calls && self.family == Family::Chat {
@@ -143,9 +143,9 @@ impl Editing<'_> {
         .to_owned()
     }
 
-    fn take_out_members(&self, changes: &mut Vec<(Span, String)>) {
+    fn take_out_members(&self, changes: &mut Vec<(ByteSpan, String)>) {
         let spans = self.object.spans();
-        let calls = |(part, _): &(&Part, &Fate)| part.home == Home::CallList;
+        let calls = |(part, _): &(&PlacedBlock, &Fate)| part.home == Home::CallList;
         let mut calls = self.parts.iter().zip(self.fates).filter(calls).peekable();
         let none_left = calls.peek().is_some()
             && self.item.calls().next().is_none()
@@ -160,7 +160,7 @@ impl Editing<'_> {
             .iter()
             .zip(self.fates)
             .filter(|(part, fate)| part.home == Home::Member && **fate == Fate::Gone);
-        let gone: Vec<Span> = members.map(|(part, _)| part.whole.clone()).chain(list).collect();
+        let gone: Vec<ByteSpan> = members.map(|(part, _)| part.whole.clone()).chain(list).collect();
         let is_kept: Vec<bool> = spans
             .iter()
             .map(|span| !gone.iter().any(|gone| gone.end == span.end))
@@ -168,7 +168,7 @@ impl Editing<'_> {
         changes.extend(cuts(&spans, &is_kept).into_iter().map(|cut| (cut, String::new())));
     }
 
-    /// The text where blocks are new or in another order: its own members, with the lists of blocks written anew. Each block
+    /// The text where blocks are new or in another order: its own members, with the lists of blocks rewritten. Each block
     /// that the text had keeps its bytes.
     fn rebuilt(&self) -> Option<String> {
         if self.parts.iter().any(|part| part.home == Home::Item) {
@@ -220,7 +220,7 @@ impl Editing<'_> {
         Some(spliced(self.raw, changes))
     }
 
-    fn element(&self, part: &Part, block: &Block) -> Option<String> {
+    fn element(&self, part: &PlacedBlock, block: &Block) -> Option<String> {
         if part.block == *block {
             return Some(self.raw[part.whole.clone()].to_owned());
         }
@@ -230,7 +230,7 @@ impl Editing<'_> {
     }
 
     /// The member gets that value, or is put in as the first.
-    fn put(&self, key: &str, value: String, changes: &mut Vec<(Span, String)>) {
+    fn put(&self, key: &str, value: String, changes: &mut Vec<(ByteSpan, String)>) {
         if let Some(old) = self.object.get(key) {
             changes.push((old.span(), value));
             return;
@@ -240,7 +240,7 @@ impl Editing<'_> {
     }
 }
 
-/// What a result's `content` or `output` becomes: pictures stay where they are still counted.
+/// The new `content` or `output` of a result: counted pictures stay in place.
 fn outcome_value(value: Value<'_>, old: &Outcome, new: &Outcome) -> Option<String> {
     let nested = value.object().get("content");
     if let Some(inner) = nested {
@@ -277,8 +277,8 @@ fn text_element_like(list: Value<'_>, text: &str) -> String {
     format!("{{\"type\":{},\"text\":{}}}", quoted(&kind), quoted(text))
 }
 
-/// Which block of the item each block of the text is. First what is plainly the same, then what stands between two of those.
-fn matched(parts: &[Part], blocks: &[Block]) -> Vec<Fate> {
+/// Which block of the item each block of the text is. First the equal ones, then those between two of these.
+fn matched(parts: &[PlacedBlock], blocks: &[Block]) -> Vec<Fate> {
     let mut fates = vec![Fate::Gone; parts.len()];
     let mut anchors = Vec::new();
     let mut from = 0;

@@ -1,4 +1,4 @@
-//! JSON text by its places: where a value, a member or an element stands, so that it can be kept or replaced as it is.
+//! JSON text by places: the range of a value, a member or an element, so that it can be kept or replaced as it is.
 //!
 //! Owns: splitting valid JSON without building a tree (nesting costs no stack), reading strings leniently. Never: checking
 //! (`serde_json` does, once, before anything here sees the text).
@@ -9,7 +9,7 @@ use std::ops::Range;
 use serde_json::value::RawValue;
 
 /// Bytes of a text.
-pub(super) type Span = Range<usize>;
+pub(super) type ByteSpan = Range<usize>;
 
 /// Whether the whole text is one JSON value. A lone surrogate escape is let through: it is read as U+FFFD later.
 pub(super) fn check(text: &str) -> Result<(), serde_json::Error> {
@@ -29,7 +29,7 @@ pub(super) struct Value<'a> {
     end: usize,
 }
 
-/// The members of an object, in order. A key that stands twice means its last value, as everywhere.
+/// The members of an object, in order. If a key occurs twice, its last value counts, as everywhere.
 #[derive(Debug, Clone)]
 pub(super) struct Object<'a> {
     members: Vec<(Cow<'a, str>, usize, Value<'a>)>,
@@ -37,7 +37,7 @@ pub(super) struct Object<'a> {
 
 impl<'a> Value<'a> {
     /// The value between two places of a text: `span` must hold one checked value.
-    pub(super) fn within(source: &'a str, span: Span) -> Self {
+    pub(super) fn within(source: &'a str, span: ByteSpan) -> Self {
         let text = &source[span.clone()];
         let start = span.start + (text.len() - text.trim_start().len());
         Self {
@@ -55,7 +55,7 @@ impl<'a> Value<'a> {
         self.source.get(self.start..self.end).unwrap_or_default()
     }
 
-    pub(super) fn span(&self) -> Span {
+    pub(super) fn span(&self) -> ByteSpan {
         self.start..self.end
     }
 
@@ -79,7 +79,7 @@ impl<'a> Value<'a> {
         self.text() == "null"
     }
 
-    /// What kind of value it is, for a message.
+    /// Name of the value's kind, for an error.
     pub(super) fn kind(&self) -> &'static str {
         match self.text().as_bytes().first() {
             Some(b'{') => "an object",
@@ -160,15 +160,15 @@ impl<'a> Object<'a> {
         self.get(key).is_some_and(|value| value.text() == "true")
     }
 
-    /// Some key stands twice.
+    /// A key occurs twice.
     pub(super) fn repeats(&self) -> bool {
         let mut keys: Vec<&str> = self.members.iter().map(|(key, ..)| key.as_ref()).collect();
         keys.sort_unstable();
         keys.windows(2).any(|pair| pair[0] == pair[1])
     }
 
-    /// Where each member stands, key and value.
-    pub(super) fn spans(&self) -> Vec<Span> {
+    /// The range of each member, key and value.
+    pub(super) fn spans(&self) -> Vec<ByteSpan> {
         self.members
             .iter()
             .map(|(_, start, value)| *start..value.end)
@@ -231,7 +231,7 @@ fn key(quoted: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text of a JSON string. One that `serde_json` refuses holds lone surrogates only: those read U+FFFD.
+/// The text of a JSON string. If `serde_json` refuses it, the string has lone surrogates: they become U+FFFD.
 fn unquoted(quoted: &str) -> String {
     serde_json::from_str(quoted).unwrap_or_else(|_| {
         serde_json::from_str(&without_lone_surrogates(quoted)).unwrap_or_else(|_| quoted.to_owned())
@@ -269,14 +269,14 @@ fn without_lone_surrogates(quoted: &str) -> String {
     text
 }
 
-/// The UTF-16 unit of the escape that stands there.
+/// The UTF-16 unit of the escape at that place.
 fn escaped_unit(quoted: &str, at: usize) -> Option<u32> {
     let digits = quoted.get(at..at + 6)?.strip_prefix("\\u")?;
     u32::from_str_radix(digits, 16).ok()
 }
 
-/// The places to take out so that only the kept siblings remain, each with the comma that parted it from another.
-pub(super) fn cuts(siblings: &[Span], is_kept: &[bool]) -> Vec<Span> {
+/// The places to remove so that only the kept siblings remain, each with the comma that parted it from another.
+pub(super) fn cuts(siblings: &[ByteSpan], is_kept: &[bool]) -> Vec<ByteSpan> {
     let mut cuts = Vec::new();
     let mut any_kept = false;
     for (index, sibling) in siblings.iter().enumerate() {
@@ -292,7 +292,7 @@ pub(super) fn cuts(siblings: &[Span], is_kept: &[bool]) -> Vec<Span> {
 }
 
 /// The text with each place replaced. Places must not overlap.
-pub(super) fn spliced(text: &str, mut changes: Vec<(Span, String)>) -> String {
+pub(super) fn spliced(text: &str, mut changes: Vec<(ByteSpan, String)>) -> String {
     changes.sort_by_key(|(span, _)| (span.start, span.end));
     let mut made = String::with_capacity(text.len());
     let mut copied = 0;

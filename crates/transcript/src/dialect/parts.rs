@@ -1,10 +1,10 @@
-//! One message taken apart: its blocks, and where in its text each of them stands.
+//! One message in parts: its blocks, with their ranges in its text.
 //!
 //! Owns: the shapes of messages and blocks in all dialects; they do not clash, so there is one reader. Never: whole files
 //! (`read`, `claude`, `codex`), changing text (`edit`).
 
 use super::Family;
-use super::json::{Object, Span, Value};
+use super::json::{ByteSpan, Object, Value};
 use crate::{Block, Call, Image, Outcome, Role, Thinking};
 
 /// The members in which compatible servers put a model's reasoning, as plain text.
@@ -12,16 +12,16 @@ const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
 
 /// A block and its place.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct PlacedBlock {
     pub(super) block: Block,
     pub(super) home: Home,
-    /// What stands for the block and nothing else.
-    pub(super) whole: Span,
+    /// The range of this block alone.
+    pub(super) whole: ByteSpan,
     /// The value that holds its text, where that can be replaced.
-    pub(super) text: Option<Span>,
+    pub(super) text: Option<ByteSpan>,
 }
 
-/// What a block's text is part of.
+/// The field that contains a block's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Home {
     /// It is the value of `content`.
@@ -38,14 +38,14 @@ pub(super) enum Home {
 
 /// A message taken apart.
 #[derive(Debug)]
-pub(super) struct Parts {
+pub(super) struct MessageParts {
     pub(super) role: Role,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<PlacedBlock>,
 }
 
-/// What is wrong with a message, and where.
+/// A fault of a message, and its place.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct MessageFault {
     pub(super) at: usize,
     /// Below the message, `.role` for example.
     pub(super) path: &'static str,
@@ -53,7 +53,7 @@ pub(super) struct Fault {
     pub(super) found: String,
 }
 
-impl Fault {
+impl MessageFault {
     pub(super) fn new(value: Value<'_>, path: &'static str, expected: &'static str) -> Self {
         let found = match value.string() {
             Some(text) if text.chars().count() <= 40 => format!("`{text}`"),
@@ -69,9 +69,9 @@ impl Fault {
 }
 
 /// Takes a message apart, or an item of the Responses API where those are expected.
-pub(super) fn read(value: Value<'_>, family: Family) -> Result<Parts, Fault> {
+pub(super) fn read(value: Value<'_>, family: Family) -> Result<MessageParts, MessageFault> {
     if !value.is_object() {
-        return Err(Fault::new(
+        return Err(MessageFault::new(
             value,
             "",
             "a message: a JSON object with `role` and `content`",
@@ -95,11 +95,11 @@ pub(crate) fn stands_alone(raw: &str) -> bool {
 
 const ROLES: &str = "one of `system`, `developer`, `user`, `assistant`, `tool`, `function`";
 
-fn read_message(value: Value<'_>, object: &Object<'_>) -> Result<Parts, Fault> {
+fn read_message(value: Value<'_>, object: &Object<'_>) -> Result<MessageParts, MessageFault> {
     let Some(word) = object.get("role") else {
-        return Err(Fault {
+        return Err(MessageFault {
             found: "no `role`".to_owned(),
-            ..Fault::new(value, "", "a message with a `role`")
+            ..MessageFault::new(value, "", "a message with a `role`")
         });
     };
     let role = match word.string().as_deref() {
@@ -107,18 +107,18 @@ fn read_message(value: Value<'_>, object: &Object<'_>) -> Result<Parts, Fault> {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
         Some("tool") => {
-            return Ok(Parts {
+            return Ok(MessageParts {
                 role: Role::Tool,
                 parts: vec![tool_message(value, object)],
             });
         }
         Some("function") => {
-            return Ok(Parts {
+            return Ok(MessageParts {
                 role: Role::Tool,
                 parts: vec![opaque(value, Home::Item)],
             });
         }
-        _ => return Err(Fault::new(word, ".role", ROLES)),
+        _ => return Err(MessageFault::new(word, ".role", ROLES)),
     };
     let mut parts = Vec::new();
     parts.extend(reasoning(object));
@@ -134,11 +134,11 @@ fn read_message(value: Value<'_>, object: &Object<'_>) -> Result<Parts, Fault> {
         let member = object.get(name).filter(Value::is_object);
         parts.extend(member.map(|member| opaque(member, Home::Member)));
     }
-    Ok(Parts { role, parts })
+    Ok(MessageParts { role, parts })
 }
 
-fn opaque(value: Value<'_>, home: Home) -> Part {
-    Part {
+fn opaque(value: Value<'_>, home: Home) -> PlacedBlock {
+    PlacedBlock {
         block: Block::Other(value.text().to_owned()),
         home,
         whole: value.span(),
@@ -146,7 +146,7 @@ fn opaque(value: Value<'_>, home: Home) -> Part {
     }
 }
 
-fn reasoning(object: &Object<'_>) -> Option<Part> {
+fn reasoning(object: &Object<'_>) -> Option<PlacedBlock> {
     let plain = REASONING
         .iter()
         .filter_map(|name| object.get(name))
@@ -157,7 +157,7 @@ fn reasoning(object: &Object<'_>) -> Option<Part> {
             raw: String::new(),
         };
         let block = Block::Thinking(thinking);
-        return Some(Part {
+        return Some(PlacedBlock {
             block,
             home: Home::Member,
             whole: value.span(),
@@ -169,7 +169,7 @@ fn reasoning(object: &Object<'_>) -> Option<Part> {
         text: flat(details).0,
         raw: details.text().to_owned(),
     };
-    Some(Part {
+    Some(PlacedBlock {
         block: Block::Thinking(thinking),
         home: Home::Member,
         whole: details.span(),
@@ -177,14 +177,14 @@ fn reasoning(object: &Object<'_>) -> Option<Part> {
     })
 }
 
-fn content(object: &Object<'_>, parts: &mut Vec<Part>) {
+fn content(object: &Object<'_>, parts: &mut Vec<PlacedBlock>) {
     if let Some(value) = object.get("content").filter(|value| !value.is_null()) {
         if value.is_array() {
             parts.extend(value.elements().into_iter().map(element));
         } else if let Some(text) = value.string() {
             if !text.is_empty() {
                 let place = value.span();
-                parts.push(Part {
+                parts.push(PlacedBlock {
                     block: Block::Text(text),
                     home: Home::Content,
                     whole: place.clone(),
@@ -198,7 +198,7 @@ fn content(object: &Object<'_>, parts: &mut Vec<Part>) {
     let refusal = object
         .get("refusal")
         .filter(|value| value.is_string() && value.text().len() > 2);
-    parts.extend(refusal.map(|value| Part {
+    parts.extend(refusal.map(|value| PlacedBlock {
         block: Block::Text(value.string().unwrap_or_default()),
         home: Home::Member,
         whole: value.span(),
@@ -206,7 +206,7 @@ fn content(object: &Object<'_>, parts: &mut Vec<Part>) {
     }));
 }
 
-fn tool_message(value: Value<'_>, object: &Object<'_>) -> Part {
+fn tool_message(value: Value<'_>, object: &Object<'_>) -> PlacedBlock {
     let call_id = object.string("tool_call_id").unwrap_or_default();
     let content = object.get("content");
     let (text, images) = content.map(flat).unwrap_or_default();
@@ -217,7 +217,7 @@ fn tool_message(value: Value<'_>, object: &Object<'_>) -> Part {
         images,
     };
     let text = content.map(|content| content.span());
-    Part {
+    PlacedBlock {
         block: Block::Outcome(outcome),
         home: Home::Item,
         whole: value.span(),
@@ -225,7 +225,7 @@ fn tool_message(value: Value<'_>, object: &Object<'_>) -> Part {
     }
 }
 
-fn tool_call(value: Value<'_>) -> Part {
+fn tool_call(value: Value<'_>) -> PlacedBlock {
     let object = value.object();
     let inner = object.get("function").or_else(|| object.get("custom"));
     let Some(inner) = inner.map(|inner| inner.object()) else {
@@ -236,7 +236,7 @@ fn tool_call(value: Value<'_>) -> Part {
         name: inner.string("name").unwrap_or_default(),
         arguments: verbatim(inner.get("arguments").or_else(|| inner.get("input"))),
     };
-    Part {
+    PlacedBlock {
         block: Block::Call(call),
         home: Home::CallList,
         whole: value.span(),
@@ -252,7 +252,7 @@ fn verbatim(value: Option<Value<'_>>) -> String {
 }
 
 /// An element of a `content` array.
-fn element(value: Value<'_>) -> Part {
+fn element(value: Value<'_>) -> PlacedBlock {
     let object = value.object();
     let mut text = None;
     let block = match object.string("type").as_deref() {
@@ -292,7 +292,7 @@ fn element(value: Value<'_>) -> Part {
         _ => None,
     };
     let block = block.unwrap_or_else(|| Block::Other(value.text().to_owned()));
-    Part {
+    PlacedBlock {
         block,
         home: Home::ContentList,
         whole: value.span(),
@@ -300,7 +300,8 @@ fn element(value: Value<'_>) -> Part {
     }
 }
 
-/// The text of a content value and how many pictures are in it. What is neither stands as its JSON text, so that it weighs.
+/// The text of a content value and its number of pictures. Other values count as their JSON text, so that they have
+/// tokens.
 pub(super) fn flat(value: Value<'_>) -> (String, usize) {
     if value.is_null() {
         return (String::new(), 0);
@@ -326,18 +327,18 @@ pub(super) fn is_image(value: Value<'_>) -> bool {
     matches!(element(value).block, Block::Image(_))
 }
 
-/// An item of the Responses API that is no message: a call, what it gave, reasoning.
-fn read_item(value: Value<'_>, object: &Object<'_>, kind: &str) -> Parts {
+/// An item of the Responses API that is not a message: a call, its result, reasoning.
+fn read_item(value: Value<'_>, object: &Object<'_>, kind: &str) -> MessageParts {
     if kind.ends_with("_output") {
         let outcome = item_outcome(object);
         let text = object.get("output").map(|output| output.span());
-        let part = Part {
+        let part = PlacedBlock {
             block: Block::Outcome(outcome),
             home: Home::Item,
             whole: value.span(),
             text,
         };
-        return Parts {
+        return MessageParts {
             role: Role::Tool,
             parts: vec![part],
         };
@@ -382,9 +383,9 @@ fn read_item(value: Value<'_>, object: &Object<'_>, kind: &str) -> Parts {
         }
         _ => Block::Other(value.text().to_owned()),
     };
-    Parts {
+    MessageParts {
         role: Role::Assistant,
-        parts: vec![Part {
+        parts: vec![PlacedBlock {
             block,
             home: Home::Item,
             whole: value.span(),

@@ -1,10 +1,10 @@
 //! A whole file: which dialect it is, and its items.
 //!
-//! Owns: telling the dialects apart by what stands in the file; requests, arrays and lines of messages; the place of what
-//! cannot be read. Never: the records of Claude Code (`claude`) and Codex (`codex`), the shape of a message (`parts`).
+//! Owns: detecting the dialects by the file's content; requests, arrays and lines of messages; the place of faults.
+//! Never: the records of Claude Code (`claude`) and Codex (`codex`), the form of a message (`parts`).
 
 use super::json::{self, Object, Value};
-use super::parts::{self, Fault};
+use super::parts::{self, MessageFault};
 use super::{Dialect, Transcript, Unreadable, claude, codex};
 use crate::{Block, Image, Item, Role};
 
@@ -16,7 +16,7 @@ const GIVE: &str = "give a request, an array of messages, or a session's JSONL";
 /// A line of a JSONL file that was cut off at its end is skipped and counted; any other line that is no JSON is an error, and
 /// so is a message that is none.
 pub fn read(text: &str) -> Result<Transcript, Unreadable> {
-    let source = Source {
+    let source = SourceText {
         text: text.strip_prefix('\u{feff}').unwrap_or(text),
     };
     if source.text.trim().is_empty() {
@@ -33,24 +33,24 @@ pub fn read(text: &str) -> Result<Transcript, Unreadable> {
 
 /// Reads one message of a known dialect; the error's place is in that text.
 pub fn read_message(dialect: Dialect, text: &str) -> Result<Item, Unreadable> {
-    let source = Source { text };
+    let source = SourceText { text };
     json::check(text).map_err(|error| source.no_json(&error, 1))?;
     source.message(dialect, Value::of(text), "")
 }
 
 /// The records of a JSONL file.
-pub(super) struct Records<'a> {
+pub(super) struct JsonlRecords<'a> {
     pub(super) values: Vec<Value<'a>>,
     /// The last line is not whole.
     is_cut_off: bool,
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Source<'a> {
+pub(super) struct SourceText<'a> {
     text: &'a str,
 }
 
-impl<'a> Source<'a> {
+impl<'a> SourceText<'a> {
     pub(super) fn refuse(
         &self,
         at: usize,
@@ -73,14 +73,14 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn faulty(&self, fault: Fault, path: &str) -> Unreadable {
+    fn faulty(&self, fault: MessageFault, path: &str) -> Unreadable {
         let path = format!("{path}{}", fault.path);
         self.refuse(
             fault.at,
             path,
             fault.expected,
             fault.found,
-            "mend or remove that message",
+            "repair or remove that message",
         )
     }
 
@@ -95,9 +95,9 @@ impl<'a> Source<'a> {
         let said = error.to_string();
         let said = said.split(" at line ").next().unwrap_or_default().to_owned();
         let advice = if error.is_eof() {
-            "the file ends too early: write it again, or remove what is cut off"
+            "the file ends too early: write it again, or remove the incomplete part"
         } else {
-            "mend the JSON there"
+            "repair the JSON there"
         };
         let column = text[..bytes].chars().count() + 1;
         Unreadable {
@@ -111,8 +111,8 @@ impl<'a> Source<'a> {
     }
 
     /// The records, if each line is one; none if the first line is no JSON, so that the text is one broken document.
-    fn records(&self) -> Result<Option<Records<'a>>, Unreadable> {
-        let mut records = Records {
+    fn records(&self) -> Result<Option<JsonlRecords<'a>>, Unreadable> {
+        let mut records = JsonlRecords {
             values: Vec::new(),
             is_cut_off: false,
         };
@@ -156,7 +156,7 @@ impl<'a> Source<'a> {
             return self.responses_request(&object, input);
         }
         if value.is_object() {
-            return self.session(&Records {
+            return self.session(&JsonlRecords {
                 values: vec![value],
                 is_cut_off: false,
             });
@@ -210,7 +210,7 @@ impl<'a> Source<'a> {
         })
     }
 
-    fn session(self, records: &Records<'a>) -> Result<Transcript, Unreadable> {
+    fn session(self, records: &JsonlRecords<'a>) -> Result<Transcript, Unreadable> {
         let objects: Vec<Object<'a>> = records.values.iter().map(Value::object).collect();
         let mut transcript = if objects.iter().any(claude::is_record) {
             claude::read(self, &records.values, &objects)?
@@ -263,14 +263,14 @@ impl<'a> Source<'a> {
     }
 }
 
-/// What a record says it is, for the count of what was skipped.
+/// The type of a record, for the count of skipped ones.
 pub(super) fn kind_of(object: &Object<'_>) -> String {
     object
         .string("type")
         .unwrap_or_else(|| "a record of no type".to_owned())
 }
 
-/// What a request holds beside its messages.
+/// A request's fields beside its messages.
 fn beside(object: &Object<'_>, system: &str, transcript: &mut Transcript) {
     transcript.model = object.string("model");
     let tools = object
@@ -307,9 +307,9 @@ fn system_block(value: Value<'_>) -> Block {
     }
 }
 
-/// OpenAI's messages or Anthropic's, by what only one of them has. With nothing to tell them apart they are the same.
+/// OpenAI's messages or Anthropic's, by features of only one of them. Without such features they are the same.
 fn of_messages(list: &[Value<'_>], request: Option<&Object<'_>>) -> Dialect {
-    // Gateways take Anthropic's cache marks in OpenAI's messages too, so they only tell where nothing else does.
+    // Gateways accept Anthropic's cache marks in OpenAI's messages too, so these decide only without other features.
     let (mut openai, mut anthropic, mut marks) = (0, 0, 0);
     if let Some(request) = request {
         anthropic += usize::from(request.has("system"));

@@ -1,6 +1,7 @@
 //! Items as the messages of a dialect: their own, or another.
 //!
-//! Owns: what keeps its bytes, which messages become one, what another dialect cannot say. Never: the shapes (`canon`).
+//! Owns: which items keep their bytes, which messages are joined, the losses in another dialect. Never: the forms
+//! (`canon`).
 
 use super::json::{Object, Value, quoted, spliced};
 use super::{Dialect, Family, canon, edit};
@@ -13,7 +14,7 @@ pub struct Converted {
     pub system: Option<String>,
     /// The JSON text of each message.
     pub messages: Vec<String>,
-    /// What the dialect cannot say, in the items' order.
+    /// Content that the dialect cannot express, in the items' order.
     pub lost: Vec<Lost>,
 }
 
@@ -28,8 +29,8 @@ pub struct Lost {
 
 /// The JSON text of each message, for items that were read in this dialect or made without a text.
 ///
-/// An item that is not edited keeps its bytes. Results of one turn that Quipu made, moved or edited stand in one user's
-/// message in Anthropic's dialects. A system item that was no message there ([`system`]) is none here either.
+/// An unedited item keeps its bytes. In Anthropic's dialects, results of one turn that Quipu made, moved or edited are
+/// in one user's message. A system item that was not a message in the source ([`system`]) is none here either.
 pub fn write(dialect: Dialect, items: &[Item]) -> Vec<String> {
     let family = dialect.family();
     let mut messages = Vec::new();
@@ -162,7 +163,8 @@ fn system_elements(item: &Item) -> Vec<String> {
     }
 }
 
-/// How many items from here bring results of one turn, if any of them has no bytes to keep. The last may say more.
+/// Number of items from here with results of one turn, if any of them has no bytes to keep. The last can have other
+/// content too.
 fn results_from(items: &[Item], at: usize) -> usize {
     let brings = |item: &&Item| item.role != Role::Assistant && item.outcomes().next().is_some();
     let mut length = 0;
@@ -200,7 +202,7 @@ fn joined(items: &[Item]) -> Option<String> {
     Some(spliced(frame, vec![(place, format!("[{}]", elements.join(",")))]))
 }
 
-/// The block in the other dialect; what it cannot say is noted.
+/// The block in the other dialect; losses are noted.
 fn translated(block: &Block, to: Family, note: &mut impl FnMut(String)) -> Option<Block> {
     match block {
         Block::Text(_) => {}

@@ -1,22 +1,22 @@
-//! Repairing a history: what cannot pair goes, what stands elsewhere moves behind its call.
+//! Repair of a history: removes unpaired parts, and moves misplaced results after their call.
 //!
-//! Owns: where everything stands afterwards. Invariants: repairing twice changes nothing more; a person's words stay, in
-//! their order; reasoning stays before its calls or goes with them. Never: closing calls that still run.
+//! Owns: the new places. Invariants: a second repair changes nothing; a person's text stays, in its order; reasoning
+//! stays before its calls or goes with them. Never: closing calls that still run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::sites::{self, Sites};
-use super::{Change, Repaired, What, Why, Words};
+use super::{MissingResult, RepairChange, Repaired, What, Words};
 use crate::{Block, Item, Role, order};
 
 /// Repairs a history: every call has one result directly behind its turn, or is in `pending` and has none.
 ///
 /// The results of a turn keep their order; words for lost ones come behind them, in the order of the calls. No item is copied
-/// unless blocks are taken out of it.
+/// unless blocks are removed from it.
 pub fn repair(items: &[Arc<Item>], pending: &BTreeSet<String>, words: &Words) -> Repaired {
     let sites = sites::find(items, words);
-    let mut changes: Vec<Change> = faults(items, &sites);
+    let mut changes: Vec<RepairChange> = faults(items, &sites);
     let mut rests: Vec<Rest> = rests(items, &sites, &mut changes);
     drop_reasoning_of_none(items, &mut rests, &mut changes);
     let turns = Turns::of(items, &sites, pending);
@@ -36,7 +36,7 @@ pub fn repair(items: &[Arc<Item>], pending: &BTreeSet<String>, words: &Words) ->
     Repaired { items: made, changes }
 }
 
-fn faults(items: &[Arc<Item>], sites: &Sites) -> Vec<Change> {
+fn faults(items: &[Arc<Item>], sites: &Sites) -> Vec<RepairChange> {
     let calls = sites
         .calls
         .iter()
@@ -45,7 +45,7 @@ fn faults(items: &[Arc<Item>], sites: &Sites) -> Vec<Change> {
         .outcomes
         .iter()
         .filter_map(|site| site.fate.err().map(|what| (site.item, site.block, what)));
-    let change = |(item, block, what): (usize, usize, What)| Change {
+    let change = |(item, block, what): (usize, usize, What)| RepairChange {
         item,
         what,
         call_id: id_of(&items[item].blocks[block]),
@@ -61,7 +61,7 @@ fn id_of(block: &Block) -> String {
     }
 }
 
-/// Which blocks of an item stay where the item stands: all but results and what was taken out.
+/// The blocks that stay at an item's place: all except results and removed ones.
 #[derive(Debug)]
 enum Rest {
     All,
@@ -69,7 +69,7 @@ enum Rest {
     Nothing,
 }
 
-fn rests(items: &[Arc<Item>], sites: &Sites, changes: &mut Vec<Change>) -> Vec<Rest> {
+fn rests(items: &[Arc<Item>], sites: &Sites, changes: &mut Vec<RepairChange>) -> Vec<Rest> {
     let faulty = sites.calls.iter().filter(|site| site.fault.is_some());
     let faulty: BTreeSet<(usize, usize)> = faulty.map(|site| (site.item, site.block)).collect();
     let mut rests = Vec::with_capacity(items.len());
@@ -80,7 +80,7 @@ fn rests(items: &[Arc<Item>], sites: &Sites, changes: &mut Vec<Change>) -> Vec<R
             || (0..item.blocks.len()).any(|at| is_call(&item.blocks[at]) && !faulty.contains(&(index, at)));
         let lost_its_calls = lost_a_call && !keeps_a_call();
         if lost_its_calls && item.thinks() {
-            changes.push(Change {
+            changes.push(RepairChange {
                 item: index,
                 what: What::Reasoning,
                 call_id: String::new(),
@@ -112,8 +112,8 @@ fn is_call(block: &Block) -> bool {
     matches!(block, Block::Call(_))
 }
 
-/// Reasoning that stands as an item of its own goes where the calls behind it went and nothing of its turn is left there.
-fn drop_reasoning_of_none(items: &[Arc<Item>], rests: &mut [Rest], changes: &mut Vec<Change>) {
+/// Reasoning in an item of its own goes if the calls after it are gone and its turn has nothing else left.
+fn drop_reasoning_of_none(items: &[Arc<Item>], rests: &mut [Rest], changes: &mut Vec<RepairChange>) {
     let is_assistant = |at: usize| items.get(at).is_some_and(|item| item.role == Role::Assistant);
     for at in (0..items.len()).rev() {
         let only_thinks = items[at]
@@ -129,7 +129,7 @@ fn drop_reasoning_of_none(items: &[Arc<Item>], rests: &mut [Rest], changes: &mut
         }
         if next > at + 1 && !is_assistant(next) {
             rests[at] = Rest::Nothing;
-            changes.push(Change {
+            changes.push(RepairChange {
                 item: at,
                 what: What::Reasoning,
                 call_id: String::new(),
@@ -138,7 +138,7 @@ fn drop_reasoning_of_none(items: &[Arc<Item>], rests: &mut [Rest], changes: &mut
     }
 }
 
-/// What stands behind each turn, by the index of its last item.
+/// Items that follow each turn, by the index of its last item.
 struct Turns {
     /// Results, in the order of the transcript.
     answers: BTreeMap<usize, Vec<usize>>,
@@ -174,7 +174,7 @@ struct Mending<'a> {
     rests: &'a [Rest],
     words: &'a Words,
     made: Vec<Arc<Item>>,
-    changes: Vec<Change>,
+    changes: Vec<RepairChange>,
 }
 
 impl Mending<'_> {
@@ -197,8 +197,8 @@ impl Mending<'_> {
         }
     }
 
-    /// Puts the results of the turn that ends there. A user's item that brings some and says more stays one item if it stands
-    /// right there: then its index is the answer.
+    /// Adds the results of the turn that ends there. A user's item with results and other content stays one item if it
+    /// is directly there: then its index is returned.
     fn answer(&mut self, end: usize, answers: &[usize], lost: &[usize]) -> Option<usize> {
         let until = (end + 1..self.items.len()).find(|&at| !matches!(self.rests[at], Rest::Nothing));
         let whole = until.filter(|&at| self.stays_whole(at, answers));
@@ -207,7 +207,7 @@ impl Mending<'_> {
             let site = &self.sites.outcomes[answer];
             if site.item <= end || site.item > reach {
                 let call_id = id_of(&self.items[site.item].blocks[site.block]);
-                self.changes.push(Change {
+                self.changes.push(RepairChange {
                     item: site.item,
                     what: What::ResultMoved,
                     call_id,
@@ -227,9 +227,9 @@ impl Mending<'_> {
             let call_id = id_of(&self.items[site.item].blocks[site.block]);
             self.made.push(Arc::new(Item::outcome(
                 call_id.as_str(),
-                self.words.of(Why::Lost),
+                self.words.of(MissingResult::Lost),
             )));
-            self.changes.push(Change {
+            self.changes.push(RepairChange {
                 item: site.item,
                 what: What::ResultLost,
                 call_id,
@@ -247,7 +247,7 @@ impl Mending<'_> {
         whole
     }
 
-    /// A user's item that begins with results, some of this turn: those of others leave it.
+    /// A user's item that begins with results, some of this turn: those of other turns are removed from it.
     fn stays_whole(&self, at: usize, answers: &[usize]) -> bool {
         let item = &self.items[at];
         item.role == Role::User && !self.blocks_of(answers, at).is_empty() && order::results_lead(item)

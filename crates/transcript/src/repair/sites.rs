@@ -1,6 +1,6 @@
-//! Where the calls and results of a transcript stand, and which result is whose.
+//! Places of a transcript's calls and results, and their pairs.
 //!
-//! Owns: what happens to ids that are missing, used twice or used again. Never: moving anything.
+//! Owns: the treatment of missing, duplicate and reused ids. Never: moving anything.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,9 +38,9 @@ pub(super) struct Sites {
     pub(super) outcomes: Vec<OutcomeSite>,
 }
 
-/// What is known of an id so far.
+/// State of an id so far.
 #[derive(Default)]
-struct Known {
+struct IdSites {
     call: Option<usize>,
     /// Results before the first call.
     early: Vec<usize>,
@@ -51,12 +51,12 @@ struct Known {
 /// that call, unless the user spoke in between: then it is a call of its own, as it is after a result.
 pub(super) fn find(items: &[Arc<Item>], words: &Words) -> Sites {
     let mut sites = Sites::default();
-    let mut known: HashMap<&str, Known> = HashMap::new();
+    let mut known: HashMap<&str, IdSites> = HashMap::new();
     let mut ids: Vec<&str> = Vec::new();
     let mut held: Vec<(usize, usize)> = Vec::new();
     let mut spoken = 0;
     for (index, item) in items.iter().enumerate() {
-        // A turn's own items say no results; where they do, they count as behind it.
+        // A turn's own items contain no results; if they do, these count as after it.
         if item.role != Role::Assistant {
             held.drain(..)
                 .for_each(|(item, block)| sites.outcome(items, item, block, words, &mut known));
@@ -121,7 +121,7 @@ impl Sites {
         kept
     }
 
-    fn fault(&self, id: &str, spoken: usize, known: &HashMap<&str, Known>) -> Option<What> {
+    fn fault(&self, id: &str, spoken: usize, known: &HashMap<&str, IdSites>) -> Option<What> {
         if id.is_empty() {
             return Some(What::CallWithoutId);
         }
@@ -135,7 +135,7 @@ impl Sites {
         item: usize,
         block: usize,
         words: &Words,
-        known: &mut HashMap<&'a str, Known>,
+        known: &mut HashMap<&'a str, IdSites>,
     ) {
         let Block::Outcome(outcome) = &items[item].blocks[block] else {
             return;
@@ -171,7 +171,7 @@ impl Sites {
         self.outcomes[index].fate = Ok(call);
     }
 
-    fn settle_early(&mut self, items: &[Arc<Item>], ids: &[&str], known: &HashMap<&str, Known>) {
+    fn settle_early(&mut self, items: &[Arc<Item>], ids: &[&str], known: &HashMap<&str, IdSites>) {
         if ids.iter().all(|id| known[id].early.is_empty()) {
             return;
         }

@@ -13,7 +13,7 @@ const NESTED_MAX: usize = 64;
 
 /// Where an element counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ElementPlace {
     Anywhere,
     /// Where a line begins with it, outside of fenced code.
     LineStart,
@@ -21,13 +21,17 @@ pub(super) enum Place {
 
 /// A closed element.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct ClosedElement {
     pub(super) whole: Range<usize>,
     pub(super) inner: Range<usize>,
 }
 
 /// The text without such elements; borrowed where it has none.
-pub(super) fn without(text: Cow<'_, str>, is_named: impl Fn(&str) -> bool, place: Place) -> Cow<'_, str> {
+pub(super) fn without(
+    text: Cow<'_, str>,
+    is_named: impl Fn(&str) -> bool,
+    place: ElementPlace,
+) -> Cow<'_, str> {
     let found = find(&text, is_named, place);
     if found.is_empty() {
         return text;
@@ -51,12 +55,12 @@ fn join(kept: &mut String, part: &str) {
 }
 
 /// The closed elements of these names, in order; one within another is part of it.
-pub(super) fn find(text: &str, is_named: impl Fn(&str) -> bool, place: Place) -> Vec<Found> {
-    let mut found: Vec<Found> = Vec::new();
+pub(super) fn find(text: &str, is_named: impl Fn(&str) -> bool, place: ElementPlace) -> Vec<ClosedElement> {
+    let mut found: Vec<ClosedElement> = Vec::new();
     let mut unclosed: BTreeSet<&str> = BTreeSet::new();
     let fences = match place {
-        Place::Anywhere => Vec::new(),
-        Place::LineStart => fences(text),
+        ElementPlace::Anywhere => Vec::new(),
+        ElementPlace::LineStart => fences(text),
     };
     let mut at = 0;
     while let Some(open) = text[at..].find('<').map(|found| at + found) {
@@ -67,11 +71,11 @@ pub(super) fn find(text: &str, is_named: impl Fn(&str) -> bool, place: Place) ->
         // A name may have a space: `<permissions instructions>`.
         let tag = &text[open + 1..end - 1];
         let name = if is_named(tag) { tag } else { name };
-        // Who quotes a tag asks about it.
+        // A quoted tag belongs to the person's text.
         let is_quoted = text[..open].ends_with('`');
         let after = found.last().map_or(0, |last| last.whole.end);
         let is_placed =
-            place == Place::Anywhere || begins_line(&text[after..open]) && !is_within(&fences, open);
+            place == ElementPlace::Anywhere || begins_line(&text[after..open]) && !is_within(&fences, open);
         if is_quoted || !is_placed || unclosed.contains(name) || !is_named(name) {
             continue;
         }
@@ -79,7 +83,7 @@ pub(super) fn find(text: &str, is_named: impl Fn(&str) -> bool, place: Place) ->
             Some(inner_end) => {
                 let whole = open..inner_end + name.len() + 3;
                 at = whole.end;
-                found.push(Found {
+                found.push(ClosedElement {
                     whole,
                     inner: end..inner_end,
                 });
@@ -92,7 +96,7 @@ pub(super) fn find(text: &str, is_named: impl Fn(&str) -> bool, place: Place) ->
     found
 }
 
-/// Whether nothing of the line stands before; an element that was found before counts as nothing.
+/// Whether the line has no text before it, apart from an element that was found before.
 fn begins_line(between: &str) -> bool {
     let before = between.trim_end_matches(|c: char| c != '\n' && c.is_whitespace());
     before.is_empty() || before.ends_with('\n')
@@ -118,7 +122,7 @@ fn tag(text: &str, open: usize) -> Option<(&str, usize)> {
         .then_some((name, open + 1 + name.len() + end + 1))
 }
 
-/// Where the closing tag of the element stands: none of those nested in it, where they are all closed.
+/// Place of the element's closing tag: not one of those nested in it, if all of these are closed.
 fn close(text: &str, name: &str, from: usize) -> Option<usize> {
     let first = text[from..].find(&format!("</{name}>"))? + from;
     Some(own_close(text, name, from, first).unwrap_or(first))

@@ -302,14 +302,14 @@ fn a_place_is_named_where_reading_fails() {
         .assert_eq(&error(" \n"));
     expect!["line 1, column 1: expected a transcript of OpenAI, Anthropic, Claude Code or Codex, found a number; give a request, an array of messages, or a session's JSONL"]
         .assert_eq(&error("7"));
-    expect!["line 2, column 18 (`messages[1].role`): expected one of `system`, `developer`, `user`, `assistant`, `tool`, `function`, found `boss`; mend or remove that message"]
+    expect!["line 2, column 18 (`messages[1].role`): expected one of `system`, `developer`, `user`, `assistant`, `tool`, `function`, found `boss`; repair or remove that message"]
         .assert_eq(&error("{\"messages\":[{\"role\":\"user\",\"content\":\"é\"},\n {\"é\":1, \"role\": \"boss\"}]}"));
-    expect!["line 1, column 2 (`[0]`): expected a message with a `role`, found no `role`; mend or remove that message"]
+    expect!["line 1, column 2 (`[0]`): expected a message with a `role`, found no `role`; repair or remove that message"]
         .assert_eq(&error("[{\"content\":1}]"));
-    expect!["line 2, column 6: expected JSON, found expected value; mend the JSON there"].assert_eq(&error(
-        "{\"role\":\"user\",\"content\":\"hi\"}\n{\"a\":]}\n{\"role\":\"user\",\"content\":\"ho\"}\n",
-    ));
-    expect!["line 2, column 8: expected JSON, found EOF while parsing an object; the file ends too early: write it again, or remove what is cut off"]
+    expect!["line 2, column 6: expected JSON, found expected value; repair the JSON there"].assert_eq(
+        &error("{\"role\":\"user\",\"content\":\"hi\"}\n{\"a\":]}\n{\"role\":\"user\",\"content\":\"ho\"}\n"),
+    );
+    expect!["line 2, column 8: expected JSON, found EOF while parsing an object; the file ends too early: write it again, or remove the incomplete part"]
         .assert_eq(&error("{\"messages\":[\n  {\"a\":1"));
     expect!["line 1, column 1: expected a transcript of OpenAI, Anthropic, Claude Code or Codex, found no message; give a request, an array of messages, or a session's JSONL"]
         .assert_eq(&error("{\"a\":1}"));

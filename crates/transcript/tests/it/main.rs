@@ -11,6 +11,7 @@ mod repair;
 mod robust;
 mod say;
 mod spoken;
+mod subagent;
 
 /// 512 cases of each property; more by `PROPTEST_CASES`.
 fn config() -> proptest::prelude::ProptestConfig {

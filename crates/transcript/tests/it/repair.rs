@@ -3,7 +3,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use transcript::Item;
-use transcript::repair::{What, Why, Words, close_pending, for_view, patch_dangling_tool_calls, repair};
+use transcript::repair::{
+    MissingResult, What, Words, close_pending, for_view, repair,
+};
 
 use crate::say::{items, said};
 
@@ -219,12 +221,12 @@ fn changes_say_which_item_and_call() {
 #[test]
 fn closing_says_why() {
     let pending = [
-        ("a", Why::Running),
-        ("b", Why::Interrupted),
-        ("c", Why::Lost),
-        ("x", Why::Lost),
+        ("a", MissingResult::Running),
+        ("b", MissingResult::Interrupted),
+        ("c", MissingResult::Lost),
+        ("x", MissingResult::Lost),
     ];
-    let pending: BTreeMap<String, Why> = pending.map(|(id, why)| (id.to_owned(), why)).into();
+    let pending: BTreeMap<String, MissingResult> = pending.map(|(id, why)| (id.to_owned(), why)).into();
     let closed = close_pending(
         &items("U go | A a b c d | T d | U hi"),
         &pending,
@@ -270,18 +272,6 @@ fn a_view_closes_and_repairs_or_is_left_alone() {
     later.extend(items("T b"));
     let view = for_view(&later, &BTreeSet::new()).expect("it moves");
     assert_eq!(said(&view), "U go | A a b | T a | T b | U hi");
-}
-
-#[test]
-fn the_seeds_patch_looks_at_the_last_calls_only() {
-    let check =
-        |text: &str, expected: &str| assert_eq!(said(&patch_dangling_tool_calls(&items(text))), expected);
-    check("U go", "U go");
-    check(
-        "A a | U hi | A b c | T c | U ho",
-        "A a | U hi | A b c | T c | U ho | T ~b",
-    );
-    check("A a | T a", "A a | T a");
 }
 
 #[test]

@@ -24,11 +24,11 @@ pub struct AssembleData {
     pub tools: Vec<Value>,
     /// Tokens of the messages with what memory added, without system text and tools.
     pub tokens: usize,
-    /// The most that they may have.
+    /// Maximum tokens of the messages.
     pub limit_tokens: usize,
-    /// Whether something left the view for this request.
+    /// Whether this request compacted the view.
     pub compacted: bool,
-    /// Why the request does not extend the last one; empty where the server's cache stays warm.
+    /// Reasons why the request does not extend the last one; empty if it does, so that the server's cache stays valid.
     pub reasons: Vec<String>,
     /// The ids of the memories that were added.
     pub memory_ids: Vec<String>,
@@ -42,7 +42,7 @@ pub struct AfterTurnData {
     pub id: String,
 }
 
-/// What a compaction did.
+/// Result of a compaction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CompactData {
     pub tokens_before: usize,
@@ -56,7 +56,7 @@ pub struct CompactData {
 pub struct StepItem {
     /// `mask`, `compact`, `fold`, `strip` or `bare`.
     pub effort: String,
-    /// Tokens; none where the step would have saved too little.
+    /// Saved tokens; none if the step would have saved too little.
     pub saved_tokens: Option<usize>,
 }
 
@@ -70,7 +70,7 @@ pub struct ContextStatsData {
     pub head_tokens: usize,
     pub limit_tokens: Option<usize>,
     pub window_tokens: Option<usize>,
-    /// Of the limit.
+    /// Percent of the limit.
     pub used_percent: Option<f64>,
     pub is_near_limit: bool,
     pub is_critical: bool,
@@ -83,9 +83,9 @@ pub struct ContextStatsData {
     pub compactions: usize,
     pub masked_results: usize,
     pub saved_tokens: usize,
-    /// In the configured zone; none before the first since the start.
+    /// Time in the configured zone; none before the first compaction since the start.
     pub last_compaction: Option<String>,
-    /// How often the prefix was given up, and why the last time.
+    /// Number of prefix resets, and the reason of the last one.
     pub epoch: u64,
     pub reasons: Vec<String>,
     /// Warnings that hold now.
@@ -103,7 +103,7 @@ pub struct CleanupData {
     pub saved_tokens: usize,
 }
 
-/// Whether a request may go out.
+/// Whether enough of the window is left for a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GuardData {
     /// `ok`, `warn` or `block`.
@@ -111,17 +111,18 @@ pub struct GuardData {
     pub window_tokens: usize,
     pub used_tokens: usize,
     pub remaining_tokens: i64,
-    /// What may be planned for: counts of other vocabularies may be short by a fifth.
+    /// Window to plan for: smaller than the real one, because a token count for another vocabulary can be a fifth too
+    /// low.
     pub safe_tokens: usize,
-    /// The window was given in the request (`sessionConfig`), by the last request (`modelsConfig`), by the model, or by default.
+    /// Source of the window: the request (`sessionConfig`), the last request (`modelsConfig`), the model, or the default.
     pub source: String,
-    /// What changed since the last check: `warning`, `blocked`, `threshold-crossed`.
+    /// Changes since the last check: `warning`, `blocked`, `threshold-crossed`.
     pub events: Vec<String>,
     pub used_percent: f64,
     pub message: Option<String>,
 }
 
-/// The view: what the model sees of the conversation.
+/// The view: the messages that the model sees of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ViewData {
     pub messages: Vec<ViewItem>,
@@ -157,13 +158,13 @@ pub struct ArchivesData {
 pub struct ArchiveItem {
     /// `n3`.
     pub id: String,
-    /// Ranges of messages that it stands for: `m0-m16`.
+    /// Ranges of the messages that the summary replaces: `m0-m16`.
     pub covers: Vec<String>,
     pub tokens_before: usize,
     pub tokens_after: usize,
     /// `threshold`, `idle`, `manual` or `overflow`.
     pub reason: String,
-    /// What the model sees in their place.
+    /// Text that the model sees in their place.
     pub text: String,
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gateway::{Auth, Secret, Settings, Token};
+use gateway::{Auth, GatewaySettings, Secret, Token};
 use model::{Name, Scope};
 use serde_json::{Value, json};
 use testkit::backend::Backend;
@@ -151,11 +151,11 @@ async fn an_id_that_is_no_name_has_a_memory_of_its_own() {
 #[tokio::test]
 async fn a_trusted_header_names_the_user() {
     let backend = Backend::start(echo()).await;
-    let settings = Settings {
+    let settings = GatewaySettings {
         user_headers: vec!["x-openwebui-user-id".to_owned()],
-        ..Settings::default()
+        ..GatewaySettings::default()
     };
-    for (settings, is_adas) in [(settings, false), (Settings::default(), true)] {
+    for (settings, is_adas) in [(settings, false), (GatewaySettings::default(), true)] {
         let stage = Stage::with(backend.base_url(), settings).await;
         stage.house.remember("earlier", &[("ada", SECRET)]).await;
         let ask = turn(CHAT, &[QUESTION]).header("x-openwebui-user-id", "u7");
@@ -172,11 +172,11 @@ async fn a_token_says_whose_memory_it_is() {
         scope: Some(scope.clone()),
         user: user.map(|user| Name::parse(user).expect("a name")),
     };
-    let settings = Settings {
+    let settings = GatewaySettings {
         auth: Auth {
             tokens: vec![token("shared", None), token("carols", Some("carol"))],
         },
-        ..Settings::default()
+        ..GatewaySettings::default()
     };
     let stage = Stage::with(backend.base_url(), settings).await;
     let said = conversation("earlier", &[("ada", SECRET)]);

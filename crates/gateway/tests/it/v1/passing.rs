@@ -5,7 +5,7 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
-use gateway::Settings;
+use gateway::GatewaySettings;
 use serde_json::json;
 use testkit::backend::{Backend, Fault};
 
@@ -89,9 +89,9 @@ async fn who_asks_for_a_web_socket_is_told_to_ask_over_http() {
 #[tokio::test]
 async fn a_compressed_conversation_is_read_and_goes_on_plain() {
     let backend = Backend::start(echo()).await;
-    let settings = Settings {
+    let settings = GatewaySettings {
         body_bytes_max: 64 << 10,
-        ..Settings::default()
+        ..GatewaySettings::default()
     };
     let stage = Stage::with(backend.base_url(), settings).await;
     let gzip = |bytes: &[u8]| {

@@ -13,14 +13,14 @@ use axum::body::{Body, Bytes};
 use axum::http::HeaderMap;
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use gateway::Settings;
+use gateway::GatewaySettings;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use model::{Name, Role, Timestamp, Zone};
 use ports::{Clock, Upstream};
 use providers::HttpUpstream;
 use proxy::gate::Gates;
-use proxy::{Parts, Proxy, Route};
+use proxy::{Proxy, ProxyParts, Route};
 use serde_json::{Value, json};
 use testkit::backend::{Backend, CacheKind, Config, Reply, Seen};
 use testkit::clock::{CountingIds, ManualClock};
@@ -93,10 +93,10 @@ pub(crate) struct Got {
 impl Stage {
     /// Before that server, asked what it is already.
     pub(crate) async fn new(base_url: &str) -> Self {
-        Self::with(base_url, Settings::default()).await
+        Self::with(base_url, GatewaySettings::default()).await
     }
 
-    pub(crate) async fn with(base_url: &str, settings: Settings) -> Self {
+    pub(crate) async fn with(base_url: &str, settings: GatewaySettings) -> Self {
         let house = House::with(settings, Zone::utc()).await;
         let hasty = Arc::new(Hasty {
             clock: house.clock.clone(),
@@ -105,7 +105,7 @@ impl Stage {
         let upstream = HttpUpstream::new("fake", base_url, None, None, hasty.clone());
         let upstream = Arc::new(upstream.expect("a good address"));
         upstream.probe().await;
-        let proxy = Proxy::start(Parts {
+        let proxy = Proxy::start(ProxyParts {
             engine: house.engine.clone(),
             contexts: contexts(&house),
             routes: vec![Route {
@@ -284,7 +284,7 @@ pub(crate) async fn nobody() -> String {
 }
 
 fn contexts(house: &House) -> Contexts {
-    Contexts::new(conversation::contexts::Parts::plain(
+    Contexts::new(conversation::contexts::ContextsParts::plain(
         house.ledger.clone(),
         Policy::quipu(),
         house.clock.clone(),

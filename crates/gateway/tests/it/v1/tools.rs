@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use background::Offline;
 use model::{Name, Owner, Role, Scope, SessionId};
-use ports::runs::Event;
+use ports::runs::MemoryEvent;
 use serde_json::{Value, json};
 use testkit::backend::{Backend, Config, Reply, ToolCall};
 use testkit::clock::CountingIds;
@@ -85,7 +85,7 @@ fn answered(path: &str, answer: &Value, messages: &mut Vec<Value>) -> bool {
 /// Lets the agents' strategies work on what was written of a session.
 async fn practised(house: &House, session: &str) {
     let offline = Offline::new(
-        background::Parts {
+        background::BackgroundParts {
             runs: house.ledger.clone(),
             chat: None,
             models: BTreeMap::default(),
@@ -93,7 +93,7 @@ async fn practised(house: &House, session: &str) {
             ids: Arc::new(CountingIds::new()),
             power: Arc::new(Mains),
         },
-        background::Settings::default(),
+        background::BackgroundSettings::default(),
     );
     offline.register(background::strategies::agent_track(
         &house.engine,
@@ -115,7 +115,7 @@ async fn practised(house: &House, session: &str) {
             .await
             .expect("it reads")
             .expect("it is there");
-        events.push(Event::EpisodeWritten {
+        events.push(MemoryEvent::EpisodeWritten {
             scope: Scope::default(),
             owner: Owner::user(Name::parse("ada").expect("a name")),
             session: SessionId::new(session),

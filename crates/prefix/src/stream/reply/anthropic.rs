@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{Outcome, Reader, keep};
+use super::{ReplyOutcome, ReplyReader, keep};
 use crate::stream::json;
 use crate::stream::usage::Tally;
 
@@ -14,7 +14,7 @@ use crate::stream::usage::Tally;
 #[derive(Debug, Default)]
 pub(super) struct Anthropic {
     began: bool,
-    blocks: Vec<Block>,
+    blocks: Vec<ContentBlock>,
     tally: Tally,
     /// The content of a whole body.
     whole: Option<String>,
@@ -22,18 +22,18 @@ pub(super) struct Anthropic {
 
 /// A content block.
 #[derive(Debug)]
-struct Block {
+struct ContentBlock {
     index: u64,
     kind: String,
     /// Its exact text when it started.
     start: String,
-    /// What deltas add to its fields.
+    /// Text that deltas add to its fields.
     grown: BTreeMap<&'static str, String>,
     citations: Vec<Value>,
 }
 
-impl Reader for Anthropic {
-    fn event(&mut self, kind: &str, json: &Value, text: &str, outcome: &mut Outcome) -> bool {
+impl ReplyReader for Anthropic {
+    fn event(&mut self, kind: &str, json: &Value, text: &str, outcome: &mut ReplyOutcome) -> bool {
         match kind {
             "message_start" => {
                 self.began = true;
@@ -56,7 +56,7 @@ impl Reader for Anthropic {
         }
     }
 
-    fn body(&mut self, json: &Value, text: &str, outcome: &mut Outcome) -> bool {
+    fn body(&mut self, json: &Value, text: &str, outcome: &mut ReplyOutcome) -> bool {
         self.tally.anthropic(&json["usage"]);
         keep(&mut outcome.finish, &json["stop_reason"]);
         let Some(blocks) = json["content"].as_array() else {
@@ -69,7 +69,7 @@ impl Reader for Anthropic {
         true
     }
 
-    fn close(&mut self, outcome: &mut Outcome) {
+    fn close(&mut self, outcome: &mut ReplyOutcome) {
         outcome.usage = self.tally.usage();
         if self.began || !self.blocks.is_empty() {
             let mut texts = Vec::new();
@@ -88,7 +88,7 @@ impl Reader for Anthropic {
 impl Anthropic {
     fn start(&mut self, json: &Value, text: &str) -> Option<()> {
         let fields = json["content_block"].as_object()?;
-        self.blocks.push(Block {
+        self.blocks.push(ContentBlock {
             index: json["index"].as_u64()?,
             kind: fields.get("type")?.as_str()?.to_owned(),
             start: json::field(text, "content_block")?.to_owned(),
@@ -118,7 +118,7 @@ impl Anthropic {
     }
 }
 
-impl Block {
+impl ContentBlock {
     /// The block as it ended: its fields, of which `input` is not read, and its text.
     fn json(&self) -> (Value, String) {
         let mut fields: Map<String, Value> = serde_json::from_str(&self.start).unwrap_or_default();
@@ -172,7 +172,7 @@ fn with_input(fields: &Map<String, Value>, input: &str) -> String {
 }
 
 /// Adds a block's words and call to the outcome.
-fn count(block: &Value, outcome: &mut Outcome) {
+fn count(block: &Value, outcome: &mut ReplyOutcome) {
     match block["type"].as_str() {
         Some("text") => outcome.text.push_str(block["text"].as_str().unwrap_or_default()),
         Some("tool_use") => outcome.calls += 1,

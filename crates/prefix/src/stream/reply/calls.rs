@@ -6,17 +6,17 @@ use serde_json::{Value, json};
 
 /// The calls so far, in the order in which they began.
 #[derive(Debug, Default)]
-pub(super) struct Calls(Vec<Call>);
+pub(super) struct ReplyCalls(Vec<ReplyCall>);
 
 #[derive(Debug, Default)]
-struct Call {
+struct ReplyCall {
     index: u64,
     id: String,
     name: String,
     arguments: String,
 }
 
-impl Calls {
+impl ReplyCalls {
     /// Takes one element of a delta's `tool_calls`; false if it is none.
     pub(super) fn push(&mut self, delta: &Value) -> bool {
         let function = &delta["function"];
@@ -43,7 +43,7 @@ impl Calls {
 
     /// The call that a delta goes on with, or a new one. Servers that send whole calls may leave the index out or repeat it,
     /// so a second id with a name begins a call of its own; an id alone does not, because some draw a new one for every delta.
-    fn place(&mut self, index: Option<u64>, id: &str, name: &str) -> &mut Call {
+    fn place(&mut self, index: Option<u64>, id: &str, name: &str) -> &mut ReplyCall {
         let found = match index {
             Some(index) => self.0.iter().rposition(|call| call.index == index),
             None if !id.is_empty() => self.0.iter().rposition(|call| call.id == id),
@@ -51,12 +51,12 @@ impl Calls {
             None => self.0.len().checked_sub(1),
         };
         let is_other =
-            |call: &Call| !name.is_empty() && !id.is_empty() && !call.id.is_empty() && call.id != id;
+            |call: &ReplyCall| !name.is_empty() && !id.is_empty() && !call.id.is_empty() && call.id != id;
         let at = found.filter(|at| !is_other(&self.0[*at])).unwrap_or_else(|| {
             let next = u64::try_from(self.0.len()).unwrap_or(u64::MAX);
-            self.0.push(Call {
+            self.0.push(ReplyCall {
                 index: index.unwrap_or(next),
-                ..Call::default()
+                ..ReplyCall::default()
             });
             self.0.len() - 1
         });

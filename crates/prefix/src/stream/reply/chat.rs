@@ -1,12 +1,12 @@
 //! Answers to `chat/completions`.
 //!
-//! Owns: the message of the first choice, put together from deltas or taken as it stands. Never: arguments of calls, which
-//! are in `calls`.
+//! Owns: the message of the first choice, assembled from deltas or complete. Never: arguments of calls, which are in
+//! `calls`.
 
 use serde_json::{Map, Value};
 
-use super::calls::Calls;
-use super::{Outcome, Reader, first_choice, keep};
+use super::calls::ReplyCalls;
+use super::{ReplyOutcome, ReplyReader, first_choice, keep};
 use crate::stream::json;
 use crate::stream::usage::Tally;
 
@@ -20,14 +20,14 @@ pub(super) struct Chat {
     began: bool,
     refusal: String,
     reasoning: Map<String, Value>,
-    calls: Calls,
+    calls: ReplyCalls,
     tally: Tally,
     /// The message of a whole body.
     whole: Option<String>,
 }
 
-impl Reader for Chat {
-    fn event(&mut self, _: &str, json: &Value, _: &str, outcome: &mut Outcome) -> bool {
+impl ReplyReader for Chat {
+    fn event(&mut self, _: &str, json: &Value, _: &str, outcome: &mut ReplyOutcome) -> bool {
         self.tally.openai(json);
         let Some((_, choice)) = first_choice(json) else {
             return json["choices"].is_array() || json["usage"].is_object();
@@ -40,7 +40,7 @@ impl Reader for Chat {
         }
     }
 
-    fn body(&mut self, json: &Value, text: &str, outcome: &mut Outcome) -> bool {
+    fn body(&mut self, json: &Value, text: &str, outcome: &mut ReplyOutcome) -> bool {
         self.tally.openai(json);
         let Some((at, choice)) = first_choice(json) else {
             return false;
@@ -56,7 +56,7 @@ impl Reader for Chat {
         self.whole.is_some()
     }
 
-    fn close(&mut self, outcome: &mut Outcome) {
+    fn close(&mut self, outcome: &mut ReplyOutcome) {
         outcome.usage = self.tally.usage();
         if self.began {
             outcome.calls = self.calls.len();
@@ -69,7 +69,7 @@ impl Reader for Chat {
 
 impl Chat {
     /// Takes a delta; false if a part of it has no shape that is known.
-    fn delta(&mut self, delta: &Map<String, Value>, outcome: &mut Outcome) -> bool {
+    fn delta(&mut self, delta: &Map<String, Value>, outcome: &mut ReplyOutcome) -> bool {
         self.began = true;
         let mut understood = true;
         for (name, value) in delta {

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::{Outcome, Reader, first_choice, keep};
+use super::{ReplyOutcome, ReplyReader, first_choice, keep};
 use crate::stream::usage::Tally;
 
 /// A text so far.
@@ -13,8 +13,8 @@ pub(super) struct Completion {
     tally: Tally,
 }
 
-impl Reader for Completion {
-    fn event(&mut self, _: &str, json: &Value, _: &str, outcome: &mut Outcome) -> bool {
+impl ReplyReader for Completion {
+    fn event(&mut self, _: &str, json: &Value, _: &str, outcome: &mut ReplyOutcome) -> bool {
         self.tally.openai(json);
         let Some((_, choice)) = first_choice(json) else {
             return json["choices"].is_array() || json["usage"].is_object();
@@ -24,11 +24,11 @@ impl Reader for Completion {
         true
     }
 
-    fn body(&mut self, json: &Value, text: &str, outcome: &mut Outcome) -> bool {
+    fn body(&mut self, json: &Value, text: &str, outcome: &mut ReplyOutcome) -> bool {
         self.event("", json, text, outcome)
     }
 
-    fn close(&mut self, outcome: &mut Outcome) {
+    fn close(&mut self, outcome: &mut ReplyOutcome) {
         outcome.usage = self.tally.usage();
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Outcome, Reader};
+use super::{ReplyOutcome, ReplyReader};
 use crate::stream::json;
 use crate::stream::usage::Tally;
 
@@ -23,23 +23,23 @@ const CALLS: [&str; 6] = [
 
 /// The items so far, by place.
 #[derive(Debug, Default)]
-pub(super) struct Responses {
-    items: BTreeMap<u64, Item>,
+pub(super) struct ResponsesReader {
+    items: BTreeMap<u64, ResponseItem>,
     /// The list that came with the end, if it lists anything or nothing else did.
     output: Option<String>,
     tally: Tally,
 }
 
 #[derive(Debug, Default)]
-struct Item {
+struct ResponseItem {
     /// Its exact text, once it is done.
     whole: Option<String>,
     words: String,
     is_call: bool,
 }
 
-impl Reader for Responses {
-    fn event(&mut self, kind: &str, json: &Value, text: &str, outcome: &mut Outcome) -> bool {
+impl ReplyReader for ResponsesReader {
+    fn event(&mut self, kind: &str, json: &Value, text: &str, outcome: &mut ReplyOutcome) -> bool {
         match kind {
             "response.output_text.delta" | "response.refusal.delta" => {
                 let Some(piece) = json["delta"].as_str() else {
@@ -57,7 +57,7 @@ impl Reader for Responses {
                     return false;
                 };
                 self.items
-                    .insert(self.place(json), Item::read(&json["item"], whole));
+                    .insert(self.place(json), ResponseItem::read(&json["item"], whole));
                 true
             }
             "response.completed" | "response.incomplete" | "response.failed" => {
@@ -69,7 +69,7 @@ impl Reader for Responses {
         }
     }
 
-    fn body(&mut self, json: &Value, text: &str, outcome: &mut Outcome) -> bool {
+    fn body(&mut self, json: &Value, text: &str, outcome: &mut ReplyOutcome) -> bool {
         self.tally.responses(&json["usage"]);
         let reason = json["incomplete_details"]["reason"].as_str();
         outcome.finish = reason.or(json["status"].as_str()).map(str::to_owned);
@@ -79,14 +79,14 @@ impl Reader for Responses {
         if !items.is_empty() || self.items.is_empty() {
             let read = json["output"].as_array().into_iter().flatten().zip(items);
             self.items = (0..)
-                .zip(read.map(|(item, text)| Item::read(item, text)))
+                .zip(read.map(|(item, text)| ResponseItem::read(item, text)))
                 .collect();
             self.output = list.map(str::to_owned);
         }
         json.is_object()
     }
 
-    fn close(&mut self, outcome: &mut Outcome) {
+    fn close(&mut self, outcome: &mut ReplyOutcome) {
         outcome.usage = self.tally.usage();
         outcome.text = self.items.values().map(|item| item.words.as_str()).collect();
         outcome.calls = self.items.values().filter(|item| item.is_call).count();
@@ -100,8 +100,8 @@ impl Reader for Responses {
     }
 }
 
-impl Responses {
-    /// Where an event's item stands; without a word of it, behind those that are done.
+impl ResponsesReader {
+    /// Place of an event's item; without one, after the finished items.
     fn place(&self, json: &Value) -> u64 {
         let done = self.items.values().filter(|item| item.whole.is_some()).count();
         json["output_index"]
@@ -110,7 +110,7 @@ impl Responses {
     }
 }
 
-impl Item {
+impl ResponseItem {
     fn read(item: &Value, text: &str) -> Self {
         let kind = item["type"].as_str().unwrap_or_default();
         let parts = item["content"].as_array().filter(|_| kind == "message");

@@ -24,7 +24,7 @@ fn a_body_that_is_too_long_is_let_go() {
     for _ in 0..65 {
         reply.push(&blank);
     }
-    let Source::Body(body) = &reply.source else {
+    let ReplySource::Body(body) = &reply.source else {
         panic!("a body");
     };
     assert_eq!(body.capacity(), 0);

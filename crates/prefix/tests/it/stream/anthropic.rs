@@ -78,7 +78,7 @@ data: {"type":"message_stop"}
 "#;
 
 /// A message of one block.
-fn block(start: &str, deltas: &[&str]) -> prefix::stream::Outcome {
+fn block(start: &str, deltas: &[&str]) -> prefix::stream::ReplyOutcome {
     let start =
         format!("data: {{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{start}}}\n\n");
     let delta = |delta: &&str| {
@@ -91,7 +91,7 @@ fn block(start: &str, deltas: &[&str]) -> prefix::stream::Outcome {
 #[test]
 fn thoughts_text_and_tools() {
     expect![[r#"
-        Outcome {
+        ReplyOutcome {
             message: Some(
                 "{\"role\":\"assistant\",\"content\":[{\"type\":\"thinking\",\"thinking\":\"Two files.\",\"signature\":\"EqQB==\"},{ \"type\":\"redacted_thinking\", \"data\":\"Emw=\" },{\"type\":\"text\",\"text\":\"I read both.\"},{\"type\":\"tool_use\",\"id\":\"toolu_1\",\"name\":\"read\",\"input\":{\"path\":  \"a.rs\", \"n\": 1.50},\"caller\":{\"type\":\"direct\"}},{\"type\":\"tool_use\",\"id\":\"toolu_2\",\"name\":\"list\",\"input\":{}}]}",
             ),
@@ -200,7 +200,7 @@ fn a_whole_body_keeps_its_content_byte_for_byte() {
         Some(format!(r#"{{"role":"assistant","content":{content}}}"#))
     );
     expect![[r#"
-        Outcome {
+        ReplyOutcome {
             message: Some(
                 "{\"role\":\"assistant\",\"content\":[ {\"type\":\"text\",\"text\":\"Gr\\u00fc\\u00df\"}, {\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"f\",\"input\":{\"n\":1.50}}]}",
             ),

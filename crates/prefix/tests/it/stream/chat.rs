@@ -115,7 +115,7 @@ fn call(id: &str, name: &str, arguments: &str) -> serde_json::Value {
 #[test]
 fn openai() {
     expect![[r#"
-        Outcome {
+        ReplyOutcome {
             message: Some(
                 "{\"role\":\"assistant\",\"content\":\"Grüß Gott 🦀\"}",
             ),
@@ -152,7 +152,7 @@ fn openai() {
 #[test]
 fn parallel_calls_with_interleaved_arguments() {
     expect![[r#"
-        Outcome {
+        ReplyOutcome {
             message: Some(
                 "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"call_a\",\"type\":\"function\",\"function\":{\"name\":\"read\",\"arguments\":\"{\\\"path\\\":  \\\"a.rs\\\"}\"}},{\"id\":\"call_b\",\"type\":\"function\",\"function\":{\"name\":\"write\",\"arguments\":\"{\\\"n\\\":1.0}\"}}]}",
             ),
@@ -180,7 +180,7 @@ fn parallel_calls_with_interleaved_arguments() {
 #[test]
 fn llama_cpp_thinks_says_and_calls() {
     expect![[r#"
-        Outcome {
+        ReplyOutcome {
             message: Some(
                 "{\"role\":\"assistant\",\"content\":\"Looking.\",\"reasoning_content\":\"Let me look.\",\"tool_calls\":[{\"id\":\"q7\",\"type\":\"function\",\"function\":{\"name\":\"ls\",\"arguments\":\"{}\"}}]}",
             ),
@@ -216,7 +216,7 @@ fn llama_cpp_thinks_says_and_calls() {
 #[test]
 fn vllm_draws_new_ids_and_repeats_usage() {
     expect![[r#"
-        Outcome {
+        ReplyOutcome {
             message: Some(
                 "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"chatcmpl-tool-1\",\"type\":\"function\",\"function\":{\"name\":\"get_weather\",\"arguments\":\"{\\\"city\\\": \\\"Linz\\\"}\"}}]}",
             ),
@@ -250,7 +250,7 @@ fn vllm_draws_new_ids_and_repeats_usage() {
 #[test]
 fn ollama_sends_whole_calls_under_one_index() {
     expect![[r#"
-        Outcome {
+        ReplyOutcome {
             message: Some(
                 "{\"role\":\"assistant\",\"content\":null,\"reasoning\":\"Both.\",\"tool_calls\":[{\"id\":\"call_1\",\"type\":\"function\",\"function\":{\"name\":\"read\",\"arguments\":\"{\\\"path\\\":\\\"a\\\"}\"}},{\"id\":\"call_2\",\"type\":\"function\",\"function\":{\"name\":\"read\",\"arguments\":\"{\\\"path\\\":\\\"b\\\"}\"}}]}",
             ),
@@ -280,7 +280,7 @@ fn ollama_sends_whole_calls_under_one_index() {
 #[test]
 fn openrouter_keeps_each_form_of_reasoning() {
     expect![[r#"
-        Outcome {
+        ReplyOutcome {
             message: Some(
                 "{\"role\":\"assistant\",\"content\":\"Done.\",\"reasoning\":\"First, then\",\"reasoning_details\":[{\"type\":\"reasoning.text\",\"text\":\"First, then\",\"format\":\"anthropic-claude-v1\",\"index\":0,\"signature\":\"c2ln\"},{\"type\":\"reasoning.encrypted\",\"data\":\"ZW5j\",\"index\":1}]}",
             ),
@@ -433,7 +433,7 @@ fn a_whole_body_keeps_its_message_byte_for_byte() {
     let outcome = whole(OpenAiChat, &body);
     assert_eq!(outcome.message.as_deref(), Some(message));
     expect![[r#"
-        Outcome {
+        ReplyOutcome {
             message: Some(
                 "{ \"role\" : \"assistant\",\"content\":\"Gr\\u00fc\\u00df\", \"tool_calls\":[{\"id\":\"a\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{ }\"}}],\"n\":1.50e3, \"refusal\":null}",
             ),

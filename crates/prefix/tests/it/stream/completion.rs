@@ -20,7 +20,7 @@ data: [DONE]
 #[test]
 fn a_stream() {
     expect![[r#"
-        Outcome {
+        ReplyOutcome {
             message: None,
             text: "fn main",
             calls: 0,
@@ -54,7 +54,7 @@ fn a_stream() {
 fn a_whole_body() {
     let body = r#"{"model":"m","choices":[{"text":"fn main","index":0,"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}"#;
     expect![[r#"
-        Outcome {
+        ReplyOutcome {
             message: None,
             text: "fn main",
             calls: 0,

@@ -126,7 +126,7 @@ fn a_body_that_is_no_json_is_counted() {
             streamed(dialect, ""),
             streamed(dialect, " \n"),
         ] {
-            assert_eq!(outcome, prefix::stream::Outcome::default());
+            assert_eq!(outcome, prefix::stream::ReplyOutcome::default());
         }
     }
 }

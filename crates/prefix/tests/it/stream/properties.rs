@@ -1,7 +1,7 @@
 //! What holds for all bytes and all ways to cut them.
 
 use prefix::stream::sse::Decoder;
-use prefix::stream::{Dialect, Outcome};
+use prefix::stream::{Dialect, ReplyOutcome};
 use proptest::prelude::*;
 use serde::de::IgnoredAny;
 
@@ -68,7 +68,7 @@ fn cut<'a>(mut bytes: &'a [u8], lengths: &[usize]) -> Vec<&'a [u8]> {
 }
 
 /// The outcome of bytes in one piece, after making sure that it is that of every other cut.
-fn however_cut(dialect: Dialect, is_stream: bool, bytes: &[u8], lengths: &[usize]) -> Outcome {
+fn however_cut(dialect: Dialect, is_stream: bool, bytes: &[u8], lengths: &[usize]) -> ReplyOutcome {
     let one = outcome(dialect, is_stream, [bytes]);
     assert_eq!(outcome(dialect, is_stream, cut(bytes, lengths)), one);
     assert_eq!(outcome(dialect, is_stream, bytes.chunks(1)), one);

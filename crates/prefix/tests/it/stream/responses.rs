@@ -43,7 +43,7 @@ data: {"type":"response.completed","sequence_number":10,"response":{"id":"resp_1
 #[test]
 fn a_stream_to_its_end() {
     expect![[r#"
-        Outcome {
+        ReplyOutcome {
             message: Some(
                 "[ {\"id\":\"rs_1\",\"type\":\"reasoning\",\"summary\":[],\"encrypted_content\":\"gAAA\"},{\"id\":\"msg_1\",\"type\":\"message\",\"status\":\"completed\",\"content\":[{\"type\":\"output_text\",\"annotations\":[],\"text\":\"I look.\"}],\"role\":\"assistant\"},{\"id\":\"fc_1\",\"type\":\"function_call\",\"status\":\"completed\",\"arguments\":\"{\\\"path\\\":  \\\"a\\\"}\",\"call_id\":\"call_1\",\"name\":\"read\"}]",
             ),
@@ -120,7 +120,7 @@ fn an_answer_that_was_cut_short_says_why() {
 fn a_whole_body_keeps_its_items_byte_for_byte() {
     let body = r#"{"object":"response","status":"completed","error":null,"model":"gpt-5","output":[ {"type":"message","role":"assistant","content":[{"type":"refusal","refusal":"No."}]}, {"type":"web_search_call"},{"type":"custom_tool_call","input":"x"} ],"usage":{"input_tokens":3,"output_tokens":1}}"#;
     expect![[r#"
-        Outcome {
+        ReplyOutcome {
             message: Some(
                 "[ {\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":\"refusal\",\"refusal\":\"No.\"}]}, {\"type\":\"web_search_call\"},{\"type\":\"custom_tool_call\",\"input\":\"x\"} ]",
             ),

@@ -22,12 +22,12 @@ fn results_and_words() -> Arc<Item> {
 }
 
 fn restored(items: &[Arc<Item>], answer: Vec<Value>) -> Vec<Arc<Item>> {
-    let restored = Sent::new(items).restored(answer).expect("it can be read");
+    let restored = SentMessages::new(items).restored(answer).expect("it can be read");
     restored.into_iter().map(|restored| restored.item).collect()
 }
 
 fn fault(items: &[Arc<Item>], answer: Vec<Value>) -> String {
-    let restored = Sent::new(items).restored(answer);
+    let restored = SentMessages::new(items).restored(answer);
     restored.expect_err("it is refused").to_string()
 }
 
@@ -84,7 +84,7 @@ fn samples() -> Vec<Vec<Arc<Item>>> {
 #[test]
 fn every_item_is_at_least_one_message_and_comes_back_as_the_same() {
     for items in samples() {
-        let sent = Sent::new(&items);
+        let sent = SentMessages::new(&items);
         for (index, item) in items.iter().enumerate() {
             let of_it: Vec<&Value> = (sent.messages.iter().zip(&sent.places))
                 .filter_map(|(message, place)| (place.item == index).then_some(message))
@@ -146,7 +146,7 @@ fn the_parts_of_an_item_are_one_again_only_if_all_come_together() {
         chat(&json!({"role": "user", "content": "a"})),
         results_and_words(),
     ];
-    let sent = Sent::new(&items);
+    let sent = SentMessages::new(&items);
     assert_eq!(
         sent.messages()[1..],
         [
@@ -187,7 +187,7 @@ fn pictures_are_of_the_dialect_of_their_reader() {
         Dialect::Anthropic,
         &json!({"role": "user", "content": [source.clone()]}),
     )];
-    let sent = Sent::new(&items);
+    let sent = SentMessages::new(&items);
     assert_eq!(sent.messages()[0]["content"], json!([url.clone()]));
     let back = restored(&items, vec![json!({"role": "user", "content": [url]})]);
     assert_eq!(
@@ -202,7 +202,10 @@ fn pictures_are_of_the_dialect_of_their_reader() {
         ..Item::clone(&items[0])
     };
     let items = [Arc::new(made), results_and_words()];
-    assert_eq!(Sent::new(&items).messages()[0]["content"][0]["type"], "image_url");
+    assert_eq!(
+        SentMessages::new(&items).messages()[0]["content"][0]["type"],
+        "image_url"
+    );
 }
 
 #[test]
@@ -254,7 +257,9 @@ fn a_dialect_is_known_by_what_only_it_has() {
 fn an_ingest_keeps_the_order() {
     let items = ["a", "b"].map(|text| chat(&json!({"role": "user", "content": text})));
     let ingested = |answer: Vec<Value>| {
-        let restored = Sent::new(&items).restored(answer).expect("it can be read");
+        let restored = SentMessages::new(&items)
+            .restored(answer)
+            .expect("it can be read");
         one_for_each(restored, items.len())
     };
     let (first, second) = (json!({"id": "m0"}), json!({"id": "m1"}));
@@ -264,22 +269,4 @@ fn an_ingest_keeps_the_order() {
         let fault = ingested(wrong).expect_err("it is refused").to_string();
         assert!(fault.contains("`ingest` got 2 messages"), "{fault}");
     }
-}
-
-#[test]
-fn a_subagent_starts_with_the_system_and_the_newest_whole_pairs() {
-    let mut items = vec![Arc::new(Item::text(Role::System, "be kind"))];
-    items.extend((0..30).map(|n| Arc::new(Item::text(Role::User, format!("{n}")))));
-    assert_eq!(newest(&items, "explorer").len(), 11);
-    assert_eq!(newest(&items, "writer").len(), 21);
-    assert_eq!(newest(&items[..5], "writer").len(), 5);
-    let call = json!({"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}]});
-    items.splice(22..22, [chat(&call)]);
-    items.splice(24..24, [Arc::new(Item::outcome("c1", "x"))]);
-    let kept = newest(&items, "explorer");
-    assert_eq!(
-        kept.len(),
-        9,
-        "the call stands before the ten newest, so its result is left out too"
-    );
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use prefix::backend::Kind;
-use proxy::{Memory, Request, Speech};
+use proxy::{MemoryUse, Request, Speech};
 use serde_json::{Value, json};
 use testkit::backend::{CacheKind, Config, Seen};
 
@@ -95,7 +95,7 @@ async fn o10_what_is_no_conversation_goes_on_as_it_came() {
         let mut client = Client::new();
         client.says("A title, please");
         let mut ask = named(&client, "session-A");
-        ask.memory = Memory::Incognito;
+        ask.memory = MemoryUse::Incognito;
         let body = ask.body.clone();
         stage.got(ask).await;
         assert_eq!(stage.last().body, body, "{kind:?}");

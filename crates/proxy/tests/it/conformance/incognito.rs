@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use prefix::backend::Kind;
-use proxy::Memory;
+use proxy::MemoryUse;
 use testkit::backend::{Config, Fault};
 
 use super::named;
@@ -72,7 +72,7 @@ async fn x12_incognito_leaves_nothing_in_any_store_log_or_measure() {
         let mut client = Client::new();
         client.says("A secret axolotl: does my sister Clara breed goats?");
         let mut asked = named(&client, "axolotls");
-        asked.memory = Memory::Incognito;
+        asked.memory = MemoryUse::Incognito;
         let body = asked.body.clone();
         if let Some(fault) = fault {
             stage.backend.fail_next(fault);

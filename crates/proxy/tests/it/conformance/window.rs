@@ -1,6 +1,6 @@
 //! what does not fit, what goes wrong while it is made to, and who speaks meanwhile.
 
-use context::guard::{Claims, Window};
+use context::guard::{Claims, ModelWindow};
 use context::tokens::Meter;
 use proxy::Refusal;
 use testkit::backend::{CacheKind, Config, WINDOW_TOKENS};
@@ -40,7 +40,7 @@ fn posts(stage: &Stage) -> usize {
 
 #[tokio::test]
 async fn x08_a_request_over_the_window_is_compacted_or_refused_and_never_sent() {
-    let window = Window::resolve(&Claims {
+    let window = ModelWindow::resolve(&Claims {
         backend: Some(WINDOW_TOKENS),
         ..Claims::default()
     });

@@ -1,0 +1,45 @@
+//! What a listener wants preserved.
+
+use async_trait::async_trait;
+
+use super::*;
+use crate::stage::{assembled, parts, said, whose};
+
+/// Wants a branch preserved.
+#[derive(Debug)]
+struct Notes;
+
+#[async_trait]
+impl Listener for Notes {
+    async fn before(&self, compaction: &Compaction) -> Option<String> {
+        Some(format!("Branch: main. Why: {}.", compaction.reason))
+    }
+
+    async fn after(&self, _: &Compaction) {}
+}
+
+#[tokio::test]
+async fn what_a_listener_wants_preserved_stands_in_a_summary_that_a_request_needs() {
+    let mut parts = parts();
+    parts.chosen.listener = Some(Arc::new(Notes));
+    let (contexts, whose) = (Contexts::new(parts), whose("line"));
+    for station in 0..40 {
+        let long = format!("Station {station}: {}", "a bridge over a slow river, ".repeat(40));
+        let message = [said("user", &long)];
+        let appended = contexts.append(&whose, Dialect::OpenAi, &message).await;
+        appended.expect("it is on disk");
+        let decided = assembled(&contexts, &whose, 4_096).await;
+        let reply = contexts
+            .after_turn(&whose, Dialect::OpenAi, &said("assistant", "Noted."), None)
+            .await;
+        drop(reply.expect("it is recorded"));
+        if decided.compaction.is_some() {
+            let archives = contexts.archives(&whose).await.expect("summaries");
+            let told = "<preserved_context>\nBranch: main. Why: threshold.\n</preserved_context>";
+            let texts: Vec<&str> = archives.iter().map(|archive| archive.text.as_str()).collect();
+            assert_eq!(texts.concat().matches(told).count(), 1, "{texts:?}");
+            return;
+        }
+    }
+    panic!("so much does not fit");
+}

@@ -1,0 +1,80 @@
+//! Conversations on fakes, for the tests of this crate.
+//!
+//! Owns: the speakers, and how a request is assembled. Never: the expected results.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use context::policy::Policy;
+use context::tokens::Meter;
+use model::{Name, Owner, Scope, SessionId, Timestamp};
+use prefix::compose::{self, Replay, SystemPlace};
+use prefix::fragment::{Draft, Visible};
+use serde_json::json;
+use testkit::clock::ManualClock;
+use testkit::ledger::MemoryLedger;
+use transcript::dialect::Dialect;
+
+use crate::contexts::{Contexts, ContextsParts};
+use crate::conversation::Conversation;
+use crate::decide::{Additions, Asked, Decided};
+use crate::whose::Whose;
+
+/// Nothing is added to a request.
+struct Nothing;
+
+#[async_trait]
+impl Additions for Nothing {
+    async fn instructions(&self) -> String {
+        String::new()
+    }
+
+    async fn draft(&self, _: &Conversation, _: &str, _: &Visible) -> Option<Draft> {
+        None
+    }
+}
+
+pub(crate) fn parts() -> ContextsParts {
+    let (ledger, clock) = (Arc::<MemoryLedger>::default(), Arc::<ManualClock>::default());
+    ContextsParts::plain(ledger, Policy::quipu(), clock)
+}
+
+/// ann's conversation of that name.
+pub(crate) fn whose(name: &str) -> Whose {
+    Whose {
+        scope: Scope::default(),
+        owner: Owner::user(Name::parse("ann").expect("a name")),
+        conversation: Some(SessionId::new(name)),
+        family: None,
+    }
+}
+
+pub(crate) fn said(role: &str, text: &str) -> String {
+    json!({"role": role, "content": text}).to_string()
+}
+
+/// The next request, in a window of so many tokens.
+pub(crate) async fn assembled(contexts: &Contexts, whose: &Whose, window: usize) -> Decided {
+    let asked = Asked {
+        dialect: Dialect::OpenAi,
+        request: compose::Request {
+            model: "tiny",
+            system: SystemPlace::Field(None),
+            tools: &[],
+            messages: &[],
+            front: 0,
+        },
+        replay: Replay::Frozen,
+        counts_for: "tiny",
+        meter: &Meter::estimate(),
+        window,
+        reserve: 0,
+        injected: 0,
+        tools: "",
+        is_held: false,
+        overflow: None,
+        learns: false,
+        now: Timestamp::from_millis(0),
+    };
+    contexts.assemble(whose, &asked, &Nothing).await.expect("it fits")
+}

@@ -1,0 +1,109 @@
+//! Conversations that begin twice at once, and conversations that leave memory.
+
+use model::Name;
+
+use super::held::HELD_BYTES_MAX;
+use super::*;
+use crate::contexts::Contexts;
+use crate::decide::Decided;
+use crate::stage::{assembled, parts, said, whose};
+
+/// All that was said fits.
+const WINDOW: usize = 4_000_000;
+
+fn messages(decided: &Decided) -> Vec<String> {
+    let sent = decided.composed.messages.iter();
+    sent.map(|sent| sent.bytes.clone()).collect()
+}
+
+#[tokio::test]
+async fn two_that_begin_a_conversation_at_once_begin_one() {
+    let contexts = Contexts::new(parts());
+    let (store, whose) = (contexts.store(), whose("line"));
+    let made = || store.make(&whose, whose.session(&SessionId::new("line")));
+    // Each has looked, and found nothing.
+    let (first, second) = (made(), made());
+    let (first, second) = (store.hold(first), store.hold(second));
+    assert!(Arc::ptr_eq(&first, &second));
+    drop((first, second));
+    let (one, two) = ([said("user", "One.")], [said("user", "Two.")]);
+    let (one, two) = tokio::join!(
+        contexts.append(&whose, Dialect::OpenAi, &one),
+        contexts.append(&whose, Dialect::OpenAi, &two),
+    );
+    assert_ne!(one.expect("it lands"), two.expect("it lands"));
+}
+
+#[tokio::test]
+async fn a_conversation_that_left_memory_goes_on_with_the_same_prefix() {
+    let contexts = Contexts::new(parts());
+    let store = contexts.store();
+    let long = "a bridge over a slow river ".repeat(40_000);
+    let append = async |name: &str| {
+        let message = [said("user", &long)];
+        let appended = contexts.append(&whose(name), Dialect::OpenAi, &message).await;
+        appended.expect("it is on disk");
+        assert!(store.held().bytes <= HELD_BYTES_MAX, "{}", store.held().bytes);
+    };
+    append("first").await;
+    let before = messages(&assembled(&contexts, &whose("first"), WINDOW).await);
+    let reply = said("assistant", "Noted.");
+    let after = contexts
+        .after_turn(&whose("first"), Dialect::OpenAi, &reply, None)
+        .await;
+    drop(after.expect("it is recorded"));
+    let id = identity(
+        &Scope::default(),
+        &whose("first").session(&SessionId::new("first")),
+    );
+    let in_memory = || {
+        store
+            .known(&id)
+            .is_some_and(|(conversation, _)| conversation.is_some())
+    };
+    assert!(in_memory());
+    for other in 0..12 {
+        append(&format!("other{other}")).await;
+    }
+    assert!(!in_memory(), "the longest unused has left");
+    assert!(store.known(&id).is_some(), "and is known");
+    let next = [said("user", "And now?")];
+    let appended = contexts.append(&whose("first"), Dialect::OpenAi, &next).await;
+    appended.expect("it is read again");
+    let decided = assembled(&contexts, &whose("first"), WINDOW).await;
+    let now = messages(&decided);
+    assert_eq!(now[..before.len()], before[..]);
+    assert_eq!(now[before.len()..], [reply, next[0].clone()]);
+    assert_eq!(decided.reasons, [], "the server has read all of it");
+    assert!(store.held().bytes <= HELD_BYTES_MAX);
+}
+
+/// The tenant's last by name are all another owner's.
+#[tokio::test]
+async fn a_list_names_an_owners_conversations_however_many_others_there_are() {
+    let contexts = Contexts::new(parts());
+    let store = contexts.store();
+    let begin = async |owner: &str, session: String| {
+        let owner = Owner::user(Name::parse(owner).expect("a name"));
+        let key = SessionKey {
+            scope: Scope::default(),
+            session: SessionId::new(session),
+        };
+        let record = NewRecord {
+            item: None,
+            text: String::new(),
+            body: log::write(&Logged::Taken(0)),
+        };
+        store.keep(&key, &owner, 0, vec![record]).await.expect("kept");
+    };
+    for name in ["ann/a", "ann/b", "px-0192-ab"] {
+        begin("ann", name.to_owned()).await;
+    }
+    begin("bob", "px-0193-cd".to_owned()).await;
+    for at in 0..10_000 {
+        begin("bob", format!("bob/{at}")).await;
+    }
+    let list = async |limit| contexts.list(&whose("a"), limit).await.expect("a list");
+    assert_eq!(list(10).await, ["px-0192-ab", "b", "a"]);
+    assert_eq!(list(2).await, ["px-0192-ab", "b"]);
+}

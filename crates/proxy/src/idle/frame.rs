@@ -1,0 +1,237 @@
+//! The frame of a conversation's requests: everything except its messages; and calls of our own with it.
+//!
+//! Owns: the part of it that is stored for a restart, the form of such a call. Never: when one is made (`idle`),
+//! choosing the items that leave a view (`context`).
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use context::budget::Budget;
+use context::prompt;
+use conversation::{Conversation, Whose};
+use futures::StreamExt;
+use ports::{Probed, UpstreamAnswer, UpstreamRequest};
+use prefix::backend::Kind;
+use prefix::compose::Composed;
+use prefix::stream::{Reply, ReplyOutcome};
+use serde::{Deserialize, Serialize};
+
+use crate::after;
+use crate::body::{self, Body, LENGTHS};
+use crate::proxy::{Speech, Target};
+
+/// Additional tokens for a model that reasons before it answers.
+const THINKING_TOKENS: usize = 1_024;
+/// An answer to a call of our own is not longer.
+const ANSWER_BYTES_MAX: usize = 1 << 20;
+/// Words in the error of a server that does not continue an assistant's message, besides the field of the answer's
+/// length.
+const SHAPE_WORDS: [&str; 3] = ["assistant", "role", "prefill"];
+
+/// A request of a conversation without its messages.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame {
+    /// The client's fields, without messages.
+    pub(crate) body: String,
+    pub(crate) path: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) speech: Speech,
+    pub(crate) target: Target,
+    /// The target's kind, as far as it was known then.
+    pub(crate) kind: Kind,
+    pub(crate) whose: Whose,
+    pub(crate) conversation: String,
+    /// The name whose vocabulary counts.
+    pub(crate) counts_for: String,
+    /// The server stores the messages; we neither shorten nor send them.
+    pub(crate) is_held: bool,
+    pub(crate) budget: Budget,
+    /// When the turn ended, by the clock that never goes back.
+    pub(crate) ended: Duration,
+}
+
+/// The stored part of a frame: without headers, which can contain a client's key.
+#[derive(Serialize, Deserialize)]
+struct WrittenFrame {
+    body: String,
+    path: String,
+    speech: Speech,
+    server: String,
+    model: Option<String>,
+    counts_for: String,
+    is_held: bool,
+    window: usize,
+    reserve: usize,
+    tools: usize,
+    injected: usize,
+}
+
+impl Frame {
+    /// The frame as a record.
+    pub(crate) fn write(&self) -> String {
+        let written = WrittenFrame {
+            body: self.body.clone(),
+            path: self.path.clone(),
+            speech: self.speech,
+            server: self.target.upstream.base_url().to_owned(),
+            model: self.target.model.clone(),
+            counts_for: self.counts_for.clone(),
+            is_held: self.is_held,
+            window: self.budget.window,
+            reserve: self.budget.reserve,
+            tools: self.budget.tools,
+            injected: self.budget.injected,
+        };
+        serde_json::to_string(&written).unwrap_or_default()
+    }
+
+    /// The frame of a conversation's last request before a restart, without a probe of its server; none if the server
+    /// is no longer configured.
+    pub(super) fn read(conversation: &Conversation, targets: &[Target]) -> Option<Self> {
+        let written: WrittenFrame = serde_json::from_str(conversation.frame()).ok()?;
+        let is_it =
+            |target: &&Target| target.upstream.base_url() == written.server && target.model == written.model;
+        let target = targets.iter().find(is_it)?.clone();
+        Some(Self {
+            body: written.body,
+            path: written.path,
+            headers: Vec::new(),
+            speech: written.speech,
+            kind: target.kind(&Probed::default()),
+            target,
+            whose: conversation.whose().clone(),
+            conversation: conversation.key.session.to_string(),
+            counts_for: written.counts_for,
+            is_held: written.is_held,
+            budget: Budget {
+                window: written.window,
+                reserve: written.reserve,
+                tools: written.tools,
+                injected: written.injected,
+                safety: 0,
+            },
+            ended: Duration::ZERO,
+        })
+    }
+
+    /// The summary by the conversation's own model.
+    pub(super) async fn summary(
+        &self,
+        composed: Composed,
+        prompt: &str,
+        tokens_max: usize,
+    ) -> Option<String> {
+        let outcome = self
+            .ask(&composed, Some(prompt), tokens_max + THINKING_TOKENS)
+            .await;
+        match outcome {
+            Ok(outcome) => prompt::read_summary(&outcome.text),
+            Err(Failed { reason, .. }) => {
+                tracing::warn!(reason, "no summary from the model; falling back to rules");
+                None
+            }
+        }
+    }
+
+    /// Lets the server read all messages and write nothing. A server that does not continue an assistant's message gets
+    /// a request for one word as a turn of its own: the next turn begins with everything before it.
+    pub(super) async fn read_along(&self, composed: &Composed) -> Result<ReplyOutcome, String> {
+        // llama.cpp reads without writing; others must write something.
+        let tokens_max = usize::from(self.kind != Kind::LlamaCpp);
+        let outcome = match self.ask(composed, None, tokens_max).await {
+            Err(Failed {
+                refuses_shape: true, ..
+            }) => self.ask(composed, Some("."), 1).await,
+            outcome => outcome,
+        };
+        outcome.map_err(|failed| failed.reason)
+    }
+
+    /// One call with the conversation's own messages, and with one of the user behind them.
+    async fn ask(
+        &self,
+        composed: &Composed,
+        user: Option<&str>,
+        tokens_max: usize,
+    ) -> Result<ReplyOutcome, Failed> {
+        let probed = self.target.upstream.probe().await;
+        let slot = self.target.slot(&probed, &self.conversation, None);
+        let extras = self.target.extras(&probed, &self.whose, &self.conversation, slot);
+        let body = Body::read(&self.body).map_err(|unfit| unfit.0)?;
+        let said = user.map(|text| serde_json::json!({"role": "user", "content": text}).to_string());
+        let messages = composed.messages.iter().map(|sent| sent.bytes.as_str());
+        let messages = body::list(messages.chain(said.as_deref()));
+        let mut replaced = vec![(self.speech.messages_field(), messages)];
+        if !composed.tools.is_empty() {
+            replaced.push(("tools", body::list(&composed.tools)));
+        }
+        replaced.extend(
+            composed
+                .system
+                .clone()
+                .map(|system| (self.speech.system_field(), system)),
+        );
+        let length = LENGTHS.into_iter().find(|name| body.get(name).is_some());
+        let length = length.unwrap_or(self.speech.length_field());
+        replaced.push((length, tokens_max.to_string()));
+        replaced.extend(
+            self.target
+                .model
+                .as_ref()
+                .map(|model| ("model", serde_json::Value::from(model.as_str()).to_string())),
+        );
+        let request = UpstreamRequest {
+            method: "POST".to_owned(),
+            body: Some(Bytes::from(body.with(&replaced, &extras))),
+            path: self.path.clone(),
+            headers: crate::outgoing::headers(&self.headers, &extras),
+        };
+        let sent = self.target.upstream.send(request).await;
+        let answer = sent.map_err(|error| error.to_string())?;
+        if matches!(answer.status, 400 | 422) {
+            let (said, answer) = after::buffered(answer).await;
+            let said = said.to_lowercase();
+            return Err(Failed {
+                reason: format!("the server answered {}", answer.status),
+                refuses_shape: SHAPE_WORDS
+                    .iter()
+                    .chain([&length])
+                    .any(|word| said.contains(word)),
+            });
+        }
+        self.whole(answer).await
+    }
+
+    /// The whole of an answer.
+    async fn whole(&self, answer: UpstreamAnswer) -> Result<ReplyOutcome, Failed> {
+        let (mut reply, mut bytes, mut body) = (Reply::new(self.speech.answers(), false), 0, answer.body);
+        while let Some(chunk) = body.next().await {
+            let chunk = chunk.map_err(|error| error.to_string())?;
+            bytes += chunk.len();
+            if bytes > ANSWER_BYTES_MAX {
+                return Err("the answer has no end".to_owned().into());
+            }
+            reply.push(&chunk);
+        }
+        match answer.status {
+            200..300 => Ok(reply.finish()),
+            status => Err(format!("the server answered {status}").into()),
+        }
+    }
+}
+
+/// Error of a call of our own.
+struct Failed {
+    reason: String,
+    /// The server takes no request of this shape: such a last message, or so short an answer.
+    refuses_shape: bool,
+}
+
+impl From<String> for Failed {
+    fn from(reason: String) -> Self {
+        Self {
+            reason,
+            refuses_shape: false,
+        }
+    }
+}
