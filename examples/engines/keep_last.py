@@ -6,7 +6,7 @@ import sys
 
 KEEP = 40  # the most messages that are kept
 
-def tokens(message):  # a high estimate: Quipu refuses a request whose view is over the limit
+def tokens(message):  # a high estimate: Quipu takes no view that is over the limit
     return len(json.dumps(message)) // 2
 
 def name(message):  # "m3.0" and "m3.1" are parts of one message of the client: they stay together

@@ -1,6 +1,6 @@
 //! One attempt at a run, from its claim to its record.
 //!
-//! Owns: the wall limit, back-off, and what a panic, a crash and a stop count for. Never: who is claimed.
+//! Owns: the time limit, back-off, and the handling of a panic, a crash and a stop. Never: claiming runs.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::time::later;
 
 const BACKOFF_MIN_MILLIS: u64 = 1_000;
 pub(crate) const BACKOFF_MAX_MILLIS: u64 = 600_000;
-/// After the sign to end, an attempt has so long to reach a safe point.
+/// Time that an attempt has to reach a safe point after the signal to end.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Makes an attempt and records how it ended.
@@ -30,14 +30,14 @@ pub(crate) async fn attempt(core: Arc<Core>, round: Arc<Round>, strategy: Arc<dy
         let gives_up = matches!(verdict, Verdict::GiveUp { .. });
         tracing::warn!(run = %run.id, strategy = run.work.strategy, attempt = run.attempt, gives_up, error, "an attempt failed");
     }
-    // A run whose end cannot be recorded stays leased: whoever waits for its lane waits too, so it is tried until it can.
+    // A run whose end is not recorded stays leased and blocks its lane, so this is retried until it succeeds.
     for tried in 0.. {
         let recorded = core
             .parts
             .runs
             .finish(&run.id, verdict.clone(), millis, core.time.now());
         let Err(error) = recorded.await else { break };
-        tracing::warn!(run = %run.id, %error, "the end of an attempt could not be recorded");
+        tracing::warn!(run = %run.id, %error, "cannot record the end of an attempt; retrying");
         tokio::select! {
             biased;
             // The next process finds the lease and begins the run again.
@@ -53,7 +53,7 @@ async fn verdict(core: &Arc<Core>, round: &Round, strategy: &dyn Strategy, run: 
     let attempts_max = settings.attempts_max(strategy.name());
     if run.attempt > attempts_max {
         return Verdict::GiveUp {
-            error: "its last attempt ended with the process, and there were enough of them".to_owned(),
+            error: "the process stopped during the last attempt".to_owned(),
         };
     }
     let context = context(core, round, run);
@@ -67,7 +67,7 @@ async fn verdict(core: &Arc<Core>, round: &Round, strategy: &dyn Strategy, run: 
         done = work => done.unwrap_or_else(|_| Err(Failure::Retry("the strategy panicked".to_owned()))),
         () = cut_short => return Verdict::HandBack,
         () = core.time.clock.sleep(settings.attempt_max) => Err(Failure::Retry(format!(
-            "it took longer than {} s",
+            "it ran longer than {} s",
             settings.attempt_max.as_secs()
         ))),
     };
@@ -82,11 +82,11 @@ async fn verdict(core: &Arc<Core>, round: &Round, strategy: &dyn Strategy, run: 
     }
 }
 
-/// What a run did, once all who listen were told.
+/// The result of a run, after all listeners received its events.
 async fn done(core: &Core, strategy: &dyn Strategy, context: &RunContext) -> Result<String, Failure> {
     let outcome = strategy.run(context).await?;
     let told = core.emit(outcome.events).await;
-    told.map_err(|error| Failure::Retry(format!("what it did could not be told: {error}")))?;
+    told.map_err(|error| Failure::Retry(format!("cannot record the changes: {error}")))?;
     Ok(outcome.change)
 }
 
@@ -111,7 +111,7 @@ fn context(core: &Arc<Core>, round: &Round, run: &Run) -> RunContext {
     }
 }
 
-/// Twice as long each time, and not the same for all: what failed together shall not come back together.
+/// Twice as long each time, with a random part, so that runs that failed together do not return together.
 pub(crate) fn backoff(core: &Core, attempt: u32) -> Duration {
     let doubled = BACKOFF_MIN_MILLIS << attempt.saturating_sub(1).min(16);
     let base = doubled.min(BACKOFF_MAX_MILLIS);

@@ -1,9 +1,9 @@
-//! What calls for runs: events, times, people.
+//! Causes of runs: events, schedules, people.
 //!
 //! Owns: which run an event, a cron expression or a person makes of which strategy. Never: starting one.
 
 use async_trait::async_trait;
-use ports::runs::{Cause, Event, Events, NewRun, RunState, Work};
+use ports::runs::{Cause, Events, MemoryEvent, NewRun, RunState, Work};
 use ports::{LedgerError, RunId};
 
 use crate::cron::Cron;
@@ -13,7 +13,7 @@ use crate::time::later;
 
 #[async_trait]
 impl Events for Core {
-    async fn emit(&self, events: Vec<Event>) -> Result<(), LedgerError> {
+    async fn emit(&self, events: Vec<MemoryEvent>) -> Result<(), LedgerError> {
         if events.is_empty() {
             return Ok(());
         }
@@ -35,7 +35,7 @@ impl Core {
     }
 
     /// The run that an event calls for.
-    fn called_by(&self, strategy: &dyn Strategy, event: &Event) -> Option<NewRun> {
+    fn called_by(&self, strategy: &dyn Strategy, event: &MemoryEvent) -> Option<NewRun> {
         let about = strategy.about(event)?;
         let triggers = self.settings().triggers(strategy);
         let cause = match (triggers.idle, triggers.threshold) {
@@ -64,7 +64,7 @@ impl Core {
         })
     }
 
-    /// Queues runs, tells those under way about the same that there is more, and wakes the dispatcher.
+    /// Queues runs, signals running runs of the same work that there is more, and wakes the dispatcher.
     async fn enqueue(&self, runs: Vec<NewRun>) -> Result<Vec<Option<RunId>>, LedgerError> {
         if runs.is_empty() {
             return Ok(Vec::new());
@@ -72,20 +72,20 @@ impl Core {
         let news = runs.iter().filter(|run| run.cause != Cause::Cron);
         let works: Vec<Work> = news.map(|run| run.work.clone()).collect();
         let queued = self.parts.runs.enqueue(runs, self.time.now()).await;
-        // Also when the answer was lost: they may be there.
+        // Also if the answer was lost: the runs may be queued.
         self.supersede(&works);
         self.bell.notify_one();
         queued
     }
 
-    /// Queues each strategy's next time, or finds that it waits already.
+    /// Queues each strategy's next scheduled run, unless it is queued already.
     pub(crate) async fn enqueue_crons(&self) -> Result<(), LedgerError> {
         let settings = self.settings();
         let strategies = self.strategies().await;
         let next = strategies.iter().filter_map(|one| {
             let expression = settings.triggers(&**one).cron?;
             let cron = Cron::parse(&expression).inspect_err(|error| {
-                tracing::error!(strategy = one.name(), %error, "a strategy never runs by itself");
+                tracing::error!(strategy = one.name(), %error, "invalid cron expression; the strategy has no scheduled runs");
             });
             let run_at = self.time.next(&cron.ok()?, &settings.zone)?;
             let reason = format!("the next time of `{expression}`");

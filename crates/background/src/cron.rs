@@ -5,9 +5,9 @@
 
 use model::{Timestamp, Zone};
 
-/// Why a text is no cron expression.
+/// A text that is not a cron expression.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no cron expression of five fields, as in `30 2 * * 1`")]
+#[error("`{0}` is not a cron expression of five fields, as in `30 2 * * 1`")]
 pub struct InvalidCron(String);
 
 /// Years in which every day there is comes up, the 29th of February on each weekday included.

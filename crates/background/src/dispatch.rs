@@ -1,7 +1,7 @@
 //! The one loop that starts attempts, as places and times allow.
 //!
-//! Owns: when to look, and how many attempts there are. Never: how one ends (`attempt`). Between two looks it sleeps until
-//! the next time there is in the store, or until it is rung for: what waits costs nothing, however much it is.
+//! Owns: when to look for due runs, and the number of attempts. Never: the end of an attempt (`attempt`). Between two
+//! looks it sleeps until the next due time in the store or a wake-up; so waiting runs cost nothing, even many.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::engine::{Core, Round};
 use crate::settings::Quiet;
 use crate::time::later;
 
-/// A lease outlasts the attempt by so much.
+/// Time that a lease lasts longer than the attempt's limit.
 const LEASE_MORE: Duration = Duration::from_mins(10);
 /// How often to see whether the machine runs on a battery still.
 const POWER_LOOK: Duration = Duration::from_mins(1);
@@ -40,7 +40,7 @@ pub(crate) async fn dispatch(core: Arc<Core>, round: Arc<Round>) {
             }
             Err(error) => {
                 failures += 1;
-                tracing::warn!(%error, "no runs could be claimed; it is tried again");
+                tracing::warn!(%error, "cannot claim background runs; retrying");
                 Some(backoff(&core, failures))
             }
         };

@@ -1,6 +1,6 @@
-//! The handle to the offline engine: what it stands on, its start and end, what the doors ask.
+//! The handle to the offline engine: its parts, start and end, and the requests of the doors.
 //!
-//! Owns: the one dispatcher, and the background tasks of the component. Never: who runs when (`dispatch`).
+//! Owns: the one dispatcher, and the background tasks of the component. Never: the choice of runs (`dispatch`).
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ports::runs::{Cost, Event, Events, Power, Run, RunPage, RunQuery, RunState, RunStats, Runs, Work};
+use ports::runs::{Cost, Events, MemoryEvent, Power, Run, RunPage, RunQuery, RunState, RunStats, Runs, Work};
 use ports::{Chat, Clock, Ids, LedgerError, RunId};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
@@ -16,83 +16,83 @@ use tokio_util::sync::CancellationToken;
 
 use crate::attempt::BACKOFF_MAX_MILLIS;
 use crate::dispatch;
-use crate::settings::{Quiet, Settings};
+use crate::settings::{BackgroundSettings, Quiet};
 use crate::strategy::Strategy;
 use crate::time::{Time, later};
 
-/// Everything the offline engine stands on.
+/// The ports and settings of the offline engine.
 #[derive(Debug, Clone)]
-pub struct Parts {
+pub struct BackgroundParts {
     pub runs: Arc<dyn Runs>,
     /// The model, behind the gate of its server.
     pub chat: Option<Arc<dyn Chat>>,
-    /// Models that a strategy has in place of it, by name.
+    /// Other models for single strategies, by name.
     pub models: BTreeMap<String, Arc<dyn Chat>>,
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn Ids>,
     pub power: Arc<dyn Power>,
 }
 
-/// What a person's request started.
+/// The runs that a person's request started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Triggered {
-    /// The runs, as they stand when all are over or the time is up; none when nothing was there to run.
+    /// The runs, with their state when all have ended or the time is up; empty if there was nothing to run.
     pub runs: Vec<Run>,
     pub timed_out: bool,
 }
 
-/// How much was done before background work stopped for good.
+/// Number of runs before and after background work stopped for good.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Quiesced {
     /// Runs that waited or ran.
     pub before: usize,
-    /// Runs that wait still, for their time or for a retry.
+    /// Runs that still wait, for their time or for a retry.
     pub after: usize,
     pub dead_letters: usize,
 }
 
-/// What happens between one start and the next stop.
+/// The tasks between one start and the next stop.
 #[derive(Debug, Default)]
 pub(crate) struct Round {
     pub(crate) stop: CancellationToken,
 }
 
-/// A run under way.
+/// A running run.
 #[derive(Debug)]
 struct Busy {
     work: Work,
     superseded: Arc<AtomicBool>,
 }
 
-/// What may run; none until it is told.
+/// The registered strategies; none until they are registered.
 type Registered = Option<Arc<[Arc<dyn Strategy>]>>;
 
 /// A dispatcher and its task.
 type Dispatching = (Arc<Round>, JoinSet<()>);
 
-/// What every part of the offline engine works with.
+/// State shared by all parts of the offline engine.
 #[derive(Debug)]
 pub(crate) struct Core {
-    pub(crate) parts: Parts,
+    pub(crate) parts: BackgroundParts,
     pub(crate) time: Time,
-    settings: RwLock<Arc<Settings>>,
+    settings: RwLock<Arc<BackgroundSettings>>,
     strategies: watch::Sender<Registered>,
-    /// Something is queued, over, or told otherwise.
+    /// Rings when a run is queued or ended, or the settings changed.
     pub(crate) bell: Notify,
     busy: Mutex<BTreeMap<RunId, Busy>>,
-    /// Counts what is over, so that whoever waits cannot miss one.
+    /// Number of ended runs, so that a waiting caller cannot miss one.
     ended: watch::Sender<u64>,
-    /// Nothing starts any more until the next process.
+    /// No run starts until the next process.
     quiesced: AtomicBool,
 }
 
 impl Core {
-    pub(crate) fn settings(&self) -> Arc<Settings> {
+    pub(crate) fn settings(&self) -> Arc<BackgroundSettings> {
         let settings = self.settings.read().unwrap_or_else(PoisonError::into_inner);
         settings.clone()
     }
 
-    /// The strategies, once they are known.
+    /// The strategies, once they are registered.
     pub(crate) async fn strategies(&self) -> Arc<[Arc<dyn Strategy>]> {
         let mut known = self.strategies.subscribe();
         let known = known.wait_for(Option::is_some).await;
@@ -100,7 +100,7 @@ impl Core {
         known.clone().expect("it was waited for")
     }
 
-    /// Whether only what a person asks for may start.
+    /// Whether only runs that a person asked for can start.
     pub(crate) fn is_quiet(&self) -> bool {
         match self.settings().quiet {
             Quiet::Never => false,
@@ -113,7 +113,7 @@ impl Core {
         self.quiesced.load(Ordering::SeqCst)
     }
 
-    /// Notes that a run is under way; false when it was already, as when its lease ended early.
+    /// Marks a run as running; false if it was running already, for example after its lease ended early.
     pub(crate) fn has_begun(&self, run: &Run) -> bool {
         let busy = Busy {
             work: run.work.clone(),
@@ -137,7 +137,7 @@ impl Core {
         self.bell.notify_one();
     }
 
-    /// The sign for a run under way that more has happened to the same.
+    /// Signal for a running run that there is more of the same work.
     pub(crate) fn superseded(&self, run: &RunId) -> Arc<AtomicBool> {
         let busy = self.busy();
         busy.get(run)
@@ -156,17 +156,17 @@ impl Core {
     }
 }
 
-/// The doors' handle. Cheap to clone; dropping the last one ends what runs where it stands.
+/// The doors' handle. Cheap to clone; dropping the last one stops running attempts at once.
 #[derive(Debug, Clone)]
 pub struct Offline {
     core: Arc<Core>,
-    /// The dispatcher, while one is there.
+    /// The dispatcher, while one runs.
     task: Arc<tokio::sync::Mutex<Option<Dispatching>>>,
 }
 
 impl Offline {
     /// An engine that keeps nothing running until [`Offline::start`].
-    pub fn new(parts: Parts, settings: Settings) -> Self {
+    pub fn new(parts: BackgroundParts, settings: BackgroundSettings) -> Self {
         let core = Core {
             time: Time::new(parts.clock.clone()),
             parts,
@@ -183,13 +183,13 @@ impl Offline {
         }
     }
 
-    /// Tells which strategies there are. Events wait until then, so that none is lost before.
+    /// Sets the strategies. Events wait for this, so that none is lost before.
     pub fn register(&self, strategies: Vec<Arc<dyn Strategy>>) {
         self.core.strategies.send_replace(Some(strategies.into()));
         self.core.bell.notify_one();
     }
 
-    /// Whom to tell of events.
+    /// The receiver of events.
     pub fn events(&self) -> Arc<dyn Events> {
         Arc::new(Emitter(self.core.clone()))
     }
@@ -208,7 +208,7 @@ impl Offline {
         let longest = idle.chain([Duration::from_millis(BACKOFF_MAX_MILLIS)]).max();
         let latest = later(now, longest.unwrap_or_default());
         let released = core.parts.runs.release_all(now, latest).await?;
-        tracing::debug!(released, "runs of an earlier process are claimed again");
+        tracing::debug!(released, "released the runs of an earlier process");
         let round = Arc::<Round>::default();
         let mut set = JoinSet::new();
         set.spawn(dispatch::dispatch(core, round.clone()));
@@ -216,8 +216,8 @@ impl Offline {
         Ok(())
     }
 
-    /// Gives every attempt the sign to end, and waits until all have ended: what does not within two seconds is cut short
-    /// and begun again at the next start. Without a start it does nothing.
+    /// Signals every attempt to end, and waits until all have ended. An attempt that takes longer than two seconds is
+    /// aborted and starts again at the next start. Without a start it does nothing.
     pub async fn stop(&self) {
         let mut task = self.task.lock().await;
         if let Some((round, mut set)) = task.take() {
@@ -226,27 +226,27 @@ impl Offline {
         }
     }
 
-    /// Whether the dispatcher is there.
+    /// Whether the dispatcher runs.
     pub async fn is_running(&self) -> bool {
         self.task.lock().await.is_some()
     }
 
-    /// Goes on under other settings.
-    pub fn configure(&self, settings: Settings) {
+    /// Replaces the settings.
+    pub fn configure(&self, settings: BackgroundSettings) {
         let mut standing = self.core.settings.write().unwrap_or_else(PoisonError::into_inner);
         *standing = Arc::new(settings);
         drop(standing);
         self.core.bell.notify_one();
     }
 
-    /// The settings it runs with now.
-    pub fn settings(&self) -> Arc<Settings> {
+    /// The present settings.
+    pub fn settings(&self) -> Arc<BackgroundSettings> {
         self.core.settings()
     }
 
-    /// Runs a strategy now, quiet or not: whatever of it waits or was given up, and if it has times of its own, about
-    /// everything. Waits for the runs' ends, but not longer than the timeout. None when there is no such strategy; one that is
-    /// disabled runs only if forced.
+    /// Runs a strategy now, also in a quiet time: its waiting and failed work and, for a strategy with a schedule, one
+    /// run for everything. Waits for the runs' ends, at most until the timeout. None if there is no such strategy; a
+    /// disabled one runs only if forced.
     pub async fn trigger(
         &self,
         name: &str,
@@ -279,7 +279,7 @@ impl Offline {
         }
     }
 
-    /// Waits until runs are over, or failed and wait for a retry.
+    /// Waits until runs have ended, or wait for a retry after a failure.
     async fn ended(&self, ids: &[RunId]) -> Result<Vec<Run>, LedgerError> {
         let mut ended = self.core.ended.subscribe();
         loop {
@@ -337,25 +337,25 @@ impl Offline {
         self.core.parts.runs.page(query).await
     }
 
-    /// How many runs stand where.
+    /// Number of runs by state.
     pub async fn stats(&self) -> Result<RunStats, LedgerError> {
         self.core.parts.runs.stats().await
     }
 
-    /// What models have cost today.
+    /// Cost of the models today.
     pub async fn spent_today(&self) -> Result<Cost, LedgerError> {
         let today = self.core.time.today(&self.settings().zone);
         self.core.parts.runs.spent(today).await
     }
 }
 
-/// The way for events into the engine, without its handle: whoever emits keeps nothing running.
+/// Passes events into the engine without its handle, so that a sender of events keeps nothing running.
 #[derive(Debug)]
 struct Emitter(Arc<Core>);
 
 #[async_trait]
 impl Events for Emitter {
-    async fn emit(&self, events: Vec<Event>) -> Result<(), LedgerError> {
+    async fn emit(&self, events: Vec<MemoryEvent>) -> Result<(), LedgerError> {
         self.0.emit(events).await
     }
 }

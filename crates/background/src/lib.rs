@@ -1,7 +1,7 @@
 //! The offline engine: background runs of strategies, durable, bounded and visible.
 //!
-//! Owns: which event calls for which run, when a run starts, how long it may take, how often it is tried, what it may spend.
-//! Never: what a strategy does, or how a run is kept (`ports::runs`).
+//! Owns: which event causes which run, when a run starts, its time limit, its attempts, its budget. Never: the work of
+//! a strategy, or the storage of a run (`ports::runs`).
 //!
 //! Reading order: [`strategy`] (what is run), [`settings`], [`engine`] (the handle), [`call`] (events become runs), [`dispatch`]
 //! (runs start), [`attempt`] (one try), [`meter`] (what a model costs), [`time`] (the dispatcher's clock), [`cron`].
@@ -18,6 +18,6 @@ mod strategy;
 mod time;
 
 pub use cron::{Cron, InvalidCron};
-pub use engine::{Offline, Parts, Quiesced, Triggered};
-pub use settings::{InvalidSettings, Quiet, Settings, StrategySettings};
-pub use strategy::{About, Failure, Outcome, RunContext, Strategy, Triggers};
+pub use engine::{BackgroundParts, Offline, Quiesced, Triggered};
+pub use settings::{BackgroundSettings, InvalidSettings, Quiet, StrategySettings};
+pub use strategy::{About, Failure, RunContext, RunOutcome, Strategy, Triggers};

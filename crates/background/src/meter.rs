@@ -2,8 +2,8 @@
 //!
 //! Owns: the budget. Never: waiting for a server's turn (the model behind it goes through the gate).
 //!
-//! What a call costs is known after it: calls that are under way when the budget ends are finished, at most one for each
-//! attempt that runs.
+//! The cost of a call is known only after it. Calls that are running when the budget ends are finished: at most one for
+//! each running attempt.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ impl Chat for MeteredChat {
         let settings = self.core.settings();
         let runs = &self.core.parts.runs;
         let uncounted = |error| ChatError::Unavailable {
-            reason: format!("its cost cannot be counted: {error}"),
+            reason: format!("cannot record the cost: {error}"),
         };
         if let Some(tokens_max) = settings.tokens_per_day_max {
             let spent = runs.spent(self.core.time.today(&settings.zone)).await;

@@ -1,4 +1,4 @@
-//! What the offline engine can be told; every number has a name, a unit and a default.
+//! Settings of the offline engine; every number has a name, a unit and a default.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use ports::runs::Threshold;
 use crate::cron::{Cron, InvalidCron};
 use crate::strategy::{Strategy, Triggers};
 
-/// When background runs keep still; what a person asks for runs all the same.
+/// When background runs pause; a run that a person asked for starts anyway.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Quiet {
     #[default]
@@ -20,18 +20,18 @@ pub enum Quiet {
     Always,
 }
 
-/// The offline engine's settings, as `[consolidation]` in `quipu.toml` gives them; they may change while it runs.
+/// The offline engine's settings, from `[consolidation]` in `quipu.toml`; they can change while it runs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// The zone in which cron expressions and days are meant.
+pub struct BackgroundSettings {
+    /// Time zone of cron expressions and days.
     pub zone: Zone,
-    /// Attempts at a time; whoever waits takes no place.
+    /// Maximum number of attempts at a time; waiting runs do not use a slot.
     pub concurrency: usize,
-    /// A run is tried this often in all before it is a dead letter.
+    /// Maximum number of attempts of a run before it is a dead letter.
     pub attempts_max: u32,
-    /// An attempt that takes longer has failed.
+    /// Time limit of an attempt.
     pub attempt_max: Duration,
-    /// What models may cost in a day, prompts and answers together; no bound when none.
+    /// Maximum tokens of models in a day, prompts and answers together; none: no limit.
     pub tokens_per_day_max: Option<u64>,
     /// Strategies that do not run, unless a person forces them.
     pub disabled: BTreeSet<String>,
@@ -40,14 +40,14 @@ pub struct Settings {
     pub strategies: BTreeMap<String, StrategySettings>,
 }
 
-/// Settings of one strategy, each in place of the strategy's own.
+/// Settings of one strategy, which override its defaults.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StrategySettings {
-    /// At these times; empty for never.
+    /// Cron expression; empty for no schedule.
     pub cron: Option<String>,
-    /// Only after no further event about the same for so long.
+    /// Start only after this time without another event for the same work.
     pub idle: Option<Duration>,
-    /// Only after so many events about the same,
+    /// Start only after this number of events for the same work,
     pub count: Option<u32>,
     /// and not sooner than this after the last run.
     pub cooldown: Option<Duration>,
@@ -56,7 +56,7 @@ pub struct StrategySettings {
     pub model: Option<String>,
 }
 
-/// Why settings of a strategy cannot be used.
+/// Errors in the settings of a strategy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidSettings {
     #[error("there is no strategy `{name}`; there are: {known}")]
@@ -67,7 +67,7 @@ pub enum InvalidSettings {
     Cron { name: String, error: InvalidCron },
 }
 
-impl Settings {
+impl BackgroundSettings {
     /// Checks the settings of each strategy against what the strategies use.
     pub fn check(&self, strategies: &[Arc<dyn Strategy>]) -> Result<(), InvalidSettings> {
         for (name, own) in &self.strategies {
@@ -121,14 +121,14 @@ impl Settings {
         }
     }
 
-    /// How often a run of a strategy is tried in all.
+    /// Maximum number of attempts of a strategy's run.
     pub(crate) fn attempts_max(&self, strategy: &str) -> u32 {
         let own = self.strategies.get(strategy);
         own.and_then(|own| own.attempts_max).unwrap_or(self.attempts_max)
     }
 }
 
-impl Default for Settings {
+impl Default for BackgroundSettings {
     fn default() -> Self {
         Self {
             zone: Zone::utc(),

@@ -1,9 +1,10 @@
-//! What is done with memory while nobody waits, one strategy in each file.
+//! The background strategies, one in each file.
 //!
-//! Owns: when each runs, what it reads and writes, and that doing it again changes nothing. Never: judging text (`consolidate` and
-//! `practice` do), running anything (`offline`), or learning from what no person and no agent of ours said.
+//! Owns: when each runs, its reads and writes, and that a repetition changes nothing. Never: judging text
+//! (`consolidate` and `practice` do), running anything (`offline`), or learning from text that neither a person nor one
+//! of our agents wrote.
 //!
-//! Every strategy works by rules; a model that is configured and may be asked tells it better, and never more.
+//! Every strategy works by rules. A configured model can word the result better, but never adds to it.
 //!
 //! Reading order: `desk` (what several share); of people's words [`foresight`], [`profile`], [`reflect`], [`dream`];
 //! of agents' work [`case`], [`skill`].
@@ -30,17 +31,17 @@ pub use skill::ExtractAgentSkill;
 /// Strategies that do not run unless they are asked for.
 pub const OFF_BY_DEFAULT: [&str; 1] = [reflect::NAME];
 
-/// What the strategies can be told.
+/// Settings of the strategies.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Settings {
+pub struct StrategySettings {
     /// Which episodes are about the same.
     pub nearness: Nearness,
-    /// What the pages may hold.
+    /// Limits of the pages of core memory.
     pub limits: Limits,
 }
 
-/// What is made of people's words.
-pub fn user_track(engine: &Engine, settings: Settings) -> Vec<Arc<dyn Strategy>> {
+/// Strategies that work on people's messages.
+pub fn user_track(engine: &Engine, settings: StrategySettings) -> Vec<Arc<dyn Strategy>> {
     vec![
         Arc::new(foresight::ExtractForesight::new(engine.clone())),
         Arc::new(profile::ExtractUserProfile::new(engine.clone())),
@@ -49,7 +50,7 @@ pub fn user_track(engine: &Engine, settings: Settings) -> Vec<Arc<dyn Strategy>>
     ]
 }
 
-/// What agents learn from their own work: cases, and skills made of them.
+/// Strategies by which agents learn from their own work: cases, and skills made of them.
 pub fn agent_track(engine: &Engine, transcripts: Arc<dyn Transcripts>) -> Vec<Arc<dyn Strategy>> {
     vec![
         Arc::new(ExtractAgentCase::new(engine.clone(), transcripts)),

@@ -1,4 +1,4 @@
-//! What is run in the background: a strategy, what it is given, what it gives back.
+//! A background strategy, the input of its runs, and their result.
 //!
 //! Owns: the contract between the offline engine and its strategies. Never: a strategy.
 
@@ -9,31 +9,31 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use model::Owner;
-use ports::runs::{Event, Run, Threshold};
+use ports::runs::{MemoryEvent, Run, Threshold};
 use ports::{Chat, ChatError, Clock, Ids};
 use tokio_util::sync::CancellationToken;
 
-/// Whom and what an event concerns, for one strategy. Runs of one strategy about the same are the same work.
+/// Owner and subject of an event, for one strategy. Runs of one strategy with equal ones are the same work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
-    /// Of one strategy and owner, one run goes at a time.
+    /// A strategy runs at most once at a time for one owner.
     pub owner: Option<Owner>,
-    /// A memcell, a cluster; empty for all of the owner's.
+    /// A segment or a cluster; empty for the owner's whole memory.
     pub subject: String,
 }
 
-/// When a strategy runs, besides when a person asks for it.
+/// When a strategy runs by itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Triggers {
-    /// Only after no further event about the same for so long.
+    /// Starts only after this time without another event for the same work.
     pub idle: Option<Duration>,
-    /// Only after so many events about the same; with `idle`, the last of them begins the quiet time.
+    /// Starts only after this number of events for the same work; with `idle`, the last of them begins the quiet time.
     pub threshold: Option<Threshold>,
-    /// At these times, about everything: five fields, in the configured zone.
+    /// Cron expression of five fields in the configured zone, for runs about everything.
     pub cron: Option<Cow<'static, str>>,
 }
 
-/// Something that is done in the background. A run may be cut short at any await and begun again, after a crash too, so
+/// One kind of background work. A run can be aborted at any await and started again, also after a crash, so
 /// what it does twice must be as if done once.
 #[async_trait]
 pub trait Strategy: Send + Sync + std::fmt::Debug {
@@ -41,22 +41,22 @@ pub trait Strategy: Send + Sync + std::fmt::Debug {
     fn name(&self) -> &'static str;
     /// When it runs.
     fn triggers(&self) -> Triggers;
-    /// What an event concerns; none for events that it does not answer.
-    fn about(&self, event: &Event) -> Option<About>;
+    /// The work that an event causes; none for events that the strategy ignores.
+    fn about(&self, event: &MemoryEvent) -> Option<About>;
     /// One attempt at a run.
-    async fn run(&self, context: &RunContext) -> Result<Outcome, Failure>;
+    async fn run(&self, context: &RunContext) -> Result<RunOutcome, Failure>;
 }
 
-/// What a run did.
+/// Result of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// For people: one line that quotes no memory.
     pub change: String,
-    /// What happened by it; told before the run counts as done.
-    pub events: Vec<Event>,
+    /// Events caused by the run; emitted before the run counts as done.
+    pub events: Vec<MemoryEvent>,
 }
 
-/// Why an attempt failed.
+/// Errors of an attempt.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// Another attempt may succeed.
@@ -77,11 +77,11 @@ impl From<ChatError> for Failure {
     }
 }
 
-/// What an attempt is given.
+/// Input of an attempt.
 #[derive(Debug, Clone)]
 pub struct RunContext {
     pub run: Run,
-    /// The model, whose cost is counted; refuses with [`ChatError::OverBudget`] when the day's tokens are used up.
+    /// The model, with its cost counted; refuses with [`ChatError::OverBudget`] if the day's tokens are used up.
     pub chat: Option<Arc<dyn Chat>>,
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn Ids>,
@@ -96,12 +96,12 @@ impl RunContext {
         self.superseded.load(Ordering::SeqCst)
     }
 
-    /// Waits for the sign to end. An attempt that goes on is cut short soon after, and does not count.
+    /// Waits for the signal to end. An attempt that continues is aborted soon after, and does not count.
     pub async fn stopping(&self) {
         self.stop.cancelled().await;
     }
 
-    /// Whether the sign to end was given.
+    /// Whether the signal to end was given.
     pub fn is_stopping(&self) -> bool {
         self.stop.is_cancelled()
     }

@@ -52,7 +52,7 @@ impl Time {
     }
 }
 
-/// So much after.
+/// `at + by`.
 pub(crate) fn later(at: Timestamp, by: Duration) -> Timestamp {
     at.plus_millis(i64::try_from(by.as_millis()).unwrap_or(i64::MAX))
 }

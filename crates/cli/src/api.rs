@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateway::{AskError, Client, Form, Gateway, Reply, Settings};
+use gateway::{AskError, Client, ClientReply, Form, Gateway, GatewaySettings};
 use model::{Scope, Zone};
 use ports::Clock;
 use serde::Serialize;
@@ -52,7 +52,8 @@ impl Api {
             };
             if let Some(address) = serving::find(&desk.root) {
                 let mut tokens = tokens(config)?;
-                // The one for everything; else the one for this scope; else one whose refusal says what is missing.
+                // First the token for everything, then the token for this scope, then one whose refusal names the
+                // missing permission.
                 tokens.sort_by_key(|token| match &token.scope {
                     None => 0,
                     opened if opened.as_ref() == scope => 1,
@@ -75,10 +76,10 @@ impl Api {
 
     /// The API of a world that this process opened.
     pub(crate) fn here(world: World) -> Self {
-        let settings = Settings {
+        let settings = GatewaySettings {
             body_bytes_max: usize::MAX,
             upload_bytes_max: usize::MAX,
-            ..Settings::default()
+            ..GatewaySettings::default()
         };
         let (clock, ids) = (world.clock.clone(), world.ids.clone());
         let gateway = Gateway::new(world.engine.clone(), settings, clock.clone(), ids)
@@ -132,7 +133,7 @@ impl Api {
     pub(crate) async fn delete<T: DeserializeOwned>(&self, route: &str) -> Result<Option<T>, Failure> {
         let reply = self.client.delete(&format!("/api/v2{route}")).await;
         match reply {
-            Ok(Reply { status: 204, .. }) => Ok(None),
+            Ok(ClientReply { status: 204, .. }) => Ok(None),
             reply => data(reply).map(Some),
         }
     }
@@ -155,21 +156,21 @@ impl Api {
     }
 }
 
-/// What a success holds.
-pub(crate) fn data<T: DeserializeOwned>(reply: Result<Reply, AskError>) -> Result<T, Failure> {
+/// The data of a successful answer.
+pub(crate) fn data<T: DeserializeOwned>(reply: Result<ClientReply, AskError>) -> Result<T, Failure> {
     let envelope: Envelope<T> = parsed(&accepted(reply)?)?;
     Ok(envelope.data)
 }
 
 fn parsed<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
     serde_json::from_slice(body).map_err(|error| {
-        Failure::from(anyhow::Error::from(error).context("the server's answer cannot be read"))
-            .hint("the server may be of another version: start it again")
+        Failure::from(anyhow::Error::from(error).context("cannot read the server's answer"))
+            .hint("the server may have another version: restart it")
     })
 }
 
 /// The body of a success.
-fn accepted(reply: Result<Reply, AskError>) -> Result<Vec<u8>, Failure> {
+fn accepted(reply: Result<ClientReply, AskError>) -> Result<Vec<u8>, Failure> {
     let reply = reply?;
     if (200..300).contains(&reply.status) {
         return Ok(reply.body);
@@ -188,12 +189,12 @@ fn accepted(reply: Result<Reply, AskError>) -> Result<Vec<u8>, Failure> {
         | ErrorCode::ProviderNotConfigured => (Exit::Usage, None),
         ErrorCode::Unauthorized => (
             Exit::Failed,
-            Some("server.tokens must have a token that the running server was started with"),
+            Some("server.tokens must contain a token that the running server accepts"),
         ),
         ErrorCode::Forbidden => (
             Exit::Failed,
             Some(
-                "name what the token opens with --app and --project, or give server.tokens one without them",
+                "name the token's tenant with --app and --project, or add a token without them to server.tokens",
             ),
         ),
         _ => (Exit::Failed, None),
@@ -209,10 +210,10 @@ impl From<AskError> for Failure {
     fn from(error: AskError) -> Self {
         let hint = match &error {
             AskError::Unreachable { .. } => {
-                "a server has this root, and it may be starting or stopping: try again, or stop it"
+                "a server uses this root and may be starting or stopping: try again, or stop it"
             }
             AskError::HungUp { .. } | AskError::BrokenOff(_) => {
-                "it may have been done all the same: look, or do it again"
+                "the request may have succeeded: check, or retry"
             }
         };
         Self {
@@ -239,7 +240,7 @@ impl Path {
         }
     }
 
-    /// What follows the id.
+    /// The part of the path after the id.
     pub(crate) fn then(mut self, route: &str) -> Self {
         self.text.push_str(route);
         self
@@ -275,7 +276,7 @@ impl fmt::Display for Encoded<'_> {
     }
 }
 
-/// No body: what a route without one is sent.
+/// The body for a route without a body.
 pub(crate) const NOTHING: Value = Value::Null;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What can be typed: commands, options, and their help.
+//! Command line: commands, options, and their help.
 
 mod context;
 mod knowledge;
@@ -10,20 +10,20 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use context::{LiveArgs, LiveContext, LiveOf};
 pub(crate) use knowledge::{KnowledgeArgs, KnowledgeCommand};
 
-/// Whose memory it is where nobody is named: the one person's who runs Quipu.
+/// The default user: the person who runs Quipu.
 pub(crate) const DEFAULT_USER: &str = "me";
 
 /// Memory you can read, for LLM agents.
 #[derive(Debug, Parser)]
 #[command(name = "quipu", version, max_term_width = 110, arg_required_else_help = true)]
 pub(crate) struct Cli {
-    /// The folder that holds everything: memory (Markdown), ledger, index, quipu.toml [default: ~/.quipu]
+    /// Data folder: memory (Markdown), ledger, index, quipu.toml [default: ~/.quipu]
     #[arg(long, global = true, env = "QUIPU_ROOT", value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
     /// Print one JSON object instead of text
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// No progress on standard error
+    /// Hide progress on standard error
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
     #[command(subcommand)]
@@ -32,56 +32,56 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Remember one message
+    /// Store one message
     Add(AddArgs),
-    /// Remember conversations: exports of ChatGPT and Claude, sessions of Claude Code and Codex, chat files
+    /// Import conversations: ChatGPT and Claude exports, Claude Code and Codex sessions, chat files
     Import(ImportArgs),
-    /// Find what was said and what is known
+    /// Search messages and memories
     Search(SearchArgs),
     /// List memories, or show one
     Get(GetArgs),
-    /// List, show, approve or reject what an agent has learnt to do
+    /// List, show, approve or reject agent skills
     Skill(SkillArgs),
-    /// Forget a session, an owner or single memories, everywhere
+    /// Delete a session, an owner or single memories everywhere
     Forget(ForgetArgs),
-    /// Show what changed in the memory files, by whom and why
+    /// List changes of the memory files with author and reason
     Log(LogArgs),
-    /// Show one change line by line, or what is not recorded yet
+    /// Show one change line by line, or the changes not recorded yet
     Diff(DiffArgs),
-    /// Take back a background run, and nothing else
+    /// Undo one background run and nothing else
     Undo(UndoArgs),
-    /// Find duplicates, loops, secrets, and what is stale or unsupported
+    /// Find duplicates, loops, secrets, and stale or unsupported memories
     Audit(AuditArgs),
-    /// Keep documents and find what is in them
+    /// Store documents and search them
     Knowledge(KnowledgeArgs),
-    /// Build the index anew from the Markdown files
+    /// Rebuild the index from the Markdown files
     Rebuild,
-    /// Bring the index up to date with the Markdown files
+    /// Update the index with changes of the Markdown files
     Sync,
-    /// Show how the system is
+    /// Show system status
     Status(StatusArgs),
-    /// Try tasks again that failed for good
+    /// Retry tasks that failed permanently
     Retry(RetryArgs),
-    /// Show what is done in the background: why, at what cost, and what it changed
+    /// List background runs with reason, cost and result
     Runs(RunsArgs),
-    /// Run something of the background now
+    /// Run a background strategy now
     Trigger(TriggerArgs),
-    /// Show what a model sees of a transcript file or of a live conversation; compact, search and recover it
+    /// Show, compact, search and recover the context of a transcript file or a live conversation
     Context(ContextArgs),
-    /// Serve the HTTP API, and a model server with memory under /v1
+    /// Serve the HTTP API and, under /v1, a model server with memory
     Serve(ServeArgs),
-    /// Talk to a model through a running server, from the terminal or a pipe
+    /// Chat with a model through a running server, in the terminal or in a pipe
     Chat(ChatArgs),
-    /// Show what requests through a running server cost, and why a model had to read again what it had read
+    /// Show prompt-cache hits and misses per request, with the reason for each miss
     Cache(CacheArgs),
     /// Show the effective configuration and where each value came from
     Config,
-    /// Remember, search, edit and rebuild a bundled conversation in a throw-away folder
+    /// Import, search, edit and rebuild a bundled conversation in a temporary folder
     Demo(DemoArgs),
 }
 
 impl Command {
-    /// The tenant that it is about, if it is about one.
+    /// The tenant of the command, if the command has one.
     pub(crate) fn scope(&self) -> Option<ScopeArgs> {
         match self {
             Self::Add(args) => Some(args.scope.clone()),
@@ -111,9 +111,9 @@ impl Command {
     }
 }
 
-/// Whose memory, in which scope.
+/// Owner and tenant of a memory.
 #[derive(Debug, Args)]
-pub(crate) struct Whose {
+pub(crate) struct OwnerArgs {
     /// The user whose memory it is
     #[arg(long, value_name = "ID", conflicts_with = "agent")]
     pub(crate) user: Option<String>,
@@ -137,27 +137,27 @@ pub(crate) struct ScopeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// What was said; `-` or nothing reads it from standard input
+    /// Text of the message; `-` or no text reads standard input
     pub(crate) text: Option<String>,
-    /// Who said it
+    /// User who said it
     #[arg(long, default_value = DEFAULT_USER, value_name = "ID")]
     pub(crate) user: String,
-    /// In which conversation
+    /// Session of the message
     #[arg(long, default_value = "notes", value_name = "ID")]
     pub(crate) session: String,
-    /// In which role
+    /// Role of the speaker
     #[arg(long, value_enum, default_value_t = RoleArg::User)]
     pub(crate) role: RoleArg,
-    /// The name to show for the speaker
+    /// Display name of the speaker
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// When it was said: ISO 8601 or epoch milliseconds [default: now]
+    /// Time of the message: ISO 8601 or epoch milliseconds [default: now]
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
-    /// An id of your own; adding it again changes nothing
+    /// Your id for the message; a second message with the same id changes nothing
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
-    /// End the conversation's episode here and write it now
+    /// End the segment here and write its episode now
     #[arg(long)]
     pub(crate) flush: bool,
     #[command(flatten)]
@@ -176,10 +176,10 @@ pub(crate) struct ImportArgs {
     /// Files, zip archives of exports, or folders: `export.zip`, `~/.claude/projects`, `~/.codex/sessions`
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// What the files are
+    /// Format of the files
     #[arg(long, value_enum, default_value_t = FormatArg::Auto)]
     pub(crate) format: FormatArg,
-    /// Who the user in them is, where they do not say
+    /// User of messages that name none
     #[arg(long, default_value = DEFAULT_USER, value_name = "ID")]
     pub(crate) user: String,
     #[command(flatten)]
@@ -188,9 +188,9 @@ pub(crate) struct ImportArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FormatArg {
-    /// Look and decide
+    /// Detect the format
     Auto,
-    /// One message a line: role, content, and if known timestamp, sender, session
+    /// One message a line: role and content; optional timestamp, sender, session
     Jsonl,
     /// OpenAI messages: an array, or an object with `messages`
     Openai,
@@ -210,38 +210,38 @@ pub(crate) enum FormatArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// What to look for
+    /// Words or a question to search for
     pub(crate) query: String,
     #[command(flatten)]
-    pub(crate) whose: Whose,
-    /// Which evidence to use
+    pub(crate) whose: OwnerArgs,
+    /// Search by keywords, by meaning (vector) or by both (hybrid)
     #[arg(long, value_enum, default_value_t = MethodArg::Hybrid)]
     pub(crate) method: MethodArg,
-    /// How many memories at most
+    /// Maximum number of memories
     #[arg(long, short = 'k', default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
     pub(crate) top_k: u16,
-    /// How many verbatim messages at most
+    /// Maximum number of verbatim messages
     #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=200))]
     pub(crate) messages: u16,
-    /// Answer with what held at this time
+    /// Return the memories that were valid at this time
     #[arg(long, value_name = "TIME")]
     pub(crate) as_of: Option<String>,
-    /// Take this as the time of asking, for words like "last May" [default: now]
+    /// Time that words like "last May" refer to [default: now]
     #[arg(long, value_name = "TIME")]
     pub(crate) asked_at: Option<String>,
-    /// Only this conversation
+    /// Search only this session
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
-    /// Leave out what scores below this
+    /// Leave out memories with a lower score
     #[arg(long, default_value_t = 0.0, value_name = "0..1")]
     pub(crate) min_score: f64,
-    /// Cut the answer to about this many tokens
+    /// Cut the result to about this many tokens
     #[arg(long, value_name = "N")]
     pub(crate) max_tokens: Option<u32>,
     /// Show the id and file of each hit, for `quipu get ID`, `quipu forget ID` and an editor
     #[arg(long)]
     pub(crate) ids: bool,
-    /// Show ids, scores and why each hit was found, and leave nothing out
+    /// Show every hit with id, score and reason
     #[arg(long)]
     pub(crate) explain: bool,
 }
@@ -255,11 +255,11 @@ pub(crate) enum MethodArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct GetArgs {
-    /// Show this memory whole
+    /// Show this memory in full
     pub(crate) id: Option<String>,
     #[command(flatten)]
-    pub(crate) whose: Whose,
-    /// Which kind to list
+    pub(crate) whose: OwnerArgs,
+    /// Kind of memory to list
     #[arg(long, value_enum, default_value_t = KindArg::Episode)]
     pub(crate) kind: KindArg,
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -272,9 +272,9 @@ pub(crate) struct GetArgs {
 pub(crate) enum KindArg {
     Episode,
     Fact,
-    /// What the user is like
+    /// The user's profile
     Profile,
-    /// With --agent: how it went about a task
+    /// How an agent did a task; needs --agent
     Case,
 }
 
@@ -293,35 +293,35 @@ pub(crate) struct SkillArgs {
 pub(crate) enum SkillCommand {
     /// List skills, drafts included
     List,
-    /// Show one whole
+    /// Show a skill in full
     Show(SkillId),
-    /// Let searches of the agent find it; from now on only people change it
+    /// Approve the skill: the agent's searches find it, and only people change it
     Approve(SkillId),
-    /// Keep it from being found and from being made again
+    /// Reject the skill: hide it and never regenerate it
     Reject(SkillId),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SkillId {
-    /// Its name or id, as a list shows them
+    /// Name or id of the skill, as `quipu skill list` shows it
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ForgetArgs {
-    /// Single memories of the user or agent
+    /// Memories of the user or agent to delete
     #[arg(value_name = "ID")]
     pub(crate) ids: Vec<String>,
     #[command(flatten)]
-    pub(crate) whose: Whose,
-    /// A whole conversation, for everyone who remembers it; with --user or --agent, their part of it
+    pub(crate) whose: OwnerArgs,
+    /// Delete a session from every memory; with --user or --agent, from that memory only
     #[arg(long, value_name = "ID", conflicts_with_all = ["ids", "all"])]
     pub(crate) session: Option<String>,
-    /// Everything of the user or agent
+    /// Delete the whole memory of the user or agent
     #[arg(long, conflicts_with = "ids")]
     pub(crate) all: bool,
-    /// Do not ask
+    /// Delete without confirmation
     #[arg(long, short)]
     pub(crate) yes: bool,
 }
@@ -329,10 +329,10 @@ pub(crate) struct ForgetArgs {
 /// The tenant, or every one.
 #[derive(Debug, Args)]
 pub(crate) struct TenantArgs {
-    /// Only the files of this application [default: of all]
+    /// Only files of this application [default: all]
     #[arg(long, value_name = "ID")]
     pub(crate) app: Option<String>,
-    /// Only the files of this project
+    /// Only files of this project
     #[arg(long, value_name = "ID")]
     pub(crate) project: Option<String>,
 }
@@ -349,13 +349,13 @@ impl TenantArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LogArgs {
-    /// Only what touches this user's memory
+    /// Only changes of this user's memory
     #[arg(long, visible_alias = "owner", value_name = "ID", conflicts_with = "agent")]
     pub(crate) user: Option<String>,
-    /// Only what touches this agent's memory
+    /// Only changes of this agent's memory
     #[arg(long, value_name = "ID")]
     pub(crate) agent: Option<String>,
-    /// How many changes at most
+    /// Maximum number of changes
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) limit: u16,
     #[command(flatten)]
@@ -364,7 +364,7 @@ pub(crate) struct LogArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// Which change, as `quipu log` names it [default: what is not recorded yet]
+    /// Id of a change from `quipu log` [default: the changes not recorded yet]
     pub(crate) id: Option<String>,
     #[command(flatten)]
     pub(crate) tenant: TenantArgs,
@@ -372,7 +372,7 @@ pub(crate) struct DiffArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct UndoArgs {
-    /// Which run, as `quipu log` and `quipu audit` name it
+    /// Id of the run, from `quipu log` or `quipu audit`
     pub(crate) run: String,
     #[command(flatten)]
     pub(crate) tenant: TenantArgs,
@@ -386,7 +386,7 @@ pub(crate) struct AuditArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
-    /// Name the tasks that failed
+    /// List failed tasks
     #[arg(long)]
     pub(crate) tasks: bool,
     #[command(flatten)]
@@ -395,7 +395,7 @@ pub(crate) struct StatusArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RetryArgs {
-    /// Which tasks, as `quipu status --tasks` names them; all that failed when none is named
+    /// Ids of tasks, from `quipu status --tasks` [default: all failed tasks]
     #[arg(value_name = "TASK")]
     pub(crate) tasks: Vec<String>,
     #[command(flatten)]
@@ -404,10 +404,10 @@ pub(crate) struct RetryArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
-    /// Only those of this strategy
+    /// Only runs of this strategy
     #[arg(long, value_name = "NAME")]
     pub(crate) strategy: Option<String>,
-    /// How many, the newest first
+    /// Maximum number of runs, newest first
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: usize,
     #[command(flatten)]
@@ -416,58 +416,58 @@ pub(crate) struct RunsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct TriggerArgs {
-    /// The strategy
+    /// Name of the strategy
     pub(crate) name: String,
-    /// How many seconds to wait for the runs' ends
+    /// Maximum number of seconds to wait for the runs
     #[arg(long, value_name = "SECONDS", default_value_t = 120.0)]
     pub(crate) timeout: f64,
-    /// Also when the strategy is disabled
+    /// Run the strategy even if it is disabled
     #[arg(long)]
     pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Where to listen [default: 127.0.0.1:4777]
+    /// Address to listen on [default: 127.0.0.1:4777]
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<String>,
-    /// The model server behind /v1, as in `http://127.0.0.1:8080` [default: those of the configuration]
+    /// Model server behind /v1, as in `http://127.0.0.1:8080` [default: from the configuration]
     #[arg(long, value_name = "URL")]
     pub(crate) upstream: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ChatArgs {
-    /// The model that answers [default: the server's]
+    /// Model to use [default: the server's]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// Go on with this conversation's memory [default: a new one, which the server names]
+    /// Conversation to continue [default: a new one, named by the server]
     #[arg(long, value_name = "ID")]
     pub(crate) conversation: Option<String>,
-    /// What the model is told before the talk
+    /// System prompt
     #[arg(long, value_name = "TEXT")]
     pub(crate) system: Option<String>,
-    /// Say this and end; given again, one after the other
+    /// Send this message and exit (repeatable)
     #[arg(long, value_name = "TEXT")]
     pub(crate) message: Vec<String>,
-    /// Which server, asked with a token of this configuration [default: the one that has the root, or server.listen]
+    /// Server to use, with a token of this configuration [default: the server of this root, or server.listen]
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// Do not ask before `/forget`
+    /// Run `/forget` without confirmation
     #[arg(long, short)]
     pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CacheArgs {
-    /// Only this conversation
+    /// Show only this conversation
     #[arg(long, value_name = "ID")]
     pub(crate) conversation: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Keep what the demo made in this folder
+    /// Keep the demo's files in this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
 }
@@ -477,16 +477,16 @@ pub(crate) struct DemoArgs {
 pub(crate) struct ContextArgs {
     /// A transcript: OpenAI or Anthropic messages (JSON or JSONL), a Claude Code or Codex session
     pub(crate) file: Option<PathBuf>,
-    /// What the request may weigh, tools included [default: the model's window, less an eighth for the answer]
+    /// Maximum tokens of the request, tools included [default: 7/8 of the model's window]
     #[arg(long, value_name = "TOKENS")]
     pub(crate) budget: Option<usize>,
-    /// The model that would answer [default: the one that the transcript names]
+    /// Model whose window applies [default: the transcript's model]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// By which rules: quipu, codebuddy or openclaw
+    /// Compaction policy: quipu, codebuddy or openclaw
     #[arg(long, default_value = "quipu", value_name = "NAME")]
     pub(crate) policy: String,
-    /// Print the original of a message (m17) or of all that a summary stands for (n3)
+    /// Print the original of a message (m17), or of all messages behind a summary (n3)
     #[arg(long, value_name = "ID")]
     pub(crate) recover: Option<String>,
     #[command(subcommand)]

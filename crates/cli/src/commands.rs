@@ -22,21 +22,21 @@ use anyhow::Context;
 use model::{Name, Owner, Scope, Timestamp, Zone};
 
 use crate::api::Api;
-use crate::args::{Cli, Command, DEFAULT_USER, ScopeArgs, Whose};
-use crate::config::{Loaded, load};
+use crate::args::{Cli, Command, DEFAULT_USER, OwnerArgs, ScopeArgs};
+use crate::config::{LoadedConfig, load};
 use crate::environment;
 use crate::error::{Exit, Failure};
 use crate::world::OpenIndex;
 
 pub(crate) use serve::tokens;
 
-/// What every command stands on.
+/// The context of every command.
 #[derive(Debug)]
 pub(crate) struct Desk {
     pub(crate) root: PathBuf,
-    pub(crate) loaded: Loaded,
+    pub(crate) loaded: LoadedConfig,
     pub(crate) json: bool,
-    /// Whether somebody looks at progress.
+    /// Whether a person watches the progress.
     pub(crate) watched: bool,
     pub(crate) open_index: OpenIndex,
     /// Whether the command is a question, which leaves all other work to those that come after it.
@@ -45,9 +45,10 @@ pub(crate) struct Desk {
 
 /// Runs the command that was typed.
 pub(crate) fn run(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
-    let root = cli.root.or_else(environment::default_root).ok_or_else(|| {
-        Failure::usage("there is no home folder").hint("say where everything shall be with --root DIR")
-    })?;
+    let root = cli
+        .root
+        .or_else(environment::default_root)
+        .ok_or_else(|| Failure::usage("no home folder found").hint("name the data folder with --root DIR"))?;
     let loaded = load(&root, environment::variables())
         .map_err(|error| Failure::usage(format!("{:#}", anyhow::Error::from(error))))?;
     start_log(&loaded)?;
@@ -94,7 +95,7 @@ pub(crate) fn run(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
 }
 
 impl Desk {
-    /// Opens the root's API, does the work, and closes everything in order, whatever the work said.
+    /// Opens the root's API, does the work, and closes everything in order, also after an error.
     fn with_api(
         &self,
         scope: Option<&Scope>,
@@ -122,7 +123,7 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     Ok(runtime.context("cannot start the runtime")?)
 }
 
-fn start_log(loaded: &Loaded) -> Result<(), Failure> {
+fn start_log(loaded: &LoadedConfig) -> Result<(), Failure> {
     let log = &loaded.config.log;
     let filter = tracing_subscriber::EnvFilter::try_new(&log.filter).map_err(|error| {
         Failure::usage(format!("log.filter: {error}")).hint("as in `info` or `engine=debug`")
@@ -148,7 +149,7 @@ pub(crate) fn scope(args: &ScopeArgs) -> Result<Scope, Failure> {
     ))
 }
 
-pub(crate) fn owner(whose: &Whose) -> Result<Owner, Failure> {
+pub(crate) fn owner(whose: &OwnerArgs) -> Result<Owner, Failure> {
     match (&whose.user, &whose.agent) {
         (_, Some(agent)) => Ok(Owner::agent(name("--agent", agent)?)),
         (user, None) => {

@@ -14,7 +14,7 @@ use serde_json::json;
 
 /// A command that takes longer is ended.
 const TIME_MAX: Duration = Duration::from_secs(5);
-/// Of its answer so much is preserved.
+/// Maximum bytes of its answer.
 const ANSWER_BYTES_MAX: u64 = 4_000;
 
 /// The command.
@@ -65,7 +65,7 @@ impl CompactionCommand {
         let answer = tokio::select! {
             answer = talk => answer.ok().flatten(),
             () = self.clock.sleep(TIME_MAX) => {
-                tracing::warn!(command = self.command[0], "context.on_compact took longer than {} s: ended", TIME_MAX.as_secs());
+                tracing::warn!(command = self.command[0], "context.on_compact ran longer than {} s; stopped", TIME_MAX.as_secs());
                 None
             }
         };
@@ -85,7 +85,7 @@ fn started(command: &[String]) -> Option<Child> {
     match started {
         Ok(child) => Some(child),
         Err(error) => {
-            tracing::warn!(%error, program, "context.on_compact could not be started");
+            tracing::warn!(%error, program, "cannot start context.on_compact");
             None
         }
     }

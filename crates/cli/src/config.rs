@@ -1,11 +1,11 @@
 //! Configuration: one file, one environment, one set of defaults, and where each value came from.
 //!
-//! Owns: `quipu.toml`, the `QUIPU_…` variables, and what a wrong key or value is told. Never: acting on a setting.
+//! Owns: `quipu.toml`, the `QUIPU_…` variables, and the errors for a wrong key or value. Never: acting on a setting.
 
 mod load;
 mod schema;
 
-pub(crate) use load::{Loaded, Source, load};
+pub(crate) use load::{LoadedConfig, ValueSource, load};
 pub(crate) use schema::{Config, Dangerous, EmbeddingProvider, QuietWhen, StrategyKeys, Upstream};
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The context engine as configured.
 //!
-//! Owns: from configuration to the service of conversations. Never: what leaves a view.
+//! Owns: the step from configuration to the service of conversations. Never: the choice of a view.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use context::flush;
 use context::policy::Policy;
-use context::warn::Threshold;
-use conversation::contexts::Parts;
+use context::warn::WarnThreshold;
+use conversation::contexts::ContextsParts;
 use conversation::flush::Keeping;
 use conversation::{Contexts, name_of};
 use memory::Engine;
@@ -34,22 +34,22 @@ pub(crate) fn contexts(
     clock: &Arc<dyn Clock>,
 ) -> Result<Contexts, Failure> {
     let keys = &config.context;
-    let mut plain = Parts::plain(logs, policy(config)?, clock.clone());
+    let mut plain = ContextsParts::plain(logs, policy(config)?, clock.clone());
     plain.chosen.plugin = plugin(config, clock)?;
     let keeping = (!keys.flush_file.is_empty()).then(|| Keeping {
         policy: flush::Policy::default(),
         place: Arc::new(Mutex::new(MemoryFile::at(Path::new(&keys.flush_file)))),
     });
     let listener = CompactionCommand::new(&keys.on_compact, clock.clone());
-    Ok(Contexts::new(Parts {
+    plain.chosen.listener = listener.map(|listener| Arc::new(listener) as _);
+    Ok(Contexts::new(ContextsParts {
         chat,
         keeping,
-        listener: listener.map(|listener| Arc::new(listener) as _),
         ..plain
     }))
 }
 
-/// The policy of Quipu's own engine; it also stands in for a plug-in that fails.
+/// The policy of Quipu's own engine, which also replaces a failing plug-in.
 fn policy(config: &Config) -> Result<Policy, Failure> {
     let keys = &config.context;
     let percent = |key: &str, percent: u8| match percent {
@@ -81,7 +81,7 @@ fn policy(config: &Config) -> Result<Policy, Failure> {
     if let Some(shares) = &keys.warn_at_percent {
         let thresholds = shares.iter().map(|share| {
             let share = percent("warn_at_percent", *share)?;
-            Ok(Threshold { share, tokens: None })
+            Ok(WarnThreshold { share, tokens: None })
         });
         policy.warn_at = thresholds.collect::<Result<_, Failure>>()?;
     }
@@ -118,8 +118,8 @@ fn plugin(config: &Config, clock: &Arc<dyn Clock>) -> Result<Option<Arc<dyn Cont
     Ok(Some(made))
 }
 
-/// Whose memory it is where a request does not say. Without tokens only the person at this machine is served: whose the command line's
-/// memory is, too.
+/// The default user of requests. Without tokens, only the person at this machine has access; the command line uses the
+/// same user.
 pub(crate) fn owner(config: &Config) -> Option<Name> {
     let is_open = config.server.tokens.is_empty();
     name_of(&config.proxy.owner).or_else(|| is_open.then(|| Name::parse(DEFAULT_USER).ok())?)
@@ -133,11 +133,12 @@ pub(crate) fn direct(
     config: &Config,
     (clock, ids): (&Arc<dyn Clock>, &Arc<dyn Ids>),
 ) -> Direct {
-    Direct::new(DirectParts {
+    Direct::start(DirectParts {
         engine: engine.clone(),
         contexts: contexts.clone(),
         instructions: Some(Arc::new(InstructionFiles::new(config, root))),
         owner: owner(config),
+        idle_after: Duration::from_secs(config.consolidation.idle_seconds.into()),
         clock: clock.clone(),
         ids: ids.clone(),
     })

@@ -1,4 +1,4 @@
-//! What a command tells a person when it cannot do what was asked, and the exit code that says so to a script.
+//! Errors of commands for people, and exit codes for scripts.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub enum Exit {
     Usage = 2,
     /// Another process uses the root.
     InUse = 3,
-    /// What was asked for is not there.
+    /// The thing does not exist.
     NotFound = 4,
     /// Interrupted by a signal.
     Interrupted = 130,
@@ -40,7 +40,7 @@ impl Failure {
         }
     }
 
-    /// With a sentence that says what to do.
+    /// Adds a hint: a sentence with the remedy.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -71,7 +71,7 @@ impl From<EngineError> for Failure {
             EngineError::Invalid(_) => (Exit::Usage, None),
             EngineError::Ledger(LedgerError::InUse) => (
                 Exit::InUse,
-                Some("wait until the other command is done; beside `quipu serve` all commands work"),
+                Some("wait until the other command is done; while `quipu serve` runs, all commands work"),
             ),
             EngineError::Ledger(LedgerError::NewerVersion { .. }) => {
                 (Exit::Failed, Some("install the newer quipu; nothing was changed"))

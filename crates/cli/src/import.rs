@@ -1,10 +1,10 @@
-//! Conversations from files: what each format says, as messages that the engine can remember.
+//! Conversations from files: each format becomes messages that the engine can store.
 //!
 //! Owns: reading foreign formats, one conversation at a time, so that what is broken costs nothing but itself. Never:
 //! remembering, or guessing at content.
 //!
-//! Reading order: `sources` (which files a path stands for), `array` (one conversation at a time), then the formats:
-//! `chatgpt`, `claude`, `agent`, `everos`, `openai`, `plain`, `locomo`; `shape` below them all.
+//! Reading order: `sources` (the files of a path), `array` (one conversation at a time), then the formats: `chatgpt`,
+//! `claude`, `agent`, `everos`, `openai`, `plain`, `locomo`; `shape` below them all.
 
 mod agent;
 mod array;
@@ -22,20 +22,21 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use model::{Name, Scope, SessionId, SessionKey, Timestamp, Zone};
+use text::Fnv;
 use transcript::dialect::Dialect;
 use wire::message::MESSAGE_ID_CHARS_MAX;
 use wire::{MessageContent, MessageItem};
 
 use crate::args::FormatArg;
 use crate::error::Failure;
-use shape::Said;
-pub(crate) use sources::{Source, sources};
+use shape::ImportedMessage;
+pub(crate) use sources::{ImportFile, sources};
 
 /// A conversation as read.
 #[derive(Debug)]
-pub(crate) struct Conversation {
+pub(crate) struct ImportedConversation {
     pub(crate) session: SessionKey,
-    /// What its owner or its client called it.
+    /// Title by its owner or its client.
     pub(crate) title: Option<String>,
     pub(crate) messages: Vec<MessageItem>,
 }
@@ -47,20 +48,20 @@ pub(crate) struct Skipped {
     pub(crate) why: String,
 }
 
-/// What reading comes upon.
+/// A result of reading.
 #[derive(Debug)]
-pub(crate) enum Found {
-    Conversation(Conversation),
+pub(crate) enum ImportItem {
+    Conversation(ImportedConversation),
     Skipped(Skipped),
 }
 
-/// What a file does not say and the caller does.
+/// Values from the caller for data that a file lacks.
 #[derive(Debug, Clone)]
 pub(crate) struct Defaults {
     pub(crate) scope: Scope,
-    /// Who "user" is.
+    /// The user of messages with the role "user".
     pub(crate) user: Name,
-    /// When something undated was said: the time of the import.
+    /// Time of messages without a time: the time of the import.
     pub(crate) now: Timestamp,
     pub(crate) zone: Zone,
     /// The file's name, for a session that has none.
@@ -68,11 +69,11 @@ pub(crate) struct Defaults {
 }
 
 /// Takes what was found; an error ends the reading.
-pub(crate) type Sink<'a> = &'a mut dyn FnMut(Found) -> Result<(), Failure>;
+pub(crate) type Sink<'a> = &'a mut dyn FnMut(ImportItem) -> Result<(), Failure>;
 
 /// Reads one file to its end, or to where it breaks; `read_bytes` grows with what was read.
 pub(crate) fn read(
-    source: &Source,
+    source: &ImportFile,
     format: FormatArg,
     defaults: &Defaults,
     read_bytes: &Arc<AtomicU64>,
@@ -83,12 +84,12 @@ pub(crate) fn read(
     })
 }
 
-/// How much of a file's beginning is looked at to tell its format.
+/// Bytes at a file's beginning that decide its format.
 const LOOK_BYTES: u64 = 64 * 1024;
 
 fn read_stream(
     stream: &mut dyn BufRead,
-    source: &Source,
+    source: &ImportFile,
     format: FormatArg,
     defaults: &Defaults,
     sink: Sink<'_>,
@@ -119,8 +120,8 @@ fn read_stream(
     }
 }
 
-/// Tells the format from the words that only it has near its beginning.
-fn detect(head: &str, source: &Source) -> Result<FormatArg, Failure> {
+/// Detects the format by the words that only it has near its beginning.
+fn detect(head: &str, source: &ImportFile) -> Result<FormatArg, Failure> {
     let has = |word: &str| head.contains(word);
     let first = head.trim_start().chars().next();
     let line = head.trim_start().lines().next().unwrap_or_default();
@@ -140,14 +141,14 @@ fn detect(head: &str, source: &Source) -> Result<FormatArg, Failure> {
         } else if first == Some('{') {
             FormatArg::Jsonl
         } else {
-            return Err(Failure::usage(format!("cannot tell what {source} is"))
+            return Err(Failure::usage(format!("cannot detect the format of {source}"))
                 .hint("name its format with --format; `quipu import --help` lists them"));
         };
     Ok(format)
 }
 
-/// One message of a conversation; none when nothing was said.
-fn message(said: Said) -> Option<MessageItem> {
+/// One message of a conversation; none if it has no content.
+fn message(said: ImportedMessage) -> Option<MessageItem> {
     if said.content.trim().is_empty() && said.tool_calls.is_empty() {
         return None;
     }
@@ -168,10 +169,8 @@ fn short(id: String) -> String {
     if (1..=MESSAGE_ID_CHARS_MAX).contains(&id.chars().count()) {
         return id;
     }
-    // FNV-1a: the same in every version of the program, so that a second import knows the first.
-    let number = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |number, byte| {
-        (number ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    // The same in every version of the program, so that a second import knows the first.
+    let number = Fnv::of(id.as_bytes());
     let beginning: String = id.chars().take(MESSAGE_ID_CHARS_MAX - 17).collect();
     format!("{beginning}-{number:016x}")
 }

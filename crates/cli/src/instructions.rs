@@ -1,13 +1,13 @@
 //! Instruction files that every conversation through the proxy begins with.
 //!
-//! Owns: the two folders. Never: which files count, or how much of them (`context::bootstrap` says so).
+//! Owns: the two folders. Never: which files count, or how much of them (`context::bootstrap` decides).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::config::{Config, Dangerous};
-use crate::places::Instructions;
+use crate::places::InstructionRoots;
 use context::bootstrap::{self, Danger, Policy};
 
 /// The folder that the configuration names, and that of the root.
@@ -38,7 +38,7 @@ impl InstructionFiles {
 
 impl proxy::Instructions for InstructionFiles {
     fn read(&self, chars_max: usize) -> String {
-        let files = Instructions::below(self.folders.iter().cloned());
+        let files = InstructionRoots::below(self.folders.iter().cloned());
         let (Some(first), Some(last)) = (files.roots().first(), files.roots().last()) else {
             return String::new();
         };

@@ -32,13 +32,13 @@ use clap::Parser;
 pub use error::Exit;
 pub use world::OpenIndex;
 
-/// Runs one command; `open_index` is what the binary brings.
+/// Runs one command; the binary provides `open_index`.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, open_index: OpenIndex) -> Exit {
     let cli = match args::Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
             let is_help = !error.use_stderr();
-            // A closed pipe while printing help is nobody's error.
+            // A closed pipe is not an error while printing help.
             error.print().ok();
             return if is_help { Exit::Ok } else { Exit::Usage };
         }

@@ -1,4 +1,4 @@
-//! What is printed: one JSON object for programs, lines for people, failures with what to do about them.
+//! Output: one JSON object for programs, lines for people, errors with hints.
 
 mod found;
 mod layout;
@@ -31,7 +31,7 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
     line(format_args!("{text}"))
 }
 
-/// A reader that closed its end (`| head`) has seen enough; that is no failure.
+/// A reader that closed its end (`| head`) has enough; this is not an error.
 pub(crate) fn written(result: std::io::Result<()>) -> Result<(), Failure> {
     match result {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
@@ -117,7 +117,7 @@ pub(crate) fn memory(found: &GetData) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What profiles state: id, subject, text.
+/// Statements of profiles: id, subject, text.
 fn statements(data: &GetData) -> impl Iterator<Item = (&str, &str, &str)> {
     data.profiles.iter().flat_map(|profile| {
         let ProfileData {
@@ -164,7 +164,7 @@ pub(crate) mod tests {
     use std::cell::RefCell;
 
     thread_local! {
-        /// What was printed, for tests of commands.
+        /// Output of commands, for their tests.
         pub(crate) static SAID: RefCell<String> = const { RefCell::new(String::new()) };
     }
 }

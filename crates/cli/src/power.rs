@@ -1,6 +1,6 @@
-//! What the machine runs on, as Linux tells it under `/sys/class/power_supply`.
+//! Power supply of the machine, as Linux reports it under `/sys/class/power_supply`.
 //!
-//! Owns: reading it. Never: what follows from it. Where nothing tells, as on a server, it is no battery.
+//! Owns: reading it. Never: decisions. Without a report, as on a server, the machine does not run on battery.
 
 use std::path::Path;
 

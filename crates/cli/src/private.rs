@@ -1,4 +1,4 @@
-//! Folders that nobody but their owner may enter.
+//! Folders that only their owner can enter.
 //!
 //! Owns: with which rights the root and what is in it are created. Never: the rights of a root that is there: a person may
 //! share it on purpose.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A bar for something counted; hidden when nobody looks (`--quiet`, `--json`, or no terminal).
+/// A bar for something counted; hidden without a viewer (`--quiet`, `--json`, or no terminal).
 pub(crate) fn bar(shown: bool, what: &'static str, total: u64) -> ProgressBar {
     let target = if shown {
         ProgressDrawTarget::stderr()

@@ -1,9 +1,9 @@
 //! Where the server of a root listens, for commands beside it.
 //!
-//! Owns: the file that says it. Never: asking the server.
+//! Owns: the file with the server's address. Never: requests to the server.
 //!
-//! The file is believed only while somebody holds the root's lock: whoever takes the lock removes it first, and only a
-//! server writes it again. So a file that a killed server left behind misleads nobody.
+//! The file counts only while a process holds the root's lock. A process that takes the lock removes the file first,
+//! and only a server writes it again. So the file of a killed server misleads no client.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,17 +12,17 @@ use std::path::{Path, PathBuf};
 /// The file, beside the ledger's lock.
 const FILE: &str = "serving.addr";
 
-/// Says where the server listens until it is dropped.
+/// Publishes the server's address until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Notice {
     file: PathBuf,
 }
 
 impl Notice {
-    /// Says it; the caller holds the root's lock.
+    /// Writes the file; the caller holds the root's lock.
     pub(crate) fn put(root: &Path, address: SocketAddr) -> io::Result<Self> {
         let file = root.join(FILE);
-        // In one step, so that nobody reads half of it.
+        // In one step, so that no reader sees half of it.
         let beside = root.join(format!(".{FILE}.tmp"));
         std::fs::write(&beside, format!("{address}\n"))?;
         std::fs::rename(&beside, &file)?;
@@ -32,7 +32,7 @@ impl Notice {
 
 impl Drop for Notice {
     fn drop(&mut self) {
-        // Whoever takes the lock next removes it if this did not.
+        // If this fails, the next holder of the lock removes it.
         std::fs::remove_file(&self.file).ok();
     }
 }

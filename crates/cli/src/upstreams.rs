@@ -1,6 +1,6 @@
 //! The model servers behind `/v1`, as configured.
 //!
-//! Owns: from configuration to a proxy. Never: what a request becomes.
+//! Owns: the step from configuration to a proxy. Never: handling a request.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use ports::{Clock, Upstream};
 use prefix::backend::Kind;
 use providers::{ApiKey, HttpUpstream};
-use proxy::{Parts, Proxy, Route};
+use proxy::{Proxy, ProxyParts, Route};
 
 use crate::config::{Config, Upstream as Keys};
 use crate::contexts;
@@ -17,7 +17,7 @@ use crate::error::Failure;
 use crate::instructions::InstructionFiles;
 use crate::world::{World, secret};
 
-/// The proxy, if there is a server to stand before: the one that the command line names, else those of the configuration.
+/// The proxy, if there is a model server: the one of the command line, else those of the configuration.
 pub(crate) fn proxy(
     world: &World,
     root: &Path,
@@ -36,7 +36,7 @@ pub(crate) fn proxy(
         .iter()
         .map(|keys| route(keys, &world.clock))
         .collect::<Result<_, _>>()?;
-    Ok(Some(Proxy::start(Parts {
+    Ok(Some(Proxy::start(ProxyParts {
         engine: world.engine.clone(),
         contexts: world.contexts.clone(),
         routes,

@@ -15,7 +15,7 @@ use embed::{BertEmbedder, BertSettings, StaticEmbedder};
 use history::GitHistory;
 use ledger::SqliteLedger;
 use memory::library::Knowledge;
-use memory::{Engine, Parts, Settings};
+use memory::{Engine, MemorySettings, Parts};
 use model::{EmbedderId, Zone};
 use ports::{Chat, Clock, Embedder, History, Ids, Index, IndexError};
 use providers::{ApiKey, ChatSettings, EmbedSettings, HttpChat, HttpEmbedder, hub};
@@ -32,10 +32,11 @@ use crate::private;
 use crate::serving;
 use crate::upstreams;
 
-/// A person reads so long before the next turn: a call that began sooner would be cut off, and be in the way until the server notices.
+/// Time that a person reads before the next turn: a call that began sooner would be cancelled, and would block the
+/// server until it notices.
 const READING_TIME: Duration = Duration::from_secs(15);
 
-/// What ends without a configured bound ends within this.
+/// Time limit of a shutdown without a configured one.
 const SHUTDOWN: Duration = Duration::from_secs(10);
 
 /// Opens the index in a folder for vectors of a model; the binary gives it, so that only the binary links LanceDB.
@@ -50,7 +51,7 @@ pub(crate) struct World {
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) zone: Zone,
     pub(crate) ledger: Arc<SqliteLedger>,
-    /// What a model sees of conversations.
+    /// The service of conversations.
     pub(crate) contexts: Contexts,
     /// The door of programs that call their model themselves.
     pub(crate) direct: Direct,
@@ -60,7 +61,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Opens everything; the caller ends it with [`World::shutdown`]. Background runs wait until somebody starts them.
+    /// Opens everything; the caller ends it with [`World::shutdown`]. Background runs wait until they are started.
     pub(crate) async fn open(root: &Path, config: &Config, open_index: OpenIndex) -> Result<Self, Failure> {
         Self::open_with(root, config, open_index, settings(config)?).await
     }
@@ -71,7 +72,7 @@ impl World {
         config: &Config,
         open_index: OpenIndex,
     ) -> Result<Self, Failure> {
-        let settings = Settings {
+        let settings = MemorySettings {
             asks_only: true,
             ..settings(config)?
         };
@@ -82,7 +83,7 @@ impl World {
         root: &Path,
         config: &Config,
         open_index: OpenIndex,
-        settings: Settings,
+        settings: MemorySettings,
     ) -> Result<Self, Failure> {
         let ledger = locked(root)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
@@ -98,7 +99,7 @@ impl World {
         let gates = Arc::new(Gates::new(clock.clone()).idle_after(READING_TIME));
         let chat = chat(config, &clock, &gates)?;
         let contexts = contexts::contexts(config, ledger.clone(), chat.clone(), &clock)?;
-        let offline = background::Parts {
+        let offline = background::BackgroundParts {
             runs: ledger.clone(),
             chat: chat.clone(),
             models: models(config, &clock, &gates)?,
@@ -141,11 +142,11 @@ impl World {
         Ok(world)
     }
 
-    /// Takes over what a configuration says of background runs; all else is read at the start alone. A configuration with an
-    /// error changes nothing.
+    /// Applies a configuration's settings of background runs; other settings need a restart. A configuration with an error
+    /// changes nothing.
     pub(crate) fn configure(&self, config: &Config) -> Result<(), Failure> {
         let keys = &config.consolidation;
-        let settings = background::strategies::Settings {
+        let settings = background::strategies::StrategySettings {
             nearness: Nearness {
                 cosine_min: f32::from(keys.alike_percent_min) / 100.0,
                 days_max: keys.alike_days_max,
@@ -177,26 +178,28 @@ impl World {
         tokio::select! {
             biased;
             () = self.offline.stop() => {}
-            () = self.clock.sleep(bound / 2) => tracing::warn!("background runs are cut off; they begin again"),
+            () = self.clock.sleep(bound / 2) => tracing::warn!("shutdown timeout; unfinished background runs restart with the next start"),
         }
         let left = || end.saturating_sub(self.clock.elapsed());
+        self.direct.shutdown().await;
         self.contexts.shutdown(left() / 2).await;
         self.engine.shutdown_within(left()).await;
-        // They hold the engine, which holds whom it tells of events: until it has ended, what it writes calls for runs.
+        // The strategies hold the memory engine, which sends events here: until the engine has ended, its writes cause
+        // runs.
         self.offline.register(Vec::new());
     }
 }
 
 /// The library of documents, without the remains of unfinished uploads.
-async fn swept(library: memory::library::Parts) -> Knowledge {
+async fn swept(library: memory::library::KnowledgeParts) -> Knowledge {
     let knowledge = Knowledge::new(library);
     if let Err(error) = knowledge.sweep().await {
-        tracing::warn!(%error, "remains of unfinished uploads could not be removed");
+        tracing::warn!(%error, "cannot remove the files of unfinished uploads");
     }
     knowledge
 }
 
-/// The folder's history. One that is there is known also when it is not to be written: what is forgotten leaves it.
+/// The folder's history. An existing history is used even if new changes are not recorded: deletions must purge it.
 fn history(memory: &Path, config: &Config, zone: &Zone) -> Result<Option<Arc<dyn History>>, Failure> {
     if !config.history.enabled && !GitHistory::is_in(memory) {
         return Ok(None);
@@ -224,8 +227,8 @@ fn locked(root: &Path) -> Result<Arc<SqliteLedger>, Failure> {
 }
 
 /// What the library of documents stands on: the engine and the parts under it.
-fn library(engine: &Engine, parts: Parts, vault: Arc<MarkdownVault>) -> memory::library::Parts {
-    memory::library::Parts {
+fn library(engine: &Engine, parts: Parts, vault: Arc<MarkdownVault>) -> memory::library::KnowledgeParts {
+    memory::library::KnowledgeParts {
         engine: engine.clone(),
         vault: vault.clone(),
         shelf: vault,
@@ -237,9 +240,9 @@ fn library(engine: &Engine, parts: Parts, vault: Arc<MarkdownVault>) -> memory::
 }
 
 /// How background runs go.
-fn background(config: &Config, zone: &Zone) -> background::Settings {
+fn background(config: &Config, zone: &Zone) -> background::BackgroundSettings {
     let keys = &config.consolidation;
-    background::Settings {
+    background::BackgroundSettings {
         zone: zone.clone(),
         concurrency: keys.concurrency,
         tokens_per_day_max: (keys.tokens_per_day_max > 0).then_some(keys.tokens_per_day_max),
@@ -250,7 +253,7 @@ fn background(config: &Config, zone: &Zone) -> background::Settings {
             QuietWhen::Always => Quiet::Always,
         },
         strategies: keys.strategies.iter().map(of_strategy).collect(),
-        ..background::Settings::default()
+        ..background::BackgroundSettings::default()
     }
 }
 
@@ -267,8 +270,8 @@ fn of_strategy(keys: &StrategyKeys) -> (String, background::StrategySettings) {
     (keys.name.clone(), settings)
 }
 
-fn settings(config: &Config) -> Result<Settings, Failure> {
-    Ok(Settings {
+fn settings(config: &Config) -> Result<MemorySettings, Failure> {
+    Ok(MemorySettings {
         zone: zone(config)?,
         gap_minutes: config.memory.gap_minutes,
         messages_max: config.memory.messages_max,

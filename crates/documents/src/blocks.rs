@@ -1,18 +1,18 @@
 //! A text as a row of blocks.
 //!
-//! Owns: where a paragraph, heading, list, code block or table begins and ends, and where one that is too large is cut.
-//! Never: what belongs together. The blocks of a text, put one after the other, are the text.
+//! Owns: the borders of a paragraph, heading, list, code block or table, and the cuts in one that is too large. Never:
+//! grouping blocks. The blocks of a text, joined in order, are the text.
 
 use std::ops::Range;
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::{BLOCK_MAX_TOKENS, Kind, TOPIC_MAX_TOKENS, TOPIC_TINY_TOKENS, summary};
+use crate::{BLOCK_MAX_TOKENS, FileKind, TOPIC_MAX_TOKENS, TOPIC_TINY_TOKENS, summary};
 
 /// A stretch of the text, blank lines after it included.
 #[derive(Debug, Clone)]
-pub(crate) struct Block {
+pub(crate) struct TextBlock {
     /// Its bytes in the text.
     pub(crate) range: Range<usize>,
     /// The level, from 1, and the words of a heading.
@@ -31,8 +31,8 @@ pub(crate) fn tokens(text: &str) -> usize {
 }
 
 /// The words of the first heading of a text that can have one.
-pub(crate) fn first_heading(kind: Kind, text: &str) -> Option<String> {
-    if kind == Kind::Text {
+pub(crate) fn first_heading(kind: FileKind, text: &str) -> Option<String> {
+    if kind == FileKind::Text {
         return None;
     }
     let mut found: Option<String> = None;
@@ -47,8 +47,8 @@ pub(crate) fn first_heading(kind: Kind, text: &str) -> Option<String> {
     found
 }
 
-pub(crate) fn of(kind: Kind, text: &str) -> Vec<Block> {
-    let mut blocks = if kind == Kind::Text {
+pub(crate) fn of(kind: FileKind, text: &str) -> Vec<TextBlock> {
+    let mut blocks = if kind == FileKind::Text {
         paragraphs(text)
     } else {
         structure(text)
@@ -60,7 +60,7 @@ pub(crate) fn of(kind: Kind, text: &str) -> Vec<Block> {
     }
     match blocks.first_mut() {
         Some(first) => first.range.start = 0,
-        None => blocks.push(Block {
+        None => blocks.push(TextBlock {
             range: 0..text.len(),
             heading: None,
             whole: false,
@@ -70,7 +70,7 @@ pub(crate) fn of(kind: Kind, text: &str) -> Vec<Block> {
 }
 
 /// The block, or its pieces where it is too large for one topic.
-pub(crate) fn pieces(text: &str, block: Block) -> Vec<Block> {
+pub(crate) fn pieces(text: &str, block: TextBlock) -> Vec<TextBlock> {
     let Some(own) = text.get(block.range.clone()) else {
         return Vec::new();
     };
@@ -87,7 +87,7 @@ pub(crate) fn pieces(text: &str, block: Block) -> Vec<Block> {
     let mut start = block.range.start;
     while let Some(rest) = text.get(start..block.range.end).filter(|rest| !rest.is_empty()) {
         let end = start + piece(rest, piece_max_chars);
-        pieces.push(Block {
+        pieces.push(TextBlock {
             range: start..end,
             heading: None,
             whole: block.whole,
@@ -133,13 +133,13 @@ fn sentence_end(window: &str, at: usize) -> Option<usize> {
     (wide || spaced).then_some(at)
 }
 
-fn paragraphs(text: &str) -> Vec<Block> {
+fn paragraphs(text: &str) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
     let mut at = 0;
     let mut blank = true;
     for line in text.split_inclusive('\n') {
         if blank && !line.trim().is_empty() {
-            blocks.push(Block {
+            blocks.push(TextBlock {
                 range: at..at,
                 heading: None,
                 whole: false,
@@ -151,8 +151,8 @@ fn paragraphs(text: &str) -> Vec<Block> {
     blocks
 }
 
-fn structure(text: &str) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
+fn structure(text: &str) -> Vec<TextBlock> {
+    let mut blocks: Vec<TextBlock> = Vec::new();
     let mut depth = 0_usize;
     for (event, range) in Parser::new_ext(text, options()).into_offset_iter() {
         if depth == 0 && !matches!(event, Event::End(_)) {
@@ -181,7 +181,7 @@ fn structure(text: &str) -> Vec<Block> {
     blocks
 }
 
-fn block(start: usize, event: &Event<'_>) -> Block {
+fn block(start: usize, event: &Event<'_>) -> TextBlock {
     let heading = match event {
         Event::Start(Tag::Heading { level, .. }) => Some((rank(*level), String::new())),
         _ => None,
@@ -190,7 +190,7 @@ fn block(start: usize, event: &Event<'_>) -> Block {
         event,
         Event::Start(Tag::CodeBlock(_) | Tag::List(_) | Tag::Table(_))
     );
-    Block {
+    TextBlock {
         range: start..start,
         heading,
         whole,

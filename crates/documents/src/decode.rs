@@ -1,6 +1,6 @@
 //! Bytes to characters.
 //!
-//! Owns: which encoding a text is in, one form of line end, dropping characters that nobody sees. Never: markup.
+//! Owns: the encoding of a text, one form of line end, dropping invisible characters. Never: markup.
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
@@ -34,7 +34,7 @@ fn without_mark(bytes: &[u8], media_type: &str) -> &'static Encoding {
     let declared = charset(media_type).or(meta);
     let is_utf8 = std::str::from_utf8(bytes).is_ok();
     match declared {
-        // Any bytes are Latin-1, so a page that says so and is UTF-8 is mistaken.
+        // Any bytes are valid Latin-1, so a UTF-8 page that declares Latin-1 is mislabelled.
         Some(encoding) if !(is_utf8 && encoding == WINDOWS_1252) => {
             let fits = encoding
                 .decode_without_bom_handling_and_without_replacement(bytes)
@@ -62,7 +62,7 @@ fn charset(declaration: &str) -> Option<&'static Encoding> {
     let label = label
         .split(|c: char| !(c.is_ascii_alphanumeric() || "-_:.".contains(c)))
         .next()?;
-    // A meta tag that can be read is not in UTF-16, whatever it says.
+    // A readable meta tag is not in UTF-16, even if it declares it.
     Encoding::for_label(label.as_bytes()).filter(|encoding| encoding.is_ascii_compatible())
 }
 

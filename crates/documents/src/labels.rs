@@ -1,14 +1,14 @@
-//! What a text is about, in a few words.
+//! Labels of a text: a few words for its subject.
 //!
-//! Owns: counting words, and bigrams where a script sets no spaces; the words that say nothing. Never: a language model's idea
-//! of a topic.
+//! Owns: counting words, and bigrams in scripts without spaces; the words without meaning. Never: a language model's
+//! idea of a topic.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use crate::LABELS_MAX;
 
-/// A word counts as a label when it stands in the text at least this often.
+/// Minimum number of times that a label occurs in the text.
 const REPEATED: usize = 2;
 const WORD_MIN_CHARS: usize = 3;
 const WORD_MAX_CHARS: usize = 40;
@@ -39,7 +39,7 @@ const STOP: &str = "about above after again all also and any are because been be
 
 static STOP_WORDS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| STOP.split_whitespace().collect());
 
-/// The words that stand in `text` most often, at most [`LABELS_MAX`]: the most frequent first, then the one that comes first.
+/// The most frequent words of `text`, at most [`LABELS_MAX`]: by frequency, then by first place.
 pub(crate) fn of(text: &str) -> Vec<String> {
     let mut seen: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     let mut place = 0;

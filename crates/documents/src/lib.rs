@@ -1,10 +1,11 @@
-//! From the bytes of a file that somebody uploads to a tree of topics, by rules.
+//! From the bytes of an uploaded file to a tree of topics, by rules.
 //!
-//! Owns: telling text, Markdown, HTML and PDF apart, reading each into one Markdown text, cutting that text into topics, and
-//! what each topic is called, says in short and is about, and the categories of documents. Never: I/O, a clock, randomness, a model, ids, where anything is kept.
+//! Owns: the detection of text, Markdown, HTML and PDF, reading each into one Markdown text, cutting that text into
+//! topics with title, summary and labels, and the categories of documents. Never: I/O, a clock, randomness, a model,
+//! ids, storage.
 //!
-//! The file is not trusted. Every limit below is checked while the work is done, not after it; what a reader of the file
-//! would not see is not read; and no input makes this crate panic.
+//! The file is not trusted. Every limit below is checked during the work, not after it. Text that a reader of the file
+//! would not see is not read, and no input makes this crate panic.
 //!
 //! Reading order: [`read`] and [`Source`]; `decode` (bytes to characters), `html`, `pdf` (each to Markdown); [`topics`],
 //! which stands on `blocks`; `summary` and `labels`; [`taxonomy`].
@@ -19,18 +20,18 @@ mod summary;
 pub mod taxonomy;
 mod topics;
 
-pub use source::{Kind, Source, Unreadable, read};
+pub use source::{FileKind, Source, Unreadable, read};
 pub use topics::{PATH_SEPARATOR, Topic, topics};
 
 /// The largest file that is read, in bytes.
 pub const INPUT_MAX_BYTES: usize = 50 << 20;
-/// The longest Markdown that a file may become, in bytes: what is small as a file may be large as text.
+/// Maximum bytes of a file's Markdown: a small file can contain much text.
 pub const TEXT_MAX_BYTES: usize = 10 << 20;
 /// The most pages of a PDF.
 pub const PAGES_MAX: usize = 5_000;
-/// How deep elements of HTML may stand in each other.
+/// Maximum depth of nested HTML elements.
 pub const NESTING_MAX: usize = 512;
-/// What all compressed parts of one PDF may become, in bytes.
+/// Maximum bytes of all decompressed parts of one PDF.
 pub const INFLATED_MAX_BYTES: usize = 128 << 20;
 /// The most values that the objects of one PDF are made of; all of them are kept while it is read.
 pub const PDF_VALUES_MAX: usize = 5_000_000;
@@ -39,9 +40,9 @@ pub const PDF_STEPS_MAX: usize = 40_000_000;
 
 /// A topic smaller than this is joined with its neighbours, in tokens of four characters.
 pub const TOPIC_TINY_TOKENS: usize = 40;
-/// What the parts of a text without headings hold at least, in tokens of four characters.
+/// Minimum size of a part of a text without headings, in tokens of four characters.
 pub const TOPIC_MIN_TOKENS: usize = 300;
-/// What a topic holds at most, in tokens of four characters, unless a code block, list or table would be cut.
+/// Maximum size of a topic in tokens of four characters, unless this would cut a code block, list or table.
 pub const TOPIC_MAX_TOKENS: usize = 1_200;
 /// Where a code block, list or table is cut nonetheless, in tokens of four characters.
 pub const BLOCK_MAX_TOKENS: usize = 4_800;

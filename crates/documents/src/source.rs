@@ -1,4 +1,4 @@
-//! What a file is, and its text as Markdown.
+//! The format of a file, and its text as Markdown.
 //!
 //! Owns: telling the kinds apart (by content, then name, then what the client declared), the errors, the guessed title.
 //! Never: how one kind is read.
@@ -7,9 +7,9 @@ use crate::{
     DOCUMENT_SUMMARY_MAX_CHARS, INPUT_MAX_BYTES, TEXT_MAX_BYTES, blocks, decode, html, pdf, summary,
 };
 
-/// What a file turned out to be.
+/// Format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     /// Text without markup; no character of it is read as Markdown.
     Text,
     /// Markdown, kept as it is.
@@ -23,8 +23,8 @@ pub enum Kind {
 /// A document that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// What the file was.
-    pub kind: Kind,
+    /// Format of the file.
+    pub kind: FileKind,
     /// Its own title, else its first heading, else a name made of the file's: never empty.
     pub title: String,
     /// Its first sentences, at most [`DOCUMENT_SUMMARY_MAX_CHARS`] characters; empty where there is no prose.
@@ -37,36 +37,34 @@ pub struct Source {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     /// Nothing is in it.
-    #[error("the file has no text: upload one that has")]
+    #[error("the file has no text: upload a file with text")]
     Empty,
     /// More than [`INPUT_MAX_BYTES`].
-    #[error("the file has {bytes} bytes, at most {INPUT_MAX_BYTES} are read: split it")]
+    #[error("the file has {bytes} bytes, the limit is {INPUT_MAX_BYTES}: split it")]
     TooLarge {
         /// Its size.
         bytes: usize,
     },
     /// More than [`TEXT_MAX_BYTES`] of text, or parts that swell beyond [`crate::INFLATED_MAX_BYTES`].
-    #[error("the file unfolds to more text than is read: split it")]
+    #[error("the file expands to more than {max} MiB of text: split it", max = crate::TEXT_MAX_BYTES >> 20)]
     TooMuchText,
     /// More than [`crate::PAGES_MAX`].
     #[error("the PDF has more than {max} pages: split it", max = crate::PAGES_MAX)]
     TooManyPages,
     /// More than [`crate::NESTING_MAX`], [`crate::PDF_VALUES_MAX`] or [`crate::PDF_STEPS_MAX`].
-    #[error(
-        "the file is nested too deeply or drawn in too many steps: save it anew from the program that made it"
-    )]
+    #[error("the file is too complex: export it again from the program that made it")]
     TooComplex,
     /// A kind that is not read, or bytes that are no text in any encoding.
-    #[error("the file is no text, Markdown, HTML or PDF: export it as one of these")]
+    #[error("the file is not text, Markdown, HTML or PDF: export it as one of these")]
     Unsupported,
     /// A PDF that wants a password.
     #[error("the PDF is encrypted: save a copy without password and restrictions")]
     Encrypted,
     /// A PDF of pictures.
-    #[error("the PDF has pages but no text that can be read: run text recognition (OCR) over it first")]
+    #[error("the PDF has pages but no readable text: run text recognition (OCR) on it first")]
     Scanned,
     /// A PDF without a page that can be found.
-    #[error("the PDF is damaged, no page can be found: save it anew from the program that made it")]
+    #[error("the PDF is damaged, it has no readable page: export it again from the program that made it")]
     Damaged,
 }
 
@@ -78,13 +76,13 @@ pub fn read(bytes: &[u8], name: &str, media_type: &str) -> Result<Source, Unread
     let media_type = media_type.to_ascii_lowercase();
     let (kind, own_title, markdown) = if pdf::is_pdf(bytes) {
         let document = pdf::markdown(bytes)?;
-        (Kind::Pdf, document.title, decode::clean(&document.markdown))
+        (FileKind::Pdf, document.title, decode::clean(&document.markdown))
     } else {
         let text = decode::text(bytes, &media_type)?;
         match kind(&text, name, &media_type) {
-            Kind::Html => {
+            FileKind::Html => {
                 let page = html::markdown(&text)?;
-                (Kind::Html, page.title, page.markdown)
+                (FileKind::Html, page.title, page.markdown)
             }
             kind => (kind, None, text),
         }
@@ -110,25 +108,25 @@ pub fn read(bytes: &[u8], name: &str, media_type: &str) -> Result<Source, Unread
     })
 }
 
-fn kind(text: &str, name: &str, media_type: &str) -> Kind {
+fn kind(text: &str, name: &str, media_type: &str) -> FileKind {
     if html::is_page(text) {
-        return Kind::Html;
+        return FileKind::Html;
     }
     let extension = name
         .rsplit_once('.')
         .map(|(_, extension)| extension.to_ascii_lowercase());
     match extension.as_deref() {
-        Some("md" | "markdown" | "mdown" | "mkd" | "mdx") => return Kind::Markdown,
-        Some("html" | "htm" | "xhtml") => return Kind::Html,
-        Some("txt" | "text" | "log") => return Kind::Text,
+        Some("md" | "markdown" | "mdown" | "mkd" | "mdx") => return FileKind::Markdown,
+        Some("html" | "htm" | "xhtml") => return FileKind::Html,
+        Some("txt" | "text" | "log") => return FileKind::Text,
         _ => {}
     }
     match media_type.split(';').next().unwrap_or_default().trim() {
-        "text/markdown" | "text/x-markdown" => Kind::Markdown,
-        "text/html" | "application/xhtml+xml" => Kind::Html,
-        "text/plain" => Kind::Text,
-        _ if blocks::first_heading(Kind::Markdown, text).is_some() => Kind::Markdown,
-        _ => Kind::Text,
+        "text/markdown" | "text/x-markdown" => FileKind::Markdown,
+        "text/html" | "application/xhtml+xml" => FileKind::Html,
+        "text/plain" => FileKind::Text,
+        _ if blocks::first_heading(FileKind::Markdown, text).is_some() => FileKind::Markdown,
+        _ => FileKind::Text,
     }
 }
 

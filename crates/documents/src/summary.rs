@@ -1,11 +1,11 @@
-//! What a text says first, and names.
+//! Summary of a text: its first sentences.
 //!
 //! Owns: prose without its markup, first sentences, cutting at the end of a word or grapheme. Never: words that are not in the text.
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::{Kind, NAME_MAX_CHARS, blocks};
+use crate::{FileKind, NAME_MAX_CHARS, blocks};
 
 /// How much of a text is looked at for its first sentences, in bytes.
 const LOOKED_AT_BYTES: usize = 16 << 10;
@@ -13,11 +13,11 @@ const ELLIPSIS: &str = "…";
 
 /// The first sentences of `text`, at most `max_chars` characters. Prose is preferred; a text of headings, code and tables alone
 /// gives an empty summary.
-pub(crate) fn of(kind: Kind, text: &str, max_chars: usize) -> String {
+pub(crate) fn of(kind: FileKind, text: &str, max_chars: usize) -> String {
     let head = text
         .get(..text.floor_char_boundary(LOOKED_AT_BYTES))
         .unwrap_or(text);
-    let prose = if kind == Kind::Text {
+    let prose = if kind == FileKind::Text {
         squeeze(head)
     } else {
         prose(head, max_chars)
@@ -72,7 +72,7 @@ pub(crate) fn cut(text: &str, max_chars: usize) -> String {
     format!("{}{ELLIPSIS}", text.get(..at).unwrap_or_default().trim_end())
 }
 
-/// The words of the paragraphs; those of lists, often of links alone, where there is no other paragraph.
+/// The words of the paragraphs; of lists, which are often only links, if there is no paragraph.
 fn prose(markdown: &str, max_chars: usize) -> String {
     let mut prose = [String::new(), String::new()];
     let (mut skipped, mut lists) = (0, 0);

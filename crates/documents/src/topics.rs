@@ -1,16 +1,16 @@
 //! A text as a tree of topics.
 //!
-//! Owns: what belongs together, by headings or by size; names, paths, numbers. Never: a word twice or not at all.
+//! Owns: grouping blocks by headings or by size; names, paths, numbers. Never: a word twice or not at all.
 
 use std::ops::Range;
 
-use crate::blocks::{self, Block, tokens};
+use crate::blocks::{self, TextBlock, tokens};
 use crate::{
     HEADINGS_MAX, Source, TOPIC_MAX_TOKENS, TOPIC_MIN_TOKENS, TOPIC_SUMMARY_MAX_CHARS, TOPIC_TINY_TOKENS,
     labels, summary,
 };
 
-/// What stands between the names of a path, and in no name.
+/// Separator of the names in a path; it occurs in no name.
 pub const PATH_SEPARATOR: &str = " > ";
 
 /// The longest name that is made of a topic's first words, in characters.
@@ -31,15 +31,15 @@ pub struct Topic {
     pub parent: Option<usize>,
     /// Its first sentences, at most [`TOPIC_SUMMARY_MAX_CHARS`] characters; empty where there is no prose.
     pub summary: String,
-    /// Its Markdown, as it stands in the text, heading included and topics below it not.
+    /// Its Markdown as in the text, with its heading, without the topics below it.
     pub content: String,
-    /// A few words that stand in it more than once, the most frequent first; may be empty.
+    /// A few words that occur in it more than once, most frequent first; can be empty.
     pub labels: Vec<String>,
 }
 
 /// The blocks under one heading, or before the first.
 #[derive(Debug)]
-struct Section {
+struct HeadingSection {
     /// The heading's level; 0 where there is none.
     level: u8,
     name: String,
@@ -50,7 +50,7 @@ struct Section {
     blocks: Range<usize>,
 }
 
-impl Section {
+impl HeadingSection {
     fn of_all(blocks: usize) -> Self {
         Self {
             level: 0,
@@ -66,13 +66,13 @@ impl Section {
 /// The topics of a document, in its order. Every word of its text is in the content of exactly one of them.
 pub fn topics(source: &Source) -> Vec<Topic> {
     let text = source.markdown.as_str();
-    let blocks: Vec<Block> = blocks::of(source.kind, text)
+    let blocks: Vec<TextBlock> = blocks::of(source.kind, text)
         .into_iter()
         .flat_map(|block| blocks::pieces(text, block))
         .collect();
     let mut sections = sections(text, &blocks);
     if sections.len() > HEADINGS_MAX {
-        sections = vec![Section::of_all(blocks.len())];
+        sections = vec![HeadingSection::of_all(blocks.len())];
     }
     let mut topics: Vec<Topic> = Vec::new();
     let mut first_of: Vec<usize> = Vec::with_capacity(sections.len());
@@ -113,7 +113,7 @@ pub fn topics(source: &Source) -> Vec<Topic> {
     topics
 }
 
-fn sections(text: &str, blocks: &[Block]) -> Vec<Section> {
+fn sections(text: &str, blocks: &[TextBlock]) -> Vec<HeadingSection> {
     let mut starts: Vec<usize> = (0..blocks.len())
         .filter(|at| blocks[*at].heading.is_some())
         .collect();
@@ -127,7 +127,7 @@ fn sections(text: &str, blocks: &[Block]) -> Vec<Section> {
             .and_then(|block| block.heading.as_ref())
             .map_or(0, |(level, _)| *level)
     };
-    let mut sections: Vec<Section> = Vec::new();
+    let mut sections: Vec<HeadingSection> = Vec::new();
     let mut open: Vec<(u8, usize)> = Vec::new();
     for (nth, &start) in starts.iter().enumerate() {
         let end = starts.get(nth + 1).copied();
@@ -139,7 +139,7 @@ fn sections(text: &str, blocks: &[Block]) -> Vec<Section> {
             open.pop();
         }
         let range = start..end.unwrap_or(blocks.len());
-        let section = Section {
+        let section = HeadingSection {
             level,
             name: blocks[start]
                 .heading
@@ -165,22 +165,22 @@ fn sections(text: &str, blocks: &[Block]) -> Vec<Section> {
     sections
 }
 
-/// Two tiny neighbours on one level say more together than apart.
-fn joins(text: &str, blocks: &[Block], last: &Section, next: &Section) -> bool {
-    let tiny = |section: &Section| section.is_tiny && section.is_leaf && section.level > 0;
+/// Two tiny neighbours on one level make one useful topic.
+fn joins(text: &str, blocks: &[TextBlock], last: &HeadingSection, next: &HeadingSection) -> bool {
+    let tiny = |section: &HeadingSection| section.is_tiny && section.is_leaf && section.level > 0;
     let both = blocks.get(last.blocks.start..next.blocks.end).unwrap_or_default();
     tiny(last) && tiny(next) && last.parent == next.parent && tokens(span(text, both)) <= TOPIC_MIN_TOKENS
 }
 
-fn span<'a>(text: &'a str, blocks: &[Block]) -> &'a str {
+fn span<'a>(text: &'a str, blocks: &[TextBlock]) -> &'a str {
     match (blocks.first(), blocks.last()) {
         (Some(first), Some(last)) => text.get(first.range.start..last.range.end).unwrap_or_default(),
         _ => "",
     }
 }
 
-/// Groups of blocks that are large enough to say something and small enough to be read; whole where that fits.
-fn pack(text: &str, blocks: &[Block]) -> Vec<Range<usize>> {
+/// Groups of blocks that are large enough to be useful and small enough to read; as few as possible.
+fn pack(text: &str, blocks: &[TextBlock]) -> Vec<Range<usize>> {
     let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else {
         return Vec::new();
     };

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use history::GitHistory;
 use model::{Timestamp, Zone};
-use ports::{Author, Debt, History as _, Part, Run, Touching};
+use ports::{Author, CommitPart, Debt, History as _, Run, Touching};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -67,7 +67,7 @@ fn main() {
         }
         let history = GitHistory::new(folder.path(), Zone::utc()).expect("opens");
         let commit = |author: &Author| {
-            black_box(runtime.block_on(history.commit(author, &Part::All, at))).expect("commits")
+            black_box(runtime.block_on(history.commit(author, &CommitPart::All, at))).expect("commits")
         };
         commit(&Author::Person);
         let nothing = median_millis(|_| assert!(commit(&Author::Person).is_none()));

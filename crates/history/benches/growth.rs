@@ -11,7 +11,7 @@ use std::path::Path;
 
 use history::GitHistory;
 use model::{EntryId, Timestamp, Zone};
-use ports::{Author, History as _, Part, Run, VaultPath};
+use ports::{Author, CommitPart, History as _, Run, VaultPath};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -107,10 +107,10 @@ fn main() {
             reason: String::new(),
         };
         let rest = told.keys().cloned().collect();
-        let part = Part::Entries(std::mem::take(&mut told));
+        let part = CommitPart::Entries(std::mem::take(&mut told));
         let made = runtime.block_on(history.commit(&Author::Run(run), &part, at));
         assert!(made.expect("commits").is_some());
-        let made = runtime.block_on(history.commit(&Author::Person, &Part::Files(rest), at));
+        let made = runtime.block_on(history.commit(&Author::Person, &CommitPart::Files(rest), at));
         assert!(made.expect("commits").is_none());
         runtime.block_on(history.tidy(at)).expect("tidies");
         spent += processor_millis() - before;

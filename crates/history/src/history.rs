@@ -7,10 +7,10 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use model::{Owner, Scope, Timestamp, Zone};
-use ports::{Author, Debt, History, HistoryError, Part, RecordedChange, Run, Touching, VaultPath};
+use ports::{Author, CommitPart, Debt, History, HistoryError, RecordedChange, Run, Touching, VaultPath};
 
 use crate::purge;
-use crate::repository::{DOT_GIT, Folder, Turn, io_error};
+use crate::repository::{DOT_GIT, Folder, HistoryTurn, io_error};
 
 /// The git repository in a vault's folder, as port [`History`].
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl GitHistory {
     /// Runs work in its turn, where it may block.
     pub(crate) async fn in_turn<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Turn) -> Result<T, HistoryError> + Send + 'static,
+        work: impl FnOnce(&HistoryTurn) -> Result<T, HistoryError> + Send + 'static,
     ) -> Result<T, HistoryError> {
         let folder = self.folder.clone();
         blocking(move || work(&folder.turn()?)).await
@@ -79,7 +79,7 @@ impl History for GitHistory {
     async fn commit(
         &self,
         author: &Author,
-        part: &Part,
+        part: &CommitPart,
         at: Timestamp,
     ) -> Result<Option<RecordedChange>, HistoryError> {
         let (author, part) = (author.clone(), part.clone());

@@ -13,8 +13,8 @@ use git2::Oid;
 use model::Timestamp;
 use ports::HistoryError;
 
-use crate::reach::{Named, Walk};
-use crate::repository::{Step, Turn, create_private, io_error};
+use crate::reach::{NamedObject, Walk};
+use crate::repository::{HistoryTurn, Step, create_private, io_error};
 
 /// With about so many loose objects they are packed.
 const LOOSE_MAX: usize = 500;
@@ -42,7 +42,7 @@ struct Loose {
     written_millis: i64,
 }
 
-impl Turn {
+impl HistoryTurn {
     /// Packs loose objects where there are many, unless a person's git is at work.
     pub(crate) fn tidy(&self, at: Timestamp) -> Result<(), HistoryError> {
         if self.loose_about() < LOOSE_MAX || self.check_idle().is_err() {
@@ -105,7 +105,7 @@ impl Turn {
     }
 
     /// A pack of some objects in the place of other packs; what a crash interrupts is finished by whoever comes next.
-    fn put_in_place(&self, objects: &[Named], replaced: &[String]) -> Result<(), HistoryError> {
+    fn put_in_place(&self, objects: &[NamedObject], replaced: &[String]) -> Result<(), HistoryError> {
         let new = self.objects().join(NEW);
         remove_folder(&new)
             .and_then(|()| create_private(&new))
@@ -116,7 +116,11 @@ impl Turn {
     }
 
     /// Writes objects as one pack into a folder, where a power cut does not take it; gives its name.
-    pub(crate) fn write_pack(&self, objects: &[Named], into: &Path) -> Result<Option<String>, HistoryError> {
+    pub(crate) fn write_pack(
+        &self,
+        objects: &[NamedObject],
+        into: &Path,
+    ) -> Result<Option<String>, HistoryError> {
         if objects.is_empty() {
             return Ok(None);
         }

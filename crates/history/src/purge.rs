@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use git2::Oid;
 use model::Timestamp;
-use ports::{Debt, HistoryError, Part};
+use ports::{CommitPart, Debt, HistoryError};
 
 use crate::pack::files_of;
 use crate::reach::Walk;
 use crate::record::quipu;
-use crate::repository::{NOTE, Step, Turn, create_private, io_error};
+use crate::repository::{HistoryTurn, NOTE, Step, create_private, io_error};
 use crate::rewrite::{KNOWN, parts, standing_at};
 
 /// What of a repository holds no memory: settings, a person's scripts, the list of the present files, ids, debts.
@@ -95,7 +95,7 @@ fn file_of(dot_git: &Path, debt: &Debt) -> PathBuf {
     }
 }
 
-impl Turn {
+impl HistoryTurn {
     pub(crate) fn purge(&self, debts: &[Debt]) -> Result<(), HistoryError> {
         for debt in debts {
             owe(&self.dot_git, debt)?;
@@ -111,7 +111,7 @@ impl Turn {
 
     /// A commit whose history has nothing of some folders but what stands there now.
     fn begin_anew(&self, debts: &[Debt]) -> Result<Oid, HistoryError> {
-        let staged = self.stage(&Part::All, Some(debts))?;
+        let staged = self.stage(&CommitPart::All, Some(debts))?;
         let (newest, known) = self.rewrite(debts)?;
         known.write(&self.dot_git)?;
         let newest = self.git(|| newest.map(|id| self.repository.find_commit(id)).transpose())?;

@@ -7,11 +7,11 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use git2::{ObjectType, Oid, Repository};
 
-use crate::repository::Turn;
+use crate::repository::HistoryTurn;
 
 /// An object, and a number for its path. The states of one file have the same number, so that a pack stores them as differences
 /// of each other.
-pub(crate) type Named = (Oid, u64);
+pub(crate) type NamedObject = (Oid, u64);
 
 /// A walk from some objects to all that they reach.
 pub(crate) struct Walk<'a> {
@@ -20,7 +20,7 @@ pub(crate) struct Walk<'a> {
     within: Option<&'a HashSet<Oid>>,
     seen: HashSet<Oid>,
     /// The newest first.
-    pub(crate) found: Vec<Named>,
+    pub(crate) found: Vec<NamedObject>,
 }
 
 impl<'a> Walk<'a> {
@@ -86,9 +86,9 @@ impl<'a> Walk<'a> {
     }
 }
 
-impl Turn {
+impl HistoryTurn {
     /// Those of some objects that anything reaches: a branch, a tag, a stash, what was staged. None where it cannot be told.
-    pub(crate) fn reached(&self, some: &HashSet<Oid>) -> Result<Option<Vec<Named>>, git2::Error> {
+    pub(crate) fn reached(&self, some: &HashSet<Oid>) -> Result<Option<Vec<NamedObject>>, git2::Error> {
         let repository = &self.repository;
         let mut index = repository.index()?;
         if !repository.worktrees()?.is_empty() || index.has_conflicts() {

@@ -9,9 +9,9 @@ use model::Timestamp;
 use ports::{By, HistoryError, RecordedChange, Run, Touching, VaultPath};
 
 use crate::record::{QUIPU, paths};
-use crate::repository::Turn;
+use crate::repository::HistoryTurn;
 
-impl Turn {
+impl HistoryTurn {
     pub(crate) fn log(&self, touching: &Touching, limit: usize) -> Result<Vec<RecordedChange>, HistoryError> {
         let below = match touching {
             Touching::All => None,

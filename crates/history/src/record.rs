@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use git2::{Delta, Diff, DiffOptions, ErrorCode, Oid, Signature, Time, Tree};
 use markdown::sections::{Counts, headline, with_entries};
 use model::{EntryId, Timestamp, Zone};
-use ports::{Author, Debt, HistoryError, Part, RecordedChange, Run, RunId, VaultPath};
+use ports::{Author, CommitPart, Debt, HistoryError, RecordedChange, Run, RunId, VaultPath};
 
-use crate::repository::Turn;
+use crate::repository::HistoryTurn;
 
 /// Who Quipu is in a commit; nobody else has this address.
 pub(crate) const QUIPU: (&str, &str) = ("Quipu", "quipu@localhost");
@@ -21,11 +21,11 @@ pub(crate) const QUIPU: (&str, &str) = ("Quipu", "quipu@localhost");
 /// Who a person is that told git nothing.
 const HAND: (&str, &str) = ("hand", "hand@localhost");
 
-impl Turn {
+impl HistoryTurn {
     pub(crate) fn commit(
         &self,
         author: &Author,
-        part: &Part,
+        part: &CommitPart,
         at: Timestamp,
     ) -> Result<Option<RecordedChange>, HistoryError> {
         if let Author::Run(run) = author {
@@ -37,7 +37,7 @@ impl Turn {
     fn commit_noted(
         &self,
         author: &Author,
-        part: &Part,
+        part: &CommitPart,
         at: Timestamp,
     ) -> Result<Option<RecordedChange>, HistoryError> {
         let tree = self.stage(part, None)?;
@@ -59,14 +59,14 @@ impl Turn {
 
     /// Makes a part of the index what stands on disk, and a tree of the whole. A file that cannot be read just now stays as
     /// it was recorded, unless what some debts concern is recorded `anew`, and nothing else.
-    pub(crate) fn stage(&self, part: &Part, anew: Option<&[Debt]>) -> Result<Tree<'_>, HistoryError> {
+    pub(crate) fn stage(&self, part: &CommitPart, anew: Option<&[Debt]>) -> Result<Tree<'_>, HistoryError> {
         let is_anew = |path: &Path| {
             anew.is_none_or(|debts| debts.iter().any(|debt| debt.concerns(&path.to_string_lossy())))
         };
         let is_of_part = |path: &Path| match part {
-            Part::All => true,
-            Part::Files(files) => path.to_str().is_some_and(|path| files.contains(path)),
-            Part::Entries(entries) => path.to_str().is_some_and(|path| entries.contains_key(path)),
+            CommitPart::All => true,
+            CommitPart::Files(files) => path.to_str().is_some_and(|path| files.contains(path)),
+            CommitPart::Entries(entries) => path.to_str().is_some_and(|path| entries.contains_key(path)),
         };
         let takes = |path: &Path| is_of_part(path) && is_anew(path);
         self.git(|| {
@@ -87,7 +87,7 @@ impl Turn {
                 diff.deltas().partition(|delta| delta.status() == Delta::Deleted);
             // What is gone first: a file may have given its place to a folder.
             for path in gone.iter().filter_map(|delta| delta.old_file().path()) {
-                if takes(path) && !matches!(part, Part::Entries(_)) {
+                if takes(path) && !matches!(part, CommitPart::Entries(_)) {
                     index.remove_path(path)?;
                 }
             }
@@ -96,7 +96,7 @@ impl Turn {
                     continue;
                 }
                 let is_added = match (part, path.to_str()) {
-                    (Part::Entries(entries), Some(name)) => {
+                    (CommitPart::Entries(entries), Some(name)) => {
                         self.add_entries(&mut index, path, &entries[name])?
                     }
                     _ => self.add(&mut index, path)?,
@@ -276,11 +276,11 @@ pub(crate) fn with_trailers(subject: &str, run: &Run, undoes: Option<&RunId>) ->
 }
 
 /// The files that a part names; none where it is of all.
-fn named(part: &Part) -> Vec<&VaultPath> {
+fn named(part: &CommitPart) -> Vec<&VaultPath> {
     match part {
-        Part::All => Vec::new(),
-        Part::Files(files) => files.iter().collect(),
-        Part::Entries(entries) => entries.keys().collect(),
+        CommitPart::All => Vec::new(),
+        CommitPart::Files(files) => files.iter().collect(),
+        CommitPart::Entries(entries) => entries.keys().collect(),
     }
 }
 

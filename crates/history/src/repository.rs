@@ -10,7 +10,7 @@ use git2::{Commit, Config, ErrorClass, ErrorCode, Oid, Repository, RepositoryIni
 use model::Zone;
 use ports::HistoryError;
 
-use crate::rewrite::Known;
+use crate::rewrite::Rewritten;
 
 /// The branch that a new history is on.
 const BRANCH: &str = "main";
@@ -43,14 +43,14 @@ pub(crate) struct Folder {
 }
 
 /// The right to work on the history; ends when dropped.
-pub(crate) struct Turn {
+pub(crate) struct HistoryTurn {
     pub(crate) root: PathBuf,
     /// The repository's own folder.
     pub(crate) dot_git: PathBuf,
     pub(crate) zone: Zone,
     pub(crate) repository: Repository,
     /// The ids of changes that were written anew.
-    pub(crate) known: Known,
+    pub(crate) known: Rewritten,
     /// The system takes the lock back when this is closed.
     _lock: File,
 }
@@ -76,7 +76,7 @@ impl Folder {
     }
 
     /// Waits, blocking, until nobody else works on the history; makes it where there is none.
-    pub(crate) fn turn(&self) -> Result<Turn, HistoryError> {
+    pub(crate) fn turn(&self) -> Result<HistoryTurn, HistoryError> {
         let locks = self.root.join(LOCKS);
         create_private(&locks).map_err(io_error(&locks))?;
         let lock = locks.join(LOCK);
@@ -97,9 +97,9 @@ impl Folder {
         repository
             .set_workdir(&self.root, false)
             .map_err(git_error(&git))?;
-        let turn = Turn {
+        let turn = HistoryTurn {
             root: self.root.clone(),
-            known: Known::read(&git),
+            known: Rewritten::read(&git),
             dot_git: git,
             zone: self.zone.clone(),
             repository,
@@ -173,7 +173,7 @@ pub(crate) fn create_private(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-impl Turn {
+impl HistoryTurn {
     /// The newest commit of what is checked out, a branch or not; none before the first.
     pub(crate) fn head(&self) -> Result<Option<Commit<'_>>, HistoryError> {
         self.git(|| match self.repository.head() {

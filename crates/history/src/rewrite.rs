@@ -14,23 +14,23 @@ use ports::{By, Debt, HistoryError};
 
 use crate::read::by;
 use crate::record::with_trailers;
-use crate::repository::{Turn, io_error};
+use crate::repository::{HistoryTurn, io_error};
 
 /// The file in the repository with the ids of changes that were written anew.
 pub(crate) const KNOWN: &str = "quipu.changes";
 const TITLE: &str = "quipu-changes 1";
 
 /// What stands in a tree under a name: its id and its mode.
-pub(crate) type Standing = (Oid, i32);
+pub(crate) type TreeEntry = (Oid, i32);
 
 /// Changes that were written anew, and the ids that they had at first: by these they stay known.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Known {
+pub(crate) struct Rewritten {
     at_first: BTreeMap<Oid, Oid>,
     now: BTreeMap<String, Oid>,
 }
 
-impl Known {
+impl Rewritten {
     /// What stands in the file; a file that cannot be understood says nothing.
     pub(crate) fn read(dot_git: &Path) -> Self {
         let text = fs::read_to_string(dot_git.join(KNOWN)).unwrap_or_default();
@@ -84,11 +84,11 @@ impl Known {
     }
 }
 
-impl Turn {
+impl HistoryTurn {
     /// The newest change, where what some debts concern is in none; and by which ids the changes are known.
-    pub(crate) fn rewrite(&self, debts: &[Debt]) -> Result<(Option<Oid>, Known), HistoryError> {
+    pub(crate) fn rewrite(&self, debts: &[Debt]) -> Result<(Option<Oid>, Rewritten), HistoryError> {
         let ids = self.ids()?;
-        let mut known = Known::default();
+        let mut known = Rewritten::default();
         let mut written: HashMap<Oid, Option<Oid>> = HashMap::new();
         for id in ids.iter().rev().copied() {
             let commit = self.git(|| self.repository.find_commit(id))?;
@@ -158,7 +158,7 @@ impl Turn {
     }
 
     /// A tree, the empty one where nothing stands.
-    pub(crate) fn tree(&self, standing: Option<Standing>) -> Result<Tree<'_>, git2::Error> {
+    pub(crate) fn tree(&self, standing: Option<TreeEntry>) -> Result<Tree<'_>, git2::Error> {
         let id = match standing {
             Some((id, _)) => id,
             None => self.repository.treebuilder(None)?.write()?,
@@ -169,10 +169,10 @@ impl Turn {
     /// A tree with something else at the end of a path, or with nothing there. Folders without files are in no tree.
     pub(crate) fn put(
         &self,
-        tree: Option<Standing>,
+        tree: Option<TreeEntry>,
         path: &[&str],
-        what: Option<Standing>,
-    ) -> Result<Option<Standing>, git2::Error> {
+        what: Option<TreeEntry>,
+    ) -> Result<Option<TreeEntry>, git2::Error> {
         let Some((name, rest)) = path.split_first() else {
             return Ok(what);
         };
@@ -209,7 +209,7 @@ pub(crate) fn parts(debt: &Debt) -> Vec<&str> {
 }
 
 /// What stands in a tree at the end of a path.
-pub(crate) fn standing_at(tree: &Tree<'_>, debt: &Debt) -> Option<Standing> {
+pub(crate) fn standing_at(tree: &Tree<'_>, debt: &Debt) -> Option<TreeEntry> {
     if debt.below.is_empty() {
         return (!tree.is_empty()).then_some((tree.id(), FOLDER));
     }
@@ -217,7 +217,7 @@ pub(crate) fn standing_at(tree: &Tree<'_>, debt: &Debt) -> Option<Standing> {
     Some((entry.id(), entry.filemode()))
 }
 
-fn standing(folder: &Tree<'_>, name: &str) -> Option<Standing> {
+fn standing(folder: &Tree<'_>, name: &str) -> Option<TreeEntry> {
     let entry = folder.get_name(name)?;
     let mode = match entry.kind() {
         Some(ObjectType::Tree) => FOLDER,

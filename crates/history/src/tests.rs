@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use git2::{Config, Repository};
 use model::{Timestamp, Zone};
-use ports::{Author, Debt, History, HistoryError, Part, RecordedChange, Run, Touching};
+use ports::{Author, CommitPart, Debt, History, HistoryError, RecordedChange, Run, Touching};
 use tempfile::TempDir;
 use testkit::history::contract;
 
@@ -56,14 +56,17 @@ impl Folder {
     }
 
     async fn by_hand(&self) -> Option<RecordedChange> {
-        let made = self.history.commit(&Author::Person, &Part::All, at(1)).await;
+        let made = self
+            .history
+            .commit(&Author::Person, &CommitPart::All, at(1))
+            .await;
         made.expect("commits")
     }
 
     async fn by_run(&self, id: &str) -> RecordedChange {
         let made = self
             .history
-            .commit(&Author::Run(run(id)), &Part::All, at(2))
+            .commit(&Author::Run(run(id)), &CommitPart::All, at(2))
             .await;
         made.expect("commits").expect("something changed")
     }

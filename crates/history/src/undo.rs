@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 
 use git2::{Commit, Index, IndexConflict, Oid, Tree};
 use model::Timestamp;
-use ports::{Author, By, HistoryError, Part, RecordedChange, Run, RunId, VaultPath};
+use ports::{Author, By, CommitPart, HistoryError, RecordedChange, Run, RunId, VaultPath};
 
 use crate::read::by;
 use crate::record::{check, path_of, with_trailers};
-use crate::repository::{LOCK, LOCKS, Step, Turn, create_private, io_error};
+use crate::repository::{HistoryTurn, LOCK, LOCKS, Step, create_private, io_error};
 
-impl Turn {
+impl HistoryTurn {
     pub(crate) fn undo(
         &self,
         run: &RunId,
@@ -25,7 +25,7 @@ impl Turn {
     ) -> Result<Option<RecordedChange>, HistoryError> {
         check(&by.id)?;
         let _writers = self.hold_writers()?;
-        self.commit(&Author::Person, &Part::All, at)?;
+        self.commit(&Author::Person, &CommitPart::All, at)?;
         let made = self.made_by(run)?;
         let head = self
             .head()?
@@ -189,7 +189,7 @@ impl Turn {
             }
         }
         self.set_head(commit)?;
-        self.stage(&Part::All, None).map(drop)
+        self.stage(&CommitPart::All, None).map(drop)
     }
 
     fn file_changes(&self, was: &Tree<'_>, is: &Tree<'_>) -> Result<Vec<FileChange>, HistoryError> {

@@ -10,7 +10,7 @@ use ports::{BrokenFile, FileAppend, FileChanges, FileMark, FileRecord, FileStat,
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::SqliteLedger;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, LedgerResult};
 use crate::row::{counted, kind_number, name_of, owner_of};
 
 pub(crate) const STATS: &str = "SELECT path, bytes, modified_s, modified_ns FROM files ORDER BY path";
@@ -38,7 +38,7 @@ fn stat_of(row: &Row<'_>) -> rusqlite::Result<FileStat> {
     })
 }
 
-fn record(connection: &Connection, path: &str) -> Outcome<Option<FileRecord>> {
+fn record(connection: &Connection, path: &str) -> LedgerResult<Option<FileRecord>> {
     let mut statement = connection.prepare_cached(RECORD)?;
     let mut rows = statement.query([path])?;
     let Some(row) = rows.next()? else {
@@ -66,14 +66,14 @@ fn record(connection: &Connection, path: &str) -> Outcome<Option<FileRecord>> {
 }
 
 /// A time as two columns of 64 bits: seconds, and the rest of one.
-fn time_of(stat: &FileStat) -> Outcome<(i64, i64)> {
+fn time_of(stat: &FileStat) -> LedgerResult<(i64, i64)> {
     let seconds = i64::try_from(stat.modified_ns.div_euclid(SECOND_NS))
         .map_err(|_| Failure::Row("a time outside 64 bits of seconds".to_owned()))?;
     let rest = i64::try_from(stat.modified_ns.rem_euclid(SECOND_NS)).expect("below one second");
     Ok((seconds, rest))
 }
 
-fn put(connection: &Connection, record: &FileRecord) -> Outcome<()> {
+fn put(connection: &Connection, record: &FileRecord) -> LedgerResult<()> {
     connection
         .prepare_cached("DELETE FROM files WHERE path = ?1")?
         .execute([&*record.stat.path])?;
@@ -98,7 +98,7 @@ fn put(connection: &Connection, record: &FileRecord) -> Outcome<()> {
 }
 
 /// Updates the record of a file that is as it was before the append; a file without one gets it.
-fn extend(connection: &Connection, append: &FileAppend) -> Outcome<()> {
+fn extend(connection: &Connection, append: &FileAppend) -> LedgerResult<()> {
     let record = &append.after;
     let Some(before) = &append.before else {
         return match stat(connection, &record.stat.path)? {
@@ -129,7 +129,7 @@ fn extend(connection: &Connection, append: &FileAppend) -> Outcome<()> {
     file.map_or(Ok(()), |file| mark(connection, file, record))
 }
 
-fn mark(connection: &Connection, file: i64, record: &FileRecord) -> Outcome<()> {
+fn mark(connection: &Connection, file: i64, record: &FileRecord) -> LedgerResult<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO file_marks (file, entry, digest, docs) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT DO UPDATE SET digest = excluded.digest, docs = excluded.docs",
@@ -142,7 +142,7 @@ fn mark(connection: &Connection, file: i64, record: &FileRecord) -> Outcome<()> 
     Ok(())
 }
 
-fn stat(connection: &Connection, path: &str) -> Outcome<Option<FileStat>> {
+fn stat(connection: &Connection, path: &str) -> LedgerResult<Option<FileStat>> {
     let mut statement = connection.prepare_cached(STAT)?;
     Ok(statement.query_row([path], stat_of).optional()?)
 }

@@ -13,7 +13,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Params};
 
 use crate::SqliteLedger;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, LedgerResult};
 use crate::packing::{Packer, Unpacker, fold};
 use crate::row::{count, counted, kind_number, make_scope, name_of, owner_of};
 use crate::sweep;
@@ -45,7 +45,7 @@ pub(crate) const NEWEST: &str = "SELECT app, project, name, owner_kind, owner
 /// So that the end of a range of them fits into a column too.
 const ITEM_END: i64 = 1 << 62;
 
-struct Conversation {
+struct ConversationRow {
     id: i64,
     records: i64,
     owner: (i64, String),
@@ -59,14 +59,14 @@ struct Packed {
     body: Value,
 }
 
-fn conversation(connection: &Connection, key: &SessionKey) -> Outcome<Option<Conversation>> {
+fn conversation(connection: &Connection, key: &SessionKey) -> LedgerResult<Option<ConversationRow>> {
     let names = [
         key.scope.app.as_str(),
         key.scope.project.as_str(),
         key.session.as_str(),
     ];
     let found = connection.prepare_cached(CONVERSATION)?.query_row(names, |row| {
-        Ok(Conversation {
+        Ok(ConversationRow {
             id: row.get(0)?,
             records: row.get(1)?,
             owner: (row.get(2)?, row.get(3)?),
@@ -80,7 +80,7 @@ fn number(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-fn pack(records: Vec<NewRecord>) -> Outcome<Vec<Packed>> {
+fn pack(records: Vec<NewRecord>) -> LedgerResult<Vec<Packed>> {
     let mut packer = Packer::new()?;
     let packed = records.into_iter().map(|record| {
         let item = record.item.map(number);
@@ -99,7 +99,7 @@ fn pack(records: Vec<NewRecord>) -> Outcome<Vec<Packed>> {
 }
 
 /// Packing takes as long as the records are: not on a thread that serves others.
-async fn packed(records: Vec<NewRecord>) -> Outcome<Vec<Packed>> {
+async fn packed(records: Vec<NewRecord>) -> LedgerResult<Vec<Packed>> {
     tokio::task::spawn_blocking(|| pack(records))
         .await
         .map_err(|_| Failure::Stopped)?
@@ -111,7 +111,7 @@ fn append(
     owner: &Owner,
     (at, append_key): (u64, Option<&str>),
     records: &[Packed],
-) -> Outcome<u64> {
+) -> LedgerResult<u64> {
     let owner = (kind_number(owner.kind), owner.id.as_str());
     let (id, length) = match conversation(connection, key)? {
         Some(found) if (found.owner.0, found.owner.1.as_str()) != owner => return Err(Failure::OtherOwner),
@@ -139,7 +139,7 @@ fn append(
     Ok(counted(length) as u64)
 }
 
-fn make(connection: &Connection, key: &SessionKey, owner: (i64, &str)) -> Outcome<i64> {
+fn make(connection: &Connection, key: &SessionKey, owner: (i64, &str)) -> LedgerResult<i64> {
     let scope = make_scope(connection, &key.scope)?;
     let sql = "INSERT INTO conversations (scope, name, owner_kind, owner) VALUES (?1, ?2, ?3, ?4)";
     let values = (scope, key.session.as_str(), owner.0, owner.1);
@@ -147,7 +147,7 @@ fn make(connection: &Connection, key: &SessionKey, owner: (i64, &str)) -> Outcom
 }
 
 /// Adds records behind the first `length`; how many there are then.
-fn extend(connection: &Connection, conversation: i64, length: i64, records: &[Packed]) -> Outcome<i64> {
+fn extend(connection: &Connection, conversation: i64, length: i64, records: &[Packed]) -> LedgerResult<i64> {
     for (position, record) in (length..).zip(records) {
         insert(connection, conversation, position, record)?;
     }
@@ -158,7 +158,7 @@ fn extend(connection: &Connection, conversation: i64, length: i64, records: &[Pa
     Ok(length)
 }
 
-fn insert(connection: &Connection, conversation: i64, position: i64, record: &Packed) -> Outcome<()> {
+fn insert(connection: &Connection, conversation: i64, position: i64, record: &Packed) -> LedgerResult<()> {
     if let Some(item) = record.item {
         let sql = "SELECT 1 FROM records WHERE conversation = ?1 AND item = ?2";
         if connection.prepare_cached(sql)?.exists((conversation, item))? {
@@ -182,7 +182,7 @@ fn replace(
     at: u64,
     replaced: &[(u64, Packed)],
     appended: &[Packed],
-) -> Outcome<u64> {
+) -> LedgerResult<u64> {
     let Some(found) = conversation(connection, key)?.filter(|found| found.records == number(at)) else {
         return Err(Failure::Conflict);
     };
@@ -205,7 +205,7 @@ fn replace(
     Ok(counted(length) as u64)
 }
 
-fn fork(connection: &Connection, from: &SessionKey, records: u64, to: &SessionKey) -> Outcome<()> {
+fn fork(connection: &Connection, from: &SessionKey, records: u64, to: &SessionKey) -> LedgerResult<()> {
     let Some(found) = conversation(connection, from)?.filter(|found| found.records >= number(records)) else {
         return Err(Failure::Conflict);
     };
@@ -232,7 +232,7 @@ fn fork(connection: &Connection, from: &SessionKey, records: u64, to: &SessionKe
     Ok(())
 }
 
-fn newest(connection: &Connection, limit: usize) -> Outcome<Vec<(SessionKey, Owner)>> {
+fn newest(connection: &Connection, limit: usize) -> LedgerResult<Vec<(SessionKey, Owner)>> {
     let mut statement = connection.prepare_cached(NEWEST)?;
     let mut rows = statement.query([count(limit)])?;
     let mut found = Vec::new();
@@ -253,7 +253,7 @@ fn named(
     scope: &Scope,
     beginning: &str,
     limit: usize,
-) -> Outcome<Vec<(SessionId, Owner)>> {
+) -> LedgerResult<Vec<(SessionId, Owner)>> {
     let mut statement = connection.prepare_cached(NAMED)?;
     let mut rows = statement.query((
         scope.app.as_str(),
@@ -271,7 +271,7 @@ fn named(
     Ok(found)
 }
 
-fn delete(connection: &Connection, key: &SessionKey) -> Outcome<bool> {
+fn delete(connection: &Connection, key: &SessionKey) -> LedgerResult<bool> {
     let Some(found) = conversation(connection, key)? else {
         return Ok(false);
     };
@@ -282,7 +282,7 @@ fn delete(connection: &Connection, key: &SessionKey) -> Outcome<bool> {
     Ok(true)
 }
 
-fn records(connection: &Connection, sql: &str, params: impl Params) -> Outcome<Vec<Record>> {
+fn records(connection: &Connection, sql: &str, params: impl Params) -> LedgerResult<Vec<Record>> {
     let mut unpacker = Unpacker::new()?;
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;
@@ -297,7 +297,7 @@ fn records(connection: &Connection, sql: &str, params: impl Params) -> Outcome<V
     Ok(records)
 }
 
-fn items(connection: &Connection, key: &SessionKey, items: Range<u64>) -> Outcome<Vec<Record>> {
+fn items(connection: &Connection, key: &SessionKey, items: Range<u64>) -> LedgerResult<Vec<Record>> {
     match conversation(connection, key)? {
         Some(found) => records(
             connection,
@@ -308,7 +308,7 @@ fn items(connection: &Connection, key: &SessionKey, items: Range<u64>) -> Outcom
     }
 }
 
-fn find(connection: &Connection, key: &SessionKey, words: &str, limit: usize) -> Outcome<Vec<u64>> {
+fn find(connection: &Connection, key: &SessionKey, words: &str, limit: usize) -> LedgerResult<Vec<u64>> {
     let words: Vec<String> = words.split_whitespace().map(fold).collect();
     let mut found = Vec::new();
     let Some(conversation) = conversation(connection, key)?.filter(|_| !words.is_empty()) else {

@@ -7,7 +7,7 @@ use std::path::Path;
 use ports::LedgerError;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, LedgerResult};
 
 /// Some messages of one session, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub fn read(path: &Path, take: &mut dyn FnMut(Kept) -> bool) -> Result<(), Ledge
     Ok(rows(path, take)?)
 }
 
-fn rows(path: &Path, take: &mut dyn FnMut(Kept) -> bool) -> Outcome<()> {
+fn rows(path: &Path, take: &mut dyn FnMut(Kept) -> bool) -> LedgerResult<()> {
     let connection =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(Failure::Sql)?;
     let mut statement = connection.prepare(KEPT)?;

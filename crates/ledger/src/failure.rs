@@ -38,7 +38,7 @@ pub(crate) enum Failure {
     Stopped,
 }
 
-pub(crate) type Outcome<T> = Result<T, Failure>;
+pub(crate) type LedgerResult<T> = Result<T, Failure>;
 
 impl From<serde_json::Error> for Failure {
     fn from(error: serde_json::Error) -> Self {

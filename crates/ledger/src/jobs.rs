@@ -14,7 +14,7 @@ use ports::{
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::SqliteLedger;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, LedgerResult};
 use crate::row::{count, counted, place_of, scope_row, session_key, session_row};
 
 const JOB: &str =
@@ -24,7 +24,7 @@ const JOB: &str =
 pub(crate) const DUE: &str = "SELECT seq FROM jobs INDEXED BY job_heads
     WHERE head = 1 AND due <= ?1 ORDER BY seq LIMIT ?2";
 
-fn job_of(row: &Row<'_>) -> Outcome<Job> {
+fn job_of(row: &Row<'_>) -> LedgerResult<Job> {
     let kind: String = row.get(1)?;
     let state: String = row.get(6)?;
     let finished: Option<i64> = row.get(10)?;
@@ -42,7 +42,7 @@ fn job_of(row: &Row<'_>) -> Outcome<Job> {
 }
 
 /// Queues a job unless its id is known.
-pub(crate) fn insert(connection: &Connection, job: NewJob, created: Timestamp) -> Outcome<()> {
+pub(crate) fn insert(connection: &Connection, job: NewJob, created: Timestamp) -> LedgerResult<()> {
     let place = place_of(connection, &job.session)?;
     connection
         .prepare_cached(
@@ -65,7 +65,7 @@ pub(crate) fn insert(connection: &Connection, job: NewJob, created: Timestamp) -
 }
 
 /// Gives the turn to the oldest unfinished job of a session.
-pub(crate) fn set_head(connection: &Connection, session: i64) -> Outcome<()> {
+pub(crate) fn set_head(connection: &Connection, session: i64) -> LedgerResult<()> {
     connection
         .prepare_cached(
             "UPDATE jobs SET head = 1 WHERE head = 0 AND seq =
@@ -86,7 +86,7 @@ fn claim(
     behind: usize,
     now: Timestamp,
     lease_until: Timestamp,
-) -> Outcome<Vec<Job>> {
+) -> LedgerResult<Vec<Job>> {
     let mut due = connection.prepare_cached(DUE)?;
     let due = due
         .query_map((now.millis(), count(limit)), |row| row.get(0))?
@@ -107,7 +107,7 @@ fn claim(
     Ok(claimed)
 }
 
-fn lease(connection: &Connection, seq: i64, until: Timestamp) -> Outcome<Option<Job>> {
+fn lease(connection: &Connection, seq: i64, until: Timestamp) -> LedgerResult<Option<Job>> {
     connection
         .prepare_cached("UPDATE jobs SET state = ?2, attempt = attempt + 1, due = ?3 WHERE seq = ?1")?
         .execute((seq, JobState::Processing.as_str(), until.millis()))?;
@@ -116,7 +116,7 @@ fn lease(connection: &Connection, seq: i64, until: Timestamp) -> Outcome<Option<
     rows.next()?.map(job_of).transpose()
 }
 
-fn waiting_behind(connection: &Connection, seq: i64, limit: usize, now: Timestamp) -> Outcome<Vec<i64>> {
+fn waiting_behind(connection: &Connection, seq: i64, limit: usize, now: Timestamp) -> LedgerResult<Vec<i64>> {
     let mut statement = connection.prepare_cached(BEHIND)?;
     let (kind, state) = (JobKind::WriteCell.as_str(), JobState::Queued.as_str());
     let mut rows = statement.query((seq, count(limit), kind, state, now.millis()))?;
@@ -129,7 +129,7 @@ fn waiting_behind(connection: &Connection, seq: i64, limit: usize, now: Timestam
     Ok(waiting)
 }
 
-fn hand_back(connection: &Connection, ids: &[JobId], now: Timestamp) -> Outcome<()> {
+fn hand_back(connection: &Connection, ids: &[JobId], now: Timestamp) -> LedgerResult<()> {
     let mut statement =
         connection.prepare_cached("UPDATE jobs SET state = ?3, due = ?4 WHERE id = ?1 AND state = ?2")?;
     let (leased, queued) = (JobState::Processing.as_str(), JobState::Queued.as_str());
@@ -140,7 +140,7 @@ fn hand_back(connection: &Connection, ids: &[JobId], now: Timestamp) -> Outcome<
 }
 
 /// Ends leased jobs; one that nobody has a lease of any more is left as it is.
-fn complete(connection: &Connection, ids: &[JobId], now: Timestamp) -> Outcome<()> {
+fn complete(connection: &Connection, ids: &[JobId], now: Timestamp) -> LedgerResult<()> {
     for id in ids {
         let ended = connection
             .prepare_cached(
@@ -172,7 +172,7 @@ fn complete(connection: &Connection, ids: &[JobId], now: Timestamp) -> Outcome<(
     Ok(())
 }
 
-fn fail(connection: &Connection, id: &JobId, failure: JobFailure, now: Timestamp) -> Outcome<()> {
+fn fail(connection: &Connection, id: &JobId, failure: JobFailure, now: Timestamp) -> LedgerResult<()> {
     let leased = (id.0.as_str(), JobState::Processing.as_str());
     if let Some(retry_at) = failure.retry_at {
         connection
@@ -206,7 +206,7 @@ fn fail(connection: &Connection, id: &JobId, failure: JobFailure, now: Timestamp
 }
 
 /// Queues a given up job anew. It goes to the end of its session's line: whoever is at its head may be running.
-fn retry(connection: &Connection, scope: &Scope, id: &JobId, now: Timestamp) -> Outcome<bool> {
+fn retry(connection: &Connection, scope: &Scope, id: &JobId, now: Timestamp) -> LedgerResult<bool> {
     let Some(scope) = scope_row(connection, scope)? else {
         return Ok(false);
     };
@@ -228,7 +228,7 @@ fn retry(connection: &Connection, scope: &Scope, id: &JobId, now: Timestamp) -> 
 }
 
 /// A lease was claimed when it was due, so it is due again at once.
-fn release_all(connection: &Connection, latest: Timestamp) -> Outcome<usize> {
+fn release_all(connection: &Connection, latest: Timestamp) -> LedgerResult<usize> {
     let (leased, queued) = (JobState::Processing.as_str(), JobState::Queued.as_str());
     let released = connection
         .prepare_cached("UPDATE jobs SET state = ?2, due = created WHERE state = ?1 AND state <> 'success'")?
@@ -240,7 +240,7 @@ fn release_all(connection: &Connection, latest: Timestamp) -> Outcome<usize> {
 }
 
 /// The condition that a query means, with its one parameter; words in it are this program's own.
-fn condition(connection: &Connection, query: &TaskQuery) -> Outcome<Option<(String, i64)>> {
+fn condition(connection: &Connection, query: &TaskQuery) -> LedgerResult<Option<(String, i64)>> {
     let (mut sql, row) = match &query.session {
         Some(session) => {
             let key = model::SessionKey {
@@ -275,7 +275,7 @@ pub(crate) fn page_sql(condition: &str) -> String {
     format!("{JOB} WHERE {condition} ORDER BY jobs.seq DESC LIMIT ?2 OFFSET ?3")
 }
 
-fn page(connection: &Connection, query: &TaskQuery) -> Outcome<TaskPage> {
+fn page(connection: &Connection, query: &TaskQuery) -> LedgerResult<TaskPage> {
     let Some((condition, row)) = condition(connection, query)? else {
         return Ok(TaskPage {
             total: 0,
@@ -298,14 +298,14 @@ fn page(connection: &Connection, query: &TaskQuery) -> Outcome<TaskPage> {
     })
 }
 
-fn job(connection: &Connection, scope: &Scope, id: &JobId) -> Outcome<Option<Job>> {
+fn job(connection: &Connection, scope: &Scope, id: &JobId) -> LedgerResult<Option<Job>> {
     let sql = format!("{JOB} WHERE jobs.id = ?1 AND app = ?2 AND project = ?3");
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query([id.0.as_str(), scope.app.as_str(), scope.project.as_str()])?;
     rows.next()?.map(job_of).transpose()
 }
 
-fn drop_finished(connection: &Connection, before: Timestamp) -> Outcome<usize> {
+fn drop_finished(connection: &Connection, before: Timestamp) -> LedgerResult<usize> {
     let mut dropped = 0;
     for sql in [
         "DELETE FROM jobs WHERE state = 'success' AND finished < ?1",
@@ -316,7 +316,7 @@ fn drop_finished(connection: &Connection, before: Timestamp) -> Outcome<usize> {
     Ok(dropped)
 }
 
-fn stats(connection: &Connection) -> Outcome<JobStats> {
+fn stats(connection: &Connection) -> LedgerResult<JobStats> {
     let mut standing = connection
         .prepare_cached("SELECT count(*), min(created) FROM jobs WHERE state = ?1 AND state <> 'success'")?;
     let mut of = |state: JobState| {

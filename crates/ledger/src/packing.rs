@@ -5,7 +5,7 @@
 use rusqlite::types::{Value, ValueRef};
 use zstd::bulk::{Compressor, Decompressor};
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, LedgerResult};
 
 /// Shorter text does not get smaller, or not by what a frame costs to read.
 const PACKED_BYTES_MIN: usize = 256;
@@ -15,12 +15,12 @@ const LEVEL: i32 = 3;
 pub(crate) struct Packer(Compressor<'static>);
 
 impl Packer {
-    pub(crate) fn new() -> Outcome<Self> {
+    pub(crate) fn new() -> LedgerResult<Self> {
         Ok(Self(Compressor::new(LEVEL)?))
     }
 
     /// The value of a text's column.
-    pub(crate) fn pack(&mut self, text: String) -> Outcome<Value> {
+    pub(crate) fn pack(&mut self, text: String) -> LedgerResult<Value> {
         if text.len() >= PACKED_BYTES_MIN {
             let frame = self.0.compress(text.as_bytes())?;
             if frame.len() < text.len() {
@@ -38,7 +38,7 @@ pub(crate) struct Unpacker {
 }
 
 impl Unpacker {
-    pub(crate) fn new() -> Outcome<Self> {
+    pub(crate) fn new() -> LedgerResult<Self> {
         Ok(Self {
             frames: Decompressor::new()?,
             text: Vec::new(),
@@ -46,7 +46,7 @@ impl Unpacker {
     }
 
     /// The text of a column; it lives until the next one is read.
-    pub(crate) fn unpack<'a>(&'a mut self, column: ValueRef<'a>) -> Outcome<&'a str> {
+    pub(crate) fn unpack<'a>(&'a mut self, column: ValueRef<'a>) -> LedgerResult<&'a str> {
         let bytes = match column {
             ValueRef::Text(bytes) => bytes,
             ValueRef::Blob(frame) => {

@@ -10,7 +10,7 @@ use ports::LedgerError;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, LedgerResult};
 use crate::writer::prepare_once;
 
 /// More would only wait for the same two or four cores.
@@ -45,14 +45,14 @@ impl Readers {
     /// Does the work on one state of the database, whatever is written meanwhile.
     pub(crate) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
+        work: impl FnOnce(&Connection) -> LedgerResult<T> + Send + 'static,
     ) -> Result<T, LedgerError> {
         let place = Arc::clone(&self.places);
         let place = place.acquire_owned().await.map_err(|_| Failure::Stopped)?;
         let readers = Arc::clone(self);
         let reading = tokio::task::spawn_blocking(move || {
             let _place = place;
-            let lease = Lease::new(readers);
+            let lease = ReaderLease::new(readers);
             let connection = lease.connection.as_ref().expect("there until drop");
             let snapshot = connection.unchecked_transaction()?;
             work(&snapshot)
@@ -62,19 +62,19 @@ impl Readers {
 }
 
 /// A connection that goes back to the pool however the work ends.
-struct Lease {
+struct ReaderLease {
     readers: Arc<Readers>,
     connection: Option<Connection>,
 }
 
-impl Lease {
+impl ReaderLease {
     fn new(readers: Arc<Readers>) -> Self {
         let connection = readers.idle.lock().expect("nothing panics in between").pop();
         Self { readers, connection }
     }
 }
 
-impl Drop for Lease {
+impl Drop for ReaderLease {
     fn drop(&mut self) {
         let mut idle = self.readers.idle.lock().expect("nothing panics in between");
         idle.extend(self.connection.take());

@@ -9,37 +9,37 @@ use model::{
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde::{Deserialize, Serialize};
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, LedgerResult};
 
 /// The kind of event that a message is in its session's log.
 pub(crate) const MESSAGE: &str = "message";
 
 /// A message as the payload of its event. Absent and empty fields are left out; text is kept as it came.
 #[derive(Serialize, Deserialize)]
-struct Said {
+struct StoredMessage {
     id: String,
     sender: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sender_name: Option<String>,
     role: String,
     time: i64,
-    content: SaidContent,
+    content: StoredContent,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<Call>,
+    tool_calls: Vec<StoredCall>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum SaidContent {
+enum StoredContent {
     Text(String),
-    Parts(Vec<SaidPart>),
+    Parts(Vec<StoredPart>),
 }
 
 #[derive(Serialize, Deserialize)]
-struct SaidPart {
-    kind: Kind,
+struct StoredPart {
+    kind: StoredPartKind,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,36 +68,36 @@ enum StoredKind {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Kind(#[serde(with = "StoredKind")] PartKind);
+struct StoredPartKind(#[serde(with = "StoredKind")] PartKind);
 
 #[derive(Serialize, Deserialize)]
-struct Call {
+struct StoredCall {
     id: String,
     name: String,
     arguments: String,
 }
 
 /// The payload of a message's event.
-pub(crate) fn payload_of(message: Message) -> Outcome<String> {
-    let said = Said {
+pub(crate) fn payload_of(message: Message) -> LedgerResult<String> {
+    let said = StoredMessage {
         id: message.id.as_str().to_owned(),
         sender: message.sender.as_str().to_owned(),
         sender_name: message.sender_name,
         role: message.role.as_str().to_owned(),
         time: message.time.millis(),
         content: match message.content {
-            Content::Text(text) => SaidContent::Text(text),
-            Content::Parts(parts) => SaidContent::Parts(parts.into_iter().map(SaidPart::from).collect()),
+            Content::Text(text) => StoredContent::Text(text),
+            Content::Parts(parts) => StoredContent::Parts(parts.into_iter().map(StoredPart::from).collect()),
         },
-        tool_calls: message.tool_calls.into_iter().map(Call::from).collect(),
+        tool_calls: message.tool_calls.into_iter().map(StoredCall::from).collect(),
         tool_call_id: message.tool_call_id,
     };
     Ok(serde_json::to_string(&said)?)
 }
 
 /// The message of an event's payload.
-pub(crate) fn message_of(payload: &str, session: SessionKey) -> Outcome<Message> {
-    let said: Said = serde_json::from_str(payload)?;
+pub(crate) fn message_of(payload: &str, session: SessionKey) -> LedgerResult<Message> {
+    let said: StoredMessage = serde_json::from_str(payload)?;
     Ok(Message {
         id: MessageId::new(said.id),
         session,
@@ -106,18 +106,18 @@ pub(crate) fn message_of(payload: &str, session: SessionKey) -> Outcome<Message>
         role: Role::parse(&said.role).ok_or(Failure::Row(said.role))?,
         time: Timestamp::from_millis(said.time),
         content: match said.content {
-            SaidContent::Text(text) => Content::Text(text),
-            SaidContent::Parts(parts) => Content::Parts(parts.into_iter().map(Part::from).collect()),
+            StoredContent::Text(text) => Content::Text(text),
+            StoredContent::Parts(parts) => Content::Parts(parts.into_iter().map(Part::from).collect()),
         },
         tool_calls: said.tool_calls.into_iter().map(ToolCall::from).collect(),
         tool_call_id: said.tool_call_id,
     })
 }
 
-impl From<Part> for SaidPart {
+impl From<Part> for StoredPart {
     fn from(part: Part) -> Self {
         Self {
-            kind: Kind(part.kind),
+            kind: StoredPartKind(part.kind),
             text: part.text,
             uri: part.uri,
             base64: part.base64,
@@ -128,8 +128,8 @@ impl From<Part> for SaidPart {
     }
 }
 
-impl From<SaidPart> for Part {
-    fn from(part: SaidPart) -> Self {
+impl From<StoredPart> for Part {
+    fn from(part: StoredPart) -> Self {
         Self {
             kind: part.kind.0,
             text: part.text,
@@ -142,7 +142,7 @@ impl From<SaidPart> for Part {
     }
 }
 
-impl From<ToolCall> for Call {
+impl From<ToolCall> for StoredCall {
     fn from(call: ToolCall) -> Self {
         Self {
             id: call.id,
@@ -152,8 +152,8 @@ impl From<ToolCall> for Call {
     }
 }
 
-impl From<Call> for ToolCall {
-    fn from(call: Call) -> Self {
+impl From<StoredCall> for ToolCall {
+    fn from(call: StoredCall) -> Self {
         Self {
             id: call.id,
             name: call.name,
@@ -162,7 +162,7 @@ impl From<Call> for ToolCall {
     }
 }
 
-pub(crate) fn name_of(text: &str) -> Outcome<Name> {
+pub(crate) fn name_of(text: &str) -> LedgerResult<Name> {
     Name::parse(text).map_err(|error| Failure::Row(error.to_string()))
 }
 
@@ -179,7 +179,7 @@ pub(crate) fn kind_number(kind: OwnerKind) -> i64 {
     }
 }
 
-pub(crate) fn owner_of(kind: i64, name: &str) -> Outcome<Owner> {
+pub(crate) fn owner_of(kind: i64, name: &str) -> LedgerResult<Owner> {
     let kind = match kind {
         USER => OwnerKind::User,
         AGENT => OwnerKind::Agent,
@@ -202,7 +202,7 @@ pub(crate) fn speaker_of(message: &Message) -> (i64, String) {
 }
 
 /// A scope's row, if it has one.
-pub(crate) fn scope_row(connection: &Connection, scope: &Scope) -> Outcome<Option<i64>> {
+pub(crate) fn scope_row(connection: &Connection, scope: &Scope) -> LedgerResult<Option<i64>> {
     let row = connection
         .prepare_cached("SELECT id FROM scopes WHERE app = ?1 AND project = ?2")?
         .query_row([scope.app.as_str(), scope.project.as_str()], |row| row.get(0));
@@ -210,7 +210,7 @@ pub(crate) fn scope_row(connection: &Connection, scope: &Scope) -> Outcome<Optio
 }
 
 /// A session's row, if it has one.
-pub(crate) fn session_row(connection: &Connection, key: &SessionKey) -> Outcome<Option<i64>> {
+pub(crate) fn session_row(connection: &Connection, key: &SessionKey) -> LedgerResult<Option<i64>> {
     let row = connection
         .prepare_cached(
             "SELECT sessions.id FROM scopes JOIN sessions ON sessions.scope = scopes.id
@@ -229,13 +229,13 @@ pub(crate) fn session_row(connection: &Connection, key: &SessionKey) -> Outcome<
 
 /// The rows of a session and its scope, made now if they are new.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct SessionRows {
     pub scope: i64,
     pub session: i64,
 }
 
 /// A scope's row, made now if it is new.
-pub(crate) fn make_scope(connection: &Connection, scope: &Scope) -> Outcome<i64> {
+pub(crate) fn make_scope(connection: &Connection, scope: &Scope) -> LedgerResult<i64> {
     match scope_row(connection, scope)? {
         Some(row) => Ok(row),
         None => Ok(connection
@@ -244,7 +244,7 @@ pub(crate) fn make_scope(connection: &Connection, scope: &Scope) -> Outcome<i64>
     }
 }
 
-pub(crate) fn place_of(connection: &Connection, key: &SessionKey) -> Outcome<Place> {
+pub(crate) fn place_of(connection: &Connection, key: &SessionKey) -> LedgerResult<SessionRows> {
     let scope = make_scope(connection, &key.scope)?;
     let session = match session_row(connection, key)? {
         Some(session) => session,
@@ -252,11 +252,11 @@ pub(crate) fn place_of(connection: &Connection, key: &SessionKey) -> Outcome<Pla
             .prepare_cached("INSERT INTO sessions (scope, name) VALUES (?1, ?2)")?
             .insert((scope, key.session.as_str()))?,
     };
-    Ok(Place { scope, session })
+    Ok(SessionRows { scope, session })
 }
 
 /// A session's key from the three columns that start at `first`: app, project, name.
-pub(crate) fn session_key(row: &Row<'_>, first: usize) -> Outcome<SessionKey> {
+pub(crate) fn session_key(row: &Row<'_>, first: usize) -> LedgerResult<SessionKey> {
     let text = |at| Ok::<_, Failure>(row.get_ref(at)?.as_str().map_err(rusqlite::Error::from)?);
     Ok(SessionKey {
         scope: Scope::new(name_of(text(first)?)?, name_of(text(first + 1)?)?),

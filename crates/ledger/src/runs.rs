@@ -18,7 +18,7 @@ use ports::{LedgerError, RunId};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql};
 
 use crate::SqliteLedger;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, LedgerResult};
 use crate::row::{count, counted, make_scope, name_of, owner_of, scope_row};
 
 use lane::Lane;
@@ -46,7 +46,7 @@ fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-fn run_of(row: &Row<'_>) -> Outcome<Run> {
+fn run_of(row: &Row<'_>) -> LedgerResult<Run> {
     let text = |at| Ok::<String, Failure>(row.get(at)?);
     let time = |at| Ok::<_, Failure>(row.get::<_, Option<i64>>(at)?.map(Timestamp::from_millis));
     let number = |at| Ok::<_, Failure>(unsigned(row.get(at)?));
@@ -87,7 +87,7 @@ fn counted_due(
     subject: &str,
     threshold: Threshold,
     run_at: Timestamp,
-) -> Outcome<Option<Timestamp>> {
+) -> LedgerResult<Option<Timestamp>> {
     const COUNTER: &str =
         "scope = ?1 AND strategy = ?2 AND owner_kind IS ?3 AND owner IS ?4 AND subject = ?5";
     let standing: Option<(u32, Option<i64>)> = connection
@@ -129,7 +129,7 @@ struct Waiting {
     session: Option<String>,
 }
 
-fn waiting(connection: &Connection, lane: &Lane, subject: &str) -> Outcome<Option<Waiting>> {
+fn waiting(connection: &Connection, lane: &Lane, subject: &str) -> LedgerResult<Option<Waiting>> {
     let found = connection
         .prepare_cached(
             "SELECT seq, id, state, cause, due, session FROM runs INDEXED BY waiting_work
@@ -150,7 +150,7 @@ fn waiting(connection: &Connection, lane: &Lane, subject: &str) -> Outcome<Optio
 }
 
 /// Work that waits takes a new run in.
-fn absorb(connection: &Connection, waiting: &Waiting, new: &NewRun, due: i64) -> Outcome<()> {
+fn absorb(connection: &Connection, waiting: &Waiting, new: &NewRun, due: i64) -> LedgerResult<()> {
     let before = Cause::parse(&waiting.cause).ok_or_else(|| Failure::Row(waiting.cause.clone()))?;
     let is_failed = waiting.state == RunState::Failed.as_str();
     let (cause, due) = match (before, new.cause) {
@@ -172,7 +172,7 @@ fn absorb(connection: &Connection, waiting: &Waiting, new: &NewRun, due: i64) ->
     Ok(())
 }
 
-fn enqueue(connection: &Connection, new: &NewRun, now: Timestamp) -> Outcome<Option<RunId>> {
+fn enqueue(connection: &Connection, new: &NewRun, now: Timestamp) -> LedgerResult<Option<RunId>> {
     let known = connection
         .prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?
         .exists([&*new.id])?;
@@ -214,7 +214,7 @@ fn enqueue(connection: &Connection, new: &NewRun, now: Timestamp) -> Outcome<Opt
     Ok(Some(id))
 }
 
-fn claim(connection: &Connection, claim: &Claim) -> Outcome<Claimed> {
+fn claim(connection: &Connection, claim: &Claim) -> LedgerResult<Claimed> {
     let (strategies, by_hand) = (
         serde_json::to_string(&claim.strategies)?,
         serde_json::to_string(&claim.by_hand)?,
@@ -246,7 +246,13 @@ fn claim(connection: &Connection, claim: &Claim) -> Outcome<Claimed> {
     })
 }
 
-fn finish(connection: &Connection, id: &str, verdict: &Verdict, millis: u64, now: Timestamp) -> Outcome<()> {
+fn finish(
+    connection: &Connection,
+    id: &str,
+    verdict: &Verdict,
+    millis: u64,
+    now: Timestamp,
+) -> LedgerResult<()> {
     let (state, due, finished) = match verdict {
         Verdict::Done { .. } => (RunState::Success, None, Some(now.millis())),
         Verdict::Retry { at, .. } => (RunState::Failed, Some(at.millis()), None),
@@ -292,7 +298,7 @@ fn finish(connection: &Connection, id: &str, verdict: &Verdict, millis: u64, now
     lane.set_head(connection)
 }
 
-fn charge(connection: &Connection, id: &str, day: Date, cost: Cost) -> Outcome<()> {
+fn charge(connection: &Connection, id: &str, day: Date, cost: Cost) -> LedgerResult<()> {
     let spent = (
         signed(cost.calls),
         signed(cost.prompt_tokens),
@@ -313,7 +319,7 @@ fn charge(connection: &Connection, id: &str, day: Date, cost: Cost) -> Outcome<(
     Ok(())
 }
 
-fn spent(connection: &Connection, day: Date) -> Outcome<Cost> {
+fn spent(connection: &Connection, day: Date) -> LedgerResult<Cost> {
     let spent = connection
         .prepare_cached("SELECT calls, prompt_tokens, completion_tokens FROM spending WHERE day = ?1")?
         .query_row([day.to_string()], |row| {
@@ -327,7 +333,7 @@ fn spent(connection: &Connection, day: Date) -> Outcome<Cost> {
     Ok(spent.optional()?.unwrap_or_default())
 }
 
-fn release_all(connection: &Connection, now: Timestamp, latest: Timestamp) -> Outcome<usize> {
+fn release_all(connection: &Connection, now: Timestamp, latest: Timestamp) -> LedgerResult<usize> {
     let released = connection
         .prepare_cached(
             "UPDATE runs SET state = 'queued', due = ?1 WHERE state = 'running' AND state <> 'success'",
@@ -340,7 +346,7 @@ fn release_all(connection: &Connection, now: Timestamp, latest: Timestamp) -> Ou
     Ok(released)
 }
 
-fn page(connection: &Connection, query: &RunQuery) -> Outcome<RunPage> {
+fn page(connection: &Connection, query: &RunQuery) -> LedgerResult<RunPage> {
     let scope = match &query.scope {
         None => None,
         Some(scope) => match scope_row(connection, scope)? {
@@ -385,7 +391,7 @@ fn page(connection: &Connection, query: &RunQuery) -> Outcome<RunPage> {
     })
 }
 
-fn stats(connection: &Connection) -> Outcome<RunStats> {
+fn stats(connection: &Connection) -> LedgerResult<RunStats> {
     let mut standing = connection.prepare_cached(
         "SELECT count(*) FROM runs WHERE state = ?1 AND state <> 'success' AND (state <> 'queued' OR cause <> 'cron')",
     )?;

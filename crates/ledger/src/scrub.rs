@@ -9,7 +9,7 @@
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, LedgerResult};
 
 /// Pages looked at before those who wait get a turn; a few milliseconds of work.
 const PAGES_AT_A_TIME: u32 = 128;
@@ -28,7 +28,7 @@ pub(crate) struct Scrub {
 
 impl Scrub {
     /// For all sweeps so far; none when there is nothing to do.
-    pub(crate) fn begin(connection: &Connection) -> Outcome<Option<Self>> {
+    pub(crate) fn begin(connection: &Connection) -> LedgerResult<Option<Self>> {
         let latest = connection.query_row("SELECT max(id) FROM erasures", [], |row| row.get(0))?;
         let latest: Option<i64> = latest;
         Ok(latest.map(|erasures_max| Self {
@@ -38,7 +38,7 @@ impl Scrub {
     }
 
     /// Does a part; whether that was the last.
-    pub(crate) fn step(&mut self, connection: &Connection) -> Outcome<bool> {
+    pub(crate) fn step(&mut self, connection: &Connection) -> LedgerResult<bool> {
         let pages: u32 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
         if pages >= PAGES_MAX {
             whole(connection)?;
@@ -63,7 +63,7 @@ impl Scrub {
 }
 
 /// All of it at once, for a file that nobody waits for.
-pub(crate) fn whole(connection: &Connection) -> Outcome<()> {
+pub(crate) fn whole(connection: &Connection) -> LedgerResult<()> {
     let is_due = "SELECT EXISTS (SELECT 1 FROM erasures)";
     if !connection.query_row(is_due, [], |row| row.get(0))? {
         return Ok(());
@@ -75,12 +75,12 @@ pub(crate) fn whole(connection: &Connection) -> Outcome<()> {
 }
 
 /// The log holds pages as they were before.
-fn empty_log(connection: &Connection) -> Outcome<()> {
+fn empty_log(connection: &Connection) -> LedgerResult<()> {
     let busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
     if busy { Err(Failure::LogInUse) } else { Ok(()) }
 }
 
-fn clean(connection: &Connection, number: u32) -> Outcome<()> {
+fn clean(connection: &Connection, number: u32) -> LedgerResult<()> {
     let mut page: Vec<u8> = connection
         .prepare_cached("SELECT data FROM sqlite_dbpage('main') WHERE pgno = ?1")?
         .query_row([number], |row| row.get(0))?;

@@ -11,11 +11,11 @@ use model::{CellId, MessageId, Owner, OwnerKind, Scope, SessionId};
 use ports::{Forgotten, JobKind, Sweep};
 use rusqlite::{Connection, OptionalExtension, Params};
 
-use crate::failure::Outcome;
+use crate::failure::LedgerResult;
 use crate::row::{USER, counted, kind_number, scope_row, session_row};
 use crate::{jobs, runs, transcripts};
 
-pub(crate) fn sweep(connection: &Connection, sweep: &Sweep) -> Outcome<Forgotten> {
+pub(crate) fn sweep(connection: &Connection, sweep: &Sweep) -> LedgerResult<Forgotten> {
     let changes_before = connection.total_changes();
     delete_conversations(connection, sweep)?;
     delete_runs(connection, sweep)?;
@@ -27,7 +27,7 @@ pub(crate) fn sweep(connection: &Connection, sweep: &Sweep) -> Outcome<Forgotten
 }
 
 /// Has what this commit deleted erased from the files as well; the request must be one that erases.
-pub(crate) fn erase_bytes(connection: &Connection) -> Outcome<()> {
+pub(crate) fn erase_bytes(connection: &Connection) -> LedgerResult<()> {
     connection
         .prepare_cached("INSERT INTO erasures DEFAULT VALUES")?
         .execute([])?;
@@ -35,7 +35,7 @@ pub(crate) fn erase_bytes(connection: &Connection) -> Outcome<()> {
 }
 
 /// The conversations that the sweep names. Those of a scope go with it.
-fn delete_conversations(connection: &Connection, sweep: &Sweep) -> Outcome<()> {
+fn delete_conversations(connection: &Connection, sweep: &Sweep) -> LedgerResult<()> {
     let (scope, session, owner) = match sweep {
         Sweep::Session(key) => (&key.scope, Some(&key.session), None),
         Sweep::Owner(scope, owner) => (scope, None, Some(owner)),
@@ -67,7 +67,7 @@ fn delete_conversations(connection: &Connection, sweep: &Sweep) -> Outcome<()> {
 }
 
 /// The background runs that the sweep names, and what was counted towards more. Those of a scope go with it.
-fn delete_runs(connection: &Connection, sweep: &Sweep) -> Outcome<()> {
+fn delete_runs(connection: &Connection, sweep: &Sweep) -> LedgerResult<()> {
     let (scope, session, owner) = match sweep {
         Sweep::Session(key) => (&key.scope, Some(&key.session), None),
         Sweep::Owner(scope, owner) => (scope, None, Some(owner)),
@@ -98,7 +98,7 @@ fn delete_runs(connection: &Connection, sweep: &Sweep) -> Outcome<()> {
     Ok(())
 }
 
-fn delete(connection: &Connection, sweep: &Sweep) -> Outcome<Forgotten> {
+fn delete(connection: &Connection, sweep: &Sweep) -> LedgerResult<Forgotten> {
     match sweep {
         Sweep::Session(key) => match session_row(connection, key)? {
             Some(session) => whole(connection, &SESSION, session),
@@ -133,26 +133,26 @@ fn delete(connection: &Connection, sweep: &Sweep) -> Outcome<Forgotten> {
 }
 
 /// The statements that remove something whole, each with its row as the only parameter.
-struct Whole {
+struct SweepStatements {
     messages: &'static str,
     cells: &'static str,
     delete: &'static str,
 }
 
-const SESSION: Whole = Whole {
+const SESSION: SweepStatements = SweepStatements {
     messages: "SELECT count(*) FROM events JOIN messages ON messages.seq = events.seq WHERE events.session = ?1",
     cells: "SELECT id FROM cells WHERE session = ?1 ORDER BY id",
     delete: "DELETE FROM sessions WHERE id = ?1",
 };
 
-const SCOPE: Whole = Whole {
+const SCOPE: SweepStatements = SweepStatements {
     messages: "SELECT count(*) FROM messages WHERE scope = ?1",
     cells: "SELECT cells.id FROM sessions JOIN cells ON cells.session = sessions.id
             WHERE sessions.scope = ?1 ORDER BY cells.id",
     delete: "DELETE FROM scopes WHERE id = ?1",
 };
 
-fn whole(connection: &Connection, whole: &Whole, row: i64) -> Outcome<Forgotten> {
+fn whole(connection: &Connection, whole: &SweepStatements, row: i64) -> LedgerResult<Forgotten> {
     let messages: i64 = connection
         .prepare_cached(whole.messages)?
         .query_row([row], |row| row.get(0))?;
@@ -168,13 +168,13 @@ fn whole(connection: &Connection, whole: &Whole, row: i64) -> Outcome<Forgotten>
     })
 }
 
-fn numbers(connection: &Connection, sql: &str, params: impl Params) -> Outcome<Vec<i64>> {
+fn numbers(connection: &Connection, sql: &str, params: impl Params) -> LedgerResult<Vec<i64>> {
     let mut statement = connection.prepare_cached(sql)?;
     let numbers = statement.query_map(params, |row| row.get(0))?;
     Ok(numbers.collect::<rusqlite::Result<_>>()?)
 }
 
-fn doomed_ids(connection: &Connection, scope: &Scope, ids: &[MessageId]) -> Outcome<BTreeSet<i64>> {
+fn doomed_ids(connection: &Connection, scope: &Scope, ids: &[MessageId]) -> LedgerResult<BTreeSet<i64>> {
     let mut doomed = BTreeSet::new();
     if let Some(scope) = scope_row(connection, scope)? {
         for id in ids {
@@ -192,7 +192,7 @@ fn doomed_with(
     scope: i64,
     owner: &Owner,
     within: Option<i64>,
-) -> Outcome<BTreeSet<i64>> {
+) -> LedgerResult<BTreeSet<i64>> {
     let named = (scope, kind_number(owner.kind), owner.id.as_str());
     let mut doomed = BTreeSet::new();
     let sessions = "SELECT session FROM speakers WHERE scope = ?1 AND kind = ?2 AND name = ?3";
@@ -227,7 +227,7 @@ fn doomed_with(
     Ok(doomed)
 }
 
-fn erase(connection: &Connection, doomed: &BTreeSet<i64>) -> Outcome<Forgotten> {
+fn erase(connection: &Connection, doomed: &BTreeSet<i64>) -> LedgerResult<Forgotten> {
     let mut sessions = BTreeSet::new();
     let mut cells = BTreeSet::new();
     for seq in doomed {
@@ -256,7 +256,7 @@ fn erase(connection: &Connection, doomed: &BTreeSet<i64>) -> Outcome<Forgotten> 
 }
 
 /// Removes a memcell that lost all its messages, with the job that writes it.
-fn drop_if_empty(connection: &Connection, cell: i64) -> Outcome<Option<CellId>> {
+fn drop_if_empty(connection: &Connection, cell: i64) -> LedgerResult<Option<CellId>> {
     let dropped: Option<(String, i64)> = connection
         .prepare_cached(
             "DELETE FROM cells WHERE seq = ?1 AND NOT EXISTS (SELECT 1 FROM messages WHERE cell = ?1)
@@ -274,7 +274,7 @@ fn drop_if_empty(connection: &Connection, cell: i64) -> Outcome<Option<CellId>> 
 }
 
 /// Makes a session's derived columns true again, or removes it when its log is empty.
-fn settle(connection: &Connection, session: i64) -> Outcome<()> {
+fn settle(connection: &Connection, session: i64) -> LedgerResult<()> {
     let emptied = connection
         .prepare_cached(
             "DELETE FROM sessions WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM events WHERE session = ?1)",

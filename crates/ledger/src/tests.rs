@@ -7,7 +7,7 @@ use std::sync::mpsc::Sender;
 use rusqlite::{Connection, StatementStatus};
 use tokio::task::JoinSet;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, LedgerResult};
 use crate::writer::{self, Writer};
 use crate::{changes, conversations, jobs, schema, transcripts};
 
@@ -36,12 +36,12 @@ fn notes(path: &Path) -> Vec<i64> {
     rows.map(|row| row.expect("reads")).collect()
 }
 
-fn note(connection: &Connection, note: i64) -> Outcome<()> {
+fn note(connection: &Connection, note: i64) -> LedgerResult<()> {
     connection.execute("INSERT INTO notes VALUES (?1)", [note])?;
     Ok(())
 }
 
-type Work = Box<dyn FnOnce(&Connection) -> Outcome<()> + Send>;
+type Work = Box<dyn FnOnce(&Connection) -> LedgerResult<()> + Send>;
 
 /// Queues all the work while the writer is held up, so that it becomes one batch; which of it was answered `Ok`.
 async fn as_one_batch(writer: &Arc<Writer>, work: Vec<Work>) -> Vec<bool> {

@@ -14,10 +14,10 @@ use ports::{
 };
 use rusqlite::{Connection, OptionalExtension, Params};
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, LedgerResult};
 use crate::row::{
-    MESSAGE, Place, USER, count, counted, kind_number, message_of, owner_of, payload_of, place_of, scope_row,
-    session_key, session_row, speaker_of,
+    MESSAGE, SessionRows, USER, count, counted, kind_number, message_of, owner_of, payload_of, place_of,
+    scope_row, session_key, session_row, speaker_of,
 };
 use crate::{SqliteLedger, jobs, sweep};
 
@@ -68,7 +68,7 @@ fn append(
     session: &SessionKey,
     messages: Vec<NewMessage>,
     now: Timestamp,
-) -> Outcome<(AppendOutcome, usize)> {
+) -> LedgerResult<(AppendOutcome, usize)> {
     let place = place_of(connection, session)?;
     let (mut ordinal, buffered): (i64, i64) = connection
         .prepare_cached("SELECT next_ordinal, buffered FROM sessions WHERE id = ?1")?
@@ -109,7 +109,7 @@ fn append_and_cut(
     messages: Vec<NewMessage>,
     with: CutWithAppend,
     now: Timestamp,
-) -> Outcome<AppendOutcome> {
+) -> LedgerResult<AppendOutcome> {
     let (mut outcome, before) = append(connection, &with.cut.session, messages, now)?;
     let is_new = outcome.accepted.iter().all(|accepted| !accepted.duplicate);
     if is_new && before == with.buffered_before {
@@ -119,7 +119,7 @@ fn append_and_cut(
 }
 
 /// Whether the cut was made; a buffer that does not fit it stays as it is.
-fn cut_if_it_fits(connection: &Connection, wanted: Cut) -> Outcome<bool> {
+fn cut_if_it_fits(connection: &Connection, wanted: Cut) -> LedgerResult<bool> {
     let statement = |sql| connection.prepare_cached(sql)?.execute([]);
     statement("SAVEPOINT cut")?;
     let is_cut = match cut(connection, wanted) {
@@ -134,7 +134,7 @@ fn cut_if_it_fits(connection: &Connection, wanted: Cut) -> Outcome<bool> {
     Ok(is_cut)
 }
 
-fn entitle(connection: &Connection, session: &SessionKey, title: &str) -> Outcome<()> {
+fn entitle(connection: &Connection, session: &SessionKey, title: &str) -> LedgerResult<()> {
     let place = place_of(connection, session)?;
     connection
         .prepare_cached("UPDATE sessions SET title = ?2 WHERE id = ?1 AND title IS NOT ?2")?
@@ -142,7 +142,7 @@ fn entitle(connection: &Connection, session: &SessionKey, title: &str) -> Outcom
     Ok(())
 }
 
-fn title(connection: &Connection, session: &SessionKey) -> Outcome<Option<String>> {
+fn title(connection: &Connection, session: &SessionKey) -> LedgerResult<Option<String>> {
     let Some(session) = session_row(connection, session)? else {
         return Ok(None);
     };
@@ -151,7 +151,11 @@ fn title(connection: &Connection, session: &SessionKey) -> Outcome<Option<String
 }
 
 /// The message that a client id names already.
-fn first_of(connection: &Connection, place: Place, client_id: Option<&str>) -> Outcome<Option<MessageId>> {
+fn first_of(
+    connection: &Connection,
+    place: SessionRows,
+    client_id: Option<&str>,
+) -> LedgerResult<Option<MessageId>> {
     let Some(client_id) = client_id else {
         return Ok(None);
     };
@@ -162,7 +166,7 @@ fn first_of(connection: &Connection, place: Place, client_id: Option<&str>) -> O
     Ok(id.map(MessageId::new))
 }
 
-fn insert(connection: &Connection, place: Place, ordinal: i64, new: NewMessage) -> Outcome<()> {
+fn insert(connection: &Connection, place: SessionRows, ordinal: i64, new: NewMessage) -> LedgerResult<()> {
     let NewMessage { message, client_id } = new;
     let (id, time) = (message.id.clone(), message.time.millis());
     let (kind, speaker) = speaker_of(&message);
@@ -195,14 +199,14 @@ fn insert(connection: &Connection, place: Place, ordinal: i64, new: NewMessage) 
 }
 
 /// Who speaks in a session is found by its buffer only while it has one.
-pub(crate) fn set_open(connection: &Connection, session: i64, open: bool) -> Outcome<()> {
+pub(crate) fn set_open(connection: &Connection, session: i64, open: bool) -> LedgerResult<()> {
     connection
         .prepare_cached("UPDATE speakers SET open = ?2 WHERE session = ?1 AND open <> ?2")?
         .execute((session, open))?;
     Ok(())
 }
 
-fn cut(connection: &Connection, cut: Cut) -> Outcome<()> {
+fn cut(connection: &Connection, cut: Cut) -> LedgerResult<()> {
     if session_row(connection, &cut.session)?.is_none() {
         return Err(Failure::Conflict);
     }
@@ -224,7 +228,7 @@ fn cut(connection: &Connection, cut: Cut) -> Outcome<()> {
     Ok(())
 }
 
-fn insert_cell(connection: &Connection, place: Place, cell: &Cell) -> Outcome<()> {
+fn insert_cell(connection: &Connection, place: SessionRows, cell: &Cell) -> LedgerResult<()> {
     let row = connection
         .prepare_cached("INSERT INTO cells (id, session, reason) VALUES (?1, ?2, ?3)")?
         .insert((cell.id.as_str(), place.session, cell.reason.as_str()))?;
@@ -257,7 +261,7 @@ fn messages_of(
     sql: &str,
     params: impl Params,
     session: &SessionKey,
-) -> Outcome<Vec<Message>> {
+) -> LedgerResult<Vec<Message>> {
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;
     let mut messages = Vec::new();
@@ -268,7 +272,7 @@ fn messages_of(
     Ok(messages)
 }
 
-fn unwritten_after(connection: &Connection, id: &CellId) -> Outcome<Vec<CellId>> {
+fn unwritten_after(connection: &Connection, id: &CellId) -> LedgerResult<Vec<CellId>> {
     let mut statement = connection.prepare_cached(UNWRITTEN_AFTER)?;
     let ids = statement.query_map([id.as_str()], |row| row.get::<_, String>(0))?;
     Ok(ids
@@ -276,7 +280,7 @@ fn unwritten_after(connection: &Connection, id: &CellId) -> Outcome<Vec<CellId>>
         .collect::<rusqlite::Result<_>>()?)
 }
 
-fn cell(connection: &Connection, id: &CellId) -> Outcome<Option<Cell>> {
+fn cell(connection: &Connection, id: &CellId) -> LedgerResult<Option<Cell>> {
     let mut statement = connection.prepare_cached(CELL)?;
     let mut rows = statement.query([id.as_str()])?;
     let Some(found) = rows.next()? else {
@@ -300,7 +304,7 @@ fn cell(connection: &Connection, id: &CellId) -> Outcome<Option<Cell>> {
     }))
 }
 
-fn tail(connection: &Connection, scope: &Scope, owner: &Owner) -> Outcome<Vec<Message>> {
+fn tail(connection: &Connection, scope: &Scope, owner: &Owner) -> LedgerResult<Vec<Message>> {
     let Some(scope_row) = scope_row(connection, scope)? else {
         return Ok(Vec::new());
     };
@@ -318,7 +322,7 @@ fn tail(connection: &Connection, scope: &Scope, owner: &Owner) -> Outcome<Vec<Me
     Ok(messages)
 }
 
-fn messages(connection: &Connection, scope: &Scope, ids: &[MessageId]) -> Outcome<Vec<Message>> {
+fn messages(connection: &Connection, scope: &Scope, ids: &[MessageId]) -> LedgerResult<Vec<Message>> {
     let Some(scope_row) = scope_row(connection, scope)? else {
         return Ok(Vec::new());
     };
@@ -340,7 +344,7 @@ fn messages(connection: &Connection, scope: &Scope, ids: &[MessageId]) -> Outcom
     Ok(found.into_iter().map(|(_, _, message)| message).collect())
 }
 
-fn buffered(connection: &Connection) -> Outcome<Buffered> {
+fn buffered(connection: &Connection) -> LedgerResult<Buffered> {
     let mut statement = connection.prepare_cached(BUFFERED)?;
     let of = |row: &rusqlite::Row<'_>| {
         Ok(Buffered {
@@ -351,7 +355,7 @@ fn buffered(connection: &Connection) -> Outcome<Buffered> {
     Ok(statement.query_row([], of)?)
 }
 
-fn open_sessions(connection: &Connection, limit: usize) -> Outcome<Vec<(SessionKey, Timestamp)>> {
+fn open_sessions(connection: &Connection, limit: usize) -> LedgerResult<Vec<(SessionKey, Timestamp)>> {
     let mut statement = connection.prepare_cached(OPEN)?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = statement.query_and_then([limit], |row| {

@@ -16,7 +16,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, LedgerResult};
 use crate::scrub::Scrub;
 
 /// Requests that wait for the writer; more callers than that wait for a place.
@@ -83,7 +83,7 @@ impl Writer {
     /// Does the work in a transaction; its answer comes when it is on disk.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
+        work: impl FnOnce(&Connection) -> LedgerResult<T> + Send + 'static,
     ) -> Result<T, LedgerError> {
         self.call(work, false).await
     }
@@ -91,18 +91,18 @@ impl Writer {
     /// As [`Writer::write`], and no file holds what the work deleted when its answer comes.
     pub(crate) async fn erase<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
+        work: impl FnOnce(&Connection) -> LedgerResult<T> + Send + 'static,
     ) -> Result<T, LedgerError> {
         self.call(work, true).await
     }
 
     async fn call<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
+        work: impl FnOnce(&Connection) -> LedgerResult<T> + Send + 'static,
         erases: bool,
     ) -> Result<T, LedgerError> {
         let (reply, answer) = oneshot::channel();
-        let call = Call {
+        let call = WriteCall {
             work: Some(work),
             result: None,
             reply,
@@ -133,14 +133,14 @@ trait Request: Send {
     fn answer(self: Box<Self>, commit: &Result<(), Arc<Failure>>);
 }
 
-struct Call<T, F> {
+struct WriteCall<T, F> {
     work: Option<F>,
-    result: Option<Outcome<T>>,
-    reply: oneshot::Sender<Outcome<T>>,
+    result: Option<LedgerResult<T>>,
+    reply: oneshot::Sender<LedgerResult<T>>,
     erases: bool,
 }
 
-impl<T: Send, F: FnOnce(&Connection) -> Outcome<T> + Send> Request for Call<T, F> {
+impl<T: Send, F: FnOnce(&Connection) -> LedgerResult<T> + Send> Request for WriteCall<T, F> {
     fn run(&mut self, connection: &Connection) -> bool {
         self.result = self.work.take().map(|work| work(connection));
         matches!(self.result, Some(Ok(_)))
@@ -164,7 +164,7 @@ impl<T: Send, F: FnOnce(&Connection) -> Outcome<T> + Send> Request for Call<T, F
 fn serve(connection: &Connection, mut requests: mpsc::Receiver<Box<dyn Request>>) {
     let mut waiting = VecDeque::new();
     let mut last_batch = 0;
-    let mut erasing = Erasing::default();
+    let mut erasing = ErasingSweeps::default();
     loop {
         if !erasing.is_under_way() {
             let Some(request) = requests.blocking_recv() else {
@@ -194,7 +194,7 @@ fn serve(connection: &Connection, mut requests: mpsc::Receiver<Box<dyn Request>>
 
 /// Sweeps that are committed, and answered once no file holds what they deleted.
 #[derive(Default)]
-struct Erasing {
+struct ErasingSweeps {
     under_way: Option<Scrub>,
     /// Whom that is for.
     now: Done,
@@ -202,7 +202,7 @@ struct Erasing {
     next: Done,
 }
 
-impl Erasing {
+impl ErasingSweeps {
     fn is_under_way(&self) -> bool {
         self.under_way.is_some() || !self.next.is_empty()
     }
@@ -225,7 +225,7 @@ impl Erasing {
         }
     }
 
-    fn step(&mut self, connection: &Connection) -> Outcome<bool> {
+    fn step(&mut self, connection: &Connection) -> LedgerResult<bool> {
         if self.under_way.is_none() {
             self.now = std::mem::take(&mut self.next);
             self.under_way = Scrub::begin(connection)?;
@@ -267,7 +267,7 @@ fn run_batch(
     connection: &Connection,
     waiting: &mut VecDeque<Box<dyn Request>>,
     done: &mut Done,
-) -> Outcome<()> {
+) -> LedgerResult<()> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     while let Some(mut request) = waiting.pop_front() {
         let ended = run_in_savepoint(&transaction, request.as_mut());
@@ -277,7 +277,7 @@ fn run_batch(
     Ok(transaction.commit()?)
 }
 
-fn run_in_savepoint(connection: &Connection, request: &mut dyn Request) -> Outcome<()> {
+fn run_in_savepoint(connection: &Connection, request: &mut dyn Request) -> LedgerResult<()> {
     let statement = |sql| connection.prepare_cached(sql)?.execute([]);
     statement("SAVEPOINT request")?;
     let stays = request.run(connection);

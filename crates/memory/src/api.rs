@@ -1,4 +1,4 @@
-//! What the doors ask of the engine and what they get: requests, results, errors. No behaviour.
+//! Requests, results and errors of the engine. No behaviour.
 
 use std::sync::Arc;
 
@@ -9,28 +9,28 @@ use ports::{
 };
 use recall::{Hit, Method};
 
-/// Messages of one session to be remembered.
+/// Messages of one session to add.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Add {
     pub session: SessionKey,
-    /// The engine gives each message its id and this session; a client's own id goes into `client_id` and is never
-    /// seen outside its session. [`Added::accepted`] says which id each message has, and `sources` of every memory
-    /// name these ids.
+    /// The engine gives each message its id and this session. A client's own id goes into `client_id` and is never
+    /// visible outside its session. [`Added::accepted`] returns the id of each message; `sources` of every memory
+    /// contain these ids.
     pub messages: Vec<NewMessage>,
     /// Only accept them; do not look for boundaries now.
     pub defer_extraction: bool,
     /// Look for boundaries in a background task of this id, and answer at once.
     pub task: Option<JobId>,
-    /// Answer only when everything of the session that could be written is in the vault and the index.
+    /// Answer only when all memories of the session are in the vault and the index.
     pub wait: bool,
 }
 
-/// What became of an add or a flush.
+/// Status of an add or a flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemorizeStatus {
     /// In the buffer, waiting for more.
     Accumulated,
-    /// At least one memcell was cut; its Markdown is written, or will be whatever happens.
+    /// At least one segment was cut; its Markdown is written, or certainly will be.
     Extracted,
     /// A background task does it.
     Queued,
@@ -43,11 +43,11 @@ pub struct Added {
     pub status: MemorizeStatus,
     /// Unfinished adds and flushes of this session, this one included; 0 unless it was queued.
     pub pending: usize,
-    /// Secrets that were taken out of the messages before they were written.
+    /// Secrets that were removed from the messages before they were written.
     pub redacted: usize,
 }
 
-/// Cuts everything a session has in its buffer.
+/// Ends the segment in a session's buffer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Flush {
     pub session: SessionKey,
@@ -57,44 +57,44 @@ pub struct Flush {
     pub wait: bool,
 }
 
-/// A question.
+/// A search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     pub scope: Scope,
     pub owner: Owner,
     pub query: String,
     pub method: Method,
-    /// How many memories at most; 1 to 100.
+    /// Maximum number of memories; 1 to 100.
     pub memories_max: usize,
-    /// How many verbatim messages at most; 0 leaves them out.
+    /// Maximum number of verbatim messages; 0 leaves them out.
     pub messages_max: usize,
     pub filter: Option<Filter>,
-    /// Answer with what held then.
+    /// Search the memories that were valid at this time.
     pub as_of: Option<Timestamp>,
     /// The date that relative expressions in the query are resolved against; now when none.
     pub asked_at: Option<Timestamp>,
     /// 0 to 1.
     pub score_min: f32,
-    /// Cut the answer to about this many tokens.
+    /// Cut the result to about this many tokens.
     pub tokens_max: Option<usize>,
 }
 
-/// The answer to a search.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// Memories, best first; an episode carries its best facts.
     pub memories: Vec<Hit>,
     /// Verbatim messages, best first.
     pub messages: Vec<Hit>,
-    /// With a top-level session filter: that session's messages that no episode tells yet.
+    /// With a top-level session filter: that session's messages that are not in an episode yet.
     pub unprocessed: Vec<Message>,
     /// The span that a time expression was resolved to.
     pub span: Option<(Timestamp, Timestamp)>,
-    /// The method that was used: keyword when the embedding model did not answer.
+    /// The method used: keyword if the embedding model did not answer.
     pub method: Method,
 }
 
-/// What to sort a listing by.
+/// Sort key of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SortBy {
     #[default]
@@ -139,7 +139,7 @@ pub struct Listed {
     pub hits: Vec<Hit>,
 }
 
-/// What to forget.
+/// Target of a deletion.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Forget {
     /// Everything of one session, for every owner.
@@ -148,7 +148,7 @@ pub enum Forget {
     Owner(Scope, Owner),
     /// An owner's part of one session; the others' memory of it stays.
     OwnerInSession(SessionKey, Owner),
-    /// Single entries of an owner, the messages that nothing else tells, and whatever was made of both.
+    /// Single entries of an owner, the messages that are in no other memory, and all memories made from both.
     Entries(Scope, Owner, Vec<EntryId>),
 }
 
@@ -161,16 +161,16 @@ impl Forget {
     }
 }
 
-/// What was forgotten.
+/// Result of a deletion.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Forgot {
     pub entries: usize,
     pub messages: usize,
-    /// Asked for and not there.
+    /// Requested ids that do not exist.
     pub missing: Vec<EntryId>,
 }
 
-/// What an audit found, and which run wrote it, if the history knows.
+/// A finding of an audit, and the run that wrote the entry, if the history knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Audited {
     pub finding: crate::findings::Finding,
@@ -188,37 +188,37 @@ pub struct EditEntry {
     pub body: Option<String>,
 }
 
-/// What an owner's derived memories should become.
+/// A change of an owner's derived memories.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curate {
     pub scope: Scope,
     pub owner: Owner,
-    /// Each takes the place of what stands under its id.
+    /// Entries to store; each replaces the entry with its id.
     pub put: Vec<Entry>,
-    /// One that is not there is no error.
+    /// Entries to remove; an unknown id is not an error.
     pub remove: Vec<EntryId>,
 }
 
-/// What an owner's page should become.
+/// A change of an owner's page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplacePage {
     pub scope: Scope,
     pub owner: Owner,
     pub page: Page,
-    /// What was read; none when there was no page.
+    /// The text that the caller read; none if there was no page.
     pub before: Option<String>,
     pub text: String,
 }
 
-/// How the system is.
+/// System status.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Status {
     pub index: IndexHealth,
     pub index_stats: IndexStats,
     pub jobs: JobStats,
-    /// Of the waiting ones, those that wait for a disk to have room or a file to be mended.
+    /// Waiting jobs that need room on the disk or a repaired file.
     pub stuck: usize,
-    /// How often a background loop panicked and began again since the start, and when it last did.
+    /// Restarts of a background loop after a panic since the start, and the time of the last one.
     pub loop_panics: usize,
     pub last_loop_panic: Option<Timestamp>,
     pub broken_files: Vec<BrokenFile>,
@@ -230,16 +230,16 @@ pub struct Status {
     pub embedder: String,
     /// The chat model that extracts, if one is configured.
     pub chat_model: Option<String>,
-    /// Secrets that were taken out of messages since the start.
+    /// Secrets that were removed from messages since the start.
     pub redacted: usize,
-    /// Why the vault's history cannot be written.
+    /// Error of the last write to the vault's history.
     pub history_trouble: Option<String>,
-    /// A rebuild or re-embedding that is under way: rows done, rows in all.
+    /// A running rebuild or re-embedding: rows done, rows in total.
     pub rebuilding: Option<(usize, usize)>,
 }
 
 impl Status {
-    /// What is wrong, in words that say what to do; empty when all is well.
+    /// The problems, each with its remedy; empty if there are none.
     pub fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
         if let IndexHealth::NeedsRebuild { reason } = &self.index {
@@ -249,19 +249,19 @@ impl Status {
         }
         if self.jobs.failed > 0 {
             problems.push(format!(
-                "{} tasks failed for good: `quipu status --tasks` says why, `quipu retry` tries them again",
+                "{} tasks failed permanently: see `quipu status --tasks` for the reason, retry with `quipu retry`",
                 self.jobs.failed
             ));
         }
         if self.stuck > 0 {
             problems.push(format!(
-                "{} tasks cannot be done now and are tried again by themselves: mend the files below, or free the disk",
+                "{} tasks are blocked, and Quipu retries them: repair the files below, or free disk space",
                 self.stuck
             ));
         }
         if let Some(trouble) = &self.history_trouble {
             problems.push(format!(
-                "the vault's history cannot be written, memory goes on without it, and it is tried again: {trouble}"
+                "cannot write the vault's history: {trouble}; memory works without it, and Quipu retries"
             ));
         }
         problems.extend(
@@ -273,7 +273,7 @@ impl Status {
     }
 }
 
-/// What a sync or a rebuild did.
+/// Result of a sync or a rebuild.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Synced {
     pub files: usize,
@@ -283,45 +283,45 @@ pub struct Synced {
     pub broken: usize,
 }
 
-/// How far a long piece of work is.
+/// Progress of a long piece of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     pub done: usize,
     pub total: usize,
 }
 
-/// Who wants to hear how far it is.
+/// Receiver of progress reports.
 pub type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
 
-/// Why a use case failed.
+/// Errors of the use cases.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// What was asked for is not there.
+    /// The thing does not exist.
     #[error("{what} `{id}` does not exist")]
     NotFound { what: &'static str, id: String },
     /// The request cannot be served as it is.
     #[error("{0}")]
     Invalid(String),
-    /// What was asked for cannot be done to it as it stands.
+    /// The state of the thing does not allow the request.
     #[error("{0}")]
     Unfit(String),
     /// The session or the system has too much unfinished work; try again later.
-    #[error("too much is waiting already ({pending} tasks): try again in a moment")]
+    #[error("too many unfinished tasks ({pending}): try again in a moment")]
     Saturated { pending: usize },
     /// The engine is shutting down.
     #[error("quipu is shutting down")]
     Stopping,
-    /// A fault of the program, which goes on; what it said is for the log.
-    #[error("the work ended with a panic: {0}")]
+    /// A fault of the program, which continues; the log gets the panic's message.
+    #[error("the task panicked: {0}")]
     Panicked(String),
-    #[error("the ledger could not do it")]
+    #[error("ledger operation failed")]
     Ledger(#[from] LedgerError),
-    #[error("the vault could not do it")]
+    #[error("vault operation failed")]
     Vault(#[from] VaultError),
     #[error(transparent)]
     History(#[from] HistoryError),
-    #[error("the index could not do it")]
+    #[error("index operation failed")]
     Index(#[from] IndexError),
-    #[error("the embedding model could not do it")]
+    #[error("embedding failed")]
     Embed(#[from] EmbedError),
 }

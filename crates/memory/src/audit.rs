@@ -1,15 +1,15 @@
 //! The audit: every memory read and judged, and who wrote what is wrong.
 //!
-//! Owns: what is read for it. Never: the judgement (`audit`), or changing what it finds.
+//! Owns: reading the memories for it. Never: the judgement (`findings`), or changing anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::findings::{Finding, Standing};
+use crate::findings::{FiledEntry, Finding};
 use model::Scope;
 use ports::RunId;
+use text::chain;
 
 use crate::api::{Audited, EngineError};
-use crate::cause::chain;
 use crate::history;
 use crate::tasks::aside;
 use crate::world::World;
@@ -34,7 +34,10 @@ pub(crate) async fn audit(world: &World, within: Option<&Scope>) -> Result<Vec<A
                 .map(|found| (found.path.clone(), found.id.clone()));
             let writers = history::writers(&**history, within, entries).await;
             writers.unwrap_or_else(|error| {
-                tracing::warn!(error = chain(&error), "an audit cannot tell who wrote what");
+                tracing::warn!(
+                    error = chain(&error),
+                    "cannot read the history; the audit names no authors"
+                );
                 BTreeMap::new()
             })
         }
@@ -47,8 +50,8 @@ pub(crate) async fn audit(world: &World, within: Option<&Scope>) -> Result<Vec<A
     Ok(findings.into_iter().map(audited).collect())
 }
 
-/// What stands in the vault and can be read.
-async fn memories(world: &World, within: Option<&Scope>) -> Result<Vec<Standing>, EngineError> {
+/// All readable memories of the vault.
+async fn memories(world: &World, within: Option<&Scope>) -> Result<Vec<FiledEntry>, EngineError> {
     let mut memories = Vec::new();
     for stat in world.parts.vault.scan().await? {
         // A file that cannot be read, `status` reports.
@@ -57,7 +60,7 @@ async fn memories(world: &World, within: Option<&Scope>) -> Result<Vec<Standing>
         };
         let entries = file.entries.into_iter().map(|read| read.entry);
         let entries = entries.filter(|entry| within.is_none_or(|scope| entry.scope == *scope));
-        memories.extend(entries.map(|entry| Standing {
+        memories.extend(entries.map(|entry| FiledEntry {
             path: stat.path.clone(),
             entry,
         }));

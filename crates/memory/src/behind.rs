@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::FutureExt;
 use futures::future::join_all;
 use model::{Scope, SessionKey};
+use text::chain;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::api::{Add, EngineError};
-use crate::cause::chain;
 use crate::memorize;
 use crate::tasks::words_of;
 use crate::world::World;
@@ -21,7 +21,7 @@ use crate::world::World;
 /// Queued adds of all sessions; `take_on` blocks while there are more.
 const WAITING_MAX: usize = 1_024;
 
-/// What waits for the disk, by session.
+/// Writes that wait for the disk, by session.
 #[derive(Debug)]
 pub(crate) struct Behind {
     /// A session is here exactly as long as a task works for it.
@@ -61,7 +61,7 @@ impl Behind {
         of_scope.map(mark).collect()
     }
 
-    /// What is next for a session; its queue goes with the last.
+    /// The next write of a session; the last one removes the queue.
     fn next(&self, session: &SessionKey) -> Option<Waiting> {
         let mut queues = self.queues();
         let next = queues.get_mut(session)?.pop_front();
@@ -113,16 +113,16 @@ async fn empty(world: &Arc<World>, session: &SessionKey) {
                 let remembered =
                     remembered.unwrap_or_else(|panic| Err(EngineError::Panicked(words_of(&*panic))));
                 if let Err(error) = remembered {
-                    tracing::error!(error = chain(&error), session = %session.session, "what was said could not be remembered");
+                    tracing::error!(error = chain(&error), session = %session.session, "cannot store messages in memory");
                 }
             }
-            // Whoever waited may have gone.
+            // The waiting caller may be gone.
             Waiting::Told(tell) => drop(tell.send(())),
         }
     }
 }
 
-/// Where so many tasks of a session wait that no more may, the messages have none of their own.
+/// If a session has too many waiting tasks, its messages get none of their own.
 async fn remember(world: &Arc<World>, mut add: Add) -> Result<(), EngineError> {
     match memorize::add(world, add.clone()).await {
         Err(EngineError::Saturated { .. }) => {

@@ -1,6 +1,6 @@
-//! Who waits for work, and who waits for its end.
+//! Wakes the workers that wait for jobs, and the callers that wait for their end.
 //!
-//! Owns: waking. Never: what there is to do (the ledger knows).
+//! Owns: waking. Never: the jobs themselves (the ledger has them).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -14,12 +14,11 @@ use tokio::sync::{Notify, watch};
 #[derive(Debug)]
 pub(crate) struct Bell {
     work: Notify,
-    /// Counts finished attempts, so that whoever waits cannot miss one.
+    /// Number of finished attempts, so that a waiting caller cannot miss one.
     finished: watch::Sender<u64>,
     /// When the next retry is due, in milliseconds; `i64::MAX` when none is known.
     retry_at: AtomicI64,
-    /// Jobs that wait for a disk to have room or a file to be repaired; they are tried for ever, but nobody should
-    /// wait for them.
+    /// Jobs that wait for room on the disk or a repaired file. They are retried for ever, but no caller waits for them.
     stuck: Mutex<BTreeMap<JobId, SessionKey>>,
 }
 
@@ -43,13 +42,13 @@ impl Bell {
         self.work.notified().await;
     }
 
-    /// An attempt is over, whatever came of it.
+    /// An attempt has ended, with any result.
     pub(crate) fn finished(&self) {
         self.finished.send_modify(|count| *count += 1);
         self.ring();
     }
 
-    /// To wait for the next end of an attempt; what ended before is not seen.
+    /// Waits for the next end of an attempt; earlier ends do not count.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.finished.subscribe()
     }
@@ -64,7 +63,7 @@ impl Bell {
         self.stuck().remove(job);
     }
 
-    /// Sessions were forgotten: what is stuck still shows it again.
+    /// Sessions were deleted: jobs that are still stuck report it again.
     pub(crate) fn forget_stuck(&self) {
         self.stuck().clear();
     }
@@ -84,7 +83,7 @@ impl Bell {
         self.retry_at.fetch_min(at.millis(), Ordering::Relaxed);
     }
 
-    /// When the next retry is due; forgets those that are due now.
+    /// Time of the next retry; drops those that are due now.
     pub(crate) fn next_retry(&self, now: Timestamp) -> Option<Timestamp> {
         let at = self.retry_at.load(Ordering::Relaxed);
         if at <= now.millis() {

@@ -1,11 +1,11 @@
-//! The rows of recently used owners, at hand and always true.
+//! The rows of recently used owners, cached and always up to date.
 //!
-//! Owns: which owners are at hand, loading them once, letting the least recently used go. Never: ranking (`recall`).
+//! Owns: which owners are cached, loading them once, dropping the least recently used. Never: ranking (`recall`).
 //!
-//! Nothing is lost between a load and what is written meanwhile: an owner is registered before its rows are read, and
-//! from then on every change is told to it, changes that come during the load being kept and put on top. A change is
-//! told after it is durable, so a load that begins later reads it. What is told before, a load is given. What is not a plain change (forgetting, a new
-//! index) lets owners go instead, and a load that was under way then is thrown away.
+//! No change is lost while an owner loads. The owner is registered before its rows are read. From then on it receives
+//! every change; changes during the load are kept and applied on top. A change is sent after it is durable, so a load
+//! that begins later reads it. A change sent earlier is given to the load. For other events (a deletion, a new index)
+//! owners are dropped, together with their unfinished loads.
 
 mod hot;
 
@@ -14,16 +14,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{Doc, DocId, Message, Owner, Scope, SessionId, SessionKey};
 
-use hot::Change;
-pub(crate) use hot::{Hot, Said, buffered_rows, corpus_of};
+use hot::RowsChange;
+pub(crate) use hot::{AcceptedMessages, Hot, buffered_rows, corpus_of};
 
 use crate::api::EngineError;
 use crate::world::World;
 
-/// How often a load that was overtaken is repeated before its rows are used all the same.
+/// Maximum number of repeated loads, if changes invalidate them; then the rows are used anyway.
 const LOADS_MAX: usize = 16;
 
-/// The owners at hand.
+/// The cached owners.
 #[derive(Debug)]
 pub(crate) struct Corpora {
     slots: Mutex<Slots>,
@@ -36,7 +36,7 @@ struct Slots {
     on_their_way: BTreeMap<(Scope, Owner), Vec<OnTheirWay>>,
     /// Counts uses; the slot with the lowest count is the least recently used.
     uses: u64,
-    /// Counts how often owners were let go because their rows were no longer true.
+    /// Number of times that owners were dropped because their rows were outdated.
     letting_go: u64,
 }
 
@@ -46,16 +46,16 @@ struct Slot {
     used: u64,
 }
 
-/// A place in time: whether owners were let go since.
+/// A point in time, to detect whether owners were dropped since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket(u64);
 
 /// Rows of one owner between the vault and the index.
 pub(crate) type OnTheirWay = Arc<[Doc]>;
 
-/// An owner's rows, or that they are too many to be kept at hand.
+/// An owner's rows, or that they are too many for the cache.
 #[derive(Debug)]
-pub(crate) enum View {
+pub(crate) enum CorpusView {
     Hot(Arc<Hot>),
     Large,
 }
@@ -68,17 +68,17 @@ impl Corpora {
         }
     }
 
-    /// An owner's rows, loaded if they are not at hand.
+    /// An owner's rows, loaded if they are not cached.
     pub(crate) async fn view(
         &self,
         world: &World,
         scope: &Scope,
         owner: &Owner,
-    ) -> Result<View, EngineError> {
+    ) -> Result<CorpusView, EngineError> {
         if !self.is_hot(scope, owner) {
             let rows = world.parts.index.count(scope, owner).await?;
             if rows > world.settings.hot_rows_max {
-                return Ok(View::Large);
+                return Ok(CorpusView::Large);
             }
         }
         let mut loads = 0;
@@ -88,56 +88,56 @@ impl Corpora {
             loads += 1;
             if self.is_current(scope, &hot) || loads == LOADS_MAX {
                 self.shrink(&hot);
-                return Ok(View::Hot(hot));
+                return Ok(CorpusView::Hot(hot));
             }
         }
     }
 
-    /// Where we are now; taken before a message is accepted, shown when it is told.
+    /// The present position; taken before a message is accepted, and passed on with the message.
     pub(crate) fn ticket(&self) -> Ticket {
         Ticket(self.slots().letting_go)
     }
 
-    /// Whether anybody at hand wants to hear of messages in a session.
+    /// Whether a cached owner needs the messages of a session.
     pub(crate) fn concerns(&self, session: &SessionKey, speakers: &BTreeSet<Owner>) -> bool {
         let mut hots = self.of_scope(&session.scope).into_iter();
         hots.any(|hot| speakers.contains(hot.owner()) || hot.knows(&session.session))
     }
 
-    /// Tells of accepted messages.
-    pub(crate) fn said(&self, ticket: Ticket, said: &Arc<Said>) {
+    /// Adds accepted messages to the cached owners.
+    pub(crate) fn said(&self, ticket: Ticket, said: &Arc<AcceptedMessages>) {
         let scope = &said.session.scope;
         if self.ticket() != ticket {
-            // Whether the messages were forgotten meanwhile only the ledger knows: it is read again.
+            // Only the ledger knows whether the messages were deleted meanwhile: it is read again.
             self.slots().scopes.remove(scope);
             return;
         }
         for hot in self.of_scope(scope) {
-            if !hot.change(Change::Said(said.clone())) {
+            if !hot.change(RowsChange::Said(said.clone())) {
                 self.drop_slot(scope, &hot);
             }
         }
     }
 
-    /// Tells that a memcell was written: what of it is a bare message still, nobody has any more.
+    /// Removes the buffered messages of a written segment from the cached owners.
     pub(crate) fn told(&self, session: &SessionKey, messages: &[Message]) {
         let ids: Arc<[DocId]> = messages
             .iter()
             .map(|message| message.id.as_str().into())
             .collect();
         for hot in self.of_scope(&session.scope) {
-            hot.change(Change::Unsaid(ids.clone()));
+            hot.change(RowsChange::Unsaid(ids.clone()));
         }
     }
 
-    /// Tells an owner of rows that came and went in the index.
+    /// Applies an owner's new and removed rows of the index.
     pub(crate) fn rows(&self, scope: &Scope, owner: &Owner, add: Vec<Doc>, remove: Vec<DocId>) {
         if let Some(hot) = self.at_hand(scope, owner) {
-            hot.change(Change::Rows { add, remove });
+            hot.change(RowsChange::Rows { add, remove });
         }
     }
 
-    /// Shows rows to their owner that are still on their way into the index; whoever is loaded meanwhile has them too.
+    /// Shows rows to their owner before they are in the index, also to an owner that loads in the meantime.
     pub(crate) fn show(&self, scope: &Scope, owner: &Owner, rows: &OnTheirWay) {
         let key = (scope.clone(), owner.clone());
         self.slots()
@@ -148,7 +148,7 @@ impl Corpora {
         self.rows(scope, owner, rows.to_vec(), Vec::new());
     }
 
-    /// Those rows have arrived, or never will.
+    /// The rows are in the index now, or will never be.
     pub(crate) fn arrived(&self, scope: &Scope, owner: &Owner, rows: &OnTheirWay) {
         let key = (scope.clone(), owner.clone());
         let mut slots = self.slots();
@@ -171,12 +171,12 @@ impl Corpora {
         Some(slot.hot.clone())
     }
 
-    /// Whether an owner is at hand or on its way.
+    /// Whether an owner is cached or loading.
     pub(crate) fn is_hot(&self, scope: &Scope, owner: &Owner) -> bool {
         self.at_hand(scope, owner).is_some()
     }
 
-    /// Lets everyone of a scope go: what they have is no longer true.
+    /// Drops all owners of a scope: their rows are outdated.
     pub(crate) fn let_go(&self, scope: &Scope) {
         let mut slots = self.slots();
         slots.letting_go += 1;

@@ -1,7 +1,7 @@
-//! Memories that are made of other memories: put where they belong, replaced and taken out, in one go.
+//! Derived memories: writes, replaces and removes them in one go.
 //!
-//! Owns: that the index shows them once it is done, that doing it again changes nothing, and that one file changes at once or
-//! not at all. Never: what they say.
+//! Owns: that the index contains the entries afterwards, that a repetition changes nothing, and that one file changes
+//! at once or not at all. Never: their text.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,7 @@ use crate::api::{Curate, EngineError};
 use crate::world::World;
 use crate::{derived, edit, list};
 
-/// Brings an owner's memories to what was asked for. What stands under an id is replaced where it stands, also after a
-/// person moved it to another file.
+/// Changes an owner's memories as asked. It replaces an entry in its present file, even if a person moved it there.
 pub(crate) async fn curate(world: &World, curate: Curate) -> Result<(), EngineError> {
     world.accepting()?;
     let Curate {
@@ -46,7 +45,7 @@ pub(crate) async fn curate(world: &World, curate: Curate) -> Result<(), EngineEr
     }
     for entry in put {
         if !derived::is_supported(&entry, rows.iter().map(|row| &**row)) {
-            tracing::debug!(id = %entry.id, "what a memory was made of was forgotten meanwhile");
+            tracing::debug!(id = %entry.id, "the sources of a memory were deleted in the meantime");
             continue;
         }
         if let Some(path) = path_of(&entry.id) {

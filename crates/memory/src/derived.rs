@@ -1,12 +1,12 @@
-//! Memories that are made of other memories: which of them go when those are forgotten.
+//! Derived memories: which of them go when their sources are deleted.
 //!
-//! Owns: what supports a profile's statement, a foresight or a merged episode. Never: taking anything out.
+//! Owns: the sources of a profile's statement, an upcoming event or a merged episode. Never: removing anything.
 
 use std::collections::BTreeSet;
 
 use model::{Doc, DocKind, Entry, EntryKind, MessageId, Parent, ParentKind};
 
-/// Whether an entry tells nothing that another entry does not tell.
+/// Whether an entry only repeats other entries.
 fn is_derived(kind: EntryKind, parent: Option<&Parent>) -> bool {
     match kind {
         EntryKind::Profile | EntryKind::Foresight => true,
@@ -23,8 +23,8 @@ fn row_is_derived(doc: &Doc) -> bool {
     matches!(doc.kind, DocKind::Entry(kind) if is_derived(kind, doc.parent.as_ref()))
 }
 
-/// What the told ones among an owner's rows take with them: facts of their episodes, and whatever was made of any of these,
-/// because it may quote it. What it told of memories that stay is made anew by the next run.
+/// Rows that must go with some of an owner's rows: facts of their episodes, and all memories made from any of these,
+/// because they can quote them. The next run makes the lost statements about remaining memories again.
 pub(crate) fn going_with<'a>(rows: &[&'a Doc], told: &BTreeSet<&str>) -> Vec<&'a Doc> {
     let goes = |doc: &Doc| {
         let of_episode =
@@ -46,8 +46,8 @@ pub(crate) fn going_with<'a>(rows: &[&'a Doc], told: &BTreeSet<&str>) -> Vec<&'a
     going
 }
 
-/// What was made of memories of which one stands in no file any more, as of an episode that a person took out, and the
-/// messages of these.
+/// Memories with a source that is in no file any more, for example an episode that a person deleted, and the messages
+/// of these sources.
 pub(crate) fn orphans<'a>(rows: &[&'a Doc]) -> Vec<(&'a Doc, Vec<MessageId>)> {
     let (derived, first): (Vec<&Doc>, Vec<&Doc>) = rows.iter().partition(|doc| row_is_derived(doc));
     let left = sources(&first);
@@ -78,7 +78,7 @@ fn sources<'a>(docs: &[&'a Doc]) -> BTreeSet<&'a MessageId> {
     docs.iter().flat_map(|doc| &doc.sources).collect()
 }
 
-/// Whether a derived memory says what one of these facts says, or quotes it.
+/// Whether a derived memory repeats or quotes one of these facts.
 fn repeats(doc: &Doc, facts: &[&Doc]) -> bool {
     facts
         .iter()

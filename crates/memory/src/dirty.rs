@@ -1,7 +1,7 @@
 //! Vault files that may differ from what the index shows.
 //!
-//! Owns: collecting them until somebody looks, and knowing which of them the engine is writing itself. Never: looking
-//! (`sync` does).
+//! Owns: collecting them for the next sync, and which of them the engine itself is writing. Never: reading them (`sync`
+//! does).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,19 +9,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use ports::{VaultChange, VaultPath};
 use tokio::sync::Notify;
 
-/// Paths to be looked at.
+/// Paths to sync.
 #[derive(Debug, Default)]
 pub(crate) struct Dirty {
-    state: Mutex<State>,
+    state: Mutex<DirtyState>,
     notify: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct DirtyState {
     change: VaultChange,
-    /// Being written by the engine, by so many: they differ from their records for a moment.
+    /// Paths that the engine is writing, with the number of writers: they differ from their records for a moment.
     writing: BTreeMap<VaultPath, usize>,
-    /// Those of them to be looked at after that moment.
+    /// The paths to read after that moment.
     deferred: BTreeSet<VaultPath>,
 }
 
@@ -33,13 +33,13 @@ pub(crate) struct Writing<'a> {
 }
 
 impl Dirty {
-    /// A file to look at.
+    /// Adds a file to sync.
     pub(crate) fn add(&self, path: VaultPath) {
         self.state().change.paths.insert(path);
         self.notify.notify_one();
     }
 
-    /// Files to look at.
+    /// Adds files to sync.
     pub(crate) fn add_all(&self, change: VaultChange) {
         {
             let have = &mut self.state().change;
@@ -81,7 +81,7 @@ impl Dirty {
         defers
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, DirtyState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! Who is due when: each key once, the latest time counts.
+//! Due times by key: each key once, with its latest time.
 //!
 //! Owns: the order. Never: a clock; times are given to it, as time since the clock's start. Looking for what is due costs nothing
 //! where nothing is, however many wait.
@@ -41,7 +41,7 @@ impl<K: Ord + Clone> Due<K> {
         self.order.first().map(|(at, _)| *at)
     }
 
-    /// Takes out one that is due.
+    /// Removes one that is due.
     pub fn take(&mut self, now: Duration) -> Option<K> {
         self.first().filter(|at| *at <= now)?;
         let (_, key) = self.order.pop_first()?;

@@ -35,7 +35,7 @@ pub(crate) async fn edit(world: &World, edit: EditEntry) -> Result<(), EngineErr
         if let Some(body) = body {
             entry.body = body;
         }
-        // What stands there now is neither what was said nor what an extractor made of it.
+        // The new text comes neither from a message nor from an extractor.
         entry.origin = Origin::Hand;
         entry.author = None;
         Ok(())
@@ -54,7 +54,7 @@ pub(crate) async fn judge(
     world.accepting()?;
     changed(world, scope, owner, id, |entry| {
         if entry.kind != EntryKind::Skill {
-            return Err(EngineError::Invalid(format!("`{id}` is no skill")));
+            return Err(EngineError::Invalid(format!("`{id}` is not a skill")));
         }
         // A skill that was read has a status first.
         if let Some(first) = entry.labels.first_mut() {
@@ -65,7 +65,7 @@ pub(crate) async fn judge(
     .await
 }
 
-/// Changes an entry where it stands.
+/// Changes an entry in its file.
 async fn changed(
     world: &World,
     scope: &Scope,

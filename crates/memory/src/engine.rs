@@ -23,17 +23,17 @@ use crate::buffers::Buffers;
 use crate::corpora::Corpora;
 use crate::dirty::Dirty;
 use crate::erase::Erasing;
-use crate::gate::Gate;
+use crate::gate::TenantGate;
 use crate::history::Chronicle;
 use crate::history::penned::Penned;
-use crate::idle::{self, Idle};
+use crate::idle::{self, IdleSessions};
 use crate::locks::KeyedLocks;
 use crate::model_pass::ModelPasses;
 use crate::panics::Panics;
 use crate::records::Records;
 use crate::rows::Rows;
 use crate::serving::Gauge;
-use crate::settings::Settings;
+use crate::settings::MemorySettings;
 use crate::tasks::Tasks;
 use crate::world::{self, World};
 use crate::writer::IndexWriter;
@@ -42,10 +42,10 @@ use crate::{
     status, sync, workers,
 };
 
-/// How long running work may take to reach a safe point when the engine stops.
+/// Time that running work has to reach a safe point when the engine stops.
 const SHUTDOWN: Duration = Duration::from_secs(10);
 
-/// Everything the engine stands on.
+/// The ports and settings of the engine.
 #[derive(Debug, Clone)]
 pub struct Parts {
     pub transcripts: Arc<dyn Transcripts>,
@@ -53,14 +53,15 @@ pub struct Parts {
     pub file_changes: Arc<dyn FileChanges>,
     pub retention: Arc<dyn Retention>,
     pub vault: Arc<dyn Vault>,
-    /// The vault's history; none is kept when none. [`Settings::records_history`] says whether it is written.
+    /// The vault's history; none if the vault has none. [`MemorySettings::records_history`] decides whether the engine writes
+    /// it.
     pub history: Option<Arc<dyn History>>,
     pub pages: Arc<dyn Pages>,
     pub index: Arc<dyn Index>,
     pub embedder: Arc<dyn Embedder>,
     /// Extraction by a model; the rules alone when none.
     pub chat: Option<Arc<dyn Chat>>,
-    /// Who is told what was written.
+    /// Receiver of events about written memories.
     pub events: Arc<dyn Events>,
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn Ids>,
@@ -88,12 +89,12 @@ impl Drop for Handle {
 }
 
 impl Engine {
-    /// Opens the world: gives back stale leases, starts the workers, begins a sync (or a rebuild, if the index needs it).
-    pub async fn start(mut parts: Parts, settings: Settings) -> Result<Self, EngineError> {
+    /// Starts the engine: releases stale leases, starts the workers, begins a sync (or a rebuild, if the index needs it).
+    pub async fn start(mut parts: Parts, settings: MemorySettings) -> Result<Self, EngineError> {
         let (wall, elapsed) = (parts.clock.now(), parts.clock.elapsed());
         if !settings.asks_only {
             let released = parts.jobs.release_all(workers::latest(wall)).await?;
-            tracing::debug!(released, "jobs of an earlier process are claimed again");
+            tracing::debug!(released, "released the jobs of an earlier process");
         }
         let service = Tasks::default();
         let panics = Arc::<Panics>::default();
@@ -116,7 +117,7 @@ impl Engine {
             sessions: KeyedLocks::default(),
             buffers: Buffers::default(),
             owners: KeyedLocks::default(),
-            gate: Gate::default(),
+            gate: TenantGate::default(),
             rebuilding: tokio::sync::Mutex::default(),
             writer,
             corpora: Corpora::new(settings.hot_bytes_max),
@@ -127,7 +128,7 @@ impl Engine {
             dirty: Dirty::default(),
             bell: Bell::new(),
             passes: ModelPasses::new(),
-            idle: Idle::default(),
+            idle: IdleSessions::default(),
             panics,
             chronicle,
             redacted: AtomicUsize::default(),
@@ -154,7 +155,7 @@ impl Engine {
         })
     }
 
-    /// Remembers messages; what it returns `Ok` for is never lost.
+    /// Stores messages; after `Ok` they are never lost.
     pub async fn add(&self, add: Add) -> Result<Added, EngineError> {
         self.caught_up(Some(&add.session.scope)).await;
         memorize::add(self.world(), add).await
@@ -166,17 +167,17 @@ impl Engine {
         behind::take_on(self.world(), add).await
     }
 
-    /// Waits until what was taken on so far of a scope, or of all, is remembered.
+    /// Waits until all queued messages of a scope, or of all scopes, are stored.
     pub async fn caught_up(&self, scope: Option<&Scope>) {
         behind::caught_up(self.world(), scope).await;
     }
 
-    /// Gives a session a title; the rules name its episodes so from then on. A blank one changes nothing.
+    /// Sets a session's title; later episodes made by rules take it as their subject. A blank one changes nothing.
     pub async fn entitle(&self, session: &SessionKey, title: &str) -> Result<(), EngineError> {
         memorize::entitle(self.world(), session, title).await
     }
 
-    /// Cuts what a session's buffer holds.
+    /// Ends the segment in a session's buffer.
     pub async fn flush(&self, flush: Flush) -> Result<Added, EngineError> {
         self.caught_up(Some(&flush.session.scope)).await;
         memorize::flush(self.world(), flush).await
@@ -204,7 +205,7 @@ impl Engine {
         self.minded(edit::edit(self.world(), edit).await)
     }
 
-    /// Approves or rejects a skill, which changes nothing else of it.
+    /// Approves or rejects a skill; changes nothing else of it.
     pub async fn judge(
         &self,
         scope: &Scope,
@@ -215,12 +216,12 @@ impl Engine {
         self.minded(edit::judge(self.world(), scope, owner, id, status).await)
     }
 
-    /// Writes, replaces and takes out memories that are made of other memories.
+    /// Writes, replaces and removes derived memories.
     pub async fn curate(&self, curate: Curate) -> Result<(), EngineError> {
         self.minded(curate::curate(self.world(), curate).await)
     }
 
-    /// A memcell with its messages; none once it was forgotten.
+    /// A segment with its messages; none once it was deleted.
     pub async fn cell(&self, id: &CellId) -> Result<Option<Cell>, EngineError> {
         self.world().accepting()?;
         Ok(self.world().parts.transcripts.cell(id).await?)
@@ -232,7 +233,7 @@ impl Engine {
         self.minded(list::rows(self.world(), scope, owner).await)
     }
 
-    /// Everyone of whom the vault holds a memory, of every tenant.
+    /// All owners in the vault, of every tenant.
     pub async fn owners(&self) -> Result<BTreeSet<(Scope, Owner)>, EngineError> {
         self.world().accepting()?;
         list::owners(self.world()).await
@@ -249,19 +250,19 @@ impl Engine {
         Ok(self.world().parts.pages.page(scope, owner, page).await?)
     }
 
-    /// Puts a page in the place of what was read; false, and nothing done, where something else stands there or a
-    /// memory that a line of ours cites is gone.
+    /// Replaces a page. Returns false, without a change, if the page is not the one that was read, or if a memory that
+    /// one of our lines cites is gone.
     pub async fn replace_page(&self, replace: ReplacePage) -> Result<bool, EngineError> {
         self.minded(pages::replace(self.world(), replace).await)
     }
 
-    /// The ids of what was ever made of an owner's memories.
+    /// Ids of every memory that strategies ever made for an owner.
     pub async fn made(&self, scope: &Scope, owner: &Owner) -> Result<BTreeSet<String>, EngineError> {
         self.world().accepting()?;
         Ok(self.world().parts.pages.made(scope, owner).await?)
     }
 
-    /// Sets them.
+    /// Stores the ids of the memories made by strategies.
     pub async fn set_made(
         &self,
         scope: &Scope,
@@ -272,13 +273,13 @@ impl Engine {
         Ok(self.world().parts.pages.set_made(scope, owner, ids).await?)
     }
 
-    /// Forgets, in the vault, the ledger and the index.
+    /// Deletes from the vault, the ledger and the index.
     pub async fn forget(&self, forget: Forget) -> Result<Forgot, EngineError> {
         self.caught_up(Some(forget.scope())).await;
         self.minded(forget::forget(self.world(), forget).await)
     }
 
-    /// The newest changes of the vault first: of an owner or of all, and of a scope alone if there is one.
+    /// Changes of the vault, newest first: of an owner or of all; with a scope, only changes that concern this scope alone.
     pub async fn history(
         &self,
         within: Option<&Scope>,
@@ -288,14 +289,14 @@ impl Engine {
         history::log(self.world(), within, owner, limit).await
     }
 
-    /// What a change changed as a unified diff, if it is of a scope alone where there is one; without an id, what is not
-    /// recorded yet.
+    /// The unified diff of a change; with a scope, only of a change that concerns this scope alone. Without an id, the
+    /// diff of the changes not recorded yet.
     pub async fn diff(&self, within: Option<&Scope>, id: Option<&str>) -> Result<String, EngineError> {
         history::diff(self.world(), within, id).await
     }
 
-    /// Takes back a run, if it is of a scope alone where there is one; search sees it when this answers. None if later
-    /// changes had taken back all of it.
+    /// Undoes a run; with a scope, only a run that concerns this scope alone. Searches see it when this answers. None if later
+    /// changes left nothing to undo.
     pub async fn undo(
         &self,
         within: Option<&Scope>,
@@ -304,18 +305,18 @@ impl Engine {
         self.minded(history::undo(self.world(), run, within).await)
     }
 
-    /// Does a background run's work and records what it wrote as one change of its own, which [`Self::undo`] takes back: what
-    /// others wrote is recorded before, and no two runs overlap. None if it wrote nothing, or no history is kept; a history
-    /// that fails fails no run.
+    /// Does a background run's work and records its writes as one change, which [`Self::undo`] can undo. Writes of
+    /// others are recorded before, and no two runs overlap. None if it wrote nothing or there is no history. A failing
+    /// history does not fail the run.
     ///
-    /// What counts is what `work` itself writes through the engine, not a task that it spawns. It must not call this or
-    /// `undo`. Others wait for it: ask models before it, and only write in it.
+    /// Only writes that `work` itself makes through the engine count, not those of a task that it spawns. `work` must
+    /// not call this or `undo`. Other runs wait for it: ask models before, and only write in it.
     pub async fn recorded<T>(&self, run: Run, work: impl Future<Output = T>) -> (T, Option<RecordedChange>) {
         history::recorded(self.world(), run, work).await
     }
 
-    /// Begins the history of one owner's files anew while what a caller of [`Self::curate`] takes out for good is taken
-    /// out; a history that fails is tried again and fails nothing. `work` says whether anything was taken out.
+    /// Restarts the history of one owner's files while a caller of [`Self::curate`] deletes entries for good. A failing
+    /// history is retried and fails nothing. `work` returns whether it deleted anything.
     pub async fn erased<T, E>(
         &self,
         scope: &Scope,
@@ -325,7 +326,7 @@ impl Engine {
         forget::erased(self.world(), scope, Some(owner), work).await
     }
 
-    /// What is wrong with what is remembered, in all or in one scope; it changes nothing.
+    /// The problems of the stored memories, of all or of one scope; changes nothing.
     pub async fn audit(&self, within: Option<&Scope>) -> Result<Vec<Audited>, EngineError> {
         audit::audit(self.world(), within).await
     }
@@ -340,12 +341,12 @@ impl Engine {
         status::task(self.world(), scope, id).await
     }
 
-    /// Tries a task again that was given up; gives it as it waits now.
+    /// Queues a failed task again; returns the queued task.
     pub async fn retry(&self, scope: &Scope, id: &JobId) -> Result<Job, EngineError> {
         status::retry(self.world(), scope, id).await
     }
 
-    /// Brings the index up to date with the vault now.
+    /// Syncs the index with the vault now.
     pub async fn sync(&self) -> Result<Synced, EngineError> {
         self.caught_up(None).await;
         let world = self.world();
@@ -359,21 +360,21 @@ impl Engine {
         rebuild::rebuild(self.world(), progress).await
     }
 
-    /// Waits until no job is waiting or running, and tells how many failed for good. A job that waits for a full disk
-    /// or a broken file to be repaired is not waited for; it counts among the failed until it succeeds.
+    /// Waits until no job is waiting or running; returns the number of jobs that failed permanently. It does not wait
+    /// for a job that needs room on the disk or a repaired file; such a job counts as failed until it succeeds.
     pub async fn settle(&self, progress: Option<OnProgress>) -> Result<usize, EngineError> {
         self.caught_up(None).await;
         settle::all(self.world(), progress).await
     }
 
-    /// How the system is.
+    /// System status.
     pub async fn status(&self) -> Result<Status, EngineError> {
         self.caught_up(None).await;
         status::status(self.world()).await
     }
 
-    /// The settings it runs with, the zone that people see among them.
-    pub fn settings(&self) -> &Settings {
+    /// The present settings, including the display zone.
+    pub fn settings(&self) -> &MemorySettings {
         &self.world().settings
     }
 
@@ -382,9 +383,9 @@ impl Engine {
         self.shutdown_within(SHUTDOWN).await;
     }
 
-    /// Stops accepting, lets running jobs reach a safe point, ends every task, and records what changed in the vault: all of it
-    /// within the bound. What was taken on may have half of it, jobs three quarters of the rest; what they do not use is left to what
-    /// follows.
+    /// Stops accepting, lets running jobs reach a safe point, ends every task, and records the changes of the vault,
+    /// all within the bound. Accepted writes have half of it, jobs three quarters of the rest; unused time goes to the
+    /// next step.
     pub async fn shutdown_within(&self, bound: Duration) {
         let clock = &*self.world().parts.clock;
         let end = clock.elapsed() + bound;
@@ -407,7 +408,7 @@ impl Engine {
         &self.handle.world
     }
 
-    /// An error may say that the index must be built anew.
+    /// Notes if an error means that the index must be rebuilt.
     fn minded<T>(&self, result: Result<T, EngineError>) -> Result<T, EngineError> {
         result.inspect_err(|error| self.world().mind(error))
     }

@@ -1,4 +1,4 @@
-//! What is forgotten leaves the index's files, not only its rows; a note on disk says so until it is done.
+//! Purges deleted memories from the index's files, not only from its rows; a note on disk stays until this is done.
 //!
 //! Owns: when that note may go. Never: how files are rid of words (`Index::erase`).
 
@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ports::IndexError;
+use text::chain;
 
-use crate::cause::chain;
 use crate::signal::Signal;
 use crate::world::World;
 
@@ -15,10 +15,10 @@ use crate::world::World;
 /// remove anything.
 const OTHERS: Duration = Duration::from_secs(1);
 
-/// Who is removing what has to leave the files.
+/// The deletions whose text must leave the files.
 #[derive(Debug)]
 pub(crate) struct Erasing {
-    state: Mutex<State>,
+    state: Mutex<ErasureState>,
     /// How many have begun and have not yet removed what they are to remove.
     under_way: Signal<usize>,
     /// One at a time writes the note.
@@ -26,9 +26,9 @@ pub(crate) struct Erasing {
 }
 
 #[derive(Debug)]
-struct State {
+struct ErasureState {
     open: usize,
-    /// Something may be in the files that nobody who is under way will erase; so it is until the note was read.
+    /// The files may contain deleted text that no running deletion will purge; true until the note was read.
     is_due: bool,
 }
 
@@ -36,13 +36,13 @@ impl Erasing {
     pub(crate) fn new() -> Self {
         let (open, is_due) = (0, true);
         Self {
-            state: Mutex::new(State { open, is_due }),
+            state: Mutex::new(ErasureState { open, is_due }),
             under_way: Signal::new(0),
             note: tokio::sync::Mutex::default(),
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ErasureState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -135,7 +135,7 @@ pub(crate) async fn finish_earlier(world: &World) {
     }
 }
 
-/// The note goes once nobody removes anything, and nothing removed is in the files.
+/// Removes the note when no deletion runs and the files contain nothing deleted.
 async fn strike_out(world: &World, is_erased: bool) {
     let _note = world.erasing.note.lock().await;
     let is_nothing_left = {
@@ -152,7 +152,7 @@ fn warn(noted: Result<(), IndexError>) {
     if let Err(error) = noted {
         tracing::warn!(
             error = chain(&error),
-            "it cannot be noted that the index's files must be rid of what is forgotten"
+            "cannot record whether deleted text must still be purged from the index files"
         );
     }
 }

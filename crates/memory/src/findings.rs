@@ -1,8 +1,8 @@
-//! What is wrong with what is remembered: duplicates, loops, secrets, what no longer holds, what nothing supports.
+//! Problems of the stored memories: duplicates, loops, secrets, ended memories, memories without a source.
 //!
-//! Owns: the judgement, and the words that say why. Never: reading a memory, or changing one.
+//! Owns: the judgement, and its texts. Never: reading a memory, or changing one.
 //!
-//! Reading order: [`judge`], then [`near`] (when two texts say the same).
+//! Reading order: [`judge`], then [`near`] (when two texts mean the same).
 
 mod near;
 #[cfg(test)]
@@ -13,27 +13,27 @@ use std::sync::Arc;
 
 use model::{Entry, EntryId, EntryKind, MessageId, Owner, Scope, Timestamp};
 
-/// What text that was recalled for a model is wrapped in; learnt again, it would confirm itself.
+/// The wrapper of injected memory. A memory extracted from it would confirm itself.
 const RECALLED: &str = "<quipu-memory";
-/// What was superseded so long ago is stale.
+/// A memory superseded for longer than this is stale.
 const SUPERSEDED_DAYS_MAX: i64 = 180;
 const DAY_MS: i64 = 86_400_000;
 
-/// A memory, and the file that it stands in.
+/// A memory, and its file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Standing {
+pub struct FiledEntry {
     pub path: Arc<str>,
     pub entry: Entry,
 }
 
-/// What can be wrong.
+/// Kinds of problems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// Another memory of the owner says the same.
+    /// Another memory of the owner has the same meaning.
     Duplicate,
     /// Recalled text was learnt again.
     Loop,
-    /// A secret stands in the file.
+    /// The file contains a secret.
     Secret,
     /// It ended, or was superseded long ago.
     Stale,
@@ -67,10 +67,10 @@ pub struct Finding {
 }
 
 /// The messages that memories name as their sources and that no memory holds word for word: the caller may know of them.
-pub fn sources_elsewhere(memories: &[Standing]) -> BTreeMap<Scope, BTreeSet<MessageId>> {
+pub fn sources_elsewhere(memories: &[FiledEntry]) -> BTreeMap<Scope, BTreeSet<MessageId>> {
     let told = told(memories);
     let mut elsewhere: BTreeMap<Scope, BTreeSet<MessageId>> = BTreeMap::new();
-    for Standing { entry, .. } in memories {
+    for FiledEntry { entry, .. } in memories {
         let missing = entry
             .sources
             .iter()
@@ -86,9 +86,9 @@ pub fn sources_elsewhere(memories: &[Standing]) -> BTreeMap<Scope, BTreeSet<Mess
 
 /// Judges memories at a time. `known` are the messages, of those that [`sources_elsewhere`] names, that are kept somewhere
 /// else. Sorted by file, then by memory.
-pub fn judge(memories: &[Standing], known: &BTreeSet<(Scope, MessageId)>, now: Timestamp) -> Vec<Finding> {
+pub fn judge(memories: &[FiledEntry], known: &BTreeSet<(Scope, MessageId)>, now: Timestamp) -> Vec<Finding> {
     let told = told(memories);
-    let mut by_owner: BTreeMap<(&Scope, &Owner), Vec<&Standing>> = BTreeMap::new();
+    let mut by_owner: BTreeMap<(&Scope, &Owner), Vec<&FiledEntry>> = BTreeMap::new();
     for standing in memories {
         let entry = &standing.entry;
         by_owner
@@ -125,8 +125,8 @@ pub fn judge(memories: &[Standing], known: &BTreeSet<(Scope, MessageId)>, now: T
     findings
 }
 
-fn finding(standing: &Standing, fault: Fault, why: String) -> Finding {
-    let Standing { path, entry } = standing;
+fn finding(standing: &FiledEntry, fault: Fault, why: String) -> Finding {
+    let FiledEntry { path, entry } = standing;
     Finding {
         fault,
         path: path.clone(),
@@ -137,8 +137,8 @@ fn finding(standing: &Standing, fault: Fault, why: String) -> Finding {
     }
 }
 
-/// The messages that stand word for word in an episode.
-fn told(memories: &[Standing]) -> BTreeSet<(&Scope, &MessageId)> {
+/// The verbatim messages of episodes.
+fn told(memories: &[FiledEntry]) -> BTreeSet<(&Scope, &MessageId)> {
     memories
         .iter()
         .flat_map(|standing| {
@@ -149,17 +149,17 @@ fn told(memories: &[Standing]) -> BTreeSet<(&Scope, &MessageId)> {
 }
 
 /// The messages of an owner's episodes and facts.
-fn supporting<'a>(owned: &[&'a Standing]) -> BTreeSet<&'a MessageId> {
+fn supporting<'a>(owned: &[&'a FiledEntry]) -> BTreeSet<&'a MessageId> {
     let first = owned
         .iter()
         .filter(|standing| matches!(standing.entry.kind, EntryKind::Episode | EntryKind::Fact));
     first.flat_map(|standing| &standing.entry.sources).collect()
 }
 
-/// Which memories were superseded, by which, and when the latest of those was said.
-fn superseded<'a>(owned: &[&'a Standing]) -> BTreeMap<&'a EntryId, (Timestamp, &'a EntryId)> {
+/// Superseded memories, each with the latest memory that superseded it and that memory's time.
+fn superseded<'a>(owned: &[&'a FiledEntry]) -> BTreeMap<&'a EntryId, (Timestamp, &'a EntryId)> {
     let mut superseded = BTreeMap::new();
-    for Standing { entry, .. } in owned {
+    for FiledEntry { entry, .. } in owned {
         for old in &entry.supersedes {
             let by = (entry.time, &entry.id);
             let latest = superseded.entry(old).or_insert(by);
@@ -169,7 +169,7 @@ fn superseded<'a>(owned: &[&'a Standing]) -> BTreeMap<&'a EntryId, (Timestamp, &
     superseded
 }
 
-/// All text of a memory that stands in its file.
+/// All text of a memory in its file.
 fn texts(entry: &Entry) -> impl Iterator<Item = String> {
     let own = [&entry.subject, &entry.summary, &entry.body].map(Clone::clone);
     let turns: Vec<String> = entry.turns.iter().map(model::Message::text).collect();
@@ -179,7 +179,7 @@ fn texts(entry: &Entry) -> impl Iterator<Item = String> {
 fn recalled(entry: &Entry) -> Option<String> {
     texts(entry)
         .any(|text| text.contains(RECALLED))
-        .then(|| "text that was recalled for a model was learnt again".to_owned())
+        .then(|| "Quipu extracted text that it had injected before".to_owned())
 }
 
 fn secret(entry: &Entry) -> Option<String> {
@@ -191,7 +191,7 @@ fn secret(entry: &Entry) -> Option<String> {
         }
     }
     let kinds: Vec<String> = kinds.into_iter().collect();
-    (!kinds.is_empty()).then(|| format!("a secret stands in it: {}", kinds.join(", ")))
+    (!kinds.is_empty()).then(|| format!("it contains a secret: {}", kinds.join(", ")))
 }
 
 fn stale(entry: &Entry, superseded: Option<(Timestamp, &EntryId)>, now: Timestamp) -> Option<String> {
@@ -214,14 +214,14 @@ fn days_ago(at: Timestamp, now: Timestamp) -> String {
 fn unsupported(entry: &Entry, is_known: impl Fn(&MessageId) -> bool) -> Option<String> {
     let has_sources = !entry.sources.is_empty();
     (has_sources && !entry.sources.iter().any(is_known))
-        .then(|| "none of the messages that it was made from is there any more".to_owned())
+        .then(|| "all its source messages were deleted".to_owned())
 }
 
-/// Every memory but the oldest of those that say the same. What was superseded says something else by now.
-fn duplicates(owned: &[&Standing], superseded: &BTreeMap<&EntryId, (Timestamp, &EntryId)>) -> Vec<Finding> {
+/// All memories of the same meaning except the oldest. Superseded memories do not count: their meaning differs by now.
+fn duplicates(owned: &[&FiledEntry], superseded: &BTreeMap<&EntryId, (Timestamp, &EntryId)>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for kind in EntryKind::ALL {
-        let mut holding: Vec<&Standing> = owned
+        let mut holding: Vec<&FiledEntry> = owned
             .iter()
             .copied()
             .filter(|standing| standing.entry.kind == kind && !superseded.contains_key(&standing.entry.id))

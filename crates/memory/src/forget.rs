@@ -1,10 +1,11 @@
 //! Forgetting: gone from the ledger, the vault, the index, every search and the vault's history, and never back.
 //!
-//! Owns: the order ledger, vault, index, record, history and files, in which nothing can come back: once the ledger is swept no job can
-//! write it again, and once the gate was held alone no write of it is under way. Never: what a sweep means (`ledger`).
+//! Owns: the order ledger, vault, index, record, history and files, in which nothing can come back. After the sweep of
+//! the ledger no job can write it again; after the gate was held alone, no write of it is running. Never: the meaning
+//! of a sweep (`ledger`).
 //!
-//! Every step can be done again, so a forgetting that died half-way is finished by asking again; what it took out of
-//! the vault leaves the index with the next sync in any case.
+//! Every step can run again, so a repeated request finishes a deletion that stopped midway. Entries removed from the
+//! vault leave the index with the next sync in any case.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use crate::api::{EngineError, Forget, Forgot};
 use crate::world::World;
 use crate::{derived, edit, erase, history, ids, list, pages, sync};
 
-/// What was forgotten, and whether anything was taken out at all.
+/// The result, and whether anything was deleted at all.
 type Taken = Result<(Forgot, bool), EngineError>;
 
 /// Forgets, in the vault, the ledger and the index.
@@ -27,7 +28,7 @@ pub(crate) async fn forget(world: &World, forget: Forget) -> Result<Forgot, Engi
     world.gauge.answering(&*world.parts.clock).await?;
     let scope = forget.scope().clone();
     let library = match &forget {
-        // What a library holds is told nowhere else.
+        // The memories of a library have no other source.
         Forget::Owner(_, owner) if owner.kind == OwnerKind::Library => Some(owner.clone()),
         _ => None,
     };
@@ -38,7 +39,7 @@ pub(crate) async fn forget(world: &World, forget: Forget) -> Result<Forgot, Engi
             Forget::OwnerInSession(session, owner) => forget_part(world, &session, &owner).await,
             Forget::Entries(scope, owner, ids) => forget_entries(world, &scope, &owner, ids).await,
         };
-        // Also when it failed half-way: what was swept must not be found.
+        // Also after a failure midway: no search may find swept messages.
         world.corpora.let_go(&scope);
         world.bell.forget_stuck();
         taken
@@ -46,8 +47,8 @@ pub(crate) async fn forget(world: &World, forget: Forget) -> Result<Forgot, Engi
     erased(world, &scope, library.as_ref(), Box::pin(taken)).await
 }
 
-/// Does what takes something out of a scope, or of one owner alone, for good: afterwards it is in no file of the index and of
-/// the history. Where nothing was taken out, nothing is rewritten.
+/// Deletes from a scope, or from one owner alone, for good: afterwards no file of the index and of the history contains
+/// the deleted text. If nothing was deleted, nothing is rewritten.
 pub(crate) async fn erased<T, E>(
     world: &World,
     scope: &Scope,
@@ -61,7 +62,7 @@ pub(crate) async fn erased<T, E>(
             tokio::join!(owed.forgive(), removing.forgive());
             Ok(done)
         }
-        // Of what failed half-way something may be gone.
+        // Of what failed midway something may be gone.
         done => {
             tokio::join!(owed.purge(), removing.erase());
             done.map(|(done, _)| done)
@@ -74,7 +75,7 @@ async fn forget_session(world: &World, session: &SessionKey) -> Taken {
     let _held = world.sessions.lock(session).await;
     let swept = sweep(world, Sweep::Session(session.clone())).await?;
     let _alone = world.gate.alone_in(&session.scope).await;
-    // What is in the vault and not yet in the index must be found too.
+    // Entries that are in the vault but not yet in the index must be found too.
     sync::tenant_alone(world, &session.scope).await?;
     let owners = owners_of(world, &session.scope).await?;
     let forgot = told_of_session(world, session, owners, swept).await?;
@@ -101,9 +102,9 @@ async fn forget_part(world: &World, session: &SessionKey, owner: &Owner) -> Take
     }))
 }
 
-/// Takes out what agents learnt of work that was forgotten: it quotes those who asked for it. Of the cases that may be of such
-/// work, it is those of which messages are in the ledger no more: another case may be of a ledger that is gone. Tells how
-/// many there were; their skills follow them. The caller has the tenant alone.
+/// Deletes what agents learnt from deleted work: it quotes the people who asked for the work. Of the possible cases, it
+/// deletes those with a message that is no longer in the ledger: another case can come from a lost ledger. Returns the
+/// number of cases; their skills follow them. The caller has the tenant alone.
 async fn forget_cases(
     world: &World,
     scope: &Scope,
@@ -131,7 +132,7 @@ async fn forget_cases(
     Ok(count)
 }
 
-/// Takes out of the vault what it tells some owners of a session that was swept.
+/// Deletes from the vault the memories of some owners about a swept session.
 async fn told_of_session(
     world: &World,
     session: &SessionKey,
@@ -231,8 +232,8 @@ async fn forget_entries(world: &World, scope: &Scope, owner: &Owner, ids: Vec<En
     Ok(any(forgot))
 }
 
-/// Takes entries of an owner out of the vault, and what cites them or was made of them before it: done again after a
-/// crash, that is still known. Tells how many of the entries there were, and which files changed.
+/// Deletes entries of an owner from the vault, but first the memories that cite them or were made from them: after a
+/// crash, a repetition still knows these. Returns the number of entries and the changed files.
 async fn forget_told(
     world: &World,
     (scope, owner): (&Scope, &Owner),
@@ -250,7 +251,7 @@ async fn forget_told(
     Ok((count, paths.into_iter().collect()))
 }
 
-/// Takes along what was made of an owner's memories that an undo took out. Tells which files may have changed.
+/// Deletes the memories made from entries that an undo removed. Returns the files that may have changed.
 pub(crate) async fn follow_undone(
     world: &World,
     (scope, owner): (&Scope, &Owner),
@@ -290,7 +291,7 @@ async fn asked_for(
     Ok(rows)
 }
 
-/// The memcell that an episode tells.
+/// The segment of an episode.
 fn cell_of(doc: &Doc) -> Option<CellId> {
     let parent = doc
         .parent
@@ -323,7 +324,7 @@ async fn finished_writing(world: &World, scope: &Scope, doc: &Doc) -> Result<(),
     }
 }
 
-/// Whether no other owner remembers what an episode tells.
+/// Whether no other owner has a memory of an episode's messages.
 async fn is_alone_with(world: &World, scope: &Scope, owner: &Owner, doc: &Doc) -> Result<bool, EngineError> {
     let Some(cell) = cell_of(doc) else {
         return Ok(false);
@@ -340,7 +341,7 @@ async fn is_alone_with(world: &World, scope: &Scope, owner: &Owner, doc: &Doc) -
     Ok(true)
 }
 
-/// Takes entries out of their files; tells how many there were, and which files changed.
+/// Removes entries from their files; returns their number and the changed files.
 async fn take_out<'a>(
     world: &World,
     docs: impl Iterator<Item = &'a Doc>,

@@ -11,65 +11,65 @@ use std::sync::{Arc, Mutex, PoisonError};
 use model::Scope;
 use tokio::sync::{Notify, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 
-/// After so many moments in which somebody was there, work on everybody's memory takes its place in the queue, and others wait.
+/// After this number of failed attempts, work on all tenants takes its place in the queue, and others wait.
 const TRIES_MAX: usize = 1_000;
-/// With more tenants known than this, those in whom nobody is are dropped.
+/// With more known tenants than this, unused ones are dropped.
 const TENANTS_MAX: usize = 1_024;
 
 /// The gate of all tenants.
 #[derive(Debug, Default)]
-pub(crate) struct Gate {
+pub(crate) struct TenantGate {
     all: Arc<RwLock<()>>,
     tenants: Mutex<BTreeMap<Scope, Arc<RwLock<()>>>>,
     left: Arc<Notify>,
 }
 
-/// Somebody is in a tenant, shared or alone, until this is dropped.
+/// Access to a tenant, shared or exclusive, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Inside {
-    // In the order in which they are let go.
-    _tenant: Tenant,
+    // In the order in which they are released.
+    _tenant: TenantGuard,
     _all: OwnedRwLockReadGuard<()>,
-    _told: Told,
+    _told: GateSignal,
 }
 
 /// Somebody has all tenants alone, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Everywhere {
-    // Let go before others are told.
+    // Released before waiters are woken.
     _guard: OwnedRwLockWriteGuard<()>,
-    _told: Told,
+    _told: GateSignal,
 }
 
 #[derive(Debug)]
-enum Tenant {
+enum TenantGuard {
     Shared { _guard: OwnedRwLockReadGuard<()> },
     Alone { _guard: OwnedRwLockWriteGuard<()> },
 }
 
 /// Wakes the tasks that wait for a quiet moment.
 #[derive(Debug)]
-struct Told(Arc<Notify>);
+struct GateSignal(Arc<Notify>);
 
-impl Drop for Told {
+impl Drop for GateSignal {
     fn drop(&mut self) {
         self.0.notify_waiters();
     }
 }
 
-impl Gate {
-    /// Into a tenant, where others may be at work on other owners.
+impl TenantGate {
+    /// Enters a tenant; other callers can work on other owners.
     pub(crate) async fn shared(&self, scope: &Scope) -> Inside {
         let all = Arc::clone(&self.all).read_owned().await;
         let guard = self.tenant(scope).read_owned().await;
-        self.inside(all, Tenant::Shared { _guard: guard })
+        self.inside(all, TenantGuard::Shared { _guard: guard })
     }
 
-    /// Into a tenant in which nobody else is.
+    /// Enters a tenant when no other caller is in it.
     pub(crate) async fn alone_in(&self, scope: &Scope) -> Inside {
         let all = Arc::clone(&self.all).read_owned().await;
         let guard = self.tenant(scope).write_owned().await;
-        self.inside(all, Tenant::Alone { _guard: guard })
+        self.inside(all, TenantGuard::Alone { _guard: guard })
     }
 
     /// Nobody is in any tenant. Later tasks wait until this one has left.
@@ -77,12 +77,12 @@ impl Gate {
         self.everywhere(Arc::clone(&self.all).write_owned().await)
     }
 
-    /// The same for work that can wait: nobody waits for it meanwhile.
+    /// The same for work that can wait: no caller waits for it meanwhile.
     pub(crate) async fn alone_when_quiet(&self) -> Everywhere {
         for _ in 0..TRIES_MAX {
             let left = self.left.notified();
             let mut left = std::pin::pin!(left);
-            // From here on a leaving is heard.
+            // From here on no release is missed.
             left.as_mut().enable();
             if let Ok(guard) = Arc::clone(&self.all).try_write_owned() {
                 return self.everywhere(guard);
@@ -95,15 +95,15 @@ impl Gate {
     fn everywhere(&self, guard: OwnedRwLockWriteGuard<()>) -> Everywhere {
         Everywhere {
             _guard: guard,
-            _told: Told(Arc::clone(&self.left)),
+            _told: GateSignal(Arc::clone(&self.left)),
         }
     }
 
-    fn inside(&self, all: OwnedRwLockReadGuard<()>, tenant: Tenant) -> Inside {
+    fn inside(&self, all: OwnedRwLockReadGuard<()>, tenant: TenantGuard) -> Inside {
         Inside {
             _tenant: tenant,
             _all: all,
-            _told: Told(Arc::clone(&self.left)),
+            _told: GateSignal(Arc::clone(&self.left)),
         }
     }
 
@@ -132,7 +132,7 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_has_a_tenant_alone_keeps_no_other_waiting() {
-        let gate = Gate::default();
+        let gate = TenantGate::default();
         let (a, b) = (tenant("a"), tenant("b"));
         let _alone = gate.alone_in(&a).await;
         let _other = gate.alone_in(&b).await;
@@ -142,7 +142,7 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_waits_for_all_stops_nobody_and_comes_in_when_all_have_left() {
-        let gate = Gate::default();
+        let gate = TenantGate::default();
         let (a, b) = (tenant("a"), tenant("b"));
         let long = gate.alone_in(&a).await;
         let mut all = std::pin::pin!(gate.alone_when_quiet());
@@ -163,7 +163,7 @@ mod tests {
 
     #[tokio::test]
     async fn two_that_want_all_follow_each_other() {
-        let gate = Gate::default();
+        let gate = TenantGate::default();
         let first = gate.alone().await;
         let mut second = std::pin::pin!(gate.alone_when_quiet());
         assert!(poll!(&mut second).is_pending());

@@ -14,11 +14,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::cause::chain;
 use model::{Doc, EntryId, Owner, Scope};
 use ports::{
-    Author, By, Debt, FileStat, History, HistoryError, Part, RecordedChange, Run, Touching, VaultPath,
+    Author, By, CommitPart, Debt, FileStat, History, HistoryError, RecordedChange, Run, Touching, VaultPath,
 };
+use text::chain;
 use tokio::sync::Notify;
 
 pub(crate) use reading::{diff, log, writers};
@@ -44,12 +44,12 @@ pub(crate) struct Chronicle {
     is_recording: bool,
     /// One run, undo or recording at a time.
     turn: tokio::sync::Mutex<()>,
-    state: Mutex<State>,
+    state: Mutex<HistoryState>,
     begun: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct HistoryState {
     /// Files that stood as the engine had left them when it started, and how.
     standing: Option<BTreeMap<VaultPath, FileStat>>,
     /// What memcells wrote.
@@ -145,7 +145,7 @@ impl Chronicle {
         Some((last + QUIET).min(first + WAIT_MAX))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, HistoryState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -244,7 +244,9 @@ async fn commit_all(
     world.chronicle.state().changed = None;
     let last = commit_own(world, history).await?;
     if world.chronicle.is_recording {
-        history.commit(&Author::Person, &Part::All, world.now()).await?;
+        history
+            .commit(&Author::Person, &CommitPart::All, world.now())
+            .await?;
     }
     Ok(last)
 }
@@ -278,10 +280,10 @@ async fn commit_own(
         }
     }
     if !standing.is_empty() {
-        history.commit(&own, &Part::Files(standing), at).await?;
+        history.commit(&own, &CommitPart::Files(standing), at).await?;
     }
     if !told.is_empty() {
-        history.commit(&own, &Part::Entries(told), at).await?;
+        history.commit(&own, &CommitPart::Entries(told), at).await?;
     }
     {
         let mut state = chronicle.state();
@@ -293,7 +295,9 @@ async fn commit_own(
         last = if files.is_empty() {
             None
         } else {
-            history.commit(&Author::Run(run), &Part::Files(files), at).await?
+            history
+                .commit(&Author::Run(run), &CommitPart::Files(files), at)
+                .await?
         };
         chronicle.state().runs.remove(0);
     }

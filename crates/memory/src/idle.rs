@@ -1,4 +1,4 @@
-//! Sessions in which nobody talks any more: what their buffers hold is cut, so that nobody has to ask for it.
+//! Idle sessions: Quipu ends the segment in their buffer by itself.
 //!
 //! Owns: when a session is idle, also over a restart. Never: cutting (`boundaries` does), waiting for a model. A session is
 //! looked at once after its last message; looking costs nothing where nothing is due, however many sessions there are.
@@ -9,14 +9,15 @@ use std::time::Duration;
 
 use model::SessionKey;
 use ports::LedgerError;
+use text::chain;
 use tokio::sync::Notify;
 
 use crate::boundaries;
-use crate::cause::chain;
 use crate::due::Due;
 use crate::world::World;
 
-/// So many open sessions are known again after a start, those that were quiet longest; the others with their next message.
+/// After a start, at most this many open sessions are known again, the longest idle first; the others with their next
+/// message.
 const OPEN_MAX: usize = 100_000;
 /// The first wait after a failure; each further one is twice as long.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -24,14 +25,14 @@ const AGAIN_MAX: Duration = Duration::from_hours(1);
 
 /// When each session with a buffer becomes idle, by the clock that never goes back.
 #[derive(Debug, Default)]
-pub(crate) struct Idle {
+pub(crate) struct IdleSessions {
     due: Mutex<Due<SessionKey>>,
     /// The queue was empty and is no longer.
     begun: Notify,
 }
 
-impl Idle {
-    /// Somebody talks in the session.
+impl IdleSessions {
+    /// The session got a message.
     pub(crate) fn touch(&self, session: &SessionKey, due: Duration) {
         let mut queue = self.queue();
         let was_empty = queue.first().is_none();
@@ -51,10 +52,7 @@ impl Idle {
 pub(crate) async fn keep(world: Arc<World>) {
     let clock = world.parts.clock.clone();
     while let Err(error) = remember(&world).await {
-        tracing::warn!(
-            error = chain(&error),
-            "open sessions could not be read; it is tried again"
-        );
+        tracing::warn!(error = chain(&error), "cannot read the open sessions; retrying");
         tokio::select! {
             biased;
             () = world.work.stopping() => return,
@@ -74,7 +72,7 @@ pub(crate) async fn keep(world: Arc<World>) {
                 failures.remove(&session);
                 continue;
             };
-            tracing::warn!(error = chain(&error), %session.session, "an idle session could not be cut; it is tried again");
+            tracing::warn!(error = chain(&error), %session.session, "cannot end the segment of an idle session; retrying");
             let failed = failures.entry(session.clone()).or_default();
             let wait = AGAIN.saturating_mul(1 << (*failed).min(16)).min(AGAIN_MAX);
             *failed += 1;
@@ -91,8 +89,8 @@ pub(crate) async fn keep(world: Arc<World>) {
     }
 }
 
-/// What was open before this process began: a session's quiet time goes on. A machine's clock that was set back or forth
-/// changes a wait to one between none and a whole one.
+/// Sessions that were open before this process began: their idle time continues. If the machine's clock was changed, a
+/// wait can be anything between nothing and a full one.
 async fn remember(world: &World) -> Result<(), LedgerError> {
     let open = world.parts.transcripts.open_sessions(OPEN_MAX).await?;
     let (now, elapsed) = (world.now(), world.parts.clock.elapsed());

@@ -1,11 +1,12 @@
 //! The ids that Quipu gives, and how one follows from another.
 //!
-//! Owns: the form of message, memcell, entry, job and run ids. Never: randomness (a port gives it).
+//! Owns: the form of message, segment, entry, job and run ids. Never: randomness (a port gives it).
 //!
-//! A memcell's id names its job and its entries, so that work which runs again writes under the same names.
+//! A segment's id names its job and its entries, so that work which runs again writes under the same names.
 
 use model::{CellId, EntryId, EntryKind, MessageId, Timestamp, Zone};
 use ports::{Ids, JobId, RunId};
+use text::Fnv;
 
 /// Digits and letters without `i`, `l`, `o` and `u`, in the order of their bytes: ids sort as their numbers do.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -15,7 +16,7 @@ pub(crate) fn message_id(ids: &dyn Ids, time: Timestamp) -> MessageId {
     MessageId::new(format!("m_{}", dated(ids, time, &Zone::utc())))
 }
 
-/// A new memcell's id: the date under which its episode is filed, and 64 random bits.
+/// A new segment's id: the date under which its episode is filed, and 64 random bits.
 pub(crate) fn cell_id(ids: &dyn Ids, ended: Timestamp, zone: &Zone) -> CellId {
     CellId::new(format!("mc_{}", dated(ids, ended, zone)))
 }
@@ -25,29 +26,24 @@ pub(crate) fn run_id(ids: &dyn Ids, at: Timestamp, zone: &Zone) -> RunId {
     format!("r_{}", dated(ids, at, zone)).into()
 }
 
-/// The job that writes a memcell.
+/// The job that writes a segment.
 pub(crate) fn job_of(cell: &CellId) -> JobId {
-    let low = cell
-        .as_str()
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+    let low = Fnv::of(cell.as_str().as_bytes());
     let random = cell.as_str().rsplit('_').next().map_or(0, number);
     JobId(format!("{random:016x}{low:016x}"))
 }
 
-/// The id of a memcell's episode; the same for each owner.
+/// The id of a segment's episode; the same for each owner.
 pub(crate) fn episode_id(cell: &CellId) -> EntryId {
     EntryId::new(format!("{}_{}", EntryKind::Episode.prefix(), suffix(cell)))
 }
 
-/// The id of a memcell's fact number `n`.
+/// The id of a segment's fact number `n`.
 pub(crate) fn fact_id(cell: &CellId, n: usize) -> EntryId {
     EntryId::new(format!("{}{n}", fact_prefix(cell)))
 }
 
-/// What the ids of all facts of a memcell begin with.
+/// Prefix of the ids of all facts of a segment.
 pub(crate) fn fact_prefix(cell: &CellId) -> String {
     format!("{}_{}_", EntryKind::Fact.prefix(), suffix(cell))
 }

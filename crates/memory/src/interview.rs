@@ -1,4 +1,4 @@
-//! Asking a chat model what a conversation tells, and asking again when the answer cannot be used.
+//! Model extraction: asks a chat model about a conversation, and again if the answer is unusable.
 //!
 //! Owns: the tries. Never: the prompt or the reading of an answer (`extract` has both).
 
@@ -18,17 +18,17 @@ pub(crate) enum Trouble {
     #[error("there is no chat model")]
     NoModel,
     /// It may answer later.
-    #[error("the chat model does not answer")]
+    #[error("the chat model did not answer")]
     Unavailable(#[source] ChatError),
     /// It never will.
     #[error("the chat model refused")]
     Refused(#[source] ChatError),
     /// It answered, again and again, with something that cannot be used.
-    #[error("the chat model's answers cannot be used")]
+    #[error("the chat model's answers are unusable")]
     Unusable(#[source] AnswerProblem),
 }
 
-/// The parts of these messages as the model tells them.
+/// The parts of these messages, as the model divides them.
 pub(crate) async fn ask(world: &World, messages: &[Message], tail: Tail) -> Result<Vec<AnswerPart>, Trouble> {
     let Some(chat) = &world.parts.chat else {
         return Err(Trouble::NoModel);

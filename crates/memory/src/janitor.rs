@@ -1,15 +1,15 @@
-//! Retention: what is kept for a time only is removed, whether or not anybody asks how the system is.
+//! Retention: removes data that is kept only for a time, even if nobody asks for the status.
 //!
-//! Owns: when. Never: what somebody said or a file holds; forgetting is not retention.
+//! Owns: when. Never: messages or the content of files; deletion on request is not retention.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::cause::chain;
+use text::chain;
 
 use crate::world::World;
 
-/// How often finished tasks and background runs are looked at.
+/// Interval between removals of finished tasks and background runs.
 const EVERY: Duration = Duration::from_hours(1);
 
 /// Removes what is older than the settings keep until the engine stops.

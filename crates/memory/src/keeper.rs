@@ -1,14 +1,14 @@
-//! The index's keeper: looks at it when the engine starts, and has it built when it must be.
+//! The index's keeper: checks the index at the start of the engine, and builds it if needed.
 //!
-//! Owns: what the index is taken for. Never: building it (`rebuild` does).
+//! Owns: the decision whether the index is usable. Never: building it (`rebuild` does).
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use ports::{IndexHealth, VaultChange};
+use text::chain;
 
 use crate::api::EngineError;
-use crate::cause::chain;
 use crate::erase;
 use crate::gate::Everywhere;
 use crate::rebuild;
@@ -16,14 +16,14 @@ use crate::serving::Serving;
 use crate::sync;
 use crate::world::World;
 
-/// Tries before nobody is kept waiting for an index that must be built.
+/// Attempts after which no caller waits for an index that must be built.
 const TRIES_MAX: u32 = 3;
 /// How long to wait between those tries, and between later ones.
 const BETWEEN: Duration = Duration::from_secs(2);
 const BETWEEN_LATER: Duration = Duration::from_mins(1);
 
-/// Keeps the index until the engine stops. The gate is held until it is known what the index takes; who begins again
-/// has to take it.
+/// Keeps the index until the engine stops. The gate is held until the state of the index is known; a restart of this
+/// loop must take the gate itself.
 pub(crate) async fn keep(world: Arc<World>, gate: Option<Everywhere>) {
     let gate = match gate {
         Some(gate) => gate,
@@ -48,12 +48,12 @@ pub(crate) async fn keep(world: Arc<World>, gate: Option<Everywhere>) {
     }
 }
 
-/// Says what the index is good for, and tells whether it must be built.
+/// Sets the state of the index; returns whether it must be built.
 async fn look(world: &World) -> bool {
     match world.parts.index.health(world.parts.embedder.id()).await {
         IndexHealth::Ready => {
             world.gauge.set(Serving::Ready);
-            // Without records nobody knows which of its rows still stand in the vault.
+            // Without records, nothing shows which of its rows are still in the vault.
             has_lost_its_records(world).await.unwrap_or(false)
         }
         IndexHealth::Fresh => {
@@ -61,7 +61,7 @@ async fn look(world: &World) -> bool {
             true
         }
         IndexHealth::NeedsRebuild { reason } => {
-            tracing::warn!(reason, "the index is built anew");
+            tracing::warn!(reason, "rebuilding the index");
             let can_read = world.parts.index.stats().await.is_ok();
             world.gauge.set(if can_read {
                 Serving::Words
@@ -80,10 +80,7 @@ async fn has_lost_its_records(world: &World) -> Result<bool, EngineError> {
 /// Looks at what changed in the vault while no engine ran.
 async fn follow_the_vault(world: &World) {
     if let Err(error) = sync::everything(world).await {
-        tracing::warn!(
-            error = chain(&error),
-            "the vault could not be looked at; it is tried again"
-        );
+        tracing::warn!(error = chain(&error), "cannot scan the vault; retrying");
         world.mind(&error);
         world.dirty.add_all(VaultChange {
             all: true,
@@ -92,22 +89,18 @@ async fn follow_the_vault(world: &World) {
     }
 }
 
-/// Builds the index, and tries for as long as it takes: an embedding model may be away for hours.
+/// Builds the index, with retries until it succeeds: an embedding model can be unavailable for hours.
 async fn build(world: &Arc<World>) {
     for attempt in 1.. {
         let error = match rebuild::rebuild(world, None).await {
             Ok(built) => {
-                tracing::info!(?built, "the index is built");
+                tracing::info!(?built, "built the index");
                 return;
             }
             Err(EngineError::Stopping) => return,
             Err(error) => error,
         };
-        tracing::warn!(
-            error = chain(&error),
-            attempt,
-            "the index could not be built; it is tried again"
-        );
+        tracing::warn!(error = chain(&error), attempt, "cannot build the index; retrying");
         let is_late = attempt >= TRIES_MAX;
         if is_late {
             world.gauge.give_up(&chain(&error));

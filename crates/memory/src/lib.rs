@@ -2,13 +2,13 @@
 //!
 //! Owns: the order of things, locks, background tasks. Never: a foreign crate, a wire format, a file of its own.
 //!
-//! Reading order: [`api`] (what the doors may ask), [`engine`] (the parts, start and end), [`world`] (what all use
-//! cases share, the locks and their order). Then a message's way: [`behind`], [`memorize`], [`boundaries`] with [`model_pass`] and
-//! [`interview`], [`workers`], [`write_cell`] with [`telling`]. Its way back: [`search`], [`list`], over [`corpora`].
-//! What nobody asks for: [`idle`], [`history`]. Changes from outside: [`sync`], [`edit`], [`curate`], [`pages`], [`forget`] with
-//! [`derived`]. What is wrong: [`audit`]. The index: [`keeper`], [`rebuild`], [`writer`], [`serving`].
-//! The small ones: [`secrets`], [`tasks`], [`locks`], [`bell`], [`dirty`], [`ids`], [`records`], [`rows`], [`settle`], [`signal`],
-//! [`status`].
+//! Reading order: [`api`] (the requests), [`engine`] (the parts, start and end), [`world`] (shared by all use cases,
+//! the locks and their order). Then the way of a message: [`behind`], [`memorize`], [`boundaries`] with [`model_pass`]
+//! and [`interview`], [`workers`], [`write_cell`] with [`telling`]. Its way back: [`search`], [`list`], over
+//! [`corpora`]. Work without a request: [`idle`], [`history`]. Changes from outside: [`sync`], [`edit`], [`curate`],
+//! [`pages`], [`forget`] with [`derived`]. Problems: [`audit`]. The index: [`keeper`], [`rebuild`], [`writer`],
+//! [`serving`]. The small ones: [`secrets`], [`tasks`], [`locks`], [`bell`], [`dirty`], [`ids`], [`records`], [`rows`],
+//! [`settle`], [`signal`], [`status`].
 
 mod api;
 mod audit;
@@ -16,7 +16,6 @@ mod behind;
 mod bell;
 mod boundaries;
 mod buffers;
-mod cause;
 mod corpora;
 mod curate;
 mod derived;
@@ -67,4 +66,4 @@ pub use api::{
 pub use due::Due;
 pub use engine::{Engine, Parts};
 pub use recall::{Hit, Method, Why};
-pub use settings::Settings;
+pub use settings::MemorySettings;

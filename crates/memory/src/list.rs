@@ -11,7 +11,7 @@ use model::{Doc, DocKind, EntryId, Owner, Scope, Timestamp};
 use recall::{Hit, Why};
 
 use crate::api::{EngineError, List, Listed, SortBy};
-use crate::corpora::View;
+use crate::corpora::CorpusView;
 use crate::world::World;
 
 /// Records read at a time.
@@ -32,7 +32,7 @@ pub(crate) async fn list(world: &World, list: List) -> Result<Listed, EngineErro
         doc.kind == DocKind::Entry(list.kind) && list.filter.as_ref().is_none_or(|filter| filter.matches(doc))
     });
     match (list.sort_by, list.descending) {
-        // A row carries one time; what an edit changes is what stands in the file.
+        // A row has only one time, but an edit changes the time in the file.
         (SortBy::Time | SortBy::UpdatedAt, false) => rows.sort_by_key(order),
         (SortBy::Time | SortBy::UpdatedAt, true) => rows.sort_by_key(|doc| Reverse(order(doc))),
     }
@@ -110,8 +110,8 @@ pub(crate) async fn entries(
 ) -> Result<Vec<Arc<Doc>>, EngineError> {
     let is_entry = |doc: &&Arc<Doc>| doc.kind != DocKind::Turn;
     match world.corpora.view(world, scope, owner).await? {
-        View::Hot(hot) => Ok(hot.read(|corpus| corpus.iter().filter(is_entry).cloned().collect())),
-        View::Large => {
+        CorpusView::Hot(hot) => Ok(hot.read(|corpus| corpus.iter().filter(is_entry).cloned().collect())),
+        CorpusView::Large => {
             let docs = world.parts.index.load(scope, owner).await?;
             Ok(docs
                 .into_iter()

@@ -1,6 +1,6 @@
-//! One lock for each key, made when first wanted and gone when nobody wants it.
+//! One lock for each key, created for the first caller and removed after the last one.
 //!
-//! Owns: keyed mutual exclusion across awaits. Never: what is done under a lock.
+//! Owns: keyed mutual exclusion across awaits. Never: the work under a lock.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,15 +17,15 @@ pub(crate) struct KeyedLocks<K: Ord + Clone> {
 
 /// Holds one key's lock until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Held<'a, K: Ord + Clone> {
+pub(crate) struct HeldLock<'a, K: Ord + Clone> {
     // Declared before the claim, so that the lock is free when the claim looks whether anybody wants it.
     _guard: OwnedMutexGuard<()>,
-    _claim: Claim<'a, K>,
+    _claim: LockClaim<'a, K>,
 }
 
 /// Somebody holds the lock or waits for it.
 #[derive(Debug)]
-struct Claim<'a, K: Ord + Clone> {
+struct LockClaim<'a, K: Ord + Clone> {
     locks: &'a KeyedLocks<K>,
     key: K,
     lock: Option<Lock>,
@@ -41,28 +41,28 @@ impl<K: Ord + Clone> Default for KeyedLocks<K> {
 
 impl<K: Ord + Clone> KeyedLocks<K> {
     /// Waits for the key's lock.
-    pub(crate) async fn lock(&self, key: &K) -> Held<'_, K> {
+    pub(crate) async fn lock(&self, key: &K) -> HeldLock<'_, K> {
         let lock = self.map().entry(key.clone()).or_default().clone();
-        let claim = Claim {
+        let claim = LockClaim {
             locks: self,
             key: key.clone(),
             lock: Some(lock.clone()),
         };
-        Held {
+        HeldLock {
             _guard: lock.lock_owned().await,
             _claim: claim,
         }
     }
 
-    /// The key's lock, if nobody has it.
-    pub(crate) fn try_lock(&self, key: &K) -> Option<Held<'_, K>> {
+    /// The key's lock, if it is free.
+    pub(crate) fn try_lock(&self, key: &K) -> Option<HeldLock<'_, K>> {
         let lock = self.map().entry(key.clone()).or_default().clone();
-        let claim = Claim {
+        let claim = LockClaim {
             locks: self,
             key: key.clone(),
             lock: Some(lock.clone()),
         };
-        Some(Held {
+        Some(HeldLock {
             _guard: lock.try_lock_owned().ok()?,
             _claim: claim,
         })
@@ -79,11 +79,11 @@ impl<K: Ord + Clone> KeyedLocks<K> {
     }
 }
 
-impl<K: Ord + Clone> Drop for Claim<'_, K> {
+impl<K: Ord + Clone> Drop for LockClaim<'_, K> {
     fn drop(&mut self) {
         let mut map = self.locks.map();
         self.lock = None;
-        // One reference is the map's own: nobody holds the lock, nobody waits.
+        // One reference is the map's own: the lock is free, and no caller waits.
         if map
             .get(&self.key)
             .is_some_and(|lock| Arc::strong_count(lock) == 1)

@@ -13,7 +13,7 @@ use ports::{
 
 use crate::api::{Add, Added, EngineError, Flush, MemorizeStatus};
 use crate::boundaries;
-use crate::corpora::{Said, Ticket};
+use crate::corpora::{AcceptedMessages, Ticket};
 use crate::ids;
 use crate::secrets;
 use crate::settle;
@@ -40,9 +40,9 @@ pub(crate) async fn add(world: &Arc<World>, add: Add) -> Result<Added, EngineErr
     refuse_if_saturated(world, &session, task.as_ref()).await?;
     // Not in the caller's own task: a caller that goes away must not leave a message on disk that nobody at hand has.
     let next = match task {
-        Some(id) => Next::Task(id),
-        None if defer_extraction => Next::Wait,
-        None => Next::Look,
+        Some(id) => NextStep::Task(id),
+        None if defer_extraction => NextStep::Wait,
+        None => NextStep::Look,
     };
     let accepting = accept_and_look(world.clone(), session.clone(), messages, next);
     let added = world.work.run(accepting).await??;
@@ -50,7 +50,7 @@ pub(crate) async fn add(world: &Arc<World>, add: Add) -> Result<Added, EngineErr
 }
 
 /// What is done with a session's buffer when messages have come.
-enum Next {
+enum NextStep {
     Look,
     Wait,
     Task(JobId),
@@ -62,17 +62,17 @@ async fn accept_and_look(
     world: Arc<World>,
     session: SessionKey,
     messages: Vec<NewMessage>,
-    next: Next,
+    next: NextStep,
 ) -> Result<Added, EngineError> {
     let (messages, redacted) = prepared(&world, &session, messages);
-    let by_rules = matches!(next, Next::Look) && world.parts.chat.is_none();
+    let by_rules = matches!(next, NextStep::Look) && world.parts.chat.is_none();
     let held = by_rules.then(|| world.sessions.try_lock(&session)).flatten();
     let Some(held) = held else {
         let appended = accept(&world, &session, messages, None).await?;
         let (status, pending) = match next {
-            Next::Look => (boundaries::look(&world, &session).await?, 0),
-            Next::Wait => (MemorizeStatus::Accumulated, 0),
-            Next::Task(id) => (
+            NextStep::Look => (boundaries::look(&world, &session).await?, 0),
+            NextStep::Wait => (MemorizeStatus::Accumulated, 0),
+            NextStep::Task(id) => (
                 MemorizeStatus::Queued,
                 queue(&world, &session, JobKind::MemoryAdd, id).await?,
             ),
@@ -244,7 +244,7 @@ async fn show(world: &World, session: &SessionKey, ticket: Ticket, fresh: Vec<Me
     } else {
         None
     };
-    let said = Said {
+    let said = AcceptedMessages {
         session: session.clone(),
         speakers,
         has_backlog: buffered > fresh.len(),

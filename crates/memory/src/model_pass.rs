@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use extract::{AnswerPart, Boundary, Tail};
 use model::{CellId, CutReason, Message, SessionKey};
 use ports::LedgerError;
+use text::chain;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::api::EngineError;
 use crate::boundaries;
-use crate::cause::chain;
 use crate::interview::{self, Trouble};
 use crate::world::World;
 
@@ -24,16 +24,16 @@ const ANSWERS_MAX: usize = 256;
 /// Questions that the model has to answer at a time.
 const CALLS_MAX: usize = 4;
 
-/// What is going on with the model.
+/// Running passes of the model.
 #[derive(Debug)]
 pub(crate) struct ModelPasses {
-    sessions: Mutex<BTreeMap<SessionKey, Pass>>,
+    sessions: Mutex<BTreeMap<SessionKey, PassState>>,
     answers: Mutex<BTreeMap<CellId, AnswerPart>>,
     permits: Semaphore,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-struct Pass {
+struct PassState {
     running: bool,
     /// Messages came while the model was thinking.
     again: bool,
@@ -59,12 +59,12 @@ impl ModelPasses {
         running.count()
     }
 
-    /// What the model told of a memcell when it cut it.
+    /// The model's extraction of a segment, made when it found the boundary.
     pub(crate) fn answer(&self, cell: &CellId) -> Option<AnswerPart> {
         self.answers().get(cell).cloned()
     }
 
-    /// The memcell is written.
+    /// The segment is written.
     pub(crate) fn forget_answer(&self, cell: &CellId) {
         self.answers().remove(cell);
     }
@@ -82,7 +82,7 @@ impl ModelPasses {
         }
     }
 
-    /// Whether the caller shall run a pass; otherwise the one that runs will look again.
+    /// Whether the caller must run a pass; otherwise the running pass looks again.
     fn begin(&self, session: &SessionKey) -> bool {
         let mut sessions = self.sessions();
         if sessions.len() >= SESSIONS_MAX {
@@ -112,7 +112,7 @@ impl ModelPasses {
         self.sessions().get(session).map_or(0, |pass| pass.asked)
     }
 
-    fn sessions(&self) -> MutexGuard<'_, BTreeMap<SessionKey, Pass>> {
+    fn sessions(&self) -> MutexGuard<'_, BTreeMap<SessionKey, PassState>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -132,7 +132,7 @@ pub(crate) fn nudge(world: &Arc<World>, session: &SessionKey) {
             let asked = pass(&own, &session).await.unwrap_or_else(|error| {
                 tracing::warn!(
                     error = chain(&error),
-                    "boundaries are looked for again with the next message"
+                    "cannot look for a segment boundary; retrying with the next message"
                 );
                 0
             });
@@ -144,7 +144,7 @@ pub(crate) fn nudge(world: &Arc<World>, session: &SessionKey) {
     });
 }
 
-/// One look, for a job that waits for it. Another look at the same session may be under way; the buffer decides.
+/// One pass, for a job that waits for it. Another pass over the same session may be running; the buffer decides.
 pub(crate) async fn pass(world: &World, session: &SessionKey) -> Result<usize, EngineError> {
     let buffer = world.parts.transcripts.buffer(session).await?;
     let limits = boundaries::limits(world);
@@ -156,7 +156,7 @@ pub(crate) async fn pass(world: &World, session: &SessionKey) -> Result<usize, E
         Ok(parts) => parts,
         Err(trouble) => {
             if !matches!(trouble, Trouble::NoModel) {
-                tracing::warn!(%trouble, "the rules cut instead of the model");
+                tracing::warn!(%trouble, "no segment boundary from the model; falling back to rules");
             }
             boundaries::cut_by_rules(world, session).await?;
             return Ok(0);
@@ -168,14 +168,15 @@ pub(crate) async fn pass(world: &World, session: &SessionKey) -> Result<usize, E
         rest.len() >= limits.messages_max || tokens >= limits.tokens_max
     };
     if cut == 0 && is_full(&buffer) {
-        // The model wants to wait, but a buffer has its limits.
+        // The model asks for more messages, but the buffer has reached its limit.
         boundaries::cut_by_rules(world, session).await?;
         return Ok(0);
     }
     Ok(buffer.len() - cut)
 }
 
-/// Cuts where the model said, if the buffer still begins with what the model saw; tells how many messages went.
+/// Cuts at the model's boundary, if the buffer still begins with the messages that the model saw; returns the number of
+/// messages cut.
 async fn cut_at(
     world: &World,
     session: &SessionKey,

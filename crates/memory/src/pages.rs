@@ -1,6 +1,6 @@
-//! The pages of an owner: read, replaced, and rid of what was forgotten.
+//! The pages of an owner: read, replace, and remove deleted text.
 //!
-//! Owns: that a page cites nothing that is not there. Never: what a page says.
+//! Owns: that a page cites only existing memories. Never: the text of a page.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,8 @@ use crate::world::World;
 /// How often a page is read again that a person saved meanwhile.
 const TRIES: usize = 5;
 
-/// Puts a page in the place of what was read; false, and nothing done, where something else stands there or a memory
-/// that it cites is gone.
+/// Replaces a page. Returns false, without a change, if the page is not the one that was read, or if a memory that it
+/// cites is gone.
 pub(crate) async fn replace(world: &World, replace: ReplacePage) -> Result<bool, EngineError> {
     world.accepting()?;
     let ReplacePage {
@@ -26,7 +26,7 @@ pub(crate) async fn replace(world: &World, replace: ReplacePage) -> Result<bool,
         text,
     } = replace;
     world.gauge.answering(&*world.parts.clock).await?;
-    // Nothing is forgotten between the look and the writing.
+    // No deletion runs between the check and the write.
     let _alone = world.gate.alone_in(&scope).await;
     let rows = list::entries(world, &scope, &owner).await?;
     let there: BTreeSet<&str> = rows.iter().map(|row| &*row.key.id).collect();
@@ -78,8 +78,7 @@ pub(crate) async fn forget(
     Ok(world.parts.pages.drop_previous(scope, owner).await?)
 }
 
-/// What goes with what it was made of, and not because a person wants it gone, may be made again: of what stays, or when it
-/// is told anew.
+/// A memory that goes only because its sources went can be made again, from the remaining sources or from new ones.
 pub(crate) async fn let_be_made(
     world: &World,
     scope: &Scope,
@@ -119,7 +118,7 @@ async fn forget_in(
         }
     }
     Err(EngineError::Invalid(format!(
-        "`{}` is being saved again and again: forget it again",
+        "another program keeps saving `{}`: repeat the request",
         page.file_name()
     )))
 }

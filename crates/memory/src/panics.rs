@@ -1,6 +1,6 @@
 //! Background loops that panic, and their next begin.
 //!
-//! Owns: counting panics, and how long a loop waits before it begins again. Never: what a loop does.
+//! Owns: counting panics, and the wait before a loop restarts. Never: the work of a loop.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,18 +20,18 @@ const WAIT_MAX: Duration = Duration::from_mins(1);
 /// The panics that loops got over since the engine started.
 #[derive(Debug, Default)]
 pub(crate) struct Panics {
-    seen: Mutex<Seen>,
+    seen: Mutex<PanicCount>,
 }
 
 /// How many, and when the last one was.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct PanicCount {
     pub(crate) count: usize,
     pub(crate) last: Option<Timestamp>,
 }
 
 impl Panics {
-    pub(crate) fn seen(&self) -> Seen {
+    pub(crate) fn seen(&self) -> PanicCount {
         *self.state()
     }
 
@@ -45,7 +45,7 @@ impl Panics {
         let done = AssertUnwindSafe(work).catch_unwind().await;
         done.unwrap_or_else(|panic| {
             let words = words_of(&*panic);
-            tracing::error!(name, panic = words, "a background loop panicked; it goes on");
+            tracing::error!(name, panic = words, "a background loop panicked; continuing");
             let mut seen = self.state();
             seen.count += 1;
             seen.last = Some(clock.now());
@@ -53,12 +53,12 @@ impl Panics {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, Seen> {
+    fn state(&self) -> MutexGuard<'_, PanicCount> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// How long to wait after so many panics of one loop.
+/// The wait after this number of panics of one loop.
 pub(crate) fn wait(panics: u32) -> Duration {
     WAIT_MIN
         .saturating_mul(2_u32.saturating_pow(panics.saturating_sub(1)))

@@ -17,9 +17,9 @@ use futures::future::BoxFuture;
 use futures::stream::FuturesOrdered;
 use model::{Doc, DocKey};
 use ports::{EmbedError, FileRecord, IndexStage, ParsedFile, VaultPath};
+use text::chain;
 
 use crate::api::{EngineError, OnProgress, Progress, Synced};
-use crate::cause::chain;
 use crate::records::{self, mark};
 use crate::serving::Serving;
 use crate::sync;
@@ -30,10 +30,10 @@ const ROWS: usize = 1_024;
 /// Batches that are embedded at a time.
 const BATCHES: usize = 2;
 
-/// What to do about vectors.
+/// Handling of missing vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Vectors {
-    /// The live index answers meanwhile: the new one must have them, or there is no new one.
+enum VectorMode {
+    /// The live index still answers: the new one must have vectors, or the rebuild fails.
     Must,
     /// Nothing answers meanwhile: better without them than not at all. They follow.
     MayFollow,
@@ -42,15 +42,15 @@ enum Vectors {
 }
 
 /// Rows on their way through the embedder.
-type Embedding = BoxFuture<'static, Result<(Vec<Doc>, Result<(), EmbedError>), EngineError>>;
+type EmbeddedRows = BoxFuture<'static, Result<(Vec<Doc>, Result<(), EmbedError>), EngineError>>;
 
 /// A new index under way.
 struct Build<'a> {
     world: &'a Arc<World>,
     on: Option<OnProgress>,
     stage: Box<dyn IndexStage>,
-    vectors: Vectors,
-    embedding: FuturesOrdered<Embedding>,
+    vectors: VectorMode,
+    embedding: FuturesOrdered<EmbeddedRows>,
     waiting: Vec<Doc>,
     /// Rows that are in the new index; a second entry of the same id is not added twice.
     seen: HashSet<DocKey>,
@@ -61,7 +61,7 @@ struct Build<'a> {
     /// Some rows have no vectors.
     is_bare: bool,
     synced: Synced,
-    meter: Meter,
+    meter: RebuildMeter,
 }
 
 /// A new index that holds every row.
@@ -76,7 +76,7 @@ struct Whole<'a> {
 
 /// How far it is; the rows still to come are estimated from the bytes still to come.
 #[derive(Debug, Default)]
-struct Meter {
+struct RebuildMeter {
     bytes_total: u64,
     bytes_read: u64,
     rows_read: usize,
@@ -95,14 +95,14 @@ pub(crate) async fn rebuild(world: &Arc<World>, on: Option<OnProgress>) -> Resul
 async fn build(world: &Arc<World>, on: Option<OnProgress>) -> Result<Synced, EngineError> {
     let stage = world.parts.index.stage(world.parts.embedder.id()).await?;
     let vectors = match world.gauge.now() {
-        Serving::Ready | Serving::Words => Vectors::Must,
-        _ if world.parts.embedder.is_instant() => Vectors::MayFollow,
-        _ => Vectors::Follow,
+        Serving::Ready | Serving::Words => VectorMode::Must,
+        _ if world.parts.embedder.is_instant() => VectorMode::MayFollow,
+        _ => VectorMode::Follow,
     };
     let stats = world.parts.vault.scan().await?;
-    let meter = Meter {
+    let meter = RebuildMeter {
         bytes_total: stats.iter().map(|stat| stat.bytes).sum(),
-        ..Meter::default()
+        ..RebuildMeter::default()
     };
     let mut build = Build {
         world,
@@ -124,11 +124,11 @@ async fn build(world: &Arc<World>, on: Option<OnProgress>) -> Result<Synced, Eng
             Ok(Some(file)) => build.take(file).await?,
             Ok(None) => {}
             Err(error) => {
-                // One file is no reason to have no index; the sync after the swap reports it.
+                // One unreadable file does not stop the rebuild; the sync after the swap reports it.
                 tracing::warn!(
                     path = &*stat.path,
                     error = chain(&error),
-                    "the new index is built without a file"
+                    "unreadable file; the new index leaves it out"
                 );
                 build.unread.insert(stat.path);
             }
@@ -167,7 +167,7 @@ impl<'a> Build<'a> {
         self.embed_waiting(ROWS).await
     }
 
-    /// Sends rows on their way when more than so many wait, and adds those that have arrived; with 0, all of them.
+    /// Embeds rows if more than this number wait, and adds those that are done; with 0, all of them.
     async fn embed_waiting(&mut self, rows_max: usize) -> Result<(), EngineError> {
         while self.waiting.len() > rows_max {
             let rest = self.waiting.split_off(self.waiting.len().min(ROWS));
@@ -184,8 +184,8 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
-    fn embed(&self, mut docs: Vec<Doc>) -> Embedding {
-        if self.vectors == Vectors::Follow {
+    fn embed(&self, mut docs: Vec<Doc>) -> EmbeddedRows {
+        if self.vectors == VectorMode::Follow {
             return Box::pin(async { Ok((docs, Ok(()))) });
         }
         let world = self.world.clone();
@@ -205,12 +205,12 @@ impl<'a> Build<'a> {
         };
         let (docs, done) = embedded?;
         match done {
-            Ok(()) => self.is_bare |= self.vectors == Vectors::Follow,
-            Err(error) if self.vectors == Vectors::Must => return Err(error.into()),
+            Ok(()) => self.is_bare |= self.vectors == VectorMode::Follow,
+            Err(error) if self.vectors == VectorMode::Must => return Err(error.into()),
             Err(error) => {
                 tracing::warn!(
                     error = chain(&error),
-                    "the new index has rows without vectors; they follow"
+                    "embedder unavailable; the new index gets its vectors later"
                 );
                 self.is_bare = true;
             }
@@ -226,7 +226,7 @@ impl<'a> Build<'a> {
     }
 }
 
-impl Meter {
+impl RebuildMeter {
     fn progress(&self) -> Progress {
         let to_come = u128::from(self.bytes_total.saturating_sub(self.bytes_read));
         let estimate = self.rows_read as u128 * to_come / u128::from(self.bytes_read.max(1));

@@ -1,4 +1,4 @@
-//! What the index shows of each vault file, as the file-change ledger has it.
+//! Records in the file-change ledger: the rows that the index has of each vault file.
 //!
 //! Owns: the rule that a record never claims more than the live index holds, and the stats that files had after the
 //! engine's own last writes, recorded or on their way, so that an append knows whether anybody else wrote in between.
@@ -13,13 +13,13 @@ use ports::{
     BrokenFile, FileChanges, FileMark, FileRecord, FileStat, LedgerError, ParsedFile, ReadEntry, VaultPath,
 };
 
-/// Stats kept at hand; beyond that the ledger is asked again.
+/// Maximum number of cached stats; beyond that the ledger is read again.
 const KNOWN_MAX: usize = 4_096;
 
 /// Records written at a time; the ledger commits them together.
 const PUTS_MAX: usize = 256;
 
-/// The file-change ledger with the stats of recently written files at hand.
+/// The file-change ledger, with cached stats of recently written files.
 #[derive(Debug)]
 pub(crate) struct Records {
     ledger: Arc<dyn FileChanges>,
@@ -122,7 +122,7 @@ impl Records {
     }
 }
 
-/// What to remember of an entry and its rows.
+/// The record of an entry and its rows.
 pub(crate) fn mark(read: &ReadEntry, docs: &[Doc]) -> FileMark {
     FileMark {
         entry: read.entry.id.clone(),
@@ -131,8 +131,8 @@ pub(crate) fn mark(read: &ReadEntry, docs: &[Doc]) -> FileMark {
     }
 }
 
-/// What to remember of a file that was read. Whose it is, its entries say, or its earlier record; where neither does,
-/// it is nobody's, and its record fits no file, so that it is read again once it can be.
+/// The record of a readable file. Its owner comes from its entries or from its earlier record. Without both, the file
+/// has no owner; its record fits no file, so the file is read again as soon as it is readable.
 pub(crate) fn of_file(file: &ParsedFile, marks: Vec<FileMark>, before: Option<&FileRecord>) -> FileRecord {
     let first = file
         .entries
@@ -155,7 +155,7 @@ pub(crate) fn of_file(file: &ParsedFile, marks: Vec<FileMark>, before: Option<&F
     }
 }
 
-/// What to remember of a file of which nothing was ever read: its problem.
+/// The record of a file that was never readable: its problem.
 pub(crate) fn of_nobody(path: &VaultPath, problem: Option<String>) -> FileRecord {
     let owner = Owner::user(Name::parse("nobody").expect("a proper name"));
     FileRecord {
@@ -167,7 +167,7 @@ pub(crate) fn of_nobody(path: &VaultPath, problem: Option<String>) -> FileRecord
     }
 }
 
-/// The stat of no file: a file with such a record is looked at again.
+/// The stat of no file: the next sync reads a file with such a record again.
 pub(crate) fn unfitting(path: &VaultPath) -> FileStat {
     FileStat {
         path: path.clone(),
@@ -176,7 +176,7 @@ pub(crate) fn unfitting(path: &VaultPath) -> FileStat {
     }
 }
 
-/// What is wrong with a file, in one line.
+/// The problem of a file in one line.
 pub(crate) fn problem(file: &ParsedFile) -> Option<String> {
     if let Some(reason) = &file.broken {
         return Some(reason.clone());

@@ -106,7 +106,7 @@ impl Rows {
     }
 }
 
-/// What of a row stands for its meaning.
+/// The text of a row that is embedded.
 fn passage(doc: &Doc) -> String {
     let parts = [doc.subject.as_str(), doc.summary.as_str(), doc.text.as_str()];
     parts

@@ -7,16 +7,16 @@ use std::sync::Arc;
 use model::{Message, Timestamp, Vector, Zone};
 use ports::{CandidateQuery, EmbedPurpose};
 use recall::{Corpus, Method, Query, Ranking, cut_to_tokens};
+use text::chain;
 
 use crate::api::{EngineError, Found, Search};
-use crate::cause::chain;
-use crate::corpora::{self, Hot, View};
+use crate::corpora::{self, CorpusView, Hot};
 use crate::tasks::{aside, words_of};
 use crate::world::World;
 
 /// Rows from which on ranking leaves the thread that serves requests.
 const ROWS_INLINE_MAX: usize = 5_000;
-/// Rows that each search of a large owner's index brings to be ranked.
+/// Maximum rows for ranking from each search in a large owner's index.
 const CANDIDATES: usize = 500;
 
 /// A question with everything that ranking needs.
@@ -36,7 +36,8 @@ pub(crate) async fn search(world: &World, search: Search) -> Result<Found, Engin
     let clock = &*world.parts.clock;
     world.gauge.usable(clock).await?;
     if !world.gauge.is_synced() {
-        // Rows are read while the vault is looked at: what is found there is told to them, or they are read again below.
+        // Reads the rows while the vault is scanned: changes found there reach the rows, or the rows are read again
+        // below.
         let early = world.corpora.view(world, &search.scope, &search.owner);
         drop(tokio::join!(early, world.gauge.synced(clock)));
     }
@@ -54,8 +55,8 @@ pub(crate) async fn search(world: &World, search: Search) -> Result<Found, Engin
     });
     let (scope, owner) = (&question.search.scope, &question.search.owner);
     let mut ranking = match world.corpora.view(world, scope, owner).await? {
-        View::Hot(hot) => rank(&hot, &question).await?,
-        View::Large => rank_candidates(world, &question).await?,
+        CorpusView::Hot(hot) => rank(&hot, &question).await?,
+        CorpusView::Large => rank_candidates(world, &question).await?,
     };
     if let Some(tokens_max) = question.search.tokens_max {
         cut_to_tokens(&mut ranking, tokens_max);
@@ -94,7 +95,7 @@ async fn embed(world: &World, search: &Search) -> Option<Vector> {
     {
         Ok(vectors) => vectors.into_iter().next(),
         Err(error) => {
-            tracing::warn!(error = chain(&error), "a query is answered by its words only");
+            tracing::warn!(error = chain(&error), "embedder unavailable; keyword search only");
             None
         }
     }
@@ -128,14 +129,14 @@ async fn rank_candidates(world: &World, question: &Question) -> Result<Ranking, 
         vector: question.vector.clone(),
         limit: CANDIDATES,
     };
-    // The tail is read first: what leaves it is in the index already.
+    // Reads the buffer first: messages that leave it are in the index already.
     let tail = world.parts.transcripts.tail(scope, owner).await?;
     let docs = world.parts.index.candidates(&best).await?;
     let buffered = corpora::buffered_rows(world, owner, &tail).await;
     Ok(question.rank(&corpora::corpus_of(owner, docs, buffered)))
 }
 
-/// With a filter for one session: its messages that no episode tells yet.
+/// With a filter for one session: its messages that are not in an episode yet.
 async fn unprocessed(world: &World, search: &Search) -> Result<Vec<Message>, EngineError> {
     let Some(session) = search.filter.as_ref().and_then(|filter| filter.session()) else {
         return Ok(Vec::new());

@@ -1,12 +1,12 @@
 //! Secrets out of messages before anything of them is written.
 //!
-//! Owns: which parts of a message are looked at. Never: what a secret looks like (`redact`).
+//! Owns: the parts of a message that are checked. Never: the patterns of secrets (`redact`).
 
 use std::borrow::Cow;
 
 use model::{Content, Message};
 
-/// Puts marks in the place of a message's secrets, and tells how many marks there are now that were not before.
+/// Replaces a message's secrets with marks; returns the number of new marks.
 pub(crate) fn take_out(message: &mut Message) -> usize {
     let texts: Vec<&mut String> = match &mut message.content {
         Content::Text(text) => vec![text],

@@ -12,13 +12,13 @@ use crate::signal::Signal;
 
 /// How long a search waits for an index that is being built from nothing.
 const WAIT: Duration = Duration::from_secs(30);
-/// How long a search waits for the first look at what changed while nobody was watching.
+/// Time that a search waits for the first scan of changes made before the start.
 const FIRST_SYNC_WAIT: Duration = Duration::from_secs(2);
 
-/// What the live index is good for.
+/// Availability of the live index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Serving {
-    /// Not looked at yet.
+    /// Not checked yet.
     Checking,
     /// Everything.
     Ready,
@@ -56,7 +56,7 @@ impl Gauge {
         }
     }
 
-    /// What it is now.
+    /// The present availability.
     pub(crate) fn now(&self) -> Serving {
         self.serving.get()
     }
@@ -70,7 +70,7 @@ impl Gauge {
         self.serving.set(serving);
     }
 
-    /// Says that the live index turned out to be unusable; tells whether that is news.
+    /// Notes that the live index is unusable; returns whether this was unknown.
     pub(crate) fn found_unusable(&self) -> bool {
         self.serving.set_if(|serving| {
             let is_news = matches!(serving, Serving::Ready | Serving::Words);
@@ -86,7 +86,7 @@ impl Gauge {
         self.serving.wait_for(|now| *now == Serving::Building).await;
     }
 
-    /// Says that the index could not be built; one that answers with words goes on doing so.
+    /// Notes that the index could not be built; an index that serves keyword search continues to do so.
     pub(crate) fn give_up(&self, reason: &str) {
         self.serving.set_if(|serving| {
             let is_nothing = serving.is_passing();
@@ -97,7 +97,7 @@ impl Gauge {
         });
     }
 
-    /// Says that the first sync is through, whatever came of it.
+    /// Notes that the first sync has ended, with or without success.
     pub(crate) fn set_synced(&self) {
         self.synced.set(true);
     }
@@ -134,12 +134,12 @@ impl Gauge {
         }
     }
 
-    /// Whether the vault was looked at since the start.
+    /// Whether the vault was scanned since the start.
     pub(crate) fn is_synced(&self) -> bool {
         self.synced.get()
     }
 
-    /// Waits until the vault was looked at once, within a bound.
+    /// Waits until the vault was scanned once, within a bound.
     pub(crate) async fn synced(&self, clock: &dyn Clock) {
         tokio::select! {
             biased;

@@ -1,4 +1,4 @@
-//! What the engine can be told; every number has a name, a unit and a default.
+//! Settings of the engine; every number has a name, a unit and a default.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use model::Zone;
 
 /// The engine's settings, as `quipu.toml` gives them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
+pub struct MemorySettings {
     /// The zone that dates are shown, filed and understood in.
     pub zone: Zone,
-    /// A pause this long ends a memcell.
+    /// A pause this long ends a segment.
     pub gap_minutes: u32,
     /// A buffer is cut at this many messages at the latest.
     pub messages_max: usize,
@@ -25,19 +25,19 @@ pub struct Settings {
     pub attempts_max: u32,
     /// Unfinished tasks that one session may have before an asynchronous add is refused.
     pub session_pending_max: usize,
-    /// A session without a message for so long is idle: its buffer is cut.
+    /// Time without a message after which a session is idle and its buffer is cut.
     pub idle_after: Duration,
     /// How long finished tasks can be asked for.
     pub task_retention_hours: u32,
-    /// Secrets are taken out of messages before anything is written.
+    /// Secrets are removed from messages before anything is written.
     pub redacts: bool,
-    /// Changes of the vault are recorded in its history, if it has one. What is forgotten leaves that in any case.
+    /// Changes of the vault are recorded in its history, if it has one. Deleted memories leave the history in any case.
     pub records_history: bool,
     /// Questions are all that is asked: the vault is looked at once, and what waits to be cut or written waits for another process.
     pub asks_only: bool,
 }
 
-impl Default for Settings {
+impl Default for MemorySettings {
     fn default() -> Self {
         Self {
             zone: Zone::utc(),

@@ -1,6 +1,6 @@
 //! Waiting until work is done.
 //!
-//! Owns: what counts as done. Never: doing it.
+//! Owns: when work counts as done. Never: doing it.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use crate::api::{EngineError, OnProgress, Progress};
 use crate::memorize::unfinished;
 use crate::world::World;
 
-/// How often to count although nothing was heard.
+/// Interval of a recount without a wake-up.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Waits until no job is waiting or running but those that wait for a disk or a file to be repaired; tells how many
-/// failed, those included.
+/// Waits until no job is waiting or running, except those that need room on the disk or a repaired file; returns the
+/// number of failed jobs, including these.
 pub(crate) async fn all(world: &World, progress: Option<OnProgress>) -> Result<usize, EngineError> {
     let mut finished = world.bell.watch();
     let mut total = 0;

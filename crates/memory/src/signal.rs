@@ -1,7 +1,7 @@
 //! A value that tasks wait for.
 //!
-//! Owns: waking them in the order in which they came, so that a run that is repeated does the same; tokio's `watch` wakes them by
-//! chance. Never: what a value means.
+//! Owns: waking waiters in the order in which they came, so that a repeated run does the same; tokio's `watch` wakes
+//! them in random order. Never: the meaning of a value.
 
 use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -31,7 +31,7 @@ impl<T: Clone> Signal<T> {
         self.changed.notify_waiters();
     }
 
-    /// Changes the value if `change` says so, and tells whether it did.
+    /// Changes the value if `change` returns true; returns whether it did.
     pub(crate) fn set_if(&self, change: impl FnOnce(&mut T) -> bool) -> bool {
         let is_changed = change(&mut self.value());
         if is_changed {

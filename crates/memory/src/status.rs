@@ -11,7 +11,7 @@ use crate::api::{EngineError, Status};
 use crate::serving::Serving;
 use crate::world::World;
 
-/// What is wrong with a link or a pipe where memory can be.
+/// Problem of a link or a pipe in the place of a memory file.
 const STRANGER: &str = "it is no plain file or folder but a link, a pipe or the like, which are not read: remove it, or put the \
                         file itself there";
 
@@ -43,7 +43,7 @@ pub(crate) async fn status(world: &World) -> Result<Status, EngineError> {
     })
 }
 
-/// Files that cannot be understood, and what stands in a file's or a folder's place.
+/// Unreadable files, and other things in the place of files or folders.
 async fn broken_files(world: &World) -> Result<Vec<BrokenFile>, EngineError> {
     let mut broken = world.records.broken().await?;
     for path in world.parts.vault.strangers() {
@@ -98,7 +98,7 @@ pub(crate) async fn retry(world: &World, scope: &Scope, id: &JobId) -> Result<Jo
     }
     let standing = task(world, scope, id).await?.state;
     Err(EngineError::Unfit(format!(
-        "task `{}` was not given up: it is `{}`",
+        "task `{}` has not failed: its status is `{}`",
         id.0,
         standing.as_str()
     )))

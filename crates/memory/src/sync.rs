@@ -1,11 +1,10 @@
-//! Vault to index: what a person or another program changed in a file reaches every search.
+//! Vault to index: brings changes of files by people or other programs into every search.
 //!
 //! Owns: finding changed files, and the order in which their changes are carried over. Never: reading Markdown.
 //!
-//! Entries come before entries go: first every changed file is looked at and its new and changed entries are indexed,
-//! then entries that stood in a file and stand nowhere now are removed. So an entry that moved is never gone, and
-//! what hangs on it stays. A file's record is written last: a sync that dies half-way starts again from the old
-//! record, and everything it did before is done again to the same end.
+//! Entries come before entries go: a sync first reads every changed file and indexes its new and changed entries, then
+//! it removes entries that are in no file now. So a moved entry is never gone, and its dependents stay. A file's record
+//! is written last: after a crash midway, the sync starts again from the old record and reaches the same result.
 
 mod gone;
 mod look;
@@ -16,14 +15,14 @@ use std::time::Duration;
 
 use model::{EntryId, Owner, Scope};
 use ports::{FileRecord, FileStat, VaultChange, VaultError, VaultPath};
+use text::chain;
 
 pub(crate) use look::rows_of;
 
 use crate::api::{EngineError, Synced};
-use crate::cause::chain;
 use crate::world::World;
 
-/// Files looked at before writers get a turn.
+/// Number of files to read before writers get a turn.
 const FILES_AT_A_TIME: usize = 16;
 /// How long to wait before what failed is tried again.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -33,16 +32,16 @@ const AGAIN: Duration = Duration::from_secs(5);
 pub(crate) struct Pass<'a> {
     world: &'a World,
     synced: Synced,
-    /// Entries that stand in a file that was looked at.
+    /// Entries that are in a file of this sync.
     present: BTreeSet<(Scope, Owner, EntryId)>,
     /// Entries that stood in such a file and do not now.
     gone: BTreeMap<(VaultPath, EntryId), gone::Gone>,
     /// Records that must wait until what is gone is gone from the index.
     held: BTreeMap<VaultPath, FileRecord>,
     vanished: BTreeSet<VaultPath>,
-    /// Files to be looked at once more: they could not be read or changed, or their rows have no vectors yet.
+    /// Files to sync again: they could not be read or changed, or their rows have no vectors yet.
     again: BTreeSet<VaultPath>,
-    /// The first file that could not be read or changed; the others were carried over all the same.
+    /// The first file that could not be read or changed; the others were synced anyway.
     trouble: Option<VaultError>,
 }
 
@@ -73,8 +72,8 @@ pub(crate) async fn files(
     pass.end()
 }
 
-/// Brings the index up to date with one file to which a memcell was written; the caller holds the gate and the
-/// owner's lock. What a person took out of the file meanwhile is left to the next sync.
+/// Updates the index with one file to which a segment was written; the caller holds the gate and the owner's lock.
+/// Entries that a person removed from the file meanwhile are left to the next sync.
 pub(crate) async fn one_file(world: &World, path: &VaultPath) -> Result<(), EngineError> {
     let mut pass = Pass::new(world);
     pass.look(path).await?;
@@ -84,7 +83,7 @@ pub(crate) async fn one_file(world: &World, path: &VaultPath) -> Result<(), Engi
     pass.end().map(drop)
 }
 
-/// Looks at files whenever something says that they may have changed, until the engine stops.
+/// Syncs files whenever they may have changed, until the engine stops.
 pub(crate) async fn keep(world: Arc<World>) {
     loop {
         let change = tokio::select! {
@@ -95,7 +94,7 @@ pub(crate) async fn keep(world: Arc<World>) {
         let carried = carry_over(&world, change.clone());
         let again = match world.panics.caught("sync", &*world.parts.clock, carried).await {
             Ok(pass) => {
-                tracing::debug!(synced = ?pass.synced, "the index follows the vault");
+                tracing::debug!(synced = ?pass.synced, "synced the index with the vault");
                 VaultChange {
                     all: false,
                     paths: pass.again,
@@ -104,7 +103,7 @@ pub(crate) async fn keep(world: Arc<World>) {
             Err(error) => {
                 tracing::warn!(
                     error = chain(&error),
-                    "the index cannot follow the vault; it is tried again"
+                    "cannot sync the index with the vault; retrying"
                 );
                 world.mind(&error);
                 change
@@ -158,7 +157,7 @@ async fn carry_over(world: &World, change: VaultChange) -> Result<Pass<'_>, Engi
     Ok(pass)
 }
 
-/// The files whose recorded state is not what the disk says.
+/// The files whose state on disk differs from the record.
 async fn differing(world: &World, change: VaultChange) -> Result<Vec<VaultPath>, EngineError> {
     if !change.all {
         let mut paths = Vec::new();
@@ -167,7 +166,7 @@ async fn differing(world: &World, change: VaultChange) -> Result<Vec<VaultPath>,
                 Ok(stat) => stat == world.records.stat(&path).await?,
                 // No file of the vault, unless it was one before a link took its place.
                 Err(VaultError::Outside { .. }) => world.records.stat(&path).await?.is_none(),
-                // Whoever looks will see.
+                // The read of the file shows the problem.
                 Err(_) => false,
             };
             if !is_as_recorded && !world.dirty.defers(&path) {
@@ -216,7 +215,7 @@ impl<'a> Pass<'a> {
         !self.held.is_empty() || !self.vanished.is_empty()
     }
 
-    /// What it did, or the first file that stood in its way; that one is looked at again.
+    /// The result, or the first file that failed; that file is read again.
     fn end(self) -> Result<Synced, EngineError> {
         if !self.again.is_empty() {
             self.world.dirty.add_all(VaultChange {

@@ -1,6 +1,6 @@
 //! Every background task of the engine, and its end.
 //!
-//! Owns: spawning, work on a thread of its own, the stop signal, the bound on how long an end may take. Never: what a task does.
+//! Owns: spawning, work on a thread of its own, the stop signal, the time limit of the end. Never: the work of a task.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -43,7 +43,7 @@ impl Tasks {
         let (sender, receiver) = oneshot::channel();
         self.spawn(async move {
             let done = AssertUnwindSafe(work).catch_unwind().await;
-            // Whoever asked may have gone.
+            // The waiting caller may be gone.
             drop(sender.send(done.map_err(|panic| EngineError::Panicked(words_of(&*panic)))));
         });
         receiver.await.unwrap_or(Err(EngineError::Stopping))
@@ -75,7 +75,7 @@ impl Tasks {
         }
     }
 
-    /// Ends every task where it stands.
+    /// Ends every task at once.
     pub(crate) fn kill(&self) {
         self.stop.cancel();
         self.set().abort_all();
@@ -86,8 +86,8 @@ impl Tasks {
     }
 }
 
-/// Does work that keeps a thread busy on one that serves no requests. Where one thread does everything, as in a simulation, it
-/// does this, too: what happens then does not depend on another thread's pace.
+/// Does work that keeps a thread busy on a thread that serves no requests. In a simulation one thread does everything,
+/// this too, so that the result does not depend on another thread's speed.
 pub(crate) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, JoinError> {
@@ -97,7 +97,7 @@ pub(crate) async fn aside<T: Send + 'static>(
     }
 }
 
-/// What a panic says.
+/// The message of a panic.
 pub(crate) fn words_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied())

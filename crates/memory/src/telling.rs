@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 
-use extract::{AnswerPart, Counts, Fact, KnownFacts, Standing, Statement, Tail};
+use extract::{AnswerPart, Counts, Fact, KnownFacts, Statement, Supersession, Tail};
 use model::{
     Cell, CellId, Doc, DocKind, Entry, EntryId, EntryKind, Origin, Owner, Parent, ParentKind, Role, SenderId,
     Zone,
@@ -236,7 +236,7 @@ impl Telling {
         }
     }
 
-    fn fact_entry(&self, cell: &Cell, owner: &Owner, n: usize, fact: &Fact, standing: Standing) -> Entry {
+    fn fact_entry(&self, cell: &Cell, owner: &Owner, n: usize, fact: &Fact, standing: Supersession) -> Entry {
         let said_by = cell
             .messages
             .iter()

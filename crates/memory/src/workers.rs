@@ -8,10 +8,10 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::cause::chain;
 use futures::FutureExt;
 use model::{CellId, Timestamp};
 use ports::{IndexError, Job, JobFailure, JobId, JobKind, LedgerError, VaultError};
+use text::chain;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::api::EngineError;

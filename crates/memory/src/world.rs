@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::cause::chain;
 use model::{Owner, Scope, SessionKey, Timestamp};
 use ports::IndexError;
+use text::chain;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::api::EngineError;
@@ -24,16 +24,16 @@ use crate::corpora::Corpora;
 use crate::dirty::Dirty;
 use crate::engine::Parts;
 use crate::erase::Erasing;
-use crate::gate::Gate;
+use crate::gate::TenantGate;
 use crate::history::Chronicle;
-use crate::idle::Idle;
+use crate::idle::IdleSessions;
 use crate::locks::KeyedLocks;
 use crate::model_pass::ModelPasses;
 use crate::panics::{self, Panics};
 use crate::records::Records;
 use crate::rows::Rows;
 use crate::serving::Gauge;
-use crate::settings::Settings;
+use crate::settings::MemorySettings;
 use crate::tasks::Tasks;
 use crate::workers;
 use crate::writer::IndexWriter;
@@ -42,7 +42,7 @@ use crate::writer::IndexWriter;
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) parts: Parts,
-    pub(crate) settings: Settings,
+    pub(crate) settings: MemorySettings,
     /// The two clocks at the start.
     pub(crate) began: (Timestamp, Duration),
     /// Jobs, passes, syncs, rebuilds: what must reach a safe point before the end.
@@ -51,7 +51,7 @@ pub(crate) struct World {
     pub(crate) sessions: KeyedLocks<SessionKey>,
     pub(crate) buffers: Buffers,
     pub(crate) owners: KeyedLocks<(Scope, Owner)>,
-    pub(crate) gate: Gate,
+    pub(crate) gate: TenantGate,
     /// One rebuild at a time.
     pub(crate) rebuilding: tokio::sync::Mutex<()>,
     pub(crate) writer: IndexWriter,
@@ -63,7 +63,7 @@ pub(crate) struct World {
     pub(crate) dirty: Dirty,
     pub(crate) bell: Bell,
     pub(crate) passes: ModelPasses,
-    pub(crate) idle: Idle,
+    pub(crate) idle: IdleSessions,
     pub(crate) panics: Arc<Panics>,
     pub(crate) chronicle: Arc<Chronicle>,
     /// Secrets taken out of messages.

@@ -13,15 +13,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::cause::chain;
 use extract::KnownFacts;
 use futures::future::join_all;
 use model::{Cell, CellId, Doc, Entry, EntryId, EntryKind, Message, Owner, Scope};
-use ports::runs::Event;
+use ports::runs::MemoryEvent;
 use ports::{CandidateQuery, FileAppend, FileMark, FileRecord, LedgerError, VaultError, VaultPath, Written};
+use text::chain;
 
 use crate::api::EngineError;
-use crate::corpora::{Hot, OnTheirWay, View};
+use crate::corpora::{CorpusView, Hot, OnTheirWay};
 use crate::ids;
 use crate::interview::Trouble;
 use crate::sync;
@@ -73,7 +73,7 @@ async fn write_all(world: &World, ids: &[CellId], attempt: u32) -> Result<(), Jo
     let mut told = Vec::new();
     for cell in world.parts.transcripts.cells(ids).await? {
         let telling = telling::tell(world, &cell, attempt).await?;
-        told.push(Told {
+        told.push(ExtractedCell {
             cell: Arc::new(cell),
             telling,
         });
@@ -95,7 +95,12 @@ async fn write_all(world: &World, ids: &[CellId], attempt: u32) -> Result<(), Jo
     Ok(())
 }
 
-fn by_owner<'a>(world: &'a World, told: &'a [Told], later: &'a [CellId], sweeps: u64) -> Vec<Writing<'a>> {
+fn by_owner<'a>(
+    world: &'a World,
+    told: &'a [ExtractedCell],
+    later: &'a [CellId],
+    sweeps: u64,
+) -> Vec<Writing<'a>> {
     let owners: BTreeSet<&Owner> = told.iter().flat_map(|one| &one.cell.owners).collect();
     let writing = owners.into_iter().map(|owner| Writing {
         world,
@@ -112,14 +117,14 @@ fn by_owner<'a>(world: &'a World, told: &'a [Told], later: &'a [CellId], sweeps:
 
 /// A memcell and what it tells.
 #[derive(Debug)]
-struct Told {
+struct ExtractedCell {
     cell: Arc<Cell>,
     telling: Telling,
 }
 
 /// What an owner knows before memcells are told to it.
 #[derive(Debug)]
-enum Known {
+enum OwnerFacts {
     /// There is no fact to compare.
     NotAsked,
     AtHand(Arc<Hot>),
@@ -127,7 +132,7 @@ enum Known {
     Near(Box<KnownFacts>),
 }
 
-impl Known {
+impl OwnerFacts {
     /// Whether the next memcell finds this one's facts before they are in the index.
     fn is_followed(&self) -> bool {
         !matches!(self, Self::Near(_))
@@ -155,7 +160,7 @@ struct Writing<'a> {
     world: &'a World,
     owner: &'a Owner,
     /// At least one.
-    told: Vec<&'a Told>,
+    told: Vec<&'a ExtractedCell>,
     /// Memcells after these whose facts may stand already.
     later: &'a [CellId],
     /// How often the ledger had been swept before the memcells were read.
@@ -164,7 +169,7 @@ struct Writing<'a> {
 
 impl<'a> Writing<'a> {
     /// Writes the memcells that are the owner's still; tells which.
-    async fn write(mut self, is_first: bool) -> Result<Vec<Event>, JobError> {
+    async fn write(mut self, is_first: bool) -> Result<Vec<MemoryEvent>, JobError> {
         let _shared = self.world.gate.shared(self.scope()).await;
         let owner = (self.scope().clone(), self.owner.clone());
         let own = self.world.owners.lock(&owner).await;
@@ -207,8 +212,8 @@ impl<'a> Writing<'a> {
         Ok(self.events())
     }
 
-    fn events(&self) -> Vec<Event> {
-        let written = self.told.iter().map(|one| Event::EpisodeWritten {
+    fn events(&self) -> Vec<MemoryEvent> {
+        let written = self.told.iter().map(|one| MemoryEvent::EpisodeWritten {
             scope: self.scope().clone(),
             owner: self.owner.clone(),
             session: one.cell.session.session.clone(),
@@ -223,7 +228,7 @@ impl<'a> Writing<'a> {
     }
 
     /// The facts that are new to the owner, and the episodes.
-    async fn entries(&self, known: &Known) -> Result<(Vec<Entry>, Vec<Entry>), EngineError> {
+    async fn entries(&self, known: &OwnerFacts) -> Result<(Vec<Entry>, Vec<Entry>), EngineError> {
         let _turn = self.world.busy().await;
         let tell = |known: &KnownFacts| {
             let mut news = NewFacts::before(self.later);
@@ -234,9 +239,9 @@ impl<'a> Writing<'a> {
             facts.collect()
         };
         let facts = match known {
-            Known::AtHand(hot) => hot.clone().with_facts(tell).await?,
-            Known::Near(known) => tell(known),
-            Known::NotAsked => Vec::new(),
+            OwnerFacts::AtHand(hot) => hot.clone().with_facts(tell).await?,
+            OwnerFacts::Near(known) => tell(known),
+            OwnerFacts::NotAsked => Vec::new(),
         };
         let episodes = self
             .told
@@ -246,7 +251,7 @@ impl<'a> Writing<'a> {
     }
 
     /// The memcells that are the owner's still.
-    async fn still_told(&self) -> Result<Vec<&'a Told>, JobError> {
+    async fn still_told(&self) -> Result<Vec<&'a ExtractedCell>, JobError> {
         let ids: Vec<CellId> = self.told.iter().map(|one| one.cell.id.clone()).collect();
         let now = self.world.parts.transcripts.cells(&ids).await?;
         let mut still = Vec::new();
@@ -264,7 +269,7 @@ impl<'a> Writing<'a> {
     async fn standing(&self) -> Result<Option<BTreeSet<VaultPath>>, JobError> {
         let vault = &self.world.parts.vault;
         let mut paths = BTreeSet::new();
-        for Told { cell, telling } in &self.told {
+        for ExtractedCell { cell, telling } in &self.told {
             let episode = telling.episode_entry(cell, self.owner);
             let path = vault.path_of(&episode);
             let file = vault.read(&path).await?;
@@ -293,15 +298,15 @@ impl<'a> Writing<'a> {
     }
 
     /// What the owner knows. One with very many rows is asked for the facts near the new ones only.
-    async fn known_facts(&self) -> Result<Known, EngineError> {
+    async fn known_facts(&self) -> Result<OwnerFacts, EngineError> {
         let scope = self.scope();
         let texts = self.told.iter().flat_map(|one| one.telling.fact_texts());
         let texts: Vec<String> = texts.map(str::to_owned).collect();
         if texts.is_empty() {
-            return Ok(Known::NotAsked);
+            return Ok(OwnerFacts::NotAsked);
         }
-        if let View::Hot(hot) = self.world.corpora.view(self.world, scope, self.owner).await? {
-            return Ok(Known::AtHand(hot));
+        if let CorpusView::Hot(hot) = self.world.corpora.view(self.world, scope, self.owner).await? {
+            return Ok(OwnerFacts::AtHand(hot));
         }
         let mut near: BTreeMap<_, Doc> = BTreeMap::new();
         for text in texts {
@@ -315,7 +320,7 @@ impl<'a> Writing<'a> {
             let docs = self.world.parts.index.candidates(&query).await?;
             near.extend(docs.into_iter().map(|doc| (doc.key.id.clone(), doc)));
         }
-        Ok(Known::Near(Box::new(telling::known_facts(near.values()))))
+        Ok(OwnerFacts::Near(Box::new(telling::known_facts(near.values()))))
     }
 
     /// The rows of what was just appended, without reading it back, and the appends to be recorded for them.

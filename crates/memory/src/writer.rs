@@ -1,4 +1,4 @@
-//! The one writer of the index: what many workers ask for becomes few large writes.
+//! The one writer of the index: merges the writes of many workers into few large ones.
 //!
 //! Owns: batching, a second try, that a file's record follows the rows that it speaks of, when the index is compacted.
 //! Never: deciding what a row holds.
@@ -9,20 +9,20 @@ use std::time::Duration;
 
 use model::{Doc, DocKey};
 use ports::{Clock, FileAppend, FileChanges, Index, IndexError};
+use text::chain;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::api::EngineError;
-use crate::cause::chain;
 use crate::panics::{self, Panics};
 
-/// Writes that may wait before those who bring more must wait too.
+/// Maximum number of waiting writes; callers with more must wait.
 const WAITING_MAX: usize = 64;
 /// Rows that one write takes together.
 const BATCH_ROWS_MAX: usize = 4_096;
-/// After so many writes the index is compacted even though more are waiting.
+/// After this number of writes the index is compacted even if more are waiting.
 const MAINTAIN_AFTER_WRITES: usize = 96;
-/// After so long without a write the index is compacted, if there was any.
+/// After this time without a write the index is compacted, if there was any write.
 const IDLE: Duration = Duration::from_secs(3);
 
 /// The workers' end.
@@ -31,18 +31,18 @@ pub(crate) struct IndexWriter {
     sender: mpsc::Sender<Write>,
 }
 
-/// Rows that must come and go together, and the appends to files that say so.
+/// Rows that must change together, and the appends to files that contain them.
 #[derive(Debug)]
 struct Write {
     add: Vec<Doc>,
     remove: Vec<DocKey>,
     appends: Vec<FileAppend>,
-    /// What was removed before leaves every file.
+    /// Earlier deletions must leave every file.
     is_erasing: bool,
     done: oneshot::Sender<Result<(), EngineError>>,
 }
 
-/// A write that was handed over.
+/// A submitted write.
 #[derive(Debug)]
 pub(crate) struct Pending(Option<oneshot::Receiver<Result<(), EngineError>>>);
 
@@ -95,8 +95,8 @@ impl IndexWriter {
         self.hand_over(add, remove, Vec::new()).await?.written().await
     }
 
-    /// The same for rows of appended files, whose records are extended afterwards. Writes are done in the order in
-    /// which they are handed over, so the appends to one file follow each other.
+    /// The same for rows of appended files, whose records are extended afterwards. Writes are done in the order of
+    /// submission, so the appends to one file follow each other.
     pub(crate) async fn append(
         &self,
         add: Vec<Doc>,
@@ -105,7 +105,7 @@ impl IndexWriter {
         self.hand_over(add, Vec::new(), appends).await
     }
 
-    /// Takes what was removed out of the index's files; what waits for it at the same time is done at once.
+    /// Purges deleted rows from the index's files; all callers that wait share one purge.
     pub(crate) async fn erase(&self) -> Result<(), EngineError> {
         let (done, answer) = oneshot::channel();
         let write = Write {
@@ -142,8 +142,8 @@ impl IndexWriter {
 }
 
 impl Writing {
-    /// Writes until the stop signal, then what is waiting still. Whoever waits for a write that panics is told that it
-    /// was not done.
+    /// Writes until the stop signal, then the rest of the queue. After a panic, the waiting caller of the write gets an
+    /// error.
     pub(crate) async fn run(mut self) {
         let (panics, clock) = (self.panics.clone(), self.clock.clone());
         for count in 1.. {
@@ -189,7 +189,7 @@ impl Writing {
         if !writes.is_empty() {
             self.writes += 1;
         }
-        tracing::debug!(writes = writes.len(), rows, "the index is written");
+        tracing::debug!(writes = writes.len(), rows, "wrote the index");
         if writes.len() == 1 {
             let write = writes.remove(0);
             self.write_alone(write).await;
@@ -213,7 +213,7 @@ impl Writing {
         if let Some(error) = &failure {
             tracing::warn!(
                 error = chain(error),
-                "what was forgotten is still in the index's files; it is tried again with the next forgetting or start"
+                "cannot purge deleted text from the index files; retrying with the next deletion or start"
             );
         }
         for write in asked {
@@ -234,13 +234,13 @@ impl Writing {
             let appends: Vec<_> = writes.iter().flat_map(|write| &write.appends).cloned().collect();
             if appends.is_empty() || self.files.extend(appends).await.is_ok() {
                 for write in writes {
-                    // Whoever asked may have gone.
+                    // The waiting caller may be gone.
                     drop(write.done.send(Ok(())));
                 }
                 return;
             }
         }
-        // One of them may have spoilt it for all: each gets its own answer. Its rows may be there already.
+        // One of them may have failed the batch: each is written alone. Its rows may be there already.
         for mut write in writes {
             write.remove.extend(write.add.iter().map(|doc| doc.key.clone()));
             self.write_alone(write).await;
@@ -275,18 +275,15 @@ impl Writing {
     async fn maintain(&mut self) {
         self.writes = 0;
         match self.index.maintain().await {
-            Ok(done) => tracing::debug!(?done, "the index was compacted"),
+            Ok(done) => tracing::debug!(?done, "compacted the index"),
             Err(error) => {
-                tracing::warn!(
-                    error = chain(&error),
-                    "the index could not be compacted; it is tried again later"
-                );
+                tracing::warn!(error = chain(&error), "cannot compact the index; retrying later");
             }
         }
     }
 }
 
-/// Several writes as one: what a later one says of a row holds.
+/// Several writes as one: the later write of a row wins.
 fn merged(writes: &[Write]) -> (Vec<Doc>, Vec<DocKey>) {
     let mut add: BTreeMap<&DocKey, &Doc> = BTreeMap::new();
     let mut remove: BTreeSet<&DocKey> = BTreeSet::new();

@@ -1,6 +1,6 @@
-//! What belongs together: a memcell, the run of messages that one episode tells.
+//! Segments: a segment is the run of messages of one episode.
 //!
-//! Owns: the memcell's shape. Never: deciding where a conversation is cut.
+//! Owns: the segment's shape. Never: deciding where a conversation is cut.
 
 use crate::{CellId, Message, Owner, SessionKey, Timestamp};
 
@@ -15,7 +15,7 @@ pub enum CutReason {
     Size,
     /// The client asked, or the session went idle.
     Flush,
-    /// A model said so.
+    /// A model found the boundary.
     Model,
 }
 
@@ -39,25 +39,25 @@ impl CutReason {
     }
 }
 
-/// A run of messages of one session that belongs together. A message is in the buffer or in exactly one memcell.
+/// A run of messages of one session that belongs together. A message is in the buffer or in exactly one segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
     pub id: CellId,
     pub session: SessionKey,
     /// In order of time, then of arrival; never empty.
     pub messages: Vec<Message>,
-    /// Who remembers it: the users who speak in it, else those of the session.
+    /// Owners of the memory: the users who speak in the segment, else those of the session.
     pub owners: Vec<Owner>,
     pub reason: CutReason,
 }
 
 impl Cell {
-    /// When its first message was said.
+    /// Time of its first message.
     pub fn started(&self) -> Timestamp {
         self.messages.first().map_or_else(Timestamp::default, |m| m.time)
     }
 
-    /// When its last message was said.
+    /// Time of its last message.
     pub fn ended(&self) -> Timestamp {
         self.messages.last().map_or_else(Timestamp::default, |m| m.time)
     }

@@ -1,4 +1,4 @@
-//! What is searched: one row of the index, made from a vault entry, one of its turns, or a buffered message.
+//! Rows of the index: each is made from a vault entry, one of its turns, or a buffered message.
 //!
 //! Owns: the row's shape and identity. Never: ranking (`recall`) or storage (`index`).
 
@@ -12,7 +12,7 @@ use crate::{
 /// A row's id, unique for its owner: the entry's id, or the message's id for a turn.
 pub type DocId = Arc<str>;
 
-/// What makes a row unique; composite everywhere, so two tenants never collide.
+/// Unique key of a row; it contains the tenant, so two tenants never collide.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DocKey {
     pub scope: Scope,
@@ -20,7 +20,7 @@ pub struct DocKey {
     pub id: DocId,
 }
 
-/// What a row was made from.
+/// Source of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DocKind {
     /// One verbatim message.
@@ -59,13 +59,18 @@ pub struct EmbedderId {
 /// An embedding of unit length; an all-zero vector means that the text had no meaning to the model.
 pub type Vector = Arc<[f32]>;
 
+/// The dot product of two vectors: of unit length, their likeness from -1 to 1.
+pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
 /// One row of the index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Doc {
     pub key: DocKey,
     pub kind: DocKind,
     pub session: Option<SessionId>,
-    /// A turn's episode (none while it is buffered), a fact's episode, an episode's memcell.
+    /// A turn's episode (none while it is buffered), a fact's episode, an episode's segment.
     pub parent: Option<Parent>,
     /// A turn's place in its episode, from 0; other rows have 0.
     pub seq: u32,
@@ -91,7 +96,7 @@ pub struct Doc {
 }
 
 impl Doc {
-    /// Whether a search may find it: a skill that nobody approved is shown to no model, and a profile is read as a whole.
+    /// Whether a search can return it: no unapproved skill, and no profile, which is read as a whole.
     pub fn is_findable(&self) -> bool {
         match self.kind {
             DocKind::Entry(EntryKind::Profile) => false,
@@ -145,7 +150,7 @@ impl Doc {
         docs
     }
 
-    /// The row of one acknowledged message that no episode tells yet.
+    /// The row of one stored message that is not in an episode yet.
     pub fn of_message(message: &Message, owner: &Owner) -> Self {
         Self {
             key: DocKey {

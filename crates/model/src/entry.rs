@@ -1,23 +1,23 @@
-//! What is remembered: one entry of the Markdown vault.
+//! Memories: one entry of the Markdown vault.
 //!
 //! Owns: the shape of a memory and its provenance. Never: its text form (`markdown`) or its place on disk (`vault`).
 
 use crate::{EntryId, Message, MessageId, Owner, Scope, SenderId, SessionId, Timestamp};
 
-/// What kind of memory an entry is; each kind has its own folder in the vault.
+/// Kind of a memory; each kind has its own folder in the vault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EntryKind {
-    /// What happened in one memcell, with its verbatim turns.
+    /// The account of one segment, with its verbatim messages.
     Episode,
     /// One self-contained statement.
     Fact,
-    /// What is expected to come, with the time for which it holds.
+    /// An upcoming event, with its time.
     Foresight,
-    /// What a user is like: one statement under one heading.
+    /// A statement about a user, under a heading.
     Profile,
     /// How an agent went about a task.
     Case,
-    /// What an agent has learnt to do, as its own file.
+    /// An agent skill, as its own file.
     Skill,
     /// A part of a document.
     Topic,
@@ -53,7 +53,7 @@ impl EntryKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// What an entry's id begins with.
+    /// Prefix of an entry's id.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Episode => "ep",
@@ -67,7 +67,7 @@ impl EntryKind {
     }
 }
 
-/// Where a memory's content came from; consolidation may only learn from what people said.
+/// Origin of a memory's content; consolidation must only learn from people's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Origin {
     User,
@@ -135,7 +135,7 @@ impl SkillStatus {
             .find(|status| status.as_str() == word)
     }
 
-    /// The status that a skill's labels tell: their first word, and nothing is approved without it.
+    /// The status in a skill's labels: their first word; a skill without it is not approved.
     pub fn of(labels: &[String]) -> Self {
         labels
             .first()
@@ -144,7 +144,7 @@ impl SkillStatus {
     }
 }
 
-/// What kind of thing an entry was made from.
+/// Kind of an entry's source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ParentKind {
     /// A memcell in the ledger.
@@ -176,7 +176,7 @@ impl ParentKind {
     }
 }
 
-/// What an entry was made from; deleting the parent deletes what only it supported.
+/// Source of an entry; the deletion of the source deletes memories without another one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Parent {
     pub kind: ParentKind,
@@ -193,7 +193,7 @@ pub struct Entry {
     pub scope: Scope,
     pub owner: Owner,
     pub session: Option<SessionId>,
-    /// When it was said or happened; an episode's is its last message's.
+    /// Time of the statement or event; for an episode, of its last message.
     pub time: Timestamp,
     /// Since when it holds, where that is not `time`: a fact about last May holds since May.
     pub valid_from: Option<Timestamp>,
@@ -201,7 +201,7 @@ pub struct Entry {
     pub valid_until: Option<Timestamp>,
     pub supersedes: Vec<EntryId>,
     pub origin: Origin,
-    /// What wrote it: `rules/1`, or a model's name; a person's entries may have none.
+    /// Author: `rules/1`, or a model's name; entries by a person can have none.
     pub author: Option<String>,
     pub parent: Option<Parent>,
     /// The messages that support it; of a skill, the cases.
@@ -209,7 +209,7 @@ pub struct Entry {
     pub senders: Vec<SenderId>,
     /// Words that sort it among its kind, as in `trait` or `cooking`; a skill's first one is its [`SkillStatus`].
     pub labels: Vec<String>,
-    /// How sure its maker was of it, or how good what it tells of was: 0 to 100.
+    /// Confidence of the author, or quality of the described work: 0 to 100.
     pub confidence_percent: Option<u8>,
     /// One line that names it.
     pub subject: String,

@@ -1,4 +1,4 @@
-//! What is asked for: the filter language as a tree, and what it means for one row.
+//! The filter language as a tree, and its result for one row.
 //!
 //! Owns: the meaning of a filter. Never: its JSON form (`wire`) or its translation for a store.
 
@@ -28,7 +28,7 @@ pub enum Comparison {
     Lte,
 }
 
-/// What a field is compared with.
+/// The value that a field is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     Text(String),

@@ -1,4 +1,4 @@
-//! Who and where: names that a client chooses, ids that Quipu gives, and the scopes made of them.
+//! Identity: names that a client chooses, ids that Quipu gives, and the scopes made of them.
 //!
 //! Owns: the charset and length rules. Never: generating ids (a port does), or turning them into paths.
 
@@ -55,7 +55,7 @@ text_id!(
     MessageId
 );
 text_id!(
-    /// A memcell's id: `mc_<date>_<random>`.
+    /// A segment's id: `mc_<date>_<random>`.
     CellId
 );
 text_id!(
@@ -91,7 +91,7 @@ pub struct Name(Arc<str>);
 pub type AppId = Name;
 /// The project part of a scope.
 pub type ProjectId = Name;
-/// Who said a message.
+/// Sender of a message.
 pub type SenderId = Name;
 
 impl Name {
@@ -159,7 +159,7 @@ pub enum OwnerKind {
     Library,
 }
 
-/// Whose memory it is, inside one scope.
+/// Owner of memory, inside one scope.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Owner {
     /// User, agent or library.

@@ -1,9 +1,9 @@
 //! The nouns of Quipu and their invariants: ids, scopes, messages, memories, documents, filters, time.
 //!
-//! Owns: what a value may be. Never: I/O, a clock, serialization; doors and adapters have their own wire types.
+//! Owns: the valid values. Never: I/O, a clock, serialization; doors and adapters have their own wire types.
 //!
-//! Reading order: [`id`] (who and where), [`time`], [`message`] (what was said), [`cell`] (what belongs
-//! together), [`entry`] and [`page`] (what is remembered), [`doc`] (what is searched), [`filter`] (what is asked for).
+//! Reading order: [`id`] (names and scopes), [`time`], [`message`], [`cell`] (segments), [`entry`] and [`page`]
+//! (memories), [`doc`] (rows of the index), [`filter`].
 
 mod cell;
 mod doc;
@@ -16,7 +16,7 @@ pub mod redact;
 mod time;
 
 pub use cell::{Cell, CutReason};
-pub use doc::{Doc, DocId, DocKey, DocKind, EmbedderId, Vector};
+pub use doc::{Doc, DocId, DocKey, DocKind, EmbedderId, Vector, dot};
 pub use entry::{Entry, EntryKind, Origin, Parent, ParentKind, SkillStatus};
 pub use filter::{Comparison, Field, Filter, Value};
 pub use id::{

@@ -1,10 +1,10 @@
-//! What was said: one message of a conversation, as the client sent it.
+//! One message of a conversation, as the client sent it.
 //!
 //! Owns: the shape of a message and the text that memory sees of it. Never: judging or changing its content.
 
 use crate::{MessageId, SenderId, SessionKey, Timestamp};
 
-/// Who speaks in a conversation.
+/// Role of a speaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
     /// A person.
@@ -57,7 +57,7 @@ pub enum PartKind {
     Email,
 }
 
-/// One typed part of a message's content; what is not text is kept by reference and named in the text.
+/// One typed part of a message's content; other content than text is stored as a reference and named in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     pub kind: PartKind,

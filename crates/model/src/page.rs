@@ -1,13 +1,13 @@
-//! What is kept at hand of an owner: three pages that machine and person write together.
+//! Core memory of an owner: three pages that Quipu and people write together.
 //!
-//! Owns: which pages there are. Never: what stands in them, or where they are kept.
+//! Owns: the list of pages. Never: their content, or their place.
 
 /// A page of an owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Page {
-    /// What matters now.
+    /// Facts that matter now.
     Memory,
-    /// Who the owner is.
+    /// The owner's profile.
     User,
     /// How the owner wants to be answered.
     Soul,

@@ -1,7 +1,7 @@
 //! Taking secrets out of a text before it is written anywhere.
 //!
-//! Owns: what a secret looks like and the mark left in its place. Never: deciding what is written, keeping a secret, or a
-//! promise that none is missed: a password that looks like any other word, with no word near that says so, stays.
+//! Owns: the patterns of secrets and the mark that replaces one. Never: deciding what is written, storing a secret, or
+//! a guarantee: a password that looks like an ordinary word, without a hint near it, stays.
 //!
 //! Reading order: [`redact()`], then `shapes` (secrets known by their own form), `assign` (values known by the name they are
 //! given to), `cards` (numbers that pay).
@@ -20,7 +20,7 @@ const ROUNDS_MAX: usize = 6;
 
 /// A stretch of a text, in bytes, that holds a secret of that kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Secret {
+struct FoundSecret {
     range: Range<usize>,
     kind: &'static str,
 }
@@ -69,7 +69,7 @@ fn round(text: &str) -> Option<String> {
     found.then_some(out)
 }
 
-/// What precedes the first mark, the mark, what follows. Without a mark all is before it.
+/// The text before the first mark, the mark, the text after it. Without a mark, all text is before it.
 fn split_at_mark(text: &str) -> (&str, &str, &str) {
     let mut from = 0;
     while let Some(at) = text[from..].find(MARK).map(|at| at + from) {
@@ -87,7 +87,7 @@ fn split_at_mark(text: &str) -> (&str, &str, &str) {
     (text, "", "")
 }
 
-/// Appends `plain` without its secrets and tells whether it had any.
+/// Appends `plain` without its secrets; returns whether it had any.
 fn clean(plain: &str, out: &mut String) -> bool {
     let mut secrets = Vec::new();
     shapes::find(plain, &mut secrets);

@@ -24,7 +24,7 @@ pub struct TurnMeta {
     pub conversation: String,
     /// The model that will answer; empty where it is not known.
     pub model: String,
-    /// The most tokens that the view may have.
+    /// Maximum tokens of the view.
     pub limit_tokens: usize,
     /// Messages of the user so far.
     pub turn: usize,
@@ -37,7 +37,7 @@ pub struct Assembled {
     pub tokens: usize,
 }
 
-/// Why a hook failed.
+/// Errors of a hook.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EngineFault {
     #[error("the context engine failed: {0}")]
@@ -48,8 +48,8 @@ pub enum EngineFault {
     TimedOut(u128),
 }
 
-/// A strategy for what a model sees. Quipu calls the hooks in the order in which they stand here. Where a hook fails, Quipu uses its
-/// own engine for that turn.
+/// A strategy that chooses the model's view. Quipu calls the hooks in the order of this trait. If a hook fails, Quipu
+/// uses its own engine for that turn.
 #[async_trait]
 pub trait ContextEngine: Send + Sync + std::fmt::Debug {
     fn info(&self) -> EngineInfo;
@@ -59,7 +59,7 @@ pub trait ContextEngine: Send + Sync + std::fmt::Debug {
         Ok(())
     }
 
-    /// Before new items are shown: one item for each, changed or not. An item without blocks is not shown.
+    /// Called before new items are shown: returns one item for each, changed or not. An item without blocks is not shown.
     async fn ingest(&self, items: Vec<Arc<Item>>, _turn: &TurnMeta) -> Result<Vec<Arc<Item>>, EngineFault> {
         Ok(items)
     }

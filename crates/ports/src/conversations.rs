@@ -1,6 +1,6 @@
 //! Durable logs of conversations, for the engine that decides what of them a model sees.
 //!
-//! Owns: what a log promises. Never: what a record says; a body is text that comes back byte for byte.
+//! Owns: the guarantees of a log. Never: the meaning of a record; a body is text that comes back byte for byte.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ pub struct NewRecord {
     /// The number of the item that this record holds, unique in its conversation and below 2^62; none for
     /// other records.
     pub item: Option<u64>,
-    /// The words by which the item is found; empty for what shall not be found, and ignored without an item.
+    /// The words that find the item; empty for an item that no search may find, and ignored without an item.
     pub text: String,
     /// Any text, up to some MB.
     pub body: String,
@@ -31,14 +31,14 @@ pub struct Record {
 }
 
 /// Logs of records, one for each conversation. Invariants: a log only grows at its end, and what is in it changes by
-/// [`Conversations::replace`] alone; a call that fails did nothing of it; `Ok` means on disk. A conversation that is
+/// [`Conversations::replace`] alone; a failed call changes nothing; `Ok` means on disk. A conversation that is
 /// not there reads as an empty one. Nothing of another scope is ever reached: every call starts from a session's key.
 /// The sweeps of [`crate::Transcripts`] take conversations too: by session, by owner, by scope.
 #[async_trait]
 pub trait Conversations: Send + Sync + std::fmt::Debug {
-    /// Adds records to a log that has exactly `at` of them, in one commit, and tells how many it has then. The first
-    /// append makes the conversation and its owner. With a `key`, unique in its conversation, a retry is harmless: a key
-    /// that was seen changes nothing and is answered as the first time, whatever else the call says.
+    /// Adds records to a log that has exactly `at` of them, in one commit, and returns the new number of records. The
+    /// first append creates the conversation and its owner. With a `key`, unique in its conversation, a retry is
+    /// harmless: a known key changes nothing and returns the first result, whatever else the call contains.
     ///
     /// Errors: [`LedgerError::Conflict`] when the log has more or fewer records, or has one of the items already;
     /// [`LedgerError::OtherOwner`].
@@ -70,8 +70,8 @@ pub trait Conversations: Send + Sync + std::fmt::Debug {
         words: &str,
         limit: usize,
     ) -> Result<Vec<u64>, LedgerError>;
-    /// Puts other records in the place of some, and adds `appended`, in one commit, to a log that has exactly `at`
-    /// records; tells how many it has then. `Ok` means that what was there is in no file any more.
+    /// Replaces some records and adds `appended`, in one commit, to a log that has exactly `at` records; returns the
+    /// new number of records. `Ok` means that no file contains the old records any more.
     ///
     /// Errors: [`LedgerError::Conflict`] as for an append, or when a position is not in the log or named twice.
     async fn replace(
@@ -91,8 +91,8 @@ pub trait Conversations: Send + Sync + std::fmt::Debug {
     /// The conversations of every scope that were appended to last, the newest first, up to `limit`. For work of the process itself: no
     /// answer to a client may be made of it.
     async fn newest(&self, limit: usize) -> Result<Vec<(SessionKey, Owner)>, LedgerError>;
-    /// Begins a conversation of the same scope and owner with a copy of the first `records`. The two know nothing of
-    /// each other afterwards; what is replaced in one stays in the other.
+    /// Creates a conversation of the same scope and owner with a copy of the first `records`. The two are independent
+    /// afterwards: a replacement in one does not change the other.
     ///
     /// Errors: [`LedgerError::Conflict`] when `from` has fewer records or is not there, or `to` is.
     async fn fork(&self, from: &SessionKey, records: u64, to: &SessionId) -> Result<(), LedgerError>;

@@ -4,8 +4,8 @@
 use async_trait::async_trait;
 use model::{Doc, DocKey, EmbedderId, Owner, Scope, Vector};
 
-/// A number of a vector as the index keeps it, in half precision: who keeps rows beside the index keeps the same, so that a
-/// row has one score wherever it is read.
+/// A number of a vector as the index stores it, in half precision. A copy of the rows outside the index must store the
+/// same number, so that a row has the same score in both.
 pub fn kept_number(number: f32) -> f32 {
     /// Halves that are smaller than this are multiples of the smallest.
     const SMALLEST_NORMAL: f32 = 1.0 / 16_384.0;
@@ -17,14 +17,14 @@ pub fn kept_number(number: f32) -> f32 {
     f32::from_bits((bits + 0xfff + (bits >> 13 & 1)) & !0x1fff)
 }
 
-/// Why the index could not do it.
+/// Errors of the index.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
     /// The files are damaged, missing or of another version: rebuild.
     #[error("the index is not usable and must be rebuilt: {reason}")]
     Unusable { reason: String },
     /// A vector of another model or size was given.
-    #[error("the index holds vectors of `{have}`, not of `{given}`")]
+    #[error("the index contains vectors of `{have}`, not of `{given}`")]
     OtherEmbedder { have: String, given: String },
     /// The store failed; another try may succeed.
     #[error("the index store failed")]
@@ -40,16 +40,16 @@ pub struct CandidateQuery {
     pub text: String,
     /// Searched by cosine when given.
     pub vector: Option<Vector>,
-    /// How many rows each of the two searches may bring.
+    /// Maximum number of rows of each of the two searches.
     pub limit: usize,
 }
 
-/// What the index holds.
+/// Size of the index.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IndexStats {
     pub rows: u64,
     pub fragments: u64,
-    /// Rows that the full-text index does not cover yet; they are searched all the same.
+    /// Rows that the full-text index does not cover yet; searches find them anyway.
     pub unindexed_rows: u64,
     pub bytes_on_disk: u64,
     pub generation: u64,
@@ -66,7 +66,7 @@ pub enum IndexHealth {
     NeedsRebuild { reason: String },
 }
 
-/// What one round of maintenance did.
+/// Result of one round of maintenance.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Maintenance {
     pub fragments_before: u64,
@@ -89,15 +89,15 @@ pub trait Index: Send + Sync + std::fmt::Debug {
     async fn load(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError>;
     /// The best rows of an owner by BM25 and by cosine, each once, unindexed rows included.
     async fn candidates(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError>;
-    /// Compacts files, brings the full-text and scalar indexes up to date, drops old versions.
+    /// Compacts files, updates the full-text and scalar indexes, drops old versions.
     async fn maintain(&self) -> Result<Maintenance, IndexError>;
-    /// Takes what was removed out of every file as well: `Ok` means that no file holds a word of it.
+    /// Purges removed rows from every file: `Ok` means that no file contains a word of them.
     async fn erase(&self) -> Result<(), IndexError>;
-    /// Writes down whether that is owed; it outlives the process. To be called before what is forgotten is removed.
+    /// Records whether a purge is owed; the record survives the process. Call it before text is removed.
     async fn owe_erasing(&self, is_owed: bool) -> Result<(), IndexError>;
-    /// Whether that is written down.
+    /// Whether a purge is recorded as owed.
     async fn owes_erasing(&self) -> bool;
-    /// What it holds now.
+    /// Its present size.
     async fn stats(&self) -> Result<IndexStats, IndexError>;
     /// Begins a new generation beside the live one, for vectors of that model.
     async fn stage(&self, embedder: &EmbedderId) -> Result<Box<dyn IndexStage>, IndexError>;

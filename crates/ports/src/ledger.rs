@@ -1,5 +1,5 @@
-//! The ledger as three ports: transcripts (logs, buffers, memcells), jobs with leases, and the file-change ledger.
-//! What a call returns `Ok` for is on disk.
+//! The ledger as three ports: transcripts (logs, buffers, segments), jobs with leases, and the file-change ledger. A
+//! call that returns `Ok` has its result on disk.
 
 use async_trait::async_trait;
 use model::{
@@ -8,13 +8,13 @@ use model::{
 
 use crate::vault::{FileStat, VaultPath};
 
-/// Why the ledger could not do it.
+/// Errors of the ledger.
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
-    /// What the caller read has changed meanwhile: read again.
+    /// The data changed after the caller read it: read again.
     #[error("the session changed meanwhile")]
     Conflict,
-    /// The conversation is somebody else's.
+    /// The conversation belongs to another owner.
     #[error("the conversation belongs to another owner")]
     OtherOwner,
     /// The file is of a newer Quipu.
@@ -31,13 +31,13 @@ pub enum LedgerError {
 /// A message to be accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMessage {
-    /// With the id it shall have; ignored when `client_id` was seen before.
+    /// With its id; the id is ignored if `client_id` is known.
     pub message: Message,
     /// The client's own id, unique in its session; makes a retry idempotent.
     pub client_id: Option<String>,
 }
 
-/// What became of one message of an append.
+/// Result for one message of an append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
     pub id: MessageId,
@@ -45,18 +45,18 @@ pub struct Accepted {
     pub duplicate: bool,
 }
 
-/// What an append did.
+/// Result of an append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppendOutcome {
     /// One for each message, in order.
     pub accepted: Vec<Accepted>,
-    /// How many messages the session's buffer holds now, those that a cut takes included.
+    /// Number of messages in the session's buffer now, including those that a cut takes.
     pub buffered: usize,
     /// Whether the cut that came with it was made.
     pub is_cut: bool,
 }
 
-/// A cut of a buffer together with the append that completes it, by somebody who knows the buffer.
+/// A cut of a buffer together with the append that completes it, by a caller that knows the buffer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CutWithAppend {
     pub cut: Cut,
@@ -74,7 +74,7 @@ pub struct Cut {
     pub jobs: Vec<NewJob>,
 }
 
-/// What is buffered, over all scopes.
+/// Number of buffered messages and sessions, over all scopes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Buffered {
     /// Sessions whose buffer is not empty.
@@ -82,12 +82,12 @@ pub struct Buffered {
     pub messages: usize,
 }
 
-/// What shall be gone from the ledger.
+/// Text to delete from the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sweep {
-    /// A whole session: log, buffer, memcells, jobs, and the conversation of that name.
+    /// A whole session: log, buffer, segments, jobs, and the conversation of that name.
     Session(SessionKey),
-    /// Everything that names the owner, in this scope: as owner of a memcell or of a conversation, or as sender.
+    /// Everything that names the owner, in this scope: as owner of a segment or of a conversation, or as sender.
     Owner(Scope, Owner),
     /// The same of one session alone.
     OwnerInSession(SessionKey, Owner),
@@ -97,17 +97,17 @@ pub enum Sweep {
     Messages(Scope, Vec<MessageId>),
 }
 
-/// What a sweep removed.
+/// Result of a sweep.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Forgotten {
     pub messages: usize,
     pub cells: usize,
-    /// The memcells that are gone, so that what they alone supported can go too.
+    /// The segments that are gone, so that what they alone supported can go too.
     pub cell_ids: Vec<CellId>,
 }
 
-/// Event logs, buffers and memcells. Invariant: a message that was accepted is in its session's buffer or in exactly
-/// one memcell, until a sweep removes it.
+/// Event logs, buffers and segments. Invariant: a message that was accepted is in its session's buffer or in exactly
+/// one segment, until a sweep removes it.
 #[async_trait]
 pub trait Transcripts: Send + Sync + std::fmt::Debug {
     /// Accepts messages of one session: log and buffer in one commit, all or none.
@@ -126,21 +126,21 @@ pub trait Transcripts: Send + Sync + std::fmt::Debug {
         cut: CutWithAppend,
         now: Timestamp,
     ) -> Result<AppendOutcome, LedgerError>;
-    /// Gives a session a title in place of the one it had; forgotten with the session.
+    /// Replaces the title of a session; deleted with the session.
     async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError>;
     /// A session's title, if it was given one.
     async fn title(&self, session: &SessionKey) -> Result<Option<String>, LedgerError>;
     /// A session's buffer, in order of time, then of arrival.
     async fn buffer(&self, session: &SessionKey) -> Result<Vec<Message>, LedgerError>;
-    /// Turns part of a buffer into memcells, with their jobs.
+    /// Turns part of a buffer into segments, with their jobs.
     async fn cut(&self, cut: Cut) -> Result<(), LedgerError>;
-    /// A memcell with its messages.
+    /// A segment with its messages.
     async fn cell(&self, id: &CellId) -> Result<Option<Cell>, LedgerError>;
-    /// Those of the memcells that exist, in the order of the ids.
+    /// The segments that exist among these ids, in the order of the ids.
     async fn cells(&self, ids: &[CellId]) -> Result<Vec<Cell>, LedgerError>;
-    /// The memcells of its session that were cut after a memcell and whose jobs are not done.
+    /// The segments of its session that were cut after a segment and whose jobs are not done.
     async fn unwritten_after(&self, id: &CellId) -> Result<Vec<CellId>, LedgerError>;
-    /// An owner's messages that no finished memcell job covers: buffered, or cut and not yet written. A buffered
+    /// An owner's messages that no finished segment job covers: buffered, or cut and not yet written. A buffered
     /// message belongs to every user who speaks in its session.
     async fn tail(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Message>, LedgerError>;
     /// The messages of these ids that still exist, in order of time.
@@ -149,7 +149,7 @@ pub trait Transcripts: Send + Sync + std::fmt::Debug {
     async fn buffered(&self) -> Result<Buffered, LedgerError>;
     /// Sessions whose buffer is not empty, each with the time of its last append, the earliest first.
     async fn open_sessions(&self, limit: usize) -> Result<Vec<(SessionKey, Timestamp)>, LedgerError>;
-    /// Removes for good what the sweep names.
+    /// Deletes the sweep's target for good.
     async fn sweep(&self, sweep: Sweep) -> Result<Forgotten, LedgerError>;
 }
 
@@ -157,10 +157,10 @@ pub trait Transcripts: Send + Sync + std::fmt::Debug {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobId(pub String);
 
-/// What a job does.
+/// Kind of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum JobKind {
-    /// Writes one memcell's memories to the vault and the index. Subject: the memcell's id.
+    /// Writes one segment's memories to the vault and the index. Subject: the segment's id.
     WriteCell,
     /// Looks for boundaries in a session's buffer. Subject: the session.
     MemoryAdd,
@@ -187,7 +187,7 @@ impl JobKind {
     }
 }
 
-/// Where a job stands.
+/// State of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum JobState {
     /// Waiting for its time.
@@ -196,7 +196,7 @@ pub enum JobState {
     Processing,
     /// Done.
     Success,
-    /// Given up after its last attempt; kept and reported until someone retries or removes it.
+    /// Failed in its last attempt; kept and reported until a person retries or deletes it.
     Failed,
 }
 
@@ -226,7 +226,7 @@ pub struct NewJob {
     pub id: JobId,
     pub kind: JobKind,
     pub session: SessionKey,
-    /// What it is about: a memcell's id for `WriteCell`, else empty.
+    /// Subject of the job: a segment's id for `WriteCell`, else empty.
     pub subject: String,
     pub run_at: Timestamp,
 }
@@ -277,7 +277,7 @@ pub struct TaskPage {
     pub jobs: Vec<Job>,
 }
 
-/// How many jobs stand where.
+/// Number of jobs by state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JobStats {
     pub queued: usize,
@@ -294,7 +294,7 @@ pub trait Jobs: Send + Sync + std::fmt::Debug {
     /// Queues jobs; one whose id exists is left as it is.
     async fn enqueue(&self, jobs: Vec<NewJob>, now: Timestamp) -> Result<(), LedgerError>;
     /// Leases up to `limit` jobs whose time has come, oldest first; of one session, only the oldest unfinished one. Where that is a
-    /// memcell to be written for the first time, up to `behind` jobs of the same kind that wait directly behind it are leased
+    /// segment to be written for the first time, up to `behind` jobs of the same kind that wait directly behind it are leased
     /// too, and follow it in the answer.
     async fn claim(
         &self,
@@ -303,14 +303,14 @@ pub trait Jobs: Send + Sync + std::fmt::Debug {
         now: Timestamp,
         lease_until: Timestamp,
     ) -> Result<Vec<Job>, LedgerError>;
-    /// Gives leases back without a failure; the attempts stay counted.
+    /// Releases leases without a failure; the attempts stay counted.
     async fn hand_back(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError>;
     /// Marks claimed jobs done, all in one commit.
     async fn complete(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError>;
     /// Records a failed attempt.
     async fn fail(&self, id: &JobId, failure: JobFailure, now: Timestamp) -> Result<(), LedgerError>;
-    /// Queues a job of a scope that was given up, behind what its session has waiting and with its attempts counted
-    /// anew; its last error stays until it runs. False when there is no such job, or it was not given up.
+    /// Queues a failed job of a scope again, behind the waiting jobs of its session and with its attempts counted from
+    /// zero; its last error stays until it runs. False if there is no such job, or it has not failed.
     async fn retry(&self, scope: &Scope, id: &JobId, now: Timestamp) -> Result<bool, LedgerError>;
     /// Gives back every lease at once: at start, when no worker of this root can be alive. Nothing waits beyond `latest`
     /// then, so that a machine's clock that was set back delays nothing for long.
@@ -323,10 +323,10 @@ pub trait Jobs: Send + Sync + std::fmt::Debug {
     async fn stats(&self) -> Result<JobStats, LedgerError>;
 }
 
-/// What the ledger keeps for a time only.
+/// Removal of data that the ledger keeps only for a time.
 #[async_trait]
 pub trait Retention: Send + Sync + std::fmt::Debug {
-    /// Removes the jobs and the background runs that succeeded before then; says how many.
+    /// Removes the jobs and the background runs that succeeded before then; returns their number.
     async fn drop_finished(&self, before: Timestamp) -> Result<usize, LedgerError>;
 }
 

@@ -1,7 +1,7 @@
 //! The small traits between the engine and the worlds that adapters own.
 //!
-//! Owns: what each port promises, its limits and its errors. Never: an implementation. Every port has an
-//! in-memory fake and a contract suite in `testkit`; adapters run the same suite.
+//! Owns: the guarantees of each port, its limits and its errors. Never: an implementation. Every port has an in-memory
+//! fake and a contract suite in `testkit`; adapters run the same suite.
 
 mod clock;
 pub mod context_engine;
@@ -19,7 +19,7 @@ mod vault;
 pub use clock::{Clock, Ids};
 pub use conversations::{Conversations, NewRecord, Record};
 pub use history::{
-    Author, By, ChangeId, Debt, History, HistoryError, Part, RecordedChange, Run, RunId, Touching,
+    Author, By, ChangeId, CommitPart, Debt, History, HistoryError, RecordedChange, Run, RunId, Touching,
 };
 pub use index::{
     CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance, kept_number,

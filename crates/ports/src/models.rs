@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use model::{EmbedderId, Vector};
 
-/// What a text is embedded for; some models want them marked, and queries have a budget of their own.
+/// Purpose of an embedding. Some models want it marked in the text, and queries have a time budget of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EmbedPurpose {
     /// Someone waits for it.
@@ -22,7 +22,7 @@ pub enum EmbedError {
     #[error("the embedding model refused: {reason}")]
     Refused { reason: String },
     /// The answer has another shape than the configured model's.
-    #[error("the embedding model gave vectors of {found} numbers, not {expected}")]
+    #[error("the embedding model returned vectors of {found} numbers, not {expected}")]
     Dimensions { expected: usize, found: usize },
 }
 
@@ -44,7 +44,7 @@ pub trait Embedder: Send + Sync + std::fmt::Debug {
     async fn embed(&self, texts: &[&str], purpose: EmbedPurpose) -> Result<Vec<Vector>, EmbedError>;
 }
 
-/// Who speaks in a request to a chat model.
+/// Role of a message to a chat model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChatRole {
     System,
@@ -70,7 +70,7 @@ pub struct ChatRequest {
 }
 
 impl ChatRequest {
-    /// What to do, and what to do it with; any text may answer.
+    /// A request with an instruction and its material; the answer can be any text.
     pub fn new(system: impl Into<String>, user: impl Into<String>, tokens_max: u32) -> Self {
         let say = |role, content| ChatMessage { role, content };
         Self {
@@ -94,7 +94,7 @@ pub struct ChatReply {
     pub completion_tokens: u64,
 }
 
-/// Why there is no answer.
+/// Reasons why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ChatError {
     /// Not reachable, overloaded or out of time, after the adapter's own bounded retries.
@@ -104,7 +104,7 @@ pub enum ChatError {
     #[error("the chat model refused: {reason}")]
     Refused { reason: String },
     /// Background work has used up the tokens of the day; tomorrow there are new ones.
-    #[error("today's {tokens_max} tokens for background work are used up")]
+    #[error("the daily limit of {tokens_max} tokens for background work is used up")]
     OverBudget { tokens_max: u64 },
 }
 

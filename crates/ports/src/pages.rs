@@ -1,4 +1,4 @@
-//! The pages of an owner as a port: read whole, replaced whole, never over what somebody else wrote meanwhile.
+//! The pages of an owner as a port: read and replaced as a whole, never over another writer's change.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ use crate::{VaultError, VaultPath};
 pub trait Pages: Send + Sync + std::fmt::Debug {
     /// The file of a page.
     fn path_of(&self, scope: &Scope, owner: &Owner, page: Page) -> VaultPath;
-    /// A page's text; none when there is no page. A page that is no UTF-8 is [`VaultError::Broken`].
+    /// A page's text; none if there is no page. A page that is not UTF-8 is [`VaultError::Broken`].
     async fn page(&self, scope: &Scope, owner: &Owner, page: Page) -> Result<Option<String>, VaultError>;
-    /// Puts a text in the place of `before`, at once and for good, and keeps `before` as the page's previous version.
-    /// False, and nothing done, where something else stands there.
+    /// Replaces `before` with a text, atomically and durably, and keeps `before` as the page's previous version.
+    /// Returns false, without a change, if the page is not `before`.
     async fn replace(
         &self,
         scope: &Scope,
@@ -24,11 +24,11 @@ pub trait Pages: Send + Sync + std::fmt::Debug {
         before: Option<&str>,
         text: &str,
     ) -> Result<bool, VaultError>;
-    /// The ids of what was ever made of an owner's memories, so that what a person took out is not made again.
+    /// Ids of every memory that strategies ever made for an owner, so that they never remake one that a person deleted.
     async fn made(&self, scope: &Scope, owner: &Owner) -> Result<BTreeSet<String>, VaultError>;
-    /// Sets them; each is one word.
+    /// Stores the ids of the memories made by strategies; each id is one word.
     async fn set_made(&self, scope: &Scope, owner: &Owner, ids: &BTreeSet<String>) -> Result<(), VaultError>;
-    /// Removes the previous versions of an owner's pages: what was forgotten may stand in them.
+    /// Removes the previous versions of an owner's pages: they can contain deleted text.
     async fn drop_previous(&self, scope: &Scope, owner: &Owner) -> Result<(), VaultError>;
     /// Removes an owner's pages with their previous versions, and the ids of what was made.
     async fn remove_pages(&self, scope: &Scope, owner: &Owner) -> Result<(), VaultError>;

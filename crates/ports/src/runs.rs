@@ -1,8 +1,8 @@
-//! Background runs as durable work, what happened that may call for one, and what they cost.
+//! Background runs as durable work, the events that cause them, and their cost.
 //!
-//! Owns: what a store of runs promises, and the events. Never: what a strategy does, or when one is due.
+//! Owns: the guarantees of a store of runs, and the events. Never: the work of a strategy, or when one is due.
 //!
-//! Times that say when something is due are the dispatcher's own: they follow its clock that never goes back.
+//! Due times are times of the dispatcher's own clock, which never goes back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,22 +13,22 @@ use model::{Cell, Date, EntryId, Owner, Scope, SessionId, Timestamp};
 use crate::history::RunId;
 use crate::ledger::LedgerError;
 
-/// What a run is about. Equal work is the same work: one run that waits does for all who asked.
+/// The work of a run. Two requests for the same work share one waiting run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Work {
     /// The strategy's name.
     pub strategy: String,
     pub scope: Scope,
     pub owner: Option<Owner>,
-    /// A memcell, a cluster, an owner: whatever the strategy calls it; empty for all there is.
+    /// A segment, a cluster or an owner, as the strategy names it; empty if the work concerns everything.
     pub subject: String,
 }
 
-/// Which trigger called for a run.
+/// The trigger of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Cause {
     Event,
-    /// Nothing has happened for a while; what happens meanwhile begins the time anew.
+    /// Due after a quiet time without an event; each event restarts the time.
     Idle,
     Cron,
     /// Enough has happened.
@@ -58,7 +58,7 @@ impl Cause {
     }
 }
 
-/// Where a run stands.
+/// State of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RunState {
     /// Waiting for its time.
@@ -69,7 +69,7 @@ pub enum RunState {
     Success,
     /// The last attempt failed; the next one waits for its time.
     Failed,
-    /// Given up; kept and reported until the same work succeeds or is forgotten.
+    /// Failed permanently; kept and reported until the same work succeeds or is deleted.
     DeadLetter,
 }
 
@@ -110,7 +110,7 @@ impl RunState {
     }
 }
 
-/// What model calls and attempts cost.
+/// Cost of model calls and attempts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
     pub calls: u64,
@@ -142,7 +142,7 @@ pub struct NewRun {
     /// Printable text without spaces, `r_…`.
     pub id: RunId,
     pub work: Work,
-    /// The session that called for it, if one did; it is forgotten with that session.
+    /// The session that caused it, if one did; it is deleted with that session.
     pub session: Option<SessionId>,
     pub cause: Cause,
     /// Why, for people: one line that quotes no memory.
@@ -162,7 +162,7 @@ pub struct Run {
     pub cause: Cause,
     pub reason: String,
     pub state: RunState,
-    /// How often it was claimed and not handed back, this time included.
+    /// Number of claims that were not handed back, including this one.
     pub attempt: u32,
     /// When the next attempt is due; while it runs, when its lease ends.
     pub run_at: Timestamp,
@@ -172,13 +172,13 @@ pub struct Run {
     pub finished: Option<Timestamp>,
     /// Of all attempts.
     pub cost: Cost,
-    /// What it did, for people: one line that quotes no memory. Empty until it succeeds.
+    /// Result for people: one line that quotes no memory. Empty until the run succeeds.
     pub change: String,
-    /// What the last attempt failed with.
+    /// Error of the last attempt.
     pub error: Option<String>,
 }
 
-/// Which runs may be claimed.
+/// Filter of the runs to claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     pub limit: usize,
@@ -190,7 +190,7 @@ pub struct Claim {
     pub lease_until: Timestamp,
 }
 
-/// What a claim found.
+/// Result of a claim.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Claimed {
     pub runs: Vec<Run>,
@@ -232,10 +232,10 @@ pub struct RunPage {
     pub runs: Vec<Run>,
 }
 
-/// How many runs stand where.
+/// Number of runs by state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunStats {
-    /// Waiting for their first attempt; the next time of a schedule is no work that waits.
+    /// Waiting for their first attempt, without the next run of a schedule.
     pub queued: usize,
     pub running: usize,
     /// Waiting for another attempt.
@@ -243,9 +243,9 @@ pub struct RunStats {
     pub dead_letters: usize,
 }
 
-/// Durable background runs. A claim leases a run; of one strategy and owner, one runs at a time. A lease that a dead
-/// process held is given back at the next start. The sweeps of [`crate::Transcripts`] take runs too: those of a scope,
-/// of an owner, of the one session that called for them.
+/// Durable background runs. A claim leases a run; each strategy runs at most once at a time for one owner. The next
+/// start releases a dead process's leases. The sweeps of [`crate::Transcripts`] delete runs too: those of a scope, of
+/// an owner, and those that only the swept session caused.
 #[async_trait]
 pub trait Runs: Send + Sync + std::fmt::Debug {
     /// Queues runs in one commit; for each the id under which the work waits, none where it was only counted.
@@ -254,10 +254,10 @@ pub trait Runs: Send + Sync + std::fmt::Debug {
     /// other cause brings it forward, but a failed one keeps its time, unless a person asks now. Work that runs does not absorb:
     /// the new run waits behind it. An id that exists is left as it is.
     async fn enqueue(&self, runs: Vec<NewRun>, now: Timestamp) -> Result<Vec<Option<RunId>>, LedgerError>;
-    /// Leases runs whose time has come, those longest due first; of one strategy, scope and owner only one, and none
-    /// while another runs. What a person asked for goes first among them.
+    /// Leases due runs, longest due first. Of one strategy, scope and owner, it leases only one, and none while another
+    /// runs. Runs that a person asked for come first.
     async fn claim(&self, claim: Claim) -> Result<Claimed, LedgerError>;
-    /// Ends an attempt; one that nobody has a lease of any more is left as it is. `millis` is the time that it took.
+    /// Ends an attempt of `millis` milliseconds; does nothing if its lease is gone.
     async fn finish(
         &self,
         id: &RunId,
@@ -267,10 +267,10 @@ pub trait Runs: Send + Sync + std::fmt::Debug {
     ) -> Result<(), LedgerError>;
     /// Adds to what a run and a day have cost.
     async fn charge(&self, id: &RunId, day: Date, cost: Cost) -> Result<(), LedgerError>;
-    /// What a day has cost so far.
+    /// Cost of a day so far.
     async fn spent(&self, day: Date) -> Result<Cost, LedgerError>;
-    /// At start, when no dispatcher of this root can be alive: gives back every lease, and lets nothing but cron runs
-    /// wait beyond `latest`, so that a machine's clock that was set back delays nobody for long.
+    /// At start, when no dispatcher of this root can be alive: releases every lease, and makes every run except cron
+    /// runs due at `latest` at the latest. So a clock that was set back does not delay a run for long.
     async fn release_all(&self, now: Timestamp, latest: Timestamp) -> Result<usize, LedgerError>;
     /// A page of runs.
     async fn page(&self, query: &RunQuery) -> Result<RunPage, LedgerError>;
@@ -278,19 +278,19 @@ pub trait Runs: Send + Sync + std::fmt::Debug {
     async fn stats(&self) -> Result<RunStats, LedgerError>;
 }
 
-/// Something that happened to memory.
+/// A change of memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum MemoryEvent {
     /// An owner's episode is in the vault and found by search, with its facts.
     EpisodeWritten {
         scope: Scope,
         owner: Owner,
         session: SessionId,
-        /// What it tells, so that whoever listens can decide at once whether there is anything to do.
+        /// The segment, so that a strategy can decide at once whether it has work.
         cell: Arc<Cell>,
         episode: EntryId,
     },
-    /// What an agent learnt from a piece of work is in the vault.
+    /// A case that an agent learnt from its work is in the vault.
     CaseWritten {
         scope: Scope,
         owner: Owner,
@@ -299,14 +299,14 @@ pub enum Event {
     },
 }
 
-impl Event {
+impl MemoryEvent {
     pub fn scope(&self) -> &Scope {
         match self {
             Self::EpisodeWritten { scope, .. } | Self::CaseWritten { scope, .. } => scope,
         }
     }
 
-    /// Whose memory it happened to.
+    /// Owner of the memory that changed.
     pub fn owner(&self) -> &Owner {
         match self {
             Self::EpisodeWritten { owner, .. } | Self::CaseWritten { owner, .. } => owner,
@@ -321,8 +321,8 @@ impl Event {
     }
 }
 
-/// What happened, for people: one line that quotes no memory.
-impl std::fmt::Display for Event {
+/// Description for people: one line that quotes no memory.
+impl std::fmt::Display for MemoryEvent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::EpisodeWritten { episode, .. } => write!(f, "episode {episode} was written"),
@@ -331,26 +331,26 @@ impl std::fmt::Display for Event {
     }
 }
 
-/// Who is told what happened.
+/// Receiver of events.
 #[async_trait]
 pub trait Events: Send + Sync + std::fmt::Debug {
-    /// Takes events; `Ok` means that what they call for is on disk. An event may be told more than once.
-    async fn emit(&self, events: Vec<Event>) -> Result<(), LedgerError>;
+    /// Receives events; `Ok` means that the runs they cause are on disk. The same event can come more than once.
+    async fn emit(&self, events: Vec<MemoryEvent>) -> Result<(), LedgerError>;
 }
 
-/// Nobody is told.
+/// Ignores all events.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoEvents;
 
 #[async_trait]
 impl Events for NoEvents {
-    async fn emit(&self, _: Vec<Event>) -> Result<(), LedgerError> {
+    async fn emit(&self, _: Vec<MemoryEvent>) -> Result<(), LedgerError> {
         Ok(())
     }
 }
 
-/// What the machine runs on.
+/// Power supply of the machine.
 pub trait Power: Send + Sync + std::fmt::Debug {
-    /// Whether it is a battery that is being emptied; false where nobody can tell.
+    /// Whether the machine runs on battery; false if this is unknown.
     fn is_on_battery(&self) -> bool;
 }

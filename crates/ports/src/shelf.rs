@@ -1,4 +1,4 @@
-//! What a library keeps beside its memory, as a port: the files that documents were made of, and how they are sorted.
+//! Files of a library beside its memory, as a port: the originals of documents, and the categories.
 
 use async_trait::async_trait;
 use model::{Owner, Scope};
@@ -7,10 +7,10 @@ use crate::vault::{VaultError, VaultPath};
 
 /// The folder of the files that documents were made of: `originals/<document>/<file>`.
 pub const ORIGINALS: &str = "originals";
-/// The file that says how documents are sorted.
+/// The file with the categories of documents.
 pub const TAXONOMY: &str = ".taxonomy.md";
 
-/// Files of a library that are no memory. A `name` is [`TAXONOMY`], or a path below [`ORIGINALS`] with `/` between its
+/// Files of a library that are not memory. A `name` is [`TAXONOMY`], or a path below [`ORIGINALS`] with `/` between its
 /// parts; any other, and one that leads through a link, is [`VaultError::Outside`].
 #[async_trait]
 pub trait Shelf: Send + Sync + std::fmt::Debug {
@@ -26,7 +26,7 @@ pub trait Shelf: Send + Sync + std::fmt::Debug {
     ) -> Result<VaultPath, VaultError>;
     /// A file's bytes; none when it is not there.
     async fn get(&self, scope: &Scope, library: &Owner, name: &str) -> Result<Option<Vec<u8>>, VaultError>;
-    /// What is in a folder, in order; nothing when it is not there.
+    /// Names in a folder, in order; empty if the folder does not exist.
     async fn names(&self, scope: &Scope, library: &Owner, folder: &str) -> Result<Vec<String>, VaultError>;
     /// Removes a file, or a folder with everything in it; one that is not there is fine.
     async fn discard(&self, scope: &Scope, library: &Owner, name: &str) -> Result<(), VaultError>;

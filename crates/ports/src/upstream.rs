@@ -1,6 +1,6 @@
 //! Model servers behind the proxy, as raw bytes.
 //!
-//! Owns: what a call to one promises. Never: what the bytes mean.
+//! Owns: the guarantees of a call to one. Never: the meaning of the bytes.
 
 use std::time::Duration;
 
@@ -46,24 +46,24 @@ impl UpstreamAnswer {
     }
 }
 
-/// Why there is no answer, or no more of it. No text holds a key.
+/// Reasons why there is no answer, or only a part of one. No text contains a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UpstreamError {
     /// Refused, no such host, no route.
     #[error("the model server is not reachable: {reason}")]
     Unreachable { reason: String },
-    /// Nothing came for so long.
+    /// Nothing arrived for this time.
     #[error("the model server did not answer within {} s", after.as_secs())]
     TimedOut { after: Duration },
     /// The connection ended before the answer did.
-    #[error("the model server's answer broke off: {reason}")]
+    #[error("the model server's answer ended too early: {reason}")]
     BrokeOff { reason: String },
-    /// It failed again and again; it is not asked before so long.
-    #[error("the model server failed repeatedly and is not asked for {} s", retry_after.as_secs().max(1))]
+    /// It failed repeatedly; no request is sent before this time.
+    #[error("the model server failed repeatedly: try again in {} s", retry_after.as_secs().max(1))]
     Resting { retry_after: Duration },
 }
 
-/// What a server told of itself. What it did not tell is none.
+/// Properties that a server reported. A property that it did not report is none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Probed {
     pub kind: Option<Kind>,
@@ -82,13 +82,13 @@ pub trait Upstream: Send + Sync + std::fmt::Debug {
     fn name(&self) -> &str;
     /// As in `http://127.0.0.1:8080/v1`, without what may be a key.
     fn base_url(&self) -> &str;
-    /// Sends a request and comes back when the answer's head is there. What certainly did not reach the server is tried again
-    /// within the adapter's bounds; any answer is given as it came, for its client knows whether to ask again.
+    /// Sends a request and returns when the answer's head is there. Within its bounds, the adapter retries a request
+    /// that certainly did not reach the server. It returns every answer as it is: the client decides whether to retry.
     async fn send(&self, request: UpstreamRequest) -> Result<UpstreamAnswer, UpstreamError>;
     /// Asks the server what it is; reads only, once, and answers from then on by what it found. A server that could not be
     /// asked is asked again later.
     async fn probe(&self) -> Probed;
-    /// The window of one of its models, in tokens, as far as the server tells.
+    /// The window of one of its models in tokens, if the server reports it.
     async fn window(&self, model: &str) -> Option<usize> {
         let _ = model;
         self.probe().await.window_tokens

@@ -10,7 +10,7 @@ use model::{Entry, EntryId, Owner, Scope};
 /// A file of the vault, relative to the vault's folder, with `/` between its parts.
 pub type VaultPath = Arc<str>;
 
-/// Why the vault could not do it.
+/// Errors of the vault.
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {
     /// The path leaves the vault, goes through a link, or is none of the vault's own.
@@ -31,7 +31,7 @@ pub enum VaultError {
     },
 }
 
-/// What tells whether a file changed without reading it.
+/// Properties that show whether a file changed, without reading it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileStat {
     pub path: VaultPath,
@@ -48,7 +48,7 @@ pub struct EntryProblem {
     pub reason: String,
 }
 
-/// An entry as it stands in its file.
+/// An entry, as its file contains it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadEntry {
     pub entry: Entry,
@@ -70,11 +70,11 @@ pub struct ParsedFile {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     pub stat: FileStat,
-    /// The file's stat just before, so that the caller can tell its own append from an unseen hand edit; none when
-    /// the file is new.
+    /// The file's stat just before, so that the caller can distinguish its own append from a hand edit; none if the
+    /// file is new.
     pub before: Option<FileStat>,
-    /// The entries that the file now holds, in the order given, each with its digest; one that was there before has
-    /// the digest of what stands in the file.
+    /// The entries that the file now contains, in the order given, each with its digest. An entry that was there before
+    /// has the digest of its text in the file.
     pub ids: Vec<(EntryId, u64)>,
 }
 
@@ -103,10 +103,10 @@ pub trait Vault: Send + Sync + std::fmt::Debug {
     fn path_of(&self, entry: &Entry) -> VaultPath;
     /// The folder of a scope's files, without a slash at its end.
     fn folder_of(&self, scope: &Scope) -> String;
-    /// Appends entries to the files they belong in and syncs them to disk. An entry whose id the file already holds
-    /// is not written again (`fresh` says that none can be there, which saves the look); a torn tail that an earlier
-    /// crash left is cut off first. A skill is a file of its own: it comes to be whole or not at all, and is refused where
-    /// another one stands. Cost: the entries, not the file.
+    /// Appends entries to their files and syncs them to disk. An entry whose id is already in the file is not written
+    /// again; `fresh` promises that no id is there, which saves the check. An incomplete tail that a crash left is
+    /// removed first. A skill is a file of its own: it is written completely or not at all, and refused if another file
+    /// is there. The cost depends on the entries, not on the file.
     async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError>;
     /// Reads a file; none when it does not exist. Never fails on what it contains.
     async fn read(&self, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError>;
@@ -114,15 +114,15 @@ pub trait Vault: Send + Sync + std::fmt::Debug {
     async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError> {
         Ok(self.read(path).await?.map(|file| file.stat))
     }
-    /// Rewrites a file with these changes at once, everything else byte for byte as it was. A file of which nothing is left
-    /// but what Quipu began it with is removed; then there is no stat.
+    /// Rewrites a file with these changes at once; all other bytes stay. A file without content, except for Quipu's
+    /// beginning, is removed; then there is no stat.
     async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError>;
     /// Every memory file there is, sorted by path.
     async fn scan(&self) -> Result<Vec<FileStat>, VaultError>;
     /// Removes all files of an owner, or of a whole scope when no owner is given, with what libraries keep beside them
     /// ([`crate::Shelf`]); returns the paths of memory files.
     async fn remove(&self, scope: &Scope, owner: Option<&Owner>) -> Result<Vec<VaultPath>, VaultError>;
-    /// What the last scan met where memory can be and is neither a plain file nor a folder: links, pipes, sockets, devices.
+    /// Vault entries of the last scan that are neither a plain file nor a folder: links, pipes, sockets, devices.
     fn strangers(&self) -> Vec<VaultPath> {
         Vec::new()
     }

@@ -1,6 +1,6 @@
 //! Every change to the disk that the vault makes, one method each: the seam that a test breaks at the n-th change.
 //!
-//! Owns: what is synced when. Never: deciding what to write.
+//! Owns: when files and folders are synced. Never: deciding what to write.
 
 use std::fmt::Debug;
 use std::fs::{self, File, OpenOptions};

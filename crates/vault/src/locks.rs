@@ -17,9 +17,9 @@ const LOCKS: u64 = 16;
 #[derive(Debug)]
 pub(crate) struct Locks(Vec<Arc<Mutex<File>>>);
 
-/// The process's turn; [`Turn::lock`] gets the machine's.
+/// The process's turn; [`ProcessTurn::lock`] gets the machine's.
 #[derive(Debug)]
-pub(crate) struct Turn(OwnedMutexGuard<File>);
+pub(crate) struct ProcessTurn(OwnedMutexGuard<File>);
 
 /// The right to write; ends when dropped.
 #[derive(Debug)]
@@ -39,17 +39,17 @@ impl Locks {
     }
 
     /// Waits for the process's turn to write to a path.
-    pub(crate) async fn turn(&self, path: &str) -> Turn {
+    pub(crate) async fn turn(&self, path: &str) -> ProcessTurn {
         // Written out, because every version of the program must choose the same lock for a path.
         let hash = path
             .bytes()
             .fold(0u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
         let n = usize::try_from(hash % LOCKS).expect("a small number");
-        Turn(self.0[n].clone().lock_owned().await)
+        ProcessTurn(self.0[n].clone().lock_owned().await)
     }
 }
 
-impl Turn {
+impl ProcessTurn {
     /// Waits, blocking, until no other process writes.
     pub(crate) fn lock(self) -> io::Result<Locked> {
         self.0.lock()?;
@@ -61,7 +61,7 @@ impl Drop for Locked {
     fn drop(&mut self) {
         // The system takes the lock back when the file is closed, at the latest.
         if let Err(error) = self.0.unlock() {
-            tracing::warn!(%error, "a lock of the vault could not be given back");
+            tracing::warn!(%error, "cannot release a lock of the vault");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The pages of an owner: `users/<name>/MEMORY.md` and its like, beside the folders of memories.
 //!
-//! Owns: the pages, below `.previous/` what stood in each before, and `.made`, a list of ids. Never: what a page says, or a memory file.
+//! Owns: the pages, their previous versions below `.previous/`, and `.made`, a list of ids. Never: the text of a page,
+//! or a memory file.
 
 use std::collections::BTreeSet;
 

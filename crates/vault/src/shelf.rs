@@ -1,4 +1,4 @@
-//! What libraries keep beside their memory.
+//! Files of libraries beside their memory.
 //!
 //! Owns: `originals/` and `.taxonomy.md` in a library's folder, as port [`Shelf`]. Never: memory, or a name that leads out.
 
@@ -66,7 +66,7 @@ impl Writer {
         Ok(())
     }
 
-    /// The libraries that keep originals; what is behind a link is none.
+    /// The libraries with originals; links do not count.
     fn libraries(&self) -> Vec<(Scope, Owner)> {
         let within = |folder: &str| self.names(folder).unwrap_or_default().into_iter();
         let mut found = Vec::new();
@@ -86,7 +86,7 @@ impl Writer {
         found
     }
 
-    /// What is in a folder, in order; the vault's own when the path is empty.
+    /// Names in a folder, in order; with an empty path, in the vault itself.
     fn names(&self, path: &str) -> Result<Vec<String>, VaultError> {
         let folder = if path.is_empty() {
             self.tree.root().to_owned()

@@ -1,4 +1,4 @@
-//! The folder that the vault is: which paths are inside, what is there, and the list of all of it.
+//! The vault's folder: the paths inside it, their state, and the list of all files.
 //!
 //! Owns: the refusal of links and of whatever is not a plain file or folder. Never: writing, or reading a file that
 //! is no memory file.
@@ -17,7 +17,7 @@ use ports::{FileStat, VaultError, VaultPath};
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
     root: PathBuf,
-    /// What the last look at everything met and is no plain file.
+    /// Entries of the last scan that are not plain files.
     strangers: Arc<Mutex<BTreeSet<VaultPath>>>,
 }
 
@@ -129,9 +129,9 @@ impl Tree {
             return;
         }
         match fs::rename(self.root.join(path), to) {
-            Ok(()) => tracing::info!(%path, %expected, "a folder was given its owner's name"),
+            Ok(()) => tracing::info!(%path, %expected, "renamed a folder after its owner"),
             Err(error) => {
-                tracing::warn!(%path, %expected, %error, "a folder cannot be given its owner's name");
+                tracing::warn!(%path, %expected, %error, "cannot rename a folder after its owner");
             }
         }
     }
@@ -164,7 +164,7 @@ impl Tree {
         Ok(files)
     }
 
-    /// What the last look at everything met where memory can be, and is neither a plain file nor a folder.
+    /// Entries of the last scan in the place of memory that are neither a plain file nor a folder.
     pub(crate) fn strangers(&self) -> Vec<VaultPath> {
         let strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
         strangers.iter().cloned().collect()
@@ -189,7 +189,7 @@ impl Tree {
                 Ok(entries) => entries,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => {
-                    tracing::warn!(%folder, %error, "a folder of the vault cannot be read");
+                    tracing::warn!(%folder, %error, "cannot read a folder of the vault");
                     continue;
                 }
             };
@@ -212,7 +212,7 @@ impl Tree {
                         found.push(Self::stat(&path, &metadata));
                     }
                 } else if Place::of(&path) != Err(NoPlace::Foreign) || may_hold_memory(&path) {
-                    tracing::warn!(%path, "what is no plain file is not read in the vault");
+                    tracing::warn!(%path, "skipping a vault entry that is not a regular file");
                     meets(path);
                 }
             }

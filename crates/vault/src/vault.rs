@@ -1,4 +1,4 @@
-//! The port on top of files: what runs where, and in whose turn.
+//! The port on top of files: threads and locks of each call.
 //!
 //! Owns: the opened vault. Never: blocking the runtime, or holding two locks at once.
 
@@ -25,7 +25,7 @@ use crate::write::Writer;
 /// Where the lock files are.
 const LOCKS: &str = ".locks";
 
-/// How often files are looked at where the system tells of no changes.
+/// Interval of scans if the system reports no file events.
 const RESCAN: Duration = Duration::from_secs(30);
 
 /// The Markdown files below one folder, as port [`Vault`].
@@ -93,7 +93,7 @@ impl MarkdownVault {
     }
 }
 
-/// Memory is its owner's business: what is created here, nobody else may enter.
+/// Creates a folder that only its owner can enter, because memory is private.
 fn create_private(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -186,7 +186,7 @@ impl Vault for MarkdownVault {
     }
 }
 
-/// What else stands in the folder does not concern the vault. A memory file in a misnamed folder does: it is broken.
+/// Other files in the folder do not concern the vault. A memory file in a misnamed folder does: it is broken.
 fn check_not_foreign(path: &str) -> Result<(), VaultError> {
     match Place::of(path) {
         Err(NoPlace::Foreign) => Err(outside(path)),
@@ -210,7 +210,7 @@ fn read(tree: &Tree, zone: &Zone, path: &VaultPath) -> Result<Option<ParsedFile>
         }
     };
     if !metadata.is_file() {
-        return Ok(Some(unread(stat, "this is no file".to_owned())));
+        return Ok(Some(unread(stat, "this is not a file".to_owned())));
     }
     match std::fs::read(tree.root().join(&**path)) {
         Ok(bytes) => Ok(Some(as_read(markdown::parse(&bytes, &place, zone), stat))),

@@ -30,25 +30,25 @@ pub(crate) struct Watching {
     pub(crate) rescan: Duration,
 }
 
-/// What watches a vault, from the first time that somebody asks.
+/// Watcher of a vault, started at the first request for changes.
 #[derive(Debug)]
 pub(crate) struct Watch {
     tree: Tree,
     clock: Arc<dyn Clock>,
     watching: Watching,
-    source: OnceCell<Source>,
+    source: OnceCell<WatchSource>,
     pending: Arc<Pending>,
 }
 
 #[derive(Debug)]
-enum Source {
+enum WatchSource {
     /// Dropping the watcher ends the events.
     Events(Arc<Mutex<RecommendedWatcher>>),
     /// The files when last looked at.
     Rescans(Mutex<BTreeMap<VaultPath, FileStat>>),
 }
 
-/// What happened since the last answer.
+/// Changes since the last answer.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     news: Mutex<News>,
@@ -73,7 +73,7 @@ impl Watch {
         }
     }
 
-    /// Waits until files may have changed; what happens while nobody waits is told next time.
+    /// Waits until files may have changed; changes in between are reported by the next call.
     pub(crate) async fn changed(&self) -> VaultChange {
         let source = self.source.get_or_init(|| self.start()).await;
         loop {
@@ -81,8 +81,8 @@ impl Watch {
                 return self.pending.take();
             }
             match source {
-                Source::Events(_) if self.pending.is_empty() => self.pending.notify.notified().await,
-                Source::Events(watcher) => {
+                WatchSource::Events(_) if self.pending.is_empty() => self.pending.notify.notified().await,
+                WatchSource::Events(watcher) => {
                     self.clock.sleep(MOMENT).await;
                     self.look_into_new_folders(watcher).await;
                     let change = self.pending.take();
@@ -90,7 +90,7 @@ impl Watch {
                         return change;
                     }
                 }
-                Source::Rescans(last) => {
+                WatchSource::Rescans(last) => {
                     self.clock.sleep(self.watching.rescan).await;
                     let paths = self.rescan(last).await;
                     if !paths.is_empty() {
@@ -106,8 +106,8 @@ impl Watch {
         self.pending.clone()
     }
 
-    /// Starts to watch; what happened before is unknown, so the first answer is "all".
-    async fn start(&self) -> Source {
+    /// Starts to watch; earlier changes are unknown, so the first answer is "all".
+    async fn start(&self) -> WatchSource {
         let (tree, pending) = (self.tree.clone(), self.pending.clone());
         let source = if self.watching.events {
             blocking(move || watcher(tree.root(), &pending)).await
@@ -115,8 +115,8 @@ impl Watch {
             None
         };
         let source = match source {
-            Some(watcher) => Source::Events(Arc::new(Mutex::new(watcher))),
-            None => Source::Rescans(Mutex::new(self.files().await.unwrap_or_default())),
+            Some(watcher) => WatchSource::Events(Arc::new(Mutex::new(watcher))),
+            None => WatchSource::Rescans(Mutex::new(self.files().await.unwrap_or_default())),
         };
         self.pending.news().change.all = true;
         source
@@ -126,7 +126,7 @@ impl Watch {
         let tree = self.tree.clone();
         let files = blocking(move || tree.files()).await;
         let files = files
-            .inspect_err(|error| tracing::warn!(%error, "the vault could not be looked at"))
+            .inspect_err(|error| tracing::warn!(%error, "cannot scan the vault"))
             .ok()?;
         Some(files.into_iter().map(|stat| (stat.path.clone(), stat)).collect())
     }
@@ -152,7 +152,7 @@ impl Watch {
                 // The watcher gets to new folders when it likes; after this it has, and nothing more is missed.
                 let watched = held(&watcher).watch(&tree.root().join(&below), RecursiveMode::Recursive);
                 if let Err(error) = watched {
-                    tracing::debug!(folder = %below, %error, "a new folder is not watched: it may be gone again");
+                    tracing::debug!(folder = %below, %error, "cannot watch a new folder; it may already be gone");
                 }
                 tree.files_below(&below)
             });
@@ -169,7 +169,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
         Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-        // Only a runtime that shuts down cancels it, and then nobody waits for an answer.
+        // Only a runtime that shuts down cancels it, and then there is no caller.
         Err(_) => std::future::pending().await,
     }
 }
@@ -183,7 +183,7 @@ fn watcher(root: &Path, pending: &Arc<Pending>) -> Option<RecommendedWatcher> {
     });
     watching
         .inspect_err(
-            |error| tracing::warn!(%error, "no file events: the vault is looked at from time to time"),
+            |error| tracing::warn!(%error, "file events unavailable; scanning the vault at intervals instead"),
         )
         .ok()
 }
@@ -215,7 +215,7 @@ impl Pending {
         change
     }
 
-    /// Notes what an event says.
+    /// Records the changes of an event.
     pub(crate) fn note(&self, root: &Path, event: notify::Result<Event>) {
         let mut news = self.news();
         match event {
@@ -225,7 +225,7 @@ impl Pending {
                 .iter()
                 .for_each(|path| news.note(root, path, event.kind)),
             Err(error) => {
-                tracing::warn!(%error, "file events were lost");
+                tracing::warn!(%error, "lost file events; scanning the whole vault");
                 news.change.all = true;
             }
         }
@@ -260,7 +260,7 @@ impl News {
                     | EventKind::Modify(ModifyKind::Name(_))
             );
             if is_gone {
-                // Which files went with it is not told.
+                // The event does not name the files that moved with it.
                 self.change.all = true;
             } else if is_folder && has_come {
                 self.folders.insert(inside.to_owned());

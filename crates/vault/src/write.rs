@@ -8,7 +8,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
-use markdown::{Broken, Change, Cut, Parsed, Place};
+use markdown::{Broken, Change, Parsed, Place, TailCut};
 use model::{Entry, EntryId, EntryKind, Zone};
 use ports::{Edit, FileStat, VaultError, VaultPath, Written};
 
@@ -18,13 +18,13 @@ use crate::tree::{Spot, Tree, io_error, outside};
 /// How much of a file's beginning and of its end an append looks at, in bytes.
 const LOOK_BYTES: usize = 4096;
 
-/// How often a write starts again when somebody saved the file meanwhile.
+/// Attempts of a write if another program saves the file in the meantime.
 const TRIES: usize = 5;
 
-/// Below it stand torn tails that nobody had written again, in files named as those they were cut from.
+/// Folder of incomplete entries that were never completed, in files with the names of their origins.
 const TORN: &str = ".torn";
 
-/// What writes to a vault.
+/// Writer of a vault.
 #[derive(Debug, Clone)]
 pub(crate) struct Writer {
     pub(crate) tree: Tree,
@@ -32,7 +32,7 @@ pub(crate) struct Writer {
     pub(crate) disk: Arc<dyn Disk>,
 }
 
-/// What an append to a file that is there does.
+/// An append to an existing file.
 struct Addition {
     plan: markdown::Plan,
     /// The torn tail, if it is cut and not written again.
@@ -69,7 +69,7 @@ impl Writer {
         Err(busy(path))
     }
 
-    /// A new file, or an empty one, comes to be whole or not at all; none when somebody wrote it meanwhile.
+    /// Creates a new or empty file, completely or not at all; none if another program wrote it in the meantime.
     fn create(
         &self,
         spot: &Spot,
@@ -86,7 +86,7 @@ impl Writer {
         Ok(stat.map(|stat| (stat, entries.iter().map(known).collect())))
     }
 
-    /// Adds to a file that is there; none when somebody wrote it meanwhile.
+    /// Appends to an existing file; none if another program wrote it in the meantime.
     fn extend(
         &self,
         full: &Path,
@@ -109,7 +109,8 @@ impl Writer {
         Ok(stat.map(|stat| (stat, addition.ids)))
     }
 
-    /// The addition to a file of whose ids none is given, from its two ends alone; none when those do not tell enough.
+    /// The append to a file that contains none of the ids, from the two ends of the file alone; none if these are not
+    /// enough.
     fn quick_addition(
         &self,
         path: &str,
@@ -145,7 +146,7 @@ impl Writer {
         refuse(path, parsed.unwritable())?;
         let plan = markdown::plan(&bytes, &parsed, entries, &self.zone).map_err(broken_file(path))?;
         let torn = match plan.cut {
-            Some(Cut {
+            Some(TailCut {
                 at,
                 is_rewritten: false,
             }) => bytes[at..].to_vec(),
@@ -159,12 +160,12 @@ impl Writer {
         })
     }
 
-    /// Gives the length that the file must have now; none when somebody wrote it before anything was cut.
+    /// Returns the new length of the file; none if another program wrote it before anything was cut.
     fn add(&self, full: &Path, before: &FileStat, addition: &Addition) -> io::Result<Option<u64>> {
         let (path, mut len) = (&before.path, before.bytes);
         if let Some(cut) = addition.plan.cut {
             if !addition.torn.is_empty() {
-                tracing::warn!(%path, "an unfinished entry is moved to `{TORN}`");
+                tracing::warn!(%path, "moved an unfinished entry to `{TORN}`");
                 self.keep_torn(path, &addition.torn)?;
             }
             if Tree::stat(path, &full.metadata()?) != *before {
@@ -190,7 +191,7 @@ impl Writer {
     fn take_back(&self, full: &Path, len: u64) {
         let is_longer = full.metadata().is_ok_and(|metadata| metadata.len() > len);
         if let (true, Err(error)) = (is_longer, self.disk.truncate(full, len)) {
-            tracing::warn!(file = %full.display(), %error, "an append failed half-way; the next one repairs it");
+            tracing::warn!(file = %full.display(), %error, "an append failed midway; the next append repairs the file");
         }
     }
 
@@ -246,7 +247,7 @@ impl Writer {
             };
             let Some(stat) = stat else { continue };
             if edits.iter().any(|edit| matches!(edit, Edit::Remove(_))) {
-                // What was asked to be forgotten may stand in there too.
+                // Incomplete entries can contain deleted text too.
                 self.remove_torn(path)?;
             }
             return Ok(stat);
@@ -283,7 +284,7 @@ impl Writer {
         if let Some(metadata) = &spot.metadata {
             std::fs::set_permissions(&beside, metadata.permissions()).map_err(io_error(path))?;
         }
-        // Not asked for again after the rename: then it could be somebody's who saved in between.
+        // Not read again after the rename: it could then be the stat of another program's save.
         let stat = Tree::stat(path, &beside.metadata().map_err(io_error(path))?);
         if self.stat(path)?.as_ref() != before {
             self.disk.remove(&beside).map_err(io_error(path))?;
@@ -377,7 +378,7 @@ fn put(edits: &[Edit]) -> Vec<Entry> {
 }
 
 fn busy(path: &str) -> VaultError {
-    io_error(path)(io::Error::other("another program keeps on saving the file"))
+    io_error(path)(io::Error::other("another program keeps saving the file"))
 }
 
 fn refuse(path: &str, broken: Option<&Broken>) -> Result<(), VaultError> {
@@ -396,7 +397,7 @@ fn known(entry: &Entry) -> (EntryId, u64) {
     (entry.id.clone(), markdown::digest(entry))
 }
 
-/// An entry's id with the digest of what stands in the file afterwards; none when a person made that unreadable.
+/// An entry's id with the digest of its text in the file afterwards; none if a person made it unreadable.
 fn standing(parsed: &Parsed, entry: &Entry) -> Option<(EntryId, u64)> {
     let mut there = parsed
         .blocks

@@ -209,7 +209,7 @@ impl World {
         let chat: Option<Arc<dyn Chat>> = self
             .has_model
             .then(|| Arc::new(GatedChat::new(self.backend.clone(), gates.of("model"))) as Arc<dyn Chat>);
-        let offline = background::Parts {
+        let offline = background::BackgroundParts {
             runs: ledger.runs,
             chat: chat.clone(),
             models: BTreeMap::default(),
@@ -217,7 +217,7 @@ impl World {
             ids: self.dice.clone(),
             power: Arc::new(Mains),
         };
-        let offline = Offline::new(offline, background::Settings::default());
+        let offline = Offline::new(offline, background::BackgroundSettings::default());
         let faults = &self.faults;
         let parts = memory::Parts {
             transcripts: ledger.transcripts.clone(),
@@ -234,16 +234,18 @@ impl World {
             clock: self.clock.clone(),
             ids: self.dice.clone(),
         };
-        let settings = memory::Settings {
+        let settings = memory::MemorySettings {
             messages_max: MESSAGES_MAX,
             // So that the ledger still names every memcell by its job.
             task_retention_hours: 1_000_000,
-            ..memory::Settings::default()
+            ..memory::MemorySettings::default()
         };
         let starting = async {
             let engine = Engine::start(parts, settings).await.ok()?;
-            let mut tracks =
-                background::strategies::user_track(&engine, background::strategies::Settings::default());
+            let mut tracks = background::strategies::user_track(
+                &engine,
+                background::strategies::StrategySettings::default(),
+            );
             tracks.extend(background::strategies::agent_track(&engine, ledger.transcripts));
             offline.register(tracks);
             offline.start().await.ok()?;

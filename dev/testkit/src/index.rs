@@ -3,8 +3,9 @@
 //!
 //! Owns: the fake's protocol checks and the meaning of the port as running code. Never: ranking worth measuring.
 //!
-//! Reading order: [`MemoryIndex`], [`contract`], [`samples`].
+//! Reading order: [`MemoryIndex`], [`contract`], [`samples`], [`cities`].
 
+pub mod cities;
 pub mod contract;
 mod memory;
 pub mod samples;

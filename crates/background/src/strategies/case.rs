@@ -1,16 +1,16 @@
-//! An agent's case: what it did with its tools in a memcell that was just told.
+//! An agent's case: its work with tools in a segment that was just written.
 //!
-//! Owns: when one is written, and that it is written once. Never: what it tells (`practice`).
+//! Owns: when a case is written, and that it is written once. Never: its text (`practice`).
 
 use std::sync::Arc;
 
-use crate::{About, Failure, Outcome, RunContext, Strategy, Triggers};
+use crate::{About, Failure, RunContext, RunOutcome, Strategy, Triggers};
 use async_trait::async_trait;
 use extract::skills::{Case, RULES_VERSION, Trajectory, case, case_request, parse_case, trajectories};
 use memory::{Curate, Engine, EngineError};
 use model::{Cell, CellId, Entry, EntryId, EntryKind, Origin, Owner, Parent, ParentKind, SenderId};
 use ports::Transcripts;
-use ports::runs::Event;
+use ports::runs::MemoryEvent;
 
 use crate::strategies::desk::{ask, failed, recorded};
 
@@ -22,18 +22,18 @@ pub struct ExtractAgentCase {
 }
 
 impl ExtractAgentCase {
-    /// Reads memcells and writes cases.
+    /// Reads segments and writes cases.
     pub fn new(engine: Engine, transcripts: Arc<dyn Transcripts>) -> Self {
         Self { engine, transcripts }
     }
 
-    /// Writes the case of one agent, unless it stands; tells whether there is one now.
+    /// Writes the case of one agent unless it exists; returns whether there is one now.
     async fn write(
         &self,
         context: &RunContext,
         cell: &Cell,
         work: &Trajectory,
-    ) -> Result<Option<Event>, Failure> {
+    ) -> Result<Option<MemoryEvent>, Failure> {
         let owner = Owner::agent(work.agent.clone());
         let scope = &cell.session.scope;
         let id = case_id(&cell.id);
@@ -52,7 +52,7 @@ impl ExtractAgentCase {
             }
             Err(error) => return Err(failed(error)),
         }
-        Ok(Some(Event::CaseWritten {
+        Ok(Some(MemoryEvent::CaseWritten {
             scope: scope.clone(),
             owner,
             session: cell.session.session.clone(),
@@ -73,11 +73,11 @@ impl ExtractAgentCase {
             ..curate.clone()
         };
         self.engine.curate(curate).await.map_err(failed)?;
-        // What was forgotten meanwhile was swept before its files were looked at: the case may have come after that.
+        // A deletion sweeps the ledger before it reads the files: this case may have been written in between.
         let there = self.transcripts.cell(&cell.id).await.map_err(failed)?;
         if there.is_none_or(|there| there.messages != cell.messages) {
             self.engine.curate(undo).await.map_err(failed)?;
-            return Err(Failure::Retry("the memcell changed meanwhile".to_owned()));
+            return Err(Failure::Retry("the segment changed in the meantime".to_owned()));
         }
         Ok(())
     }
@@ -93,19 +93,19 @@ impl Strategy for ExtractAgentCase {
         Triggers::default()
     }
 
-    fn about(&self, event: &Event) -> Option<About> {
-        let Event::EpisodeWritten { cell, .. } = event else {
+    fn about(&self, event: &MemoryEvent) -> Option<About> {
+        let MemoryEvent::EpisodeWritten { cell, .. } = event else {
             return None;
         };
         let is_worth = trajectories(cell).iter().any(|work| case(work).is_some());
-        // Whoever else remembers the memcell, an agent's work in it is told once.
+        // If several owners have a memory of the segment, an agent's work in it still makes one case.
         is_worth.then(|| About {
             owner: None,
             subject: cell.id.as_str().to_owned(),
         })
     }
 
-    async fn run(&self, context: &RunContext) -> Result<Outcome, Failure> {
+    async fn run(&self, context: &RunContext) -> Result<RunOutcome, Failure> {
         let id = CellId::new(context.run.work.subject.as_str());
         let cell = self.transcripts.cell(&id).await.map_err(failed)?;
         let mut events = Vec::new();
@@ -114,7 +114,7 @@ impl Strategy for ExtractAgentCase {
                 events.extend(self.write(context, &cell, &work).await?);
             }
         }
-        Ok(Outcome {
+        Ok(RunOutcome {
             change: format!("{} cases", events.len()),
             events,
         })
@@ -130,7 +130,7 @@ async fn told(context: &RunContext, work: &Trajectory) -> Option<(Case, String)>
     }
 }
 
-/// A memcell's case has the memcell's id, and so is the same whenever it is written.
+/// A segment's case has the segment's id, and so is the same whenever it is written.
 fn case_id(cell: &CellId) -> EntryId {
     let cell = cell.as_str();
     let prefix = EntryKind::Case.prefix();

@@ -1,24 +1,24 @@
-//! What all strategies share: whose memory a run is about, reading it, asking a model.
+//! Shared by all strategies: the owners of a run, reading their memory, asking a model.
 //!
 //! Owns: that what a run writes is recorded as its own, and that whatever goes wrong with a model leaves the work to the rules.
 //! Never: a rule of its own, a prompt, or reading an answer.
 
-use std::error::Error as _;
 use std::fmt::Display;
 
 use crate::{About, Failure, RunContext};
 use extract::Prompt;
-use extract::consolidate::known::{Known, of_row};
+use extract::consolidate::known::{KnownFact, of_row};
 use memory::{Engine, EngineError, Hit, List};
 use model::{EntryKind, Owner, OwnerKind, Scope, Timestamp};
 use ports::ChatRequest;
-use ports::runs::Event;
+use ports::runs::MemoryEvent;
+use text::chain;
 
 /// Why an answer is left aside that could not be read.
-pub(crate) const NO_ANSWER: &str = "it is no answer to what was asked";
+pub(crate) const NO_ANSWER: &str = "the answer does not fit the question";
 
-/// Asks the model once, if there is one and the day's budget lasts: what was made of its answer, and what signs it. None where
-/// the rules must serve.
+/// Asks the model once, if there is one and the day's budget lasts; returns the parsed answer and its author. None: the
+/// strategy falls back to its rules.
 pub(crate) async fn ask<T, E: Display>(
     context: &RunContext,
     prompt: Prompt,
@@ -31,17 +31,18 @@ pub(crate) async fn ask<T, E: Display>(
     };
     let strategy = &context.run.work.strategy;
     let reply = chat.complete(request).await;
-    let reply = reply
-        .inspect_err(|error| tracing::debug!(%strategy, %error, "the rules do what no model can be asked"));
+    let reply = reply.inspect_err(
+        |error| tracing::debug!(%strategy, %error, "no chat model available; falling back to rules"),
+    );
     let told = read(&reply.ok()?.content);
     let told = told.inspect_err(
-        |problem| tracing::warn!(%strategy, %problem, "the rules do what the model's answer does not"),
+        |problem| tracing::warn!(%strategy, %problem, "model answer unusable; falling back to rules"),
     );
     Some((told.ok()?, chat.model().to_owned()))
 }
 
-/// Writes as the run: what it changes is recorded as the run's, and can be taken back with it. No model is asked in it,
-/// because others wait to write.
+/// Writes as the run: its changes are recorded as the run's, and an undo can undo them. Never ask a model in it,
+/// because other writers wait.
 pub(crate) async fn recorded<T>(engine: &Engine, context: &RunContext, write: impl Future<Output = T>) -> T {
     let run = ports::Run {
         id: context.run.id.clone(),
@@ -56,15 +57,10 @@ pub(crate) fn by_rules() -> String {
     extract::RULES_VERSION.to_owned()
 }
 
-/// What a store could not do now may be done later; what was asked for wrongly is wrong then too.
+/// A store that fails now can work later; an invalid request stays invalid.
 pub(crate) fn failed(error: impl Into<EngineError>) -> Failure {
     let error = error.into();
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
+    let text = chain(&error);
     match error {
         EngineError::Invalid(_) => Failure::GiveUp(text),
         _ => Failure::Retry(text),
@@ -72,9 +68,9 @@ pub(crate) fn failed(error: impl Into<EngineError>) -> Failure {
 }
 
 /// The user's memory that an episode was written to.
-pub(crate) fn episode_of_user(event: &Event) -> Option<About> {
+pub(crate) fn episode_of_user(event: &MemoryEvent) -> Option<About> {
     match event {
-        Event::EpisodeWritten { owner, .. } if owner.kind == OwnerKind::User => Some(About {
+        MemoryEvent::EpisodeWritten { owner, .. } if owner.kind == OwnerKind::User => Some(About {
             owner: Some(owner.clone()),
             subject: String::new(),
         }),
@@ -82,7 +78,7 @@ pub(crate) fn episode_of_user(event: &Event) -> Option<About> {
     }
 }
 
-/// Whose memory a run is about: its owner's, or every user's.
+/// Owners whose memory a run concerns: its own, or every user.
 pub(crate) async fn owners(engine: &Engine, context: &RunContext) -> Result<Vec<(Scope, Owner)>, Failure> {
     let work = &context.run.work;
     if let Some(owner) = &work.owner {
@@ -107,7 +103,7 @@ pub(crate) async fn all(
 }
 
 /// The facts that a person taught of the owner.
-pub(crate) fn known<'a>(facts: &'a [Hit], owner: &Owner, now: Timestamp) -> Vec<Known<'a>> {
+pub(crate) fn known<'a>(facts: &'a [Hit], owner: &Owner, now: Timestamp) -> Vec<KnownFact<'a>> {
     let known = facts
         .iter()
         .filter_map(|hit| of_row(&hit.doc, &owner.id, hit.superseded_by.is_some(), now));

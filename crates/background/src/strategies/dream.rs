@@ -1,31 +1,31 @@
-//! `dream`: MEMORY.md, USER.md and SOUL.md of every user, brought up to date at night and after some episodes.
+//! `dream`: MEMORY.md, USER.md and SOUL.md of every user, updated at night and after some episodes.
 //!
-//! Owns: which memories may stand on a page. Never: what a page may lose (`extract::consolidate::dream` decides).
+//! Owns: which memories can be on a page. Never: which lines a page loses (`extract::consolidate::dream` decides).
 //!
-//! The rules tell whether there is anything to change, and whether there is room for all of it; a model is asked only where something
-//! has to be chosen.
+//! Rules decide whether there is anything to change, and whether there is room for all of it. A model is asked only to
+//! choose.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::{About, Failure, Outcome, RunContext, Strategy, Triggers};
+use crate::{About, Failure, RunContext, RunOutcome, Strategy, Triggers};
 use async_trait::async_trait;
 use extract::consolidate::dream::{
     Candidate, Limits, apply, curated, has_room, page_of, parse_answer, request,
 };
-use extract::consolidate::profile::Category;
+use extract::consolidate::profile::ProfileCategory;
 use memory::{Engine, Hit, ReplacePage};
 use model::{EntryKind, Owner, Page, Scope, Timestamp};
-use ports::runs::{Event, Threshold};
+use ports::runs::{MemoryEvent, Threshold};
 
 use crate::strategies::desk::{NO_ANSWER, all, ask, episode_of_user, failed, known, owners, recorded};
 
 /// So many episodes call for a run before the night does.
 const EPISODES: u32 = 8;
 const COOLDOWN: Duration = Duration::from_hours(6);
-/// The newest facts that the profile does not tell.
+/// Maximum number of newest facts that are not in the profile.
 const FACTS_MAX: usize = 40;
-/// What is announced stands before every fact; of announcements the next.
+/// Upcoming events come before every fact; the next event first.
 const FORESIGHT_WORTH: i64 = 1_000_000;
 /// How often a page is read again that a person saved meanwhile.
 const TRIES: usize = 3;
@@ -61,16 +61,16 @@ impl Strategy for Dream {
         }
     }
 
-    fn about(&self, event: &Event) -> Option<About> {
+    fn about(&self, event: &MemoryEvent) -> Option<About> {
         episode_of_user(event)
     }
 
-    async fn run(&self, context: &RunContext) -> Result<Outcome, Failure> {
+    async fn run(&self, context: &RunContext) -> Result<RunOutcome, Failure> {
         let mut count = 0;
         for (scope, owner) in owners(&self.engine, context).await? {
             count += self.dream(context, &scope, &owner).await?;
         }
-        Ok(Outcome {
+        Ok(RunOutcome {
             change: format!("{count} pages changed"),
             events: Vec::new(),
         })
@@ -153,7 +153,7 @@ fn of_profile(profile: &[Hit], page: Page) -> Vec<Candidate> {
     own.map(|hit| Candidate {
         id: hit.doc.key.id.to_string(),
         text: hit.doc.text.clone(),
-        worth: i64::from(Category::of_title(&hit.doc.subject).map_or(0, Category::worth)),
+        worth: i64::from(ProfileCategory::of_title(&hit.doc.subject).map_or(0, ProfileCategory::worth)),
     })
     .collect()
 }
@@ -174,7 +174,7 @@ fn of_foresights(foresights: &[Hit], now: Timestamp) -> Vec<Candidate> {
         .collect()
 }
 
-/// The newest current facts that no statement of the profile tells.
+/// The newest current facts that are in no statement of the profile.
 fn of_facts(facts: &[Hit], profile: &[Hit], owner: &Owner, now: Timestamp) -> Vec<Candidate> {
     let told = |text: &str| {
         profile

@@ -1,16 +1,17 @@
-//! `extract_foresight`: what a memcell announces, with the time for which it holds.
+//! `extract_foresight`: upcoming events of a segment, with their time.
 //!
-//! Owns: one run for each memcell in which a user announces something. Never: what others said, or announcing the same twice.
+//! Owns: one run for each segment in which a user announces something. Never: announcements by others, or a second
+//! entry for the same event.
 //!
-//! The rules decide what is announced and when; the memcell's facts, which a model may have told, lend it their words. So it
+//! Rules find the event and its time; the wording comes from the segment's facts, which a model may have written. So it
 //! costs no call.
 
-use crate::{About, Failure, Outcome, RunContext, Strategy, Triggers};
+use crate::{About, Failure, RunContext, RunOutcome, Strategy, Triggers};
 use async_trait::async_trait;
 use extract::consolidate::foresight::{Foresight, foresights};
 use memory::{Curate, Engine, Hit};
 use model::{Cell, CellId, Entry, EntryId, EntryKind, Message, Origin, Owner, OwnerKind, Parent, ParentKind};
-use ports::runs::Event;
+use ports::runs::MemoryEvent;
 
 use crate::strategies::desk::{all, by_rules, failed, recorded};
 
@@ -37,10 +38,10 @@ impl Strategy for ExtractForesight {
         Triggers::default()
     }
 
-    /// Most memcells announce nothing: they make no run.
-    fn about(&self, event: &Event) -> Option<About> {
+    /// Most segments announce nothing: they make no run.
+    fn about(&self, event: &MemoryEvent) -> Option<About> {
         match event {
-            Event::EpisodeWritten { owner, cell, .. } if !self.announced(cell, owner).is_empty() => {
+            MemoryEvent::EpisodeWritten { owner, cell, .. } if !self.announced(cell, owner).is_empty() => {
                 Some(About {
                     owner: Some(owner.clone()),
                     subject: cell.id.as_str().to_owned(),
@@ -50,7 +51,7 @@ impl Strategy for ExtractForesight {
         }
     }
 
-    async fn run(&self, context: &RunContext) -> Result<Outcome, Failure> {
+    async fn run(&self, context: &RunContext) -> Result<RunOutcome, Failure> {
         let work = &context.run.work;
         let cell = CellId::new(work.subject.as_str());
         let cell = self.engine.cell(&cell).await.map_err(failed)?;
@@ -65,7 +66,7 @@ impl Strategy for ExtractForesight {
         {
             return Ok(outcome(0));
         }
-        // Without a model nobody but the rules has told the facts.
+        // Without a model, only rules wrote the facts.
         let teller = context.chat.as_ref().map(|chat| chat.model());
         let facts = match teller {
             Some(_) => all(&self.engine, &work.scope, owner, EntryKind::Fact).await?,
@@ -103,7 +104,7 @@ impl Strategy for ExtractForesight {
 }
 
 impl ExtractForesight {
-    /// What a user says of the time to come.
+    /// Upcoming events in a user's messages.
     fn announced(&self, cell: &Cell, owner: &Owner) -> Vec<Foresight> {
         if owner.kind != OwnerKind::User {
             return Vec::new();
@@ -113,7 +114,8 @@ impl ExtractForesight {
         foresights(&own, &self.engine.settings().zone)
     }
 
-    /// In the words of the fact that tells it, and whether these are other than the rules' own: then a model wrote them.
+    /// The event in the words of the fact that contains it, and whether these differ from the rules' words: then a
+    /// model wrote them.
     fn worded(&self, new: &Foresight, facts: &[Hit]) -> Option<(Foresight, bool)> {
         let zone = &self.engine.settings().zone;
         let mut of_message = facts.iter().filter(|hit| hit.doc.sources.contains(&new.source));
@@ -123,9 +125,9 @@ impl ExtractForesight {
     }
 }
 
-fn outcome(count: usize) -> Outcome {
-    Outcome {
-        change: format!("{count} foresights written"),
+fn outcome(count: usize) -> RunOutcome {
+    RunOutcome {
+        change: format!("{count} upcoming events written"),
         events: Vec::new(),
     }
 }

@@ -1,22 +1,24 @@
-//! `extract_user_profile`: what a user's facts say of the user.
+//! `extract_user_profile`: statements about a user, from the user's facts.
 //!
 //! Owns: one run for each quiet time after a user's episodes. Never: a statement that a person changed or took out.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::{About, Failure, Outcome, RunContext, Strategy, Triggers};
+use crate::{About, Failure, RunContext, RunOutcome, Strategy, Triggers};
 use async_trait::async_trait;
-use extract::consolidate::profile::{Item, Standing, TRAIT, Talk, items, parse_answer, request, update};
+use extract::consolidate::profile::{
+    ProfileEntry, ProfileStatement, TRAIT, Talk, items, parse_answer, request, update,
+};
 use memory::{Curate, Engine, Hit};
 use model::{Entry, EntryId, EntryKind, Origin, Owner, ParentKind, Scope};
-use ports::runs::Event;
+use ports::runs::MemoryEvent;
 
 use crate::strategies::desk::{NO_ANSWER, all, ask, by_rules, episode_of_user, failed, known, recorded};
 
-/// So long nothing is written before a profile is looked at.
+/// Quiet time before the strategy updates a profile.
 const QUIET: Duration = Duration::from_mins(1);
-/// Episodes that may stand for a profile that knows nothing else.
+/// Maximum number of episodes in an otherwise empty profile.
 const TALKS_MAX: usize = 3;
 
 /// The strategy.
@@ -45,20 +47,20 @@ impl Strategy for ExtractUserProfile {
         }
     }
 
-    fn about(&self, event: &Event) -> Option<About> {
+    fn about(&self, event: &MemoryEvent) -> Option<About> {
         episode_of_user(event)
     }
 
-    async fn run(&self, context: &RunContext) -> Result<Outcome, Failure> {
+    async fn run(&self, context: &RunContext) -> Result<RunOutcome, Failure> {
         let work = &context.run.work;
         let Some(owner) = &work.owner else {
-            return Ok(Outcome::default());
+            return Ok(RunOutcome::default());
         };
         let (scope, engine) = (&work.scope, &self.engine);
         let facts = all(engine, scope, owner, EntryKind::Fact).await?;
         let entries = all(engine, scope, owner, EntryKind::Profile).await?;
         let facts = known(&facts, owner, context.clock.now());
-        let standing: Vec<Standing<'_>> = entries.iter().map(standing).collect();
+        let standing: Vec<ProfileEntry<'_>> = entries.iter().map(standing).collect();
         let made = engine.made(scope, owner).await.map_err(failed)?;
         let said = if facts.is_empty() {
             None
@@ -73,7 +75,7 @@ impl Strategy for ExtractUserProfile {
         let update = update(wanted, &facts, &standing, &made);
         let mut remove: BTreeSet<String> = update.remove.into_iter().collect();
         remove.extend(given_up);
-        let change = format!("{} statements put, {} taken out", update.put.len(), remove.len());
+        let change = format!("{} statements added, {} removed", update.put.len(), remove.len());
         let curate = Curate {
             scope: scope.clone(),
             owner: owner.clone(),
@@ -95,7 +97,7 @@ impl Strategy for ExtractUserProfile {
                 .await
                 .map_err(failed)?;
         }
-        Ok(Outcome {
+        Ok(RunOutcome {
             change,
             events: Vec::new(),
         })
@@ -107,8 +109,8 @@ impl ExtractUserProfile {
         &self,
         scope: &Scope,
         owner: &Owner,
-        facts: &[extract::consolidate::known::Known<'_>],
-    ) -> Result<Vec<Item>, Failure> {
+        facts: &[extract::consolidate::known::KnownFact<'_>],
+    ) -> Result<Vec<ProfileStatement>, Failure> {
         let episodes = all(&self.engine, scope, owner, EntryKind::Episode).await?;
         let talks: Vec<Talk<'_>> = episodes
             .iter()
@@ -134,8 +136,8 @@ fn talk(hit: &Hit) -> Talk<'_> {
     }
 }
 
-fn standing(hit: &Hit) -> Standing<'_> {
-    Standing {
+fn standing(hit: &Hit) -> ProfileEntry<'_> {
+    ProfileEntry {
         id: &hit.doc.key.id,
         subject: &hit.doc.subject,
         body: &hit.doc.text,
@@ -145,7 +147,7 @@ fn standing(hit: &Hit) -> Standing<'_> {
     }
 }
 
-fn entry(item: &Item, scope: &Scope, owner: &Owner, author: &str) -> Entry {
+fn entry(item: &ProfileStatement, scope: &Scope, owner: &Owner, author: &str) -> Entry {
     Entry {
         id: EntryId::new(item.id()),
         kind: EntryKind::Profile,

@@ -1,15 +1,17 @@
-//! `reflect_episodes`: episodes about the same, told as one beside them.
+//! `reflect_episodes`: one episode beside several about the same thing.
 //!
 //! Owns: the weekly run over every user, off unless it is asked for. Never: taking a person's or a first-hand episode
 //! away.
 
-use crate::{About, Failure, Outcome, RunContext, Strategy, Triggers};
+use crate::{About, Failure, RunContext, RunOutcome, Strategy, Triggers};
 use async_trait::async_trait;
 use extract::consolidate::cluster::{Member, Nearness, clusters};
-use extract::consolidate::reflect::{Merged, Plan, Standing, Told, merged, parse_answer, plans, request};
+use extract::consolidate::reflect::{
+    KnownEpisode, Merged, MergedEpisode, Plan, merged, parse_answer, plans, request,
+};
 use memory::{Curate, Engine};
 use model::{Doc, DocKind, Entry, EntryId, EntryKind, Origin, Owner, Parent, ParentKind, Scope};
-use ports::runs::Event;
+use ports::runs::MemoryEvent;
 
 use crate::strategies::desk::{NO_ANSWER, ask, by_rules, failed, owners, recorded};
 
@@ -43,17 +45,17 @@ impl Strategy for ReflectEpisodes {
         }
     }
 
-    fn about(&self, _: &Event) -> Option<About> {
+    fn about(&self, _: &MemoryEvent) -> Option<About> {
         None
     }
 
-    async fn run(&self, context: &RunContext) -> Result<Outcome, Failure> {
+    async fn run(&self, context: &RunContext) -> Result<RunOutcome, Failure> {
         let mut count = 0;
         for (scope, owner) in owners(&self.engine, context).await? {
             count += self.reflect(context, &scope, &owner).await?;
         }
-        Ok(Outcome {
-            change: format!("{count} clusters told as one episode each"),
+        Ok(RunOutcome {
+            change: format!("{count} clusters merged into one episode each"),
             events: Vec::new(),
         })
     }
@@ -66,13 +68,13 @@ impl ReflectEpisodes {
             .iter()
             .filter(|doc| doc.kind == DocKind::Entry(EntryKind::Episode))
             .partition(|doc| cluster_of(doc).is_some());
-        let told: Vec<Told<'_>> = first.iter().map(|doc| told(doc)).collect();
+        let told: Vec<KnownEpisode<'_>> = first.iter().map(|doc| told(doc)).collect();
         let members: Vec<Member<'_>> = first.iter().map(|doc| member(doc)).collect();
-        let found: Vec<Vec<&Told<'_>>> = clusters(&members, self.nearness)
+        let found: Vec<Vec<&KnownEpisode<'_>>> = clusters(&members, self.nearness)
             .into_iter()
             .map(|places| places.into_iter().map(|at| &told[at]).collect())
             .collect();
-        let standing: Vec<Standing<'_>> = merged_ones.iter().filter_map(|doc| standing(doc)).collect();
+        let standing: Vec<MergedEpisode<'_>> = merged_ones.iter().filter_map(|doc| standing(doc)).collect();
         let planned = plans(&found, &standing);
         for plan in &planned {
             let Some((one, author)) = self.tell(context, plan).await else {
@@ -104,8 +106,8 @@ fn cluster_of(doc: &Doc) -> Option<&str> {
     (parent.kind == ParentKind::Cluster).then_some(parent.id.as_str())
 }
 
-fn told(doc: &Doc) -> Told<'_> {
-    Told {
+fn told(doc: &Doc) -> KnownEpisode<'_> {
+    KnownEpisode {
         id: &doc.key.id,
         subject: &doc.subject,
         summary: &doc.summary,
@@ -123,8 +125,8 @@ fn member(doc: &Doc) -> Member<'_> {
     }
 }
 
-fn standing(doc: &Doc) -> Option<Standing<'_>> {
-    Some(Standing {
+fn standing(doc: &Doc) -> Option<MergedEpisode<'_>> {
+    Some(MergedEpisode {
         id: &doc.key.id,
         cluster: cluster_of(doc)?,
         subject: &doc.subject,

@@ -1,13 +1,14 @@
-//! An agent's skills: what its cases of one kind have in common, as drafts for a person.
+//! An agent's skills: common parts of its cases of one kind, as drafts for a person.
 //!
-//! Owns: when they are looked at, and how a change reaches the vault. Never: what one says (`practice`), or approving it.
+//! Owns: when cases are compared, and how a change reaches the vault. Never: the text of a skill (`practice`), or
+//! approving it.
 
 use std::time::Duration;
 
-use crate::{About, Failure, Outcome, RunContext, Strategy, Triggers};
+use crate::{About, Failure, RunContext, RunOutcome, Strategy, Triggers};
 use async_trait::async_trait;
 use extract::skills::{
-    Change, Cluster, KnownCase, RULES_VERSION, Skill, Standing, clusters, mark, parse_skill, skill,
+    Cluster, KnownCase, KnownSkill, RULES_VERSION, Skill, SkillChange, clusters, mark, parse_skill, skill,
     skill_request, unsupported,
 };
 use memory::{Curate, Engine};
@@ -15,11 +16,11 @@ use model::{
     Doc, Entry, EntryId, EntryKind, MessageId, Origin, Owner, Parent, ParentKind, Scope, SkillStatus,
     Timestamp,
 };
-use ports::runs::Event;
+use ports::runs::MemoryEvent;
 
 use crate::strategies::desk::{all, ask, failed, recorded};
 
-/// After an agent's last case: it may be at work still.
+/// Quiet time after an agent's last case, because the agent may still be working.
 const QUIET: Duration = Duration::from_mins(5);
 
 /// Sorts an agent's cases by kind and keeps a draft for each kind.
@@ -39,7 +40,7 @@ impl ExtractAgentSkill {
         let cases = all(&self.engine, scope, owner, EntryKind::Case).await?;
         let cases: Vec<KnownCase> = cases.iter().map(|hit| known(&hit.doc)).collect();
         let skills = all(&self.engine, scope, owner, EntryKind::Skill).await?;
-        let mut standing: Vec<Standing> = skills.iter().map(|hit| stands(&hit.doc)).collect();
+        let mut standing: Vec<KnownSkill> = skills.iter().map(|hit| stands(&hit.doc)).collect();
         let created = |id: &EntryId| {
             let hit = skills.iter().find(|hit| *hit.doc.key.id == *id.as_str());
             hit.and_then(|hit| hit.doc.valid_from)
@@ -60,9 +61,9 @@ impl ExtractAgentSkill {
             }
             let (change, author) = change(context, &cluster, &standing).await;
             let (id, skill) = match change {
-                Change::None => continue,
-                Change::Add(skill) => (cluster.skill_id(), skill),
-                Change::Update(id, skill) => (id, skill),
+                SkillChange::None => continue,
+                SkillChange::Add(skill) => (cluster.skill_id(), skill),
+                SkillChange::Update(id, skill) => (id, skill),
             };
             let now = context.clock.now();
             let times = (created(&id).unwrap_or(now), now);
@@ -113,8 +114,8 @@ impl Strategy for ExtractAgentSkill {
         }
     }
 
-    fn about(&self, event: &Event) -> Option<About> {
-        let Event::CaseWritten { owner, .. } = event else {
+    fn about(&self, event: &MemoryEvent) -> Option<About> {
+        let MemoryEvent::CaseWritten { owner, .. } = event else {
             return None;
         };
         Some(About {
@@ -123,26 +124,32 @@ impl Strategy for ExtractAgentSkill {
         })
     }
 
-    async fn run(&self, context: &RunContext) -> Result<Outcome, Failure> {
+    async fn run(&self, context: &RunContext) -> Result<RunOutcome, Failure> {
         let Some(owner) = &context.run.work.owner else {
-            return Err(Failure::GiveUp("whose skills? name an agent".to_owned()));
+            return Err(Failure::GiveUp(
+                "the trigger names no agent: name the agent whose skills to write".to_owned(),
+            ));
         };
         let changes = self.learn(context, owner).await?;
-        Ok(Outcome {
+        Ok(RunOutcome {
             change: format!("{changes} skills"),
             events: Vec::new(),
         })
     }
 }
 
-/// What a model makes of a cluster where there is one to ask, else the rules, and who did.
-async fn change(context: &RunContext, cluster: &Cluster<'_>, standing: &[Standing]) -> (Change, String) {
+/// The change of a cluster, by the model if there is one, else by rules; and its author.
+async fn change(
+    context: &RunContext,
+    cluster: &Cluster<'_>,
+    standing: &[KnownSkill],
+) -> (SkillChange, String) {
     let rules = || (skill(cluster, standing), RULES_VERSION.to_owned());
     if context.chat.is_none() {
         return rules();
     }
     let Some(prompt) = skill_request(cluster, standing) else {
-        return (Change::None, String::new());
+        return (SkillChange::None, String::new());
     };
     let asked = ask(context, prompt, |answer| parse_skill(answer, cluster, standing)).await;
     asked.unwrap_or_else(rules)
@@ -160,8 +167,8 @@ fn known(doc: &Doc) -> KnownCase {
     }
 }
 
-fn stands(doc: &Doc) -> Standing {
-    Standing {
+fn stands(doc: &Doc) -> KnownSkill {
+    KnownSkill {
         id: EntryId::new(doc.key.id.clone()),
         skill: Skill {
             name: doc.subject.clone(),
@@ -179,11 +186,11 @@ fn stands(doc: &Doc) -> Standing {
     }
 }
 
-fn standing_of(entry: &Entry) -> Standing {
+fn standing_of(entry: &Entry) -> KnownSkill {
     stands(&Doc::of_entry(entry, &"".into())[0])
 }
 
-/// A draft as it is written; its second label tells whether anybody changed it since.
+/// A draft in its written form; its second label shows whether a person changed it since.
 fn entry(
     scope: &Scope,
     owner: &Owner,

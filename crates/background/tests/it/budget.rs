@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use background::{
-    About, Failure, Offline, Outcome, Parts, RunContext, Settings, Strategy, StrategySettings, Triggers,
+    About, BackgroundParts, BackgroundSettings, Failure, Offline, RunContext, RunOutcome, Strategy,
+    StrategySettings, Triggers,
 };
-use ports::runs::Event;
+use ports::runs::MemoryEvent;
 use ports::{Chat, ChatError, ChatMessage, ChatRequest, ChatRole};
 use testkit::models::ScriptedChat;
 
@@ -27,14 +28,14 @@ impl Strategy for Asks {
         Triggers::default()
     }
 
-    fn about(&self, event: &Event) -> Option<About> {
+    fn about(&self, event: &MemoryEvent) -> Option<About> {
         Some(About {
             owner: Some(event.owner().clone()),
             subject: String::new(),
         })
     }
 
-    async fn run(&self, context: &RunContext) -> Result<Outcome, Failure> {
+    async fn run(&self, context: &RunContext) -> Result<RunOutcome, Failure> {
         let request = ChatRequest {
             messages: vec![ChatMessage {
                 role: ChatRole::User,
@@ -56,14 +57,14 @@ async fn a_day_has_so_many_tokens_over_restarts_too() {
     let chat = Arc::new(ScriptedChat::answering(|_| Ok("four five".to_owned())));
     let stage = Stage {
         chat: Some(chat.clone()),
-        settings: Settings {
+        settings: BackgroundSettings {
             tokens_per_day_max: Some(9),
-            ..Settings::default()
+            ..BackgroundSettings::default()
         },
         ..Stage::default()
     };
     let open = async || {
-        let parts = Parts {
+        let parts = BackgroundParts {
             runs: stage.ledger.clone(),
             chat: stage.chat.clone(),
             models: stage.models.clone(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use background::{InvalidSettings, Quiet, Settings, Strategy, StrategySettings, Triggers};
+use background::{BackgroundSettings, InvalidSettings, Quiet, Strategy, StrategySettings, Triggers};
 use ports::runs::{Cause, RunState, Threshold};
 
 use crate::stage::{IDLE, Puppet, Stage, at_once, when_idle};
@@ -214,9 +214,9 @@ async fn settings_of_a_strategy_take_the_place_of_its_own() {
 #[tokio::test]
 async fn settings_that_a_strategy_cannot_use_are_refused() {
     let none = StrategySettings::default;
-    let with = |name: &str, own: StrategySettings| Settings {
+    let with = |name: &str, own: StrategySettings| BackgroundSettings {
         strategies: [(name.to_owned(), own)].into(),
-        ..Settings::default()
+        ..BackgroundSettings::default()
     };
     let strategies = [when_idle("look") as Arc<dyn Strategy>];
     let refused = |name, own| {
@@ -266,7 +266,7 @@ async fn a_person_need_not_wait() {
     off.held.send_replace(true);
     stage.emit(&offline, "ann", "mc1").await;
     stage.emit(&offline, "ann", "mc1").await;
-    offline.configure(Settings {
+    offline.configure(BackgroundSettings {
         disabled: ["off".to_owned()].into(),
         ..stage.settings.clone()
     });
@@ -285,9 +285,9 @@ async fn a_person_need_not_wait() {
 #[tokio::test]
 async fn while_it_is_quiet_only_people_start_runs() {
     let stage = Stage {
-        settings: Settings {
+        settings: BackgroundSettings {
             quiet: Quiet::Battery,
-            ..Settings::default()
+            ..BackgroundSettings::default()
         },
         ..Stage::default()
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use background::{Offline, Parts, Settings};
+use background::{BackgroundParts, BackgroundSettings, Offline};
 use ledger::SqliteLedger;
 use ports::runs::{RunQuery, RunState, Runs};
 use testkit::clock::{CountingIds, ManualClock};
@@ -24,7 +24,7 @@ async fn until(runs: &SqliteLedger, state: RunState, count: usize) {
 }
 
 fn open(runs: &Arc<SqliteLedger>, clock: &Arc<ManualClock>, puppet: &Arc<Puppet>) -> Offline {
-    let parts = Parts {
+    let parts = BackgroundParts {
         runs: runs.clone(),
         chat: None,
         models: BTreeMap::default(),
@@ -32,7 +32,7 @@ fn open(runs: &Arc<SqliteLedger>, clock: &Arc<ManualClock>, puppet: &Arc<Puppet>
         ids: Arc::new(CountingIds::new()),
         power: Arc::new(Plug::default()),
     };
-    let offline = Offline::new(parts, Settings::default());
+    let offline = Offline::new(parts, BackgroundSettings::default());
     offline.register(vec![puppet.clone()]);
     offline
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use background::{Settings, Triggers};
+use background::{BackgroundSettings, Triggers};
 
 use crate::stage::{IDLE, Puppet, Stage, at_once, outcome, when_idle};
 
@@ -128,9 +128,9 @@ async fn n14_starts_and_stops_may_come_twice() {
 /// What was begun, and how often the store was asked, where one was started so many times.
 async fn begun_after(starts: usize) -> (Vec<String>, usize) {
     let stage = Stage {
-        settings: Settings {
+        settings: BackgroundSettings {
             concurrency: 1,
-            ..Settings::default()
+            ..BackgroundSettings::default()
         },
         ..Stage::default()
     };

@@ -9,17 +9,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use background::{About, Failure, Offline, Outcome, Parts, RunContext, Settings, Strategy, Triggers};
+use background::{
+    About, BackgroundParts, BackgroundSettings, Failure, Offline, RunContext, RunOutcome, Strategy, Triggers,
+};
 use futures::FutureExt;
 use model::{EntryId, Name, Owner, Scope, SessionId};
 use ports::Chat;
-use ports::runs::{Event, Power, Run, RunQuery, Runs};
+use ports::runs::{MemoryEvent, Power, Run, RunQuery, Runs};
 use testkit::clock::{CountingIds, ManualClock};
 use testkit::ledger::{MemoryLedger, samples};
 use tokio::sync::watch;
 use tokio::task::yield_now;
 
-pub(crate) type Act = Box<dyn FnMut(&RunContext) -> Result<Outcome, Failure> + Send>;
+pub(crate) type Act = Box<dyn FnMut(&RunContext) -> Result<RunOutcome, Failure> + Send>;
 
 /// Does what the test says, on episodes.
 pub(crate) struct Puppet {
@@ -54,7 +56,7 @@ impl Puppet {
 
     pub(crate) fn does(
         self,
-        act: impl FnMut(&RunContext) -> Result<Outcome, Failure> + Send + 'static,
+        act: impl FnMut(&RunContext) -> Result<RunOutcome, Failure> + Send + 'static,
     ) -> Self {
         Self {
             act: Mutex::new(Box::new(act)),
@@ -69,8 +71,8 @@ impl Puppet {
     }
 }
 
-pub(crate) fn outcome(change: &str) -> Outcome {
-    Outcome {
+pub(crate) fn outcome(change: &str) -> RunOutcome {
+    RunOutcome {
         change: change.to_owned(),
         events: Vec::new(),
     }
@@ -86,8 +88,8 @@ impl Strategy for Puppet {
         self.triggers.clone()
     }
 
-    fn about(&self, event: &Event) -> Option<About> {
-        let Event::EpisodeWritten { owner, cell, .. } = event else {
+    fn about(&self, event: &MemoryEvent) -> Option<About> {
+        let MemoryEvent::EpisodeWritten { owner, cell, .. } = event else {
             return None;
         };
         Some(About {
@@ -96,7 +98,7 @@ impl Strategy for Puppet {
         })
     }
 
-    async fn run(&self, context: &RunContext) -> Result<Outcome, Failure> {
+    async fn run(&self, context: &RunContext) -> Result<RunOutcome, Failure> {
         self.begun.lock().expect("no panic").push(context.run.clone());
         let mut held = self.held.subscribe();
         let released = held.wait_for(|held| !held);
@@ -132,12 +134,12 @@ pub(crate) struct Stage {
     pub(crate) ids: Arc<CountingIds>,
     pub(crate) chat: Option<Arc<dyn Chat>>,
     pub(crate) models: BTreeMap<String, Arc<dyn Chat>>,
-    pub(crate) settings: Settings,
+    pub(crate) settings: BackgroundSettings,
 }
 
 impl Stage {
     pub(crate) fn build(&self, strategies: &[&Arc<Puppet>]) -> Offline {
-        let parts = Parts {
+        let parts = BackgroundParts {
             runs: self.ledger.clone(),
             chat: self.chat.clone(),
             models: self.models.clone(),
@@ -195,9 +197,9 @@ pub(crate) fn user(name: &str) -> Owner {
     Owner::user(Name::parse(name).expect("a name"))
 }
 
-pub(crate) fn written(owner: &str, cell: &str) -> Event {
+pub(crate) fn written(owner: &str, cell: &str) -> MemoryEvent {
     let said = samples::says(&samples::session("app", "talk"), owner, "m", 0);
-    Event::EpisodeWritten {
+    MemoryEvent::EpisodeWritten {
         scope: Scope::default(),
         owner: user(owner),
         session: SessionId::new("talk"),

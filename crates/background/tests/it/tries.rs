@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use background::{Failure, Settings, Triggers};
+use background::{BackgroundSettings, Failure, Triggers};
 
 use crate::stage::{Puppet, Stage, at_once, outcome};
 
@@ -20,9 +20,9 @@ fn failing(failure: fn() -> Failure) -> Arc<Puppet> {
 #[tokio::test]
 async fn n10_a_failure_delays_nobody_and_is_given_up_in_the_end() {
     let stage = Stage {
-        settings: Settings {
+        settings: BackgroundSettings {
             concurrency: 1,
-            ..Settings::default()
+            ..BackgroundSettings::default()
         },
         ..Stage::default()
     };
@@ -100,7 +100,7 @@ async fn an_attempt_that_takes_too_long_has_failed() {
     stage.pass(Duration::from_secs(1)).await;
     assert_eq!(stage.states().await, "failed");
     let run = stage.runs().await.remove(0);
-    assert_eq!(run.error.as_deref(), Some("it took longer than 1800 s"));
+    assert_eq!(run.error.as_deref(), Some("it ran longer than 1800 s"));
     assert_eq!(run.cost.millis, 1_800_000);
     drop(offline);
 }
@@ -108,9 +108,9 @@ async fn an_attempt_that_takes_too_long_has_failed() {
 #[tokio::test]
 async fn so_many_run_at_a_time_and_no_more() {
     let stage = Stage {
-        settings: Settings {
+        settings: BackgroundSettings {
             concurrency: 3,
-            ..Settings::default()
+            ..BackgroundSettings::default()
         },
         ..Stage::default()
     };
@@ -121,7 +121,7 @@ async fn so_many_run_at_a_time_and_no_more() {
         stage.emit(&offline, &format!("u{n}"), "mc").await;
     }
     assert_eq!(puppet.begun().len(), 3);
-    offline.configure(Settings {
+    offline.configure(BackgroundSettings {
         concurrency: 5,
         ..stage.settings.clone()
     });

@@ -1,6 +1,6 @@
 //! Paths, and what refusals become.
 
-use gateway::Reply;
+use gateway::ClientReply;
 
 use super::{Path, accepted};
 use crate::error::Exit;
@@ -22,7 +22,7 @@ fn a_refusal_keeps_its_words_and_gets_an_exit_code() {
         let body = format!(
             r#"{{"request_id": "r", "error": {{"code": "{code}", "message": "words", "timestamp": "t", "path": "p"}}}}"#
         );
-        let reply = Reply {
+        let reply = ClientReply {
             status,
             body: body.into_bytes(),
             detail: detail.map(str::to_owned),
@@ -46,7 +46,7 @@ fn a_refusal_keeps_its_words_and_gets_an_exit_code() {
     assert_eq!(refused(403, "FORBIDDEN", None), (Exit::Failed, words, true));
     let told = refused(500, "INTERNAL_ERROR", Some("the disk is full"));
     assert_eq!(told, (Exit::Failed, "the disk is full".to_owned(), false));
-    let strange = Reply {
+    let strange = ClientReply {
         status: 502,
         body: b"<html>".to_vec(),
         detail: None,

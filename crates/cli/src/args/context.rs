@@ -9,14 +9,14 @@ use super::ScopeArgs;
 /// A conversation of the running system.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LiveArgs {
-    /// Its id: your name for it, or that of the header `x-quipu-conversation`
+    /// Id of the conversation: your name for it, or the value of the header `x-quipu-conversation`
     #[arg(value_name = "CONVERSATION")]
     pub(crate) conversation: String,
     #[command(flatten)]
     pub(crate) of: LiveOf,
 }
 
-/// Whose conversation.
+/// Owner and tenant of a conversation.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LiveOf {
     /// The user of the conversation
@@ -36,13 +36,13 @@ pub(crate) enum LiveContext {
     Stats(LiveArgs),
     /// Compact a conversation now
     Compact(LiveArgs),
-    /// Print a message (m17), or all messages that a summary stands for (n3), as they were sent
+    /// Print the original of a message (m17), or of all messages behind a summary (n3)
     Recover {
         #[command(flatten)]
         live: LiveArgs,
         id: String,
     },
-    /// Find messages that hold all the words, compacted ones included
+    /// Find messages that contain all the words, compacted messages included
     Find {
         #[command(flatten)]
         live: LiveArgs,
@@ -55,21 +55,21 @@ pub(crate) enum LiveContext {
         live: LiveArgs,
         /// The message: m17
         id: String,
-        /// Keep it no longer
+        /// Remove the pin
         #[arg(long)]
         off: bool,
     },
-    /// Copy a conversation under another name
+    /// Copy a conversation to a new name
     Fork {
         #[command(flatten)]
         live: LiveArgs,
         /// The name of the copy
         to: String,
-        /// Copy only what came before this message: m17
+        /// Copy only the messages before this one: m17
         #[arg(long, value_name = "ID")]
         before: Option<String>,
     },
-    /// Go on from just before a message
+    /// Continue a conversation from just before a message
     Rewind {
         #[command(flatten)]
         live: LiveArgs,
@@ -79,7 +79,7 @@ pub(crate) enum LiveContext {
 }
 
 impl LiveContext {
-    /// Whose conversation it is about.
+    /// Owner and tenant of the conversation.
     pub(crate) fn of(&self) -> &LiveOf {
         match self {
             Self::List(of) => of,

@@ -1,6 +1,6 @@
 //! The arguments of `quipu knowledge`.
 //!
-//! Owns: their names and help. Never: what is done with them.
+//! Owns: their names and help. Never: executing them.
 
 use std::path::PathBuf;
 
@@ -18,52 +18,52 @@ pub(crate) struct KnowledgeArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KnowledgeCommand {
-    /// Keep files: text, Markdown, HTML or PDF
+    /// Store files as documents: text, Markdown, HTML or PDF
     Add {
-        /// Each becomes a document; their kinds are told by what is in them
+        /// Files; each becomes a document, and its content decides its format
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// What the document is called [default: its own title]
+        /// Title of the document [default: its own title]
         #[arg(long)]
         title: Option<String>,
-        /// What it belongs to, a name in the library's `.taxonomy.md` [default: chosen for it]
+        /// Category, a name in the library's `.taxonomy.md` [default: chosen by Quipu]
         #[arg(long, value_name = "NAME")]
         category: Option<String>,
     },
-    /// List documents, the newest first
+    /// List documents, newest first
     List {
-        /// Only those of one category
+        /// Only documents of this category
         #[arg(long, value_name = "NAME")]
         category: Option<String>,
-        /// Which page, from 1
+        /// Page, from 1
         #[arg(long, default_value_t = 1)]
         page: u32,
     },
     /// Show a document's topics, or a topic's text
     Show {
-        /// A document's or a topic's, as lists and searches show them
+        /// Id of a document or topic, from a list or a search
         id: String,
     },
-    /// Find the parts of documents that answer a question
+    /// Search the documents
     Search {
         /// A question or words
         query: String,
-        /// By words, by meaning, or by both
+        /// Search by keywords, by meaning (vector) or by both (hybrid)
         #[arg(long, value_enum, default_value_t = MethodArg::Hybrid)]
         method: MethodArg,
-        /// How many at most
+        /// Maximum number of topics
         #[arg(long, short = 'n', default_value_t = 5)]
         limit: u32,
     },
-    /// Delete documents and the files that they were made of, from the history too
+    /// Delete documents and their original files, from the history too
     Delete {
-        /// As lists show them
+        /// Ids of documents, from `quipu knowledge list`
         #[arg(required_unless_present = "all", value_name = "ID")]
         ids: Vec<String>,
-        /// Every document of the tenant, with the library's categories
+        /// Delete every document of the tenant, and the library's categories
         #[arg(long, conflicts_with = "ids")]
         all: bool,
-        /// Do not ask; only --all asks
+        /// Delete without confirmation; only --all asks
         #[arg(long, short)]
         yes: bool,
     },

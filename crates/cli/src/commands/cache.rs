@@ -1,4 +1,4 @@
-//! `quipu cache`: what requests through the running server cost, and why a prefix was not reused.
+//! `quipu cache`: prompt-cache use of requests through the running server, with reasons for misses.
 //!
 //! Owns: the tables. Never: a measure; the server has them.
 
@@ -39,7 +39,7 @@ async fn report(
     Ok(Exit::Ok)
 }
 
-/// What the server measured, of one conversation or of all.
+/// The server's measurements, of one conversation or of all.
 pub(super) async fn of(server: &Server, conversation: Option<&str>) -> Result<Value, Failure> {
     let mut path = Path::new("/api/v1/cache", "");
     if let Some(id) = conversation {
@@ -113,15 +113,15 @@ fn upstreams(data: &Value) -> Result<String, Failure> {
 pub(super) fn conversations(data: &Value) -> Result<String, Failure> {
     let conversations: Vec<ConversationItem> = part(data, "conversations")?;
     if conversations.is_empty() {
-        return Ok("no conversation was measured yet\n".to_owned());
+        return Ok("no measured conversations yet\n".to_owned());
     }
     Ok(conversations.iter().map(conversation).collect())
 }
 
 fn part<T: DeserializeOwned>(data: &Value, key: &str) -> Result<Vec<T>, Failure> {
     Vec::deserialize(&data[key]).map_err(|error| {
-        Failure::from(anyhow::Error::from(error).context(format!("the server's {key} cannot be read")))
-            .hint("the server may be of another version: start it again")
+        Failure::from(anyhow::Error::from(error).context(format!("cannot read the server's {key}")))
+            .hint("the server may have another version: restart it")
     })
 }
 
@@ -137,7 +137,7 @@ fn count(count: Option<u64>) -> String {
     count.map_or_else(|| "-".to_owned(), |count| count.to_string())
 }
 
-/// What a class of the server's means; a word that is not known stays as it is.
+/// Text for a class of the server; an unknown class stays as it is.
 fn words(class: &str) -> &str {
     match class {
         "first" => "the first request",
@@ -150,12 +150,12 @@ fn words(class: &str) -> &str {
         "message_tool" => "a tool's message changed",
         "message_system" => "a system message changed",
         "message_other" => "a message changed",
-        "assistant_echo" => "the client sent back another reply than it was given",
-        "tail_injection" => "what was injected last time is gone or changed",
+        "assistant_echo" => "the client changed the model's last reply",
+        "tail_injection" => "the injected text of the last turn is gone or changed",
         "slot_stolen" => "another request took the slot",
-        "checkpoint_floor" => "the model's state goes back to a checkpoint only",
-        "evicted" => "the model's server dropped its cache, or was started again",
-        "template_drop" => "the template made something else of it",
+        "checkpoint_floor" => "the model can only go back to a checkpoint",
+        "evicted" => "the model server dropped its cache, or was restarted",
+        "template_drop" => "the chat template rewrote earlier text",
         other => other,
     }
 }

@@ -1,7 +1,7 @@
-//! `quipu chat`: a talk with a model through the running server.
+//! `quipu chat`: a conversation with a model through the running server.
 //!
-//! Owns: the history, which this process keeps and sends whole as any client does; what one turn changes. Never: memory;
-//! the server recalls and learns.
+//! Owns: the history, which this process keeps and sends whole as any client does; the changes of one turn. Never:
+//! memory; the server recalls and learns.
 
 #[cfg(test)]
 pub(super) mod fake;
@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 use self::input::{Input, Typed};
 use self::screen::{Screen, Viewer};
 use self::server::Server;
-use self::slash::Cost;
-use self::turn::{Answer, receive};
+use self::slash::ChatCost;
+use self::turn::{ChatAnswer, receive};
 use super::{Desk, name, runtime};
 use crate::args::{ChatArgs, DEFAULT_USER};
 use crate::error::{Exit, Failure};
@@ -49,21 +49,21 @@ pub(super) fn chat(desk: &Desk, args: ChatArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// A talk, and everything that it keeps.
+/// A chat with its state.
 struct Talk<'a> {
     server: Server,
     args: ChatArgs,
     input: Input,
     screen: Screen<'a>,
-    /// What was said, as the next request says it again.
+    /// The messages so far, as the next request contains them.
     history: Vec<Value>,
     /// As the server named it, or the person who began.
     conversation: Option<String>,
     /// How long the history was when nothing was to be kept any more; none while it is.
     incognito: Option<usize>,
-    /// What the last answer's header said.
+    /// Value of the last answer's header for injected memory.
     injected: Option<String>,
-    cost: Cost,
+    cost: ChatCost,
 }
 
 impl<'a> Talk<'a> {
@@ -77,11 +77,11 @@ impl<'a> Talk<'a> {
             history: Vec::new(),
             incognito: None,
             injected: None,
-            cost: Cost::default(),
+            cost: ChatCost::default(),
         }
     }
 
-    /// Says what the command line says, else what is typed until the end.
+    /// Sends the messages of the command line, else every typed line until the end of the input.
     async fn run(mut self) -> Result<Exit, Failure> {
         if self.args.message.is_empty() {
             return self.typed().await;
@@ -98,7 +98,7 @@ impl<'a> Talk<'a> {
     async fn typed(&mut self) -> Result<Exit, Failure> {
         if self.screen.prompts {
             self.screen
-                .note("/help tells what can be typed; Ctrl-C stops an answer")?;
+                .note("/help lists the commands; Ctrl-C stops an answer")?;
         }
         loop {
             let text = match self.input.text(&mut self.screen, "> ").await? {
@@ -109,7 +109,7 @@ impl<'a> Talk<'a> {
             let done = match text.trim() {
                 "" => continue,
                 command if command.starts_with('/') => self.command(command).await,
-                // An interrupt ends the answer and not the talk.
+                // An interrupt ends the answer, not the chat.
                 _ => self.turn(&text).await.map(|_| ControlFlow::Continue(())),
             };
             match done {
@@ -120,7 +120,7 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Says something and shows the answer. What was shown stays in the history; what has no answer does not.
+    /// Sends a message and shows the answer. A shown answer stays in the history; a message without an answer does not.
     async fn turn(&mut self, text: &str) -> Result<Exit, Failure> {
         self.history.push(json!({"role": "user", "content": text}));
         let body = self.request();
@@ -129,7 +129,7 @@ impl<'a> Talk<'a> {
             (None, Some(id)) => vec![("x-quipu-user", DEFAULT_USER), ("x-quipu-conversation", id)],
             (None, None) => vec![("x-quipu-user", DEFAULT_USER)],
         };
-        let mut answer = Answer::default();
+        let mut answer = ChatAnswer::default();
         let receiving = receive(&self.server, &body, &headers, &mut answer, &mut self.screen);
         let received = self.input.interrupts.unless(receiving).await;
         self.screen.end(&answer.text)?;

@@ -1,9 +1,9 @@
-//! `quipu config`: what holds, and where it came from.
+//! `quipu config`: the effective settings with their origin.
 
 use serde_json::{Map, Value, json};
 
 use super::Desk;
-use crate::config::Source;
+use crate::config::ValueSource;
 use crate::error::{Exit, Failure};
 use crate::output;
 
@@ -11,9 +11,9 @@ pub(super) fn show(desk: &Desk) -> Result<Exit, Failure> {
     let loaded = &desk.loaded;
     let rows = loaded.rows().into_iter().map(|(key, value)| {
         let source = match loaded.source(&key) {
-            Source::Default => "default".to_owned(),
-            Source::File => loaded.file.display().to_string(),
-            Source::Environment(variable) => variable.clone(),
+            ValueSource::Default => "default".to_owned(),
+            ValueSource::File => loaded.file.display().to_string(),
+            ValueSource::Environment(variable) => variable.clone(),
         };
         (key, value, source)
     });

@@ -1,4 +1,4 @@
-//! `quipu context`: what a transcript looks like to a model within a budget, and why.
+//! `quipu context`: the view of a transcript within a budget, and the reasons for it.
 //!
 //! Owns: reading the file, the report. Never: a root, a server, a network; never the decisions, which `context` makes.
 
@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use context::budget::{Budget, OverBudget};
-use context::event::{Event, NodeId};
-use context::guard::{Claims, Window};
+use context::event::{NodeId, ViewEvent};
+use context::guard::{Claims, ModelWindow};
 use context::ladder::Attempt;
 use context::plan::Trigger;
 use context::policy::Policy;
 use context::ranges;
 use context::record;
-use context::session::{Session, What};
+use context::session::{PieceContent, Session};
 use context::tokens::Meter;
 use context::view::View;
 use serde::Serialize;
@@ -30,7 +30,7 @@ use crate::output;
 /// How many characters of an item the list of a view shows.
 const EXCERPT_CHARS_MAX: usize = 72;
 
-/// What stays free for the answer where nobody says it: so many'th of the window.
+/// Default reserve for the answer: this fraction of the window.
 const RESERVE_PART: usize = 8;
 
 /// A transcript, fitted into a budget.
@@ -38,7 +38,7 @@ struct Trial {
     transcript: Transcript,
     session: Session,
     budget: Budget,
-    events: Vec<Event>,
+    events: Vec<ViewEvent>,
     attempts: Vec<Attempt>,
     view: Result<View, OverBudget>,
 }
@@ -48,7 +48,7 @@ pub(crate) fn context(args: &ContextArgs, as_json: bool) -> Result<Exit, Failure
     let file = args
         .file
         .as_deref()
-        .ok_or_else(|| Failure::usage("which transcript? `quipu context FILE`"))?;
+        .ok_or_else(|| Failure::usage("no transcript given: use `quipu context FILE`"))?;
     let bytes = std::fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
@@ -67,9 +67,9 @@ pub(crate) fn context(args: &ContextArgs, as_json: bool) -> Result<Exit, Failure
     }
 }
 
-/// What `--json` prints. The messages go out as the bytes they came in.
+/// Output of `--json`. The messages keep their original bytes.
 #[derive(Serialize)]
-struct Told {
+struct ContextOutput {
     system: Option<Box<RawValue>>,
     view: Vec<Box<RawValue>>,
     tokens: usize,
@@ -119,7 +119,7 @@ impl Trial {
         };
         let items: Vec<Item> = view.items.iter().map(|item| Item::clone(item)).collect();
         let system = dialect::system(self.transcript.dialect, &items);
-        output::json(&Told {
+        output::json(&ContextOutput {
             system: raw(system)?.pop(),
             view: raw(dialect::write(self.transcript.dialect, &items))?,
             tokens: view.tokens,
@@ -190,8 +190,8 @@ impl Trial {
         ))?;
         for piece in self.session.frontier() {
             let name = match &piece.what {
-                What::Item { id, .. } => id.to_string(),
-                What::Node(node) => node.id.to_string(),
+                PieceContent::Item { id, .. } => id.to_string(),
+                PieceContent::Node(node) => node.id.to_string(),
             };
             let role = format!("{:?}", piece.item.role).to_lowercase();
             output::line(format_args!(
@@ -227,9 +227,8 @@ impl Trial {
             (Some(item), _) => vec![item.0],
             (_, Some(node)) => self.covered(node),
             _ => {
-                return Err(
-                    Failure::usage(format!("`{id}` is no id")).hint("ids read m17 (an item) or n3 (a node)")
-                );
+                return Err(Failure::usage(format!("`{id}` is no id"))
+                    .hint("ids look like m17 (a message) or n3 (a summary)"));
             }
         };
         let originals = ids
@@ -257,7 +256,7 @@ impl Trial {
 
     fn covered(&self, id: NodeId) -> Vec<u64> {
         let node = self.events.iter().find_map(|event| match event {
-            Event::Node(node) if node.id == id => Some(node),
+            ViewEvent::Node(node) if node.id == id => Some(node),
             _ => None,
         });
         let Some(node) = node else { return Vec::new() };
@@ -277,7 +276,7 @@ fn budget(args: &ContextArgs, model: Option<&str>, transcript: &Transcript, mete
         };
     }
     let model = model.map(str::to_owned);
-    let window = Window::resolve(&Claims {
+    let window = ModelWindow::resolve(&Claims {
         model,
         ..Claims::default()
     })
@@ -313,11 +312,11 @@ fn attempt(attempt: &Attempt) -> Value {
 fn sentence(attempt: &Attempt) -> String {
     let plan = &attempt.plan;
     let outcome = match attempt.gain {
-        Some(gain) => format!("gained {gain} tokens"),
-        None => format!("left: it would gain less than {}", plan.gain_required),
+        Some(gain) => format!("saved {gain} tokens"),
+        None => format!("skipped: it would save less than {}", plan.gain_required),
     };
     format!(
-        "{} ({}): the view weighs {} of {}, due at {}; {} items leave, {} results are masked, {} tokens expected; {outcome}",
+        "{} ({}): view of {} tokens, limit {}, due at {}; {} items leave the view, {} results masked, {} tokens expected; {outcome}",
         plan.effort.as_str(),
         plan.reason.as_str(),
         plan.inputs.used,

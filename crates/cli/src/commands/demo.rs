@@ -26,7 +26,7 @@ const CONVERSATION: &str = include_str!("../../assets/demo.jsonl");
 /// When the demo's questions are asked: shortly after its last conversation.
 const ASKED_AT: &str = "2026-02-20T12:00:00Z";
 
-/// A question of the demo: who is asked about, what, and as of when.
+/// A question of the demo: the owner, the query, and the time.
 struct Question {
     about: &'static str,
     text: &'static str,
@@ -68,7 +68,7 @@ const QUESTIONS: [Question; 6] = [
 
 pub(super) fn demo(desk: &Desk, args: &DemoArgs) -> Result<Exit, Failure> {
     if desk.json {
-        return Err(Failure::usage("the demo prints text and knows no --json").hint("leave out --json"));
+        return Err(Failure::usage("the demo does not support --json").hint("leave out --json"));
     }
     let root = args
         .keep
@@ -84,11 +84,11 @@ pub(super) fn demo(desk: &Desk, args: &DemoArgs) -> Result<Exit, Failure> {
 }
 
 async fn play(desk: &Desk, root: &Path) -> Result<(), Failure> {
-    heading("1. Remember nine conversations of two people, a year apart")?;
+    heading("1. Store nine conversations of two people, a year apart")?;
     let api = Api::here(World::open(root, &desk.loaded.config, desk.open_index).await?);
     remember(desk, root, &api).await?;
 
-    heading("2. What was written, and one file of it")?;
+    heading("2. List the written files, and show one")?;
     let memory = root.join("memory");
     let files = tree(&memory)?;
     for file in &files {
@@ -102,7 +102,7 @@ async fn play(desk: &Desk, root: &Path) -> Result<(), Failure> {
         line(format_args!("{}", std::fs::read_to_string(memory.join(file))?))?;
     }
 
-    heading("3. Ask, and see why each answer was found")?;
+    heading("3. Search, and show the reason for each hit")?;
     let mut answers = Vec::new();
     for question in &QUESTIONS {
         answers.push(ask(&api, question).await?);

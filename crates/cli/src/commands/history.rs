@@ -31,7 +31,7 @@ pub(super) async fn log(desk: &Desk, api: &Api, args: LogArgs) -> Result<Exit, F
         show(change)?;
     }
     if log.changes.is_empty() {
-        line(format_args!("nothing is recorded yet"))?;
+        line(format_args!("no changes recorded yet"))?;
     }
     Ok(Exit::Ok)
 }
@@ -47,7 +47,7 @@ fn show(change: &ChangeItem) -> Result<(), Failure> {
     };
     let who = match (change.by, &change.run_id) {
         (ChangedBy::Run, Some(run)) => of_run(run),
-        (ChangedBy::Purge, _) => "Quipu, after a forgetting".to_owned(),
+        (ChangedBy::Purge, _) => "Quipu, after a deletion".to_owned(),
         _ => format!("by {}", change.name.as_deref().unwrap_or("a person")),
     };
     line(format_args!("            {who}"))
@@ -80,7 +80,7 @@ pub(super) async fn undo(desk: &Desk, api: &Api, args: UndoArgs) -> Result<Exit,
     }
     match &data.change {
         Some(change) => show(change)?,
-        None => line(format_args!("nothing of it was left to take back"))?,
+        None => line(format_args!("nothing left to undo"))?,
     }
     Ok(Exit::Ok)
 }
@@ -108,8 +108,8 @@ pub(super) async fn audit(desk: &Desk, api: &Api, args: AuditArgs) -> Result<Exi
         line(format_args!("            {path}{run}"))?;
     }
     let advice = match data.findings.len() {
-        0 => "nothing is wrong with what is remembered",
-        _ => "`quipu undo RUN` takes back a run, `quipu forget` a memory; or edit the file",
+        0 => "no problems found",
+        _ => "`quipu undo RUN` undoes a run, `quipu forget` deletes a memory; or edit the file",
     };
     line(format_args!("{advice}"))?;
     Ok(Exit::Ok)

@@ -14,7 +14,7 @@ use super::{Desk, name, scope};
 use crate::api::Api;
 use crate::args::{FormatArg, ImportArgs};
 use crate::error::{Exit, Failure};
-use crate::import::{Conversation, Defaults, Found, Skipped, Source, read, sources};
+use crate::import::{Defaults, ImportFile, ImportItem, ImportedConversation, Skipped, read, sources};
 use crate::{output, progress};
 
 /// Conversations that may wait between the reader and the API.
@@ -25,17 +25,17 @@ const ADD_BYTES_MAX: usize = 4 << 20;
 /// How many of the things that were skipped a person is shown by name.
 const NAMED_MAX: usize = 10;
 
-/// What an import did.
+/// Result of an import.
 #[derive(Debug, Default)]
 pub(super) struct Imported {
     sessions: Vec<SessionKey>,
     pub(super) conversations: usize,
     pub(super) messages: usize,
     pub(super) new: usize,
-    /// Conversations in which nothing was said.
+    /// Conversations without a message.
     empty: usize,
     skipped: Vec<Skipped>,
-    /// Secrets taken out.
+    /// Secrets removed.
     pub(super) redacted: usize,
     failed_tasks: usize,
 }
@@ -60,7 +60,7 @@ pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<E
     if outcome.is_err() && imported.messages == 0 {
         return outcome.map(|()| Exit::Ok);
     }
-    // What stands before a break in the file is remembered.
+    // Keeps the messages before a broken place in the file.
     let settled = settle(desk, api, &mut imported).await;
     report(desk, &args, &imported)?;
     outcome.and(settled)?;
@@ -75,13 +75,13 @@ pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<E
 /// cannot be read fails alone if there are others.
 pub(super) async fn stream(
     api: &Api,
-    sources: Vec<Source>,
+    sources: Vec<ImportFile>,
     format: FormatArg,
     defaults: Defaults,
     bar: &ProgressBar,
     imported: &mut Imported,
 ) -> Result<(), Failure> {
-    let (sender, mut receiver) = mpsc::channel::<Found>(WAITING_MAX);
+    let (sender, mut receiver) = mpsc::channel::<ImportItem>(WAITING_MAX);
     let read_bytes = Arc::new(AtomicU64::new(0));
     let counter = read_bytes.clone();
     let reading = tokio::task::spawn_blocking(move || {
@@ -98,12 +98,12 @@ pub(super) async fn stream(
                 why,
             };
             let outcome = read(source, format, &defaults, &counter, &mut |found| match found {
-                Found::Skipped(skipped) => send(Found::Skipped(placed(skipped))),
-                found @ Found::Conversation(_) => send(found),
+                ImportItem::Skipped(skipped) => send(ImportItem::Skipped(placed(skipped))),
+                found @ ImportItem::Conversation(_) => send(found),
             });
             match outcome {
                 Err(failure) if is_one || sender.is_closed() => return Err(failure),
-                Err(failure) => send(Found::Skipped(Skipped {
+                Err(failure) => send(ImportItem::Skipped(Skipped {
                     what: source.to_string(),
                     why: format!("{:#}", failure.error),
                 }))?,
@@ -115,8 +115,8 @@ pub(super) async fn stream(
     let mut remembered = Ok(());
     while let Some(found) = receiver.recv().await {
         remembered = match found {
-            Found::Conversation(conversation) => remember(api, conversation, imported).await,
-            Found::Skipped(skipped) => {
+            ImportItem::Conversation(conversation) => remember(api, conversation, imported).await,
+            ImportItem::Skipped(skipped) => {
                 imported.skipped.push(skipped);
                 Ok(())
             }
@@ -133,7 +133,11 @@ pub(super) async fn stream(
 }
 
 /// Remembers a conversation; one that the API refuses is skipped.
-async fn remember(api: &Api, conversation: Conversation, imported: &mut Imported) -> Result<(), Failure> {
+async fn remember(
+    api: &Api,
+    conversation: ImportedConversation,
+    imported: &mut Imported,
+) -> Result<(), Failure> {
     if conversation.messages.is_empty() {
         imported.empty += 1;
         return Ok(());
@@ -153,8 +157,8 @@ async fn remember(api: &Api, conversation: Conversation, imported: &mut Imported
     }
 }
 
-async fn add(api: &Api, conversation: Conversation, imported: &mut Imported) -> Result<(), Failure> {
-    let Conversation {
+async fn add(api: &Api, conversation: ImportedConversation, imported: &mut Imported) -> Result<(), Failure> {
+    let ImportedConversation {
         session,
         title,
         messages,
@@ -245,18 +249,18 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
         }));
     }
     output::line(format_args!(
-        "{messages} messages of {conversations} conversations read, {new} of them new; remembered in {}",
+        "{messages} messages of {conversations} conversations read, {new} of them new; stored in {}",
         desk.root.display()
     ))?;
     if *empty > 0 {
         output::line(format_args!("{empty} conversations have no messages"))?;
     }
     if *redacted > 0 {
-        output::line(format_args!("{redacted} secrets were taken out of them first"))?;
+        output::line(format_args!("{redacted} secrets were removed first"))?;
     }
     if *failed_tasks > 0 {
         output::line(format_args!(
-            "{failed_tasks} tasks failed or cannot be done now: see `quipu status --tasks`"
+            "{failed_tasks} tasks failed or are blocked: see `quipu status --tasks`"
         ))?;
     }
     if !skipped.is_empty() {

@@ -85,7 +85,7 @@ fn body(live: &LiveArgs, own: Value) -> Value {
     Value::Object(all)
 }
 
-/// Prints an answer as JSON, or lets somebody print it for people.
+/// Prints an answer as JSON, or with `show` for people.
 async fn asked<T: DeserializeOwned + Serialize>(
     desk: &Desk,
     api: &Api,
@@ -174,7 +174,7 @@ async fn stats(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure>
             } else {
                 String::new()
             };
-            line(format_args!("prefix           given up {given_up} times{why}"))?;
+            line(format_args!("prefix           reset {given_up} times{why}"))?;
             if stats.is_near_limit {
                 line(format_args!(
                     "warning          the context is nearly full: compact it, or start a new conversation"
@@ -210,7 +210,7 @@ async fn compact(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failur
         ))?;
     } else {
         line(format_args!(
-            "nothing to compact: {} tokens, all of them recent or pinned",
+            "nothing to compact: all {} tokens are recent or pinned",
             data.tokens_after
         ))?;
     }

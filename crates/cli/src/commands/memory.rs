@@ -24,7 +24,7 @@ pub(super) async fn add(desk: &Desk, api: &Api, args: AddArgs) -> Result<Exit, F
         Some(text) => text.to_owned(),
     };
     if text.trim().is_empty() {
-        return Err(Failure::usage("there is nothing to remember").hint("give the text, or pipe it in"));
+        return Err(Failure::usage("no text given").hint("give the text, or pipe it in"));
     }
     let (role, usual) = match args.role {
         RoleArg::User => (Role::User, args.user.as_str()),
@@ -72,15 +72,12 @@ pub(super) async fn add(desk: &Desk, api: &Api, args: AddArgs) -> Result<Exit, F
             &json!({"message_id": id, "duplicate": duplicate, "status": status, "redacted": redacted}),
         )?;
     } else if duplicate {
-        line(format_args!("already remembered as {id}"))?;
+        line(format_args!("already stored as {id}"))?;
     } else {
-        line(format_args!("remembered as {id} ({status})"))?;
+        line(format_args!("stored as {id} ({status})"))?;
     }
     if !desk.json && added.redacted > 0 {
-        line(format_args!(
-            "{} secrets were taken out of it first",
-            added.redacted
-        ))?;
+        line(format_args!("{} secrets were removed first", added.redacted))?;
     }
     Ok(Exit::Ok)
 }
@@ -246,9 +243,9 @@ fn is_of(owner: &Owner, id: &str) -> bool {
         .is_some_and(|rest| rest.starts_with('_'))
 }
 
-/// What to forget.
+/// Target of a deletion.
 #[derive(Debug)]
-enum Target {
+enum ForgetTarget {
     Owner,
     Session { id: String, part: bool },
     Memories,
@@ -258,19 +255,24 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
     let target = target(&args)?;
     let owner = owner(&args.whose)?;
     let described = match &target {
-        Target::Owner => format!("everything of `{}`", owner.id),
-        Target::Session { id, part: false } => format!("everything of session `{id}`, for everyone"),
-        Target::Session { id, part: true } => format!("what `{}` remembers of session `{id}`", owner.id),
-        Target::Memories => format!("{} memories of `{}`", args.ids.len(), owner.id),
+        ForgetTarget::Owner => format!("everything of `{}`", owner.id),
+        ForgetTarget::Session { id, part: false } => format!("everything of session `{id}`, for everyone"),
+        ForgetTarget::Session { id, part: true } => {
+            format!("what `{}` remembers of session `{id}`", owner.id)
+        }
+        ForgetTarget::Memories => format!("{} memories of `{}`", args.ids.len(), owner.id),
     };
     if !args.yes && !confirmed(&described)? {
-        return Err(Failure::usage("nothing was forgotten"));
+        return Err(Failure::usage("nothing was deleted"));
     }
     let scope = scope(&args.whose.scope)?;
     let (app_id, project_id) = ids(&scope);
     let (user_id, agent_id) = named(&owner);
-    let leaves_others = !matches!(target, Target::Session { part: false, .. } | Target::Memories);
-    let by_owner = !matches!(target, Target::Session { part: false, .. });
+    let leaves_others = !matches!(
+        target,
+        ForgetTarget::Session { part: false, .. } | ForgetTarget::Memories
+    );
+    let by_owner = !matches!(target, ForgetTarget::Session { part: false, .. });
     let delete = DeleteRequest {
         app_id,
         project_id,
@@ -280,9 +282,9 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
     };
     let mut missing = Vec::new();
     let (entries, messages) = match target {
-        Target::Memories => by_ids(api, &owner, &delete, &args.ids, &mut missing).await?,
-        Target::Owner => deleted(api, &delete).await?,
-        Target::Session { id, .. } => {
+        ForgetTarget::Memories => by_ids(api, &owner, &delete, &args.ids, &mut missing).await?,
+        ForgetTarget::Owner => deleted(api, &delete).await?,
+        ForgetTarget::Session { id, .. } => {
             let session_id = Some(id);
             deleted(api, &DeleteRequest { session_id, ..delete }).await?
         }
@@ -290,14 +292,14 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
     if desk.json {
         output::json(&json!({"entries": entries, "messages": messages, "missing": missing}))?;
     } else {
-        line(format_args!("forgot {entries} memories and {messages} messages"))?;
+        line(format_args!("deleted {entries} memories and {messages} messages"))?;
         if leaves_others {
             line(format_args!(
-                "other people keep what they remember of the same sessions; `quipu forget --session ID` forgets a session for all"
+                "other owners keep their memories of the same sessions; `quipu forget --session ID` deletes a session for all"
             ))?;
         }
         for id in &missing {
-            line(format_args!("not there: {id}"))?;
+            line(format_args!("not found: {id}"))?;
         }
     }
     Ok(if missing.is_empty() {
@@ -312,7 +314,7 @@ async fn deleted(api: &Api, request: &DeleteRequest) -> Result<(usize, usize), F
     Ok((data.count, data.message_count))
 }
 
-/// Forgets single memories; those that are not there are told as they were typed.
+/// Deletes single memories; lists unknown ids as the person typed them.
 async fn by_ids(
     api: &Api,
     owner: &Owner,
@@ -344,32 +346,32 @@ async fn by_ids(
     Ok((entries, messages))
 }
 
-fn target(args: &ForgetArgs) -> Result<Target, Failure> {
+fn target(args: &ForgetArgs) -> Result<ForgetTarget, Failure> {
     let named = args.whose.user.is_some() || args.whose.agent.is_some();
     if let Some(id) = &args.session {
-        return Ok(Target::Session {
+        return Ok(ForgetTarget::Session {
             id: session(id)?,
             part: named,
         });
     }
     if !named {
-        return Err(Failure::usage("whose memory? nothing was forgotten")
-            .hint("say --user ID, --agent ID or --session ID"));
+        return Err(Failure::usage("no owner given; nothing was deleted")
+            .hint("give --user ID, --agent ID or --session ID"));
     }
     match (args.all, args.ids.is_empty()) {
-        (true, _) => Ok(Target::Owner),
-        (false, false) => Ok(Target::Memories),
-        (false, true) => Err(Failure::usage("what shall be forgotten?").hint("name ids, or say --all")),
+        (true, _) => Ok(ForgetTarget::Owner),
+        (false, false) => Ok(ForgetTarget::Memories),
+        (false, true) => Err(Failure::usage("nothing to delete given").hint("give ids, or --all")),
     }
 }
 
-/// Asks a person; without a terminal nobody can answer, so the answer is no.
+/// Asks a person for confirmation; without a terminal, the answer is no.
 pub(super) fn confirmed(what: &str) -> Result<bool, Failure> {
     if !std::io::stdin().is_terminal() {
-        return Err(Failure::usage(format!("this would forget {what}"))
-            .hint("say --yes to do it without being asked"));
+        return Err(Failure::usage(format!("this would delete {what}"))
+            .hint("give --yes to delete without confirmation"));
     }
-    write!(std::io::stderr(), "Forget {what}? It cannot be undone. [y/N] ")?;
+    write!(std::io::stderr(), "Delete {what}? This cannot be undone. [y/N] ")?;
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))

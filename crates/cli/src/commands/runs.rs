@@ -1,4 +1,4 @@
-//! `quipu runs` and `quipu trigger`: what is done in the background.
+//! `quipu runs` and `quipu trigger`: background runs.
 
 use wire::runs::{RunItem, RunPageData, RunStatus, TriggerData, TriggerRequest, TriggerStatus};
 
@@ -20,7 +20,7 @@ pub(super) async fn list(desk: &Desk, api: &Api, args: RunsArgs) -> Result<Exit,
     if desk.json {
         output::json(&page)?;
     } else if page.items.is_empty() {
-        output::line(format_args!("nothing was done in the background yet"))?;
+        output::line(format_args!("no background runs yet"))?;
     } else {
         page.items.iter().try_for_each(show)?;
     }
@@ -58,8 +58,8 @@ fn word(status: RunStatus) -> &'static str {
         RunStatus::Queued => "waiting",
         RunStatus::Running => "running",
         RunStatus::Success => "done",
-        RunStatus::Failed => "failed, will be tried again",
-        RunStatus::DeadLetter => "given up",
+        RunStatus::Failed => "failed, retrying",
+        RunStatus::DeadLetter => "failed",
     }
 }
 
@@ -74,10 +74,7 @@ pub(super) async fn trigger(desk: &Desk, api: &Api, args: TriggerArgs) -> Result
     if desk.json {
         output::json(&told)?;
     } else if !told.dispatched {
-        output::line(format_args!(
-            "nothing waits for `{}`, or it is disabled",
-            told.name
-        ))?;
+        output::line(format_args!("`{}` has no work, or is disabled", told.name))?;
     }
     for run in told.runs.iter().filter(|_| !desk.json) {
         let error = run.error.as_deref().unwrap_or_default();

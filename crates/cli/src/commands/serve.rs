@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use anyhow::Context;
-use gateway::{Auth, Gateway, Secret, ServeError, Settings, Token};
+use gateway::{Auth, Gateway, GatewaySettings, Secret, ServeError, Token};
 use model::Scope;
 use proxy::Proxy;
 use serde_json::json;
@@ -55,7 +55,7 @@ async fn until_signal(
     desk: &Desk,
     world: &World,
     proxy: Option<Proxy>,
-    settings: Settings,
+    settings: GatewaySettings,
     (address, ended): (SocketAddr, impl Future<Output = ()> + Send),
 ) -> Result<(), Failure> {
     let gateway = Gateway::new(
@@ -91,7 +91,7 @@ async fn until_signal(
 /// How often to see whether the configuration changed.
 const CONFIGURATION_LOOK: Duration = Duration::from_secs(5);
 
-/// Takes over what the file says of background runs whenever it changes.
+/// Applies the configuration of background runs whenever its file changes.
 async fn follow(desk: &Desk, world: &World) -> Infallible {
     let file = desk.loaded.file.as_path();
     let state = || {
@@ -109,12 +109,12 @@ async fn follow(desk: &Desk, world: &World) -> Infallible {
         seen = now;
         let loaded = load(&desk.root, environment::variables()).map_err(Failure::usage);
         if let Err(Failure { error, .. }) = loaded.and_then(|loaded| world.configure(&loaded.config)) {
-            tracing::warn!(%error, "the changed configuration has an error; the earlier one stays");
+            tracing::warn!(%error, "cannot load the new configuration; keeping the old one");
         }
     }
 }
 
-/// Ends with SIGINT or SIGTERM; heard from the call on, so that none between it and the wait ends the process.
+/// Ends with SIGINT or SIGTERM; it listens from the call on, so that no earlier signal ends the process.
 #[cfg(unix)]
 fn signal() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -159,14 +159,14 @@ pub(crate) fn tokens(config: &Config) -> Result<Vec<Token>, Failure> {
     tokens.collect()
 }
 
-fn settings(config: &Config) -> Result<Settings, Failure> {
-    Ok(Settings {
+fn settings(config: &Config) -> Result<GatewaySettings, Failure> {
+    Ok(GatewaySettings {
         auth: Auth {
             tokens: tokens(config)?,
         },
         body_bytes_max: config.server.body_mebibytes_max << 20,
         upload_bytes_max: config.knowledge.upload_mebibytes_max << 20,
-        // What follows the last request has the other half.
+        // The other half is for the work after the last request.
         shutdown: Duration::from_secs(u64::from(config.server.shutdown_seconds)) / 2,
         user_headers: config
             .proxy
@@ -174,7 +174,7 @@ fn settings(config: &Config) -> Result<Settings, Failure> {
             .iter()
             .map(|name| name.to_ascii_lowercase())
             .collect(),
-        ..Settings::default()
+        ..GatewaySettings::default()
     })
 }
 

@@ -1,4 +1,4 @@
-//! `quipu skill`: what an agent has learnt to do, and a person's word on it.
+//! `quipu skill`: an agent's skills, and their approval by a person.
 //!
 //! Owns: naming a skill as people do. Never: making or changing one.
 
@@ -40,13 +40,13 @@ pub(super) async fn skill(desk: &Desk, api: &Api, args: SkillArgs) -> Result<Exi
             return Err(Failure {
                 exit: Exit::NotFound,
                 error: anyhow::anyhow!("`{agent}` has no skill `{}`", typed.name),
-                hint: Some("`quipu skill list` shows which there are".to_owned()),
+                hint: Some("`quipu skill list` lists them".to_owned()),
             });
         }
         _ => {
             return Err(
-                Failure::usage(format!("several skills are called `{}`", typed.name))
-                    .hint("name the one that is meant by its id"),
+                Failure::usage(format!("several skills have the name `{}`", typed.name))
+                    .hint("give the id of the skill"),
             );
         }
     };

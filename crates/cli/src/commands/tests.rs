@@ -189,7 +189,7 @@ async fn runs_are_asked_for_listed_and_counted() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     let told = typed(&desk, &["runs"]).await.expect("it lists");
-    assert_eq!(told.said, "nothing was done in the background yet\n");
+    assert_eq!(told.said, "no background runs yet\n");
     let status = typed(&desk, &[LISBON, "--json status"]).await;
     let status = status.expect("it is well").json();
     assert_eq!(
@@ -215,7 +215,7 @@ async fn runs_are_asked_for_listed_and_counted() {
     assert_eq!(status["runs"]["queued"], 0, "{status}");
     let status = typed(&desk, &["status"]).await.expect("it is well");
     assert!(
-        status.said.contains("0 running, 0 to be tried again, 0 given up"),
+        status.said.contains("0 running, 0 retrying, 0 failed"),
         "{}",
         status.said
     );
@@ -234,10 +234,7 @@ async fn what_cannot_be_run_is_said_and_has_its_exit_code() {
         .expect("it is off");
     assert_eq!(
         (told.exit, told.said.as_str()),
-        (
-            Exit::Ok,
-            "nothing waits for `reflect_episodes`, or it is disabled\n"
-        )
+        (Exit::Ok, "`reflect_episodes` has no work, or is disabled\n")
     );
     let told = typed(&desk, &["trigger --force reflect_episodes"])
         .await

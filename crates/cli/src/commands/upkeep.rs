@@ -125,7 +125,7 @@ pub(super) async fn status(desk: &Desk, api: &Api, args: StatusArgs) -> Result<E
     })
 }
 
-/// Says where the failed tasks are that were not named.
+/// Shows where the other failed tasks are.
 fn more(scope: &ScopeArgs, page: &TaskPageData, health: &HealthData) -> Result<(), Failure> {
     if page.total > page.items.len() {
         output::line(format_args!("… and {} more here", page.total - page.items.len()))?;
@@ -220,6 +220,7 @@ fn as_json(health: &HealthData) -> Value {
         "open_sessions": health.open_sessions,
         "buffered_messages": health.buffered_messages,
         "redacted": health.redacted,
+        "near_limit": health.near_limit,
         "embedding_model": health.embedder,
         "chat_model": health.chat_model,
         "rebuilding": health.rebuilding,
@@ -230,7 +231,7 @@ fn as_text(desk: &Desk, health: &HealthData) -> Result<(), Failure> {
     let index = &health.index;
     let tasks = &health.tasks;
     let runs = health.runs.unwrap_or_default();
-    let rows: [(&str, String); 9] = [
+    let rows: [(&str, String); 10] = [
         ("root", desk.root.display().to_string()),
         (
             "memory",
@@ -267,9 +268,13 @@ fn as_text(desk: &Desk, health: &HealthData) -> Result<(), Failure> {
         (
             "background",
             format!(
-                "{} waiting, {} running, {} to be tried again, {} given up",
+                "{} waiting, {} running, {} retrying, {} failed",
                 runs.queued, runs.running, runs.failed, runs.dead_letters
             ),
+        ),
+        (
+            "context",
+            format!("{} conversations near their limit", health.near_limit),
         ),
         ("embedding", health.embedder.clone()),
         (

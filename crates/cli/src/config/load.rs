@@ -7,12 +7,12 @@ use toml::{Table, Value};
 
 use super::schema::Config;
 
-/// What every variable of the environment begins with.
+/// Prefix of every variable of the environment.
 const PREFIX: &str = "QUIPU_";
 
-/// Where a value came from.
+/// Origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum ValueSource {
     Default,
     File,
     Environment(String),
@@ -20,13 +20,13 @@ pub(crate) enum Source {
 
 /// The effective configuration.
 #[derive(Debug)]
-pub(crate) struct Loaded {
+pub(crate) struct LoadedConfig {
     pub(crate) config: Config,
     pub(crate) file: PathBuf,
-    sources: BTreeMap<String, Source>,
+    sources: BTreeMap<String, ValueSource>,
 }
 
-/// Why the configuration cannot be used.
+/// Errors in the configuration.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {
     #[error("cannot read `{}`", path.display())]
@@ -41,10 +41,10 @@ pub(crate) enum ConfigError {
     Value { place: String, reason: String },
 }
 
-impl Loaded {
-    /// Where `section.key` came from.
-    pub(crate) fn source(&self, key: &str) -> &Source {
-        self.sources.get(key).unwrap_or(&Source::Default)
+impl LoadedConfig {
+    /// Origin of `section.key`.
+    pub(crate) fn source(&self, key: &str) -> &ValueSource {
+        self.sources.get(key).unwrap_or(&ValueSource::Default)
     }
 
     /// Every key with its effective value, secrets hidden.
@@ -66,13 +66,13 @@ impl Loaded {
 pub(crate) fn load(
     root: &Path,
     environment: impl IntoIterator<Item = (String, String)>,
-) -> Result<Loaded, ConfigError> {
+) -> Result<LoadedConfig, ConfigError> {
     let file = root.join("quipu.toml");
     let mut table = read(&file)?;
     let mut sources = BTreeMap::new();
     for (section, keys) in &table {
         for key in keys.as_table().into_iter().flat_map(Table::keys) {
-            sources.insert(format!("{section}.{key}"), Source::File);
+            sources.insert(format!("{section}.{key}"), ValueSource::File);
         }
     }
     check(&table, &format!("`{}`", file.display()))?;
@@ -96,7 +96,7 @@ pub(crate) fn load(
         if let (Value::Table(keys), Some(Value::Table(new))) = (keys, one.remove(&section)) {
             keys.extend(new);
         }
-        sources.insert(format!("{section}.{key}"), Source::Environment(variable));
+        sources.insert(format!("{section}.{key}"), ValueSource::Environment(variable));
     }
     let config = table
         .try_into()
@@ -104,7 +104,7 @@ pub(crate) fn load(
             place: format!("`{}`", file.display()),
             reason: error.message().to_owned(),
         })?;
-    Ok(Loaded {
+    Ok(LoadedConfig {
         config,
         file,
         sources,

@@ -20,7 +20,7 @@ pub(crate) struct Config {
     pub(crate) log: Log,
 }
 
-/// What is remembered and how conversations are cut.
+/// Storage of messages and the division of conversations into segments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Memory {
@@ -29,7 +29,7 @@ pub(crate) struct Memory {
     pub(crate) gap_minutes: u32,
     pub(crate) messages_max: usize,
     pub(crate) tokens_max: usize,
-    /// Secrets are taken out of messages before anything is written.
+    /// Secrets are removed from messages before anything is written.
     pub(crate) redact: bool,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Server {
     pub(crate) tokens: Vec<Token>,
 }
 
-/// A bearer token; with an app and a project it opens that scope alone, with a user that user's memory alone.
+/// A bearer token. With an app and a project it has access to that scope only, with a user to that user's memory only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Token {
@@ -67,7 +67,7 @@ pub(crate) struct Token {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Proxy {
-    /// Whose memory a request uses that names nobody; empty: `me`, and with tokens a request must say.
+    /// Default user of requests that name none; empty: `me`, or, with tokens, requests must name a user.
     pub(crate) owner: String,
     /// Headers in which clients name the user, beside `x-quipu-user`.
     pub(crate) user_headers: Vec<String>,
@@ -76,22 +76,22 @@ pub(crate) struct Proxy {
     pub(crate) upstreams: Vec<Upstream>,
 }
 
-/// What a model sees of a conversation.
+/// The model's view of conversations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Context {
     /// `quipu`, `codebuddy`, `openclaw`, or the name of one of `engines`.
     pub(crate) engine: String,
-    /// Compact when the view reaches this share of its limit; 0: as the engine has it.
+    /// Compact when the view reaches this share of its limit; 0: the engine's default.
     pub(crate) compact_at_percent: u8,
-    /// … or this many tokens; 0: as the engine has it.
+    /// … or this many tokens; 0: the engine's default.
     pub(crate) compact_at_tokens: usize,
-    /// Warn at these shares; none: as the engine has it.
+    /// Warn at these shares; none: the engine's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) warn_at_percent: Option<Vec<u8>>,
     /// Facts of messages that leave the view are appended to this file; empty: to none.
     pub(crate) flush_file: String,
-    /// A command that is told of compactions.
+    /// A command that Quipu starts before a compaction.
     pub(crate) on_compact: Vec<String>,
     pub(crate) dangerous_instructions: Dangerous,
     /// Engines of the user's own.
@@ -126,14 +126,14 @@ impl Default for ContextEngine {
     }
 }
 
-/// What becomes of an instruction file that matches a dangerous pattern.
+/// Treatment of an instruction file that matches a dangerous pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Dangerous {
-    /// It is used, and the log says so.
+    /// Quipu uses it and logs a warning.
     #[default]
     Report,
-    /// It is not used, and the log says so.
+    /// Quipu does not use it and logs a warning.
     Refuse,
 }
 
@@ -156,21 +156,21 @@ impl Default for Context {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Upstream {
-    /// As `quipu cache` names it; its address when empty.
+    /// Its name in `quipu cache`; empty: its address.
     pub(crate) name: String,
     pub(crate) base_url: String,
     pub(crate) api_key: String,
-    /// What it is, where a probe cannot tell: `llama.cpp`, `openai`, …
+    /// Kind of the server, if a probe cannot find it out: `llama.cpp`, `openai`, …
     pub(crate) kind: String,
-    /// The models that it answers for, `*` at the end for all that begin so; all when empty.
+    /// Its models, with `*` at the end as a wildcard; empty: all.
     pub(crate) models: Vec<String>,
-    /// Its own name for the model, where it is another.
+    /// Its own name for the model, if it differs.
     pub(crate) model: String,
-    /// Its window, where it tells none or another than it has; 0: as it tells.
+    /// Window in tokens, if the server reports none or a wrong one; 0: as the server reports.
     pub(crate) context_tokens: usize,
 }
 
-/// Where vectors come from.
+/// Source of vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum EmbeddingProvider {
@@ -205,7 +205,7 @@ pub(crate) struct Chat {
     pub(crate) timeout_seconds: u32,
 }
 
-/// How much of the index stays in memory.
+/// Part of the index that stays in memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Search {
@@ -217,15 +217,15 @@ pub(crate) struct Search {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Knowledge {
-    /// The largest file that is uploaded.
+    /// Maximum size of an uploaded file.
     pub(crate) upload_mebibytes_max: usize,
 }
 
-/// What is done while nobody waits.
+/// Background strategies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Consolidation {
-    /// A session is idle after so long without a message.
+    /// Time without a message after which a session is idle.
     pub(crate) idle_seconds: u32,
     /// Strategies that do not run.
     pub(crate) disabled: Vec<String>,
@@ -234,30 +234,30 @@ pub(crate) struct Consolidation {
     pub(crate) quiet: QuietWhen,
     /// Background runs at a time.
     pub(crate) concurrency: usize,
-    /// Episodes whose cosine is at least so much are about the same, if not more days than so lie between them.
+    /// Minimum cosine of two episodes about the same thing that are at most `alike_days_max` days apart.
     pub(crate) alike_percent_min: u8,
     pub(crate) alike_days_max: u32,
-    /// What `MEMORY.md`, `USER.md` and `SOUL.md` may hold together.
+    /// Maximum characters of `MEMORY.md`, `USER.md` and `SOUL.md` together.
     pub(crate) pages_chars_max: usize,
     /// Settings of single strategies.
     pub(crate) strategies: Vec<StrategyKeys>,
 }
 
-/// Settings of one strategy; what is not given stays as the strategy has it.
+/// Settings of one strategy; omitted ones keep the strategy's defaults.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct StrategyKeys {
     pub(crate) name: String,
-    /// Five fields of cron; empty: never by the clock.
+    /// Cron expression of five fields; empty: no schedule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cron: Option<String>,
-    /// Only after so long without another event.
+    /// Start only after this time without another event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) idle_seconds: Option<u32>,
-    /// Only after so many events,
+    /// Start only after this number of events,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) count: Option<u32>,
-    /// and so long after the last run.
+    /// and not sooner than this after the last run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cooldown_seconds: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -267,7 +267,7 @@ pub(crate) struct StrategyKeys {
     pub(crate) model: Option<String>,
 }
 
-/// When background runs wait, but for those that a person asks for.
+/// When background runs pause; a run that a person asked for starts anyway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum QuietWhen {
@@ -287,7 +287,7 @@ pub(crate) struct Tasks {
     pub(crate) retention_hours: u32,
 }
 
-/// What is logged, to standard error.
+/// Log on standard error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Log {
@@ -298,7 +298,7 @@ pub(crate) struct Log {
 
 impl Default for Memory {
     fn default() -> Self {
-        let engine = memory::Settings::default();
+        let engine = memory::MemorySettings::default();
         Self {
             timezone: String::new(),
             gap_minutes: engine.gap_minutes,
@@ -312,7 +312,7 @@ impl Default for Memory {
 impl Default for History {
     fn default() -> Self {
         Self {
-            enabled: memory::Settings::default().records_history,
+            enabled: memory::MemorySettings::default().records_history,
         }
     }
 }
@@ -354,13 +354,13 @@ impl Default for Chat {
 
 impl Default for Consolidation {
     fn default() -> Self {
-        let idle = memory::Settings::default().idle_after;
+        let idle = memory::MemorySettings::default().idle_after;
         Self {
             idle_seconds: u32::try_from(idle.as_secs()).unwrap_or(u32::MAX),
             disabled: background::strategies::OFF_BY_DEFAULT.map(str::to_owned).into(),
             tokens_per_day_max: 0,
             quiet: QuietWhen::default(),
-            concurrency: background::Settings::default().concurrency,
+            concurrency: background::BackgroundSettings::default().concurrency,
             alike_percent_min: 65,
             alike_days_max: background::strategies::Nearness::default().days_max,
             pages_chars_max: background::strategies::Limits::default().chars_max,
@@ -371,7 +371,7 @@ impl Default for Consolidation {
 
 impl Default for Search {
     fn default() -> Self {
-        let engine = memory::Settings::default();
+        let engine = memory::MemorySettings::default();
         Self {
             hot_mebibytes_max: engine.hot_bytes_max >> 20,
             hot_rows_max: engine.hot_rows_max,
@@ -382,14 +382,14 @@ impl Default for Search {
 impl Default for Knowledge {
     fn default() -> Self {
         Self {
-            upload_mebibytes_max: gateway::Settings::default().upload_bytes_max >> 20,
+            upload_mebibytes_max: gateway::GatewaySettings::default().upload_bytes_max >> 20,
         }
     }
 }
 
 impl Default for Tasks {
     fn default() -> Self {
-        let engine = memory::Settings::default();
+        let engine = memory::MemorySettings::default();
         Self {
             workers: engine.workers,
             attempts_max: engine.attempts_max,

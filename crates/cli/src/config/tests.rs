@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Config, Source, load};
+use super::{Config, ValueSource, load};
 
 fn env(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs
@@ -26,7 +26,7 @@ fn nothing_is_needed() {
         loaded
             .rows()
             .iter()
-            .all(|(key, _)| *loaded.source(key) == Source::Default)
+            .all(|(key, _)| *loaded.source(key) == ValueSource::Default)
     );
 }
 
@@ -66,10 +66,10 @@ fn the_environment_goes_over_the_file_and_both_are_named() {
         loaded.config.chat.model, "12",
         "a text key takes the variable's text as it is"
     );
-    assert_eq!(*loaded.source("memory.timezone"), Source::File);
+    assert_eq!(*loaded.source("memory.timezone"), ValueSource::File);
     assert_eq!(
         *loaded.source("memory.gap_minutes"),
-        Source::Environment("QUIPU_MEMORY__GAP_MINUTES".to_owned())
+        ValueSource::Environment("QUIPU_MEMORY__GAP_MINUTES".to_owned())
     );
 }
 

@@ -1,7 +1,7 @@
 //! Sessions of coding agents: Claude Code's and Codex's, a record a line. Of a person only their own words are taken.
 //!
-//! Owns: which records say something, when and in which session. Never: the shape of a message (`transcript` reads it), or what
-//! of it is the person's.
+//! Owns: which records contain messages, their times and sessions. Never: the form of a message (`transcript` reads
+//! it), or which of its text is the person's.
 
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -11,11 +11,11 @@ use serde_json::Value;
 use transcript::dialect::{self, Dialect};
 use transcript::{Block, Item, spoken};
 
-use super::shape::{self, Said};
-use super::{Conversation, Defaults, Found, Sink, Skipped, message};
+use super::shape::{self, ImportedMessage};
+use super::{Defaults, ImportItem, ImportedConversation, Sink, Skipped, message};
 use crate::error::Failure;
 
-/// What is kept of a tool's call or result: files that an agent read are no memory of a conversation.
+/// Maximum characters of a tool's call or result: files that an agent read are not memory of a conversation.
 const TOOL_CHARS_MAX: usize = 2_000;
 
 /// Whether a file's first line is how Codex begins: an envelope, or what older versions wrote without one.
@@ -34,7 +34,7 @@ pub(super) fn is_claude_code(head: &str) -> bool {
     has("\"sessionId\"") && has("\"type\":") || has("\"leafUuid\"") || has("\"isSnapshotUpdate\"")
 }
 
-/// What of a session was read so far.
+/// The read part of a session.
 #[derive(Debug, Default)]
 struct Session {
     id: Option<String>,
@@ -44,7 +44,7 @@ struct Session {
     summaries: Vec<(String, String)>,
     seen: HashSet<String>,
     time: Option<Timestamp>,
-    messages: Vec<Said>,
+    messages: Vec<ImportedMessage>,
     is_sub_agents: bool,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn read(
     for (number, line) in (1..).zip(stream.split(b'\n')) {
         let line = line.map_err(anyhow::Error::from)?;
         if let Some(skipped) = broken.take() {
-            sink(Found::Skipped(skipped))?;
+            sink(ImportItem::Skipped(skipped))?;
         }
         match serde_json::from_slice::<Value>(&line) {
             _ if line.trim_ascii().is_empty() => {}
@@ -77,7 +77,7 @@ pub(super) fn read(
         return Ok(());
     }
     let title = session.title();
-    sink(Found::Conversation(Conversation {
+    sink(ImportItem::Conversation(ImportedConversation {
         session: defaults.session(session.id.as_deref().unwrap_or(&defaults.name)),
         title,
         messages: session.messages.into_iter().filter_map(message).collect(),
@@ -100,7 +100,7 @@ impl Session {
         }
         let uuid = record["uuid"].as_str().unwrap_or_default();
         let is_true = |key: &str| record[key] == true;
-        // A side chain is a sub-agent's; the others are what the client wrote in somebody's name.
+        // A side chain belongs to a sub-agent; the others are messages that the client wrote itself.
         let is_said = !["isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage"]
             .into_iter()
             .any(is_true);
@@ -159,7 +159,7 @@ impl Session {
         named.or(own.map(|(_, summary)| summary)).cloned()
     }
 
-    /// Takes what a message says, each result of a tool as a message of its own.
+    /// Takes the content of a message; each result of a tool becomes a message of its own.
     fn say(&mut self, dialect: Dialect, told: &Value, id: &str, record: &Value, defaults: &Defaults) {
         let Ok(item) = dialect::read_message(dialect, &told.to_string()) else {
             return;
@@ -171,7 +171,7 @@ impl Session {
         let mut place = 0;
         let mut new = |role, sender: Name, content: String| {
             place += 1;
-            Said {
+            ImportedMessage {
                 client_id: if place == 1 {
                     id.to_owned()
                 } else {
@@ -189,7 +189,7 @@ impl Session {
         for outcome in item.outcomes() {
             let said = new(Role::Tool, shape::fixed("tool"), cut(&outcome.text));
             let tool_call_id = Some(outcome.call_id.clone());
-            self.messages.push(Said { tool_call_id, ..said });
+            self.messages.push(ImportedMessage { tool_call_id, ..said });
         }
         match item.role {
             transcript::Role::User => {
@@ -202,14 +202,14 @@ impl Session {
                     .map(|call| shape::call(&call.id, Some(&call.name), cut(&call.arguments)))
                     .collect();
                 let said = new(Role::Assistant, agent, item.prose());
-                self.messages.push(Said { tool_calls, ..said });
+                self.messages.push(ImportedMessage { tool_calls, ..said });
             }
             transcript::Role::System | transcript::Role::Tool => {}
         }
     }
 }
 
-/// What a person said, without what their client wrote around it. A picture without a word is none.
+/// Text that the person wrote, without the client's additions; empty for a picture without text.
 fn own_words(item: &Item) -> String {
     let words = item.blocks.iter().filter_map(|block| match block {
         Block::Text(text) => Some(spoken::words(text).trim().to_owned()),

@@ -1,5 +1,5 @@
-//! Conversations in one long JSON array, read one element at a time: one that cannot be understood is skipped, and a break in
-//! the JSON itself loses nothing that stands before it.
+//! Conversations in one long JSON array, read one element at a time. An invalid element is skipped, and after broken
+//! JSON the elements before it are kept.
 
 use std::io::BufRead;
 
@@ -7,13 +7,13 @@ use serde::de::{DeserializeOwned, Deserializer as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Deserializer, Value};
 
-use super::{Conversation, Found, Sink, Skipped, shape};
+use super::{ImportItem, ImportedConversation, Sink, Skipped, shape};
 use crate::error::Failure;
 
 /// Hands every element's conversations to the sink; a file that is one conversation is an array of one.
 pub(super) fn each<T: DeserializeOwned>(
     stream: &mut dyn BufRead,
-    mut convert: impl FnMut(T) -> Result<Vec<Conversation>, String>,
+    mut convert: impl FnMut(T) -> Result<Vec<ImportedConversation>, String>,
     sink: Sink<'_>,
 ) -> Result<(), Failure> {
     let mut number = 0;
@@ -23,10 +23,10 @@ pub(super) fn each<T: DeserializeOwned>(
         match read.and_then(&mut convert) {
             Ok(conversations) => conversations
                 .into_iter()
-                .try_for_each(|conversation| sink(Found::Conversation(conversation))),
+                .try_for_each(|conversation| sink(ImportItem::Conversation(conversation))),
             Err(why) => {
                 let what = named(number, element);
-                sink(Found::Skipped(Skipped { what, why }))
+                sink(ImportItem::Skipped(Skipped { what, why }))
             }
         }
     };
@@ -51,7 +51,7 @@ pub(super) fn each<T: DeserializeOwned>(
         (_, Some(failure)) => Err(failure),
         (Ok(()), None) => Ok(()),
         (Err(error), None) => Err(Failure::usage(format!("the file is broken: {error}"))
-            .hint("everything before that place was remembered; importing it again adds only what is new")),
+            .hint("everything before that place was imported; a second import adds only new messages")),
     }
 }
 
@@ -70,7 +70,7 @@ fn first_byte(stream: &mut dyn BufRead) -> std::io::Result<Option<u8>> {
     }
 }
 
-/// What to call an element that cannot be read.
+/// Name of an unreadable element.
 fn named(number: usize, element: &RawValue) -> String {
     let fields: Value = serde_json::from_str(element.get()).unwrap_or_default();
     let title = ["title", "name"]

@@ -1,14 +1,14 @@
-//! ChatGPT exports: a tree of messages for each conversation, of which the branch that was last seen is told. Answers that were
-//! made again and questions that were written anew stand on other branches and are left out.
+//! ChatGPT exports: a tree of messages for each conversation. Only the branch that the person saw last is imported;
+//! regenerated answers and rewritten questions on other branches are left out.
 
 use model::Role;
 use serde_json::{Map, Value};
 
-use super::shape::{self, Said};
-use super::{Conversation, Defaults, message};
+use super::shape::{self, ImportedMessage};
+use super::{Defaults, ImportedConversation, message};
 
 /// One conversation of the export.
-pub(super) fn conversation(found: &Value, defaults: &Defaults) -> Result<Vec<Conversation>, String> {
+pub(super) fn conversation(found: &Value, defaults: &Defaults) -> Result<Vec<ImportedConversation>, String> {
     let mapping = found["mapping"]
         .as_object()
         .ok_or("it has no `mapping` with messages")?;
@@ -28,7 +28,7 @@ pub(super) fn conversation(found: &Value, defaults: &Defaults) -> Result<Vec<Con
         if calls {
             call = Some(id.to_owned());
         }
-        let said = Said {
+        let said = ImportedMessage {
             client_id: id.to_owned(),
             role,
             sender: match role {
@@ -48,14 +48,15 @@ pub(super) fn conversation(found: &Value, defaults: &Defaults) -> Result<Vec<Con
         };
         messages.extend(message(said));
     }
-    Ok(vec![Conversation {
+    Ok(vec![ImportedConversation {
         session: defaults.session(own.unwrap_or(&defaults.name)),
         title: shape::title(&found["title"]),
         messages,
     }])
 }
 
-/// The nodes from the first message to the last of the branch that was last seen; of the newest, where the export does not say.
+/// The nodes of the branch that the person saw last, from the first message on; if the export does not name it, of the
+/// newest branch.
 fn branch<'a>(found: &Value, mapping: &'a Map<String, Value>) -> Vec<(&'a str, &'a Value)> {
     let said_at = |node: &Value| node["message"]["create_time"].as_f64().unwrap_or(f64::MIN);
     let newest = || {
@@ -76,7 +77,7 @@ fn branch<'a>(found: &Value, mapping: &'a Map<String, Value>) -> Vec<(&'a str, &
     branch
 }
 
-/// Who said it; none where nobody did, or what a reader of the conversation never saw.
+/// Role of the speaker; none for messages that no reader of the conversation saw.
 fn said_by(told: &Value) -> Option<Role> {
     let metadata = &told["metadata"];
     let hidden = metadata["is_visually_hidden_from_conversation"] == true
@@ -90,7 +91,8 @@ fn calls(role: Role, told: &Value) -> bool {
     role == Role::Assistant && told["recipient"].as_str().is_some_and(|to| to != "all")
 }
 
-/// What was said, in words; pictures and files are named. Custom instructions, stored memories and a model's thoughts have none.
+/// Text of a message; it names pictures and files. Custom instructions, stored memories and a model's reasoning have
+/// none.
 fn content(told: &Value) -> String {
     let content = &told["content"];
     let mut said: Vec<String> = match &content["parts"] {
@@ -114,7 +116,7 @@ fn content(told: &Value) -> String {
     said.join("\n")
 }
 
-/// A part of a message. What was spoken stands beside its sound as text.
+/// A part of a message. Spoken words are in the text beside their sound.
 fn part(part: &Value) -> Option<String> {
     let kind = part["content_type"].as_str().unwrap_or_default();
     let text = part.as_str().or_else(|| part["text"].as_str());

@@ -1,15 +1,15 @@
-//! Claude exports: a list of messages for each conversation, attachments with their text. What tools did is left out.
+//! Claude exports: a list of messages for each conversation, attachments with their text. Tool calls are left out.
 
 use std::collections::HashMap;
 
 use model::Role;
 use serde_json::Value;
 
-use super::shape::{self, Said};
-use super::{Conversation, Defaults, message};
+use super::shape::{self, ImportedMessage};
+use super::{Defaults, ImportedConversation, message};
 
 /// One conversation of the export.
-pub(super) fn conversation(found: &Value, defaults: &Defaults) -> Result<Vec<Conversation>, String> {
+pub(super) fn conversation(found: &Value, defaults: &Defaults) -> Result<Vec<ImportedConversation>, String> {
     let exchanged = found["chat_messages"]
         .as_array()
         .ok_or("it has no `chat_messages`")?;
@@ -24,7 +24,7 @@ pub(super) fn conversation(found: &Value, defaults: &Defaults) -> Result<Vec<Con
             _ => (Role::Assistant, shape::fixed("claude")),
         };
         let own = exchanged["uuid"].as_str();
-        let said = Said {
+        let said = ImportedMessage {
             client_id: own.map_or_else(|| format!("message-{at}"), str::to_owned),
             role,
             sender,
@@ -36,15 +36,15 @@ pub(super) fn conversation(found: &Value, defaults: &Defaults) -> Result<Vec<Con
         };
         messages.extend(message(said));
     }
-    Ok(vec![Conversation {
+    Ok(vec![ImportedConversation {
         session,
         title: shape::title(&found["name"]),
         messages,
     }])
 }
 
-/// The messages in order with their places. Where they name the one before them, those that the last one does not follow from
-/// are another branch: an answer made again, a question written anew.
+/// The messages in order with their places. If messages name their predecessor, messages that the last one does not
+/// follow from are another branch: a regenerated answer, a rewritten question.
 fn branch(exchanged: &[Value]) -> Vec<(usize, &Value)> {
     let places: HashMap<&str, usize> = exchanged
         .iter()

@@ -1,4 +1,4 @@
-//! An `EverOS` root: the messages that its SQLite file keeps verbatim; what it made of them is made anew.
+//! An `EverOS` root: imports the verbatim messages of its SQLite file; Quipu extracts memories from them itself.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use ledger::everos::{self, Kept};
 use model::{Role, Scope};
 use serde_json::Value;
 
-use super::shape::{self, Said};
-use super::{Conversation, Defaults, Found, Sink, Skipped, message};
+use super::shape::{self, ImportedMessage};
+use super::{Defaults, ImportItem, ImportedConversation, Sink, Skipped, message};
 use crate::error::Failure;
 
 /// Where a root has the file.
@@ -21,19 +21,21 @@ pub(super) fn read(path: &Path, defaults: &Defaults, sink: Sink<'_>) -> Result<(
         taken.is_ok()
     };
     everos::read(path, &mut take).map_err(|error| {
-        let error = anyhow::Error::from(error)
-            .context(format!("`{}` is not readable as EverOS wrote it", path.display()));
+        let error = anyhow::Error::from(error).context(format!(
+            "cannot read `{}`: its format is not that of EverOS",
+            path.display()
+        ));
         Failure::usage(format!("{error:#}"))
             .hint("give the root of an EverOS 1.5, as in `~/.everos`; stop its server first")
     })?;
     taken
 }
 
-fn found(kept: &Kept, defaults: &Defaults) -> Found {
+fn found(kept: &Kept, defaults: &Defaults) -> ImportItem {
     let list = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
     let (payload, ids) = (list(&kept.payload), list(&kept.ids));
     let Some(items) = payload["items"].as_array() else {
-        return Found::Skipped(Skipped {
+        return ImportItem::Skipped(Skipped {
             what: format!("session {}", kept.session),
             why: "a memcell has no `items`".to_owned(),
         });
@@ -53,14 +55,14 @@ fn found(kept: &Kept, defaults: &Defaults) -> Found {
         let id = id.map_or_else(|| format!("message-{at}"), str::to_owned);
         said(item, id, time.unwrap_or(defaults.now), &defaults)
     });
-    Found::Conversation(Conversation {
+    ImportItem::Conversation(ImportedConversation {
         session: defaults.session(&kept.session),
         title: None,
         messages: said.filter_map(message).collect(),
     })
 }
 
-fn said(item: &Value, id: String, time: model::Timestamp, defaults: &Defaults) -> Option<Said> {
+fn said(item: &Value, id: String, time: model::Timestamp, defaults: &Defaults) -> Option<ImportedMessage> {
     let role = match item["kind"].as_str()? {
         "tool_call" => Role::Assistant,
         "tool_result" => Role::Tool,
@@ -71,7 +73,7 @@ fn said(item: &Value, id: String, time: model::Timestamp, defaults: &Defaults) -
         Role::Assistant => shape::fixed("assistant"),
         Role::Tool => shape::fixed("tool"),
     };
-    Some(Said {
+    Some(ImportedMessage {
         client_id: id,
         role,
         sender: item["sender_id"].as_str().and_then(shape::name).unwrap_or(usual),

@@ -6,8 +6,8 @@ use model::{ProjectId, Role, Scope, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::shape::{self, Said};
-use super::{Conversation, Defaults, message};
+use super::shape::{self, ImportedMessage};
+use super::{Defaults, ImportedConversation, message};
 
 /// The data set dates sessions, not turns; turns follow one another at this pace.
 const TURN_SECONDS: i64 = 20;
@@ -19,7 +19,7 @@ pub(super) struct Sample {
 }
 
 #[derive(Debug, Deserialize)]
-struct Turn {
+struct LocomoTurn {
     speaker: String,
     dia_id: String,
     text: String,
@@ -28,7 +28,7 @@ struct Turn {
 }
 
 /// The sessions of one sample.
-pub(super) fn conversation(sample: &Sample, defaults: &Defaults) -> Vec<Conversation> {
+pub(super) fn conversation(sample: &Sample, defaults: &Defaults) -> Vec<ImportedConversation> {
     let mut scope = defaults.scope.clone();
     if scope == Scope::default() {
         scope.project = shape::name(&sample.sample_id).unwrap_or(scope.project) as ProjectId;
@@ -37,12 +37,12 @@ pub(super) fn conversation(sample: &Sample, defaults: &Defaults) -> Vec<Conversa
         scope,
         ..defaults.clone()
     };
-    let mut sessions: Vec<(u32, Vec<Turn>)> = sample
+    let mut sessions: Vec<(u32, Vec<LocomoTurn>)> = sample
         .conversation
         .iter()
         .filter_map(|(key, value)| {
             let number = key.strip_prefix("session_")?.parse().ok()?;
-            Some((number, Vec::<Turn>::deserialize(value).ok()?))
+            Some((number, Vec::<LocomoTurn>::deserialize(value).ok()?))
         })
         .collect();
     sessions.sort_by_key(|(number, _)| *number);
@@ -57,7 +57,7 @@ pub(super) fn conversation(sample: &Sample, defaults: &Defaults) -> Vec<Conversa
             .zip(turns)
             .filter_map(|(at, turn)| said(turn, started.plus_millis(at * TURN_SECONDS * 1000)));
         let messages = said.filter_map(message).collect();
-        Conversation {
+        ImportedConversation {
             session,
             title: None,
             messages,
@@ -66,12 +66,12 @@ pub(super) fn conversation(sample: &Sample, defaults: &Defaults) -> Vec<Conversa
     sessions.collect()
 }
 
-fn said(turn: Turn, time: Timestamp) -> Option<Said> {
+fn said(turn: LocomoTurn, time: Timestamp) -> Option<ImportedMessage> {
     let content = match turn.blip_caption {
         Some(caption) => format!("{}\n[shares a picture: {caption}]", turn.text),
         None => turn.text,
     };
-    Some(Said {
+    Some(ImportedMessage {
         client_id: turn.dia_id,
         role: Role::User,
         sender: shape::name(&turn.speaker.to_lowercase())?,

@@ -5,8 +5,8 @@ use std::io::BufRead;
 use model::Role;
 use serde_json::Value;
 
-use super::shape::{self, Said};
-use super::{Conversation, Defaults, Found, Sink, message};
+use super::shape::{self, ImportedMessage};
+use super::{Defaults, ImportItem, ImportedConversation, Sink, message};
 use crate::error::Failure;
 
 /// Reads every value of the stream.
@@ -14,9 +14,8 @@ pub(super) fn read(stream: &mut dyn BufRead, defaults: &Defaults, sink: Sink<'_>
     let values = serde_json::Deserializer::from_reader(stream).into_iter::<Value>();
     for (number, value) in (1..).zip(values) {
         let value = value.map_err(|error| {
-            Failure::usage(format!("the file is broken: {error}")).hint(
-                "conversations before that place were remembered; importing it again adds only what is new",
-            )
+            Failure::usage(format!("the file is broken: {error}"))
+                .hint("conversations before that place were imported; a second import adds only new messages")
         })?;
         let messages = match &value {
             Value::Array(messages) => Some(messages),
@@ -39,7 +38,7 @@ pub(super) fn read(stream: &mut dyn BufRead, defaults: &Defaults, sink: Sink<'_>
             .zip(messages)
             .filter_map(|(at, message)| said(at, message, defaults));
         let messages = said.filter_map(message).collect();
-        sink(Found::Conversation(Conversation {
+        sink(ImportItem::Conversation(ImportedConversation {
             session,
             title: shape::title(&value["title"]),
             messages,
@@ -48,8 +47,8 @@ pub(super) fn read(stream: &mut dyn BufRead, defaults: &Defaults, sink: Sink<'_>
     Ok(())
 }
 
-/// What a message says; none for system and developer prompts, which nobody said.
-fn said(at: i64, message: &Value, defaults: &Defaults) -> Option<Said> {
+/// Content of a message; none for system and developer prompts.
+fn said(at: i64, message: &Value, defaults: &Defaults) -> Option<ImportedMessage> {
     let role = match message["role"].as_str()? {
         "function" => Role::Tool,
         other => Role::parse(other)?,
@@ -71,7 +70,7 @@ fn said(at: i64, message: &Value, defaults: &Defaults) -> Option<Said> {
         ),
         _ => None,
     };
-    Some(Said {
+    Some(ImportedMessage {
         client_id: message["id"]
             .as_str()
             .map_or_else(|| format!("message-{at}"), str::to_owned),

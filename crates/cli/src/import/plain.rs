@@ -8,15 +8,15 @@ use model::Role;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::shape::{self, Said};
-use super::{Conversation, Defaults, Found, Sink, message};
+use super::shape::{self, ImportedMessage};
+use super::{Defaults, ImportItem, ImportedConversation, Sink, message};
 use crate::error::Failure;
 
-/// How many messages are held before they are handed on.
+/// Maximum number of messages in one batch.
 const BATCH_MESSAGES_MAX: usize = 500;
 
 #[derive(Debug, Deserialize)]
-struct Line {
+struct PlainLine {
     role: String,
     #[serde(default)]
     content: Value,
@@ -36,9 +36,9 @@ struct Line {
     tool_call_id: Option<String>,
 }
 
-/// Reads line by line; a broken line ends the reading with its number, after all before it was handed on.
+/// Reads line by line. A broken line ends the import with its number; the lines before it are imported.
 pub(super) fn read(stream: &mut dyn BufRead, defaults: &Defaults, sink: Sink<'_>) -> Result<(), Failure> {
-    let mut waiting: BTreeMap<String, Vec<(i64, Line)>> = BTreeMap::new();
+    let mut waiting: BTreeMap<String, Vec<(i64, PlainLine)>> = BTreeMap::new();
     let mut ids = Ids::default();
     let mut count = 0;
     let mut broken = None;
@@ -54,7 +54,7 @@ pub(super) fn read(stream: &mut dyn BufRead, defaults: &Defaults, sink: Sink<'_>
         if text.is_empty() {
             continue;
         }
-        match serde_json::from_str::<Line>(text) {
+        match serde_json::from_str::<PlainLine>(text) {
             Ok(mut line) => {
                 let session = line.session_id.clone().unwrap_or_else(|| defaults.name.clone());
                 line.message_id = line.message_id.map(|id| ids.own(&session, id, &line.content));
@@ -111,7 +111,7 @@ impl Ids {
 }
 
 fn hand_on(
-    waiting: BTreeMap<String, Vec<(i64, Line)>>,
+    waiting: BTreeMap<String, Vec<(i64, PlainLine)>>,
     defaults: &Defaults,
     sink: Sink<'_>,
 ) -> Result<(), Failure> {
@@ -121,7 +121,7 @@ fn hand_on(
             .into_iter()
             .filter_map(|(number, line)| said(number, line, defaults));
         let messages = said.filter_map(message).collect();
-        sink(Found::Conversation(Conversation {
+        sink(ImportItem::Conversation(ImportedConversation {
             session,
             title: None,
             messages,
@@ -130,8 +130,8 @@ fn hand_on(
     Ok(())
 }
 
-/// What a line says; none for system prompts, which nobody said.
-fn said(number: i64, line: Line, defaults: &Defaults) -> Option<Said> {
+/// Content of a line; none for system prompts.
+fn said(number: i64, line: PlainLine, defaults: &Defaults) -> Option<ImportedMessage> {
     let role = match line.role.as_str() {
         "human" => Role::User,
         "ai" | "model" => Role::Assistant,
@@ -148,7 +148,7 @@ fn said(number: i64, line: Line, defaults: &Defaults) -> Option<Said> {
         Role::Tool => Some(line.tool_call_id.unwrap_or_else(|| format!("line-{number}"))),
         _ => None,
     };
-    Some(Said {
+    Some(ImportedMessage {
         client_id: line.message_id.unwrap_or_else(|| format!("line-{number}")),
         role,
         sender: line.sender_id.as_deref().and_then(shape::name).unwrap_or(usual),

@@ -1,11 +1,11 @@
-//! What every format boils down to, and the small conversions that several formats need.
+//! The common form of all formats, and conversions that several formats need.
 
 use model::{Name, Role, Timestamp, ToolCall, Zone};
 use serde_json::Value;
 
-/// One thing said.
+/// One message.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct ImportedMessage {
     pub(super) client_id: String,
     pub(super) role: Role,
     pub(super) sender: Name,
@@ -16,7 +16,7 @@ pub(super) struct Said {
     pub(super) tool_call_id: Option<String>,
 }
 
-/// A name out of any text: what an id may not have becomes `-`.
+/// A name from any text: characters that an id cannot contain become `-`.
 pub(super) fn name(text: &str) -> Option<Name> {
     let clean: String = text
         .trim()
@@ -38,7 +38,7 @@ pub(super) fn fixed(text: &str) -> Name {
     Name::parse(text).expect("a name of this program's own")
 }
 
-/// Titles that clients give where nobody gave one.
+/// Titles that clients use for untitled conversations.
 const NO_TITLES: [&str; 4] = [
     "new chat",
     "new conversation",
@@ -65,7 +65,7 @@ pub(super) fn call(id: &str, name: Option<&str>, arguments: String) -> ToolCall 
 /// Numbers below this are seconds, above it milliseconds: it is the year 5138 in one and 1973 in the other.
 const SECONDS_MAX: f64 = 1e11;
 
-/// A time in any of the ways that formats write it; 0 and what is before it is how some say that they do not know.
+/// A time in any notation of the formats; 0 and earlier times mean unknown.
 pub(super) fn time(value: &Value, zone: &Zone) -> Option<Timestamp> {
     read(value, zone).filter(|time| time.millis() > 0)
 }
@@ -90,7 +90,7 @@ fn read(value: &Value, zone: &Zone) -> Option<Timestamp> {
     }
 }
 
-/// Text, or the text of a list of typed parts or of one; what is no text is named.
+/// Text, or the text of one typed part or a list of them; other content is named.
 pub(super) fn content(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,6 +1,6 @@
-//! Which files a path stands for: itself, an export's parts in an archive or a folder, a client's folder of sessions.
+//! The files of a path: itself, an export's parts in an archive or a folder, a client's folder of sessions.
 //!
-//! Owns: finding and opening them, and counting what was read. Never: what they say.
+//! Owns: finding and opening them, and counting the bytes read. Never: their content.
 
 use std::fmt;
 use std::fs::File;
@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::everos;
 use crate::error::Failure;
 
-/// How deep below a folder its files are looked for: `~/.codex/sessions/2026/02/03/` is four.
+/// Maximum depth of files below a folder: `~/.codex/sessions/2026/02/03/` is four.
 const DEPTH_MAX: usize = 6;
 
 /// One file with conversations.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Source {
+pub(crate) struct ImportFile {
     pub(super) path: PathBuf,
     /// The file's name inside the archive that `path` is.
     entry: Option<String>,
@@ -25,7 +25,7 @@ pub(crate) struct Source {
     pub(crate) bytes: u64,
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for ImportFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.entry {
             Some(entry) => write!(f, "`{entry}` of `{}`", self.path.display()),
@@ -34,8 +34,8 @@ impl fmt::Display for Source {
     }
 }
 
-/// The files that some paths stand for.
-pub(crate) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
+/// The files of some paths.
+pub(crate) fn sources(paths: &[PathBuf]) -> Result<Vec<ImportFile>, Failure> {
     let mut found = Vec::new();
     for path in paths {
         let file = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
@@ -47,7 +47,7 @@ pub(crate) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
         } else {
             let path = if file.is_dir() { everos } else { path.clone() };
             let bytes = std::fs::metadata(&path).map_or(0, |file| file.len());
-            found.push(Source {
+            found.push(ImportFile {
                 path,
                 entry: None,
                 bytes,
@@ -101,7 +101,7 @@ fn chosen<T>(files: Vec<T>, name: impl Fn(&T) -> String) -> Vec<T> {
     files.into_iter().filter(|file| is_one(&name(file))).collect()
 }
 
-fn in_folder(folder: &Path) -> Result<Vec<Source>, Failure> {
+fn in_folder(folder: &Path) -> Result<Vec<ImportFile>, Failure> {
     let mut files = Vec::new();
     let mut folders = vec![(folder.to_owned(), 0)];
     while let Some((next, depth)) = folders.pop() {
@@ -123,12 +123,12 @@ fn in_folder(folder: &Path) -> Result<Vec<Source>, Failure> {
     };
     let files = chosen(files, name);
     if files.is_empty() {
-        return Err(Failure::usage(format!("`{}` holds no conversations", folder.display())).hint(
+        return Err(Failure::usage(format!("`{}` contains no conversations", folder.display())).hint(
             "give an export's folder with its `conversations.json`, a folder of Claude Code or Codex sessions, or the \
              file itself",
         ));
     }
-    let sources = files.into_iter().map(|path| Source {
+    let sources = files.into_iter().map(|path| ImportFile {
         bytes: std::fs::metadata(&path).map_or(0, |file| file.len()),
         path,
         entry: None,
@@ -136,7 +136,7 @@ fn in_folder(folder: &Path) -> Result<Vec<Source>, Failure> {
     Ok(sources.collect())
 }
 
-fn in_archive(path: &Path) -> Result<Vec<Source>, Failure> {
+fn in_archive(path: &Path) -> Result<Vec<ImportFile>, Failure> {
     let mut archive = archive(path)?;
     let mut entries = Vec::new();
     for at in 0..archive.len() {
@@ -153,11 +153,11 @@ fn in_archive(path: &Path) -> Result<Vec<Source>, Failure> {
     let entries = chosen(entries, name);
     if entries.is_empty() {
         return Err(
-            Failure::usage(format!("`{}` holds no `conversations.json`", path.display()))
+            Failure::usage(format!("`{}` contains no `conversations.json`", path.display()))
                 .hint("give the archive as ChatGPT or Claude made it"),
         );
     }
-    let sources = entries.into_iter().map(|(entry, bytes)| Source {
+    let sources = entries.into_iter().map(|(entry, bytes)| ImportFile {
         path: path.to_owned(),
         entry: Some(entry),
         bytes,
@@ -177,7 +177,7 @@ fn broken(path: &Path, error: &zip::result::ZipError) -> Failure {
     ))
 }
 
-impl Source {
+impl ImportFile {
     /// The file's name without its ending.
     pub(crate) fn stem(&self) -> String {
         let path = self.entry.as_ref().map_or(self.path.as_path(), Path::new);
@@ -204,7 +204,7 @@ impl Source {
     }
 }
 
-/// A reader that says how far it is.
+/// A reader that reports its progress.
 struct Counted<R> {
     inner: R,
     count: Arc<AtomicU64>,

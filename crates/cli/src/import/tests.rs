@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use model::{Name, Role, Scope, Timestamp, Zone};
 use wire::MessageContent;
 
-use super::{Defaults, Found, Skipped, read, sources};
+use super::{Defaults, ImportItem, Skipped, read, sources};
 use crate::args::FormatArg;
 
 mod agents;
@@ -56,10 +56,10 @@ fn told_of(path: &Path) -> String {
     text
 }
 
-fn tell(text: &mut String, found: Found) {
+fn tell(text: &mut String, found: ImportItem) {
     let conversation = match found {
-        Found::Conversation(conversation) => conversation,
-        Found::Skipped(Skipped { what, why }) => {
+        ImportItem::Conversation(conversation) => conversation,
+        ImportItem::Skipped(Skipped { what, why }) => {
             writeln!(text, "skipped {what}: {why}").unwrap();
             return;
         }
@@ -194,8 +194,8 @@ fn locomo() {
 
 #[test]
 fn what_it_is_cannot_be_told() {
-    assert!(told("notes.txt", b"dear diary").contains("cannot tell what"));
-    assert!(told("empty.json", b"").contains("cannot tell what"));
+    assert!(told("notes.txt", b"dear diary").contains("cannot detect the format of"));
+    assert!(told("empty.json", b"").contains("cannot detect the format of"));
 }
 
 #[test]

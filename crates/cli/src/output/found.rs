@@ -1,6 +1,6 @@
-//! The answer to a search, for people: one ranked list of what was said and what is known.
+//! The result of a search for people: one ranked list of messages and memories.
 //!
-//! Owns: what stands in the list, what stands under what, and the words for each kind. Never: scores; they are the server's.
+//! Owns: the order and nesting of the list, and the words for each kind. Never: scores; the server makes them.
 
 use std::collections::BTreeSet;
 
@@ -10,31 +10,31 @@ use super::layout::{date, moment, passage, sentence, stems, wrapped};
 use super::line;
 use crate::error::Failure;
 
-/// A long message is shown in about so many characters.
+/// Approximate length of a long message in the output.
 const WORDS_CHARS_MAX: usize = 480;
 
-/// What the reader asked for.
+/// Options of the output.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Look<'a> {
     /// A long text is shown where it has the question's words.
     pub(crate) query: &'a str,
     /// Tell the id and the file of each line.
     pub(crate) ids: bool,
-    /// Leave nothing out, and tell scores and reasons.
+    /// Show every hit with score and reason.
     pub(crate) explain: bool,
 }
 
 /// One place in the list.
 #[derive(Debug, Default)]
-struct Place {
+struct ListEntry {
     score: f32,
     words: String,
-    /// What it is: said by whom and when, or which kind of memory.
+    /// Description: speaker and time of a message, or the kind of memory.
     about: String,
     notes: Vec<String>,
     id: String,
     explain: Option<Explain>,
-    /// The messages that it tells.
+    /// The messages that it contains.
     tells: BTreeSet<String>,
     stems: BTreeSet<String>,
 }
@@ -56,11 +56,11 @@ pub(crate) fn found(found: &SearchData, look: Look<'_>) -> Result<(), Failure> {
     line(format_args!("{}", shown.join("\n\n")))
 }
 
-/// What was said, and of what is known whatever says more. Of equals, what was said comes first.
-fn places(found: &SearchData, look: Look<'_>) -> Vec<Place> {
+/// All messages, and the memories that add something to them. Of equals, messages come first.
+fn places(found: &SearchData, look: Look<'_>) -> Vec<ListEntry> {
     let said: BTreeSet<&str> = found.messages.iter().map(|message| &*message.id).collect();
     let is_said = |ids: &[String]| ids.iter().any(|id| said.contains(id.as_str()));
-    let mut places: Vec<Place> = found.messages.iter().map(|it| message(it, look)).collect();
+    let mut places: Vec<ListEntry> = found.messages.iter().map(|it| message(it, look)).collect();
     let last = found.messages.last().map_or(0.0, |message| message.score);
     let mut passed: BTreeSet<&str> = BTreeSet::new();
     for it in &found.episodes {
@@ -76,7 +76,7 @@ fn places(found: &SearchData, look: Look<'_>) -> Vec<Place> {
         }
     }
     for it in &found.facts {
-        let tells = |place: &&mut Place| it.message_ids.iter().any(|id| place.tells.contains(id));
+        let tells = |place: &&mut ListEntry| it.message_ids.iter().any(|id| place.tells.contains(id));
         match places.iter_mut().find(tells) {
             Some(place) => place.note(it, found, look),
             None if passed.contains(&*it.id) => {}
@@ -88,7 +88,7 @@ fn places(found: &SearchData, look: Look<'_>) -> Vec<Place> {
             .foresights
             .iter()
             .filter(|it| !is_said(&it.message_ids))
-            .map(|it| Place {
+            .map(|it| ListEntry {
                 score: it.score.unwrap_or_default(),
                 words: it.content.clone(),
                 about: match &it.start_time {
@@ -96,41 +96,41 @@ fn places(found: &SearchData, look: Look<'_>) -> Vec<Place> {
                     None => format!("expected, as of {}", date(&it.timestamp)),
                 },
                 id: format!("{} {}", it.id, it.path),
-                ..Place::default()
+                ..ListEntry::default()
             }),
     );
-    places.extend(found.agent_cases.iter().map(|it| Place {
+    places.extend(found.agent_cases.iter().map(|it| ListEntry {
         score: it.score.unwrap_or_default(),
         words: passage(&it.task_intent, look.query, WORDS_CHARS_MAX),
         about: format!("case, {}", date(&it.timestamp)),
         id: format!("{} {}", it.id, it.path),
         explain: it.explain.clone(),
-        ..Place::default()
+        ..ListEntry::default()
     }));
-    places.extend(found.agent_skills.iter().map(|it| Place {
+    places.extend(found.agent_skills.iter().map(|it| ListEntry {
         score: it.score.unwrap_or_default(),
         words: sentence(&it.name, &it.description),
         about: "skill".to_owned(),
         id: format!("{} {}", it.id, it.path),
         explain: it.explain.clone(),
-        ..Place::default()
+        ..ListEntry::default()
     }));
     places.sort_by(|a, b| b.score.total_cmp(&a.score));
     places
 }
 
-fn message(it: &FoundMessage, look: Look<'_>) -> Place {
+fn message(it: &FoundMessage, look: Look<'_>) -> ListEntry {
     let speaker = it.sender_name.as_ref().or(it.sender_id.as_ref());
     let speaker = speaker.map_or("somebody", String::as_str);
     let mut told = stems(&it.content);
-    // "ana likes tea" says no more than "I like tea" does of ana.
+    // "ana likes tea" adds nothing to "I like tea" by ana.
     told.extend(stems(speaker));
     told.extend(it.sender_id.iter().flat_map(|id| stems(id)));
     let episode = it
         .episode_id
         .as_ref()
         .map_or_else(String::new, |id| format!(" in {id}"));
-    Place {
+    ListEntry {
         score: it.score,
         words: passage(&it.content, look.query, WORDS_CHARS_MAX),
         about: format!("said by {speaker}, {}", moment(&it.timestamp)),
@@ -138,11 +138,11 @@ fn message(it: &FoundMessage, look: Look<'_>) -> Place {
         explain: it.explain.clone(),
         tells: BTreeSet::from([it.id.clone()]),
         stems: told,
-        ..Place::default()
+        ..ListEntry::default()
     }
 }
 
-fn episode(it: &EpisodeItem, look: Look<'_>) -> Place {
+fn episode(it: &EpisodeItem, look: Look<'_>) -> ListEntry {
     let told = if it.summary.is_empty() {
         &it.episode
     } else {
@@ -150,7 +150,7 @@ fn episode(it: &EpisodeItem, look: Look<'_>) -> Place {
     };
     let words = sentence(&it.subject, told);
     let past = it.superseded_by.as_ref().map_or("", |_| "past ");
-    Place {
+    ListEntry {
         score: it.score.unwrap_or_default(),
         stems: stems(&words),
         words: passage(&words, look.query, WORDS_CHARS_MAX),
@@ -158,24 +158,24 @@ fn episode(it: &EpisodeItem, look: Look<'_>) -> Place {
         id: format!("{} {}", it.id, it.path),
         explain: it.explain.clone(),
         tells: it.message_ids.iter().cloned().collect(),
-        ..Place::default()
+        ..ListEntry::default()
     }
 }
 
-fn fact(it: &FactItem, found: &SearchData) -> Place {
+fn fact(it: &FactItem, found: &SearchData) -> ListEntry {
     let (kind, held) = validity(it, found);
     let since = held.unwrap_or_else(|| date(&it.timestamp));
-    Place {
+    ListEntry {
         score: it.score.unwrap_or_default(),
         words: sentence(&it.subject, &it.content),
         about: format!("{kind}, {since}"),
         id: format!("{} {}", it.id, it.path),
         explain: it.explain.clone(),
-        ..Place::default()
+        ..ListEntry::default()
     }
 }
 
-/// What a fact is now, and since or until when, as far as the answer tells.
+/// Validity of a fact, with its beginning or end if the answer has it.
 fn validity(it: &FactItem, found: &SearchData) -> (&'static str, Option<String>) {
     if let Some(newer) = &it.superseded_by {
         let newer = found.facts.iter().find(|fact| fact.id == *newer);
@@ -192,8 +192,8 @@ fn validity(it: &FactItem, found: &SearchData) -> (&'static str, Option<String>)
     ("fact", (!held.is_empty()).then(|| held.join(", ")))
 }
 
-impl Place {
-    /// A fact that was made from what stands here: told where it says more, or no longer holds.
+impl ListEntry {
+    /// A fact made from the listed message: shown if it adds something or is no longer valid.
     fn note(&mut self, it: &FactItem, found: &SearchData, look: Look<'_>) {
         let text = sentence(&it.subject, &it.content);
         let words = stems(&text);

@@ -1,11 +1,11 @@
 //! Text for a terminal: lines of eighty columns, dates as people write them, the part of a long text that answers.
 //!
-//! Owns: widths, dates, excerpts. Never: what is shown.
+//! Owns: widths, dates, excerpts. Never: the content.
 
 use std::collections::BTreeSet;
 
 const COLUMNS: usize = 80;
-/// Words are the same when so many of their first letters are.
+/// Words are the same if this number of their first letters is the same.
 const STEM_CHARS: usize = 4;
 
 const MONTHS: [&str; 12] = [
@@ -43,7 +43,7 @@ pub(super) fn moment(instant: &str) -> String {
     }
 }
 
-/// A heading and its text as one: the heading is left out where the text says it.
+/// A heading and its text as one; without the heading if the text repeats it.
 pub(super) fn sentence(subject: &str, text: &str) -> String {
     let (subject, text) = (subject.trim(), text.trim());
     if subject.is_empty() || text.contains(subject) {
@@ -110,7 +110,7 @@ pub(super) fn passage(text: &str, query: &str, chars_max: usize) -> String {
     }
 }
 
-/// A paragraph behind a mark, its other lines under its first. What was said must not command the terminal.
+/// A paragraph behind a mark, its other lines under its first. Text of messages must not control the terminal.
 pub(super) fn wrapped(mark: &str, text: &str) -> String {
     let text: String = text
         .chars()
@@ -152,7 +152,7 @@ fn push(lines: &mut [String], text: &str) {
     }
 }
 
-/// How many bytes of a word fit into so many columns.
+/// Number of bytes of a word that fit into the columns.
 fn fitting(word: &str, room: usize) -> usize {
     let mut used = 0;
     for (at, c) in word.char_indices() {

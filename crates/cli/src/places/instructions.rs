@@ -7,16 +7,16 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use context::bootstrap::{Files, Found, Missing};
+use context::bootstrap::{FileHead, Files, Missing};
 use rustix::fs::OFlags;
 
 /// Reads below some directories.
 #[derive(Debug, Clone)]
-pub struct Instructions {
+pub struct InstructionRoots {
     roots: Vec<PathBuf>,
 }
 
-impl Instructions {
+impl InstructionRoots {
     /// Below these directories; one that does not exist yields nothing.
     pub fn below(roots: impl IntoIterator<Item = PathBuf>) -> Self {
         Self {
@@ -33,8 +33,8 @@ impl Instructions {
     }
 }
 
-impl Files for Instructions {
-    fn read(&self, path: &Path, bytes_max: usize) -> Result<Found, Missing> {
+impl Files for InstructionRoots {
+    fn read(&self, path: &Path, bytes_max: usize) -> Result<FileHead, Missing> {
         let real_path = path.canonicalize().map_err(|error| missing(&error))?;
         if !self.roots.iter().any(|root| real_path.starts_with(root)) {
             return Err(Missing::Outside);
@@ -48,7 +48,7 @@ impl Files for Instructions {
         file.take(bytes_max as u64)
             .read_to_end(&mut bytes)
             .map_err(|error| missing(&error))?;
-        Ok(Found {
+        Ok(FileHead {
             bytes,
             bytes_total: meta.len(),
             real_path,
@@ -100,7 +100,7 @@ mod tests {
             .status()
             .unwrap();
         assert!(made.success());
-        let files = Instructions::below([project, home]);
+        let files = InstructionRoots::below([project, home]);
         let policy = Policy::new(files.roots()[0].clone(), files.roots()[1].clone());
         let loaded = load(&policy, &files);
         assert_eq!(loaded.content, "## AGENTS.md\n\nUse tabs.");

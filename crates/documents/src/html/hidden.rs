@@ -1,7 +1,7 @@
-//! What a reader of a page does not see.
+//! Parts of a page that its reader does not see.
 //!
-//! Owns: elements that are never text, and elements that say of themselves that they are not shown; hidden text is a way to
-//! speak to a model behind its user's back. Never: rules in style sheets, colours.
+//! Owns: elements that are never text, and elements marked as hidden; hidden text is a way to address a model behind
+//! its user's back. Never: rules in style sheets, colours.
 
 use html5gum::StartTag;
 

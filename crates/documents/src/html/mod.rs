@@ -18,10 +18,10 @@ pub(crate) struct Page {
     pub(crate) markdown: String,
 }
 
-/// How far a page's first tag may stand from its start, in bytes.
+/// Maximum distance of a page's first tag from its start, in bytes.
 const SNIFFED_BYTES: usize = 1024;
 
-/// Whether the content says of itself that it is a page.
+/// Whether the content looks like an HTML page.
 pub(crate) fn is_page(text: &str) -> bool {
     let head = text
         .get(..text.floor_char_boundary(SNIFFED_BYTES))
@@ -43,7 +43,7 @@ fn after<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
 pub(crate) fn markdown(html: &str) -> Result<Page, Unreadable> {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
-    let mut reader = Reader::default();
+    let mut reader = HtmlReader::default();
     for token in Tokenizer::new_with_emitter(html, emitter) {
         let Ok(token) = token;
         match token {
@@ -71,13 +71,13 @@ struct Element {
 }
 
 #[derive(Default)]
-struct Reader {
+struct HtmlReader {
     open: Vec<Element>,
     writer: Writer,
     title: Option<String>,
 }
 
-impl Reader {
+impl HtmlReader {
     fn is_hidden(&self) -> bool {
         self.open.last().is_some_and(|element| element.is_hidden)
     }

@@ -1,6 +1,6 @@
 //! A table while it is read.
 //!
-//! Owns: its cells, and whether it is data or a page's layout. Never: where it stands.
+//! Owns: its cells, and whether it is data or a page's layout. Never: its place.
 
 #[derive(Default)]
 pub(super) struct Table {

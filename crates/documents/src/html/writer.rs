@@ -7,7 +7,7 @@ use super::table::Table;
 /// Lists and quotes deeper than this are written as if they stood at this depth, so that no line is mostly indent.
 const INDENTS_MAX: usize = 12;
 
-/// A longer address says nothing and is left out.
+/// A longer address is no help to a reader and is left out.
 const ADDRESS_MAX_BYTES: usize = 2_000;
 
 enum Container {
@@ -15,7 +15,7 @@ enum Container {
     Item { marker: String, is_new: bool },
 }
 
-enum Mark {
+enum InlineMark {
     Link(String),
     Code,
     /// Code in code.
@@ -28,7 +28,7 @@ pub(super) struct Writer {
     /// The block that is being read, without its prefix.
     line: String,
     /// Links and code that are open, each from where in `line`.
-    marks: Vec<(Mark, usize)>,
+    marks: Vec<(InlineMark, usize)>,
     heading: Option<u8>,
     pre: Option<Pre>,
     lists: Vec<Option<u64>>,
@@ -101,8 +101,10 @@ impl Writer {
     }
 
     pub(super) fn start_link(&mut self, href: &str) {
-        self.marks
-            .push((Mark::Link(address(href).unwrap_or_default()), self.line.len()));
+        self.marks.push((
+            InlineMark::Link(address(href).unwrap_or_default()),
+            self.line.len(),
+        ));
     }
 
     pub(super) fn start_code(&mut self, class: &str) {
@@ -111,7 +113,11 @@ impl Writer {
         {
             pre.language = language(class);
         }
-        let mark = if self.in_code() { Mark::Nothing } else { Mark::Code };
+        let mark = if self.in_code() {
+            InlineMark::Nothing
+        } else {
+            InlineMark::Code
+        };
         self.marks.push((mark, self.line.len()));
     }
 
@@ -249,14 +255,16 @@ impl Writer {
     }
 
     fn in_code(&self) -> bool {
-        self.marks.iter().any(|(mark, _)| matches!(mark, Mark::Code))
+        self.marks
+            .iter()
+            .any(|(mark, _)| matches!(mark, InlineMark::Code))
     }
 
     fn in_cell(&self) -> bool {
         self.tables.last().is_some_and(|table| table.is_in_cell)
     }
 
-    /// A table with blocks in its cells is a page's layout: what was read of it becomes paragraphs, and so does the rest.
+    /// A table with blocks in its cells is a page's layout: its content becomes paragraphs.
     fn lay_out(&mut self) {
         if !self.in_cell() {
             return;
@@ -273,7 +281,7 @@ impl Writer {
         }
     }
 
-    /// What was read, its links and code complete; those that are still open go on in the next block.
+    /// The text so far, with complete links and code; open ones continue in the next block.
     fn take_line(&mut self) -> String {
         let marks = std::mem::take(&mut self.marks);
         for (mark, from) in marks.iter().rev() {
@@ -283,18 +291,18 @@ impl Writer {
         std::mem::take(&mut self.line)
     }
 
-    fn wrap(&mut self, mark: &Mark, from: usize) {
+    fn wrap(&mut self, mark: &InlineMark, from: usize) {
         let Some(inside) = self.line.get(from..).filter(|inside| !inside.trim().is_empty()) else {
             return;
         };
         let lead = inside.len() - inside.trim_start().len();
         let trimmed = inside.trim();
         let wrapped = match mark {
-            Mark::Nothing => return,
-            Mark::Link(address) if address.is_empty() => return,
-            Mark::Link(address) => format!("[{trimmed}]({address})"),
-            Mark::Code if trimmed.contains('`') => return,
-            Mark::Code => format!("`{trimmed}`"),
+            InlineMark::Nothing => return,
+            InlineMark::Link(address) if address.is_empty() => return,
+            InlineMark::Link(address) => format!("[{trimmed}]({address})"),
+            InlineMark::Code if trimmed.contains('`') => return,
+            InlineMark::Code => format!("`{trimmed}`"),
         };
         let ends_in_space = inside.ends_with(' ');
         self.line.truncate(from + lead);

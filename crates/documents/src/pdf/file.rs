@@ -1,7 +1,7 @@
 //! A PDF's objects and pages.
 //!
-//! Owns: finding objects by reading the file from its start to its end (the table of places at its end is wrong in the files
-//! that need care, and this needs none), object streams, the page tree. Never: what a page shows.
+//! Owns: finding objects by reading the file from its start to its end (the table at its end is wrong in damaged files,
+//! and not needed here), object streams, the page tree. Never: the content of a page.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -18,7 +18,7 @@ pub(super) struct File<'a> {
     objects: BTreeMap<u32, Object>,
     trailer: Dict,
     room: Room,
-    /// What is kept while the file is read.
+    /// Remaining number of values for this file.
     pub(super) values: Steps,
     pub(super) steps: Steps,
 }
@@ -52,7 +52,7 @@ impl<'a> File<'a> {
         Ok(file)
     }
 
-    /// Every `12 0 obj` and every trailer, in the order in which they stand: what was appended later replaces what was there.
+    /// Every `12 0 obj` and every trailer, in the order of the file: a later one replaces an earlier one.
     fn scan(&mut self) -> Result<(), Unreadable> {
         let bytes = self.bytes;
         let mut objects = BTreeMap::new();
@@ -93,7 +93,7 @@ impl<'a> File<'a> {
         Ok(())
     }
 
-    /// The objects that stand in streams; one that stands by itself is newer.
+    /// The objects inside streams; an object outside of streams is newer.
     fn unfold(&mut self) -> Result<(), Unreadable> {
         let is_pack = |object: &&Object| object.value.dict().is_some_and(|dict| is_type(dict, b"ObjStm"));
         let mut found = BTreeMap::new();
@@ -128,7 +128,7 @@ impl<'a> File<'a> {
         Ok(())
     }
 
-    /// What a value is, or what it refers to.
+    /// The value, or the value that it refers to.
     pub(super) fn resolve<'b>(&'b self, value: &'b Value) -> &'b Value {
         let mut value = value;
         for _ in 0..HOPS_MAX {

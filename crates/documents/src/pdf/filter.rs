@@ -13,7 +13,7 @@ use crate::{INFLATED_MAX_BYTES, Unreadable};
 /// More filters than this on one stream are there to multiply.
 const FILTERS_MAX: usize = 4;
 
-/// What may still be unfolded from one file, in bytes.
+/// Remaining bytes that can be decompressed from one file.
 #[derive(Debug)]
 pub(super) struct Room(Cell<usize>);
 
@@ -22,7 +22,7 @@ impl Room {
         Self(Cell::new(INFLATED_MAX_BYTES))
     }
 
-    /// What comes of the stream; nothing for a picture or a filter that is not known, as much as can be read of a damaged one.
+    /// The content of the stream; nothing for a picture or an unknown filter, the readable part of a damaged stream.
     pub(super) fn unpack<'v>(
         &self,
         raw: &[u8],
@@ -69,9 +69,9 @@ impl Room {
 
     fn inflate(&self, data: &[u8]) -> Result<Vec<u8>, Unreadable> {
         let mut unpacked = Vec::new();
-        // One byte more than there is room for tells too much from just enough.
+        // One byte more than the room, to distinguish too much from just enough.
         let most = self.0.get() as u64 + 1;
-        // What came out before the damage stays in `unpacked`.
+        // The output before the damage stays in `unpacked`.
         if ZlibDecoder::new(data)
             .take(most)
             .read_to_end(&mut unpacked)
@@ -141,7 +141,7 @@ impl Room {
                 },
             }
             self.take(unpacked.len() - start)?;
-            // What the last code gave and the byte after it, which stand next to each other.
+            // The output of the last code and the byte after it, which are neighbours.
             if let Some((from, length)) = last.filter(|_| table.len() < 4096 - 258) {
                 table.push((from, length + 1));
             }

@@ -1,4 +1,4 @@
-//! What the codes of a font mean, and how wide they are.
+//! Characters and widths of a font's codes.
 //!
 //! Owns: `ToUnicode` maps, encodings with their differences, widths. Never: a font's program, or a guess from its shapes.
 
@@ -11,9 +11,9 @@ use crate::Unreadable;
 
 /// The width of a glyph that no table has, in parts of the font's size.
 const WIDTH: f64 = 0.5;
-/// What a font costs, as it takes far more room than what it is read from.
+/// Steps that a font costs, because it takes far more memory than its source.
 const STEPS: usize = 2_048;
-/// What one glyph stands for at most, in units of UTF-16; the longest ligature of Arabic is 18 letters.
+/// Maximum length of one glyph's text in units of UTF-16; the longest ligature of Arabic has 18 letters.
 const LETTERS_MAX: usize = 32;
 /// The codes of one byte. Many fonts may share one list that is longer.
 const CODES: usize = 256;
@@ -28,7 +28,7 @@ pub(super) struct Font {
 
 /// One code of a string that is shown.
 pub(super) struct Glyph<'a> {
-    /// None where the file does not tell.
+    /// None if the file does not define it.
     pub(super) letters: Option<&'a str>,
     /// In parts of the font's size.
     pub(super) width: f64,
@@ -268,7 +268,7 @@ fn number(code: &[u8]) -> u32 {
         .fold(0, |number, byte| number << 8 | u32::from(*byte))
 }
 
-/// UTF-16, its last unit `nth` further; what is longer than any glyph stands for is cut.
+/// UTF-16, its last unit increased by `nth`; cut at the maximum length of a glyph's text.
 fn utf16(text: &[u8], nth: u16) -> String {
     let mut units: Vec<u16> = text
         .chunks(2)

@@ -1,4 +1,4 @@
-//! What letters the codes and names of a PDF's simple fonts stand for.
+//! Letters of the codes and glyph names in a PDF's simple fonts.
 //!
 //! Owns: the encodings that the format knows by name, TeX's own, and names of glyphs. Never: reading a font's program.
 
@@ -12,7 +12,7 @@ pub(super) enum Base {
     Standard,
     Windows,
     Mac,
-    /// The layout of the text fonts that Knuth drew, whose files name no encoding.
+    /// The layout of Knuth's text fonts, whose files name no encoding.
     Tex,
 }
 
@@ -60,7 +60,7 @@ const NAMES: &str = "space  ; exclam !; quotedbl \"; numbersign #; dollar $; per
     scommaaccent ș; Scommaaccent Ș; tcommaaccent ț; Tcommaaccent Ț";
 
 static BY_NAME: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
-    // The separator stands before a blank, so that a semicolon can be named.
+    // The separator is before a blank, so that a semicolon can be named.
     let entries = NAMES
         .split("; ")
         .filter_map(|entry| entry.trim_start().split_once(' '));
@@ -69,7 +69,7 @@ static BY_NAME: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
         .collect()
 });
 
-/// What a code means in an encoding; `None` where nothing is.
+/// The text of a code in an encoding; `None` if it has none.
 pub(super) fn by_code(base: Base, code: u8) -> Option<String> {
     let nth = |table: &str, from: u8| table.chars().nth(usize::from(code.checked_sub(from)?));
     let special = match (base, code) {
@@ -91,7 +91,7 @@ pub(super) fn by_code(base: Base, code: u8) -> Option<String> {
     letters(&special?.to_string())
 }
 
-/// What a glyph's name means: one that is known, `uni00E9`, `u1F600`, or either with a suffix after a dot.
+/// The text of a glyph's name: a known name, `uni00E9`, `u1F600`, or either with a suffix after a dot.
 pub(super) fn by_name(name: &[u8]) -> Option<String> {
     let name = std::str::from_utf8(name).ok()?;
     let name = name.split('.').next().filter(|name| !name.is_empty())?;

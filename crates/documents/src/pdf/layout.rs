@@ -1,13 +1,13 @@
 //! Stretches of text to lines, paragraphs and headings.
 //!
-//! Owns: which stretches are one word, line or paragraph, by where they stand; what is a heading, by its size. Never: changing
-//! their order, which in files made by programs is the order of reading, columns included.
+//! Owns: joining text into words, lines and paragraphs by its place; finding headings by their size. Never: changing
+//! the order, which in files made by programs is the order of reading, columns included.
 
 use std::collections::BTreeMap;
 
 use super::page::Run;
 
-/// All lengths are in parts of the text's size. A gap wider than this stands for a space.
+/// All lengths are relative to the text's size. A wider gap than this counts as a space.
 const SPACE_GAP: f64 = 0.15;
 /// A step back on the line, of more than this, begins a new one.
 const BACK_MAX: f64 = 1.0;
@@ -23,9 +23,9 @@ const HEADING_MAX_CHARS: usize = 160;
 const HEADING_LEVELS: usize = 3;
 
 #[derive(Debug)]
-struct Line {
+struct TextLine {
     text: String,
-    /// In characters; counted anew for every stretch, a long line would take for ever.
+    /// In characters; counted from zero for every stretch, a long line would take for ever.
     length: usize,
     start_along: f64,
     end_along: f64,
@@ -49,7 +49,7 @@ pub(super) fn markdown(pages: Vec<Vec<Run>>) -> String {
         if lines.last().is_some_and(is_number) {
             lines.pop();
         }
-        let mut before: Option<Line> = None;
+        let mut before: Option<TextLine> = None;
         for line in lines {
             match paragraphs.last_mut() {
                 Some(paragraph) if continues(before.as_ref(), &line, paragraph) => {
@@ -95,8 +95,8 @@ pub(super) fn markdown(pages: Vec<Vec<Run>>) -> String {
     blocks.collect::<Vec<_>>().join("\n\n")
 }
 
-fn lines(runs: Vec<Run>) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
+fn lines(runs: Vec<Run>) -> Vec<TextLine> {
+    let mut lines: Vec<TextLine> = Vec::new();
     for run in runs {
         let gap = lines
             .last()
@@ -117,7 +117,7 @@ fn lines(runs: Vec<Run>) -> Vec<Line> {
                 line.text.push_str(&run.text);
                 line.end_along = run.end_along;
             }
-            _ => lines.push(Line {
+            _ => lines.push(TextLine {
                 length: run.text.chars().count(),
                 text: run.text,
                 start_along: run.start_along,
@@ -135,19 +135,19 @@ fn lines(runs: Vec<Run>) -> Vec<Line> {
     lines
 }
 
-fn is_on(line: &Line, run: &Run) -> bool {
+fn is_on(line: &TextLine, run: &Run) -> bool {
     let size = line.size.max(run.size);
     line.turn == run.turn
         && (line.across - run.across).abs() <= LINE_SHIFT_MAX * size
         && run.start_along > line.end_along - BACK_MAX * size
 }
 
-fn is_number(line: &Line) -> bool {
+fn is_number(line: &TextLine) -> bool {
     line.text.len() <= 4 && line.text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a line goes on with the paragraph that the line before ended.
-fn continues(before: Option<&Line>, line: &Line, paragraph: &Paragraph) -> bool {
+fn continues(before: Option<&TextLine>, line: &TextLine, paragraph: &Paragraph) -> bool {
     if half_points(paragraph.size) != half_points(line.size) || bullet(&line.text).is_some() {
         return false;
     }
@@ -208,7 +208,7 @@ fn bullet(text: &str) -> Option<&str> {
     text.strip_prefix(['•', '▪', '◦', '‣', '●']).map(str::trim_start)
 }
 
-/// A paragraph as Markdown that says nothing but its words.
+/// A paragraph as Markdown without markup.
 fn body_text(text: &str) -> String {
     match bullet(text) {
         Some(item) => format!("- {item}"),

@@ -15,12 +15,12 @@ mod page;
 
 use crate::Unreadable;
 use file::File;
-use page::Reader;
+use page::PageReader;
 
-/// How far into a file its mark may stand, in bytes.
+/// The file's mark must be within this number of bytes from its start.
 const MARK_WITHIN_BYTES: usize = 1024;
 
-pub(crate) struct Document {
+pub(crate) struct PdfDocument {
     pub(crate) title: Option<String>,
     pub(crate) markdown: String,
 }
@@ -30,9 +30,9 @@ pub(crate) fn is_pdf(bytes: &[u8]) -> bool {
     head.windows(5).any(|window| window == b"%PDF-")
 }
 
-pub(crate) fn markdown(bytes: &[u8]) -> Result<Document, Unreadable> {
+pub(crate) fn markdown(bytes: &[u8]) -> Result<PdfDocument, Unreadable> {
     let file = File::open(bytes)?;
-    let mut reader = Reader::new(&file);
+    let mut reader = PageReader::new(&file);
     let mut pages = Vec::new();
     for page in file.pages()? {
         pages.push(reader.page(&page)?);
@@ -41,7 +41,7 @@ pub(crate) fn markdown(bytes: &[u8]) -> Result<Document, Unreadable> {
     if !markdown.chars().any(char::is_alphanumeric) {
         return Err(Unreadable::Scanned);
     }
-    Ok(Document {
+    Ok(PdfDocument {
         title: file.title().map(text_string).filter(|title| is_title(title)),
         markdown,
     })
@@ -53,7 +53,7 @@ fn text_string(bytes: &[u8]) -> String {
     encoding.decode_with_bom_removal(bytes).0.into_owned()
 }
 
-/// Programs put a file's name there when nobody wrote a title.
+/// Whether it is a real title: programs use a file's name if a document has none.
 fn is_title(title: &str) -> bool {
     let title = title.trim().to_ascii_lowercase();
     let is_file = [

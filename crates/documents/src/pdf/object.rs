@@ -1,7 +1,7 @@
 //! The values that a PDF is written in.
 //!
-//! Owns: reading them from bytes that may be damaged: what cannot be read is null, and each step moves on, so that the cost is
-//! bounded by the bytes and by the steps. Never: what a value means.
+//! Owns: reading them from bytes that can be damaged. An unreadable object is null. Each step moves on, so the cost is
+//! bounded by the bytes and by the steps. Never: the meaning of a value.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -75,7 +75,7 @@ impl Value {
     }
 }
 
-/// What may still be done for one file.
+/// Remaining steps of work for one file.
 #[derive(Debug)]
 pub(super) struct Steps(Cell<usize>);
 
@@ -187,7 +187,7 @@ impl<'a> Lexer<'a> {
         Ok(Value::Dict(dict))
     }
 
-    /// The values up to a word that ends them, or that stands in no value.
+    /// The values up to a word that ends them, or that cannot be in a value.
     fn read_until(&mut self, end: &[u8], depth: usize) -> Result<Vec<Value>, Unreadable> {
         let mut values = Vec::new();
         loop {
@@ -309,7 +309,7 @@ fn refer(list: &mut Vec<Value>) {
     list.push(number.map_or(Value::Null, Value::Reference));
 }
 
-/// Words that stand in no value: the one before them was not closed.
+/// Words that cannot be in a value: the one before them was not closed.
 fn ends_object(word: &[u8]) -> bool {
     matches!(
         word,

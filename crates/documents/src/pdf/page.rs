@@ -1,6 +1,6 @@
-//! What a page shows, and where.
+//! Text of a page, with its places.
 //!
-//! Owns: running a page's operators for the text they show. Never: what lines and paragraphs they make (`layout`), pictures,
+//! Owns: running a page's operators for their text. Never: joining it to lines and paragraphs (`layout`), pictures,
 //! colours.
 
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ pub(super) struct Run {
 }
 
 #[derive(Clone)]
-struct State {
+struct TextState {
     matrix: Matrix,
     font: Option<Rc<Font>>,
     size: f64,
@@ -47,26 +47,26 @@ struct State {
     is_invisible: bool,
 }
 
-pub(super) struct Reader<'a> {
+pub(super) struct PageReader<'a> {
     file: &'a File<'a>,
     fonts: BTreeMap<*const Dict, Rc<Font>>,
     runs: Vec<Run>,
-    /// What the pages may still show, in bytes.
+    /// Remaining bytes of text for the pages.
     room: usize,
-    state: State,
-    saved: Vec<State>,
+    state: TextState,
+    saved: Vec<TextState>,
     text_matrix: Matrix,
     line_matrix: Matrix,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PageReader<'a> {
     pub(super) fn new(file: &'a File<'a>) -> Self {
         Self {
             file,
             fonts: BTreeMap::new(),
             runs: Vec::new(),
             room: TEXT_MAX_BYTES,
-            state: State::new(),
+            state: TextState::new(),
             saved: Vec::new(),
             text_matrix: UNIT,
             line_matrix: UNIT,
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
     /// The text of a page in the order in which it is drawn. Invisible text counts where it is all there is: so a scanned page
     /// keeps what was recognised on it.
     pub(super) fn page(&mut self, page: &file::Page<'a>) -> Result<Vec<Run>, Unreadable> {
-        self.state = State::new();
+        self.state = TextState::new();
         self.saved.clear();
         let contents = page.dict.get(&b"Contents"[..]).unwrap_or(&Value::Null);
         let parts = self
@@ -212,7 +212,7 @@ impl<'a> Reader<'a> {
             self.state.font = None;
             return Ok(());
         };
-        // The file does not change while it is read, so where a font stands tells it from others.
+        // The file does not change during the work, so a font's address identifies it.
         let place = std::ptr::from_ref(dict);
         let font = match self.fonts.get(&place) {
             Some(font) => Rc::clone(font),
@@ -292,7 +292,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl State {
+impl TextState {
     fn new() -> Self {
         Self {
             matrix: UNIT,
@@ -317,7 +317,7 @@ fn entry<'a>(
     file.get(resources?, kind).dict()?.get(name?.name()?)
 }
 
-/// An image between operators ends at an `EI` that stands alone.
+/// An image between operators ends at an `EI` that is a word of its own.
 fn skip_image(operators: &[u8], lexer: &mut Lexer<'_>) {
     let rest = operators.get(lexer.at..).unwrap_or_default();
     let ends = |window: &[u8]| matches!(window, [before, b'E', b'I', after] if super::object::is_blank(*before) && super::object::is_blank(*after));

@@ -1,10 +1,10 @@
 //! What a file is, its encoding, its title, and why it is refused.
 
-use documents::{INPUT_MAX_BYTES, Kind, TEXT_MAX_BYTES, Unreadable};
+use documents::{FileKind, INPUT_MAX_BYTES, TEXT_MAX_BYTES, Unreadable};
 
 use crate::read;
 
-fn kind(bytes: &[u8], name: &str, media_type: &str) -> Kind {
+fn kind(bytes: &[u8], name: &str, media_type: &str) -> FileKind {
     documents::read(bytes, name, media_type)
         .expect("a file that can be read")
         .kind
@@ -19,25 +19,25 @@ fn text(bytes: &[u8], media_type: &str) -> String {
 #[test]
 fn content_then_name_then_type() {
     let pdf = crate::pdf_of("BT /F1 12 Tf 72 700 Td (Hello) Tj ET");
-    assert_eq!(kind(&pdf, "notes.txt", "text/plain"), Kind::Pdf);
+    assert_eq!(kind(&pdf, "notes.txt", "text/plain"), FileKind::Pdf);
     assert_eq!(
         kind(
             b"<!-- saved > here --> <!DOCTYPE HTML><p>x",
             "notes.md",
             "text/plain"
         ),
-        Kind::Html
+        FileKind::Html
     );
-    assert_eq!(kind(b"<?xml version='1.0'?>\n<html><p>x", "", ""), Kind::Html);
-    assert_eq!(kind(b"<p>x</p>", "a.HTML", "text/plain"), Kind::Html);
-    assert_eq!(kind(b"plain words", "a.md", "text/plain"), Kind::Markdown);
-    assert_eq!(kind(b"# words", "a.txt", "text/markdown"), Kind::Text);
+    assert_eq!(kind(b"<?xml version='1.0'?>\n<html><p>x", "", ""), FileKind::Html);
+    assert_eq!(kind(b"<p>x</p>", "a.HTML", "text/plain"), FileKind::Html);
+    assert_eq!(kind(b"plain words", "a.md", "text/plain"), FileKind::Markdown);
+    assert_eq!(kind(b"# words", "a.txt", "text/markdown"), FileKind::Text);
     assert_eq!(
         kind(b"words", "a", "Text/Markdown; charset=utf-8"),
-        Kind::Markdown
+        FileKind::Markdown
     );
-    assert_eq!(kind(b"# Heading\n\nwords", "a", ""), Kind::Markdown);
-    assert_eq!(kind(b"words", "a", ""), Kind::Text);
+    assert_eq!(kind(b"# Heading\n\nwords", "a", ""), FileKind::Markdown);
+    assert_eq!(kind(b"words", "a", ""), FileKind::Text);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 
 use git2::{ErrorCode, Oid, Signature, Time};
-use ports::{Author, By, History as _, HistoryError, Part};
+use ports::{Author, By, CommitPart, History as _, HistoryError};
 
 use super::{FACTS, Folder, PROFILE, at, everything};
 
@@ -18,7 +18,7 @@ async fn git_locks_that_a_crash_left_are_taken_away() {
     }
     folder.put(".git/quipu.note", "commit");
     let history = folder.reopen().expect("heals");
-    let made = history.commit(&Author::Person, &Part::All, at(1)).await;
+    let made = history.commit(&Author::Person, &CommitPart::All, at(1)).await;
     assert!(made.expect("commits").is_some());
     assert!(LOCKS.iter().all(|lock| folder.bytes(lock).is_none()));
     assert_eq!(folder.bytes(".git/quipu.note"), None);
@@ -31,7 +31,7 @@ async fn the_lock_of_a_persons_git_is_respected() {
     folder.put(LOCKS[0], "theirs");
     let history = folder.reopen().expect("opens");
     for _ in 0..2 {
-        let busy = history.commit(&Author::Person, &Part::All, at(1)).await;
+        let busy = history.commit(&Author::Person, &CommitPart::All, at(1)).await;
         assert!(
             matches!(&busy, Err(HistoryError::Busy { what }) if what.contains("remove")),
             "{busy:?}"
@@ -43,13 +43,13 @@ async fn the_lock_of_a_persons_git_is_respected() {
     fs::remove_file(folder.at(LOCKS[0])).expect("removes");
     // A lock that comes after the look.
     folder.put(LOCKS[2], "theirs");
-    let busy = history.commit(&Author::Person, &Part::All, at(1)).await;
+    let busy = history.commit(&Author::Person, &CommitPart::All, at(1)).await;
     assert!(matches!(busy, Err(HistoryError::Busy { .. })), "{busy:?}");
     fs::remove_file(folder.at(LOCKS[2])).expect("removes");
     let owed = history.owed().await.expect("reads");
     assert_eq!(owed, [everything(1)]);
     history.purge(&owed).await.expect("purges");
-    let nothing = history.commit(&Author::Person, &Part::All, at(1)).await;
+    let nothing = history.commit(&Author::Person, &CommitPart::All, at(1)).await;
     assert_eq!(nothing.expect("commits"), None);
     assert_eq!(folder.log().await[0].by, By::Purge);
 }

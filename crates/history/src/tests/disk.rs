@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
-use ports::{Author, History as _, HistoryError, Part};
+use ports::{Author, CommitPart, History as _, HistoryError};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
@@ -50,7 +50,10 @@ async fn a_damaged_repository_is_told() {
     fs::remove_dir_all(folder.at(".git/objects")).expect("removes");
     fs::create_dir(folder.at(".git/objects")).expect("creates");
     folder.put(FACTS, "## B\n");
-    let refused = folder.history.commit(&Author::Person, &Part::All, at(1)).await;
+    let refused = folder
+        .history
+        .commit(&Author::Person, &CommitPart::All, at(1))
+        .await;
     assert!(
         matches!(refused, Err(HistoryError::Damaged { .. })),
         "{refused:?}"
@@ -66,7 +69,7 @@ async fn handles_take_turns() {
     for n in 0..12 {
         folder.put(&format!("default/default/users/u{n}/profile.md"), "## A\n");
         let history = handles[n % 2].clone();
-        tasks.spawn(async move { history.commit(&Author::Person, &Part::All, at(1)).await });
+        tasks.spawn(async move { history.commit(&Author::Person, &CommitPart::All, at(1)).await });
     }
     while let Some(done) = tasks.join_next().await {
         done.expect("no panic").expect("commits");
@@ -157,7 +160,7 @@ fn a_file_that_grows_meanwhile_fails_no_commit() {
         }
         for n in 0..20 {
             folder.put(PROFILE, format!("## {n}\n"));
-            let made = runtime.block_on(folder.history.commit(&Author::Person, &Part::All, at(1)));
+            let made = runtime.block_on(folder.history.commit(&Author::Person, &CommitPart::All, at(1)));
             if !matches!(&made, Ok(Some(_))) {
                 is_over.store(true, Ordering::Relaxed);
                 panic!("{made:?}");

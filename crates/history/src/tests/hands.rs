@@ -3,7 +3,7 @@
 use std::fs;
 
 use git2::{Repository, Signature};
-use ports::{Author, By, History as _, HistoryError, Part};
+use ports::{Author, By, CommitPart, History as _, HistoryError};
 use tempfile::TempDir;
 
 use super::{FACTS, Folder, PROFILE, at, berlin, everything};
@@ -54,7 +54,10 @@ async fn a_repository_that_took_the_place_of_ours_is_not_touched() {
     fs::remove_dir_all(folder.at(".git")).expect("removes");
     Repository::init(folder.folder.path()).expect("makes it");
     folder.put(FACTS, "## A\n");
-    let refused = folder.history.commit(&Author::Person, &Part::All, at(1)).await;
+    let refused = folder
+        .history
+        .commit(&Author::Person, &CommitPart::All, at(1))
+        .await;
     assert!(matches!(refused, Err(HistoryError::NotOurs { .. })));
     let refused = folder.history.purge(&[everything(1)]).await;
     assert!(matches!(refused, Err(HistoryError::NotOurs { .. })));
@@ -172,7 +175,10 @@ async fn nothing_is_recorded_in_the_middle_of_a_merge() {
     let made = folder.by_run("r_1").await;
     folder.put(".git/MERGE_HEAD", format!("{}\n", made.id));
     folder.put(FACTS, "<<<<<<<\n");
-    let busy = folder.history.commit(&Author::Person, &Part::All, at(1)).await;
+    let busy = folder
+        .history
+        .commit(&Author::Person, &CommitPart::All, at(1))
+        .await;
     assert!(matches!(busy, Err(HistoryError::Busy { .. })), "{busy:?}");
     let busy = folder.undo("r_1").await;
     assert!(matches!(busy, Err(HistoryError::Busy { .. })), "{busy:?}");

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use git2::{ObjectType, Oid, Signature, Time};
 use model::Timestamp;
-use ports::{Author, History as _, Part};
+use ports::{Author, CommitPart, History as _};
 
 use super::{FACTS, Folder, PROFILE, at};
 use crate::pack::files_of;
@@ -247,6 +247,9 @@ async fn a_pack_that_was_not_written_to_its_end_is_thrown_away() {
             .all(|file| !file.ends_with("pack-torn.pack"))
     );
     assert_eq!((folder.loose(), folder.packs().len()), (0, 1));
-    let nothing = folder.history.commit(&Author::Person, &Part::All, at(10)).await;
+    let nothing = folder
+        .history
+        .commit(&Author::Person, &CommitPart::All, at(10))
+        .await;
     assert_eq!(nothing.expect("commits"), None);
 }

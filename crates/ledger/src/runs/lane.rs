@@ -5,7 +5,7 @@
 use model::Owner;
 use rusqlite::{Connection, ToSql};
 
-use crate::failure::Outcome;
+use crate::failure::LedgerResult;
 use crate::row::kind_number;
 
 /// Whose turn it is in a lane: who runs, then what a person asked for, then who is due first.
@@ -38,7 +38,7 @@ impl Lane {
         lane.into_iter().chain(more.iter().copied()).collect()
     }
 
-    pub(super) fn set_head(&self, connection: &Connection) -> Outcome<()> {
+    pub(super) fn set_head(&self, connection: &Connection) -> LedgerResult<()> {
         connection
             .prepare_cached(&unset_head())?
             .execute(&*self.with(&[]))?;
@@ -59,7 +59,7 @@ fn next() -> String {
 }
 
 /// Marks the heads of all lanes anew.
-pub(crate) fn set_heads(connection: &Connection) -> Outcome<()> {
+pub(crate) fn set_heads(connection: &Connection) -> LedgerResult<()> {
     connection
         .prepare_cached("UPDATE runs SET head = 0 WHERE head = 1")?
         .execute([])?;

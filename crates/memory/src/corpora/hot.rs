@@ -1,6 +1,6 @@
-//! One owner's rows at hand: loaded once, changed in place.
+//! The cached rows of one owner: loaded once, changed in place.
 //!
-//! Owns: the meaning of each change for an owner's rows. Never: which owners are at hand.
+//! Owns: the meaning of each change for an owner's rows. Never: which owners are cached.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,11 +9,11 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use extract::KnownFacts;
 use model::{Doc, DocId, EntryId, Message, Owner, Scope, SessionId, SessionKey, Vector};
 use recall::Corpus;
+use text::chain;
 use tokio::sync::OnceCell;
 
 use super::speaks_in;
 use crate::api::EngineError;
-use crate::cause::chain;
 use crate::tasks::aside;
 use crate::telling;
 use crate::world::World;
@@ -25,24 +25,24 @@ const ROWS_INLINE_MAX: usize = 200;
 #[derive(Debug)]
 pub(crate) struct Hot {
     owner: Owner,
-    state: RwLock<State>,
+    state: RwLock<HotState>,
     load: OnceCell<()>,
     bytes: AtomicUsize,
-    /// When so many are reached by adding estimates up, they are counted.
+    /// Bytes by estimates from which the rows are measured again.
     bytes_count_at: AtomicUsize,
 }
 
 #[derive(Debug)]
-enum State {
-    /// Being read; what changes meanwhile waits here.
-    Loading(Vec<Change>),
+enum HotState {
+    /// Loading; changes in the meantime wait here.
+    Loading(Vec<RowsChange>),
     Ready(Box<Rows>),
 }
 
 #[derive(Debug, Default)]
 struct Rows {
     corpus: Corpus,
-    /// Sessions in which the owner speaks: what is buffered there is the owner's too.
+    /// Sessions in which the owner speaks; the messages buffered there belong to the owner too.
     sessions: BTreeSet<SessionId>,
     /// The facts among the rows, prepared for the next one; made when the first is written.
     facts: OnceLock<KnownFacts>,
@@ -53,7 +53,7 @@ const FACT_BYTES: usize = 1_024;
 
 /// Messages that were accepted.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct AcceptedMessages {
     pub(crate) session: SessionKey,
     /// The users among their senders.
     pub(crate) speakers: BTreeSet<Owner>,
@@ -64,10 +64,10 @@ pub(crate) struct Said {
     pub(crate) vectors: Option<Vec<Vector>>,
 }
 
-/// What can happen to an owner's rows.
+/// Changes of an owner's rows.
 #[derive(Debug, Clone)]
-pub(crate) enum Change {
-    Said(Arc<Said>),
+pub(crate) enum RowsChange {
+    Said(Arc<AcceptedMessages>),
     /// Messages are buffered no more.
     Unsaid(Arc<[DocId]>),
     /// The index changed.
@@ -81,7 +81,7 @@ impl Hot {
     pub(super) fn new(owner: Owner) -> Self {
         Self {
             owner,
-            state: RwLock::new(State::Loading(Vec::new())),
+            state: RwLock::new(HotState::Loading(Vec::new())),
             load: OnceCell::new(),
             bytes: AtomicUsize::new(0),
             bytes_count_at: AtomicUsize::new(0),
@@ -105,8 +105,8 @@ impl Hot {
     /// Reads the rows. An empty corpus while they are loaded.
     pub(crate) fn read<T>(&self, look: impl FnOnce(&Corpus) -> T) -> T {
         match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
-            State::Ready(rows) => look(&rows.corpus),
-            State::Loading(_) => look(&Corpus::default()),
+            HotState::Ready(rows) => look(&rows.corpus),
+            HotState::Loading(_) => look(&Corpus::default()),
         }
     }
 
@@ -125,37 +125,37 @@ impl Hot {
 
     fn prepare<T>(&self, look: impl FnOnce(&KnownFacts) -> T) -> T {
         match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
-            State::Ready(rows) => {
+            HotState::Ready(rows) => {
                 let facts = || telling::known_facts(rows.corpus.iter().map(|doc| &**doc));
                 look(rows.facts.get_or_init(facts))
             }
-            State::Loading(_) => look(&KnownFacts::default()),
+            HotState::Loading(_) => look(&KnownFacts::default()),
         }
     }
 
     fn has_facts(&self) -> bool {
         match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
-            State::Ready(rows) => rows.facts.get().is_some(),
-            State::Loading(_) => false,
+            HotState::Ready(rows) => rows.facts.get().is_some(),
+            HotState::Loading(_) => false,
         }
     }
 
-    /// Whether the owner speaks in a session, as far as the rows show; while they are loaded, nobody can say no.
+    /// Whether the owner speaks in a session, as far as the rows show; always true while they load.
     pub(super) fn knows(&self, session: &SessionId) -> bool {
         match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
-            State::Ready(rows) => rows.sessions.contains(session),
-            State::Loading(_) => true,
+            HotState::Ready(rows) => rows.sessions.contains(session),
+            HotState::Loading(_) => true,
         }
     }
 
-    /// Tells of a change; false when the rows cannot follow it and must be loaded anew.
-    pub(super) fn change(&self, change: Change) -> bool {
+    /// Applies a change; false if the rows cannot follow it and must be loaded again.
+    pub(super) fn change(&self, change: RowsChange) -> bool {
         match &mut *self.state.write().unwrap_or_else(PoisonError::into_inner) {
-            State::Loading(waiting) => {
+            HotState::Loading(waiting) => {
                 waiting.push(change);
                 true
             }
-            State::Ready(rows) => {
+            HotState::Ready(rows) => {
                 let bytes = self.bytes.fetch_add(change.bytes(), Ordering::Relaxed);
                 let follows = rows.follow(&self.owner, change);
                 if bytes > self.bytes_count_at.load(Ordering::Relaxed) {
@@ -172,7 +172,7 @@ impl Hot {
         self.bytes_count_at.store(bytes + bytes / 8, Ordering::Relaxed);
     }
 
-    /// Waits until the rows are there, and loads them if nobody does.
+    /// Waits until the rows are loaded, and loads them if no other caller does.
     pub(super) async fn loaded(&self, world: &World, scope: &Scope) -> Result<(), EngineError> {
         let load = async {
             while !self.load_once(world, scope).await? {}
@@ -181,12 +181,13 @@ impl Hot {
         self.load.get_or_try_init(|| load).await.copied()
     }
 
-    /// The tail and what is on its way are read before the index: what leaves them is in the index already.
+    /// Reads the buffered messages and the rows on their way before the index: rows that leave these are in the index
+    /// already.
     async fn load_once(&self, world: &World, scope: &Scope) -> Result<bool, EngineError> {
         let on_their_way = world.corpora.on_their_way(scope, &self.owner);
         let tail = world.parts.transcripts.tail(scope, &self.owner).await?;
         let mut docs = world.parts.index.load(scope, &self.owner).await?;
-        tracing::debug!(rows = docs.len(), "an owner's rows are read");
+        tracing::debug!(rows = docs.len(), "read an owner's rows");
         docs.extend(on_their_way.iter().flat_map(|rows| rows.to_vec()));
         if !world.gauge.takes_vectors() {
             for doc in &mut docs {
@@ -202,7 +203,7 @@ impl Hot {
             built.map_err(|_| EngineError::Stopping)?
         };
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        let State::Loading(waiting) = &mut *state else {
+        let HotState::Loading(waiting) = &mut *state else {
             return Ok(true);
         };
         let mut follows = true;
@@ -211,13 +212,13 @@ impl Hot {
         }
         if follows {
             self.count_bytes(&rows);
-            *state = State::Ready(Box::new(rows));
+            *state = HotState::Ready(Box::new(rows));
         }
         Ok(follows)
     }
 }
 
-/// The rows of messages that no episode tells yet.
+/// The rows of messages that are not in an episode yet.
 pub(crate) async fn buffered_rows(world: &World, owner: &Owner, tail: &[Message]) -> Vec<Doc> {
     let mut docs: Vec<Doc> = tail
         .iter()
@@ -228,7 +229,7 @@ pub(crate) async fn buffered_rows(world: &World, owner: &Owner, tail: &[Message]
     {
         tracing::warn!(
             error = chain(&error),
-            "buffered messages are found by their words only"
+            "embedder unavailable; keyword search only for buffered messages"
         );
     }
     docs
@@ -263,7 +264,7 @@ impl Rows {
         self.corpus.upsert(Arc::new(doc));
     }
 
-    /// A message that an episode tells is not buffered, whoever says so later.
+    /// A message in an episode is not buffered, even if a later change contains it as buffered.
     fn put_buffered(&mut self, owner: &Owner, doc: Doc) {
         if self
             .corpus
@@ -274,10 +275,10 @@ impl Rows {
         }
     }
 
-    fn follow(&mut self, owner: &Owner, change: Change) -> bool {
+    fn follow(&mut self, owner: &Owner, change: RowsChange) -> bool {
         match change {
-            Change::Said(said) => self.hear(owner, &said),
-            Change::Unsaid(ids) => {
+            RowsChange::Said(said) => self.hear(owner, &said),
+            RowsChange::Unsaid(ids) => {
                 for id in &*ids {
                     if self.corpus.get(id).is_some_and(|doc| doc.parent.is_none()) {
                         self.corpus.remove(id);
@@ -285,7 +286,7 @@ impl Rows {
                 }
                 true
             }
-            Change::Rows { add, remove } => {
+            RowsChange::Rows { add, remove } => {
                 for id in &remove {
                     self.corpus.remove(id);
                     if let Some(facts) = self.facts.get_mut() {
@@ -300,11 +301,11 @@ impl Rows {
         }
     }
 
-    fn hear(&mut self, owner: &Owner, said: &Said) -> bool {
+    fn hear(&mut self, owner: &Owner, said: &AcceptedMessages) -> bool {
         let speaks = said.speakers.contains(owner);
         let knows = self.sessions.contains(&said.session.session);
         if speaks && !knows && said.has_backlog {
-            // What others said there before is the owner's now too.
+            // Earlier messages of others in the session now belong to the owner too.
             return false;
         }
         if speaks || knows {
@@ -324,7 +325,7 @@ impl Rows {
     }
 }
 
-impl Change {
+impl RowsChange {
     /// About how much memory it adds.
     fn bytes(&self) -> usize {
         let per_row = 1_024;

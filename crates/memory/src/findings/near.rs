@@ -1,13 +1,14 @@
-//! When two texts say the same: the same words but for a few.
+//! When two texts mean the same: the same words except for a few.
 //!
-//! Owns: the measure, and finding pairs without comparing every text with every other. Never: what the texts are of.
+//! Owns: the measure, and finding pairs without comparing every text with every other. Never: the origin of the texts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many tenths of the words of two texts together must be in both.
 const ALIKE_TENTHS: usize = 9;
 
-/// Of the texts that share a word no more are compared with a text, the earliest: what thousands share tells little.
+/// At most this many texts with a shared word are compared with a text, earliest first: a word of thousands of texts
+/// means little.
 const SHARING_MAX: usize = 128;
 
 /// For each text that repeats an earlier one, both places; the earliest one that it repeats.
@@ -23,14 +24,14 @@ fn compared(texts: &[&str]) -> (Vec<(usize, usize)>, usize) {
     let (mut repeats, mut comparisons) = (Vec::new(), 0);
     for (at, text) in texts.iter().enumerate().filter(|(_, text)| !text.is_empty()) {
         let first = *same.entry(text).or_insert(at);
-        // Texts that are alike share one of so many of their rarest words.
+        // Two similar texts share at least one of these rarest words.
         let rarest = &text[..=text.len() - (text.len() * ALIKE_TENTHS).div_ceil(10)];
         let is_alike = |earlier: &usize| {
             comparisons += 1;
             alike(&texts[*earlier], text)
         };
         if first < at {
-            // What the first of the same words repeats, this one repeats.
+            // This text repeats everything that the first text with the same words repeats.
             let earliest = repeated_by(&repeats, first).unwrap_or(first);
             repeats.push((at, earliest));
             continue;

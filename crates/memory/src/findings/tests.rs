@@ -7,7 +7,7 @@ use super::*;
 
 const NOW: i64 = 1_800_000_000_000;
 
-fn fact(id: &str, body: &str) -> Standing {
+fn fact(id: &str, body: &str) -> FiledEntry {
     let ann = Name::parse("ann").expect("a name");
     let entry = Entry {
         id: EntryId::new(id),
@@ -32,11 +32,11 @@ fn fact(id: &str, body: &str) -> Standing {
         turns: Vec::new(),
     };
     let path = "default/default/users/ann/fact/2026.md".into();
-    Standing { path, entry }
+    FiledEntry { path, entry }
 }
 
-fn episode(id: &str, message: &str, text: &str) -> Standing {
-    let Standing { path, entry } = fact(id, "About it.");
+fn episode(id: &str, message: &str, text: &str) -> FiledEntry {
+    let FiledEntry { path, entry } = fact(id, "About it.");
     let turn = Message {
         id: MessageId::new(message),
         session: SessionKey {
@@ -57,10 +57,10 @@ fn episode(id: &str, message: &str, text: &str) -> Standing {
         turns: vec![turn],
         ..entry
     };
-    Standing { path, entry }
+    FiledEntry { path, entry }
 }
 
-fn found(memories: &[Standing], known: &[&str]) -> Vec<(Fault, String)> {
+fn found(memories: &[FiledEntry], known: &[&str]) -> Vec<(Fault, String)> {
     let known = known
         .iter()
         .map(|id| (Scope::default(), MessageId::new(*id)))

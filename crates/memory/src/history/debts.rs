@@ -1,6 +1,6 @@
-//! Purges of the history: recorded before something is forgotten, done after it; one caller does all that are due.
+//! Purges of the history: recorded before a deletion, done after it; one caller does all that are due.
 //!
-//! Owns: which purges are due. Never: holding the gate meanwhile: nobody's write waits for a purge.
+//! Owns: which purges are due. Never: holding the gate meanwhile: no write waits for a purge.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(crate) struct Owed<'a> {
     debt: Option<Debt>,
 }
 
-/// Writes down that a purge is owed, before something of a scope, or of one owner alone, is forgotten.
+/// Records that a purge is owed, before a deletion in a scope or of one owner alone.
 pub(crate) async fn owe<'a>(world: &'a World, scope: &Scope, owner: Option<&Owner>) -> Owed<'a> {
     let mut owed = Owed { world, debt: None };
     if let Some(history) = &world.chronicle.history {
@@ -36,15 +36,16 @@ pub(crate) async fn owe<'a>(world: &'a World, scope: &Scope, owner: Option<&Owne
 }
 
 impl Owed<'_> {
-    /// Takes what was forgotten out of the history, and whatever else is due; returns when it is done. When that fails it is
-    /// owed, here and in the repository.
+    /// Purges the deleted text from the history, with all other due purges; returns when this is done. A failed purge
+    /// stays owed, here and in the repository.
     pub(crate) async fn purge(self) {
         let world = self.world;
         drop(self);
         pay_due(world).await;
     }
 
-    /// Settles a forgetting that forgot nothing. Does the purges that were due before, so that a repeated request finishes them.
+    /// Settles a deletion that deleted nothing. Does the purges that were due before, so that a repeated request
+    /// finishes them.
     pub(crate) async fn forgive(mut self) {
         let world = self.world;
         if let (Some(history), Some(debt)) = (&world.chronicle.history, self.debt.take()) {

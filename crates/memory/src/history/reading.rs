@@ -70,7 +70,7 @@ async fn visible(history: &dyn History, scope: &Scope) -> Result<Vec<RecordedCha
     history.log(&Touching::Alone(scope.clone()), usize::MAX).await
 }
 
-/// The runs that wrote some entries, as far as the newest changes tell.
+/// The runs that wrote some entries, as far as the newest changes show.
 pub(crate) async fn writers(
     history: &dyn History,
     within: Option<&Scope>,

@@ -1,4 +1,4 @@
-//! What the doors ask of a library and what they get. No behaviour.
+//! Requests and results of a library. No behaviour.
 
 use crate::{EngineError, Method};
 use documents::Unreadable;
@@ -7,7 +7,7 @@ use ports::VaultPath;
 
 pub use documents::taxonomy::Category;
 
-/// A file that somebody uploads.
+/// An uploaded file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upload {
     pub scope: Scope,
@@ -24,7 +24,7 @@ pub struct Upload {
     pub category: Option<String>,
 }
 
-/// What became of an upload; it is on disk and is found.
+/// Result of an upload; the document is on disk and searchable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {
     /// `d_` and twelve hexadecimal digits.
@@ -38,7 +38,7 @@ pub struct Stored {
     pub original: VaultPath,
 }
 
-/// A document as it stands in its file, after whatever people made of it.
+/// A document as its file contains it, with all changes by people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     pub id: String,
@@ -81,14 +81,14 @@ pub struct TopicAt {
     pub document: Document,
 }
 
-/// What to change of a document.
+/// Changes of a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Patch {
     pub title: Option<String>,
     pub category: Option<String>,
 }
 
-/// What was deleted with a library.
+/// Result of the deletion of a library.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Emptied {
     pub documents: usize,
@@ -109,7 +109,7 @@ pub struct Search {
 
 /// The answer to a search.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct FoundTopics {
     /// Best first.
     pub topics: Vec<FoundTopic>,
     /// The method that was used: keyword when the embedding model did not answer.
@@ -124,14 +124,14 @@ pub struct FoundTopic {
     pub score: f32,
 }
 
-/// Why a library could not do it.
+/// Errors of a library.
 #[derive(Debug, thiserror::Error)]
 pub enum KnowledgeError {
     /// The file cannot become a document.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
     /// The same bytes are a document already.
-    #[error("the file is there already as `{id}`: replace or delete that document")]
+    #[error("the file is already stored as `{id}`: replace or delete that document")]
     Duplicate { id: String },
     #[error(transparent)]
     Engine(#[from] EngineError),

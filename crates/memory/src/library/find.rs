@@ -1,4 +1,4 @@
-//! What a library holds: documents, topics, and what answers a question.
+//! Reads a library: documents, topics, and searches.
 //!
 //! Owns: which document a topic is in. Never: ranking.
 
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::{EngineError, List};
 use model::{Doc, EntryKind, Scope};
 
-use crate::library::api::{Category, Document, Found, FoundTopic, KnowledgeError, Search, TopicAt};
+use crate::library::api::{Category, Document, FoundTopic, FoundTopics, KnowledgeError, Search, TopicAt};
 use crate::library::knowledge::Knowledge;
 use crate::library::shape::{self, by_document, document, document_of};
 
@@ -44,9 +44,9 @@ impl Knowledge {
     }
 
     /// The topics that answer a question.
-    pub async fn search(&self, search: Search) -> Result<Found, KnowledgeError> {
+    pub async fn search(&self, search: Search) -> Result<FoundTopics, KnowledgeError> {
         let rows = self.rows(&search.scope).await?;
-        // The documents' own entries are found too, and are no answers.
+        // The search also finds the documents' own entries, which are not answers.
         let heads = rows.iter().filter(|row| shape::is_head(row)).count();
         let found = self
             .parts
@@ -82,7 +82,7 @@ impl Knowledge {
                 score: hit.score.clamp(0.0, 1.0),
             })
         });
-        Ok(Found {
+        Ok(FoundTopics {
             topics: topics.collect(),
             method: found.method,
         })

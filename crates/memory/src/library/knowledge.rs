@@ -1,6 +1,6 @@
 //! The doors' handle to a library.
 //!
-//! Owns: what the use cases share. Never: a use case.
+//! Owns: the state that the use cases share. Never: a use case.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use tokio::sync::Semaphore;
 /// Files that are read at a time: each may unfold to hundreds of megabytes.
 const READ_AT_A_TIME: usize = 2;
 
-/// Everything that libraries stand on.
+/// The ports and settings of libraries.
 #[derive(Debug, Clone)]
-pub struct Parts {
+pub struct KnowledgeParts {
     pub engine: Engine,
     pub vault: Arc<dyn Vault>,
     pub shelf: Arc<dyn Shelf>,
@@ -30,17 +30,17 @@ pub struct Parts {
 /// The library of each scope. Cheap to clone; made once for each engine.
 #[derive(Debug, Clone)]
 pub struct Knowledge {
-    pub(crate) parts: Parts,
-    /// Whose the memories are, in every scope.
+    pub(crate) parts: KnowledgeParts,
+    /// Owner of the memories, in every scope.
     pub(crate) library: Owner,
-    /// One change of a library at a time: what it takes out is what it saw.
+    /// Allows one change of a library at a time, so that a change removes only entries that it has seen.
     pub(crate) changing: Arc<KeyedLocks<Scope>>,
     pub(crate) reading: Arc<Semaphore>,
 }
 
 impl Knowledge {
     /// A handle to the libraries of an engine.
-    pub fn new(parts: Parts) -> Self {
+    pub fn new(parts: KnowledgeParts) -> Self {
         Self {
             parts,
             library: Owner::library(Name::parse("default").expect("a name")),

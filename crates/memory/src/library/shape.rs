@@ -1,6 +1,6 @@
 //! A document as entries of the vault, and back.
 //!
-//! Owns: what stands where in a document's file, so that a person can change all of it. Never: I/O.
+//! Owns: the layout of a document's file, so that a person can change all of it. Never: I/O.
 //!
 //! The first entry is the document: its heading the title, its label the category, its quote the summary, and in its text what
 //! else is known, a line each. Every other entry is a topic, its heading the path from the top down.
@@ -14,12 +14,12 @@ use model::{Doc, Entry, EntryId, EntryKind, Origin, Owner, Parent, ParentKind, S
 
 use crate::library::api::{Document, Topic};
 
-/// What wrote the entries.
+/// Author of the entries.
 const AUTHOR: &str = "rules/1";
 /// The number of the entry that is the document itself.
 const HEAD: usize = 0;
 
-/// What a document's own entry says besides title, summary and category.
+/// Data of a document's own entry besides title, summary and category.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub(crate) source: Option<String>,
@@ -46,7 +46,7 @@ impl Facts {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// What can be read of a text that a person may have changed.
+    /// Reads the data from a text that a person may have changed.
     pub(crate) fn read(text: &str, zone: &Zone) -> Self {
         let value = |key: &str| {
             let mut lines = text.lines().filter_map(|line| line.split_once(':'));
@@ -90,16 +90,16 @@ pub(crate) fn is_of(entry: &Entry, document: &str) -> bool {
     parent.is_some_and(|parent| parent.kind == ParentKind::Document && parent.id == document)
 }
 
-/// Where a document is and when it came: what all its entries share.
+/// Place and time of a document, shared by all its entries.
 #[derive(Debug, Clone)]
-pub(crate) struct Place<'a> {
+pub(crate) struct DocumentPlace<'a> {
     pub(crate) scope: &'a Scope,
     pub(crate) library: &'a Owner,
     pub(crate) document: &'a str,
     pub(crate) created: Timestamp,
 }
 
-impl Place<'_> {
+impl DocumentPlace<'_> {
     /// The document's own entry.
     pub(crate) fn head(&self, title: &str, category: &str, summary: &str, body: String) -> Entry {
         let labels = vec![category.to_owned()];
@@ -147,7 +147,7 @@ impl Place<'_> {
     }
 }
 
-/// The document that a row is of: the one that it names, or else the one whose file it stands in.
+/// The document of a row: the one that it names, or else the one in whose file it is.
 pub(crate) fn document_of(row: &Doc) -> &str {
     let named = row
         .parent
@@ -226,7 +226,7 @@ pub(crate) fn document(id: &str, mut rows: Vec<Arc<Doc>>, zone: &Zone) -> Docume
     }
 }
 
-/// What stands above what is told by the paths: the last one before it that is one name shorter and else the same.
+/// Finds the parent of a topic by the paths: the last topic before it whose path is the same but one name shorter.
 fn topics(title: &str, rows: &[&Arc<Doc>]) -> Vec<Topic> {
     let mut topics: Vec<Topic> = Vec::with_capacity(rows.len());
     let mut at: BTreeMap<&str, usize> = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! Uploads, changes, deletions.
 //!
-//! Owns: the order original, Markdown, index, in which a crash leaves the old document or the new and at worst an original,
-//! which `sweep` removes. Never: what a file says.
+//! Owns: the order original, Markdown, index. A crash leaves the old document or the new one, and at worst an unused
+//! original, which `sweep` removes. Never: the content of a file.
 
 use std::fmt::Write as _;
 
@@ -13,11 +13,11 @@ use sha2::{Digest as _, Sha256};
 
 use crate::library::api::{Document, Emptied, KnowledgeError, Patch, Stored, Upload};
 use crate::library::knowledge::Knowledge;
-use crate::library::shape::{self, Facts, Place, touched};
+use crate::library::shape::{self, DocumentPlace, Facts, touched};
 
-/// How many hexadecimal digits of a file's digest tell its versions apart on the shelf.
+/// Number of hexadecimal digits of a file's digest in the name of its version on the shelf.
 pub(crate) const VERSION_DIGITS: usize = 8;
-/// What a document's id shows of a number: twelve hexadecimal digits.
+/// Bits of a number that a document's id shows, as twelve hexadecimal digits.
 const ID_BITS: u64 = 0xffff_ffff_ffff;
 /// The longest name of a file on the shelf, in bytes; file systems take 255.
 const NAME_MAX_BYTES: usize = 120;
@@ -48,7 +48,7 @@ impl Knowledge {
         if stored.is_err()
             && let Err(error) = self.take_back(&facing.scope, &id).await
         {
-            tracing::warn!(%error, %id, "a document that was refused may be found in part: delete it");
+            tracing::warn!(%error, %id, "cannot remove a rejected document; searches can find parts of it until you delete it");
         }
         stored
     }
@@ -69,12 +69,12 @@ impl Knowledge {
         if stored.is_err()
             && let Err(error) = self.sweep_one(&facing.scope, id).await
         {
-            tracing::warn!(%error, %id, "an original that no document is made of stays until the next start");
+            tracing::warn!(%error, %id, "cannot remove an unused original; the next start removes it");
         }
         stored
     }
 
-    /// Changes a document's title or category; gives what changed, and the document as it stands then.
+    /// Changes a document's title or category; returns the changed fields and the document afterwards.
     pub async fn patch(
         &self,
         scope: &Scope,
@@ -113,22 +113,22 @@ impl Knowledge {
         Ok((changed, self.document(scope, id).await?))
     }
 
-    /// Removes a document, its topics and the file that it was made of, from the vault's history too; gives the number of its
-    /// topics, none when there is no such document.
+    /// Removes a document, its topics and its original file, from the vault's history too; returns the number of its
+    /// topics, or none if there is no such document.
     pub async fn delete(&self, scope: &Scope, id: &str) -> Result<Option<usize>, KnowledgeError> {
         let folder = format!("{ORIGINALS}/{id}");
         let taken_out = async {
             let _alone = self.changing.lock(scope).await;
             let originals = self.parts.shelf.names(scope, &self.library, &folder).await?;
             let topics = self.remove(scope, id).await?;
-            // Of a deletion that died half-way the original alone was left.
+            // Of a deletion that died midway the original alone was left.
             Ok((topics, topics.is_some() || !originals.is_empty()))
         };
         self.parts.engine.erased(scope, &self.library, taken_out).await
     }
 
     /// Removes a whole library: every document, the categories, and what a person put beside them, from the vault's history too.
-    /// One that fails half-way is finished by the next.
+    /// One that fails midway is finished by the next.
     pub async fn delete_all(&self, scope: &Scope) -> Result<Emptied, KnowledgeError> {
         let _alone = self.changing.lock(scope).await;
         let documents = self.documents(scope).await?;
@@ -140,7 +140,7 @@ impl Knowledge {
         })
     }
 
-    /// What [`Self::delete`] does, but for the history.
+    /// Does the work of [`Self::delete`] except for the history.
     async fn remove(&self, scope: &Scope, id: &str) -> Result<Option<usize>, KnowledgeError> {
         let rows = self.rows_of(scope, id).await?;
         let topics = rows.iter().filter(|row| !shape::is_head(row)).count();
@@ -220,7 +220,7 @@ impl Knowledge {
         put.extend(reading.topics.iter().map(|topic| place.topic(topic)));
         let path = self.parts.vault.path_of(&put[0]);
         let rows = self.rows_of(scope, id).await?;
-        // What a person wrote beside them stays.
+        // Keeps entries that a person wrote beside them.
         let ours = rows.iter().filter(|row| shape::is_numbered(row));
         let gone = ours.map(|row| EntryId::new(row.key.id.clone()));
         let gone = gone
@@ -243,8 +243,13 @@ impl Knowledge {
         })
     }
 
-    pub(crate) fn place<'a>(&'a self, scope: &'a Scope, document: &'a str, created: Timestamp) -> Place<'a> {
-        Place {
+    pub(crate) fn place<'a>(
+        &'a self,
+        scope: &'a Scope,
+        document: &'a str,
+        created: Timestamp,
+    ) -> DocumentPlace<'a> {
+        DocumentPlace {
             scope,
             library: &self.library,
             document,
@@ -283,7 +288,7 @@ impl Knowledge {
     }
 }
 
-/// What an upload says of its document, with every gap filled.
+/// The properties of an upload's document, without gaps.
 struct Facing {
     scope: Scope,
     title: String,
@@ -292,7 +297,7 @@ struct Facing {
     source_type: Option<String>,
 }
 
-/// What a client calls a file, without the folders that it has it in and on one line.
+/// Name of a file without the client's folders, on one line.
 fn base_name(name: &str) -> String {
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let name: String = name.chars().filter(|c| !c.is_control()).collect();

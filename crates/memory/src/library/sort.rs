@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use documents::Source;
 use documents::taxonomy::{self, Category, OTHERS};
-use model::{Scope, Vector};
+use model::{Scope, dot};
 use ports::{ChatError, ChatRequest, EmbedError, EmbedPurpose, TAXONOMY};
 
 use crate::library::api::KnowledgeError;
@@ -15,13 +15,13 @@ use crate::library::knowledge::Knowledge;
 
 /// How alike a document and a category's description must be, as a cosine.
 const LIKENESS_MIN: f32 = 0.15;
-/// How long an upload waits for a chat model, which may be busy with somebody's conversation.
+/// Time that an upload waits for a chat model, which can be busy with a conversation.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// How much of a document stands for it, in characters.
+/// Number of characters at the beginning of a document by which Quipu chooses its category.
 const SHOWN_CHARS: usize = 2_000;
 
 impl Knowledge {
-    /// The categories of a library: those of its file, which a person may have changed, or the usual ones.
+    /// The categories of a library: those of its file, which a person can change, or the default ones.
     pub(crate) async fn taxonomy(&self, scope: &Scope) -> Result<Vec<Category>, KnowledgeError> {
         let text = self.parts.shelf.get(scope, &self.library, TAXONOMY).await?;
         Ok(text.map_or_else(taxonomy::usual, |text| {
@@ -49,7 +49,7 @@ impl Knowledge {
             .by_likeness(source, title, &categories)
             .await
             .unwrap_or_else(|error| {
-                tracing::warn!(%error, "a document is not sorted: the embedding model did not answer");
+                tracing::warn!(%error, "embedder unavailable; the document gets no category");
                 None
             });
         Ok(liked.map_or_else(|| OTHERS.to_owned(), |category| category.id.clone()))
@@ -71,13 +71,13 @@ impl Knowledge {
             biased;
             answer = chat.complete(request) => answer,
             () = self.parts.clock.sleep(PATIENCE) => Err(ChatError::Unavailable {
-                reason: "it is busy for longer than an upload waits".to_owned(),
+                reason: "the chat model was busy for too long".to_owned(),
             }),
         };
         match answer {
             Ok(reply) => taxonomy::answer(&reply.content, categories),
             Err(error) => {
-                tracing::warn!(%error, "a document is sorted without the chat model");
+                tracing::warn!(%error, "chat model unavailable; the embedder chooses the document's category");
                 None
             }
         }
@@ -105,17 +105,10 @@ impl Knowledge {
         let Some((document, descriptions)) = vectors.split_first() else {
             return Ok(None);
         };
-        let likeness = descriptions
-            .iter()
-            .map(|description| cosine(document, description));
+        let likeness = descriptions.iter().map(|description| dot(document, description));
         let best = named.into_iter().zip(likeness).max_by(|a, b| a.1.total_cmp(&b.1));
         Ok(best
             .filter(|(_, likeness)| *likeness >= LIKENESS_MIN)
             .map(|(category, _)| category))
     }
-}
-
-/// Vectors have unit length.
-fn cosine(a: &Vector, b: &Vector) -> f32 {
-    a.iter().zip(b.iter()).map(|(a, b)| a * b).sum()
 }

@@ -1,4 +1,4 @@
-//! What uploads, replacements and deletions that died half-way left on the shelves.
+//! Removes files that unfinished uploads, replacements and deletions left on the shelves.
 //!
 //! Owns: which originals no document is made of. Never: removing what a person put there, or what a document may be made of
 //! that a person moved or broke.
@@ -29,13 +29,13 @@ impl Knowledge {
         Ok(())
     }
 
-    /// Removes the originals that one document is not made of, as its file stands.
+    /// Removes the unused originals of one document, according to its file.
     pub(crate) async fn sweep_one(&self, scope: &Scope, id: &str) -> Result<(), VaultError> {
         let folder = format!("{ORIGINALS}/{id}");
         let (path, vault) = (self.path_of(scope, id), &self.parts.vault);
         if vault.stat(&path).await?.is_none() {
             if !self.is_elsewhere(scope, id).await? {
-                tracing::info!(%id, "the original of a document that is not there is removed");
+                tracing::info!(%id, "removed an original without a document");
                 self.discard(scope, &folder).await?;
             }
             return Ok(());
@@ -63,7 +63,7 @@ impl Knowledge {
         Ok(())
     }
 
-    /// Whether a document stands in another file of its library, or in one that cannot be read.
+    /// Whether a document is in another file of its library, or in an unreadable one.
     async fn is_elsewhere(&self, scope: &Scope, id: &str) -> Result<bool, VaultError> {
         let path = self.path_of(scope, id);
         let library = path.rsplitn(3, '/').nth(2).unwrap_or_default();

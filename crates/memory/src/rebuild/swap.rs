@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 
 use futures::future::try_join_all;
 use ports::{FileMark, FileRecord, VaultChange, VaultPath};
+use text::chain;
 
 use super::Whole;
 use crate::api::{EngineError, Synced};
-use crate::cause::chain;
 use crate::records::unfitting;
 use crate::serving::Serving;
 use crate::sync;
@@ -21,7 +21,7 @@ const RECORDS: usize = 64;
 const UNKNOWN: u64 = 0;
 
 impl Whole<'_> {
-    /// Swaps the new index in; nobody writes meanwhile, and whoever has no rows at hand waits.
+    /// Swaps the new index in. No write runs in the meantime, and searches without cached rows wait.
     pub(super) async fn swap_in(self) -> Result<Synced, EngineError> {
         let world = self.world;
         let _alone = world.gate.alone().await;
@@ -41,7 +41,7 @@ impl Whole<'_> {
         } else if let Err(error) = sync::files(world, again.iter().cloned()).await {
             tracing::warn!(
                 error = chain(&error),
-                "what changed during the rebuild follows later"
+                "cannot index the changes made during the rebuild; retrying later"
             );
             world.dirty.add_all(VaultChange {
                 all: false,
@@ -81,7 +81,7 @@ impl Whole<'_> {
                 records.push(record);
             }
         }
-        // What a person saved since it was read: nobody may have seen it yet.
+        // Files that a person saved after they were read, whose change may not be seen yet.
         for stat in self.world.parts.vault.scan().await? {
             if self.files.get(&stat.path).is_none_or(|file| file.stat != stat) {
                 again.insert(stat.path);
@@ -90,8 +90,8 @@ impl Whole<'_> {
         Ok((records, again))
     }
 
-    /// A record that fits no file and claims no entry that the new index may lack, but forgets none that may have to
-    /// be removed.
+    /// A record that fits no file: it claims no entry that the new index may lack, but keeps those that may have to be
+    /// removed.
     fn humble(&self, recorded: FileRecord) -> FileRecord {
         let read = self.files.get(&recorded.stat.path);
         let mut marks = read.map_or_else(Vec::new, |file| file.marks.clone());

@@ -1,4 +1,4 @@
-//! What was taken out of the vault goes out of the index, and what hung on it goes too.
+//! Entries removed from the vault leave the index, together with their dependents.
 //!
 //! Owns: the cascade from an episode to its facts, and from a case to its skill. Never: deciding that something is gone.
 
@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Doc, DocId, DocKey, DocKind, Entry, EntryId, EntryKind, Owner, ParentKind, Scope, SkillStatus};
 use ports::{Edit, FileMark, VaultError, VaultPath};
+use text::chain;
 
 use super::Pass;
 use crate::api::EngineError;
-use crate::cause::chain;
 use crate::records::problem;
 
-/// An entry that stands in its file no more.
+/// An entry that is no longer in its file.
 #[derive(Debug, Clone)]
 pub(super) struct Gone {
     scope: Scope,
@@ -33,8 +33,8 @@ impl Gone {
 }
 
 impl Pass<'_> {
-    /// Removes entries that stand nowhere now. Facts of an episode that is gone, and skills of cases that are, are
-    /// taken out of their files first and are gone themselves; nothing hangs on these, so this ends.
+    /// Removes entries that are in no file now. Facts of a deleted episode, and skills of deleted cases, are first
+    /// removed from their files and then gone themselves. They have no dependents, so this ends.
     pub(super) async fn remove_gone(&mut self) -> Result<(), EngineError> {
         loop {
             let mut by_owner: BTreeMap<(Scope, Owner), Vec<(VaultPath, Gone)>> = BTreeMap::new();
@@ -59,7 +59,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Takes out the facts of episodes and the skills of cases that are gone. Where such a file is broken or a link, the
+    /// Removes the facts of episodes and the skills of cases that are gone. Where such a file is broken or a link, the
     /// parents' files keep their old records, and so are looked at again until it is repaired.
     async fn take_out_children(
         &mut self,
@@ -133,7 +133,7 @@ impl Pass<'_> {
     }
 }
 
-/// The facts of some episodes and the skills of some cases, by the files in which they stand.
+/// The facts of some episodes and the skills of some cases, by file.
 fn children_of<'a>(parents: &BTreeSet<&str>, rows: &'a [Doc]) -> BTreeMap<VaultPath, BTreeSet<&'a str>> {
     let mut children: BTreeMap<VaultPath, BTreeSet<&str>> = BTreeMap::new();
     let standing: BTreeSet<&str> = rows
@@ -156,8 +156,8 @@ fn children_of<'a>(parents: &BTreeSet<&str>, rows: &'a [Doc]) -> BTreeMap<VaultP
     children
 }
 
-/// Whether a skill goes with these cases. A draft may tell of any of its cases and is made anew of the others; what a
-/// person judged goes with the last one.
+/// Whether a skill goes with these cases. A draft can describe any of its cases and is made again from the others; a
+/// skill that a person judged goes with the last case.
 fn skill_hangs(skill: &Doc, gone: &BTreeSet<&str>, standing: &BTreeSet<&str>) -> bool {
     let mut cases = skill.sources.iter();
     let is_made_of_gone = cases.clone().any(|case| gone.contains(case.as_str()));

@@ -1,19 +1,19 @@
-//! Looking at one file: what is new or changed in it is indexed, what is gone is noted.
+//! Syncs one file: indexes its new and changed entries, and notes the removed ones.
 //!
-//! Owns: the comparison of a file with its record. Never: removing (that waits until every file was looked at).
+//! Owns: the comparison of a file with its record. Never: removing (that waits until every file was read).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Doc, DocId, DocKey, EntryId, Owner, Scope, Vector};
 use ports::{FileMark, FileRecord, ParsedFile, ReadEntry, VaultError, VaultPath};
+use text::chain;
 
 use super::Pass;
 use super::gone::Gone;
 use crate::api::EngineError;
-use crate::cause::chain;
 use crate::records::{self, mark, problem, unfitting};
 
-/// What is wrong with a file that is none any more.
+/// Problem of a path that is a link, not a file.
 const LINK: &str = "a link is in its place, or in that of a folder above it, and links are not followed: put the file \
                     itself there, or remove the link";
 
@@ -63,7 +63,7 @@ impl Pass<'_> {
         if let Some(record) = record
             && stat.as_ref() == Some(&record.stat)
         {
-            // What the engine wrote itself, most often: the record says what stands there.
+            // Most changes are the engine's own: the record already contains the file's entries.
             for mark in &record.marks {
                 self.note_present(&record.scope, &record.owner, &mark.entry);
             }
@@ -165,7 +165,7 @@ impl Pass<'_> {
                 owner: read.entry.owner.clone(),
                 id: id.clone(),
             };
-            // Whatever the record says, the rows may be there: from a sync that died, or from another file.
+            // The rows can exist even if the record has none: from an unfinished sync, or from another file.
             difference
                 .remove
                 .extend(before.into_iter().flat_map(|mark| &mark.docs).map(own));
@@ -175,7 +175,7 @@ impl Pass<'_> {
         let Some(record) = record else { return difference };
         for mark in recorded.into_values() {
             if is_broken {
-                // What cannot be read is not gone: it stays searchable until the file is repaired.
+                // An unreadable entry is not gone: it stays searchable until the file is repaired.
                 difference.marks.push(mark.clone());
             } else {
                 difference
@@ -212,7 +212,7 @@ impl Pass<'_> {
             Err(error) => {
                 tracing::warn!(
                     error = chain(&error),
-                    "rows are found by their words only until the model answers again"
+                    "embedder unavailable; keyword search only for new rows until it answers"
                 );
                 Ok(false)
             }
@@ -221,7 +221,7 @@ impl Pass<'_> {
 
     async fn carry_over(&self, difference: &mut Difference) -> Result<(), EngineError> {
         let add = std::mem::take(&mut difference.add);
-        // One entry may stand in a file twice: the last one is the one that is found.
+        // A file can contain one entry twice: the last one is searchable.
         let by_key: BTreeMap<DocKey, Doc> = add.into_iter().map(|doc| (doc.key.clone(), doc)).collect();
         let add: Vec<Doc> = by_key.into_values().collect();
         let remove: Vec<DocKey> = std::mem::take(&mut difference.remove).into_iter().collect();

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use memory::library::{Knowledge, Parts, Upload};
-use memory::{Engine, Settings};
+use memory::library::{Knowledge, KnowledgeParts, Upload};
+use memory::{Engine, MemorySettings};
 use model::{Scope, Zone};
 use ports::{Chat, ChatError, ChatReply, ChatRequest, Embedder};
 use testkit::clock::{CountingIds, ManualClock};
@@ -50,10 +50,10 @@ async fn on_clock(vault: MemoryVault, chat: Option<Arc<dyn Chat>>, clock: &Arc<M
         clock: clock.clone(),
         ids: ids.clone(),
     };
-    let engine = Engine::start(parts, Settings::default())
+    let engine = Engine::start(parts, MemorySettings::default())
         .await
         .expect("it starts");
-    Knowledge::new(Parts {
+    Knowledge::new(KnowledgeParts {
         engine,
         vault: vault.clone(),
         shelf: vault,

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use memory::{Add, Engine, EngineError, Flush, Found, Method, Parts, Search, Settings};
+use memory::{Add, Engine, EngineError, Flush, Found, MemorySettings, Method, Parts, Search};
 use model::{
     Content, Doc, DocKey, Entry, EntryKind, Message, MessageId, Name, Owner, Role, Scope, SessionId,
     SessionKey, Timestamp,
 };
-use ports::runs::{Event, Events};
+use ports::runs::{Events, MemoryEvent};
 use ports::{Accepted, Chat, FileChanges, LedgerError, NewMessage, Vault};
 use testkit::clock::{CountingIds, ManualClock};
 use testkit::index::MemoryIndex;
@@ -27,17 +27,17 @@ use testkit::faults::{Faults, Faulty};
 
 /// Keeps what it is told.
 #[derive(Debug, Default)]
-pub(crate) struct Listener(Mutex<Vec<Event>>);
+pub(crate) struct Listener(Mutex<Vec<MemoryEvent>>);
 
 impl Listener {
-    pub(crate) fn heard(&self) -> Vec<Event> {
+    pub(crate) fn heard(&self) -> Vec<MemoryEvent> {
         self.0.lock().expect("no panic").clone()
     }
 }
 
 #[async_trait]
 impl Events for Listener {
-    async fn emit(&self, events: Vec<Event>) -> Result<(), LedgerError> {
+    async fn emit(&self, events: Vec<MemoryEvent>) -> Result<(), LedgerError> {
         self.0.lock().expect("no panic").extend(events);
         Ok(())
     }
@@ -54,7 +54,7 @@ pub(crate) struct Stage {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) ids: Arc<CountingIds>,
     pub(crate) chat: Option<Arc<ScriptedChat>>,
-    pub(crate) settings: Settings,
+    pub(crate) settings: MemorySettings,
     pub(crate) faults: Arc<Faults>,
 }
 
@@ -71,7 +71,7 @@ impl Default for Stage {
             clock: Arc::default(),
             ids: Arc::default(),
             chat: None,
-            settings: Settings::default(),
+            settings: MemorySettings::default(),
             faults: Arc::default(),
         }
     }
@@ -206,8 +206,8 @@ impl Stage {
             .iter()
             .filter(|(_, entry)| written.contains(entry.id.as_str()))
         {
-            let is_it = |event: &Event| {
-                matches!(event, Event::EpisodeWritten { owner, episode, .. }
+            let is_it = |event: &MemoryEvent| {
+                matches!(event, MemoryEvent::EpisodeWritten { owner, episode, .. }
                     if *owner == entry.owner && *episode == entry.id)
             };
             assert!(heard.iter().any(is_it), "nobody was told of {}", entry.id);

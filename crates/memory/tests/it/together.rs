@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use memory::{Engine, Settings};
+use memory::{Engine, MemorySettings};
 use model::{Entry, EntryId};
 
 use crate::stage::{Stage, flush, say, session};
@@ -39,7 +39,7 @@ pub(crate) fn told(stage: &Stage) -> Vec<String> {
 
 /// The memcells of one session wait on a stage, and nothing is written.
 pub(crate) async fn wait_on(stage: &Stage) {
-    let settings = Settings {
+    let settings = MemorySettings {
         asks_only: true,
         ..stage.settings.clone()
     };

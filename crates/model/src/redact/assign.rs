@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::Secret;
+use super::FoundSecret;
 
 /// A name that ends like a secret's, an assignment, a value in or without quotes.
 const NAMED: &str = concat!(
@@ -24,7 +24,7 @@ static NAMED_REGEX: LazyLock<Regex> = LazyLock::new(|| Regex::new(NAMED).expect(
 static ANY_REGEX: LazyLock<Regex> = LazyLock::new(|| Regex::new(ANY).expect("a test compiles it"));
 
 /// Appends the secrets of `text`.
-pub(super) fn find(text: &str, secrets: &mut Vec<Secret>) {
+pub(super) fn find(text: &str, secrets: &mut Vec<FoundSecret>) {
     for groups in NAMED_REGEX.captures_iter(text) {
         let name = groups.get(1).map_or("", |name| name.as_str()).to_lowercase();
         let quoted = (2..=4).find_map(|group| groups.get(group));
@@ -37,14 +37,14 @@ pub(super) fn find(text: &str, secrets: &mut Vec<Secret>) {
             }
             (None, None) => None,
         };
-        secrets.extend(secret.map(|value| Secret {
+        secrets.extend(secret.map(|value| FoundSecret {
             range: value.range(),
             kind: kind(&name),
         }));
     }
     for groups in ANY_REGEX.captures_iter(text) {
         let value = groups.get(1).filter(|value| is_random(value.as_str()));
-        secrets.extend(value.map(|value| Secret {
+        secrets.extend(value.map(|value| FoundSecret {
             range: value.range(),
             kind: "high-entropy",
         }));

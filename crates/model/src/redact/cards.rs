@@ -2,7 +2,7 @@
 //!
 //! Owns: telling a card from other long numbers. Never: other numbers of a person.
 
-use super::Secret;
+use super::FoundSecret;
 
 /// A run of digits within a longer run that single spaces or hyphens divide, in bytes.
 struct Group {
@@ -10,8 +10,9 @@ struct Group {
     end: usize,
 }
 
-/// Appends the cards of `text`. A card may stand among other numbers: every window of whole groups is looked at.
-pub(super) fn find(text: &str, secrets: &mut Vec<Secret>) {
+/// Appends the card numbers of `text`. A card number can be among other numbers: every window of whole groups is
+/// checked.
+pub(super) fn find(text: &str, secrets: &mut Vec<FoundSecret>) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -48,7 +49,7 @@ fn run(bytes: &[u8], start: usize) -> (Vec<Group>, usize) {
     }
 }
 
-fn windows(bytes: &[u8], groups: &[Group], secrets: &mut Vec<Secret>) {
+fn windows(bytes: &[u8], groups: &[Group], secrets: &mut Vec<FoundSecret>) {
     let mut first = 0;
     while first < groups.len() {
         let mut digits: Vec<u8> = Vec::new();
@@ -59,7 +60,7 @@ fn windows(bytes: &[u8], groups: &[Group], secrets: &mut Vec<Secret>) {
             }
             digits.extend(bytes[group.start..group.end].iter().map(|digit| digit - b'0'));
             if is_card(&digits) {
-                secrets.push(Secret {
+                secrets.push(FoundSecret {
                     range: groups[first].start..group.end,
                     kind: "card",
                 });

@@ -1,4 +1,4 @@
-//! Secrets known by their own form, whatever stands around them.
+//! Secrets with a known form, in any context.
 //!
 //! Owns: the forms. Never: names of variables; see `assign`.
 
@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::Secret;
+use super::FoundSecret;
 
 /// A form: group 1 is the secret where there is a group, else the whole match.
-struct Shape {
+struct SecretShape {
     kind: &'static str,
     regex: Regex,
     /// Only with a digit in it: words joined by hyphens have none.
@@ -106,8 +106,8 @@ const SHAPES: &[(&str, &str, bool)] = &[
     ),
 ];
 
-static COMPILED: LazyLock<Vec<Shape>> = LazyLock::new(|| {
-    let compile = |&(kind, pattern, digit): &(&'static str, &str, bool)| Shape {
+static COMPILED: LazyLock<Vec<SecretShape>> = LazyLock::new(|| {
+    let compile = |&(kind, pattern, digit): &(&'static str, &str, bool)| SecretShape {
         kind,
         regex: Regex::new(pattern).expect("a test compiles every shape"),
         digit,
@@ -116,14 +116,14 @@ static COMPILED: LazyLock<Vec<Shape>> = LazyLock::new(|| {
 });
 
 /// Appends the secrets of `text`, shape by shape.
-pub(super) fn find(text: &str, secrets: &mut Vec<Secret>) {
+pub(super) fn find(text: &str, secrets: &mut Vec<FoundSecret>) {
     for shape in COMPILED.iter() {
         for groups in shape.regex.captures_iter(text) {
             let Some(hit) = groups.get(1).or_else(|| groups.get(0)) else {
                 continue;
             };
             if !shape.digit || hit.as_str().bytes().any(|byte| byte.is_ascii_digit()) {
-                secrets.push(Secret {
+                secrets.push(FoundSecret {
                     range: hit.range(),
                     kind: shape.kind,
                 });

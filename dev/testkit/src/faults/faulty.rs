@@ -11,9 +11,9 @@ use async_trait::async_trait;
 use model::{Doc, DocKey, EmbedderId, Entry, Owner, Page, Scope, Timestamp, Vector};
 
 use ports::{
-    Author, CandidateQuery, Debt, Edit, EmbedError, EmbedPurpose, Embedder, FileStat, History, HistoryError,
-    Index, IndexError, IndexHealth, IndexStage, IndexStats, LedgerError, Maintenance, Pages, ParsedFile,
-    Part, RecordedChange, Run, Touching, Vault, VaultChange, VaultError, VaultPath, Written,
+    Author, CandidateQuery, CommitPart, Debt, Edit, EmbedError, EmbedPurpose, Embedder, FileStat, History,
+    HistoryError, Index, IndexError, IndexHealth, IndexStage, IndexStats, LedgerError, Maintenance, Pages,
+    ParsedFile, RecordedChange, Run, Touching, Vault, VaultChange, VaultError, VaultPath, Written,
 };
 
 use super::Faults;
@@ -62,7 +62,7 @@ impl History for Faulty<dyn History> {
     async fn commit(
         &self,
         author: &Author,
-        part: &Part,
+        part: &CommitPart,
         at: Timestamp,
     ) -> Result<Option<RecordedChange>, HistoryError> {
         self.faults

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::{EntryId, Scope, Timestamp};
-use ports::{Author, By, Debt, History, HistoryError, Part, RecordedChange, Run, Touching};
+use ports::{Author, By, CommitPart, Debt, History, HistoryError, RecordedChange, Run, Touching};
 
 use crate::vault::samples::user;
 
@@ -75,7 +75,7 @@ fn file(entries: &[&str]) -> String {
 async fn by_hand(fixture: &impl Fixture, seconds: i64) -> RecordedChange {
     let made = fixture
         .history()
-        .commit(&Author::Person, &Part::All, at(seconds))
+        .commit(&Author::Person, &CommitPart::All, at(seconds))
         .await;
     made.expect("commits").expect("something changed")
 }
@@ -83,7 +83,7 @@ async fn by_hand(fixture: &impl Fixture, seconds: i64) -> RecordedChange {
 async fn by_run(fixture: &impl Fixture, id: &str, seconds: i64) -> RecordedChange {
     let made = fixture
         .history()
-        .commit(&Author::Run(run(id)), &Part::All, at(seconds))
+        .commit(&Author::Run(run(id)), &CommitPart::All, at(seconds))
         .await;
     made.expect("commits").expect("something changed")
 }
@@ -98,7 +98,7 @@ pub async fn records_only_what_changed(fixture: &impl Fixture) {
     let history = fixture.history();
     assert_eq!(
         history
-            .commit(&Author::Person, &Part::All, at(0))
+            .commit(&Author::Person, &CommitPart::All, at(0))
             .await
             .expect("commits"),
         None
@@ -110,13 +110,15 @@ pub async fn records_only_what_changed(fixture: &impl Fixture) {
     assert_eq!(made.files, [FACTS.into(), PROFILE.into()]);
     assert_eq!(
         history
-            .commit(&Author::Person, &Part::All, at(2))
+            .commit(&Author::Person, &CommitPart::All, at(2))
             .await
             .expect("commits"),
         None
     );
     fixture.write(FACTS, &file(&["a"]));
-    let nothing = history.commit(&Author::Run(run("r_1")), &Part::All, at(3)).await;
+    let nothing = history
+        .commit(&Author::Run(run("r_1")), &CommitPart::All, at(3))
+        .await;
     assert_eq!(nothing.expect("commits"), None);
     assert_eq!(log(fixture).await, [made]);
 }
@@ -125,7 +127,7 @@ pub async fn records_only_what_changed(fixture: &impl Fixture) {
 pub async fn records_some_files(fixture: &impl Fixture) {
     fixture.write(FACTS, &file(&["a"]));
     fixture.write(PROFILE, &file(&["b"]));
-    let part = Part::Files([PROFILE.into(), BOB.into()].into());
+    let part = CommitPart::Files([PROFILE.into(), BOB.into()].into());
     let history = fixture.history();
     let made = history.commit(&Author::Run(run("r_1")), &part, at(1)).await;
     assert_eq!(made.expect("commits").expect("changed").files, [PROFILE.into()]);
@@ -142,7 +144,7 @@ pub async fn tells_entries_from_what_a_person_changed_beside_them(fixture: &impl
     by_hand(fixture, 1).await;
     let edited = file(&["a", "b"]).replacen("as it was", "as a person has it", 1);
     fixture.write(FACTS, &format!("{edited}{}", entry("c", "as it was")));
-    let part = Part::Entries([(FACTS.into(), [EntryId::new("c")].into())].into());
+    let part = CommitPart::Entries([(FACTS.into(), [EntryId::new("c")].into())].into());
     let history = fixture.history();
     let made = history.commit(&Author::Run(run("r_1")), &part, at(2)).await;
     let made = made.expect("commits").expect("changed");
@@ -170,7 +172,7 @@ pub async fn brings_new_files_and_leaves_what_is_gone(fixture: &impl Fixture) {
     fixture.delete(PROFILE);
     fixture.write(FACTS, &file(&["a", "by_hand"]));
     let ids = |id: &str| [EntryId::new(id)].into();
-    let part = Part::Entries([(FACTS.into(), ids("a")), (PROFILE.into(), ids("b"))].into());
+    let part = CommitPart::Entries([(FACTS.into(), ids("a")), (PROFILE.into(), ids("b"))].into());
     let history = fixture.history();
     let made = history.commit(&Author::Run(run("r_1")), &part, at(2)).await;
     let made = made.expect("commits").expect("changed");
@@ -193,7 +195,7 @@ pub async fn tells_who_when_what_and_why(fixture: &impl Fixture) {
     };
     let made = fixture
         .history()
-        .commit(&Author::Run(told), &Part::All, at(2).plus_millis(7))
+        .commit(&Author::Run(told), &CommitPart::All, at(2).plus_millis(7))
         .await;
     let made = made.expect("commits").expect("something changed");
     let expected = Run {
@@ -307,7 +309,10 @@ pub async fn leaves_out_what_is_no_memory(fixture: &impl Fixture) {
     for path in ["default/default/users/alice/facts/#a.md", "~a.md"] {
         fixture.write(path, "x");
     }
-    let made = fixture.history().commit(&Author::Person, &Part::All, at(1)).await;
+    let made = fixture
+        .history()
+        .commit(&Author::Person, &CommitPart::All, at(1))
+        .await;
     assert_eq!(made.expect("commits"), None);
     assert_eq!(fixture.history().diff(None).await.expect("reads"), "");
 }
@@ -431,7 +436,7 @@ pub async fn begins_anew_after_a_purge(fixture: &impl Fixture) {
     assert!(matches!(gone, Err(HistoryError::NoRun { .. })));
     assert_eq!(
         history
-            .commit(&Author::Person, &Part::All, at(4))
+            .commit(&Author::Person, &CommitPart::All, at(4))
             .await
             .expect("commits"),
         None
@@ -455,7 +460,7 @@ pub async fn takes_concurrent_calls(fixture: &impl Fixture) {
     for n in 0..8 {
         fixture.write(&format!("default/default/users/u{n}/profile.md"), &file(&["a"]));
         let history = fixture.history();
-        tasks.spawn(async move { history.commit(&Author::Person, &Part::All, at(n)).await });
+        tasks.spawn(async move { history.commit(&Author::Person, &CommitPart::All, at(n)).await });
     }
     let mut recorded = Vec::new();
     while let Some(done) = tasks.join_next().await {
@@ -464,7 +469,7 @@ pub async fn takes_concurrent_calls(fixture: &impl Fixture) {
     recorded.extend(
         fixture
             .history()
-            .commit(&Author::Person, &Part::All, at(9))
+            .commit(&Author::Person, &CommitPart::All, at(9))
             .await
             .expect("commits"),
     );

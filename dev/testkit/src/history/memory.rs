@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use async_trait::async_trait;
 use markdown::sections::{Counts, headline, merge, with_entries};
 use model::{Owner, Scope, Timestamp};
-use ports::{Author, By, Debt, History, HistoryError, Part, RecordedChange, Run, RunId, Touching, VaultPath};
+use ports::{
+    Author, By, CommitPart, Debt, History, HistoryError, RecordedChange, Run, RunId, Touching, VaultPath,
+};
 
 use crate::vault::MemoryVault;
 
@@ -203,13 +205,13 @@ fn subject(before: &Files, after: &Files, paths: &[VaultPath]) -> String {
 }
 
 /// Recorded files with a part of what stands on disk.
-fn taken(mut files: Files, disk: &Files, part: &Part) -> Files {
+fn taken(mut files: Files, disk: &Files, part: &CommitPart) -> Files {
     for path in differing(&files, disk) {
         let now = match part {
-            Part::All => disk.get(&path).cloned(),
-            Part::Files(some) if some.contains(&path) => disk.get(&path).cloned(),
-            Part::Files(_) => continue,
-            Part::Entries(entries) => {
+            CommitPart::All => disk.get(&path).cloned(),
+            CommitPart::Files(some) if some.contains(&path) => disk.get(&path).cloned(),
+            CommitPart::Files(_) => continue,
+            CommitPart::Entries(entries) => {
                 let (Some(ids), Some(now)) = (entries.get(&path), disk.get(&path)) else {
                     continue;
                 };
@@ -322,7 +324,7 @@ impl History for MemoryHistory {
     async fn commit(
         &self,
         author: &Author,
-        part: &Part,
+        part: &CommitPart,
         at: Timestamp,
     ) -> Result<Option<RecordedChange>, HistoryError> {
         let mut shared = self.serving()?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use model::Timestamp;
-use ports::{Author, History, HistoryError, Part};
+use ports::{Author, CommitPart, History, HistoryError};
 
 use super::{MemoryHistory, contract};
 use crate::vault::MemoryVault;
@@ -52,9 +52,9 @@ async fn a_planned_fault_fails_one_call() {
     memory.vault.write("README.md", "x");
     memory.history.fail_call(1);
     let at = Timestamp::default();
-    let failed = memory.history.commit(&Author::Person, &Part::All, at).await;
+    let failed = memory.history.commit(&Author::Person, &CommitPart::All, at).await;
     assert!(matches!(failed, Err(HistoryError::Io { .. })));
-    let made = memory.history.commit(&Author::Person, &Part::All, at).await;
+    let made = memory.history.commit(&Author::Person, &CommitPart::All, at).await;
     assert!(made.expect("commits").is_some());
     assert_eq!(memory.history.calls(), 2);
 }

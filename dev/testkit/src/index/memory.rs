@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use model::{Doc, DocKey, EmbedderId, Owner, Scope};
+use model::{Doc, DocKey, EmbedderId, Owner, Scope, dot};
 use ports::{
     CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance, kept_number,
 };
+use text::term_set;
 
 /// An index in memory. Clones share their rows, so that a test keeps a handle on what it gave away.
 ///
@@ -231,9 +232,9 @@ impl Index for MemoryIndex {
     async fn candidates(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError> {
         let shared = self.serving()?;
         let rows: Vec<&Doc> = shared.live.of_owner(&query.scope, &query.owner).collect();
-        let wanted = words(&query.text);
+        let wanted = term_set(&query.text);
         let by_text = best(&rows, query.limit, |doc| {
-            let have = words(&format!("{} {} {}", doc.subject, doc.summary, doc.text));
+            let have = term_set(&format!("{} {} {}", doc.subject, doc.summary, doc.text));
             Some(wanted.intersection(&have).count() as f32).filter(|shared| *shared > 0.0)
         });
         let by_vector = best(&rows, query.limit, |doc| {
@@ -320,28 +321,5 @@ fn best<'a>(rows: &[&'a Doc], limit: usize, score: impl Fn(&Doc) -> Option<f32>)
 }
 
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
-    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
     dot(a, b) / (dot(a, a) * dot(b, b)).sqrt().max(f32::MIN_POSITIVE)
-}
-
-/// Words with their commonest English endings off, and pairs of neighbours of anything beyond ASCII.
-fn words(text: &str) -> BTreeSet<String> {
-    let text = text.to_lowercase();
-    let mut words = BTreeSet::new();
-    for word in text.split(|c: char| !c.is_alphanumeric() && c.is_ascii()) {
-        if word.is_ascii() {
-            words.insert(stem(word).to_owned());
-            continue;
-        }
-        let chars: Vec<char> = word.chars().collect();
-        words.extend(chars.windows(2.min(chars.len())).map(String::from_iter));
-    }
-    words.remove("");
-    words
-}
-
-fn stem(word: &str) -> &str {
-    let cut = ["ing", "ed", "s"].iter().find_map(|end| word.strip_suffix(end));
-    let stem = cut.filter(|stem| stem.len() > 2).unwrap_or(word);
-    stem.strip_suffix('e').unwrap_or(stem)
 }

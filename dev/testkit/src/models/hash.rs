@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use async_trait::async_trait;
 use model::{EmbedderId, Vector};
 use ports::{EmbedError, EmbedPurpose, Embedder};
+use text::Fnv;
 
 /// A deterministic embedder; the same text gives the same vector in every process.
 #[derive(Debug)]
@@ -58,12 +59,15 @@ impl HashEmbedder {
     /// The vector of one text.
     pub fn vector(&self, text: &str) -> Vector {
         let mut sums = vec![0.0_f32; self.id.dims];
-        let salt = fnv(0xcbf2_9ce4_8422_2325, self.id.model.as_bytes());
+        let mut salt = Fnv::default();
+        salt.bytes(self.id.model.as_bytes());
         for word in text
             .split(|c: char| !c.is_alphanumeric())
             .filter(|w| !w.is_empty())
         {
-            let hash = mix(fnv(salt, word.to_lowercase().as_bytes()));
+            let mut hash = salt;
+            hash.bytes(word.to_lowercase().as_bytes());
+            let hash = mix(hash.value());
             let slot = usize::try_from(hash >> 1).unwrap_or(usize::MAX) % sums.len();
             sums[slot] += if hash & 1 == 0 { 1.0 } else { -1.0 };
         }
@@ -75,12 +79,6 @@ impl HashEmbedder {
         }
         sums.into()
     }
-}
-
-fn fnv(start: u64, bytes: &[u8]) -> u64 {
-    bytes.iter().fold(start, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 /// Spreads the entropy of all bits over the low ones, which choose the slot and the sign.

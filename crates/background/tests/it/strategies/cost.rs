@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use background::strategies::OFF_BY_DEFAULT;
-use background::{Offline, Settings};
+use background::{BackgroundSettings, Offline};
 use context::tokens::Meter;
 use memory::{Add, Engine, Flush};
 use model::{Content, Message, MessageId, Role, Scope, SessionId, SessionKey};
@@ -143,11 +143,11 @@ impl Product {
         let (ids, embedder) = (Arc::<CountingIds>::default(), Arc::new(HashEmbedder::new(64)));
         let vault = Arc::new(MemoryVault::new(model::Zone::utc()));
         let model = chat.map(|chat| chat as Arc<dyn Chat>);
-        let settings = Settings {
+        let settings = BackgroundSettings {
             disabled: OFF_BY_DEFAULT.map(str::to_owned).into(),
-            ..Settings::default()
+            ..BackgroundSettings::default()
         };
-        let parts = background::Parts {
+        let parts = background::BackgroundParts {
             runs: ledger.clone(),
             chat: model.clone(),
             models: BTreeMap::default(),
@@ -171,10 +171,11 @@ impl Product {
             clock: clock.clone(),
             ids,
         };
-        let engine = Engine::start(parts, memory::Settings::default())
+        let engine = Engine::start(parts, memory::MemorySettings::default())
             .await
             .expect("it starts");
-        let users = background::strategies::user_track(&engine, background::strategies::Settings::default());
+        let users =
+            background::strategies::user_track(&engine, background::strategies::StrategySettings::default());
         let agents = background::strategies::agent_track(&engine, ledger.clone());
         offline.register(users.into_iter().chain(agents).collect());
         offline.start().await.expect("it starts");

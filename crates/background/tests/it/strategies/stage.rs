@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use background::{Offline, Settings};
+use background::{BackgroundSettings, Offline};
 use memory::{Add, Curate, Engine, Flush, Hit, List, SortBy};
 use model::{
     Content, Entry, EntryId, EntryKind, Message, MessageId, Name, Owner, Page, Role, Scope, SessionId,
     SessionKey, Timestamp,
 };
-use ports::runs::{Event, Power, Runs};
+use ports::runs::{MemoryEvent, Power, Runs};
 use ports::{Chat, Embedder as _, FileChanges, Jobs, NewMessage, Pages, Retention, Transcripts, VaultError};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -172,10 +172,10 @@ impl Stage {
             clock: self.clock.clone(),
             ids: self.ids.clone(),
         };
-        let engine = Engine::start(engine, memory::Settings::default())
+        let engine = Engine::start(engine, memory::MemorySettings::default())
             .await
             .expect("it starts");
-        let parts = background::Parts {
+        let parts = background::BackgroundParts {
             runs: ledger,
             chat: self.chat.clone().map(|chat| chat as Arc<dyn Chat>),
             models: BTreeMap::default(),
@@ -183,10 +183,10 @@ impl Stage {
             ids: self.ids.clone(),
             power: Arc::new(Mains),
         };
-        let offline = Offline::new(parts, Settings::default());
+        let offline = Offline::new(parts, BackgroundSettings::default());
         offline.register(background::strategies::user_track(
             &engine,
-            background::strategies::Settings::default(),
+            background::strategies::StrategySettings::default(),
         ));
         offline.start().await.expect("it starts");
         Process { engine, offline }
@@ -252,7 +252,7 @@ impl Stage {
         for hit in written {
             let id = model::CellId::new(hit.doc.parent.clone().expect("a memcell").id);
             let cell = process.engine.cell(&id).await.expect("it reads");
-            events.push(Event::EpisodeWritten {
+            events.push(MemoryEvent::EpisodeWritten {
                 scope: Scope::default(),
                 owner: user("ann"),
                 session: key.session.clone(),

@@ -95,15 +95,15 @@ async fn people_get_a_line_for_each_request_with_its_reason_in_words() {
           first token: half within 120 ms, 99 of 100 within -
                 1  extends the last request
                 1  the first request
-                1  what was injected last time is gone or changed
+                1  the injected text of the last turn is gone or changed
 
         conversation c1 at http://127.0.0.1:8080
           at                     prompt    cached  evaluated  expected  injected  first token  why
           2026-11-21T10:31:20      2000         0       2000         -         0       800 ms  the first request
-          2026-11-21T10:32:00      4000      3400        600        90        81       120 ms  what was injected last time is gone or changed (system; injection)
+          2026-11-21T10:32:00      4000      3400        600        90        81       120 ms  the injected text of the last turn is gone or changed (system; injection)
           ?                           5         -          -         -         0            -  yet_unheard_of
           2026-11-21T10:33:00      3000         -          -         -         0            -  -
     "]].assert_eq(&shown(&measured(), false).await);
     let nothing = shown(&json!({"upstreams": [], "conversations": []}), false).await;
-    assert_eq!(nothing, "no conversation was measured yet\n");
+    assert_eq!(nothing, "no measured conversations yet\n");
 }

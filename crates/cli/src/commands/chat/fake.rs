@@ -1,4 +1,4 @@
-//! A server without a model, on a real socket: it says what a test wrote, and keeps what it was asked.
+//! A server without a model, on a real socket: it gives scripted answers and keeps the requests.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 /// How many bytes a chunk has: so few that lines and characters are cut.
 const CHUNK_BYTES: usize = 7;
 
-/// What the server does with one request.
+/// The server's answer to one request.
 #[derive(Debug)]
 pub(crate) struct Scripted {
     bytes: Vec<u8>,
@@ -117,7 +117,7 @@ fn streamed(events: &str, headers: &str) -> Vec<u8> {
 pub(crate) struct Fake {
     pub(crate) address: SocketAddr,
     asked: Arc<Mutex<Vec<Asked>>>,
-    /// Tells of each client that hung up before the end of an answer.
+    /// Receives an item for each client that closed the connection before the end of an answer.
     pub(crate) hung_up: UnboundedReceiver<()>,
     _tasks: JoinSet<io::Result<()>>,
 }

@@ -1,6 +1,6 @@
-//! What a person does: types lines, and interrupts.
+//! Input of a person: typed lines, and interrupts.
 //!
-//! Owns: lines that go on, and what an interrupt ends. Never: what a line means.
+//! Owns: continued lines, and the work that an interrupt ends. Never: the meaning of a line.
 
 use std::io;
 use std::thread;
@@ -20,7 +20,7 @@ pub(super) struct Interrupts {
 }
 
 impl Interrupts {
-    /// Those of this process, from now on.
+    /// Interrupts of this process, from now on.
     pub(super) fn of_process() -> Self {
         let (press, pressed) = unbounded_channel();
         let mut watch = JoinSet::new();
@@ -31,7 +31,7 @@ impl Interrupts {
         }
     }
 
-    /// What a work gives; none when it is interrupted, and it is dropped then.
+    /// The result of the work; none, with the work dropped, after an interrupt.
     pub(super) async fn unless<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;
@@ -50,14 +50,14 @@ impl From<UnboundedReceiver<()>> for Interrupts {
     }
 }
 
-/// Lines, as somebody types or pipes them.
+/// Lines from a terminal or a pipe.
 #[derive(Debug)]
 pub(super) struct Input {
     pub(super) lines: Receiver<io::Result<String>>,
     pub(super) interrupts: Interrupts,
 }
 
-/// What was typed.
+/// A typed line, or the end of the input.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Typed {
     Text(String),
@@ -85,7 +85,7 @@ impl Input {
         }
     }
 
-    /// The next text; a line that ends in `\` goes on in the next one.
+    /// The next text; a line that ends in `\` continues in the next one.
     pub(super) async fn text(&mut self, screen: &mut Screen<'_>, sign: &str) -> Result<Typed, Failure> {
         let mut text = String::new();
         screen.prompt(sign)?;

@@ -1,6 +1,6 @@
-//! What a talk shows.
+//! Output of a chat.
 //!
-//! Owns: text for people, one object a line for programs, dimmed thoughts. Never: what is said.
+//! Owns: text for people, one object a line for programs, dimmed reasoning. Never: the messages themselves.
 
 use std::fmt;
 use std::io::Write;
@@ -14,7 +14,7 @@ use crate::output::written;
 const DIM: &str = "\x1b[2m";
 const PLAIN: &str = "\x1b[0m";
 
-/// Who looks.
+/// Reader of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Viewer {
     /// A person at a terminal.
@@ -25,7 +25,7 @@ pub(super) enum Viewer {
     Program,
 }
 
-/// Where a talk is shown.
+/// Output of a chat.
 pub(super) struct Screen<'a> {
     pub(super) out: &'a mut dyn Write,
     pub(super) err: &'a mut dyn Write,
@@ -67,7 +67,7 @@ impl<'a> Screen<'a> {
         self.write(&harmless(text))
     }
 
-    /// More of what the model says.
+    /// Shows the next part of the model's answer.
     pub(super) fn said(&mut self, text: &str) -> Result<(), Failure> {
         match self.viewer {
             _ if text.is_empty() => Ok(()),
@@ -111,7 +111,7 @@ impl<'a> Screen<'a> {
         self.write(&format!("{text}\n"))
     }
 
-    /// A failure and what to do, in one line; the talk goes on.
+    /// Shows a failure with its hint in one line; the chat continues.
     pub(super) fn trouble(&mut self, failure: &Failure) -> Result<(), Failure> {
         let message = format!("{:#}", failure.error).replace(['\n', '\r'], " ");
         if self.viewer == Viewer::Program {

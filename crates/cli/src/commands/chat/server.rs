@@ -1,10 +1,10 @@
-//! The running server that a talk goes through.
+//! The running server of a chat.
 //!
-//! Owns: which one it is, and what to do when it does not answer or refuses. Never: what it is asked.
+//! Owns: finding the server, and the hints when it does not answer or refuses. Never: the requests.
 
 use std::net::SocketAddr;
 
-use gateway::{Arriving, AskError, Client, Reply};
+use gateway::{Arriving, AskError, Client, ClientReply};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -88,15 +88,17 @@ async fn at(url: &str) -> Result<SocketAddr, Failure> {
     found.next().ok_or_else(wrong)
 }
 
-fn data<T: DeserializeOwned>(reply: Result<Reply, AskError>) -> Result<T, Failure> {
+fn data<T: DeserializeOwned>(reply: Result<ClientReply, AskError>) -> Result<T, Failure> {
     api::data(Ok(reply.map_err(unanswered)?))
 }
 
-/// Why there is no answer, or no more of it.
+/// The error if there is no answer, or only a part of one.
 pub(super) fn unanswered(error: AskError) -> Failure {
     let hint = match &error {
         AskError::Unreachable { .. } => "start one with `quipu serve --upstream URL`",
-        AskError::HungUp { .. } | AskError::BrokenOff(_) => "say it again; the server's log tells more",
+        AskError::HungUp { .. } | AskError::BrokenOff(_) => {
+            "send the message again; the server's log has the reason"
+        }
     };
     Failure::from(anyhow::Error::from(error)).hint(hint)
 }
@@ -105,12 +107,10 @@ pub(super) fn unanswered(error: AskError) -> Failure {
 fn refused(status: u16, body: &[u8]) -> Failure {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let hint = match status {
-        401 | 403 => "server.tokens must have a token that the running server was started with",
-        404 => {
-            "start the server with `quipu serve --upstream URL`, or name a model that is there with --model"
-        }
-        400..500 => "change what is asked, or begin anew with /new",
-        _ => "the model's server may be starting or down: say it again",
+        401 | 403 => "server.tokens must contain a token that the running server accepts",
+        404 => "start the server with `quipu serve --upstream URL`, or name one of its models with --model",
+        400..500 => "change the message, or start a new conversation with /new",
+        _ => "the model server may be starting or down: send the message again",
     };
     let message = words(&body["error"]).unwrap_or("no reason given");
     Failure {
@@ -124,7 +124,7 @@ fn refused(status: u16, body: &[u8]) -> Failure {
     }
 }
 
-/// What an `error` of any dialect says.
+/// Message of an `error` in any dialect.
 pub(super) fn words(error: &Value) -> Option<&str> {
     error["message"].as_str().or(error.as_str())
 }

@@ -1,6 +1,6 @@
-//! What a line that begins with `/` does.
+//! Commands that begin with `/`.
 //!
-//! Owns: the commands of a talk, the sum of its tokens. Never: a turn.
+//! Owns: the commands of a chat, the sum of its tokens. Never: a turn.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -24,25 +24,25 @@ const HELP: &str = "\
 /cache          what each request of this conversation cost, and why
 /forget         forget this conversation and begin anew
 /incognito      from here on keep nothing of what is said, or keep it again
-/system TEXT    what the model is told before the talk; nothing without a text
+/system TEXT    set the system prompt; without a text, remove it
 /new            begin a new conversation
 /quit           end, as the end of input does
 A line that ends in \\ goes on in the next one. Ctrl-C stops an answer; where there is none, it ends the talk.";
 
 const FOUND_MAX: i64 = 5;
 
-/// The tokens of a talk, as the model's server counted them.
+/// The tokens of a chat, as the model server counted them.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Cost {
+pub(super) struct ChatCost {
     prompt_tokens: u64,
     cached_tokens: u64,
     completion_tokens: u64,
     turns: u64,
-    /// Turns whose tokens are not known: stopped, failed, or never told.
+    /// Turns with an unknown number of tokens: stopped, failed, or not counted by the server.
     turns_unknown: u64,
 }
 
-impl Cost {
+impl ChatCost {
     /// Adds a turn.
     pub(super) fn add(&mut self, usage: Option<&Value>) {
         self.turns += 1;
@@ -57,7 +57,7 @@ impl Cost {
     }
 }
 
-impl fmt::Display for Cost {
+impl fmt::Display for ChatCost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             prompt_tokens,
@@ -71,14 +71,14 @@ impl fmt::Display for Cost {
             "turns: {turns}; tokens: {prompt_tokens} prompt ({cached_tokens} cached), {completion_tokens} completion"
         )?;
         if *turns_unknown > 0 {
-            write!(f, "; turns that did not tell theirs: {turns_unknown}")?;
+            write!(f, "; turns without token counts: {turns_unknown}")?;
         }
         Ok(())
     }
 }
 
 impl Talk<'_> {
-    /// Does what a command says; breaks when the talk shall end.
+    /// Executes a command; breaks if the chat must end.
     pub(super) async fn command(&mut self, line: &str) -> Result<ControlFlow<()>, Failure> {
         let (command, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         match (command, rest.trim()) {
@@ -97,9 +97,9 @@ impl Talk<'_> {
             ("/system", text) => {
                 self.args.system = (!text.is_empty()).then(|| text.to_owned());
                 self.screen.note(if text.is_empty() {
-                    "the model is told nothing before the talk"
+                    "no system prompt"
                 } else {
-                    "the model is told so from the next turn on"
+                    "the system prompt applies from the next turn on"
                 })?;
             }
             ("/new", _) => {
@@ -107,7 +107,9 @@ impl Talk<'_> {
                 self.screen.note("a new conversation")?;
             }
             (other, _) => {
-                return Err(Failure::usage(format!("`{other}` is no command")).hint("/help names them"));
+                return Err(
+                    Failure::usage(format!("`{other}` is not a command")).hint("/help lists the commands")
+                );
             }
         }
         Ok(ControlFlow::Continue(()))
@@ -137,7 +139,7 @@ impl Talk<'_> {
 
     async fn cache(&mut self) -> Result<(), Failure> {
         let Some(id) = &self.conversation else {
-            return self.screen.note("nothing was asked in this conversation yet");
+            return self.screen.note("this conversation has no turn yet");
         };
         let asking = cache::of(&self.server, Some(id));
         let Some(data) = self.input.interrupts.unless(asking).await else {
@@ -155,13 +157,13 @@ impl Talk<'_> {
         let Some(id) = self.conversation.clone() else {
             return self
                 .screen
-                .note("there is nothing to forget: the server has not named this conversation");
+                .note("nothing to delete: the server has not named this conversation");
         };
         if !self.args.yes {
-            let question = format!("Forget everything of `{id}`? It cannot be undone. [y/N] ");
+            let question = format!("Delete everything of `{id}`? This cannot be undone. [y/N] ");
             let typed = self.input.text(&mut self.screen, &question).await?;
             if !matches!(&typed, Typed::Text(text) if matches!(text.trim(), "y" | "Y" | "yes")) {
-                return self.screen.note("nothing was forgotten");
+                return self.screen.note("nothing was deleted");
             }
         }
         let request = DeleteRequest {
@@ -172,7 +174,7 @@ impl Talk<'_> {
         let Some(forgot) = self.input.interrupts.unless(asking).await else {
             return self
                 .screen
-                .note("stopped; it may have been forgotten all the same");
+                .note("stopped; the server may have deleted it already");
         };
         let DeleteData {
             count, message_count, ..
@@ -180,7 +182,7 @@ impl Talk<'_> {
         // Said again, it would be learnt again.
         self.renew();
         self.screen.note(format_args!(
-            "forgot {count} memories and {message_count} messages; a new conversation"
+            "deleted {count} memories and {message_count} messages; new conversation"
         ))
     }
 
@@ -189,23 +191,23 @@ impl Talk<'_> {
             None => {
                 self.incognito = Some(self.history.len());
                 self.screen
-                    .note("incognito: nothing of what is said from here on is kept")
+                    .note("incognito: Quipu stores no message from here on")
             }
             Some(before) => {
                 // Sent again with the history, it would be kept after all.
                 self.history.truncate(before);
                 self.screen
-                    .note("what is said is kept again; what was said incognito is gone")
+                    .note("Quipu stores messages again; the incognito messages are gone")
             }
         }
     }
 
-    /// Begins anew, under the same rules.
+    /// Starts again, under the same rules.
     fn renew(&mut self) {
         self.history.clear();
         self.conversation = None;
         self.incognito = self.incognito.map(|_| 0);
         self.injected = None;
-        self.cost = Cost::default();
+        self.cost = ChatCost::default();
     }
 }

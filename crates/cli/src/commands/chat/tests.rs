@@ -237,7 +237,7 @@ async fn a_refusal_is_told_in_a_line_and_the_talk_goes_on() {
     assert!(told[0].contains("503: the upstream is down ("));
     assert!(told[1].contains("no route (start the server with `quipu serve --upstream URL`"));
     assert!(told[2].contains("out of memory ("));
-    assert!(told[3].contains("ended before it was whole ("));
+    assert!(told[3].contains("ended too early ("));
     assert_eq!(talked.out, "Back.\n");
     assert_eq!(talked.asked[4].said(), ["user: e"]);
 }
@@ -247,7 +247,7 @@ async fn an_answer_that_is_torn_is_told_and_what_was_shown_stays() {
     let script = vec![torn(&["Half an"]), answer(&["Whole."], &usage(1, 0, 1), "")];
     let talked = talk(script, &[], Viewer::Pipe, &["a", "b"]).await;
     assert_eq!(talked.out, "Half an\nWhole.\n");
-    assert!(talked.err.contains("broke off"), "{}", talked.err);
+    assert!(talked.err.contains("ended too early"), "{}", talked.err);
     assert_eq!(
         talked.asked[1].said(),
         ["user: a", "assistant: Half an", "user: b"]
@@ -261,7 +261,7 @@ async fn where_nobody_listens_it_says_how_to_start_a_server() {
     assert_eq!(server.hung_up.recv().await, None);
     let talked = typed(&server, &[], Viewer::Pipe, &["a", "/memory tea", "/cost"], &[]).await;
     assert_eq!(talked.err.matches("quipu serve --upstream URL").count(), 2);
-    assert!(talked.out.contains("turns that did not tell theirs: 1"));
+    assert!(talked.out.contains("turns without token counts: 1"));
 }
 
 #[tokio::test]
@@ -321,8 +321,8 @@ async fn forgetting_asks_first_and_begins_anew() {
     let lines = ["/forget", "a", "/forget", "n", "/forget", "y", "b"];
     let talked = talk(script, &[], Viewer::Pipe, &lines).await;
     assert_eq!(talked.err, "");
-    assert_eq!(talked.out.matches("nothing was forgotten").count(), 1);
-    assert!(talked.out.contains("forgot 2 memories and 4 messages"));
+    assert_eq!(talked.out.matches("nothing was deleted").count(), 1);
+    assert!(talked.out.contains("deleted 2 memories and 4 messages"));
     let [_, forget, after] = talked.asked.as_slice() else {
         panic!("{:?}", talked.asked)
     };

@@ -1,6 +1,6 @@
 //! One answer of a model, as it arrives.
 //!
-//! Owns: what the chunks of a chat completion add up to. Never: the history, or what is asked.
+//! Owns: assembling the chunks of a chat completion. Never: the history, or the request.
 
 use prefix::stream::sse::Decoder;
 use serde::Deserialize;
@@ -10,20 +10,20 @@ use super::screen::Screen;
 use super::server::{Server, unanswered, words};
 use crate::error::Failure;
 
-/// What has arrived of an answer.
+/// The received part of an answer.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct ChatAnswer {
     pub(super) text: String,
-    /// As the model's server counted; it tells at the end.
+    /// Token counts of the model server; they come at the end.
     pub(super) usage: Option<Value>,
     /// The server's name for the conversation.
     pub(super) conversation: Option<String>,
-    /// What memory was put before the model, as the header says it.
+    /// Value of the header for injected memory.
     pub(super) injected: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Chunk {
+struct StreamChunk {
     #[serde(default)]
     choices: Vec<Choice>,
     usage: Option<Value>,
@@ -44,12 +44,12 @@ struct Delta {
     reasoning_content: Option<String>,
 }
 
-/// Asks, and shows the answer while it arrives; what has arrived stays in `answer` whatever becomes of the rest.
+/// Sends a request and shows the answer while it arrives; after an error, `answer` contains the received part.
 pub(super) async fn receive(
     server: &Server,
     body: &Value,
     headers: &[(&str, &str)],
-    answer: &mut Answer,
+    answer: &mut ChatAnswer,
     screen: &mut Screen<'_>,
 ) -> Result<(), Failure> {
     let mut arriving = server.stream("/v1/chat/completions", body, headers).await?;
@@ -65,20 +65,21 @@ pub(super) async fn receive(
     if is_whole {
         return Ok(());
     }
-    Err(Failure::from(anyhow::anyhow!("the answer ended before it was whole")).hint("say it again"))
+    Err(Failure::from(anyhow::anyhow!("the answer ended too early")).hint("send the message again"))
 }
 
 /// Takes a chunk in; whether it is the answer's last.
-fn take(payload: &str, answer: &mut Answer, screen: &mut Screen<'_>) -> Result<bool, Failure> {
-    let chunk: Chunk = serde_json::from_str(payload).map_err(|error| {
-        Failure::from(anyhow::Error::from(error).context("a piece of the answer cannot be read"))
-            .hint("the model's server must speak OpenAI's chat completions")
+fn take(payload: &str, answer: &mut ChatAnswer, screen: &mut Screen<'_>) -> Result<bool, Failure> {
+    let chunk: StreamChunk = serde_json::from_str(payload).map_err(|error| {
+        Failure::from(anyhow::Error::from(error).context("cannot read a part of the answer"))
+            .hint("the model server must support OpenAI's chat completions")
     })?;
     if let Some(error) = &chunk.error {
         let words = words(error).unwrap_or("no reason given");
-        return Err(
-            Failure::from(anyhow::anyhow!("the model's server broke off: {words}")).hint("say it again"),
-        );
+        return Err(Failure::from(anyhow::anyhow!(
+            "the model server's answer ended too early: {words}"
+        ))
+        .hint("send the message again"));
     }
     answer.usage = chunk.usage.or(answer.usage.take());
     let mut is_last = false;

@@ -158,7 +158,7 @@ async fn what_cannot_be_read_is_skipped_counted_and_named() {
     let said = told.said.replace(&*folder.path().to_string_lossy(), "F");
     let said = said.replace(&*root.path().to_string_lossy(), "R");
     expect_test::expect![[r#"
-        6 messages of 3 conversations read, 6 of them new; remembered in R
+        6 messages of 3 conversations read, 6 of them new; stored in R
         3 skipped:
           `F/conversations-000.json`, conversation 2, "Torn": it has no `mapping` with messages
           `F/conversations-001.json`, conversation 1: it has no `mapping` with messages

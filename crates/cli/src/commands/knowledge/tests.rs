@@ -169,11 +169,11 @@ async fn what_is_refused_names_the_file_and_what_to_do() {
     let scanned = "%PDF-1.7\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Kids[3 0 R]>>endobj 3 0 obj<</Type/Page>>endobj";
     let large = "x".repeat((1 << 20) + 1);
     let cases: [(&str, &[u8], &str); 7] = [
-        ("empty.md", b"", "upload one that has"),
+        ("empty.md", b"", "upload a file with text"),
         ("picture.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "export it"),
         ("secret.pdf", encrypted.as_bytes(), "without password"),
         ("scan.pdf", scanned.as_bytes(), "OCR"),
-        ("half.pdf", b"%PDF-1.7 and no more", "save it anew"),
+        ("half.pdf", b"%PDF-1.7 and no more", "export it again"),
         ("large.txt", large.as_bytes(), "more than 1 MiB: split it"),
         ("zeros.txt", &[0; 100], "export it"),
     ];

@@ -144,7 +144,12 @@ async fn what_changes_takes_effect_and_what_is_broken_changes_nothing_and_is_sai
         assert_eq!(world.offline.settings(), settings, "{broken}");
     }
     let said = log.text();
-    assert_eq!(said.matches("the earlier one stays").count(), 5, "{said}");
+    assert_eq!(
+        said.matches("cannot load the new configuration; keeping the old one")
+            .count(),
+        5,
+        "{said}"
+    );
     for reason in [
         "did you mean `concurrency`?",
         "there is no strategy `dreams`",

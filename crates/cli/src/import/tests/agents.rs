@@ -137,5 +137,5 @@ fn a_root_of_everos() {
     "#]]
     .assert_eq(&told_of(root.path()));
     std::fs::write(folder.join("system.db"), &EVEROS[..600]).unwrap();
-    assert!(told_of(root.path()).contains("not readable as EverOS wrote it"));
+    assert!(told_of(root.path()).contains("its format is not that of EverOS"));
 }

@@ -158,7 +158,7 @@ fn a_zipped_export_in_parts() {
 #[test]
 fn a_folder_without_conversations_says_what_to_give() {
     let folder = tempfile::tempdir().unwrap();
-    assert!(told_of(folder.path()).contains("holds no conversations"));
+    assert!(told_of(folder.path()).contains("contains no conversations"));
     assert!(told_of(&folder.path().join("nowhere")).contains("cannot read"));
 }
 

@@ -4,7 +4,9 @@
 
 use async_trait::async_trait;
 use model::{Cell, CellId, Date, Message, MessageId, Owner, Scope, SessionKey, Timestamp};
-use ports::runs::{Claim, Claimed, Cost, Event, Events, NewRun, RunPage, RunQuery, RunStats, Runs, Verdict};
+use ports::runs::{
+    Claim, Claimed, Cost, Events, MemoryEvent, NewRun, RunPage, RunQuery, RunStats, Runs, Verdict,
+};
 use ports::{
     AppendOutcome, BrokenFile, Buffered, Cut, CutWithAppend, FileAppend, FileChanges, FileRecord, FileStat,
     Forgotten, Job, JobFailure, JobId, JobStats, Jobs, LedgerError, NewJob, NewMessage, Retention, RunId,
@@ -15,7 +17,7 @@ use super::{Faulty, no_ledger};
 
 #[async_trait]
 impl Events for Faulty<dyn Events> {
-    async fn emit(&self, events: Vec<Event>) -> Result<(), LedgerError> {
+    async fn emit(&self, events: Vec<MemoryEvent>) -> Result<(), LedgerError> {
         self.faults.call("emit", self.inner.emit(events), no_ledger).await
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns: what an undo changes and what it refuses. Never: recording (`contract`).
 
-use ports::{Author, By, HistoryError, Part};
+use ports::{Author, By, CommitPart, HistoryError};
 
 use super::{BOB, FACTS, Fixture, PROFILE, at, by_hand, by_run, entry, file, log, run};
 
@@ -50,7 +50,7 @@ pub(super) async fn takes_back_every_kind_of_change(fixture: &impl Fixture) {
     assert_eq!(
         fixture
             .history()
-            .commit(&Author::Person, &Part::All, at(5))
+            .commit(&Author::Person, &CommitPart::All, at(5))
             .await
             .expect("commits"),
         None
@@ -144,7 +144,9 @@ pub(super) async fn refuses_runs_that_are_none(fixture: &impl Fixture) {
     let refused = history.undo("r_2", &run("u_1"), at(2)).await;
     assert!(matches!(refused, Err(HistoryError::NoRun { .. })));
     for bad in ["", "r 1", "r\n1", "r_1\u{0}"] {
-        let refused = history.commit(&Author::Run(run(bad)), &Part::All, at(3)).await;
+        let refused = history
+            .commit(&Author::Run(run(bad)), &CommitPart::All, at(3))
+            .await;
         assert!(matches!(refused, Err(HistoryError::BadRun { .. })), "{bad:?}");
         let refused = history.undo("r_1", &run(bad), at(3)).await;
         assert!(matches!(refused, Err(HistoryError::BadRun { .. })), "{bad:?}");

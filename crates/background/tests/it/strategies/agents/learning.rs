@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use futures::FutureExt;
 use memory::{Curate, Forget, Method, Search};
 use model::{EntryId, EntryKind, Name, Owner, Scope, SkillStatus};
-use ports::runs::Event;
+use ports::runs::MemoryEvent;
 use ports::{Chat, ChatError, Sweep, Transcripts, Vault as _};
 use serde_json::json;
 use testkit::ledger::MemoryLedger;
@@ -14,7 +14,7 @@ use testkit::models::ScriptedChat;
 use crate::strategies::agents::stage::{Stage, coder, deployment, key, succeeded};
 
 /// Two deployments, remembered and told of.
-async fn deployed(stage: &Stage) -> Vec<Event> {
+async fn deployed(stage: &Stage) -> Vec<MemoryEvent> {
     let mut events = stage.hear("s1", deployment("billing", 0)).await;
     events.extend(stage.hear("s2", deployment("search", 1)).await);
     stage.tell(&events).await;
@@ -93,9 +93,9 @@ async fn a_draft_grows_with_its_cases_and_goes_with_them() {
 #[tokio::test]
 async fn what_an_agent_learnt_of_who_is_forgotten_is_forgotten_too() {
     let ann = Owner::user(Name::parse("ann").expect("a name"));
-    let episode = |events: &[Event]| match &events[0] {
-        Event::EpisodeWritten { episode, .. } => episode.clone(),
-        other @ Event::CaseWritten { .. } => panic!("{other:?}"),
+    let episode = |events: &[MemoryEvent]| match &events[0] {
+        MemoryEvent::EpisodeWritten { episode, .. } => episode.clone(),
+        other @ MemoryEvent::CaseWritten { .. } => panic!("{other:?}"),
     };
     for way in 0..3 {
         let stage = Stage::open(None).await;

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use background::{Offline, Settings};
+use background::{BackgroundSettings, Offline};
 use memory::{Add, Engine, Flush, List, SortBy};
 use model::{
     Content, Doc, EntryKind, Message, MessageId, Name, Owner, Role, Scope, SessionId, SessionKey, Timestamp,
     ToolCall,
 };
-use ports::runs::{Event, Power, Run, RunQuery, RunState, Runs};
+use ports::runs::{MemoryEvent, Power, Run, RunQuery, RunState, Runs};
 use ports::{Chat, Embedder, NewMessage};
 use testkit::clock::{CountingIds, ManualClock};
 use testkit::index::MemoryIndex;
@@ -76,10 +76,10 @@ impl Stage {
             clock: clock.clone(),
             ids: ids.clone(),
         };
-        let engine = Engine::start(parts, memory::Settings::default())
+        let engine = Engine::start(parts, memory::MemorySettings::default())
             .await
             .expect("it starts");
-        let parts = background::Parts {
+        let parts = background::BackgroundParts {
             runs: ledger.clone(),
             chat,
             models: BTreeMap::default(),
@@ -87,7 +87,7 @@ impl Stage {
             ids,
             power: Arc::new(Mains),
         };
-        let offline = Offline::new(parts, Settings::default());
+        let offline = Offline::new(parts, BackgroundSettings::default());
         offline.register(background::strategies::agent_track(&engine, ledger.clone()));
         offline.start().await.expect("it starts");
         Self {
@@ -100,7 +100,7 @@ impl Stage {
     }
 
     /// Remembers a talk in a session of its own; gives the events that its memcells cause.
-    pub(crate) async fn hear(&self, session: &str, messages: Vec<NewMessage>) -> Vec<Event> {
+    pub(crate) async fn hear(&self, session: &str, messages: Vec<NewMessage>) -> Vec<MemoryEvent> {
         let add = Add {
             session: key(session),
             messages,
@@ -125,7 +125,7 @@ impl Stage {
         let mut events = Vec::new();
         for id in cells {
             let cell = self.engine.cell(&id).await.expect("it reads");
-            events.push(Event::EpisodeWritten {
+            events.push(MemoryEvent::EpisodeWritten {
                 scope: Scope::default(),
                 owner: Owner::user(Name::parse("ann").expect("a name")),
                 session: SessionId::new(session),
@@ -137,7 +137,7 @@ impl Stage {
     }
 
     /// Tells of events, and lets time pass until nothing is left to be done.
-    pub(crate) async fn tell(&self, events: &[Event]) {
+    pub(crate) async fn tell(&self, events: &[MemoryEvent]) {
         self.offline
             .events()
             .emit(events.to_vec())
