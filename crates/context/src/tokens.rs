@@ -1,6 +1,6 @@
 //! How many tokens a text or an item weighs for a model.
 //!
-//! Owns: exact counts for OpenAI's vocabularies, counts by a local tokenizer file, a safe estimate for the rest, and their
+//! Owns: exact counts for OpenAI's vocabularies, a safe estimate for the rest, and their
 //! calibration by the usage that a backend reports. Never: deciding what fits.
 //!
 //! The vocabularies' tables make a binary larger by 32 MB (o200k) and 15 MB (cl100k). Each is loaded when first used, once
@@ -12,7 +12,6 @@
 mod calibration;
 mod estimate;
 mod item;
-mod local;
 mod memo;
 mod meter;
 #[cfg(test)]
@@ -20,6 +19,5 @@ mod tests;
 mod vocabulary;
 
 pub use calibration::Calibration;
-pub use local::UnfitTokenizer;
 pub use meter::Meter;
 pub use vocabulary::Vocabulary;

@@ -12,20 +12,6 @@ use sha2::{Digest as _, Sha256};
 pub struct Digest(pub [u8; 32]);
 
 impl Digest {
-    /// The digest that reads so; none for anything but 64 hexadecimal digits.
-    pub fn parse(text: &str) -> Option<Self> {
-        let mut bytes = [0; 32];
-        let digits: Option<Vec<u8>> = text
-            .chars()
-            .map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
-            .collect();
-        let digits = digits.filter(|digits| digits.len() == 64)?;
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
-            *byte = pair[0] << 4 | pair[1];
-        }
-        Some(Self(bytes))
-    }
-
     pub fn of(bytes: &[u8]) -> Self {
         let mut feed = Feed::new("bytes");
         feed.field(b'b', bytes);

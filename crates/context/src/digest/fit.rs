@@ -177,35 +177,11 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// If the counts of lines are too low, drops the last lines until the whole fits.
+    /// The chosen lines. Their counts add up: the vocabularies join nothing across a beginning with `-` or `#`.
     fn trimmed(mut self) -> Vec<DigestLine> {
-        if self.meter.lines_add_up() {
-            let mut chosen = self.chosen.into_iter();
-            self.lines.retain(|_| chosen.next() == Some(true));
-            return self.lines;
-        }
-        loop {
-            let mut chosen = self.chosen.iter();
-            let lines = self
-                .lines
-                .iter()
-                .filter(|_| chosen.next() == Some(&true))
-                .cloned()
-                .collect();
-            let digest = Digest { lines };
-            let tokens = self.meter.text(&digest.to_text());
-            if tokens <= self.tokens_max || self.order.is_empty() {
-                return digest.lines;
-            }
-            let mut over = tokens - self.tokens_max;
-            while let Some(at) = self.order.pop() {
-                self.chosen[at] = false;
-                over = over.saturating_sub(self.costs[at]);
-                if over == 0 {
-                    break;
-                }
-            }
-        }
+        let mut chosen = self.chosen.into_iter();
+        self.lines.retain(|_| chosen.next() == Some(true));
+        self.lines
     }
 }
 

@@ -1,13 +1,10 @@
 //! The token counter for one model.
 //!
-//! Owns: the choice between exact, local and estimated counts. Never: an item's framing; [`crate::tokens::item`] has
+//! Owns: the choice between exact and estimated counts. Never: an item's framing; [`crate::tokens::item`] has
 //! it.
-
-use std::sync::Arc;
 
 use crate::tokens::Vocabulary;
 use crate::tokens::estimate::Breadth;
-use crate::tokens::local::{Local, UnfitTokenizer};
 use crate::tokens::memo::{self, CountedBy};
 
 /// Counts tokens for one model. Cheap to clone.
@@ -19,7 +16,6 @@ pub struct Meter {
 #[derive(Debug, Clone)]
 pub(crate) enum CountSource {
     Exact(Vocabulary),
-    Local(Arc<Local>),
     Estimate(Breadth),
 }
 
@@ -58,30 +54,16 @@ impl Meter {
         Self::default()
     }
 
-    /// The meter that counts with a tokenizer of the user's own, given the bytes of its `tokenizer.json`.
-    pub fn local(name: &str, tokenizer_json: &[u8]) -> Result<Self, UnfitTokenizer> {
-        Ok(Self {
-            source: CountSource::Local(Arc::new(Local::read(name, tokenizer_json)?)),
-        })
-    }
-
-    /// Whether a text of lines that begin with `-` or `#` never weighs more than its lines do one by one: OpenAI's
-    /// vocabularies, and so the estimates that are made from them, join nothing across such a beginning.
-    pub fn lines_add_up(&self) -> bool {
-        !matches!(self.source, CountSource::Local(_))
-    }
-
     /// About the tokens of a text, where nothing breaks if there are somewhat more: an estimate without most of what makes it safe.
     /// [`Self::text`] counts at most a quarter more.
     pub fn roughly(&self, text: &str) -> usize {
         match &self.source {
-            CountSource::Exact(_) | CountSource::Local(_) => self.text(text),
+            CountSource::Exact(_) => self.text(text),
             CountSource::Estimate(_) => self.text(text) * 4 / 5,
         }
     }
 
-    /// The tokens of a text, without a provider's framing; 0 for an empty one. A text that a local tokenizer cannot encode is
-    /// estimated.
+    /// The tokens of a text, without a provider's framing; 0 for an empty one.
     pub fn text(&self, text: &str) -> usize {
         if text.is_empty() {
             return 0;
@@ -90,7 +72,6 @@ impl Meter {
             CountSource::Exact(exact) => {
                 memo::text(CountedBy::Vocabulary(*exact), text, || exact.count(text))
             }
-            CountSource::Local(local) => local.count(text).unwrap_or_else(|| Breadth::Any.count(text)),
             CountSource::Estimate(breadth) => {
                 memo::text(CountedBy::Estimate(*breadth), text, || breadth.count(text))
             }
