@@ -2,16 +2,16 @@
 //!
 //! Owns: the step from configuration to the service of conversations. Never: the choice of a view.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use context::flush;
+use context::flush::{self, Destination};
 use context::policy::Policy;
 use context::warn::WarnThreshold;
 use conversation::contexts::ContextsParts;
 use conversation::flush::Keeping;
-use conversation::{Contexts, name_of};
+use conversation::{Contexts, Whose, name_of};
 use memory::Engine;
 use model::Name;
 use ports::context_engine::ContextEngine;
@@ -36,9 +36,12 @@ pub(crate) fn contexts(
     let keys = &config.context;
     let mut plain = ContextsParts::plain(logs, policy(config)?, clock.clone());
     plain.chosen.plugin = plugin(config, clock)?;
-    let keeping = (!keys.flush_file.is_empty()).then(|| Keeping {
+    let folder = PathBuf::from(&keys.flush_folder);
+    let keeping = (!keys.flush_folder.is_empty()).then(|| Keeping {
         policy: flush::Policy::default(),
-        place: Arc::new(Mutex::new(MemoryFile::at(Path::new(&keys.flush_file)))),
+        place_of: Arc::new(Mutex::new(move |whose: &Whose| -> Box<dyn Destination> {
+            Box::new(MemoryFile::of(&folder, whose))
+        })),
     });
     let listener = CompactionCommand::new(&keys.on_compact, clock.clone());
     plain.chosen.listener = listener.map(|listener| Arc::new(listener) as _);

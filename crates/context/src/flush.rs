@@ -22,8 +22,6 @@ use model::redact::redact;
 /// Every limit of a flush.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
-    /// False for a private or a read-only session: nothing is asked, nothing is written.
-    pub writes: bool,
     /// A shorter span is not worth a call.
     pub items_min: usize,
     /// The last so many items are shown.
@@ -53,7 +51,6 @@ pub enum FlushRules {
 impl Default for Policy {
     fn default() -> Self {
         Self {
-            writes: true,
             items_min: 4,
             items_max: 60,
             item_chars_max: 800,
@@ -107,7 +104,7 @@ pub struct FlushWork {
 }
 
 impl FlushWork {
-    /// The prompt for the leaving span; none if the policy forbids writing, or the span is too short or empty.
+    /// The prompt for the leaving span; none if the span is too short or empty.
     pub fn of(span: &[(ItemId, &Item)], policy: &Policy) -> Option<Self> {
         let talk: Vec<&Item> = span
             .iter()
@@ -119,7 +116,7 @@ impl FlushWork {
         } else {
             talk.len()
         };
-        if !policy.writes || counted < policy.items_min {
+        if counted < policy.items_min {
             return None;
         }
         let last = &talk[talk.len().saturating_sub(policy.items_max)..];
@@ -259,8 +256,6 @@ pub struct FlushReport {
 /// Why nothing was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unflushed {
-    /// The policy forbids it, or the span is too short.
-    NoWork,
     Suppressed,
     Blank,
     CutOff,
@@ -288,9 +283,6 @@ pub fn finish(
     policy: &Policy,
     place: &mut dyn Destination,
 ) -> FlushReport {
-    if !policy.writes {
-        return FlushReport::nothing(Unflushed::NoWork);
-    }
     let reply = match answer {
         FlushAnswer::Whole(text) => parse_reply(text, policy),
         FlushAnswer::CutOff => FlushReply::Truncated,

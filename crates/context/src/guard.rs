@@ -34,6 +34,18 @@ impl WindowSource {
             Self::Default => "default",
         }
     }
+
+    /// The source of that name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        let all = [
+            Self::Session,
+            Self::Agent,
+            Self::ModelConfig,
+            Self::Model,
+            Self::Default,
+        ];
+        all.into_iter().find(|source| source.name() == name)
+    }
 }
 
 /// Window of each source, in tokens. Zero means unknown.
@@ -76,6 +88,13 @@ impl ModelWindow {
             tokens,
             source,
             model: claims.model.clone(),
+        }
+    }
+
+    /// The server has at most so many tokens.
+    pub fn narrow(&mut self, tokens: usize) {
+        if tokens < self.tokens {
+            (self.tokens, self.source) = (tokens, WindowSource::Model);
         }
     }
 

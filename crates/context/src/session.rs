@@ -125,7 +125,8 @@ impl Session {
                 event => session.apply(&event),
             }
         }
-        session.reset_metrics();
+        session.metrics = SessionMetrics::default();
+        session.count_nodes();
         session
     }
 
@@ -256,9 +257,13 @@ impl Session {
         &self.metrics
     }
 
-    /// Restarts the counters; items in view stay counted.
-    pub fn reset_metrics(&mut self) {
-        self.metrics = SessionMetrics::default();
+    /// Restarts the counters of masks and of the largest view. Compactions and the tokens they saved stay counted.
+    pub fn clean_up(&mut self) {
+        self.metrics = SessionMetrics {
+            compactions: self.metrics.compactions,
+            saved_tokens: self.metrics.saved_tokens,
+            ..SessionMetrics::default()
+        };
         self.count_nodes();
     }
 

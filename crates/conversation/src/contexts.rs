@@ -209,13 +209,14 @@ impl Contexts {
         Ok(decided)
     }
 
-    /// Records a model's reply.
+    /// Records a model's reply. Unless memory `learns`, no fact of it is stored when it leaves the view.
     pub async fn after_turn(
         &self,
         whose: &Whose,
         dialect: Dialect,
         reply: &str,
         prompt_tokens: Option<usize>,
+        learns: bool,
     ) -> Result<(ItemId, Shared), ContextError> {
         dialect::read_message(dialect, reply)
             .map_err(|error| ContextError::NoMessage(0, error.to_string()))?;
@@ -225,6 +226,7 @@ impl Contexts {
         let beside = conversation.budget.map_or(0, |budget| budget.tools);
         let usage = prompt_tokens.map(|tokens| conversation.learn_usage(tokens, beside));
         let mut records: Vec<NewRecord> = usage.into_iter().collect();
+        records.extend(conversation.set_learns(learns));
         let said = conversation.waiting().iter().map(|bytes| ShadowEvent::Message {
             bytes: bytes.clone(),
             fragment: None,

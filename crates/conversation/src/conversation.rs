@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use context::budget::Budget;
 use context::event::ViewEvent;
-use context::guard::Guard;
+use context::guard::{Guard, WindowSource};
 use context::ladder::Attempt;
 use context::policy::Policy;
 use context::session::Session;
@@ -65,6 +65,10 @@ pub struct Conversation {
     replies: BTreeSet<Digest>,
     /// Messages of the client without an answer yet, each with its hash in the chain.
     unanswered: Vec<(String, Digest)>,
+    /// Memory may learn from the messages that arrive.
+    learns: bool,
+    /// The items from which it may not.
+    private: BTreeSet<ItemId>,
     /// Running turns.
     open: Arc<AtomicUsize>,
     /// Reasons of the epochs without an answer yet.
@@ -77,6 +81,7 @@ pub struct Conversation {
     appended: Vec<String>,
     /// Budget of the newest request.
     pub(crate) budget: Option<Budget>,
+    pub(crate) window_source: WindowSource,
     pub(crate) warnings: Warnings,
     /// Attempts and time of the last compaction that changed something.
     pub(crate) last_result: Option<Vec<Attempt>>,
@@ -129,12 +134,15 @@ impl Conversation {
             version: 0,
             replies: BTreeSet::new(),
             unanswered: Vec::new(),
+            learns: true,
+            private: BTreeSet::new(),
             open: Arc::default(),
             begun: Vec::new(),
             usages: Vec::new(),
             frame: String::new(),
             appended: Vec::new(),
             budget: None,
+            window_source: WindowSource::Default,
             warnings,
             last_result: None,
             last_compaction: None,
@@ -187,6 +195,21 @@ impl Conversation {
         &self.appended
     }
 
+    /// From here on, memory may learn from the messages, or not; returns the record where that is a change.
+    pub(crate) fn set_learns(&mut self, learns: bool) -> Option<NewRecord> {
+        (self.learns != learns).then(|| self.apply(&Logged::Learns(learns)))
+    }
+
+    /// Memory may not learn from this item.
+    pub(crate) fn is_private(&self, id: ItemId) -> bool {
+        self.private.contains(&id)
+    }
+
+    /// Memory may not learn from all of it.
+    pub(crate) fn has_private(&self) -> bool {
+        !self.private.is_empty()
+    }
+
     /// Adds the waiting messages to the list as if a request had contained them.
     pub(crate) fn take_appended(&mut self) -> Vec<NewRecord> {
         match self.appended.len() {
@@ -233,7 +256,7 @@ impl Conversation {
                 record.text = words(&Self::read(bytes));
                 self.appended.push(bytes.clone());
             }
-            Logged::Budget(budget) => self.budget = Some(*budget),
+            Logged::Budget(budget, source) => (self.budget, self.window_source) = (Some(*budget), *source),
             Logged::Usage(usage) => {
                 if usage.model == self.counts_for {
                     self.session.record_usage(usage.counted, usage.reported);
@@ -244,6 +267,7 @@ impl Conversation {
                 self.usages.push(usage.clone());
             }
             Logged::Frame(text) => self.frame.clone_from(text),
+            Logged::Learns(learns) => self.learns = *learns,
             Logged::Taken(count) => {
                 let count = (*count).min(self.appended.len());
                 for bytes in self.appended.drain(..count).collect::<Vec<_>>() {
@@ -297,6 +321,9 @@ impl Conversation {
         let item = Arc::new(Self::read(&sent));
         let id = ItemId(self.session.items());
         self.ids.push(id);
+        if !self.learns {
+            self.private.insert(id);
+        }
         self.view(self.session.arrival(Arc::clone(&item)));
         (id, item)
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use context::budget::{Budget, OverBudget};
 use context::event::ViewEvent;
+use context::guard::WindowSource;
 use context::plan::Trigger;
 use context::policy::Policy;
 use context::tokens::Meter;
@@ -52,6 +53,7 @@ pub struct Asked<'a> {
     pub meter: &'a Meter,
     /// The model's window, in tokens.
     pub window: usize,
+    pub window_source: WindowSource,
     /// Kept free for the answer, in tokens.
     pub reserve: usize,
     /// Maximum tokens of additions.
@@ -165,11 +167,14 @@ impl Conversation {
             .any(|event| !matches!(event, ViewEvent::Rewrite { .. }));
         let before = self.compaction(asked.overflow.map_or(Trigger::Auto, |_| Trigger::Overflow));
         let logged = self.logged(&composed.events).into_iter();
-        let budgeted = (self.budget != Some(budget)).then_some(Logged::Budget(budget));
+        let source = asked.window_source;
+        let is_known = (self.budget, self.window_source) == (Some(budget), source);
+        let budgeted = (!is_known).then_some(Logged::Budget(budget, source));
         let logged = logged
             .chain(compacted.into_iter().map(Logged::View))
             .chain(budgeted);
-        let records = logged.map(|logged| self.apply(&logged)).collect();
+        let mut records: Vec<NewRecord> = self.set_learns(asked.learns).into_iter().collect();
+        records.extend(logged.map(|logged| self.apply(&logged)));
         if asked.learns {
             self.ask(&composed.events);
         }

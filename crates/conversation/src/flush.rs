@@ -11,16 +11,22 @@ use model::{Timestamp, Zone};
 use ports::{Chat, ChatRequest};
 use transcript::{Item, ItemId};
 
+use crate::whose::Whose;
+
 /// Maximum tokens of an answer.
 const ANSWER_TOKENS_MAX: u32 = 1_024;
 /// Memories that the rules take from one stretch.
 const MEMORIES_MAX: usize = 20;
 
+/// The destination of an owner's facts.
+pub type PlaceOf = dyn Fn(&Whose) -> Box<dyn Destination> + Send;
+
 /// Where facts go, and by which policy.
 #[derive(Clone)]
 pub struct Keeping {
     pub policy: Policy,
-    pub place: Arc<Mutex<dyn Destination + Send>>,
+    /// The lock lets one flush write at a time.
+    pub place_of: Arc<Mutex<PlaceOf>>,
 }
 
 impl std::fmt::Debug for Keeping {
@@ -31,7 +37,7 @@ impl std::fmt::Debug for Keeping {
     }
 }
 
-/// The work to keep facts of a stretch, and the key under which it runs once; none if the policy keeps no facts.
+/// The work to keep facts of a stretch, and the key under which it runs once; none if it is too short.
 pub(crate) fn work(keeping: &Keeping, span: &[(ItemId, &Item)]) -> Option<Work> {
     let asked = FlushWork::of(span, &keeping.policy)?;
     let told = memories::best(
@@ -63,6 +69,7 @@ impl Work {
     pub(crate) async fn carry_out(
         self,
         keeping: &Keeping,
+        whose: &Whose,
         chat: Option<&dyn Chat>,
         now: Timestamp,
     ) -> FlushReport {
@@ -71,9 +78,10 @@ impl Work {
             None => Some(self.bullets),
         };
         let date = Zone::utc().date(now).to_string();
-        let keeping = keeping.clone();
+        let (keeping, whose) = (keeping.clone(), whose.clone());
         let write = move || {
-            let mut place = keeping.place.lock().unwrap_or_else(PoisonError::into_inner);
+            let place_of = keeping.place_of.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut place = place_of(&whose);
             let answer = answer.as_deref().map_or(FlushAnswer::Failed, FlushAnswer::Whole);
             finish(answer, &date, &keeping.policy, &mut *place)
         };

@@ -10,7 +10,7 @@ use std::time::Duration;
 use context::policy::Policy;
 use futures::future::{Either, FutureExt, select};
 use ports::Clock;
-use ports::context_engine::{ContextEngine, EngineFault, TurnMeta};
+use ports::context_engine::{ContextEngine, EngineFault, EngineInfo, TurnMeta};
 
 use crate::contexts::{Compaction, Listener};
 
@@ -31,6 +31,19 @@ pub struct Chosen {
     /// Learns of compactions.
     pub listener: Option<Arc<dyn Listener>>,
     pub clock: Arc<dyn Clock>,
+}
+
+impl Chosen {
+    /// Name of the engine, and whether it compacts by itself.
+    pub fn info(&self) -> EngineInfo {
+        match &self.plugin {
+            Some(plugin) => plugin.info(),
+            None => EngineInfo {
+                id: self.policy.name.to_owned(),
+                owns_compaction: false,
+            },
+        }
+    }
 }
 
 /// How an engine fared in one conversation.

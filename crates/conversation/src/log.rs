@@ -7,12 +7,14 @@
 //! |---|---|
 //! | `appended` | `bytes`: JSON text of a message that no request carried yet |
 //! | `taken` | `count`: so many of the appended messages, oldest first, went into a request as they are |
-//! | `budget` | `window`, `reserve`, `tools`, `injected`, `safety`, in tokens: what requests from here on could weigh |
+//! | `budget` | `window`, `reserve`, `tools`, `injected`, `safety`, in tokens: what requests from here on could weigh; `source` of the window |
 //! | `usage` | `usage`: `model`, `counted`, `reported`: what a server counted of a view, in tokens |
+//! | `learns` | `learns`: whether memory may learn from what arrives from here on; until the first, it may |
 //! | `frame` | `text`: the rest of the last request, as its sender wrote it; it holds until the next |
 
 use context::budget::Budget;
 use context::event::ViewEvent;
+use context::guard::WindowSource;
 use prefix::shadow::ShadowEvent;
 use serde::{Deserialize, Serialize};
 
@@ -27,12 +29,14 @@ pub enum Logged {
     Appended(String),
     /// So many appended messages were sent.
     Taken(usize),
-    /// Budget of the requests from here on.
-    Budget(Budget),
+    /// Budget of the requests from here on, and the source of its window.
+    Budget(Budget, WindowSource),
     /// A server's token count of a view, with our own count.
     Usage(Usage),
     /// The last request without its messages, in its sender's format.
     Frame(String),
+    /// Whether memory may learn from the messages from here on.
+    Learns(bool),
 }
 
 /// A server's token count of a view.
@@ -57,6 +61,9 @@ enum Record {
     Frame {
         text: String,
     },
+    Learns {
+        learns: bool,
+    },
     Usage {
         usage: Usage,
     },
@@ -66,6 +73,8 @@ enum Record {
         tools: usize,
         injected: usize,
         safety: usize,
+        #[serde(default)]
+        source: String,
     },
 }
 
@@ -76,15 +85,17 @@ pub(crate) fn write(logged: &Logged) -> String {
         Logged::View(event) => return context::record::write(event),
         Logged::Appended(bytes) => Record::Appended { bytes: bytes.clone() },
         Logged::Taken(count) => Record::Taken { count: *count },
-        Logged::Budget(budget) => Record::Budget {
+        Logged::Budget(budget, source) => Record::Budget {
             window: budget.window,
             reserve: budget.reserve,
             tools: budget.tools,
             injected: budget.injected,
             safety: budget.safety,
+            source: source.name().to_owned(),
         },
         Logged::Usage(usage) => Record::Usage { usage: usage.clone() },
         Logged::Frame(text) => Record::Frame { text: text.clone() },
+        Logged::Learns(learns) => Record::Learns { learns: *learns },
     };
     serde_json::to_string(&record).expect("a record has string keys and whole numbers")
 }
@@ -95,6 +106,7 @@ pub(crate) fn read(body: &str) -> Option<Logged> {
         Record::Appended { bytes } => Some(Logged::Appended(bytes)),
         Record::Taken { count } => Some(Logged::Taken(count)),
         Record::Frame { text } => Some(Logged::Frame(text)),
+        Record::Learns { learns } => Some(Logged::Learns(learns)),
         Record::Usage { usage } => Some(Logged::Usage(usage)),
         Record::Budget {
             window,
@@ -102,13 +114,18 @@ pub(crate) fn read(body: &str) -> Option<Logged> {
             tools,
             injected,
             safety,
-        } => Some(Logged::Budget(Budget {
-            window,
-            reserve,
-            tools,
-            injected,
-            safety,
-        })),
+            source,
+        } => {
+            let budget = Budget {
+                window,
+                reserve,
+                tools,
+                injected,
+                safety,
+            };
+            let source = WindowSource::of_name(&source).unwrap_or(WindowSource::Default);
+            Some(Logged::Budget(budget, source))
+        }
     };
     let sent = prefix::record::read(body).map(Logged::Sent).ok();
     sent.or_else(|| context::record::read(body).map(Logged::View).ok())
@@ -129,7 +146,8 @@ mod tests {
             Logged::Appended("{\"role\":\"user\"}".to_owned()),
             Logged::Taken(2),
             Logged::Frame("{}".to_owned()),
-            Logged::Budget(Budget::view(4_096)),
+            Logged::Learns(false),
+            Logged::Budget(Budget::view(4_096), WindowSource::ModelConfig),
             Logged::Usage(Usage {
                 model: "tiny".to_owned(),
                 counted: 90,

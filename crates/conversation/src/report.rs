@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use context::event::{NodeId, ViewEvent};
+use context::ladder::Attempt;
 use context::plan::Trigger;
 use context::ranges;
 use context::session::{PieceContent, SessionMetrics};
@@ -23,7 +24,7 @@ const NEAR_SHARE: f64 = 0.75;
 const CRITICAL_SHARE: f64 = 0.90;
 
 /// The figures of a conversation.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Stats {
     /// The view, messages that wait included, in tokens.
     pub tokens: usize,
@@ -35,6 +36,8 @@ pub struct Stats {
     pub window: Option<usize>,
     /// Of the limit, 0 to 1 and beyond.
     pub share: Option<f64>,
+    /// Tokens of the view at which a request compacts it.
+    pub compacts_at: Option<usize>,
     pub is_near_limit: bool,
     pub is_critical: bool,
     /// Messages in view, summaries included.
@@ -50,6 +53,8 @@ pub struct Stats {
     /// Warnings about the budget that were given and still hold.
     pub warnings: usize,
     pub last_compaction: Option<Timestamp>,
+    /// What the last compaction tried.
+    pub last_attempts: Vec<Attempt>,
     /// Faults of a plug-in engine, the newest last.
     pub faults: Vec<EngineFault>,
 }
@@ -144,6 +149,7 @@ impl Conversation {
             limit,
             window: budget.map(|budget| budget.window),
             share,
+            compacts_at: budget.map(|budget| self.session.inputs(&budget).threshold),
             is_near_limit: share.is_some_and(|share| share > NEAR_SHARE),
             is_critical: share.is_some_and(|share| share > CRITICAL_SHARE),
             messages: self.session.frontier().len() + self.waiting().len(),
@@ -154,6 +160,7 @@ impl Conversation {
             metrics: self.session.metrics().clone(),
             warnings: self.warnings.told(),
             last_compaction: self.last_compaction,
+            last_attempts: self.last_result.clone().unwrap_or_default(),
             faults: self.health.faults().to_vec(),
         }
     }
@@ -188,7 +195,8 @@ impl Conversation {
         }
     }
 
-    /// The items covered by summaries since the log had so many events, without Quipu's additions to them.
+    /// The items covered by summaries since the log had so many events, without Quipu's additions to them, and without items
+    /// from which memory may not learn.
     pub(crate) fn covered_since(&self, events: usize) -> Vec<(ItemId, Arc<Item>)> {
         let nodes = self.log.iter().skip(events).filter_map(|event| match event {
             ViewEvent::Node(node) => Some(&node.covers),
@@ -196,7 +204,9 @@ impl Conversation {
         });
         let covers = nodes.fold(Vec::new(), |covers, more| ranges::union(&covers, more));
         let items = self.log.iter().filter_map(|event| match event {
-            ViewEvent::Item { id, item } if ranges::contains(&covers, *id) => Some((*id, said(item))),
+            ViewEvent::Item { id, item } if ranges::contains(&covers, *id) && !self.is_private(*id) => {
+                Some((*id, said(item)))
+            }
             _ => None,
         });
         items.collect()

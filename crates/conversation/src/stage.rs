@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use context::guard::WindowSource;
 use context::policy::Policy;
 use context::tokens::Meter;
 use model::{Name, Owner, Scope, SessionId, Timestamp};
@@ -68,6 +69,7 @@ pub(crate) async fn assembled(contexts: &Contexts, whose: &Whose, window: usize)
         counts_for: "tiny",
         meter: &Meter::estimate(),
         window,
+        window_source: WindowSource::Session,
         reserve: 0,
         injected: 0,
         tools: "",

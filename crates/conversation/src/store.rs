@@ -163,8 +163,11 @@ impl Store {
         kept: usize,
         into: &mut Conversation,
     ) -> Result<(), LedgerError> {
+        // A copy has new ids: where a part is private, all that is copied is.
+        let learns = into.set_learns(!origin.has_private());
         let events = origin.shadow.fork(kept).into_iter();
-        let records: Vec<NewRecord> = events.map(|event| into.apply(&Logged::Sent(event))).collect();
+        let mut records: Vec<NewRecord> = learns.into_iter().collect();
+        records.extend(events.map(|event| into.apply(&Logged::Sent(event))));
         let at = self.logs.append(&into.key, &into.owner, 0, None, records).await?;
         into.written.store(at, Ordering::Release);
         Ok(())

@@ -6,6 +6,7 @@ pub(crate) mod look;
 
 use axum::extract::State;
 use axum::response::Response;
+use context::ladder::Attempt;
 use conversation::contexts::expand_tool;
 use conversation::{ContextError, Whose};
 use proxy::{Assembly, Direct, MemoryUse, Speech};
@@ -178,14 +179,10 @@ pub(crate) async fn compact(
     let compacted = gateway
         .see_through(async move { Ok(contexts.compact(&whose, window).await?) })
         .await?;
-    let step = |attempt: &context::ladder::Attempt| StepItem {
-        effort: attempt.plan.effort.as_str().to_owned(),
-        saved_tokens: attempt.gain,
-    };
     Ok(visit.answer(CompactData {
         tokens_before: compacted.tokens_before,
         tokens_after: compacted.tokens_after,
-        steps: compacted.attempts.iter().map(step).collect(),
+        steps: steps(&compacted.attempts),
     }))
 }
 
@@ -369,6 +366,15 @@ pub(crate) async fn expand(
     let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
     let text = direct.contexts().expand(&whose, value.id.trim()).await?;
     Ok(visit.answer(ExpandData { text }))
+}
+
+/// The steps of a compaction.
+fn steps(attempts: &[Attempt]) -> Vec<StepItem> {
+    let step = |attempt: &Attempt| StepItem {
+        effort: attempt.plan.effort.as_str().to_owned(),
+        saved_tokens: attempt.gain,
+    };
+    attempts.iter().map(step).collect()
 }
 
 fn speech(dialect: Dialect) -> Speech {

@@ -128,7 +128,7 @@ impl Direct {
             model: Some(assembly.model.clone()),
             ..Claims::default()
         });
-        let window = window.tokens;
+        let (window, window_source) = (window.tokens, window.source);
         let tools: Vec<&str> = assembly.tools.iter().map(String::as_str).collect();
         let tools_text = format!("[{}]", assembly.tools.join(","));
         let system = assembly
@@ -148,6 +148,7 @@ impl Direct {
             counts_for,
             meter: &meter,
             window,
+            window_source,
             reserve: room::reserve(window, assembly.reserve_tokens),
             injected: room::additions(window),
             tools: if tools.is_empty() { "" } else { &tools_text },
@@ -195,7 +196,7 @@ impl Direct {
         let (id, shared) = self
             .parts
             .contexts
-            .after_turn(whose, speech.dialect(), reply, prompt_tokens)
+            .after_turn(whose, speech.dialect(), reply, prompt_tokens, learns)
             .await?;
         let (key, owner, said, version) = {
             let mut conversation = shared.lock().await;

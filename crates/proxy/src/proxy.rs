@@ -172,23 +172,22 @@ impl Target {
 
     /// The window of a model there, in tokens: as configured, else as the server reports, else by the model's name, and
     /// never wider than in the server's refusal of a prompt.
-    pub(crate) async fn window(&self, model: &str) -> usize {
+    pub(crate) async fn window(&self, model: &str) -> ModelWindow {
         let asked = match self.configured_window {
             Some(_) => None,
             None => self.upstream.window(self.model.as_deref().unwrap_or(model)).await,
         };
-        let window = ModelWindow::resolve(&Claims {
+        let mut window = ModelWindow::resolve(&Claims {
             model_config: self.configured_window,
             backend: asked,
             model: Some(model.to_owned()),
             ..Claims::default()
         });
         let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        windows
-            .get(model)
-            .copied()
-            .unwrap_or(usize::MAX)
-            .min(window.tokens)
+        if let Some(tokens) = windows.get(model) {
+            window.narrow(*tokens);
+        }
+        window
     }
 
     pub(crate) fn learn_window(&self, model: &str, tokens: usize) {

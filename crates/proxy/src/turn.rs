@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use context::budget::Budget;
+use context::guard::ModelWindow;
 use context::tokens::Meter;
 use conversation::{Additions, Asked, Continuation, Conversation, Decided, Overflow, Shared, Whose, room};
 use model::Timestamp;
@@ -131,7 +132,7 @@ impl Proxy {
             return Ok(reached);
         };
         reached.target.learn_window(turn.model, overflow.window_tokens);
-        turn.window = turn.window.min(overflow.window_tokens);
+        turn.window.narrow(overflow.window_tokens);
         match self.take(turn, &found.conversation, Some(overflow)).await {
             Ok(again) if again.compaction.is_some() => *decided = again,
             _ => return Ok(reached),
@@ -231,8 +232,7 @@ pub(crate) struct Turn<'a> {
     pub(crate) speech: Speech,
     probed: &'a Probed,
     kind: backend::Kind,
-    /// In tokens.
-    window: usize,
+    window: ModelWindow,
     pub(crate) meter: Meter,
 }
 
@@ -285,7 +285,7 @@ impl Turn<'_> {
 
     /// The request, as a conversation decides it.
     fn asked<'a>(&'a self, tools: &'a [&'a str], overflow: Option<Overflow>, now: Timestamp) -> Asked<'a> {
-        let window = self.window;
+        let window = self.window.tokens;
         let length = LENGTHS
             .iter()
             .find_map(|name| self.body.get(name)?.parse::<usize>().ok());
@@ -300,6 +300,7 @@ impl Turn<'_> {
             counts_for: self.counts_for,
             meter: &self.meter,
             window,
+            window_source: self.window.source,
             reserve: room::reserve(window, length),
             injected: room::additions(window),
             tools: self.body.get("tools").unwrap_or_default(),
@@ -330,7 +331,7 @@ struct TurnAdditions<'a, 'b> {
 #[async_trait]
 impl Additions for TurnAdditions<'_, '_> {
     async fn instructions(&self) -> String {
-        instructions(self.proxy.instructions.clone(), self.turn.window).await
+        instructions(self.proxy.instructions.clone(), self.turn.window.tokens).await
     }
 
     async fn draft(&self, conversation: &Conversation, message: &str, visible: &Visible) -> Option<Draft> {
@@ -344,7 +345,7 @@ impl Additions for TurnAdditions<'_, '_> {
             endings: &self.proxy.endings,
             dialect: self.turn.speech.dialect(),
             meter: &self.turn.meter,
-            window: self.turn.window,
+            window: self.turn.window.tokens,
             agent: learn::agent(self.turn.request.agent.as_ref()).filter(|_| has_tools),
         };
         giver.draft(conversation, message, visible).await

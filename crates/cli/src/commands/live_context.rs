@@ -158,6 +158,10 @@ async fn stats(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure>
                 stats.messages, stats.messages_ever
             ))?;
             line(format_args!("system, tools    {} tokens", stats.head_tokens))?;
+            let compacts_at = stats
+                .compacts_at_tokens
+                .map_or(String::new(), |tokens| format!(", compacts at {tokens} tokens"));
+            line(format_args!("engine           {}{compacts_at}", stats.engine))?;
             line(format_args!(
                 "compactions      {} ({} tokens saved), last {}",
                 stats.compactions,
@@ -167,6 +171,12 @@ async fn stats(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure>
                     .as_deref()
                     .unwrap_or("never since the start")
             ))?;
+            for step in &stats.last_steps {
+                let saved = step.saved_tokens.map_or("too little saved".to_owned(), |tokens| {
+                    format!("{tokens} tokens saved")
+                });
+                line(format_args!("last step        {}: {saved}", step.effort))?;
+            }
             line(format_args!("masked results   {}", stats.masked_results))?;
             let given_up = stats.epoch.saturating_sub(1);
             let why = if given_up > 0 {

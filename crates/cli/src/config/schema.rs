@@ -89,8 +89,8 @@ pub(crate) struct Context {
     /// Warn at these shares; none: the engine's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) warn_at_percent: Option<Vec<u8>>,
-    /// Facts of messages that leave the view are appended to this file; empty: to none.
-    pub(crate) flush_file: String,
+    /// Facts of messages that leave the view are appended to a file of their user in this folder; empty: to none.
+    pub(crate) flush_folder: String,
     /// A command that Quipu starts before a compaction.
     pub(crate) on_compact: Vec<String>,
     pub(crate) dangerous_instructions: Dangerous,
@@ -144,7 +144,7 @@ impl Default for Context {
             compact_at_percent: 0,
             compact_at_tokens: 0,
             warn_at_percent: None,
-            flush_file: String::new(),
+            flush_folder: String::new(),
             on_compact: Vec::new(),
             dangerous_instructions: Dangerous::default(),
             engines: Vec::new(),

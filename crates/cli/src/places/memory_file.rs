@@ -1,4 +1,4 @@
-//! The file of facts that were flushed before a compaction: private, one for each workspace, in the user's profile.
+//! The file of facts that were flushed before a compaction: private, one for each owner.
 //!
 //! Owns: its modes, that no link is followed, that a section is there whole or not at all. Never: the text.
 
@@ -8,7 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use context::flush::{Destination, Unwritable};
-use context::text::sha256_hex;
+use conversation::Whose;
 use rustix::fs::OFlags;
 
 /// A file of facts.
@@ -18,28 +18,12 @@ pub struct MemoryFile {
 }
 
 impl MemoryFile {
-    /// The file of a workspace in a profile: `<profile>/flushed/<the workspace's name>-<hash of its path>.md`.
-    pub fn of(profile: &Path, workspace: &Path) -> Self {
-        let name = workspace
-            .file_name()
-            .map_or_else(|| "root".into(), |name| name.to_string_lossy());
-        let plain: String = name
-            .chars()
-            .map(|c| if c.is_alphanumeric() { c } else { '-' })
-            .take(40)
-            .collect();
-        let hash = sha256_hex(workspace.as_os_str().as_encoded_bytes());
+    /// The file of an owner in that folder: `<folder>/<app>/<project>/<owner>.md`.
+    pub fn of(folder: &Path, whose: &Whose) -> Self {
+        let Whose { scope, owner, .. } = whose;
+        let project = folder.join(scope.app.as_str()).join(scope.project.as_str());
         Self {
-            path: profile
-                .join("flushed")
-                .join(format!("{plain}-{}.md", &hash[..12])),
-        }
-    }
-
-    /// A file that the user names.
-    pub fn at(path: &Path) -> Self {
-        Self {
-            path: path.to_owned(),
+            path: project.join(format!("{}.md", owner.id)),
         }
     }
 
@@ -94,6 +78,15 @@ mod tests {
 
     use super::*;
 
+    fn whose(owner: &str) -> Whose {
+        Whose {
+            scope: model::Scope::default(),
+            owner: model::Owner::user(model::Name::parse(owner).unwrap()),
+            conversation: None,
+            family: None,
+        }
+    }
+
     fn mode(path: &Path) -> u32 {
         path.symlink_metadata().unwrap().permissions().mode() & 0o777
     }
@@ -101,11 +94,16 @@ mod tests {
     #[test]
     fn facts_are_private_and_appended() {
         let profile = tempfile::tempdir().unwrap();
-        let mut file = MemoryFile::of(&profile.path().join("home"), Path::new("/srv/the project"));
+        let mut file = MemoryFile::of(&profile.path().join("home"), &whose("ann"));
         assert_eq!(file.read(), Ok(String::new()));
         file.append("one\n").unwrap();
         file.append("two\n").unwrap();
         assert_eq!(file.read().as_deref(), Ok("one\ntwo\n"));
+        assert_eq!(
+            MemoryFile::of(&profile.path().join("home"), &whose("bob")).read(),
+            Ok(String::new()),
+            "each owner has a file"
+        );
         assert_eq!(mode(&file.path), 0o600);
         assert_eq!(mode(file.path.parent().unwrap()), 0o700);
     }
@@ -115,7 +113,7 @@ mod tests {
         let profile = tempfile::tempdir().unwrap();
         let target = profile.path().join("target");
         std::fs::write(&target, "kept").unwrap();
-        let mut file = MemoryFile::of(profile.path(), Path::new("/srv/project"));
+        let mut file = MemoryFile::of(profile.path(), &whose("ann"));
         std::fs::create_dir_all(file.path.parent().unwrap()).unwrap();
         symlink(&target, &file.path).unwrap();
         assert_eq!(file.read(), Err(Unwritable));

@@ -35,18 +35,6 @@ fn the_question_tells_who_spoke_and_nobody_can_pose_as_another() {
     assert_ne!(work.key, ask(&other, &Policy::default()).unwrap().key);
 }
 
-#[test]
-fn private_sessions_ask_and_write_nothing() {
-    let private = Policy {
-        writes: false,
-        ..Policy::default()
-    };
-    assert_eq!(ask(&talk(), &private), None);
-    let mut place = Memory::default();
-    assert!(!finish(FlushAnswer::Whole("- a fact"), "2026-01-02", &private, &mut place).flushed);
-    assert_eq!(place.0, "");
-}
-
 #[derive(Default)]
 struct Memory(String);
 

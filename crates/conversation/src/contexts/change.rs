@@ -35,13 +35,13 @@ impl Contexts {
         Ok(self.write(&conversation, before, records).await?)
     }
 
-    /// Drops the data for reports, and resets the counters and warnings; returns the number of steps of the last
-    /// compaction and the tokens that they saved. The log and the view stay.
+    /// Drops the steps of the last compaction, and resets the warnings and the counters that say nothing of compactions;
+    /// returns the number of those steps and the tokens that they saved. The log and the view stay.
     pub async fn clean_up(&self, whose: &Whose) -> Result<(usize, usize), ContextError> {
         let shared = self.existing(whose).await?;
         let mut conversation = shared.lock().await;
         conversation.warnings.reset();
-        conversation.session.reset_metrics();
+        conversation.session.clean_up();
         if let Some(guard) = &mut conversation.guard {
             guard.reset_warning();
         }

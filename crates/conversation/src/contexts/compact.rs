@@ -211,12 +211,16 @@ impl Contexts {
         let Some(work) = flush::work(keeping, &span) else {
             return;
         };
-        if shared.lock().await.session.has_flushed(work.key()) {
-            return;
-        }
+        let whose = {
+            let conversation = shared.lock().await;
+            if conversation.session.has_flushed(work.key()) {
+                return;
+            }
+            conversation.whose().clone()
+        };
         let key = work.key().to_owned();
         let report = work
-            .carry_out(keeping, self.parts.chat.as_deref(), self.now())
+            .carry_out(keeping, &whose, self.parts.chat.as_deref(), self.now())
             .await;
         if matches!(report.reason, Some(Unflushed::Failed | Unflushed::Unwritable)) {
             return;

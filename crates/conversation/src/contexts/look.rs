@@ -36,13 +36,19 @@ impl Contexts {
         let shared = self.existing(whose).await?;
         let mut conversation = shared.lock().await;
         let stats = conversation.stats(None);
-        let claims = Claims {
-            session: window_tokens,
-            model_config: stats.window,
-            model: Some(stats.model),
-            ..Claims::default()
+        let model = Some(stats.model);
+        let window = match stats.window.filter(|_| window_tokens.is_none()) {
+            Some(tokens) => ModelWindow {
+                tokens,
+                source: conversation.window_source,
+                model,
+            },
+            None => ModelWindow::resolve(&Claims {
+                session: window_tokens,
+                model,
+                ..Claims::default()
+            }),
         };
-        let window = ModelWindow::resolve(&claims);
         let guard = conversation
             .guard
             .get_or_insert_with(|| Guard::new(Limits::quipu(), window.clone()));

@@ -30,7 +30,7 @@ async fn what_a_listener_wants_preserved_stands_in_a_summary_that_a_request_need
         appended.expect("it is on disk");
         let decided = assembled(&contexts, &whose, 4_096).await;
         let reply = contexts
-            .after_turn(&whose, Dialect::OpenAi, &said("assistant", "Noted."), None)
+            .after_turn(&whose, Dialect::OpenAi, &said("assistant", "Noted."), None, true)
             .await;
         drop(reply.expect("it is recorded"));
         if decided.compaction.is_some() {

@@ -49,7 +49,7 @@ async fn a_conversation_that_left_memory_goes_on_with_the_same_prefix() {
     let before = messages(&assembled(&contexts, &whose("first"), WINDOW).await);
     let reply = said("assistant", "Noted.");
     let after = contexts
-        .after_turn(&whose("first"), Dialect::OpenAi, &reply, None)
+        .after_turn(&whose("first"), Dialect::OpenAi, &reply, None, true)
         .await;
     drop(after.expect("it is recorded"));
     let id = identity(

@@ -14,7 +14,7 @@ use wire::conversation::{
     FindQuery, GuardData, LookQuery, OriginalItem, OriginalsData, RecoverQuery, ViewData, ViewItem,
 };
 
-use super::{at, value};
+use super::{at, steps, value};
 use crate::body::UrlQuery;
 use crate::failure::Failure;
 use crate::frame::Visit;
@@ -39,13 +39,17 @@ pub(crate) async fn stats(
 ) -> Result<Response, Failure> {
     let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
     let stats = direct.contexts().stats(&whose, query.window()?).await?;
+    let engine = direct.contexts().chosen().info();
     let zone = gateway.zone();
     Ok(visit.answer(ContextStatsData {
         model: stats.model,
+        engine: engine.id,
+        owns_compaction: engine.owns_compaction,
         tokens: stats.tokens,
         head_tokens: stats.head_tokens,
         limit_tokens: stats.limit,
         window_tokens: stats.window,
+        compacts_at_tokens: stats.compacts_at,
         used_percent: stats.share.map(|share| share * 100.0),
         is_near_limit: stats.is_near_limit,
         is_critical: stats.is_critical,
@@ -58,6 +62,7 @@ pub(crate) async fn stats(
         masked_results: stats.metrics.masks,
         saved_tokens: stats.metrics.saved_tokens,
         last_compaction: stats.last_compaction.map(|at| zone.render(at)),
+        last_steps: steps(&stats.last_attempts),
         epoch: stats.epoch,
         reasons: stats
             .reasons

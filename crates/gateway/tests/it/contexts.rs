@@ -244,24 +244,53 @@ fn user(text: &str) -> Value {
 async fn an_interrupted_call_gets_a_result_behind_the_last_request_and_the_real_one_when_it_comes() {
     let program = Program::new().await;
     let request = async |appended: Value| {
-        program.ask("append", json!({"messages": [appended]})).await.data();
+        program
+            .ask("append", json!({"messages": [appended]}))
+            .await
+            .data();
         program.ask("assemble", json!({})).await.data()
     };
     let first = request(user("Walk to the bridge.")).await["messages"].clone();
     let first = first[0].clone();
-    program.ask("after_turn", json!({"message": walks("one")})).await.data();
+    program
+        .ask("after_turn", json!({"message": walks("one")}))
+        .await
+        .data();
     let stopped = request(user("Stop.")).await;
     let lost = walked("one", "[result lost]");
     let messages = json!([first, walks("one"), lost, user("Stop.")]);
-    assert_eq!((&stopped["messages"], &stopped["reasons"]), (&messages, &json!([])));
+    assert_eq!(
+        (&stopped["messages"], &stopped["reasons"]),
+        (&messages, &json!([]))
+    );
     let reply = json!({"role": "assistant", "content": "I stopped."});
     program.ask("after_turn", json!({"message": reply})).await.data();
     let goes_on = request(user("Where are you?")).await;
-    let messages = json!([first, walks("one"), lost, user("Stop."), reply, user("Where are you?")]);
-    assert_eq!((&goes_on["messages"], &goes_on["reasons"]), (&messages, &json!([])));
+    let messages = json!([
+        first,
+        walks("one"),
+        lost,
+        user("Stop."),
+        reply,
+        user("Where are you?")
+    ]);
+    assert_eq!(
+        (&goes_on["messages"], &goes_on["reasons"]),
+        (&messages, &json!([]))
+    );
     let late = request(walked("one", "at the bridge")).await;
-    let messages = json!([first, walks("one"), walked("one", "at the bridge"), user("Stop."), reply, user("Where are you?")]);
-    assert_eq!((&late["messages"], &late["reasons"]), (&messages, &json!(["engine"])));
+    let messages = json!([
+        first,
+        walks("one"),
+        walked("one", "at the bridge"),
+        user("Stop."),
+        reply,
+        user("Where are you?")
+    ]);
+    assert_eq!(
+        (&late["messages"], &late["reasons"]),
+        (&messages, &json!(["engine"]))
+    );
 }
 
 #[tokio::test]
@@ -270,23 +299,37 @@ async fn a_conversation_that_went_back_to_a_result_says_that_its_call_runs_until
     let append = json!({"messages": [user("Walk.")]});
     program.ask("append", append).await.data();
     let first = program.ask("assemble", json!({})).await.data()["messages"][0].clone();
-    program.ask("after_turn", json!({"message": walks("one")})).await.data();
+    program
+        .ask("after_turn", json!({"message": walks("one")}))
+        .await
+        .data();
     let append = async |message: Value| program.ask("append", json!({"messages": [message]})).await.data();
     append(walked("one", "at the bridge")).await;
     program.ask("assemble", json!({})).await.data();
     program.ask("rewind", json!({"to": "m2"})).await.data();
     let waits = program.ask("assemble", json!({})).await.data();
-    assert_eq!(waits["messages"], json!([first, walks("one"), walked("one", "[executing...]")]));
+    assert_eq!(
+        waits["messages"],
+        json!([first, walks("one"), walked("one", "[executing...]")])
+    );
     append(walked("one", "at the river")).await;
     let done = program.ask("assemble", json!({})).await.data();
-    assert_eq!(done["messages"], json!([first, walks("one"), walked("one", "at the river")]));
-    assert_eq!(done["reasons"], json!(["engine"]));
+    assert_eq!(
+        done["messages"],
+        json!([first, walks("one"), walked("one", "at the river")])
+    );
+    assert_eq!(done["reasons"], json!(["truncated", "engine"]));
 }
 
 #[tokio::test]
 async fn calls_without_ids_stay_as_their_program_wrote_them() {
     let program = Program::new().await;
-    let messages = json!([user("Walk."), walks(""), walked("", "at the bridge"), walked("", "at the river")]);
+    let messages = json!([
+        user("Walk."),
+        walks(""),
+        walked("", "at the bridge"),
+        walked("", "at the river")
+    ]);
     program.ask("append", json!({"messages": messages})).await.data();
     let assembled = program.ask("assemble", json!({})).await.data();
     let sent = assembled["messages"].as_array().expect("messages");
@@ -308,6 +351,16 @@ async fn compaction_guard_and_subagents_have_their_routes() {
         program.look("guard?window_tokens=128000").await.data()["verdict"],
         "ok"
     );
+    assert_eq!(program.look("guard").await.data()["source"], "sessionConfig");
+    let stats = program.look("stats").await.data();
+    assert_eq!(
+        (&stats["engine"], &stats["owns_compaction"]),
+        (&json!("quipu"), &json!(false))
+    );
+    assert_eq!(stats["last_steps"], compacted["steps"]);
+    let share = stats["compacts_at_tokens"].as_f64().expect("tokens")
+        / stats["limit_tokens"].as_f64().expect("tokens");
+    assert!((0.84..0.86).contains(&share), "{stats}");
     let blocked = program.look("guard?window_tokens=256").await.data();
     assert_eq!(
         (&blocked["verdict"], &blocked["source"]),
@@ -319,7 +372,9 @@ async fn compaction_guard_and_subagents_have_their_routes() {
     assert!(dropped["saved_tokens"].as_u64() > Some(0), "{dropped}");
     let dropped = program.ask("cleanup", json!({})).await.data();
     assert_eq!(dropped, json!({"steps_removed": 0, "saved_tokens": 0}));
-    assert_eq!(program.look("stats").await.data()["compactions"], 0);
+    let stats = program.look("stats").await.data();
+    assert!(stats["compactions"].as_u64() > Some(0), "{stats}");
+    assert!(stats["saved_tokens"].as_u64() > Some(0), "{stats}");
     let spawned = program
         .ask("subagent/spawn", json!({"role": "explorer"}))
         .await
@@ -339,6 +394,63 @@ async fn compaction_guard_and_subagents_have_their_routes() {
         .await
         .data();
     assert_eq!(tools["tools"][0]["name"], "context_expand");
+}
+
+#[tokio::test]
+async fn the_guard_says_when_nobody_gave_a_window() {
+    let program = Program::new().await;
+    program
+        .ask("append", json!({"messages": [user("Hello.")]}))
+        .await
+        .data();
+    for (model, source) in [("gpt-4o", "model"), ("nobody-knows-it", "default")] {
+        program.ask("assemble", json!({"model": model})).await.data();
+        assert_eq!(program.look("guard").await.data()["source"], source);
+    }
+}
+
+#[tokio::test]
+async fn turns_that_memory_may_not_learn_from_leave_no_facts_even_after_a_restart() {
+    let mut program = Program::new().await;
+    let facts = program.house.facts.clone();
+    let facts = move |owner: &str| {
+        facts
+            .lock()
+            .expect("nobody panicked")
+            .get(owner)
+            .cloned()
+            .unwrap_or_default()
+    };
+    for (memory, said) in [
+        ("off", "Please always call me Colonel, from now on."),
+        ("read-only", "Please always call my dog Captain, from now on."),
+        ("on", "Please always write to me in English, from now on."),
+    ] {
+        program
+            .ask("append", json!({"messages": [user(said)]}))
+            .await
+            .data();
+        let request = json!({"window_tokens": 4_096, "system": "Be brief.", "memory": memory});
+        program.ask("assemble", request).await.data();
+        let reply = json!({"role": "assistant", "content": "I will."});
+        program
+            .ask("after_turn", json!({"message": reply, "memory": memory}))
+            .await
+            .data();
+        program.house.restart_contexts();
+    }
+    for _ in 0..24 {
+        program.turn(40).await;
+    }
+    while !facts("ada").contains("in English") {
+        tokio::task::yield_now().await;
+    }
+    assert!(
+        !facts("ada").contains("Colonel") && !facts("ada").contains("Captain"),
+        "{}",
+        facts("ada")
+    );
+    assert_eq!(facts("bob"), "");
 }
 
 #[tokio::test]

@@ -3,15 +3,17 @@
 //! Owns: how tests ask. Never: what is expected.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
 use background::Offline;
+use context::flush::{Destination, Unwritable};
 use context::policy::Policy;
-use conversation::Contexts;
+use conversation::flush::Keeping;
+use conversation::{Contexts, Whose};
 use gateway::{Auth, Gateway, GatewaySettings, Secret, Token};
 use memory::library::Knowledge;
 use memory::{Engine, Parts};
@@ -47,6 +49,26 @@ pub(crate) struct House {
     pub(crate) vault: Arc<MemoryVault>,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) embedder: Arc<HashEmbedder>,
+    /// Facts of messages that left a view, by owner.
+    pub(crate) facts: Facts,
+}
+
+pub(crate) type Facts = Arc<Mutex<BTreeMap<String, String>>>;
+
+/// The facts of one owner.
+struct FactsOf(Facts, String);
+
+impl Destination for FactsOf {
+    fn read(&self) -> Result<String, Unwritable> {
+        let facts = self.0.lock().expect("nobody panicked");
+        Ok(facts.get(&self.1).cloned().unwrap_or_default())
+    }
+
+    fn append(&mut self, section: &str) -> Result<String, Unwritable> {
+        let mut facts = self.0.lock().expect("nobody panicked");
+        facts.entry(self.1.clone()).or_default().push_str(section);
+        Ok(self.1.clone())
+    }
 }
 
 /// An answer.
@@ -209,13 +231,15 @@ impl House {
             clock: clock.clone(),
             ids: ids.clone(),
         });
+        let facts = Facts::default();
         let gateway = Gateway::new(engine.clone(), settings, clock.clone(), ids)
             .with_offline(idle_background(&ledger, &clock))
-            .with_direct(direct(&engine, &ledger, &clock))
+            .with_direct(direct(&engine, &ledger, &clock, &facts))
             .with_knowledge(knowledge);
         Self {
             router: gateway.router(),
             gateway,
+            facts,
             engine,
             ledger,
             gated,
@@ -227,10 +251,10 @@ impl House {
 
     /// Begins anew on the same ledger, for conversations.
     pub(crate) fn restart_contexts(&mut self) {
-        self.gateway = self
-            .gateway
-            .clone()
-            .with_direct(direct(&self.engine, &self.ledger, &self.clock));
+        self.gateway =
+            self.gateway
+                .clone()
+                .with_direct(direct(&self.engine, &self.ledger, &self.clock, &self.facts));
         self.router = self.gateway.router();
     }
 
@@ -333,9 +357,17 @@ pub(crate) fn tokens() -> GatewaySettings {
 }
 
 /// Conversations of programs that call their model themselves.
-fn direct(engine: &Engine, ledger: &Arc<MemoryLedger>, clock: &Arc<ManualClock>) -> Direct {
-    let contexts =
+fn direct(engine: &Engine, ledger: &Arc<MemoryLedger>, clock: &Arc<ManualClock>, facts: &Facts) -> Direct {
+    let facts = facts.clone();
+    let place_of = move |whose: &Whose| -> Box<dyn Destination> {
+        Box::new(FactsOf(facts.clone(), whose.owner.id.to_string()))
+    };
+    let mut contexts =
         conversation::contexts::ContextsParts::plain(ledger.clone(), Policy::quipu(), clock.clone());
+    contexts.keeping = Some(Keeping {
+        policy: context::flush::Policy::default(),
+        place_of: Arc::new(Mutex::new(place_of)),
+    });
     Direct::start(DirectParts {
         engine: engine.clone(),
         contexts: Contexts::new(contexts),

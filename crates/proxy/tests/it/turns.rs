@@ -1,8 +1,10 @@
 //! Turns over real HTTP: what arrives at the server, byte by byte.
 
+use std::sync::Arc;
+
 use proxy::MemoryUse;
 use serde_json::json;
-use testkit::backend::{CacheKind, Config};
+use testkit::backend::{CacheKind, Config, Reply, ToolCall};
 
 use crate::stage::{Client, Stage, extends, messages, read, request, worker};
 
@@ -186,25 +188,36 @@ async fn a_tool_loop_is_not_disturbed() {
 }
 
 #[tokio::test]
-async fn a_call_that_the_person_interrupted_has_a_result_in_what_is_sent() {
-    let stage = Stage::new(worker()).await;
+async fn a_call_whose_result_never_came_has_one_in_what_is_sent() {
+    let reply = |request: &serde_json::Value, nth: usize| match request["messages"].as_array().map(Vec::len) {
+        Some(2) => Reply::calls(["a", "b"].map(|id| ToolCall {
+            id: id.to_owned(),
+            name: "ls".to_owned(),
+            arguments: "{}".to_owned(),
+        })),
+        _ => Reply::text(format!("answer {nth}")),
+    };
+    let stage = Stage::new(Config {
+        reply: Arc::new(reply),
+        ..Config::default()
+    })
+    .await;
     let mut client = Client::new();
-    client.turn(&stage, "Please work on the goat pictures").await;
-    let before = messages(&stage.last());
-    let call = client.history.last().expect("a call")["tool_calls"][0]["id"].clone();
-    client.turn(&stage, "Stop that").await;
-    let after = messages(&stage.last());
-    assert!(extends(&before, &after), "{after:?}");
-    let made = json!({"role": "tool", "tool_call_id": call, "content": "[result lost]"});
-    let sent: Vec<serde_json::Value> = after[before.len()..]
-        .iter()
-        .map(|message| serde_json::from_str(message).expect("a message"))
-        .collect();
-    assert_eq!(sent[1], made, "{after:?}");
-    assert_eq!(sent[2]["role"], "user");
-    client.hears("Please go on");
+    client.turn(&stage, "Look at the goat pictures").await;
+    let result = |id: &str, text: &str| json!({"role": "tool", "tool_call_id": id, "content": text});
+    client.history.push(result("a", "a.jpg"));
     client.goes_on(&stage).await;
-    assert!(extends(&after, &messages(&stage.last())), "the same result stays");
+    let made = |nth: usize| -> serde_json::Value {
+        serde_json::from_str(&messages(&stage.last())[nth]).expect("a message")
+    };
+    assert_eq!(made(3), result("a", "a.jpg"));
+    assert_eq!(made(4), result("b", "[executing...]"));
+    client.turn(&stage, "And now?").await;
+    assert_eq!(made(4), result("b", "[result lost]"));
+    let before = messages(&stage.last());
+    client.turn(&stage, "Good").await;
+    assert!(extends(&before, &messages(&stage.last())), "the words stay");
+    assert_eq!(stage.last().violations, [""; 0]);
 }
 
 #[tokio::test]

@@ -56,10 +56,7 @@ fn view(items: &[Arc<Item>], pending: &[&str]) -> Vec<String> {
 #[test]
 fn tr_1_a_running_call_is_closed_and_real_results_stay() {
     let items = [calls(&["b", "c"]), result("b", "ok")];
-    assert_eq!(
-        view(&items, &["c"]),
-        ["!b!c", "b=ok", &format!("c={EXECUTING}")]
-    );
+    assert_eq!(view(&items, &["c"]), ["!b!c", "b=ok", &format!("c={EXECUTING}")]);
     assert_eq!(view(&[user("hi")], &[]), ["hi"]);
 }
 

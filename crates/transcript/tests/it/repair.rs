@@ -3,9 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use transcript::Item;
-use transcript::repair::{
-    MissingResult, What, Words, close_pending, for_view, repair,
-};
+use transcript::repair::{MissingResult, What, Words, close_pending, for_view, repair};
 
 use crate::say::{items, said};
 

@@ -64,12 +64,18 @@ pub struct StepItem {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ContextStatsData {
     pub model: String,
+    /// Name of the context engine that makes the view.
+    pub engine: String,
+    /// The engine compacts by itself.
+    pub owns_compaction: bool,
     /// Tokens of the view.
     pub tokens: usize,
     /// Tokens of system text and tools in the last request.
     pub head_tokens: usize,
     pub limit_tokens: Option<usize>,
     pub window_tokens: Option<usize>,
+    /// Tokens of the view at which a request compacts it.
+    pub compacts_at_tokens: Option<usize>,
     /// Percent of the limit.
     pub used_percent: Option<f64>,
     pub is_near_limit: bool,
@@ -85,6 +91,8 @@ pub struct ContextStatsData {
     pub saved_tokens: usize,
     /// Time in the configured zone; none before the first compaction since the start.
     pub last_compaction: Option<String>,
+    /// Each step that the last compaction tried.
+    pub last_steps: Vec<StepItem>,
     /// Number of prefix resets, and the reason of the last one.
     pub epoch: u64,
     pub reasons: Vec<String>,
@@ -114,7 +122,8 @@ pub struct GuardData {
     /// Window to plan for: smaller than the real one, because a token count for another vocabulary can be a fifth too
     /// low.
     pub safe_tokens: usize,
-    /// Source of the window: the request (`sessionConfig`), the last request (`modelsConfig`), the model, or the default.
+    /// Source of the window: a request (`sessionConfig`), the upstream's setting (`modelsConfig`), the server or the model's name
+    /// (`model`), or none of them (`default`).
     pub source: String,
     /// Changes since the last check: `warning`, `blocked`, `threshold-crossed`.
     pub events: Vec<String>,

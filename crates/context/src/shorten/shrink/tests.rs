@@ -3,7 +3,6 @@
 use crate::tokens::Meter;
 use proptest::prelude::*;
 
-
 use super::ShrinkStrategy;
 use super::*;
 
