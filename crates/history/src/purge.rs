@@ -1,4 +1,4 @@
-//! Forgetting: the history of some folders begins anew, and whatever no change of now needs is in no file.
+//! Purging: the history of some folders restarts, and text that no present change needs is in no file.
 //!
 //! Owns: the list of what a purge keeps, and the debts of those that were not done. Never: keeping what it does not know.
 
@@ -127,7 +127,7 @@ impl HistoryTurn {
                     let at = debts.iter().map(|debt| debt.at).max().unwrap_or_default();
                     let quipu = quipu(&self.zone, at)?;
                     let parents: Vec<_> = newest.iter().collect();
-                    let message = "the history begins anew";
+                    let message = "history restarted after a deletion";
                     self.repository
                         .commit(None, &quipu, &quipu, message, &tree, &parents)
                 }

@@ -131,7 +131,7 @@ impl HistoryTurn {
             // Gone, or just being saved: the next commit has it.
             Err(error) if error.code() == ErrorCode::NotFound || stat() != before => Ok(false),
             Err(error) if !full.is_symlink() && File::open(&full).is_err() => {
-                tracing::warn!(path = %path.display(), %error, "a file of the vault cannot be read for its history");
+                tracing::warn!(path = %path.display(), %error, "cannot read the file; the history keeps its last version");
                 Ok(false)
             }
             added => added.map(|()| true),

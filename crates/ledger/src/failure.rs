@@ -10,7 +10,7 @@ use ports::LedgerError;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     /// As [`LedgerError::Conflict`].
-    #[error("the session changed meanwhile")]
+    #[error("the session changed; read it again")]
     Conflict,
     /// As [`LedgerError::OtherOwner`].
     #[error("the conversation belongs to another owner")]
@@ -31,7 +31,7 @@ pub(crate) enum Failure {
     #[error("cannot open the ledger's files")]
     Io(#[from] std::io::Error),
     /// A reader held the log for longer than the writer waits.
-    #[error("the log is in use")]
+    #[error("a reader keeps the log of the ledger busy; try again")]
     LogInUse,
     /// The writer is gone; it ended with the ledger or with a panic.
     #[error("the ledger's writer has stopped")]

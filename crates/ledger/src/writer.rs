@@ -119,7 +119,7 @@ impl Drop for Writer {
         drop(self.queue.take());
         let ended = self.thread.take().map(JoinHandle::join);
         if let Some(Err(_)) = ended {
-            tracing::error!("the ledger's writer ended with a panic");
+            tracing::error!("the ledger's writer panicked");
         }
     }
 }
@@ -214,7 +214,7 @@ impl ErasingSweeps {
         }
         let is_over = self.step(connection).unwrap_or_else(|error| {
             // The rows are gone; the next sweep or the next start tries again.
-            tracing::warn!(%error, "deleted text may still be in the ledger's files");
+            tracing::warn!(%error, "cannot erase deleted text from the ledger's files; the next start retries");
             true
         });
         if is_over {

@@ -1,4 +1,4 @@
-//! The vault's history: what is recorded when, and as whose.
+//! The vault's history: the time and the author of each recorded change.
 //!
 //! Owns: who wrote what since it was last recorded, the quiet time before that, runs one after the other, and trying
 //! again. Never: git, and failing anything of memory because of it.
@@ -225,10 +225,7 @@ fn note<T>(world: &World, outcome: Result<Option<T>, HistoryError>) -> Option<T>
             let trouble = chain(&error);
             let is_news = chronicle.state().trouble.replace(trouble.clone()).as_ref() != Some(&trouble);
             if is_news {
-                tracing::warn!(
-                    error = trouble,
-                    "the vault's history could not be written; it is tried again"
-                );
+                tracing::warn!(error = trouble, "cannot record the history; retrying");
             }
             chronicle.mark(world.parts.clock.elapsed());
             None
@@ -269,7 +266,7 @@ async fn commit_own(
     let own = Author::Run(Run {
         id: ids::run_id(&*world.parts.ids, at, &world.settings.zone),
         strategy: "remember".to_owned(),
-        reason: "what was said became memory".to_owned(),
+        reason: "new memories of conversations".to_owned(),
     });
     let mut standing = BTreeSet::new();
     for (path, stat) in stood {
@@ -326,7 +323,7 @@ pub(crate) async fn undo(
     let by = Run {
         id: ids::run_id(&*world.parts.ids, at, &world.settings.zone),
         strategy: "undo".to_owned(),
-        reason: format!("`{run}` was asked to be taken back"),
+        reason: format!("`{run}` undone on request"),
     };
     let before = rows_of(world, &**history, run).await?;
     let undone = history.undo(run, &by, at).await?;

@@ -1,4 +1,4 @@
-//! From a memcell to entries: an episode and facts for each owner.
+//! From a segment to entries: an episode and facts for each owner.
 //!
 //! Owns: the shape, ids and provenance of derived entries, and what a new fact does to the known ones. Never:
 //! writing them.
@@ -19,13 +19,13 @@ use crate::tasks::aside;
 use crate::world::World;
 use crate::write_cell::JobError;
 
-/// Attempts of a job that wait for a model that does not answer; after that the rules tell it.
+/// Attempts of a job that wait for a silent model; after that the rules extract.
 const MODEL_ATTEMPTS_MAX: u32 = 3;
 
-/// Memcells of so many messages are read where they are.
+/// Segments of at most so many messages are read on this thread.
 const MESSAGES_INLINE_MAX: usize = 8;
 
-/// What a memcell tells, before it is anybody's memory.
+/// The extracted content of a segment, before it belongs to an owner.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Telling {
     subject: String,
@@ -35,7 +35,7 @@ pub(crate) struct Telling {
     author: String,
 }
 
-/// Tells a memcell, by the model if there is one; fails only when the model may answer a later attempt.
+/// Extracts a segment, with the model if there is one. Fails only if the model may answer a later attempt.
 pub(crate) async fn tell(world: &World, cell: &Cell, attempt: u32) -> Result<Telling, JobError> {
     let zone = &world.settings.zone;
     let title = world.parts.transcripts.title(&cell.session).await?;
@@ -50,7 +50,7 @@ pub(crate) async fn tell(world: &World, cell: &Cell, attempt: u32) -> Result<Tel
                 return Err(trouble.into());
             }
             Err(trouble) => {
-                tracing::warn!(%trouble, cell = %cell.id, "the rules tell a memcell instead of the model");
+                tracing::warn!(%trouble, cell = %cell.id, "model answer unusable; falling back to rules");
                 return Ok(by_rules(world, cell).await?.entitled(title));
             }
         },
@@ -129,17 +129,17 @@ pub(crate) fn learn(known: &mut KnownFacts, doc: &Doc) {
     }
 }
 
-/// Facts of memcells that are written together, and the known ones whose place they take.
+/// Facts of segments that are written together, and the known facts that they supersede.
 #[derive(Debug, Default)]
 pub(crate) struct NewFacts {
     facts: KnownFacts,
     replaced: BTreeSet<EntryId>,
-    /// What the ids of facts begin with that memcells written later told in an attempt that failed.
+    /// Id prefixes of facts that a failed attempt wrote for later segments.
     later: BTreeSet<String>,
 }
 
 impl NewFacts {
-    /// None yet, before these memcells of the session.
+    /// No facts yet, before these segments of the session.
     pub(crate) fn before<'a>(later: impl IntoIterator<Item = &'a CellId>) -> Self {
         Self {
             later: later.into_iter().map(ids::fact_prefix).collect(),

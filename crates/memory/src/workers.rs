@@ -24,7 +24,7 @@ use crate::{boundaries, model_pass};
 const LEASE: Duration = Duration::from_mins(10);
 /// How often to look for jobs that nobody rang for.
 const IDLE: Duration = Duration::from_secs(5);
-/// Memcells of one session that are written together, besides the first.
+/// The maximum of segments of one session that are written together with the first.
 const BEHIND_MAX: usize = 31;
 const BACKOFF_MIN_MILLIS: u64 = 500;
 const BACKOFF_MAX_MILLIS: u64 = 60_000;
@@ -74,10 +74,7 @@ async fn claim(world: &World, limit: usize) -> Vec<Job> {
     let claimed = world.parts.jobs.claim(limit, behind, now, later(now, LEASE));
     let claimed = claimed.await;
     claimed.unwrap_or_else(|error| {
-        tracing::warn!(
-            error = chain(&error),
-            "no jobs could be claimed; it is tried again"
-        );
+        tracing::warn!(error = chain(&error), "cannot claim jobs; retrying");
         world
             .bell
             .retry_at(later(now, Duration::from_millis(BACKOFF_MIN_MILLIS)));
@@ -85,7 +82,7 @@ async fn claim(world: &World, limit: usize) -> Vec<Job> {
     })
 }
 
-/// Does jobs of one session. Several are memcells that are written together; if that fails, one by one.
+/// Does jobs of one session. Several jobs are segments that are written together; if that fails, one by one.
 async fn work(
     world: Arc<World>,
     jobs: Vec<Job>,
@@ -123,7 +120,7 @@ async fn ended(
     Ok(world.parts.jobs.complete(&ids, world.work_time()).await?)
 }
 
-/// Which of them failed nobody knows yet: their attempts count, so that each is done alone next time.
+/// The failed one is not known yet. The attempts stay counted, so that each job runs alone next time.
 async fn hand_back(world: &World, jobs: &[Job], error: &JobError) {
     if let JobError::Engine(error) = error {
         world.mind(error);
@@ -131,13 +128,13 @@ async fn hand_back(world: &World, jobs: &[Job], error: &JobError) {
     tracing::warn!(
         jobs = jobs.len(),
         error = chain(error),
-        "segments could not be written together; each is written alone"
+        "cannot write the segments together; writing each alone"
     );
     let ids: Vec<JobId> = jobs.iter().map(|job| job.id.clone()).collect();
     if let Err(error) = world.parts.jobs.hand_back(&ids, world.work_time()).await {
         tracing::warn!(
             error = chain(&error),
-            "the jobs are tried again when their leases end"
+            "cannot return the jobs; they run again when their leases end"
         );
     }
 }
@@ -180,7 +177,7 @@ async fn fail(world: &World, job: &Job, error: &JobError) {
         retry_at: (!gives_up).then_some(retry_at),
     };
     if let Err(error) = world.parts.jobs.fail(&job.id, failure, now).await {
-        tracing::warn!(error = chain(&error), job = %job.id.0, "the job is tried again when its lease ends");
+        tracing::warn!(error = chain(&error), job = %job.id.0, "cannot record the failure; the job runs again when its lease ends");
     }
     if gives_up {
         world.bell.is_loose(&job.id);
@@ -231,7 +228,7 @@ fn backoff(world: &World, attempt: u32) -> Duration {
     Duration::from_millis(base + world.parts.ids.next() % (base / 2 + 1))
 }
 
-/// So much after.
+/// `at` + `by`.
 pub(crate) fn later(now: Timestamp, by: Duration) -> Timestamp {
     now.plus_millis(i64::try_from(by.as_millis()).unwrap_or(i64::MAX))
 }

@@ -1,9 +1,9 @@
-//! What every use case shares.
+//! The state that all use cases share.
 //!
 //! Owns: the parts, the locks and their order. Never: a use case.
 //!
 //! Locks, in the order in which they may be taken: a session's (cutting its buffer), the history's turn, the gate, an
-//! owner's. The gate is held shared while memcells of a session are written for one owner, and alone by whoever changes
+//! owner's. The gate is held shared while segments of a session are written for one owner, and alone by whoever changes
 //! the vault in another way (sync, edit, forget, the end of a rebuild); so those see no half-written memory and need no
 //! further lock.
 
@@ -66,7 +66,7 @@ pub(crate) struct World {
     pub(crate) idle: IdleSessions,
     pub(crate) panics: Arc<Panics>,
     pub(crate) chronicle: Arc<Chronicle>,
-    /// Secrets taken out of messages.
+    /// The number of secrets that were removed from messages.
     pub(crate) redacted: AtomicUsize,
     /// Counts sweeps of the ledger.
     pub(crate) sweeps: AtomicU64,
@@ -106,7 +106,7 @@ impl World {
         workers::later(wall, self.parts.clock.elapsed().saturating_sub(elapsed))
     }
 
-    /// How often the ledger was swept: what was read before may not be told after.
+    /// The number of sweeps of the ledger. Text that was read before a sweep must not be used after it.
     pub(crate) fn sweeps(&self) -> u64 {
         self.sweeps.load(Ordering::SeqCst)
     }
@@ -116,14 +116,17 @@ impl World {
         self.sweeps.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Looks at an error for what it says of the index: an unusable one is built anew, once, by the keeper.
+    /// Starts a rebuild of the index, once, if an error says that it is unusable.
     pub(crate) fn mind(&self, error: &EngineError) {
         let is_index = matches!(
             error,
             EngineError::Index(IndexError::Unusable { .. } | IndexError::OtherEmbedder { .. })
         );
         if is_index && self.gauge.found_unusable() {
-            tracing::warn!(error = chain(&error), "the index is built anew from the vault");
+            tracing::warn!(
+                error = chain(&error),
+                "the index is unusable; rebuilding it from the memory folder"
+            );
         }
     }
 

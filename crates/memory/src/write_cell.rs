@@ -1,6 +1,6 @@
-//! Memcells of one session to Markdown and index, for each of their owners, exactly once.
+//! Writes segments of one session to Markdown and index, for each of their owners, exactly once.
 //!
-//! Owns: the order vault, index, record, and what a second attempt finds. Never: what a memcell tells (`telling`).
+//! Owns: the order vault, index, record, and what a second attempt finds. Never: the content of a segment (`telling`).
 //!
 //! Facts are appended before their episode, so an episode that stands says that everything of it was written. A
 //! second attempt that finds it takes the file as the truth, hand edits included; one that does not find it appends
@@ -39,10 +39,10 @@ pub(crate) enum JobError {
     Engine(#[from] EngineError),
     #[error(transparent)]
     Model(#[from] Trouble),
-    /// Something of the memcell was forgotten while it was being told.
-    #[error("the memcell changed meanwhile")]
+    /// A part of the segment was forgotten during extraction.
+    #[error("the segment changed while it was written; it is written again")]
     Changed,
-    #[error("the job ended in a panic: {0}")]
+    #[error("the job panicked: {0}")]
     Panic(String),
 }
 
@@ -58,12 +58,12 @@ impl From<VaultError> for JobError {
     }
 }
 
-/// Writes a memcell; a memcell that was forgotten is nothing to write.
+/// Writes a segment; a forgotten one needs no write.
 pub(crate) async fn write(world: &World, id: &CellId, attempt: u32) -> Result<(), JobError> {
     write_all(world, std::slice::from_ref(id), attempt).await
 }
 
-/// Writes memcells of one session for the first time, in their order.
+/// Writes segments of one session for the first time, in their order.
 pub(crate) async fn write_together(world: &World, ids: &[CellId]) -> Result<(), JobError> {
     write_all(world, ids, 1).await
 }
@@ -78,7 +78,7 @@ async fn write_all(world: &World, ids: &[CellId], attempt: u32) -> Result<(), Jo
             telling,
         });
     }
-    // An attempt at several may have written facts of memcells after this one.
+    // An earlier attempt at several segments may have written facts of later ones.
     let later = match ids {
         [id] if attempt > 1 => world.parts.transcripts.unwritten_after(id).await?,
         _ => Vec::new(),
@@ -115,14 +115,14 @@ fn by_owner<'a>(
     writing.collect()
 }
 
-/// A memcell and what it tells.
+/// A segment and its content.
 #[derive(Debug)]
 struct ExtractedCell {
     cell: Arc<Cell>,
     telling: Telling,
 }
 
-/// What an owner knows before memcells are told to it.
+/// The facts that an owner has before segments are written for it.
 #[derive(Debug)]
 enum OwnerFacts {
     /// There is no fact to compare.
@@ -155,20 +155,20 @@ struct HandedOver {
     pending: Pending,
 }
 
-/// Memcells of one session for one owner.
+/// Segments of one session for one owner.
 struct Writing<'a> {
     world: &'a World,
     owner: &'a Owner,
     /// At least one.
     told: Vec<&'a ExtractedCell>,
-    /// Memcells after these whose facts may stand already.
+    /// Segments after these; some of their facts may be in the file already.
     later: &'a [CellId],
-    /// How often the ledger had been swept before the memcells were read.
+    /// The number of sweeps of the ledger before the segments were read.
     sweeps: u64,
 }
 
 impl<'a> Writing<'a> {
-    /// Writes the memcells that are the owner's still; tells which.
+    /// Writes the segments that still belong to the owner, and returns one event for each.
     async fn write(mut self, is_first: bool) -> Result<Vec<MemoryEvent>, JobError> {
         let _shared = self.world.gate.shared(self.scope()).await;
         let owner = (self.scope().clone(), self.owner.clone());
@@ -250,7 +250,7 @@ impl<'a> Writing<'a> {
         Ok((facts, episodes.collect()))
     }
 
-    /// The memcells that are the owner's still.
+    /// The segments that still belong to the owner.
     async fn still_told(&self) -> Result<Vec<&'a ExtractedCell>, JobError> {
         let ids: Vec<CellId> = self.told.iter().map(|one| one.cell.id.clone()).collect();
         let now = self.world.parts.transcripts.cells(&ids).await?;
@@ -419,7 +419,7 @@ impl<'a> Writing<'a> {
             Err(error) => {
                 tracing::warn!(
                     error = chain(&error),
-                    "a memory is found by its words only until the model answers again"
+                    "embedder unavailable; new memories are found by keyword search only"
                 );
                 false
             }

@@ -127,7 +127,7 @@ impl Shared {
         let paths: Vec<VaultPath> = differing(&before, &after).into_iter().collect();
         if !paths.is_empty() || self.kept.is_empty() {
             let at = debts.iter().map(|debt| debt.at).max().unwrap_or_default();
-            let subject = "the history begins anew".to_owned();
+            let subject = "history restarted after a deletion".to_owned();
             self.keep(By::Purge, at, subject, before, after, paths);
         }
         for debt in debts {
