@@ -48,7 +48,7 @@ const BASELINES: &[Baseline] = &[
     },
 ];
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     cost();
     let truths = truths()?;
     by_kind(&truths);
