@@ -61,9 +61,8 @@ impl HistoryTurn {
     /// old objects that nothing reaches.
     pub(crate) fn pack(&self, at: Timestamp) -> Result<(), HistoryError> {
         let objects = self.objects();
-        let (loose, small) = loose_in(&objects)
+        let (small, loose) = loose_in(&objects)
             .and_then(|loose| Ok((small_packs(&objects.join(PACKS), loose.len())?, loose)))
-            .map(|(small, loose)| (loose, small))
             .map_err(io_error(&objects))?;
         let mut wanted: HashSet<Oid> = loose.iter().map(|object| object.id).collect();
         let mut merged = Vec::new();
@@ -104,7 +103,7 @@ impl HistoryTurn {
         self.done()
     }
 
-    /// A pack of some objects in the place of other packs; what a crash interrupts is finished by whoever comes next.
+    /// Writes some objects as one pack and removes the packs that it replaces. After a crash the next process finishes this.
     fn put_in_place(&self, objects: &[NamedObject], replaced: &[String]) -> Result<(), HistoryError> {
         let new = self.objects().join(NEW);
         remove_folder(&new)

@@ -75,7 +75,7 @@ pub(crate) fn set_head(connection: &Connection, session: i64) -> LedgerResult<()
     Ok(())
 }
 
-/// The jobs behind one in its session, in order; whether each is a memcell that waits for its first attempt.
+/// The jobs behind one in its session, in order, and whether each is a segment that waits for its first attempt.
 pub(crate) const BEHIND: &str = "SELECT next.seq, next.kind = ?3 AND next.state = ?4 AND next.attempt = 0 AND next.due <= ?5
     FROM jobs JOIN jobs AS next ON next.session = jobs.session AND next.finished IS NULL AND next.seq > jobs.seq
     WHERE jobs.seq = ?1 ORDER BY next.seq LIMIT ?2";

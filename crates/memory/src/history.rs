@@ -180,8 +180,10 @@ pub(crate) async fn record(world: &World) {
     {
         let _turn = world.chronicle.turn.lock().await;
         settle(world, history).await;
-        // With the gate open again: memory is written meanwhile.
-        note(world, history.tidy(world.now()).await.map(Some));
+        // Only after a success: a tidy history must not hide that something is not recorded. The gate is open again.
+        if world.chronicle.trouble().is_none() {
+            note(world, history.tidy(world.now()).await.map(Some));
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Messages in: accepted durably, visible to every search at once, cut into memcells.
+//! Accepts messages: stores them durably, shows them to every search at once, cuts them into segments.
 //!
 //! Owns: what an add and a flush do before they answer. Never: writing memories (`write_cell` does, later).
 
@@ -49,7 +49,7 @@ pub(crate) async fn add(world: &Arc<World>, add: Add) -> Result<Added, EngineErr
     answer(world, &session, added, wait).await
 }
 
-/// What is done with a session's buffer when messages have come.
+/// The next step for a session's buffer after new messages.
 enum NextStep {
     Look,
     Wait,
@@ -84,12 +84,11 @@ async fn accept_and_look(
             redacted,
         });
     };
-    let before = match world.buffers.take(&session) {
+    let mut buffer = match world.buffers.take(&session) {
         Some(buffer) => buffer,
         None => world.parts.transcripts.buffer(&session).await?,
     };
-    let buffered_before = before.len();
-    let mut buffer = before;
+    let buffered_before = buffer.len();
     buffer.extend(messages.iter().map(|new| new.message.clone()));
     // The ledger's order: by time, then of arrival.
     buffer.sort_by_key(|message| message.time);
@@ -109,7 +108,7 @@ async fn accept_and_look(
     let status = match (is_planned, appended.is_cut) {
         (_, true) => MemorizeStatus::Extracted,
         (false, false) if is_new => MemorizeStatus::Accumulated,
-        // The buffer was not as thought.
+        // The ledger's buffer differed from the one at hand.
         (_, false) => boundaries::cut_by_rules(&world, &session).await?,
     };
     Ok(Added {
@@ -194,7 +193,7 @@ fn prepared(world: &World, session: &SessionKey, messages: Vec<NewMessage>) -> (
     (messages, redacted)
 }
 
-/// Accepts messages: on disk first, then at hand for whoever searches next.
+/// Stores messages in the ledger, then shows them to searches.
 async fn accept(
     world: &World,
     session: &SessionKey,

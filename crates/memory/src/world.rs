@@ -3,8 +3,8 @@
 //! Owns: the parts, the locks and their order. Never: a use case.
 //!
 //! Locks, in the order in which they may be taken: a session's (cutting its buffer), the history's turn, the gate, an
-//! owner's. The gate is held shared while segments of a session are written for one owner, and alone by whoever changes
-//! the vault in another way (sync, edit, forget, the end of a rebuild); so those see no half-written memory and need no
+//! owner's. The gate is held shared while segments of a session are written for one owner, and alone by every other change of
+//! the vault (sync, edit, forget, the end of a rebuild); so those see no half-written memory and need no
 //! further lock.
 
 use std::sync::Arc;

@@ -99,9 +99,22 @@ async fn a_request_extends_the_last_one_and_no_request_is_over_its_budget() {
 }
 
 #[tokio::test]
+async fn health_counts_the_conversations_near_their_limit() {
+    let mut program = Program::new().await;
+    let mut was_near = false;
+    while !was_near {
+        program.turn(6).await;
+        let stats = program.look("stats").await.data();
+        assert_eq!(stats["compactions"], 0, "{stats}");
+        was_near = stats["is_near_limit"] == true;
+        let health = program.house.get("/health").await.json();
+        assert_eq!(health["near_limit"], u8::from(was_near), "{stats}");
+    }
+}
+
+#[tokio::test]
 async fn a_conversation_is_compacted_while_nobody_talks() {
     let mut program = Program::new().await;
-    assert_eq!(program.house.get("/health").await.json()["near_limit"], 0);
     let used = loop {
         program.turn(40).await;
         let stats = program.look("stats").await.data();

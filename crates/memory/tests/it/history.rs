@@ -351,6 +351,20 @@ async fn a_history_that_fails_fails_nothing_and_is_tried_again() {
     assert!(is_by(&log[0], "remember"), "{log:?}");
     assert_eq!(problems().await, Vec::<String>::new());
 
+    // A commit that fails is told until it succeeds, whatever else of the history succeeds meanwhile.
+    let calls = world.history.calls();
+    world.history.fail_call(1);
+    world.remember(&engine, "two", "The theremin needs a cable").await;
+    let called = async {
+        while world.history.calls() == calls {
+            yield_now().await;
+        }
+    };
+    world.stage.drive(called).await;
+    assert!(problems().await[0].contains("history"));
+    world.until_recorded(2).await;
+    assert_eq!(problems().await, Vec::<String>::new());
+
     // The first call writes the debt down, the second pays it.
     world.history.fail_call(2);
     engine
