@@ -7,5 +7,8 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let kind = fuzz::document(bytes, "page.html");
-    assert!(matches!(kind, None | Some(FileKind::Html | FileKind::Pdf)), "{kind:?}");
+    assert!(
+        matches!(kind, None | Some(FileKind::Html | FileKind::Pdf)),
+        "{kind:?}"
+    );
 });

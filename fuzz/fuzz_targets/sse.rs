@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use prefix::stream::sse::{Decoder, SseEvent};
-use prefix::stream::{Dialect, ReplyOutcome, Reply};
+use prefix::stream::{Dialect, Reply, ReplyOutcome};
 use serde::de::IgnoredAny;
 
 const DIALECTS: [Dialect; 4] = [
@@ -42,7 +42,11 @@ fn events<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<SseEvent> {
     events
 }
 
-fn outcome<'a>(dialect: Dialect, is_stream: bool, pieces: impl IntoIterator<Item = &'a [u8]>) -> ReplyOutcome {
+fn outcome<'a>(
+    dialect: Dialect,
+    is_stream: bool,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> ReplyOutcome {
     let mut reply = Reply::new(dialect, is_stream);
     pieces.into_iter().for_each(|piece| reply.push(piece));
     reply.finish()

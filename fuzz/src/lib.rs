@@ -3,8 +3,8 @@
 //! Owns: the promises that the targets `html`, `markdown` and `pdf` share. Never: bytes of its own.
 
 use documents::{
-    BLOCK_MAX_TOKENS, DOCUMENT_SUMMARY_MAX_CHARS, FileKind, LABELS_MAX, Source, TEXT_MAX_BYTES, TOPIC_MAX_TOKENS,
-    TOPIC_SUMMARY_MAX_CHARS,
+    BLOCK_MAX_TOKENS, DOCUMENT_SUMMARY_MAX_CHARS, FileKind, LABELS_MAX, Source, TEXT_MAX_BYTES,
+    TOPIC_MAX_TOKENS, TOPIC_SUMMARY_MAX_CHARS,
 };
 
 /// Reads a file. If it is a document, checks its text and topics and gives its kind.
