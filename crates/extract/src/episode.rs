@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Cell, Message, Role, Zone};
+use model::{Cell, Doc, Entry, Message, Role, Zone};
 use text::term_set;
 
 use crate::sentence::sentences;
@@ -49,37 +49,52 @@ pub(crate) static FILLER: WordList = word_list!(
 
 /// The episode of a segment, from its own sentences. Never empty for a segment with messages.
 pub fn episode(cell: &Cell, zone: &Zone) -> Episode {
-    let texts: Vec<String> = cell.messages.iter().map(shown).collect();
-    let items = weighed(cell, &texts, zone);
+    let messages = &cell.messages;
+    let texts: Vec<String> = messages.iter().map(shown).collect();
+    let items = weighed(messages, &texts, zone);
     let best = best(&items);
     let subject = best.first().map_or_else(
-        || fallback(cell, &texts),
+        || fallback(messages, &texts),
         |at| {
             let item = &items[*at];
-            title(
-                item.text,
-                item.fact.as_deref(),
-                &cell.messages[item.message],
-                zone,
-            )
+            title(item.text, item.fact.as_deref(), &messages[item.message], zone)
         },
     );
     let mut chosen = best;
     chosen.sort_unstable();
-    let line = |at: &usize| {
-        let message = &cell.messages[items[*at].message];
-        format!("{}: {}", speaker(message), retold(items[*at].text, message, zone))
-    };
-    let summary = chosen.iter().map(line).collect::<Vec<_>>().join(" ");
+    let mut summary = String::new();
+    let mut told_by = None;
+    for item in chosen.iter().map(|at| &items[*at]) {
+        let message = &messages[item.message];
+        let name = speaker(message);
+        let said = retold(item.text, message, zone);
+        let space = if summary.is_empty() { "" } else { " " };
+        if told_by.as_ref() == Some(&name) {
+            summary += &format!("{space}{said}");
+        } else {
+            summary += &format!("{space}{name}: {said}");
+            told_by = Some(name);
+        }
+    }
     Episode {
         summary: if summary.is_empty() {
             ended(&subject)
         } else {
             summary
         },
-        body: digest(cell, &texts, &items, zone),
+        body: told(messages, &texts, &items, zone),
         subject,
     }
+}
+
+/// The rows of an entry; that of an episode of messages alone, by their important statements.
+pub fn digested(mut rows: Vec<Doc>, entry: &Entry, zone: &Zone) -> Vec<Doc> {
+    let messages = &entry.turns;
+    if let (Some(own), true, false) = (rows.first_mut(), entry.body.is_empty(), messages.is_empty()) {
+        let texts: Vec<String> = messages.iter().map(shown).collect();
+        own.text = told(messages, &texts, &weighed(messages, &texts, zone), zone);
+    }
+    rows
 }
 
 /// A sentence with its dates written out.
@@ -88,16 +103,19 @@ fn retold(sentence: &str, message: &Message, zone: &Zone) -> String {
 }
 
 /// Title of a segment without an important statement.
-fn fallback(cell: &Cell, texts: &[String]) -> String {
+fn fallback(messages: &[Message], texts: &[String]) -> String {
     let spoken = texts
         .iter()
         .map(|text| one_line(text))
         .find(|text| !text.is_empty());
-    spoken.map_or_else(|| headline(&wordless(cell)), |text| cut(&text, TITLE_CHARS_MAX))
+    spoken.map_or_else(
+        || headline(&wordless(messages)),
+        |text| cut(&text, TITLE_CHARS_MAX),
+    )
 }
 
-fn wordless(cell: &Cell) -> String {
-    let names: BTreeSet<String> = cell.messages.iter().map(speaker).collect();
+fn wordless(messages: &[Message]) -> String {
+    let names: BTreeSet<String> = messages.iter().map(speaker).collect();
     format!(
         "messages without text from {}",
         names.into_iter().collect::<Vec<_>>().join(", ")
@@ -125,17 +143,17 @@ struct EpisodeSentence<'a> {
 
 /// Every sentence that is no filler, with its weight: words that return in the segment weigh more, and so do dates,
 /// names, and what people tell of themselves; questions weigh less, and a model's words less than a person's.
-fn weighed<'a>(cell: &Cell, texts: &'a [String], zone: &Zone) -> Vec<EpisodeSentence<'a>> {
+fn weighed<'a>(messages: &[Message], texts: &'a [String], zone: &Zone) -> Vec<EpisodeSentence<'a>> {
     let mut items = Vec::new();
     for (message, text) in texts.iter().enumerate() {
-        if cell.messages[message].role == Role::Tool {
+        if messages[message].role == Role::Tool {
             continue;
         }
         let told = sentences(text)
             .into_iter()
             .take(SENTENCES_READ_A_MESSAGE)
             .filter(|sentence| !is_filler(sentence));
-        let said = &cell.messages[message];
+        let said = &messages[message];
         let name = speaker(said);
         items.extend(told.map(|text| EpisodeSentence {
             message,
@@ -160,7 +178,7 @@ fn weighed<'a>(cell: &Cell, texts: &'a [String], zone: &Zone) -> Vec<EpisodeSent
             let weight = |term: &String| 1.0 + (spread[term.as_str()].len() as f64).ln();
             let sum: f64 = item.terms.iter().map(weight).sum();
             let telling = if item.fact.is_some() { FACT_WEIGHT } else { 1.0 };
-            let message = &cell.messages[item.message];
+            let message = &messages[item.message];
             sum / (item.terms.len() as f64 + 6.0).sqrt() * manner(item.text, message, zone) * telling
         })
         .collect();
@@ -217,9 +235,9 @@ fn best(items: &[EpisodeSentence<'_>]) -> Vec<usize> {
 
 /// Important statements with speakers: one line for each of the best messages, in order, with a date where the day
 /// changes.
-fn digest(cell: &Cell, texts: &[String], items: &[EpisodeSentence<'_>], zone: &Zone) -> String {
+fn told(messages: &[Message], texts: &[String], items: &[EpisodeSentence<'_>], zone: &Zone) -> String {
     let mut lines: Vec<(usize, f64, String)> = Vec::new();
-    for (at, message) in cell.messages.iter().enumerate() {
+    for (at, message) in messages.iter().enumerate() {
         let name = speaker(message);
         let mut own: Vec<&EpisodeSentence<'_>> = items.iter().filter(|item| item.message == at).collect();
         own.sort_by(|a, b| b.score.total_cmp(&a.score));
@@ -255,25 +273,23 @@ fn digest(cell: &Cell, texts: &[String], items: &[EpisodeSentence<'_>], zone: &Z
         let line = match spoken {
             Some(at) => format!(
                 "{} said: {}",
-                speaker(&cell.messages[at]),
+                speaker(&messages[at]),
                 ended(&cut(&one_line(&texts[at]), SENTENCE_CHARS_MAX))
             ),
-            None => format!("there were {}.", wordless(cell)),
+            None => format!("there were {}.", wordless(messages)),
         };
         lines.push((spoken.unwrap_or(0), 0.0, line));
     }
     let mut told_day = None;
     let dated = lines.into_iter().map(|(at, _, line)| {
-        let date = zone.date(
-            cell.messages
-                .get(at)
-                .map_or_else(|| cell.started(), |message| message.time),
-        );
-        if told_day == Some(date) {
-            return line;
+        let date = messages.get(at).map(|message| zone.date(message.time));
+        match date {
+            Some(date) if told_day != Some(date) => {
+                told_day = Some(date);
+                format!("On {}, {line}", dates::day(date))
+            }
+            _ => line,
         }
-        told_day = Some(date);
-        format!("On {}, {line}", dates::day(date))
     });
     dated.collect::<Vec<_>>().join("\n")
 }

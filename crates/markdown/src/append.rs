@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use model::{Entry, EntryId, EntryKind, Zone};
 
 use crate::front::Broken;
-use crate::lines::END;
+use crate::lines::{END, item};
 use crate::parse::Parsed;
 use crate::render::render;
 
@@ -41,7 +41,13 @@ pub fn plan(bytes: &[u8], parsed: &Parsed, entries: &[Entry], zone: &Zone) -> Re
     let text = if rendered.is_empty() {
         String::new()
     } else {
-        format!("{}{}", separator(stays), rendered.join("\n"))
+        let mut text = String::new();
+        for entry in &rendered {
+            let end = if text.is_empty() { stays } else { text.as_bytes() };
+            let separator = separator(end, entry);
+            text = [&text, separator, entry].concat();
+        }
+        text
     };
     Ok(Plan { cut, text })
 }
@@ -80,19 +86,27 @@ fn cut(bytes: &[u8], parsed: &Parsed, rendered: &[String]) -> Option<TailCut> {
     })
 }
 
-/// Text between the end of a file and an appended entry: enough for one blank line.
-fn separator(end: &[u8]) -> &'static str {
+/// Text between the end of a file and an appended entry: enough for one blank line, except within a list.
+fn separator(end: &[u8], entry: &str) -> &'static str {
     let has_blank = end.ends_with(b"\n\n") || end.ends_with(b"\n\r\n");
-    match () {
-        () if end.is_empty() || has_blank => "",
-        () if end.ends_with(b"\n") => "\n",
-        () => "\n\n",
+    let is_list = entry.starts_with("- ") && last_line(end).starts_with(b"- ");
+    match (end.ends_with(b"\n"), is_list) {
+        _ if end.is_empty() || has_blank => "",
+        (true, true) => "",
+        (true, false) | (false, true) => "\n",
+        (false, false) => "\n\n",
     }
+}
+
+fn last_line(end: &[u8]) -> &[u8] {
+    let end = end.trim_ascii_end();
+    &end[end.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)..]
 }
 
 /// Whether a file whose last bytes these are ends with an entry that was written to its end.
 pub fn ends_cleanly(end: &[u8]) -> bool {
-    let end = end.trim_ascii_end();
-    let before = end.strip_suffix(END.as_bytes());
-    before.is_some_and(|before| before.ends_with(b"\n"))
+    let last = last_line(end);
+    let is_whole = last.len() < end.trim_ascii_end().len();
+    let is_item = || std::str::from_utf8(last).is_ok_and(|line| item(line).is_some());
+    is_whole && (last == END.as_bytes() || is_item())
 }

@@ -9,11 +9,12 @@ use model::{
     SessionId, SessionKey, Timestamp, Zone,
 };
 
-use crate::escape::{is_space, read_block, read_chars, read_value};
-use crate::keys::{self, Key, is_opening};
-use crate::lines::{Line, TurnHeading, is_blank, turn};
+use crate::escape::{is_space, read_block, read_chars, read_rest, read_value};
+use crate::keys::{self, Key};
+use crate::lines::{Form, Heading, Line, TurnHeading, is_blank, turn};
 use crate::parse::Problem;
 use crate::place::Place;
+use crate::{marks, talk};
 
 /// One entry's part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,15 +33,24 @@ pub struct EntryBlock {
 /// A block not yet read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Raw<'a, 'l> {
-    pub heading: Line<'a>,
-    pub subject: &'a str,
-    /// As written, with its escapes.
-    pub id: Option<&'a str>,
+    pub line: Line<'a>,
+    pub heading: Heading<'a>,
     pub body: &'l [Line<'a>],
+    /// Whether the line is the whole entry.
+    pub is_item: bool,
     pub span: Range<usize>,
     pub is_ended: bool,
     pub is_invalid: bool,
     pub has_nul: bool,
+}
+
+impl Raw<'_, '_> {
+    pub(crate) fn form(&self) -> Form {
+        match self.heading.marks {
+            Some(_) => Form::Two,
+            None => Form::One,
+        }
+    }
 }
 
 /// Reads a block into an entry and the lines of unknown keys, or returns its problem.
@@ -51,18 +61,29 @@ pub(crate) fn read(
     date: Option<Date>,
     zone: &Zone,
 ) -> Result<(Entry, Vec<String>), Problem> {
-    let line = raw.heading.number;
+    let line = raw.line.number;
     if raw.has_nul || raw.is_invalid {
         let reason = "the entry contains bytes that are not text: the disk or another program damaged it";
         return Err(problem(line, reason));
     }
     let (known, rest) = keys::split(raw.body, &keys::OF_ENTRY);
-    let values = Values::new(&known.known, zone)?;
-    let starts: Vec<usize> = (0..rest.len())
-        .filter(|&n| turn(rest[n].text).is_some())
-        .collect();
+    let form = raw.form();
+    let (marks, bare) = raw
+        .heading
+        .marks
+        .map(|marks| marks::read(marks, line))
+        .unwrap_or_default();
+    let values = Values::new(&known.known, &marks, zone)?;
+    let begins_turn = |line: &Line<'_>| match form {
+        Form::One => turn(line.text).is_some(),
+        Form::Two => talk::read_line(line.text).is_some(),
+    };
+    let starts: Vec<usize> = (0..rest.len()).filter(|&n| begins_turn(&rest[n])).collect();
     let text = &rest[..starts.first().copied().unwrap_or(rest.len())];
-    let (summary, body) = read_text(text);
+    let (subject, (summary, body)) = match raw.is_item {
+        true => (String::new(), read_item(raw.heading.subject)),
+        false => (read_chars(raw.heading.subject), read_text(text, form)),
+    };
     let time = values
         .time("time")?
         .or_else(|| date.map(|date| zone.start_of(date)))
@@ -95,15 +116,30 @@ pub(crate) fn read(
         senders: values.names("senders")?,
         labels: values.list("labels").collect(),
         confidence_percent: values.read("confidence", read_percent, "a share from `0 %` to `100 %`")?,
-        subject: read_chars(raw.subject),
+        subject,
         summary,
         body,
         turns: Vec::new(),
     };
     for (n, &start) in starts.iter().enumerate() {
         let end = starts.get(n + 1).copied().unwrap_or(rest.len());
-        let turn = read_turn(&rest[start], &rest[start + 1..end], &entry, zone)?;
+        let (first, below) = (&rest[start], &rest[start + 1..end]);
+        let turn = match form {
+            Form::One => read_turn(first, below, &entry, zone)?,
+            Form::Two => read_said(
+                first,
+                below,
+                &entry,
+                marks.first().map_or("", |key| key.value),
+                zone,
+            )?,
+        };
         entry.turns.push(turn);
+    }
+    if form == Form::Two {
+        marks::complete(&mut entry, |key| {
+            bare.contains(key) || values.written(key).is_some()
+        });
     }
     Ok((entry, known.others.into_iter().map(str::to_owned).collect()))
 }
@@ -119,19 +155,83 @@ fn problem(line: usize, reason: impl Into<String>) -> Problem {
 }
 
 /// A summary, which is the quote that the text begins with, and the body after it.
-fn read_text(lines: &[Line<'_>]) -> (String, String) {
-    let lines: Vec<&str> = lines.iter().map(|line| line.text).collect();
-    let first = lines
-        .iter()
-        .position(|line| !is_blank(line))
-        .unwrap_or(lines.len());
+fn read_text(lines: &[Line<'_>], form: Form) -> (String, String) {
+    let lines = texts(lines);
+    let spoken = |from: usize| {
+        lines[from..]
+            .iter()
+            .position(|line| !is_blank(line))
+            .map(|n| from + n)
+    };
+    let mut first = spoken(0).unwrap_or(lines.len());
+    if form == Form::Two && lines.get(first).is_some_and(|line| talk::is_who(line)) {
+        first = spoken(first + 1).unwrap_or(lines.len());
+    }
     let quoted = lines[first..]
         .iter()
         .take_while(|line| line.starts_with('>'))
         .count();
     let (quote, body) = lines[first..].split_at(quoted);
     let summary: Vec<String> = quote.iter().map(|line| read_value(&line[1..])).collect();
-    (summary.join("\n"), read_block(body, is_opening))
+    (summary.join("\n"), read_block(body, form))
+}
+
+/// The body and the summary of an entry in one line, as [`crate::render()`] wrote them.
+fn read_item(text: &str) -> (String, String) {
+    let told = text.strip_suffix(")*").and_then(|text| text.split_once(" *("));
+    let (body, summary) = told.unwrap_or((text, ""));
+    (read_value(summary), read_value(body))
+}
+
+/// Reads a message from the line that begins it and those below.
+fn read_said(
+    first: &Line<'_>,
+    below: &[Line<'_>],
+    entry: &Entry,
+    entry_time: &str,
+    zone: &Zone,
+) -> Result<Message, Problem> {
+    let line = first.number;
+    let said = talk::read_line(first.text).expect("the caller looked for it");
+    let time = said.time(entry_time, zone);
+    let time = time.ok_or_else(|| {
+        problem(
+            line,
+            "the message has no time: write it as `14:05` after the name",
+        )
+    })?;
+    let speaker = read_chars(said.speaker);
+    let sender = said.sender().unwrap_or(&speaker);
+    let reason =
+        || format!("`{sender}` is not a sender's id: add `@id` to the comment at the end of the line");
+    let sender = Name::parse(sender).map_err(|_| problem(line, reason()))?;
+    let role = said.role(&sender);
+    let sender_name = said.sender().is_some().then_some(speaker);
+    let id = MessageId::new(read_chars(&said.id_at(time)));
+    let (known, text) = if said.text.is_empty() {
+        let (known, rest) = keys::split(below, &keys::OF_TURN);
+        (known.known, read_block(&texts(rest), Form::Two))
+    } else {
+        let rest = read_rest(&texts(below));
+        (
+            Vec::new(),
+            [Some(read_chars(said.text)), rest]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join("\n"),
+        )
+    };
+    let values = Values::new(&known, &[], zone)?;
+    MessageParts {
+        id,
+        sender,
+        sender_name,
+        role,
+        time,
+        text,
+    }
+    .with(&values, line, entry)
 }
 
 fn read_turn(heading: &Line<'_>, lines: &[Line<'_>], entry: &Entry, zone: &Zone) -> Result<Message, Problem> {
@@ -147,53 +247,78 @@ fn read_turn(heading: &Line<'_>, lines: &[Line<'_>], entry: &Entry, zone: &Zone)
     let role = Role::parse(role.trim_matches(is_space)).ok_or_else(bad)?;
     let time = zone.parse(time).map_err(|_| bad())?;
     let (known, rest) = keys::split(lines, &keys::OF_TURN);
-    let values = Values::new(&known.known, zone)?;
-    let name = |key: &str| {
-        values.read(
-            key,
-            |text| Name::parse(text).ok(),
-            "a name of letters, digits and `_.@+-`",
-        )
-    };
+    let values = Values::new(&known.known, &[], zone)?;
     let speaker = read_chars(speaker);
-    let (sender, sender_name) = if let Some(sender) = name("sender")? {
+    let (sender, sender_name) = if let Some(sender) = values.name("sender")? {
         (sender, Some(speaker))
     } else {
         let reason = format!("`{speaker}` is not a sender's id: add `- sender: …` below");
         (Name::parse(&speaker).map_err(|_| problem(line, reason))?, None)
     };
-    let session = values
-        .text("session")
-        .map(SessionId::new)
-        .or_else(|| entry.session.clone());
-    let scope = Scope::new(
-        name("app")?.unwrap_or_else(|| entry.scope.app.clone()),
-        name("project")?.unwrap_or_else(|| entry.scope.project.clone()),
-    );
-    let call = |key: &Key<'_>| {
-        let call = keys::read_call(key.value);
-        call.ok_or_else(|| problem(key.line, "`call` must be `name {#id} arguments`"))
-    };
-    let text: Vec<&str> = rest.iter().map(|line| line.text).collect();
-    Ok(Message {
-        id: MessageId::new(read_chars(id)),
-        session: SessionKey {
-            scope,
-            session: session
-                .ok_or_else(|| problem(line, "the turn has no session: add `- session: …` to its entry"))?,
-        },
+    let text = read_block(&texts(rest), Form::One);
+    let id = MessageId::new(read_chars(id));
+    MessageParts {
+        id,
         sender,
         sender_name,
         role,
         time,
-        content: Content::Text(read_block(&text, is_opening)),
-        tool_calls: values.all(keys::REPEATED).map(call).collect::<Result<_, _>>()?,
-        tool_call_id: values.text("answers"),
-    })
+        text,
+    }
+    .with(&values, line, entry)
+}
+
+fn texts<'a>(lines: &[Line<'a>]) -> Vec<&'a str> {
+    lines.iter().map(|line| line.text).collect()
+}
+
+/// What the two forms of a message write differently.
+struct MessageParts {
+    id: MessageId,
+    sender: Name,
+    sender_name: Option<String>,
+    role: Role,
+    time: Timestamp,
+    text: String,
+}
+
+impl MessageParts {
+    /// The message with its keys.
+    fn with(self, values: &Values<'_>, line: usize, entry: &Entry) -> Result<Message, Problem> {
+        let session = values
+            .text("session")
+            .map(SessionId::new)
+            .or_else(|| entry.session.clone());
+        let no_session = "the turn has no session: add `- session: …` to its entry";
+        let scope = Scope::new(
+            values.name("app")?.unwrap_or_else(|| entry.scope.app.clone()),
+            values
+                .name("project")?
+                .unwrap_or_else(|| entry.scope.project.clone()),
+        );
+        let call = |key: &Key<'_>| {
+            let call = keys::read_call(key.value);
+            call.ok_or_else(|| problem(key.line, "`call` must be `name {#id} arguments`"))
+        };
+        Ok(Message {
+            id: self.id,
+            session: SessionKey {
+                scope,
+                session: session.ok_or_else(|| problem(line, no_session))?,
+            },
+            sender: self.sender,
+            sender_name: self.sender_name,
+            role: self.role,
+            time: self.time,
+            content: Content::Text(self.text),
+            tool_calls: values.all(keys::REPEATED).map(call).collect::<Result<_, _>>()?,
+            tool_call_id: values.text("answers"),
+        })
+    }
 }
 
 pub(crate) fn read_parent(text: &str) -> Option<Parent> {
-    let (kind, id) = text.trim_matches(is_space).split_once(is_space)?;
+    let (kind, id) = text.trim_matches(is_space).split_once([' ', '\t', ':'])?;
     Some(Parent {
         kind: ParentKind::parse(kind)?,
         id: read_value(id),
@@ -207,14 +332,21 @@ struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    fn new(keys: &[Key<'a>], zone: &'a Zone) -> Result<Self, Problem> {
-        let keys: Vec<Key<'a>> = keys.iter().filter(|key| !is_blank(key.value)).copied().collect();
+    /// A key that a person wrote under the heading counts more than one of the comment.
+    fn new(listed: &[Key<'a>], marks: &[Key<'a>], zone: &'a Zone) -> Result<Self, Problem> {
+        let there = |keys: &[Key<'a>]| -> Vec<Key<'a>> {
+            keys.iter().filter(|key| !is_blank(key.value)).copied().collect()
+        };
+        let mut keys = there(listed);
         let is_twice = |(n, key): (usize, &Key<'_>)| {
             key.name != keys::REPEATED && keys[..n].iter().any(|earlier| earlier.name == key.name)
         };
         match keys.iter().enumerate().find(|(n, key)| is_twice((*n, key))) {
             Some((_, key)) => Err(problem(key.line, format!("`{}` appears twice", key.name))),
-            None => Ok(Self { keys, zone }),
+            None => {
+                keys.extend(there(marks));
+                Ok(Self { keys, zone })
+            }
         }
     }
 
@@ -222,8 +354,18 @@ impl<'a> Values<'a> {
         self.keys.iter().filter(move |key| key.name == name)
     }
 
+    /// The value as written.
+    fn written(&self, name: &str) -> Option<&'a str> {
+        self.all(name).next().map(|key| key.value.trim_matches(is_space))
+    }
+
     fn text(&self, name: &str) -> Option<String> {
-        self.all(name).next().map(|key| read_value(key.value))
+        self.written(name).map(read_value)
+    }
+
+    fn name(&self, key: &str) -> Result<Option<Name>, Problem> {
+        let parse = |text: &str| Name::parse(text).ok();
+        self.read(key, parse, "a name of letters, digits and `_.@+-`")
     }
 
     fn read<T>(
@@ -254,7 +396,7 @@ impl<'a> Values<'a> {
     }
 
     fn list(&self, name: &str) -> impl Iterator<Item = String> {
-        self.all(name).flat_map(|key| keys::read_list(key.value))
+        self.written(name).into_iter().flat_map(keys::read_list)
     }
 
     fn names(&self, name: &str) -> Result<Vec<Name>, Problem> {

@@ -5,9 +5,11 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use model::{Entry, EntryId, Zone};
+use model::{Entry, EntryId, EntryKind, Zone, read_date_in_words};
 
-use crate::front::Broken;
+use crate::VERSION;
+use crate::front::{Broken, Front};
+use crate::lines::{Line, heading, lines};
 use crate::parse::{Parsed, parse};
 use crate::place::Place;
 use crate::plan;
@@ -54,7 +56,13 @@ pub fn change(
         match change {
             Change::Remove(_) => {
                 for block in blocks {
-                    let span = block.span.start..after_blank(bytes, block.span.end);
+                    let is_block = bytes[block.span.start] == b'#';
+                    let end = if is_block {
+                        after_blank(bytes, block.span.end)
+                    } else {
+                        block.span.end
+                    };
+                    let span = block.span.start..end;
                     edits.insert(span.start, (span, Vec::new()));
                 }
             }
@@ -98,10 +106,48 @@ pub fn extended(
     Ok((bytes, torn))
 }
 
+/// A file of version 1 in the version of today: every entry that Quipu wrote, and the version. None for other files.
+pub fn upgraded(bytes: &[u8], place: &Place, zone: &Zone) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let front = Front::of(text);
+    if front.version != Some(1) || front.broken.is_some() || place.kind == EntryKind::Skill {
+        return None;
+    }
+    let says_version = |line: &&Line<'_>| line.text.trim_start().starts_with("quipu:");
+    let lines = lines(text);
+    let version = lines[..front.lines].iter().find(says_version)?;
+    let start = version.start + version.text.find('1')?;
+    let mut out = [&bytes[..start], VERSION.to_string().as_bytes()].concat();
+    let mut at = start + 1;
+    for block in parse(bytes, place, zone).blocks {
+        let own = block.entry.as_ref().filter(|_| {
+            let head = text[block.span.clone()].lines().next().and_then(heading);
+            head.is_some_and(|head| head.id.is_some() && head.marks.is_none())
+        });
+        let Some(entry) = own else { continue };
+        out.extend_from_slice(&bytes[at..block.span.start]);
+        let rendered = render_with(entry, zone, &block.others);
+        out.extend_from_slice(with_line_ends(rendered, &bytes[block.span.clone()]).as_bytes());
+        at = block.span.end;
+    }
+    out.extend_from_slice(&bytes[at..]);
+    Some(out)
+}
+
 /// Whether nothing is left of a file but what Quipu began it with.
 pub fn is_bare(bytes: &[u8]) -> bool {
     let ours = |line: &[u8]| {
-        line.is_empty() || line == b"---" || line.starts_with(b"quipu:") || line.starts_with(b"date:")
+        let is_title = || {
+            let words = line
+                .strip_prefix(b"# ")
+                .and_then(|title| std::str::from_utf8(title).ok());
+            words.and_then(read_date_in_words).is_some()
+        };
+        line.is_empty()
+            || line == b"---"
+            || line.starts_with(b"quipu:")
+            || line.starts_with(b"date:")
+            || is_title()
     };
     bytes
         .split(|byte| *byte == b'\n')

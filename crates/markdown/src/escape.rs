@@ -8,7 +8,9 @@
 
 use std::fmt::Write as _;
 
-use crate::lines::{is_blank, is_marker};
+use crate::keys::is_opening;
+use crate::lines::{Form, is_blank, is_marker};
+use crate::talk::is_who;
 
 /// Whether a character would not survive an editor, or would not be seen: controls but the tab, the line ends that
 /// only some programs know, the byte order mark, and what reorders a line as shown.
@@ -97,20 +99,32 @@ pub fn is_space(c: char) -> bool {
 }
 
 /// Appends a text as a block of lines, each ended; empty text has no line.
-///
-/// `is_opening` names what would be taken for something else in the block's first line only.
-pub fn push_block(out: &mut String, text: &str, is_opening: impl Fn(&str) -> bool) {
-    if text.is_empty() {
-        return;
+pub fn push_block(out: &mut String, text: &str) {
+    if !text.is_empty() {
+        push_lines(out, text, true);
     }
+}
+
+/// As [`push_block`], below a line that began the text: a blank line at the start needs no escape.
+pub fn push_rest(out: &mut String, text: &str) {
+    push_lines(out, text, false);
+}
+
+/// Whether a block's first line would be taken for something else than text.
+fn opens_else(line: &str, form: Form) -> bool {
+    is_opening(line) || (form == Form::Two && is_who(line))
+}
+
+fn push_lines(out: &mut String, text: &str, is_start: bool) {
     let last = text.matches('\n').count();
     for (n, line) in text.split('\n').enumerate() {
         let start = out.len();
         push_chars(out, line, |_| false);
         let (slashes, rest) = split_slashes(&out[start..]);
-        let at_edge = n == 0 || n == last;
-        let is_special =
-            is_marker(rest) || (is_blank(rest) && (slashes > 0 || at_edge)) || (n == 0 && is_opening(rest));
+        let opens = is_start && n == 0;
+        let is_special = is_marker(rest, Form::Two)
+            || (is_blank(rest) && (slashes > 0 || opens || n == last))
+            || (opens && opens_else(rest, Form::Two));
         if is_special {
             out.insert(start, '\\');
         }
@@ -119,22 +133,35 @@ pub fn push_block(out: &mut String, text: &str, is_opening: impl Fn(&str) -> boo
 }
 
 /// A block's text from its lines, blank lines around it left out.
-pub fn read_block<'a>(lines: &[&'a str], is_opening: impl Fn(&str) -> bool) -> String {
-    let first = lines.iter().position(|line| !is_blank(line));
-    let last = lines.iter().rposition(|line| !is_blank(line));
-    let (Some(first), Some(last)) = (first, last) else {
-        return String::new();
-    };
-    let read = |(n, line): (usize, &&'a str)| {
+pub(crate) fn read_block(lines: &[&str], form: Form) -> String {
+    let first = lines
+        .iter()
+        .position(|line| !is_blank(line))
+        .unwrap_or(lines.len());
+    read_lines(&lines[first..], form)
+}
+
+/// The text of lines below one that began it, blank lines at the end left out.
+pub(crate) fn read_rest(lines: &[&str]) -> Option<String> {
+    let is_there = lines.iter().any(|line| !is_blank(line));
+    is_there.then(|| read_lines(lines, Form::Two))
+}
+
+fn read_lines(lines: &[&str], form: Form) -> String {
+    let end = lines
+        .iter()
+        .rposition(|line| !is_blank(line))
+        .map_or(0, |last| last + 1);
+    let read = |(n, line): (usize, &&str)| {
         let (slashes, rest) = split_slashes(line);
-        let is_special = is_marker(rest) || is_blank(rest) || (n == 0 && is_opening(rest));
+        let is_special = is_marker(rest, form) || is_blank(rest) || (n == 0 && opens_else(rest, form));
         read_chars(if slashes > 0 && is_special {
             &line[1..]
         } else {
             line
         })
     };
-    let texts: Vec<String> = lines[first..=last].iter().enumerate().map(read).collect();
+    let texts: Vec<String> = lines[..end].iter().enumerate().map(read).collect();
     texts.join("\n")
 }
 

@@ -60,6 +60,8 @@ impl std::fmt::Display for Broken {
 pub struct Front {
     pub broken: Option<Broken>,
     pub date: Option<Date>,
+    /// The version of the format, where it says one.
+    pub version: Option<u64>,
     /// How many lines it has.
     pub lines: usize,
 }
@@ -89,24 +91,30 @@ impl Front {
         if !lines.get(end).is_some_and(is_fence) {
             return Self {
                 broken: Some(Broken::Unclosed),
-                date: None,
                 lines: end,
+                ..Self::default()
             };
         }
         let yaml: Vec<&str> = lines[1..end].iter().map(|line| line.text).collect();
-        let (broken, date) = match read(&yaml.join("\n")) {
-            Ok(date) => (None, date),
-            Err(broken) => (Some(broken), None),
+        let read = match read(&yaml.join("\n")) {
+            Ok((version, date)) => Self {
+                date,
+                version,
+                ..Self::default()
+            },
+            Err(broken) => Self {
+                broken: Some(broken),
+                ..Self::default()
+            },
         };
         Self {
-            broken,
-            date,
             lines: end + 1,
+            ..read
         }
     }
 }
 
-fn read(yaml: &str) -> Result<Option<Date>, Broken> {
+fn read(yaml: &str) -> Result<(Option<u64>, Option<Date>), Broken> {
     let value: Value = serde_norway::from_str(yaml).map_err(|error| Broken::Yaml(error.to_string()))?;
     if !(value.is_mapping() || value.is_null()) {
         return Err(Broken::Yaml("it has no keys".to_owned()));
@@ -122,8 +130,9 @@ fn read(yaml: &str) -> Result<Option<Date>, Broken> {
             }
         }
     }
-    Ok(value
-        .get("date")
-        .and_then(Value::as_str)
-        .and_then(|date| date.parse().ok()))
+    let date = value.get("date").and_then(Value::as_str);
+    Ok((
+        value.get("quipu").and_then(Value::as_u64),
+        date.and_then(|date| date.parse().ok()),
+    ))
 }

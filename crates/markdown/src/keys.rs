@@ -88,7 +88,7 @@ pub fn item(line: &str) -> Option<(&str, &str)> {
 }
 
 /// Whether a text's first line would be taken for keys or, by an entry, for its summary.
-pub fn is_opening(line: &str) -> bool {
+pub(crate) fn is_opening(line: &str) -> bool {
     line.starts_with('>') || item(line).is_some()
 }
 

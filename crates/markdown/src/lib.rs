@@ -1,10 +1,10 @@
 //! Memory as Markdown: text to entries and back, lossless, and never failing on what a file contains.
 //!
-//! Owns: format version 1 as defined in `docs/format.md`: places, front matter, entries, escapes, torn tails. Never:
+//! Owns: format version 2, and reading version 1, as defined in `docs/format.md`: places, front matter, entries, escapes, torn tails. Never:
 //! I/O, a clock, or rewriting a person's text.
 //!
-//! Reading order: [`place`] (which file holds what), [`escape`] (any text as lines of a text file), [`keys`] (the
-//! inline keys), [`render()`] (an entry as text), [`lines`] and [`front`] (what a line is, how a file begins),
+//! Reading order: [`place`] (which file holds what), [`escape`] (any text as lines of a text file), `marks` (the comment
+//! of an entry), `talk` (messages), [`keys`] (the inline keys), [`render()`] (an entry as text), [`lines`] and [`front`] (what a line is, how a file begins),
 //! [`parse()`] (a file as blocks) and [`block`] (a block as an entry), [`digest()`], [`mod@change`] (edits in place),
 //! `skill` (the files of their own), [`append`] (what an append writes, and what of a crashed one it takes back), [`sections`] (what changed between two
 //! states of a file).
@@ -17,25 +17,27 @@ pub mod escape;
 pub mod front;
 pub mod keys;
 pub mod lines;
+mod marks;
 pub mod parse;
 pub mod place;
 pub mod render;
 pub mod sections;
 mod skill;
+mod talk;
 #[cfg(test)]
 mod tests;
 
 pub use append::{Plan, TailCut, ends_cleanly, plan};
 pub use block::EntryBlock;
-pub use change::{Change, change, extended, is_bare};
+pub use change::{Change, change, extended, is_bare, upgraded};
 pub use digest::digest;
 pub use front::Broken;
 pub use parse::{Parsed, Problem, parse};
 pub use place::{NoPlace, Place, path_of};
 pub use render::{new_file, render};
 
-/// The version of the format that is written, as `quipu: 1` in the front matter.
-pub const VERSION: u64 = 1;
+/// The version of the format that is written, as `quipu: 2` in the front matter.
+pub const VERSION: u64 = 2;
 
 /// The oldest version that is still read.
 pub const VERSION_OLDEST: u64 = 1;

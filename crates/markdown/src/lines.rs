@@ -3,6 +3,7 @@
 //! Owns: the markers, each recognised only at the start of a line. Never: their meaning together.
 
 use crate::escape::is_space;
+use crate::talk;
 
 /// The last line of every entry that Quipu writes; a crash cut off an entry at the end of a file without it.
 pub const END: &str = "<!-- end -->";
@@ -51,9 +52,21 @@ pub fn is_blank(line: &str) -> bool {
     line.trim_matches(is_space).is_empty()
 }
 
+/// How an entry is written. Its heading tells: an id in braces is version 1, one in a comment version 2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Version 1, and what people write by hand.
+    One,
+    Two,
+}
+
 /// Whether a line is one of ours: such a line inside a text is escaped.
-pub fn is_marker(line: &str) -> bool {
-    heading(line).is_some() || is_end(line) || turn(line).is_some()
+pub(crate) fn is_marker(line: &str, form: Form) -> bool {
+    let is_own = match form {
+        Form::One => turn(line).is_some(),
+        Form::Two => talk::read_line(line).is_some() || item(line).is_some(),
+    };
+    is_own || heading(line).is_some() || is_end(line)
 }
 
 /// Whether a line ends an entry.
@@ -61,17 +74,70 @@ pub fn is_end(line: &str) -> bool {
     line.trim_end_matches(is_space) == END
 }
 
-/// An entry's heading, `## Subject {#id}`: its subject as written and its id, if it has one.
-pub fn heading(line: &str) -> Option<(&str, Option<&str>)> {
+/// An entry's heading: `## Subject <!--id time …-->`, in version 1 `## Subject {#id}`, or by hand `## Subject`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Heading<'a> {
+    /// As written, with its escapes.
+    pub subject: &'a str,
+    /// As written, with its escapes.
+    pub id: Option<&'a str>,
+    /// The words of the comment after the id, from version 2 on.
+    pub marks: Option<&'a str>,
+}
+
+/// The entry's heading that a line is.
+pub fn heading(line: &str) -> Option<Heading<'_>> {
     let rest = line.strip_prefix("##")?;
     if !(rest.is_empty() || rest.starts_with(is_space)) {
         return None;
     }
     let rest = rest.trim_matches(is_space);
-    Some(split_id(rest).map_or((rest, None), |(subject, id)| (subject, Some(id))))
+    if let Some((subject, id, marks)) = split_marks(rest) {
+        return Some(Heading {
+            subject,
+            id: Some(id),
+            marks: Some(marks),
+        });
+    }
+    let (subject, id) = split_id(rest).map_or((rest, None), |(subject, id)| (subject, Some(id)));
+    Some(Heading {
+        subject,
+        id,
+        marks: None,
+    })
 }
 
-/// A turn's heading, `### Speaker (role, time) {#id}`.
+/// An entry of one line: `- text <!--id time …-->`.
+pub fn item(line: &str) -> Option<Heading<'_>> {
+    let rest = line.strip_prefix("- ").or_else(|| line.strip_prefix("* "))?;
+    let (subject, id, marks) = split_marks(rest.trim_end_matches(is_space))?;
+    Some(Heading {
+        subject,
+        id: Some(id),
+        marks: Some(marks),
+    })
+}
+
+/// Splits the comment off the end of a line that begins an entry. A comment without a time is a person's own.
+fn split_marks(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, inner) = split_comment(text)?;
+    let (id, marks) = inner.split_once(' ')?;
+    let time = marks.split(' ').next()?;
+    let is_time =
+        time.contains('T') && time.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+');
+    (is_time && !id.is_empty()).then_some((before, id, marks))
+}
+
+/// Splits ` <!--…-->` off the end of a line.
+pub(crate) fn split_comment(text: &str) -> Option<(&str, &str)> {
+    let inner = text.strip_suffix("-->")?;
+    let at = inner.rfind("<!--")?;
+    let before = &inner[..at];
+    (before.is_empty() || before.ends_with(is_space))
+        .then(|| (before.trim_end_matches(is_space), &inner[at + 4..]))
+}
+
+/// A turn's heading in version 1, `### Speaker (role, time) {#id}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TurnHeading<'a> {
     pub speaker: &'a str,

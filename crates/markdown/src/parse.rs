@@ -13,7 +13,7 @@ use crate::block::{self, EntryBlock, Raw};
 use crate::escape::{is_space, read_chars};
 use crate::front::{Broken, Front};
 use crate::keys;
-use crate::lines::{Line, heading, is_blank, is_end, lines};
+use crate::lines::{Heading, Line, heading, is_blank, is_end, item, lines};
 use crate::place::Place;
 use crate::skill;
 
@@ -76,7 +76,7 @@ pub fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
     let torn = raws.last().filter(|raw| is_torn(raw)).map(|raw| raw.span.start);
     let whole = raws.len() - usize::from(torn.is_some());
     if let Some(last) = raws.last().filter(|raw| !raw.is_ended) {
-        parsed.tail = last.heading.start;
+        parsed.tail = last.line.start;
     }
     let mut reader = BlockReader {
         place,
@@ -96,7 +96,7 @@ pub fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
     if let (Some(torn), Some(raw)) = (torn, raws.last()) {
         parsed.torn = Some(torn);
         parsed.note(
-            raw.heading.number,
+            raw.line.number,
             "an entry is incomplete: Quipu writes it again, or you remove it",
         );
     }
@@ -141,11 +141,18 @@ fn split<'a, 'l>(lines: &'l [Line<'a>], invalid: &[usize]) -> (Vec<Raw<'a, 'l>>,
     let mut n = 0;
     while let Some(line) = lines.get(n) {
         n += 1;
-        let Some((subject, id)) = heading(line.text) else {
-            strays.push(*line);
+        let Some(head) = heading(line.text) else {
+            match item(line.text) {
+                Some(head) => raws.push(Raw::new(*line, head, &[], line.end, invalid)),
+                None => strays.push(*line),
+            }
             continue;
         };
-        let is_over = |line: &Line<'_>| is_end(line.text) || heading(line.text).is_some();
+        // What a person wrote has no end mark: a line that is an entry ends it too.
+        let is_by_hand = head.id.is_none();
+        let is_over = |line: &Line<'_>| {
+            is_end(line.text) || heading(line.text).is_some() || (is_by_hand && item(line.text).is_some())
+        };
         let after = lines[n..]
             .iter()
             .position(is_over)
@@ -157,30 +164,47 @@ fn split<'a, 'l>(lines: &'l [Line<'a>], invalid: &[usize]) -> (Vec<Raw<'a, 'l>>,
             .iter()
             .rfind(|line| !is_blank(line.text))
             .unwrap_or(line);
-        let span = line.start..last.end;
-        let is_invalid = invalid
-            .get(invalid.partition_point(|at| *at < span.start))
-            .is_some_and(|at| *at < span.end);
-        let has_nul = line.text.contains('\0') || body.iter().any(|line| line.text.contains('\0'));
         raws.push(Raw {
-            heading: *line,
-            subject,
-            id,
-            body,
-            span,
             is_ended,
-            is_invalid,
-            has_nul,
+            is_item: false,
+            ..Raw::new(*line, head, body, last.end, invalid)
         });
         n = next;
     }
     (raws, strays)
 }
 
+impl<'a, 'l> Raw<'a, 'l> {
+    /// An entry of one line; of more, if the caller says so.
+    fn new(
+        line: Line<'a>,
+        heading: Heading<'a>,
+        body: &'l [Line<'a>],
+        end: usize,
+        invalid: &[usize],
+    ) -> Self {
+        let span = line.start..end;
+        let is_invalid = invalid
+            .get(invalid.partition_point(|at| *at < span.start))
+            .is_some_and(|at| *at < span.end);
+        let has_nul = line.text.contains('\0') || body.iter().any(|line| line.text.contains('\0'));
+        Self {
+            line,
+            heading,
+            body,
+            is_item: true,
+            span,
+            is_ended: true,
+            is_invalid,
+            has_nul,
+        }
+    }
+}
+
 /// No person's entry is like this at the end of a file: an id and no end mark, or nothing but a heading that no line
 /// feed ends.
 fn is_torn(last: &Raw<'_, '_>) -> bool {
-    !last.is_ended && (last.id.is_some() || last.has_nul || !last.heading.ended)
+    !last.is_ended && (last.heading.id.is_some() || last.has_nul || !last.line.ended)
 }
 
 /// Text outside of entries: a file's title is fine, the remains of a crash are torn, the rest is reported.
@@ -189,7 +213,7 @@ fn read_strays(parsed: &mut Parsed, strays: &[Line<'_>], last: Option<&Raw<'_, '
     let is_text = |line: &&Line<'_>| !is_blank(line.text) && !line.text.starts_with("# ");
     let mut number = 0;
     for line in strays.iter().filter(is_text) {
-        let is_torn = line.text.contains('\0') || (line.text == "#" && !line.ended);
+        let is_torn = line.text.contains('\0') || (!line.ended && (line.text == "#" || is_cut(line.text)));
         if is_torn && parsed.torn.is_none() && line.start >= end {
             parsed.tail = line.start;
             parsed.torn = Some(line.start);
@@ -205,10 +229,15 @@ fn read_strays(parsed: &mut Parsed, strays: &[Line<'_>], last: Option<&Raw<'_, '
     }
 }
 
+/// Whether a line breaks off within a comment.
+fn is_cut(line: &str) -> bool {
+    line.rfind("<!--").is_some_and(|at| !line[at..].contains("-->"))
+}
+
 /// The fact in a line that a person wrote without a heading: "- I like tea", "I like tea". None for titles, markup and
 /// continued lines.
 fn fact_of(line: &str) -> Option<&str> {
-    if keys::item(line).is_some_and(|(name, _)| keys::OF_ENTRY.contains(&name)) {
+    if is_cut(line) || keys::item(line).is_some_and(|(name, _)| keys::OF_ENTRY.contains(&name)) {
         return None;
     }
     let is_item =
@@ -239,17 +268,15 @@ struct BlockReader<'a> {
 
 impl BlockReader<'_> {
     fn read(&mut self, raw: &Raw<'_, '_>) {
-        let id = match raw.id {
+        let id = match raw.heading.id {
             Some(id) => EntryId::new(read_chars(id)),
-            None => self.derived_id(raw.subject),
+            None => self.derived_id(raw.heading.subject),
         };
         let read = block::read(raw, &id, self.place, self.date, self.zone);
         let read = match read {
             Ok(_) if !self.seen.insert(id.clone()) => Err(Problem {
-                line: raw.heading.number,
-                reason: format!(
-                    "an earlier entry already has the id `{id}`: remove `{{#…}}` from this heading"
-                ),
+                line: raw.line.number,
+                reason: format!("an earlier entry already has the id `{id}`: remove the id from this line"),
             }),
             read => read,
         };
@@ -284,15 +311,14 @@ impl BlockReader<'_> {
         for line in &told {
             let text = fact_of(line.text).unwrap_or_default();
             let id = self.derived_id(text);
-            let raw = Raw {
-                heading: *line,
+            let head = Heading {
                 subject: "",
                 id: None,
-                body: &[],
-                span: line.start..line.end,
-                is_ended: true,
-                is_invalid: false,
-                has_nul: false,
+                marks: None,
+            };
+            let raw = Raw {
+                is_item: false,
+                ..Raw::new(*line, head, &[], line.end, &[])
             };
             match block::read(&raw, &id, self.place, self.date, self.zone) {
                 Ok((entry, others)) => self.parsed.blocks.push(EntryBlock {

@@ -4,22 +4,25 @@
 
 use std::fmt::Write as _;
 
-use model::{Date, Entry, EntryKind, Message, Origin, Timestamp, Zone};
+use model::{Date, Entry, EntryKind, Message, Timestamp, Zone, date_in_words};
 
-use crate::escape::{push_block, value};
-use crate::keys::{self, is_opening};
+use crate::escape::{push_block, push_rest, value, value_without};
+use crate::keys;
 use crate::lines::END;
-use crate::{VERSION, digest::text_of, skill};
+use crate::talk::{first_line, push_line, push_who};
+use crate::{VERSION, digest::text_of, marks, skill};
 
 /// How a file of that kind begins; nothing rewrites it afterwards. A skill brings its own front matter.
 pub fn new_file(kind: EntryKind, date: Date) -> String {
-    match kind {
-        EntryKind::Skill => String::new(),
-        _ => format!("---\nquipu: {VERSION}\ndate: {date}\n---\n"),
-    }
+    let title = match kind {
+        EntryKind::Skill => return String::new(),
+        EntryKind::Profile | EntryKind::Topic => String::new(),
+        _ => format!("\n# {}\n", date_in_words(date)),
+    };
+    format!("---\nquipu: {VERSION}\ndate: {date}\n---\n{title}")
 }
 
-/// An entry from its heading to its end mark, with a line feed after it.
+/// An entry with a line feed after it: one line, or a block from its heading to its end mark.
 pub fn render(entry: &Entry, zone: &Zone) -> String {
     render_with(entry, zone, &[])
 }
@@ -29,22 +32,37 @@ pub fn render_with(entry: &Entry, zone: &Zone, others: &[String]) -> String {
     if entry.kind == EntryKind::Skill {
         return skill::render(entry, zone, others);
     }
+    let comment = marks::comment(entry, zone);
+    if is_item(entry) && others.is_empty() {
+        return format!("- {} <!--{comment}-->\n", item_text(entry));
+    }
     let mut out = String::with_capacity(512 + entry.body.len());
-    push_heading(&mut out, entry);
-    for (name, text) in keys_of(entry, zone) {
-        push_key(&mut out, name, &text);
+    out.push_str("## ");
+    if !entry.subject.is_empty() {
+        out.push_str(&value(&entry.subject));
+        out.push(' ');
+    }
+    writeln!(out, "<!--{comment}-->").expect("a string takes any text");
+    if !others.is_empty() {
+        // A list counts as one of keys only if it begins with a known one.
+        push_key(&mut out, keys::OF_ENTRY[0], &time(entry.time, zone));
     }
     for line in others {
         out.push_str(line);
         out.push('\n');
+    }
+    if !entry.turns.is_empty() {
+        out.push('\n');
+        push_who(&mut out, &entry.turns, zone);
     }
     if !entry.summary.is_empty() {
         out.push('\n');
         push_summary(&mut out, &entry.summary);
     }
     push_text(&mut out, &entry.body);
+    let at = time(entry.time, zone);
     for turn in &entry.turns {
-        push_turn(&mut out, turn, entry, zone);
+        push_turn(&mut out, turn, entry, &at, zone);
     }
     out.push('\n');
     out.push_str(END);
@@ -52,35 +70,25 @@ pub fn render_with(entry: &Entry, zone: &Zone, others: &[String]) -> String {
     out
 }
 
-fn push_heading(out: &mut String, entry: &Entry) {
-    out.push_str("## ");
-    if !entry.subject.is_empty() {
-        out.push_str(&value(&entry.subject));
-        out.push(' ');
-    }
-    writeln!(out, "{{#{}}}", keys::id(entry.id.as_str())).expect("a string takes any text");
+/// A statement in one line, without a title and messages, is an item of a list.
+fn is_item(entry: &Entry) -> bool {
+    let is_statement = matches!(entry.kind, EntryKind::Fact | EntryKind::Foresight);
+    let is_line = |text: &str| !text.contains('\n');
+    is_statement
+        && entry.subject.is_empty()
+        && entry.turns.is_empty()
+        && !entry.body.is_empty()
+        && is_line(&entry.body)
+        && is_line(&entry.summary)
 }
 
-fn keys_of(entry: &Entry, zone: &Zone) -> Vec<(&'static str, String)> {
-    let is_by_hand = entry.origin == Origin::Hand;
-    let parent = entry.parent.as_ref();
-    let list = |ids: Vec<&str>| (!ids.is_empty()).then(|| keys::list(ids.into_iter()));
-    let values = [
-        Some(time(entry.time, zone)),
-        entry.session.as_ref().map(|session| value(session.as_str())),
-        entry.valid_from.map(|at| time(at, zone)),
-        entry.valid_until.map(|at| time(at, zone)),
-        list(entry.supersedes.iter().map(model::EntryId::as_str).collect()),
-        (!is_by_hand).then(|| entry.origin.as_str().to_owned()),
-        entry.author.as_deref().map(value),
-        parent.map(|parent| format!("{} {}", parent.kind.as_str(), value(&parent.id))),
-        list(entry.sources.iter().map(model::MessageId::as_str).collect()),
-        list(entry.senders.iter().map(model::SenderId::as_str).collect()),
-        list(entry.labels.iter().map(String::as_str).collect()),
-        entry.confidence_percent.map(|percent| format!("{percent} %")),
-    ];
-    let named = keys::OF_ENTRY.into_iter().zip(values);
-    named.filter_map(|(name, value)| Some((name, value?))).collect()
+/// The statement, and in brackets what was said to that end. Characters that would read as these brackets are escaped.
+fn item_text(entry: &Entry) -> String {
+    let body = value_without(&entry.body, |c| c == '*');
+    if entry.summary.is_empty() {
+        return body;
+    }
+    format!("{body} *({})*", value(&entry.summary))
 }
 
 fn push_key(out: &mut String, name: &str, text: &str) {
@@ -116,37 +124,41 @@ fn push_summary(out: &mut String, summary: &str) {
 fn push_text(out: &mut String, text: &str) {
     if !text.is_empty() {
         out.push('\n');
-        push_block(out, text, is_opening);
+        push_block(out, text);
     }
 }
 
-fn push_turn(out: &mut String, turn: &Message, entry: &Entry, zone: &Zone) {
-    let role = turn.role.as_str();
-    let (speaker, at) = (value(turn.speaker()), time(turn.time, zone));
-    writeln!(
-        out,
-        "\n### {speaker} ({role}, {at}) {{#{}}}",
-        keys::id(turn.id.as_str())
-    )
-    .expect("a string takes any text");
+fn push_turn(out: &mut String, turn: &Message, entry: &Entry, entry_time: &str, zone: &Zone) {
     let scope = &turn.session.scope;
     let session = &turn.session.session;
     let once = [
-        turn.sender_name.as_ref().map(|_| turn.sender.to_string()),
+        None,
         (scope.app != entry.scope.app).then(|| scope.app.to_string()),
         (scope.project != entry.scope.project).then(|| scope.project.to_string()),
         (entry.session.as_ref() != Some(session)).then(|| value(session.as_str())),
+        None,
+        turn.tool_call_id.as_deref().map(value),
     ];
-    for (name, text) in keys::OF_TURN.into_iter().zip(once) {
-        if let Some(text) = text {
-            push_key(out, name, &text);
-        }
+    let once = keys::OF_TURN.into_iter().zip(once);
+    let mut keys: Vec<(&str, String)> = once.filter_map(|(name, text)| Some((name, text?))).collect();
+    keys.extend(
+        turn.tool_calls
+            .iter()
+            .map(|call| (keys::REPEATED, keys::call(call))),
+    );
+    let text = text_of(turn);
+    let (first, rest) = match first_line(&text) {
+        Some(lines) if keys.is_empty() => lines,
+        _ => ("", Some(&*text)),
+    };
+    out.push('\n');
+    push_line(out, turn, first, entry_time, zone);
+    for (name, text) in keys {
+        push_key(out, name, &text);
     }
-    for call in &turn.tool_calls {
-        push_key(out, keys::REPEATED, &keys::call(call));
+    match rest {
+        Some(rest) if !first.is_empty() => push_rest(out, rest),
+        Some(rest) => push_text(out, rest),
+        None => {}
     }
-    if let Some(id) = &turn.tool_call_id {
-        push_key(out, "answers", &value(id));
-    }
-    push_text(out, &text_of(turn));
 }

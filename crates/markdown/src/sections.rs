@@ -1,4 +1,4 @@
-//! Files as sections, one for each heading: a summary line of the changes between two states, and a merge of three
+//! Files as sections, one for each heading and each entry of one line: a summary line of the changes between two states, and a merge of three
 //! states.
 //!
 //! Owns: the headline of a change, and merging by entry, where a merge by line would see neighbours as a conflict.
@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::lines::{heading, is_blank, lines};
+use crate::lines::{heading, is_blank, item, lines};
 
 /// An id, or the heading itself if there is none, and the number of equal ones before it; the text before the first
 /// heading has the empty key.
@@ -17,8 +17,10 @@ fn sections(text: &str) -> Vec<(Key<'_>, &str)> {
     let mut starts = vec![("", 0)];
     let mut blank_from = None;
     for line in lines(text) {
-        if let Some((subject, id)) = heading(line.text) {
-            starts.push((id.unwrap_or(subject), blank_from.unwrap_or(line.start)));
+        if let Some(head) = heading(line.text) {
+            starts.push((head.id.unwrap_or(head.subject), blank_from.unwrap_or(line.start)));
+        } else if let Some(head) = item(line.text) {
+            starts.push((head.id.unwrap_or_default(), line.start));
         }
         blank_from = is_blank(line.text).then(|| blank_from.unwrap_or(line.start));
     }

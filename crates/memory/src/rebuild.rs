@@ -156,7 +156,7 @@ impl<'a> Build<'a> {
         self.synced.entries_added += file.entries.len();
         let mut marks = Vec::new();
         for read in &file.entries {
-            let docs = sync::rows_of(read, &file.stat.path);
+            let docs = sync::rows_of(read, &file.stat.path, &self.world.settings.zone);
             marks.push(mark(read, &docs));
             self.waiting
                 .extend(docs.into_iter().filter(|doc| self.seen.insert(doc.key.clone())));

@@ -30,7 +30,7 @@ const MESSAGES_INLINE_MAX: usize = 8;
 pub(crate) struct Telling {
     subject: String,
     summary: String,
-    body: String,
+    digest: String,
     facts: Vec<Fact>,
     author: String,
 }
@@ -80,7 +80,7 @@ fn ruled(cell: &Cell, zone: &Zone) -> Telling {
     Telling {
         subject: episode.subject,
         summary: episode.summary,
-        body: episode.body,
+        digest: episode.body,
         facts: extract::facts(cell, zone),
         author: extract::RULES_VERSION.to_owned(),
     }
@@ -98,7 +98,7 @@ fn by_model(cell: &Cell, zone: &Zone, parts: Vec<AnswerPart>, model: &str) -> Te
     Telling {
         subject: episode.subject,
         summary: episode.summary,
-        body: episode.body,
+        digest: episode.body,
         facts: parts.into_iter().flat_map(|part| part.facts).collect(),
         author: model.to_owned(),
     }
@@ -158,6 +158,11 @@ impl Telling {
     fn entitled(mut self, title: Option<String>) -> Self {
         self.subject = title.unwrap_or(self.subject);
         self
+    }
+
+    /// The important statements of its messages, by which the episode is found.
+    pub(crate) fn digest(&self) -> &str {
+        &self.digest
     }
 
     /// The texts of its facts.
@@ -231,7 +236,8 @@ impl Telling {
             senders: senders.into_iter().collect(),
             subject: self.subject.clone(),
             summary: self.summary.clone(),
-            body: self.body.clone(),
+            // The messages say it all, and a row of the index has their digest.
+            body: String::new(),
             turns: cell.messages.clone(),
         }
     }

@@ -334,9 +334,16 @@ impl<'a> Writing<'a> {
         for Written { stat, before, ids } in written {
             let mut marks = Vec::new();
             for (entry, digest) in ids {
-                let docs = entries
+                let mut docs = entries
                     .get(&entry)
                     .map_or_else(Vec::new, |entry| Doc::of_entry(entry, &stat.path));
+                let told = self
+                    .told
+                    .iter()
+                    .find(|one| ids::episode_id(&one.cell.id) == entry);
+                if let (Some(episode), Some(told)) = (docs.first_mut(), told) {
+                    told.telling.digest().clone_into(&mut episode.text);
+                }
                 marks.push(FileMark {
                     entry,
                     digest,

@@ -25,4 +25,4 @@ pub use id::{
 };
 pub use message::{Content, Message, Part, PartKind, Role, ToolCall};
 pub use page::Page;
-pub use time::{Date, InvalidTime, Timestamp, Weekday, Zone};
+pub use time::{Date, InvalidTime, Timestamp, Weekday, Zone, date_in_words, read_date_in_words};

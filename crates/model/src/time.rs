@@ -132,3 +132,13 @@ impl Zone {
             .map_err(|_| InvalidTime::Instant(text.to_owned()))
     }
 }
+
+/// How people write a date: `8 May 2023`.
+pub fn date_in_words(date: Date) -> String {
+    date.strftime("%-d %B %Y").to_string()
+}
+
+/// The date that [`date_in_words`] wrote.
+pub fn read_date_in_words(text: &str) -> Option<Date> {
+    Date::strptime("%d %B %Y", text).ok()
+}

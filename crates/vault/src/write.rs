@@ -57,7 +57,7 @@ impl Writer {
             spot.check_plain(path)?;
             let before = spot.metadata.as_ref().map(|metadata| Tree::stat(path, metadata));
             let done = match before.as_ref().filter(|stat| stat.bytes > 0) {
-                Some(stat) => self.extend(&spot.path, stat, entries, fresh)?,
+                Some(stat) => self.extend(&spot, stat, entries, fresh)?,
                 None => self.create(&spot, path, before.as_ref(), entries)?,
             };
             if let Some((stat, ids)) = done {
@@ -86,15 +86,16 @@ impl Writer {
         Ok(stat.map(|stat| (stat, entries.iter().map(known).collect())))
     }
 
-    /// Appends to an existing file; none if another program wrote it in the meantime.
+    /// Appends to an existing file; none if another program wrote it in the meantime, or if it was of an earlier version,
+    /// which takes nothing of this one and is rewritten first.
     fn extend(
         &self,
-        full: &Path,
+        spot: &Spot,
         before: &FileStat,
         entries: &[Entry],
         fresh: bool,
     ) -> Result<Option<(FileStat, Ids)>, VaultError> {
-        let path = &before.path;
+        let (path, full) = (&before.path, &spot.path);
         let quick = if fresh {
             self.quick_addition(path, full, entries)?
         } else {
@@ -102,7 +103,14 @@ impl Writer {
         };
         let addition = match quick {
             Some(addition) => addition,
-            None => self.addition(path, full, entries)?,
+            None => {
+                let bytes = std::fs::read(full).map_err(io_error(path))?;
+                if let Some(bytes) = markdown::upgraded(&bytes, &place_of(path)?, &self.zone) {
+                    self.replace(spot, path, Some(before), &bytes)?;
+                    return Ok(None);
+                }
+                self.addition(path, &bytes, entries)?
+            }
         };
         let len = self.add(full, before, &addition).map_err(io_error(path))?;
         let stat = self.stat(path)?.filter(|stat| Some(stat.bytes) == len);
@@ -125,7 +133,8 @@ impl Writer {
         )?;
         // A skill is never the end of a file, whatever its text ends with.
         let is_skill = entries[0].kind == EntryKind::Skill;
-        if is_skill || front.broken == Some(Broken::Unclosed) || !markdown::ends_cleanly(&tail) {
+        let is_readable = front.broken != Some(Broken::Unclosed) && front.version != Some(1);
+        if is_skill || !is_readable || !markdown::ends_cleanly(&tail) {
             return Ok(None);
         }
         // Nothing is known of the file but that it ends well.
@@ -140,11 +149,10 @@ impl Writer {
         }))
     }
 
-    fn addition(&self, path: &str, full: &Path, entries: &[Entry]) -> Result<Addition, VaultError> {
-        let bytes = std::fs::read(full).map_err(io_error(path))?;
-        let parsed = markdown::parse(&bytes, &place_of(path)?, &self.zone);
+    fn addition(&self, path: &str, bytes: &[u8], entries: &[Entry]) -> Result<Addition, VaultError> {
+        let parsed = markdown::parse(bytes, &place_of(path)?, &self.zone);
         refuse(path, parsed.unwritable())?;
-        let plan = markdown::plan(&bytes, &parsed, entries, &self.zone).map_err(broken_file(path))?;
+        let plan = markdown::plan(bytes, &parsed, entries, &self.zone).map_err(broken_file(path))?;
         let torn = match plan.cut {
             Some(TailCut {
                 at,
@@ -222,18 +230,20 @@ impl Writer {
                     .map_or_else(|| outside(path), |change| no_entry(change.id())));
             };
             spot.check_plain(path)?;
-            let bytes = std::fs::read(&spot.path).map_err(io_error(path))?;
+            let was = std::fs::read(&spot.path).map_err(io_error(path))?;
             let place = place.clone().saved_at(before.modified_ns);
-            let parsed = markdown::parse(&bytes, &place, &self.zone);
+            let upgraded = markdown::upgraded(&was, &place, &self.zone);
+            let bytes = upgraded.as_deref().unwrap_or(&was);
+            let parsed = markdown::parse(bytes, &place, &self.zone);
             refuse(path, parsed.unwritable())?;
-            let edited = markdown::change(&bytes, &parsed, &changes, &self.zone)
+            let edited = markdown::change(bytes, &parsed, &changes, &self.zone)
                 .map_err(|missing| no_entry(&missing))?;
             let (edited, torn) =
                 markdown::extended(edited, &place, &put(edits), &self.zone).map_err(broken_file(path))?;
             if let Some(torn) = torn {
                 self.keep_torn(path, &torn).map_err(io_error(path))?;
             }
-            let stat = if edited == bytes {
+            let stat = if edited == was {
                 // An earlier call may have renamed it and failed before that was durable.
                 self.sync_folders(&spot.path).map_err(io_error(path))?;
                 Some(Some(before))

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use memory::{Found, Hit};
 use model::{
-    Cell, CellId, Doc, DocKey, Entry, EntryId, EntryKind, Message, MessageId, Owner, Scope, SessionKey,
+    Cell, CellId, Doc, DocKey, Entry, EntryId, EntryKind, Message, MessageId, Owner, Scope, SessionKey, Zone,
 };
 use ports::runs::{Cause, Run as BackgroundRun, RunQuery, RunState};
 use ports::{JobKind, TaskQuery, VaultPath};
@@ -267,7 +267,7 @@ impl Run {
     fn check_index(&self, entries: &[(VaultPath, Entry)]) -> Held {
         let docs = entries
             .iter()
-            .flat_map(|(path, entry)| Doc::of_entry(entry, path));
+            .flat_map(|(path, entry)| extract::digested(Doc::of_entry(entry, path), entry, &Zone::utc()));
         let expected: BTreeMap<DocKey, Doc> = docs.map(|doc| (doc.key.clone(), doc)).collect();
         let mut rows: BTreeMap<DocKey, Doc> = BTreeMap::new();
         for row in self.world.index.rows() {

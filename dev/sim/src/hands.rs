@@ -53,7 +53,7 @@ impl Run {
         };
         let text = String::from_utf8(self.world.vault.bytes(&path).unwrap_or_default());
         let text = text.map_err(|error| format!("{path} is no text: {error}"))?;
-        let mark = format!(" {{#{}}}", entry.id);
+        let mark = format!(" <!--{} ", entry.id);
         let at = text
             .find(&mark)
             .ok_or_else(|| format!("{path} does not name {}", entry.id))?;

@@ -42,13 +42,14 @@ impl Run {
             let headings = |sign: &str| {
                 diff.lines()
                     .filter(|line| line.starts_with(sign))
+                    .filter(|line| line[1..].starts_with("## ") || line[1..].starts_with("- "))
                     .collect::<String>()
             };
-            added += &headings("+## ");
-            removed += &headings("-## ");
+            added += &headings("+");
+            removed += &headings("-");
             touched += &diff;
         }
-        let names = |text: &str, entry: &Entry| text.contains(&format!("{{#{}}}", entry.id));
+        let names = |text: &str, entry: &Entry| text.contains(&format!("<!--{} ", entry.id));
         for (_, entry) in self.entries().await? {
             if names(&touched, &entry) {
                 self.book.is_doubtful(&entry);

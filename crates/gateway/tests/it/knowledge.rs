@@ -321,7 +321,7 @@ async fn what_a_person_writes_is_found() {
     let (id, path) = (text(&stored, "doc_id"), text(&stored, "md_path"));
     let file = String::from_utf8(house.vault.bytes(path).expect("is there")).expect("text");
     let file = file
-        .replacen("## Guide {", "## Samovars {", 1)
+        .replacen("## Guide <", "## Samovars <", 1)
         .replace("Vinegar takes", "Lemon juice takes")
         + "\n## My own note\n\nThe tap leaks since the flood.\n";
     house.vault.write(path, file);

@@ -86,7 +86,7 @@ fn fact() -> Entry {
 }
 
 #[test]
-fn version_1_is_written_as_ever() {
+fn version_2_is_written_as_ever() {
     let zone = berlin();
     let front = new_file(model::EntryKind::Episode, "2023-05-08".parse().expect("a date"));
     let text = format!(
@@ -94,7 +94,30 @@ fn version_1_is_written_as_ever() {
         render(&episode(), &zone),
         render(&fact(), &zone)
     );
-    expect_file!["../../fixtures/v1/episodes.md"].assert_eq(&text);
+    expect_file!["../../fixtures/v2/episodes.md"].assert_eq(&text);
+}
+
+#[test]
+fn version_2_is_read_as_ever() {
+    let text = include_str!("../../fixtures/v2/episodes.md");
+    let parsed = parse(text.as_bytes(), &place(), &Zone::utc());
+    assert_eq!(entries(&parsed), [episode(), fact()]);
+    assert_eq!(problems(&parsed), [""; 0]);
+}
+
+#[test]
+fn a_file_of_version_1_becomes_one_of_version_2() {
+    let now = crate::upgraded(EPISODE.as_bytes(), &place(), &berlin()).expect("version 1");
+    let now = String::from_utf8(now).expect("text");
+    assert!(now.starts_with("---\nquipu: 2\n"), "{now}");
+    assert!(!now.contains("{#ep_"), "{now}");
+    assert_eq!(
+        entries(&parse(now.as_bytes(), &place(), &Zone::utc())),
+        [episode(), fact()]
+    );
+    assert_eq!(crate::upgraded(now.as_bytes(), &place(), &berlin()), None);
+    let by_hand = "## Pottery\n\nOn Mondays.\n";
+    assert_eq!(crate::upgraded(by_hand.as_bytes(), &place(), &berlin()), None);
 }
 
 #[test]

@@ -78,7 +78,7 @@ proptest! {
 #[test]
 fn other_agents_find_what_they_look_for() {
     let text = render(&deploy(), &berlin());
-    let expected = "---\nname: deploy\ndescription: \"Deploy a service: use it before a release.\"\nquipu: 1\nid: sk_1\n\
+    let expected = "---\nname: deploy\ndescription: \"Deploy a service: use it before a release.\"\nquipu: 2\nid: sk_1\n\
                     status: draft\nconfidence: 70\ncases: [\"ac_1\", \"ac_2\"]\nupdated: \"2023-05-08T14:00:00+02:00\"\n\
                     origin: user\n---\n\n# Deploy\n\n## Steps\n\n1. `run` on `deploy --env staging`\n";
     assert_eq!(text.replace("[ac_1, ac_2]", "[\"ac_1\", \"ac_2\"]"), expected);
@@ -110,8 +110,8 @@ fn what_cannot_be_read_is_reported_and_nothing_is_approved_by_mistake() {
         ("# Deploy\n", Broken::NoFront),
         ("---\nname: deploy\n# Deploy\n", Broken::Unclosed),
         (
-            "---\nquipu: 2\nname: deploy\n---\n",
-            Broken::Version("2".to_owned()),
+            "---\nquipu: 3\nname: deploy\n---\n",
+            Broken::Version("3".to_owned()),
         ),
     ] {
         let parsed = read(text);

@@ -128,5 +128,5 @@ fn edits_leave_a_torn_tail_alone() {
     let id = model::EntryId::new("ep_1");
     let parsed = parse(bytes.as_bytes(), &place(), &berlin());
     let after = change(bytes.as_bytes(), &parsed, &[Change::Remove(&id)], &berlin()).expect("is there");
-    assert!(String::from_utf8_lossy(&after).ends_with("---\n\n## Sec {#ep_2}\n- ti"));
+    assert!(String::from_utf8_lossy(&after).ends_with("---\n\n# 8 May 2023\n\n## Sec {#ep_2}\n- ti"));
 }

@@ -88,11 +88,15 @@ pub(crate) async fn writers(
             continue;
         }
         let diff = history.diff(Some(&change.id)).await?;
-        let added: Vec<&str> = diff.lines().filter(|line| line.starts_with("+#")).collect();
+        let begins = |line: &&str| line.starts_with("+#") || line.starts_with("+-");
+        let added: Vec<&str> = diff.lines().filter(begins).collect();
         for path in change.files {
             for id in sought.get(&path).into_iter().flatten() {
-                let heading = format!("{{#{id}}}");
-                if added.iter().any(|line| line.contains(&heading)) {
+                let marks = [format!("<!--{id} "), format!("{{#{id}}}")];
+                if added
+                    .iter()
+                    .any(|line| marks.iter().any(|mark| line.contains(mark)))
+                {
                     found
                         .entry((path.clone(), id.clone()))
                         .or_insert_with(|| run.id.clone());

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Doc, DocId, DocKey, EntryId, Owner, Scope, Vector};
+use model::{Doc, DocId, DocKey, EntryId, Owner, Scope, Vector, Zone};
 use ports::{FileMark, FileRecord, ParsedFile, ReadEntry, VaultError, VaultPath};
 use text::chain;
 
@@ -12,6 +12,9 @@ use super::Pass;
 use super::gone::Gone;
 use crate::api::EngineError;
 use crate::records::{self, mark, problem, unfitting};
+
+/// Rows of a file that one write of the index takes: the rows of others come in between.
+const ROWS_AT_A_TIME: usize = 512;
 
 /// Problem of a path that is a link, not a file.
 const LINK: &str = "a link is in its place, or in that of a folder above it, and links are not followed: put the file \
@@ -27,8 +30,8 @@ struct Difference {
 }
 
 /// The rows of an entry in a file.
-pub(crate) fn rows_of(read: &ReadEntry, path: &VaultPath) -> Vec<Doc> {
-    Doc::of_entry(&read.entry, path)
+pub(crate) fn rows_of(read: &ReadEntry, path: &VaultPath, zone: &Zone) -> Vec<Doc> {
+    extract::digested(Doc::of_entry(&read.entry, path), &read.entry, zone)
 }
 
 impl Pass<'_> {
@@ -147,7 +150,7 @@ impl Pass<'_> {
             .collect();
         let mut difference = Difference::default();
         for read in &file.entries {
-            let docs = rows_of(read, &file.stat.path);
+            let docs = Doc::of_entry(&read.entry, &file.stat.path);
             let before = recorded.remove(&read.entry.id);
             difference.marks.push(mark(read, &docs));
             if before.is_some_and(|before| before.digest == read.digest) {
@@ -170,6 +173,7 @@ impl Pass<'_> {
                 .remove
                 .extend(before.into_iter().flat_map(|mark| &mark.docs).map(own));
             difference.remove.extend(docs.iter().map(|doc| doc.key.clone()));
+            let docs = extract::digested(docs, &read.entry, &self.world.settings.zone);
             difference.add.extend(docs);
         }
         let Some(record) = record else { return difference };
@@ -225,7 +229,12 @@ impl Pass<'_> {
         let by_key: BTreeMap<DocKey, Doc> = add.into_iter().map(|doc| (doc.key.clone(), doc)).collect();
         let add: Vec<Doc> = by_key.into_values().collect();
         let remove: Vec<DocKey> = std::mem::take(&mut difference.remove).into_iter().collect();
-        self.world.writer.apply(add.clone(), remove.clone()).await?;
+        let mut parts = add.chunks(ROWS_AT_A_TIME);
+        let first = parts.next().unwrap_or_default().to_vec();
+        self.world.writer.apply(first, remove.clone()).await?;
+        for part in parts {
+            self.world.writer.apply(part.to_vec(), Vec::new()).await?;
+        }
         let mut by_owner: BTreeMap<(Scope, Owner), (Vec<Doc>, Vec<DocId>)> = BTreeMap::new();
         for key in remove {
             by_owner.entry((key.scope, key.owner)).or_default().1.push(key.id);

@@ -182,7 +182,7 @@ async fn what_was_made_of_an_episode_goes_with_it() {
     with_derived(&stage, &engine).await;
     let episode = entries(&stage, EntryKind::Episode)
         .into_iter()
-        .find(|entry| entry.body.contains("Lisbon"));
+        .find(|entry| entry.summary.contains("Lisbon"));
     let ids = vec![episode.expect("it is told").id];
     engine
         .forget(Forget::Entries(Scope::default(), user("ann"), ids))

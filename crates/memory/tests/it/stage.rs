@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use memory::{Add, Engine, EngineError, Flush, Found, MemorySettings, Method, Parts, Search};
 use model::{
     Content, Doc, DocKey, Entry, EntryKind, Message, MessageId, Name, Owner, Role, Scope, SessionId,
-    SessionKey, Timestamp,
+    SessionKey, Timestamp, Zone,
 };
 use ports::runs::{Events, MemoryEvent};
 use ports::{Accepted, Chat, FileChanges, LedgerError, NewMessage, Vault};
@@ -167,7 +167,7 @@ impl Stage {
         let mut expected: BTreeMap<DocKey, Doc> = BTreeMap::new();
         for (path, entry) in &entries {
             expected.extend(
-                Doc::of_entry(entry, path)
+                extract::digested(Doc::of_entry(entry, path), entry, &Zone::utc())
                     .into_iter()
                     .map(|doc| (doc.key.clone(), doc)),
             );

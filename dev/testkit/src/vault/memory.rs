@@ -114,7 +114,9 @@ impl MemoryVault {
         let before = shared.stat(path);
         let first = &entries[0];
         let mut bytes = match shared.files.get(path) {
-            Some(file) => file.bytes.clone(),
+            Some(file) => {
+                markdown::upgraded(&file.bytes, &place, &self.zone).unwrap_or_else(|| file.bytes.clone())
+            }
             None => markdown::new_file(first.kind, self.zone.date(first.time)).into_bytes(),
         };
         let parsed = markdown::parse(&bytes, &place, &self.zone);
@@ -300,15 +302,16 @@ impl Vault for MemoryVault {
                 .first()
                 .map_or_else(|| outside(path), |change| no_entry(change.id())));
         };
-        let parsed = markdown::parse(&file.bytes, &place, &self.zone);
+        let upgraded = markdown::upgraded(&file.bytes, &place, &self.zone);
+        let bytes = upgraded.as_ref().unwrap_or(&file.bytes);
+        let parsed = markdown::parse(bytes, &place, &self.zone);
         if let Some(broken) = parsed.unwritable() {
             return Err(VaultError::Broken {
                 path: path.to_string(),
                 reason: broken.to_string(),
             });
         }
-        let bytes =
-            markdown::change(&file.bytes, &parsed, &changes, &self.zone).map_err(|id| no_entry(&id))?;
+        let bytes = markdown::change(bytes, &parsed, &changes, &self.zone).map_err(|id| no_entry(&id))?;
         let put: Vec<Entry> = edits
             .iter()
             .filter_map(|edit| match edit {

@@ -103,7 +103,7 @@ async fn what_programs_read_of_a_history_is_json() {
         .await
         .expect("it is shown");
     assert!(
-        diff.json()["diff"].as_str().expect("text").contains("+a-violin"),
+        diff.json()["diff"].as_str().expect("text").contains("a-violin"),
         "{diff:?}"
     );
     let audit = typed(&desk, &["--json audit"]).await.expect("it looks").json();

@@ -1,0 +1,172 @@
+//! The comment that a rendered page hides: an entry's id, its time and what a reader does not need.
+//!
+//! Owns: the words of the comment, and what an entry is when a word is missing. Never: the text that people read.
+//!
+//! The first two words are the id and the time. Each other word is `key=value`, or a key alone where the entry has
+//! nothing in place of the usual value.
+
+use std::collections::BTreeSet;
+
+use model::{Entry, EntryId, EntryKind, MessageId, Origin, OwnerKind, Parent, ParentKind, SenderId, Zone};
+
+use crate::escape::value_without;
+use crate::keys::Key;
+use crate::render::time;
+
+/// The author of an entry whose comment names none.
+const AUTHOR: &str = "rules/1";
+
+/// A word of a comment, with escapes for what would end the word or the comment.
+pub(crate) fn word(text: &str) -> String {
+    value_without(text, |c| matches!(c, ' ' | '\t' | '<' | '>'))
+}
+
+fn list<'a>(items: impl Iterator<Item = &'a str>) -> String {
+    let items: Vec<String> = items
+        .map(|item| value_without(item, |c| matches!(c, ' ' | '\t' | '<' | '>' | ',')))
+        .collect();
+    items.join(",")
+}
+
+/// An entry's comment.
+pub(crate) fn comment(entry: &Entry, zone: &Zone) -> String {
+    let mut words = vec![word(entry.id.as_str()), time(entry.time, zone)];
+    let mut push = |key: &str, value: Option<String>| {
+        words.extend(value.map(|value| format!("{key}={value}")));
+    };
+    push(
+        "session",
+        entry.session.as_ref().map(|session| word(session.as_str())),
+    );
+    push("valid_from", entry.valid_from.map(|at| time(at, zone)));
+    push("valid_until", entry.valid_until.map(|at| time(at, zone)));
+    let or_none = |list: String, is_empty: bool| (!is_empty).then_some(list);
+    push(
+        "supersedes",
+        or_none(
+            list(entry.supersedes.iter().map(EntryId::as_str)),
+            entry.supersedes.is_empty(),
+        ),
+    );
+    push(
+        "origin",
+        (entry.origin != Origin::User).then(|| entry.origin.as_str().to_owned()),
+    );
+    push(
+        "labels",
+        or_none(
+            list(entry.labels.iter().map(String::as_str)),
+            entry.labels.is_empty(),
+        ),
+    );
+    push(
+        "confidence",
+        entry.confidence_percent.map(|percent| percent.to_string()),
+    );
+    let usual = Usual::of(entry);
+    let mut push_unusual = |key: &str, is_usual: bool, value: Option<String>| match value {
+        _ if is_usual => {}
+        Some(value) => words.push(format!("{key}={value}")),
+        None => words.push(key.to_owned()),
+    };
+    let (author, parent) = (entry.author.as_deref(), entry.parent.as_ref());
+    push_unusual("author", author == Some(AUTHOR), author.map(word));
+    let told = parent.map(|parent| format!("{}:{}", parent.kind.as_str(), word(&parent.id)));
+    push_unusual("parent", entry.parent == usual.parent, told);
+    let sources = list(entry.sources.iter().map(MessageId::as_str));
+    push_unusual(
+        "sources",
+        entry.sources == usual.sources,
+        or_none(sources, entry.sources.is_empty()),
+    );
+    let senders = list(entry.senders.iter().map(SenderId::as_str));
+    push_unusual(
+        "senders",
+        entry.senders == usual.senders,
+        or_none(senders, entry.senders.is_empty()),
+    );
+    words.join(" ")
+}
+
+/// The words after the id as keys, and the keys that stand alone.
+pub(crate) fn read(marks: &str, line: usize) -> (Vec<Key<'_>>, BTreeSet<&str>) {
+    let (mut keys, mut bare) = (Vec::new(), BTreeSet::new());
+    for (n, word) in marks.split(' ').filter(|word| !word.is_empty()).enumerate() {
+        match word.split_once('=') {
+            _ if n == 0 => keys.push(Key {
+                line,
+                name: "time",
+                value: word,
+            }),
+            Some((name, value)) => keys.push(Key { line, name, value }),
+            None => {
+                bare.insert(word);
+            }
+        }
+    }
+    (keys, bare)
+}
+
+/// Gives an entry, read from its text, what its comment leaves out.
+pub(crate) fn complete(entry: &mut Entry, says: impl Fn(&str) -> bool) {
+    let usual = Usual::of(entry);
+    if !says("author") {
+        entry.author = Some(AUTHOR.to_owned());
+    }
+    if !says("parent") {
+        entry.parent = usual.parent;
+    }
+    if !says("sources") {
+        entry.sources = usual.sources;
+    }
+    if !says("senders") {
+        entry.senders = usual.senders;
+    }
+    if !says("origin") {
+        entry.origin = Origin::User;
+    }
+}
+
+/// What follows from an entry's id, its owner and its messages.
+struct Usual {
+    parent: Option<Parent>,
+    sources: Vec<MessageId>,
+    senders: Vec<SenderId>,
+}
+
+impl Usual {
+    fn of(entry: &Entry) -> Self {
+        let senders: BTreeSet<&SenderId> = match entry.owner.kind {
+            OwnerKind::User if entry.turns.is_empty() => [&entry.owner.id].into(),
+            _ => entry.turns.iter().map(|turn| &turn.sender).collect(),
+        };
+        Self {
+            parent: parent(entry),
+            sources: entry.turns.iter().map(|turn| turn.id.clone()).collect(),
+            senders: senders.into_iter().cloned().collect(),
+        }
+    }
+}
+
+/// An episode's id is that of its segment, a fact's is that of its episode and a number.
+fn parent(entry: &Entry) -> Option<Parent> {
+    let own = entry
+        .id
+        .as_str()
+        .strip_prefix(entry.kind.prefix())?
+        .strip_prefix('_')?;
+    match entry.kind {
+        EntryKind::Episode => Some(Parent {
+            kind: ParentKind::Memcell,
+            id: format!("mc_{own}"),
+        }),
+        EntryKind::Fact => {
+            let (episode, _) = own.rsplit_once('_')?;
+            Some(Parent {
+                kind: ParentKind::Episode,
+                id: format!("ep_{episode}"),
+            })
+        }
+        _ => None,
+    }
+}
