@@ -82,9 +82,10 @@ fn is_item(entry: &Entry) -> bool {
         && is_line(&entry.summary)
 }
 
-/// The statement, and in brackets what was said to that end. Characters that would read as these brackets are escaped.
+/// The statement, and in brackets what was said to that end. A statement with such brackets is escaped.
 fn item_text(entry: &Entry) -> String {
-    let body = value_without(&entry.body, |c| c == '*');
+    let is_bracketed = entry.body.contains(" *(");
+    let body = value_without(&entry.body, |c| is_bracketed && c == '*');
     if entry.summary.is_empty() {
         return body;
     }

@@ -106,6 +106,35 @@ fn version_2_is_read_as_ever() {
 }
 
 #[test]
+fn version_2_of_statements_is_written_and_read_as_ever() {
+    let place = Place::of("default/default/users/alice/foresights/2023-05-08.md").expect("a place");
+    let statement = |id: &str, body: &str, summary: &str| Entry {
+        kind: model::EntryKind::Foresight,
+        subject: String::new(),
+        summary: summary.to_owned(),
+        author: Some("rules/1".to_owned()),
+        senders: vec![name("alice")],
+        ..plain(id, "", body)
+    };
+    let all = [
+        statement("fs_1", "Alice moves on 3 June 2023.", ""),
+        statement(
+            "fs_2",
+            "Alice meets * (a star) *(soon)*.",
+            "Said on 8 May 2023: “I meet *”",
+        ),
+        statement("fs_3", "- time: two\nlines", ""),
+    ];
+    let front = new_file(model::EntryKind::Foresight, "2023-05-08".parse().expect("a date"));
+    let parsed = parse(front.as_bytes(), &place, &berlin());
+    let added = crate::plan(front.as_bytes(), &parsed, &all, &berlin()).expect("there is room");
+    let text = front + &added.text;
+    expect_file!["../../fixtures/v2/foresights.md"].assert_eq(&text);
+    let parsed = parse(text.as_bytes(), &place, &Zone::utc());
+    assert_eq!((entries(&parsed), problems(&parsed)), (all.to_vec(), Vec::new()));
+}
+
+#[test]
 fn a_file_of_version_1_becomes_one_of_version_2() {
     let now = crate::upgraded(EPISODE.as_bytes(), &place(), &berlin()).expect("version 1");
     let now = String::from_utf8(now).expect("text");
