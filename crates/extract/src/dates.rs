@@ -45,13 +45,23 @@ pub fn written_out(text: &str, said_at: Timestamp, zone: &Zone) -> (String, Opti
         let said = &text[range];
         // "She needs a coat in winter" means no winter in particular.
         let unsaid = tense.is_none() || tense == Some(Tense::Future) && names_a_season(said);
-        if is_bare(said) && unsaid {
+        // So does "on Tuesday evenings", and "one lesson a week on Tuesday".
+        let repeated = ["every ", "each ", "per week", "a week", "usually"]
+            .iter()
+            .any(|often| text.contains(often));
+        let next = text[at..]
+            .split(|c: char| !c.is_alphabetic())
+            .find(|word| !word.is_empty());
+        let parts_follow = next.is_some_and(|next| PARTS.contains(&next));
+        if is_bare(said) && (unsaid || repeated || parts_follow) {
             continue;
         }
         if since.is_none() && span.from <= said_at && tense != Some(Tense::Future) {
             since = Some(span.from);
         }
-        let Some(date) = written(&span, said, zone).filter(|_| !is_absolute(said)) else {
+        // "For the past six months" says how long.
+        let says_when = !is_absolute(said) && !text[..at].contains("past ");
+        let Some(date) = written(&span, said, zone).filter(|_| says_when) else {
             continue;
         };
         match date.rsplit_once(' ') {
@@ -70,6 +80,9 @@ pub fn written_out(text: &str, said_at: Timestamp, zone: &Zone) -> (String, Opti
     out.push_str(&text[at..]);
     (out, since)
 }
+
+/// Parts of a day, of every such day.
+const PARTS: [&str; 4] = ["mornings", "afternoons", "evenings", "nights"];
 
 const SEASONS: [&str; 9] = [
     "spring",

@@ -62,20 +62,19 @@ pub fn episode(cell: &Cell, zone: &Zone) -> Episode {
     );
     let mut chosen = best;
     chosen.sort_unstable();
-    let mut summary = String::new();
+    let mut said = Vec::new();
     let mut told_by = None;
     for item in chosen.iter().map(|at| &items[*at]) {
         let message = &messages[item.message];
-        let name = speaker(message);
-        let said = retold(item.text, message, zone);
-        let space = if summary.is_empty() { "" } else { " " };
-        if told_by.as_ref() == Some(&name) {
-            summary += &format!("{space}{said}");
+        let (name, text) = (speaker(message), retold(item.text, message, zone));
+        said.push(if told_by.as_ref() == Some(&name) {
+            text
         } else {
-            summary += &format!("{space}{name}: {said}");
-            told_by = Some(name);
-        }
+            format!("{name}: {text}")
+        });
+        told_by = Some(name);
     }
+    let summary = said.join(" ");
     Episode {
         summary: if summary.is_empty() {
             ended(&subject)

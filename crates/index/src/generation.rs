@@ -341,9 +341,8 @@ impl Reading {
     }
 
     async fn by_words(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError> {
-        let mut terms = text::terms(&query.text);
-        let mut seen = BTreeSet::new();
-        terms.retain(|term| seen.len() < QUERY_TERMS_MAX && seen.insert(term.clone()));
+        let mut terms = text::query_terms(&query.text);
+        terms.truncate(QUERY_TERMS_MAX);
         if terms.is_empty() {
             return Ok(Vec::new());
         }

@@ -54,6 +54,7 @@ impl Fusion<'_> {
                 + self.context(place)
                 + self.looks(row)
                 + self.weights.speaker * self.question.speaker(row)
+                + self.weights.reply * self.question.reply(row)
                 - self.weights.question * row.traits.asks;
         }
         let mut later = self.lend(&facts, &mut strengths);

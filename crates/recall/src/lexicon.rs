@@ -1,46 +1,57 @@
 //! The words that a corpus knows.
 //!
-//! Owns: numbers for terms, and a memo of stems, so that each word form is analysed once. Never: forgetting: a corpus
-//! keeps the vocabulary of rows that are gone, which is small and grows ever slower.
+//! Owns: numbers for terms, and a memo of stems, so that each word form is analysed once in each language. Never:
+//! forgetting: a corpus keeps the vocabulary of rows that are gone, which is small and grows ever slower.
 
 use std::collections::HashMap;
+
+use text::Language;
 
 /// A term's number.
 pub(crate) type Term = u32;
 
 #[derive(Debug, Default)]
 pub(crate) struct Lexicon {
-    /// Folded word forms; none for stop words.
-    words: HashMap<Box<str>, Option<Term>>,
+    /// By language, folded word forms; none for stop words.
+    words: [HashMap<Box<str>, Option<Term>>; Language::ALL.len()],
     stems: HashMap<Box<str>, Term>,
 }
 
 impl Lexicon {
     /// The term of a folded word, made known; none for a stop word.
-    pub(crate) fn learn(&mut self, word: &str) -> Option<Term> {
-        if let Some(term) = self.words.get(word) {
+    pub(crate) fn learn(&mut self, word: &str, language: Language) -> Option<Term> {
+        let words = &mut self.words[language as usize];
+        if let Some(term) = words.get(word) {
             return *term;
         }
-        let term = (!text::is_stop_word(word)).then(|| {
-            let stem = text::stem(word);
+        let term = (!language.is_stop_word(word)).then(|| {
+            let stem = language.stem(word);
             let next = Term::try_from(self.stems.len()).expect("fewer than 2^32 terms");
             *self.stems.entry(stem.as_ref().into()).or_insert(next)
         });
-        self.words.insert(word.into(), term);
+        words.insert(word.into(), term);
         term
     }
 
     /// The term of a folded word, if rows have it.
-    pub(crate) fn find(&self, word: &str) -> Option<Term> {
-        match self.words.get(word) {
+    pub(crate) fn find(&self, word: &str, language: Language) -> Option<Term> {
+        match self.words[language as usize].get(word) {
             Some(term) => *term,
-            None => self.stems.get(text::stem(word).as_ref()).copied(),
+            None => self.stems.get(language.stem(word).as_ref()).copied(),
         }
+    }
+
+    /// The terms of this very word in each language that has it: a name is the same in all of them.
+    pub(crate) fn find_anywhere(&self, word: &str) -> impl Iterator<Item = Term> {
+        self.words
+            .iter()
+            .filter_map(move |words| words.get(word).copied().flatten())
     }
 
     /// About how much memory it takes.
     pub(crate) fn bytes(&self) -> usize {
         // A boxed text, its number and the table's overhead come to about this much for each word.
-        (self.words.len() + self.stems.len()) * 56
+        let words: usize = self.words.iter().map(HashMap::len).sum();
+        (words + self.stems.len()) * 56
     }
 }

@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use text::Language;
+
 use crate::asking::{Class, class};
 use crate::corpus::Corpus;
 use crate::hit::Query;
@@ -32,6 +34,7 @@ enum Sought {
 }
 
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is asked by itself")]
 pub(crate) struct Question {
     pub(crate) wanted: Vec<WantedWord>,
     pub(crate) spans: Vec<Span>,
@@ -45,6 +48,8 @@ pub(crate) struct Question {
     pub(crate) state: Option<StateQuestion>,
     /// It speaks of the one who asks.
     about_me: bool,
+    /// It speaks of the assistant: "what did you recommend".
+    about_you: bool,
     /// By speaker's number, whether it names them.
     named: Vec<bool>,
     sought: Option<Sought>,
@@ -85,13 +90,14 @@ impl Question {
                 .filter(|(_, name)| name.iter().any(|part| part == word));
             called.any(|(number, _)| speaks(number))
         };
+        let language = Language::of(query.text);
         let (mut words, mut told): (Vec<String>, Vec<QuestionWord>) = (Vec::new(), Vec::new());
         text::each_word(query.text, |place, word| {
             words.push(word.to_owned());
-            if text::is_stop_word(word) {
+            if language.is_stop_word(word) {
                 return;
             }
-            let stem = text::stem(word).into_owned();
+            let stem = language.stem(word).into_owned();
             if told.iter().any(|known| known.stem == stem) {
                 return;
             }
@@ -103,7 +109,7 @@ impl Question {
             } else {
                 class(&stem)
             };
-            let term = corpus.lexicon.find(word);
+            let term = term(corpus, word, language);
             let rarity = rarity(corpus, term);
             told.push(QuestionWord {
                 stem,
@@ -129,6 +135,7 @@ impl Question {
             about_now: has_any(&words, &NOW),
             state,
             about_me,
+            about_you: has_any(&words, &["you", "your", "yours"]),
             named,
             sought: sought(&words),
         }
@@ -141,6 +148,15 @@ impl Question {
             .speaker
             .is_some_and(|number| self.named[number as usize]);
         f32::from(u8::from(named || self.about_me && row.traits.own))
+    }
+
+    /// Whether the question speaks of the assistant, for an answer of the assistant's: 1 or -1; 0 for another row.
+    pub(crate) fn reply(&self, row: &Row) -> f32 {
+        match (row.traits.reply, self.about_you) {
+            (true, true) => 1.0,
+            (true, false) => -1.0,
+            (false, _) => 0.0,
+        }
     }
 
     /// Whether a row holds what an answer must: 0 or 1.
@@ -241,6 +257,19 @@ fn parts(name: &str) -> Vec<String> {
         }
     });
     parts
+}
+
+/// The term of a word in the question's language, or in another one if only rows in that one have the word.
+fn term(corpus: &Corpus, word: &str, language: Language) -> Option<Term> {
+    let of = |kind: RowKind, term: Term| corpus.postings(kind).of(term).len() > 0;
+    let is_used = |term: &Term| {
+        [RowKind::Turn, RowKind::Episode, RowKind::Fact]
+            .iter()
+            .any(|kind| of(*kind, *term))
+    };
+    let own = corpus.lexicon.find(word, language);
+    let elsewhere = || corpus.lexicon.find_anywhere(word).find(is_used);
+    own.filter(is_used).or_else(elsewhere).or(own)
 }
 
 /// How telling a term is, from how few rows have it.

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use model::{Doc, DocId, DocKind, EntryId, EntryKind, MessageId, Name, ParentKind, Role, Timestamp};
 
+use text::Language;
+
 use crate::corpus::Speakers;
 use crate::lexicon::{Lexicon, Term};
 use crate::postings::allocated;
@@ -34,11 +36,14 @@ pub(crate) type TermCounts = Vec<(Term, u16)>;
 
 /// Traits of a text apart from its subject.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is weighed by itself")]
 pub(crate) struct Traits {
     /// The number of its speaker's name.
     pub(crate) speaker: Option<u32>,
     /// Said by the owner of the memory.
     pub(crate) own: bool,
+    /// An answer of the assistant.
+    pub(crate) reply: bool,
     /// The share of its questions, by length.
     pub(crate) asks: f32,
     /// It names a time.
@@ -92,6 +97,7 @@ impl Row {
                     .senders
                     .iter()
                     .any(|sender| sender.as_str() == doc.key.owner.id.as_str()),
+            reply: doc.role == Some(Role::Assistant),
             asks: questions(&doc.text),
             ..Traits::default()
         };
@@ -163,11 +169,12 @@ const COUNTED: usize = 2 * size_of::<usize>();
 fn counts(doc: &Doc, lexicon: &mut Lexicon, mut show: impl FnMut(&str)) -> (TermCounts, u32) {
     let mut counts: TermCounts = Vec::with_capacity(doc.text.len() / 6);
     let mut words = 0;
+    let language = Language::of(&doc.text);
     let speaker = doc.speaker.as_deref().unwrap_or_default();
     for (field, count) in [(speaker, 1), (&doc.subject, 2), (&doc.summary, 1), (&doc.text, 1)] {
         text::each_word(field, |_, word| {
             show(word);
-            if let Some(term) = lexicon.learn(word) {
+            if let Some(term) = lexicon.learn(word, language) {
                 counts.push((term, count));
                 words += u32::from(count);
             }

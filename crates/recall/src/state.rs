@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use model::Role;
+use text::Language;
 
 use crate::corpus::Corpus;
 use crate::fuse::Fusion;
@@ -27,6 +28,11 @@ const MAYBE: f32 = -1.5;
 const APART_MS: i64 = 24 * 60 * 60 * 1000;
 /// A word that is rarer than this share of an unknown word's rarity names the subject of a statement.
 const RARE: f32 = 0.45;
+/// A successor is this much likelier than any later statement of another day. Where several unrelated ones could each
+/// be the successor, none is.
+const STANDS_OUT: f32 = 1.9;
+/// A successor answers the question itself: it has at least this share of the earlier one's strength.
+const ANSWERS: f32 = 0.5;
 /// Stronger than this an answer is no more convincing.
 const STRENGTH_MAX: f32 = 1.2;
 
@@ -125,7 +131,9 @@ impl StateQuestion {
         let stems: Vec<&str> = told.iter().map(|word| word.stem.as_str()).collect();
         let mut kinds: Vec<(Term, u32)> = Vec::new();
         for (kind, things) in (0..u64::BITS).zip(kinds::told(&stems)) {
-            let terms = things.iter().filter_map(|word| corpus.lexicon.find(word));
+            let terms = things
+                .iter()
+                .filter_map(|word| corpus.lexicon.find(word, Language::English));
             let unasked = terms.filter(|term| told.iter().all(|word| word.term != Some(*term)));
             kinds.extend(unasked.map(|term| (term, kind)));
         }
@@ -261,8 +269,16 @@ impl Fusion<'_> {
                 + OF_OTHER * yes(new.is_of_other && !old.is_of_other);
             (score, new.slot)
         });
+        let scored: Vec<(f32, Slot)> = scored.collect();
+        let found = scored.iter().copied();
         // Of equals the first, which is the stronger answer.
-        scored.reduce(|most, next| if next.0 > most.0 { next } else { most })
+        let (score, new) = found.reduce(|most, next| if next.0 > most.0 { next } else { most })?;
+        let time = |slot: Slot| self.corpus.row(slot).time.millis();
+        let is_apart = |slot: Slot| time(slot).abs_diff(time(new)) > APART_MS.unsigned_abs();
+        let mut rivals = scored.iter().filter(|(_, other)| is_apart(*other));
+        let stands_out = rivals.all(|(rival, _)| score - rival > STANDS_OUT);
+        let answers = strengths[new as usize] >= ANSWERS * strengths[old.slot as usize];
+        (stands_out && answers).then_some((score, new))
     }
 
     /// How many rare words two statements have in common that the question has not, by their rarity; at most 2.

@@ -3,6 +3,8 @@
 //! Owns: its best sentence with its traits: of the requested kind, about another person, a measure, a question; and
 //! whether the turn mentions a change. Never: their weight.
 
+use text::Language;
+
 use crate::fuse::Fusion;
 use crate::lexicon::Term;
 use crate::postings::Slot;
@@ -206,8 +208,9 @@ impl Fusion<'_> {
             ..Statement::default()
         };
         let text = &self.corpus.row(slot).doc.text;
+        let language = Language::of(text);
         for sentence in text.split_inclusive(['.', '?', '!', '\n', ';']) {
-            let said = self.sentence(state, sentence);
+            let said = self.sentence(state, sentence, language);
             all.terms.extend(&said.terms);
             all.has_head |= said.has_head;
             all.tells_change |= said.tells_change;
@@ -226,7 +229,7 @@ impl Fusion<'_> {
         all
     }
 
-    fn sentence(&self, state: &StateQuestion, sentence: &str) -> Statement {
+    fn sentence(&self, state: &StateQuestion, sentence: &str, language: Language) -> Statement {
         let mut said = Statement::default();
         let mut kind = 0.0f32;
         let mut behind_my = usize::MAX;
@@ -234,7 +237,7 @@ impl Fusion<'_> {
         text::each_word(sentence, |place, word| {
             let is = |list: &[&str]| list.binary_search(&word).is_ok();
             opening.get_or_insert(is(&OPENINGS));
-            if let Some(term) = self.corpus.lexicon.find(word) {
+            if let Some(term) = self.corpus.lexicon.find(word, language) {
                 said.terms.push(term);
                 let wanted = self
                     .question

@@ -505,6 +505,74 @@ fn scripts_without_spaces_are_found() {
 }
 
 #[test]
+fn a_word_is_found_in_another_form_and_a_name_in_another_language() {
+    let corpus = corpus([
+        turn(
+            "de",
+            "a",
+            day(1),
+            "Ann",
+            "Ich arbeite dienstags in der Filiale in Göttingen, wegen der Städte.",
+        ),
+        turn(
+            "es",
+            "b",
+            day(2),
+            "Ann",
+            "Mis hermanas trabajan en una panadería de Cuenca.",
+        ),
+        turn(
+            "fr",
+            "c",
+            day(3),
+            "Ann",
+            "Je bois de l'infusion tous les soirs, c'est très bon.",
+        ),
+        turn(
+            "it",
+            "d",
+            day(4),
+            "Ann",
+            "Non so se i miei colleghi lavorano ancora con i treni per Lucca.",
+        ),
+        turn(
+            "pt",
+            "e",
+            day(5),
+            "Ann",
+            "Os meus vizinhos compraram um barco em Faro.",
+        ),
+        turn("en", "f", day(6), "Ann", "The weather was dreadful."),
+    ]);
+    for (question, id) in [
+        ("Welche Stadt, und wo habe ich gearbeitet?", "de"),
+        ("¿Dónde trabaja mi hermana?", "es"),
+        ("Quelles infusions est-ce que je bois ?", "fr"),
+        ("Con chi lavora il mio collega?", "it"),
+        ("O que comprou o meu vizinho?", "pt"),
+        ("What do I do in Göttingen?", "de"),
+        ("What is there in Cuenca?", "es"),
+    ] {
+        let found = ask(question).of(&corpus).messages;
+        assert_eq!(ids(&found)[0], id, "{question}");
+        assert!(!found[0].why.terms.is_empty(), "{question}");
+    }
+}
+
+#[test]
+fn an_answer_of_the_assistant_is_found_where_it_is_asked_for() {
+    let said = "The bus to the harbour leaves from the church.";
+    let reply = Doc {
+        role: Some(Role::Assistant),
+        ..turn("reply", "b", day(2), "Assistant", said)
+    };
+    let corpus = corpus([turn("own", "a", day(1), "Cal", said), reply]);
+    let found = |question: &str| ids(&ask(question).of(&corpus).messages).join(" ");
+    assert_eq!(found("Which bus to the harbour did you recommend?"), "reply own");
+    assert_eq!(found("Which bus goes to the harbour?"), "own reply");
+}
+
+#[test]
 fn a_score_means_the_same_in_a_large_corpus() {
     let wanted = || turn("x", "s", day(1), "Ann", "My dentist is Doctor Quill.");
     let filler = |n: i64| {

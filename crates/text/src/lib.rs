@@ -5,8 +5,10 @@
 
 mod cause;
 mod fnv;
+mod language;
 mod words;
 
 pub use cause::chain;
 pub use fnv::Fnv;
-pub use words::{each_word, is_stop_word, stem, term_set, terms};
+pub use language::{Language, is_stop_word, stem};
+pub use words::{each_word, query_terms, term_set, terms};

@@ -1,32 +1,47 @@
 //! Text analysis: a text becomes terms, the same way for rows and for queries.
 //!
-//! Owns: word boundaries in any script, folding, stemming, stop words. Never: the weight of terms.
+//! Owns: word boundaries in any script, folding. Never: the weight of terms, or what depends on a language.
 //!
-//! Words of letters are lower-cased, freed of diacritics and stemmed as English; numbers stay whole ("1,000" is "1000",
+//! Words of letters are lower-cased and freed of diacritics; numbers stay whole ("1,000" is "1000",
 //! "7th" is "7"). Text of scripts without spaces becomes pairs of neighbouring characters, with their marks: no
 //! dictionary is needed, and a word is found wherever it stands. Han characters count one by one, too.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation as _;
+
+use crate::language::Language;
 
 /// Longer words are cut here: a text this long without a space is not a word.
 const WORD_BYTES_MAX: usize = 64;
 
 /// The terms of a text, in order, with repetitions.
 pub fn terms(text: &str) -> Vec<String> {
+    let language = Language::of(text);
     let mut terms = Vec::new();
     each_word(text, |_, word| {
-        if !is_stop_word(word) {
-            terms.push(stem(word).into_owned());
+        if !language.is_stop_word(word) {
+            terms.push(language.stem(word).into_owned());
         }
     });
     terms
+}
+
+/// The terms by which rows of any language are found, each once: a few words do not tell their own.
+pub fn query_terms(query: &str) -> Vec<String> {
+    let language = Language::of(query);
+    let mut found = terms(query);
+    each_word(query, |_, word| {
+        if !language.is_stop_word(word) {
+            found.extend(Language::ALL.map(|other| other.stem(word).into_owned()));
+        }
+    });
+    let mut seen = BTreeSet::new();
+    found.retain(|term| seen.insert(term.clone()));
+    found
 }
 
 /// The terms of a text, each once.
@@ -68,6 +83,10 @@ pub fn each_word(text: &str, mut found: impl FnMut(Range<usize>, &str)) {
                 skip_letters(&mut chars, &mut end);
                 break;
             }
+            if is_apostrophe(next) && is_elided(&word) {
+                // "l'homme" is two words, the first of which says nothing.
+                word.clear();
+            }
         }
         fold(&mut word);
         let plain = ordinal(&word).unwrap_or(&word);
@@ -100,29 +119,6 @@ fn each_pair(run: &str, mut found: impl FnMut(Range<usize>, &str)) {
         }
     }
 }
-
-/// A folded word's stem; words that are not plain letters stay as they are.
-pub fn stem(word: &str) -> Cow<'_, str> {
-    if word.len() > 2 && word.bytes().all(|b| b.is_ascii_lowercase()) {
-        return Stemmer::create(Algorithm::English).stem(word);
-    }
-    Cow::Borrowed(word)
-}
-
-/// Whether a folded word is too common to search for.
-pub fn is_stop_word(word: &str) -> bool {
-    STOP_WORDS.binary_search(&word).is_ok()
-}
-
-const STOP_WORDS: [&str; 94] = [
-    "a", "about", "after", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been", "before",
-    "being", "but", "by", "can", "could", "did", "do", "does", "doing", "don", "for", "from", "had", "has",
-    "have", "having", "he", "her", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its",
-    "just", "me", "my", "no", "not", "of", "on", "or", "our", "ours", "out", "s", "she", "should", "so",
-    "some", "such", "t", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this",
-    "those", "to", "too", "up", "us", "very", "was", "we", "were", "what", "when", "where", "which", "while",
-    "who", "whom", "why", "will", "with", "would", "you", "your", "yours",
-];
 
 fn is_letter(c: char) -> bool {
     c.is_alphanumeric() || is_combining_mark(c)
@@ -189,6 +185,15 @@ fn clitic(rest: &str) -> bool {
         && ["s", "t", "d", "m", "ll", "re", "ve"]
             .iter()
             .any(|known| ending.eq_ignore_ascii_case(known))
+}
+
+/// Whether a word before an apostrophe is a French or Italian article, pronoun or preposition without its vowel.
+fn is_elided(word: &str) -> bool {
+    let elided = [
+        "c", "d", "j", "l", "m", "n", "s", "t", "qu", "jusqu", "lorsqu", "puisqu", "all", "dall", "dell",
+        "nell", "sull", "un",
+    ];
+    elided.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
 fn skip_letters(chars: &mut std::iter::Peekable<std::str::CharIndices<'_>>, end: &mut usize) {

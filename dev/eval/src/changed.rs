@@ -211,6 +211,17 @@ struct Asked {
     now: [Places; 2],
     then: Option<[Places; 2]>,
     is_superseded: bool,
+    /// What became of the older value where the newer one is never told, among talk of others.
+    unchanged: Unchanged,
+}
+
+#[derive(Debug)]
+struct Unchanged {
+    place: Option<usize>,
+    /// A message that has nothing to do with it took its place.
+    is_taken: bool,
+    /// It is marked as earlier than such a message.
+    is_marked: bool,
 }
 
 impl Asked {
@@ -219,7 +230,7 @@ impl Asked {
         let pair = &pairs[at];
         let corpus = offline::corpus(&case(pairs, at)?, &embedder, false).await?;
         let vector = embedder.embed(&[pair.question], EmbedPurpose::Query).await?.pop();
-        let ask = |as_of: Option<Timestamp>| {
+        let ask = |corpus: &Corpus, as_of: Option<Timestamp>| {
             let query = Query {
                 text: pair.question,
                 vector: vector.as_deref(),
@@ -232,16 +243,22 @@ impl Asked {
                 messages_max: FOUND_MAX,
                 score_min: 0.0,
             };
-            anyhow::Ok(pair.places(&corpus.search_weighted(&query, weights)))
+            anyhow::Ok(corpus.search_weighted(&query, weights))
         };
         let then = match pair.wanted {
-            Wanted::Newer { as_of } => Some(ask(Some(as_of))?),
+            Wanted::Newer { as_of } => Some(pair.places(&ask(&corpus, Some(as_of))?)),
             _ => None,
         };
+        let mut without = case(pairs, at)?;
+        without
+            .messages
+            .retain(|message| message.session.session.as_str() != pair.newer.session);
+        let without = offline::corpus(&without, &embedder, false).await?;
         Ok(Self {
-            now: ask(None)?,
+            now: pair.places(&ask(&corpus, None)?),
             then,
             is_superseded: pair.is_superseded(&corpus),
+            unchanged: pair.unchanged(&ask(&without, None)?),
         })
     }
 }
@@ -289,6 +306,18 @@ impl Pair {
             older: hits.iter().position(|hit| self.older.is_told_by(hit)),
             newer: hits.iter().position(|hit| self.newer.is_told_by(hit)),
         })
+    }
+
+    fn unchanged(&self, ranking: &Ranking) -> Unchanged {
+        let messages = &ranking.messages;
+        let place = messages.iter().position(|hit| self.older.is_told_by(hit));
+        let own = place.map(|place| &messages[place]);
+        let before = &messages[..place.unwrap_or(0)];
+        Unchanged {
+            place,
+            is_taken: own.is_some_and(|own| before.iter().any(|hit| hit.score.total_cmp(&own.score).is_eq())),
+            is_marked: own.is_some_and(|own| own.later.is_some()),
+        }
     }
 
     /// Whether a fact of the newer sitting takes the place of one of the older.
@@ -358,6 +387,14 @@ impl Counts {
                     older(messages) && older(memories),
                 );
                 count("as of before: it is the first message", messages.older == Some(0));
+                let Unchanged {
+                    place,
+                    is_taken,
+                    is_marked,
+                } = asked.unchanged;
+                count("never changed: old value is the first message", place == Some(0));
+                count("never changed: nothing takes its place", !is_taken);
+                count("never changed: not marked as earlier", !is_marked);
             }
             Wanted::Both => {
                 let found = |places: Places| places.older.is_some() && places.newer.is_some();

@@ -2,14 +2,17 @@
 //!
 //! Owns: protocols and their tables. Never: data, or tuning on the half that is reported.
 //!
-//! Reading order: `cases` (what every data set becomes), `locomo` and `longmemeval` (how), `measure` (what is
-//! counted), `server` (the product through its HTTP API), `offline` (ranking alone, in this process), `changed` (facts that change),
+//! Reading order: `cases` (what every data set becomes), `locomo`, `longmemeval` and `talks` (how), `measure` (what is
+//! counted), `bm25` (the baseline), `server` (the product through its HTTP API), `offline` (ranking alone, in this process), `changed` (facts that change),
+//! `facts` (a draw for readers),
 //! `built` (the binary as a process), `turn` (what a conversation turn is given), `speed`, `idle`, `words`.
 #![expect(clippy::print_stdout, reason = "a measurement's result is what it prints")]
 
+mod bm25;
 mod built;
 mod cases;
 mod changed;
+mod facts;
 mod idle;
 mod locomo;
 mod longmemeval;
@@ -17,6 +20,7 @@ mod measure;
 mod offline;
 mod server;
 mod speed;
+mod talks;
 mod turn;
 mod words;
 
@@ -47,6 +51,14 @@ enum Command {
         #[command(flatten)]
         offline: offline::OfflineArgs,
     },
+    /// What the rules learn from a set's talk, drawn at random, each with its sentence
+    Facts {
+        set: Set,
+        #[command(flatten)]
+        data: DataArgs,
+        #[command(flatten)]
+        facts: facts::FactsArgs,
+    },
     /// Whether the current value of a changed fact comes first, with ranking alone
     Changed(changed::ChangedArgs),
     /// What memory adds to a conversation turn, through a server that this command starts
@@ -76,6 +88,8 @@ struct DataArgs {
 enum Set {
     Locomo,
     Longmemeval,
+    /// Talks in the format of `talks.rs`
+    Talks,
 }
 
 impl Set {
@@ -84,6 +98,7 @@ impl Set {
         match self {
             Self::Locomo => locomo::cases(&text),
             Self::Longmemeval => longmemeval::cases(&text),
+            Self::Talks => talks::cases(&text),
         }
     }
 }
@@ -94,6 +109,10 @@ async fn main() -> anyhow::Result<()> {
         Command::Locomo(args) => server::run(&Set::Locomo.read(&args.data)?, &args.server).await,
         Command::Longmemeval(args) => server::run(&Set::Longmemeval.read(&args.data)?, &args.server).await,
         Command::Offline { set, data, offline } => offline::run(&set.read(&data)?, &offline).await,
+        Command::Facts { set, data, facts } => {
+            facts::run(&set.read(&data)?, &facts);
+            Ok(())
+        }
         Command::Changed(args) => changed::run(&args).await,
         Command::Turn(args) => turn::run(args).await,
         Command::Speed(args) => speed::run(args).await,

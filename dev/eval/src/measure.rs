@@ -86,29 +86,32 @@ impl Measured {
         }
     }
 
-    /// Prints the tables.
-    pub(crate) fn print(&self) {
+    /// Prints the tables, beside those of a baseline if there is one.
+    pub(crate) fn print(&self, baseline: Option<&Self>) {
         let mut head = vec!["measure".to_owned(), "questions".to_owned()];
         head.extend(DEPTHS.map(|depth| format!("@{depth}")));
         row(&head);
         row(&head.iter().map(|_| "---".to_owned()).collect::<Vec<_>>());
-        for (name, level) in [("turn", &self.turns), ("session", &self.sessions)] {
-            for (measure, means) in [
-                ("fraction", &level.fraction),
-                ("any", &level.any),
-                ("all", &level.all),
-            ] {
-                let mut cells = vec![format!("{name}, {measure}"), means[0].count.to_string()];
-                cells.extend(means.map(Mean::shown));
-                row(&cells);
+        for (whose, measured) in std::iter::once(("", self)).chain(baseline.map(|bm25| (" (BM25)", bm25))) {
+            for (name, level) in [("turn", &measured.turns), ("session", &measured.sessions)] {
+                for (measure, means) in [
+                    ("fraction", &level.fraction),
+                    ("any", &level.any),
+                    ("all", &level.all),
+                ] {
+                    let mut cells = vec![format!("{name}, {measure}{whose}"), means[0].count.to_string()];
+                    cells.extend(means.map(Mean::shown));
+                    row(&cells);
+                }
             }
         }
         for (category, mean) in &self.categories {
-            let shown = [
+            let mut shown = vec![
                 format!("turn, fraction @{CATEGORY_DEPTH}, {category}"),
                 mean.count.to_string(),
                 mean.shown(),
             ];
+            shown.extend(baseline.map(|bm25| format!("BM25 {}", bm25.categories[category].shown())));
             row(&shown);
         }
     }

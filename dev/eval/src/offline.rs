@@ -3,6 +3,7 @@
 //! Owns: making rows the way the engine does, for tuning weights without a server. Never: the product's own path
 //! (`server` measures that).
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
@@ -10,17 +11,23 @@ use clap::ValueEnum;
 use embed::StaticEmbedder;
 use extract::{Counts, KnownFacts, Limits, Statement};
 use model::{
-    Cell, CellId, CutReason, Doc, DocKey, DocKind, EntryId, EntryKind, Message, Parent, ParentKind,
-    Timestamp, Zone,
+    Cell, CellId, CutReason, Doc, DocKey, DocKind, EntryId, EntryKind, Message, MessageId, Parent,
+    ParentKind, Timestamp, Zone,
 };
 use ports::{EmbedPurpose, Embedder};
 use recall::{Corpus, Method, Query, Weights};
 
+use crate::bm25::Bm25;
 use crate::cases::{Case, Question};
 use crate::measure::{Measured, Ranked};
 
 /// As many messages as a server gives.
 const MESSAGES_MAX: usize = 200;
+
+/// Evidence behind this place is shown as missed, beside so many of the first messages, each with its beginning.
+const SHOWN_DEPTH: usize = 10;
+const SHOWN_FIRST: usize = 3;
+const SHOWN_CHARS: usize = 240;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct OfflineArgs {
@@ -33,6 +40,9 @@ pub(crate) struct OfflineArgs {
     /// Which cases
     #[arg(long, value_enum, default_value = "all")]
     half: Half,
+    /// Print the questions that miss evidence among the first ten messages, with its places; never of the odd half
+    #[arg(long)]
+    show: bool,
     /// A weight other than the default, as in `near_words=60`; may be repeated
     #[arg(long = "set", value_name = "NAME=VALUE")]
     weights: Vec<String>,
@@ -47,30 +57,46 @@ enum MethodArg {
 
 /// Weights are tuned on the even cases, counted from 0, and reported on the odd ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Half {
+pub(crate) enum Half {
+    #[value(alias = "dev")]
     Even,
+    #[value(alias = "held")]
     Odd,
     All,
+}
+
+impl Half {
+    /// Whether the case of that number is one of it.
+    pub(crate) fn has(self, number: usize) -> bool {
+        match self {
+            Self::Even => number.is_multiple_of(2),
+            Self::Odd => !number.is_multiple_of(2),
+            Self::All => true,
+        }
+    }
 }
 
 /// Builds, asks and prints the table.
 pub(crate) async fn run(cases: &[Case], args: &OfflineArgs) -> anyhow::Result<()> {
     let weights = weights(&args.weights)?;
     let embedder = StaticEmbedder::new();
-    let mut measured = Measured::default();
+    let (mut measured, mut baseline) = (Measured::default(), Measured::default());
     for (number, case) in cases.iter().enumerate() {
-        if args.half != Half::All && (args.half == Half::Even) != (number % 2 == 0) {
+        if !args.half.has(number) {
             continue;
         }
         let corpus = corpus(case, &embedder, args.turns_only).await?;
+        let bm25 = Bm25::of(case);
         for question in &case.questions {
-            measured.add(
-                question,
-                &ask(&corpus, question, &embedder, args.method, &weights).await?,
-            );
+            let ranked = ask(&corpus, question, &embedder, args.method, &weights).await?;
+            if args.show && args.half != Half::Odd {
+                show_missed(case, question, &ranked);
+            }
+            measured.add(question, &ranked);
+            baseline.add(question, &bm25.rank(&question.text));
         }
     }
-    measured.print();
+    measured.print(Some(&baseline));
     Ok(())
 }
 
@@ -110,6 +136,44 @@ pub(crate) fn weights(changes: &[String]) -> anyhow::Result<Weights> {
             .with_context(|| format!("`{value}` is not a number"))?;
     }
     Ok(weights)
+}
+
+/// Prints a question that misses evidence: the place and beginning of each piece, and of what came first.
+fn show_missed(case: &Case, question: &Question, ranked: &[Ranked]) {
+    let counted = |ranked: &&Ranked| ranked.is_user || !question.users_only;
+    let places: BTreeMap<&MessageId, usize> = ranked
+        .iter()
+        .filter(counted)
+        .map(|ranked| &ranked.id)
+        .zip(1..)
+        .collect();
+    let is_found = |id: &MessageId| places.get(id).is_some_and(|place| *place <= SHOWN_DEPTH);
+    if question.messages.iter().all(is_found) {
+        return;
+    }
+    println!("? {} [{}]", question.text, question.category);
+    let first: BTreeSet<&MessageId> = ranked
+        .iter()
+        .filter(counted)
+        .take(SHOWN_FIRST)
+        .map(|ranked| &ranked.id)
+        .collect();
+    for message in &case.messages {
+        let is_evidence = question.messages.contains(&message.id);
+        if is_evidence || first.contains(&message.id) {
+            let place = places
+                .get(&message.id)
+                .map_or("none".to_owned(), usize::to_string);
+            let mark = if is_evidence { '+' } else { '-' };
+            let text: String = message
+                .text()
+                .replace('\n', " ")
+                .chars()
+                .take(SHOWN_CHARS)
+                .collect();
+            println!("  {mark} {place:>4} {text}");
+        }
+    }
 }
 
 async fn ask(

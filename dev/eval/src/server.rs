@@ -45,7 +45,7 @@ pub(crate) async fn run(cases: &[Case], args: &ServerArgs) -> anyhow::Result<()>
             measured.add(question, &client.ask(case, question, &ids).await?);
         }
     }
-    measured.print();
+    measured.print(None);
     Ok(())
 }
 

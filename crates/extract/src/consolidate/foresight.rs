@@ -1,9 +1,10 @@
 //! Upcoming events: announcements by people, with a time.
 //!
-//! Owns: which sentences are announcements, and their period. Never: a habit, a wish without a time, or a model's text.
+//! Owns: which facts are announcements, and their period. Never: a habit, a wish without a time, or a model's text.
 
 use crate::consolidate::text::{hash, plain};
-use model::{Cell, CellId, CutReason, Message, MessageId, SenderId, Timestamp, Zone};
+use crate::facts::{Told, told};
+use model::{Message, MessageId, SenderId, Timestamp, Zone};
 use recall::time::{Expression, Tense, expressions};
 
 /// The most upcoming events of a segment.
@@ -54,50 +55,48 @@ impl Foresight {
 const NO_PLAN: &str = "every each usually always often normally sometimes never if whether maybe perhaps might unless wish \
      would could weekly daily monthly yearly used imagine suppose";
 
-/// The upcoming events in people's messages of a segment, in order.
+/// The upcoming events in people's messages of a segment, in order: facts with a time to come.
 pub fn foresights(messages: &[Message], zone: &Zone) -> Vec<Foresight> {
     let mut found: Vec<Foresight> = Vec::new();
-    for message in messages {
-        let text = crate::own_words(message);
-        for sentence in crate::sentences(&text) {
-            let Some(foresight) = of_sentence(sentence, message, zone) else {
-                continue;
-            };
-            let known = found
-                .iter()
-                .any(|known| crate::is_duplicate(&known.content, &foresight.content));
-            if !known {
-                found.push(foresight);
-            }
-            if found.len() == FORESIGHTS_MAX {
-                return found;
-            }
+    for told in told(messages, zone).filter(|told| !is_no_plan(&told.sentence)) {
+        let Some(foresight) = of_fact(told, zone) else {
+            continue;
+        };
+        let known = found
+            .iter()
+            .any(|known| crate::is_duplicate(&known.content, &foresight.content));
+        if !known {
+            found.push(foresight);
+        }
+        if found.len() == FORESIGHTS_MAX {
+            break;
         }
     }
     found
 }
 
-fn of_sentence(sentence: &str, message: &Message, zone: &Zone) -> Option<Foresight> {
-    if sentence.ends_with(['?', '？']) || is_no_plan(sentence) {
+fn of_fact(Told { fact, sentence }: Told, zone: &Zone) -> Option<Foresight> {
+    let is_over = |word: &str| matches!(word, "had" | "was" | "were" | "lost");
+    if fact.text.split(' ').any(is_over) {
         return None;
     }
-    let expression = expressions(sentence, message.time, zone)
+    let expression = expressions(&fact.text, fact.said_at, zone)
         .into_iter()
-        .find(|expression| is_ahead(expression, message.time, zone))?;
+        .find(|expression| is_ahead(expression, fact.said_at, zone))?;
     Some(Foresight {
-        content: plain(&told(sentence, message, zone), CONTENT_CHARS_MAX),
-        evidence: evidence(sentence, message, zone),
+        content: plain(&fact.text, CONTENT_CHARS_MAX),
+        evidence: evidence(&sentence, fact.said_at, zone),
         from: expression.span.from,
         until: expression.span.to,
-        source: message.id.clone(),
-        sender: message.sender.clone(),
-        said_at: message.time,
+        source: fact.sources.into_iter().next()?,
+        sender: fact.sender,
+        said_at: fact.said_at,
     })
 }
 
-fn evidence(sentence: &str, message: &Message, zone: &Zone) -> String {
+fn evidence(sentence: &str, said_at: Timestamp, zone: &Zone) -> String {
     let said = plain(sentence, CONTENT_CHARS_MAX);
-    format!("Said on {}: “{said}”", crate::day(zone.date(message.time)))
+    format!("Said on {}: “{said}”", crate::day(zone.date(said_at)))
 }
 
 fn is_no_plan(sentence: &str) -> bool {
@@ -123,29 +122,4 @@ fn is_ahead(expression: &Expression, said_at: Timestamp, zone: &Zone) -> bool {
         None => is_later,
     };
     is_short && is_near && is_to_come
-}
-
-/// A sentence in the third person if the rules for facts can change it, else in its own words, with its dates.
-fn told(sentence: &str, message: &Message, zone: &Zone) -> String {
-    let mut alone = message.clone();
-    alone.content = model::Content::Text(sentence.to_owned());
-    let cell = Cell {
-        id: CellId::new("mc_"),
-        session: message.session.clone(),
-        messages: vec![alone],
-        owners: Vec::new(),
-        reason: CutReason::Flush,
-    };
-    let facts = crate::facts(&cell, zone);
-    let dated = |text: &str| {
-        expressions(text, message.time, zone)
-            .iter()
-            .any(|expression| is_ahead(expression, message.time, zone))
-    };
-    if let Some(fact) = facts.into_iter().find(|fact| dated(&fact.text)) {
-        return fact.text;
-    }
-    let (written, _) = crate::written_out(sentence, message.time, zone);
-    let name = crate::speaker(message);
-    format!("{name} said: “{}”", written.trim_end_matches(['.', '!']))
 }

@@ -21,25 +21,16 @@ const JOINERS: [&str; 10] = [
     "and", "but", "so", "then", "yet", "because", "cause", "plus", "cuz", "although",
 ];
 
+/// Words that begin a statement of the speaker's own.
+static OWN_SUBJECTS: WordList = word_list!("i i'm i've i'll i'd im ive we we're we've we'll we'd my our");
+
 /// Whether a word begins a statement of the speaker's own.
 pub(super) fn is_own_subject(word: &str) -> bool {
-    matches!(
-        word,
-        "i" | "i'm"
-            | "i've"
-            | "i'll"
-            | "i'd"
-            | "im"
-            | "ive"
-            | "we"
-            | "we're"
-            | "we've"
-            | "we'll"
-            | "we'd"
-            | "my"
-            | "our"
-    )
+    OWN_SUBJECTS.contains(word)
 }
+
+/// Words with which a time can begin.
+static TIMELY: WordList = word_list!("on in at from since next last this now today tomorrow yesterday");
 
 /// Words that open a question behind a comma.
 static ASKS: WordList = word_list!(
@@ -141,20 +132,7 @@ impl<'a> Sentence<'a, '_> {
         let earliest = at.saturating_sub(LEAD_WORDS_MAX).max(first + 1);
         let when = (earliest..at).rev().find(begins)?;
         let lead = &self.text[words[when].range.start..words[at - 1].range.end];
-        let timely = matches!(
-            words[when].text.as_str(),
-            "on" | "in"
-                | "at"
-                | "from"
-                | "since"
-                | "next"
-                | "last"
-                | "this"
-                | "now"
-                | "today"
-                | "tomorrow"
-                | "yesterday"
-        );
+        let timely = TIMELY.contains(&words[when].text);
         let is_time = |word: &Word| {
             TIME_UNITS.contains(&word.text) || word.text == "now" || word.text.parse::<u16>().is_ok()
         };
@@ -210,7 +188,9 @@ fn resolved(clause: &str) -> Vec<Cow<'_, str>> {
     let words = words(clause);
     let place = (3..words.len()).find(|at| {
         let opens = words[*at].breaks || matches!(words[at - 1].text.as_str(), "and" | "now" | "so");
-        opens && is_of(&words[*at].text)
+        // "The shows … it's …": not of them.
+        let of_many = words[at - 1].text.ends_with('s') && words[*at].text.starts_with("it");
+        opens && !of_many && is_of(&words[*at].text)
     });
     let told = place.and_then(|at| {
         let is_new =
@@ -250,7 +230,12 @@ fn rest<'a>(clause: &'a str, words: &[Word], at: usize) -> Option<Cow<'a, str>> 
     let be = matches!(said[0].text.as_str(), "is" | "are" | "was" | "will" | "has");
     (contracted || be).then(|| {
         if contracted {
-            Cow::Owned(format!("is {rest}"))
+            let be = if matches!(&*said[0].text, "been" | "become" | "got" | "gone") {
+                "has"
+            } else {
+                "is"
+            };
+            Cow::Owned(format!("{be} {rest}"))
         } else {
             Cow::Borrowed(rest)
         }

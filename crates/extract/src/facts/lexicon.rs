@@ -142,12 +142,6 @@ pub(crate) fn verb(word: &str) -> Option<(&'static str, Form)> {
     FORMS.get(word).map(|(base, form)| (base.as_str(), *form))
 }
 
-/// Whether a word can follow "have": a participle, or a past form that is one too.
-pub(crate) fn is_participle(word: &str) -> bool {
-    let same = |(_, _, participle): &(&str, &str, &str)| *participle == word;
-    IRREGULAR.iter().any(same) || matches!(verb(word), Some((_, Form::Past | Form::Participle)))
-}
-
 /// The participle of a past form.
 pub(crate) fn participle(word: &str) -> Option<&'static str> {
     let (base, form) = verb(word)?;
@@ -211,19 +205,6 @@ pub(crate) static ADVERBS: WordList = word_list!(
      generally typically personally truly super temporarily soon"
 );
 
-/// States that can follow "I am …".
-pub(crate) static STATES: WordList = word_list!(
-    "married engaged divorced single widowed separated dating born raised diagnosed promoted hired fired laid \
-     accepted admitted elected awarded selected transferred allergic vegetarian vegan pescatarian lactose \
-     gluten celiac coeliac diabetic asthmatic pregnant retired unemployed self-employed based located \
-     interested passionate addicted enrolled left-handed right-handed colorblind colour-blind fluent \
-     bilingual obsessed responsible related transgender gay lesbian bisexual jewish muslim christian buddhist \
-     hindu catholic atheist religious adopted injured bald deaf blind"
-);
-
-/// Words after "I am afraid …" without which it means little.
-pub(crate) static STATES_WITH_OF: WordList = word_list!("afraid scared terrified fond");
-
 /// Words that make a sentence a supposition.
 pub(crate) static HYPOTHETICAL: WordList = word_list!(
     "would could should might maybe perhaps wish if unless whether supposed imagine pretend hypothetically \
@@ -265,21 +246,11 @@ pub(crate) static EMPTY_NOUNS: WordList = word_list!(
      rollercoaster adventure news heart hearts voice something anything someone everything progress advantage"
 );
 
-/// How many, as words.
-pub(crate) static COUNTS: WordList =
-    word_list!("one two three four five six seven eight nine ten eleven twelve couple dozen hundred");
-
 /// Nouns that are too general without a further word.
 pub(crate) static GENERIC_NOUNS: WordList = word_list!(
     "game games book books movie movies film films show shows series song songs video videos recipe recipes collection \
      story stories place places spot spots project projects event events class classes thing person people photo photos \
      picture pictures pic pics article articles website channel group team conversation conversations chat talk"
-);
-
-/// Activities that are meaningful with a time alone: "I run every day".
-pub(crate) static ACTIVE: WordList = word_list!(
-    "run swim jog meditate cook bake paint write exercise work sleep travel commute babysit volunteer hike bike cycle climb \
-     train garden sing pray fish surf ski retire graduate wake"
 );
 
 /// Units and parts of time: when or how often, not what.
@@ -303,14 +274,6 @@ pub(crate) fn is_kin(word: &str) -> bool {
         .any(|word| word.len() > 1 && KIN.contains(&format!(" {word} ")))
 }
 
-/// Nouns right after "have", "get", "make" or "take" with which the phrase is an idiom or shop talk, not a possession.
-pub(crate) static IDIOMS: WordList = word_list!(
-    "photo photos pic pics picture pictures news question questions problem problems issue issues error errors idea ideas feeling look time point sense \
-     doubt doubts chance fun blast moment minute mistake trouble function code bug bugs file files data \
-     dataset array list string table script query column columns dataframe variable class method test tests \
-     task following hard hope hopes impression urge break note notes clue say faith respect thoughts"
-);
-
 /// Nouns after "my …" that are not a part of a life.
 pub(crate) static ABSTRACT: WordList = word_list!(
     "question questions point guess bad opinion concern understanding assumption goodness god gosh pleasure \
@@ -325,13 +288,3 @@ pub(crate) static TALK: WordList = word_list!(
      noticed notice appreciate thank swear doubt figured figure heard hear thought knew felt meant assume \
      realize realise"
 );
-
-/// Verbs that keep their meaning when negated: "I don't eat meat".
-pub(crate) static NEGATABLE: WordList = word_list!(
-    "eat drink smoke like own drive speak live work use celebrate watch play enjoy listen read cook swim fly \
-     have"
-);
-
-/// Goals worth keeping after "I want to".
-pub(crate) static GOALS: WordList =
-    word_list!("become be visit move adopt travel study retire marry climb publish open volunteer foster");

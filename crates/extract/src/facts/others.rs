@@ -10,6 +10,7 @@ use super::clause::is_own_subject;
 use super::lexicon::{ABSTRACT, ADVERBS, Form, VAGUE, is_kin, participle, verb};
 use super::retell::{Before, retell};
 use super::statement::{LEADS, SUBORDINATE, Statement, closed, decapitalised, is_preposition};
+use crate::dates::names_a_day;
 use crate::slot::is_read;
 use crate::visible::FIRST_PERSON;
 use crate::words::{Word, WordList, word_list};
@@ -20,6 +21,11 @@ static DONE: WordList = word_list!(
      transferred hired fired let rebooked upgraded extended shifted relocated accepted rejected approved denied sold demoted \
      cut put brought taken switched reduced stopped booked"
 );
+
+/// Words with which the time of an event is set.
+const SETTING: [&str; 4] = [" at ", "pushed to ", "moved to ", "changed to "];
+/// Longer clauses explain a thing and do not date it.
+const EVENT_WORDS_MAX: usize = 14;
 
 impl Clause<'_> {
     /// "Chess is my favourite game": the same as "my favourite game is chess".
@@ -45,16 +51,16 @@ impl Clause<'_> {
             .iter()
             .rev()
             .find(|word| !ADVERBS.contains(&word.text))?;
-        let counts = matches!(self.word(my), "my" | "our") && what.len() <= 4 && noun.len() <= 5;
+        let counts =
+            matches!(self.word(my), "my" | "our") && what.len() <= 4 && ends == noun.len() && ends <= 5;
         if !counts || what.iter().any(vague) || ABSTRACT.contains(&head.text) {
             return None;
         }
         let owned = retell(self.text, &self.words[my..], name, Before::Nothing);
         let what = &self.text[what[0].range.start..self.words[is - 1].range.end];
-        Some(Statement {
-            subject: owned.trim_end_matches(" now").to_owned(),
-            predicate: format!("is {what}"),
-        })
+        let subject = owned.trim_end_matches(" now").to_owned();
+        let predicate = format!("is {what}");
+        is_read(&subject, &format!("{subject} {predicate}.")).then_some(Statement { subject, predicate })
     }
 
     /// "The launch has been moved to Friday": a named event gets a date or a time, or loses it.
@@ -85,8 +91,12 @@ impl Clause<'_> {
         };
         let subject = format!("{owner} {}", text(the + 1, verb_at));
         let predicate = text(verb_at, self.words.len()).to_owned();
-        let set = is_read(&format!("{subject} {predicate}."));
-        let told = set || self.words[verb_at..].iter().take(4).any(cancelled);
+        // What another thing is called or costs is a matter of the talk; its date stands alone.
+        let whose = if owner == "The" { "" } else { &subject };
+        let set = is_read(whose, &format!("{subject} {predicate}."));
+        let says_when = names_a_day(&predicate) || SETTING.iter().any(|joint| predicate.contains(joint));
+        let spoken = says_when && self.words.len() <= EVENT_WORDS_MAX || owner != "The";
+        let told = set && spoken || self.words[verb_at..].iter().take(4).any(cancelled);
         told.then_some(Statement { subject, predicate })
     }
 
@@ -119,7 +129,7 @@ impl Clause<'_> {
         let rest = self.words.get(rest..).unwrap_or(&[]);
         let rest = closed(&retell(self.text, rest, name, Before::Name));
         let predicate = format!("was {participle} {rest}").trim_end().to_owned();
-        is_read(&format!("{subject} {predicate}.")).then_some(Statement { subject, predicate })
+        is_read(&subject, &format!("{subject} {predicate}.")).then_some(Statement { subject, predicate })
     }
 
     /// "Just moved to Lisbon", "sold the car": the subject is left out.
@@ -129,13 +139,10 @@ impl Clause<'_> {
             .iter()
             .position(|word| !matches!(word.text.as_str(), "and" | "so" | "yeah" | "oh" | "also"))?;
         let at = self.past_adverbs(start);
-        let just = (start..at).any(|i| matches!(self.word(i), "just" | "finally" | "recently"));
         let (base, form) = verb(self.word(at))?;
         let past = form == Form::Past && base != self.word(at);
-        let told = past && (just || self.is_dated()) && self.says(at + 1) && self.counts_object(at + 1);
         let predicate = decapitalised(&self.predicate(start, name));
-        let known = || past && is_read(&format!("{name} {predicate}."));
-        (told || known()).then(|| Statement {
+        (past && self.counts(name, &predicate)).then(|| Statement {
             subject: name.to_owned(),
             predicate,
         })

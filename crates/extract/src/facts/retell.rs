@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use super::lexicon::{ADVERBS, Form, third, verb};
 use crate::visible::FIRST_PERSON;
-use crate::words::{Word, words};
+use crate::words::{Word, WordList, word_list, words};
 
 /// Present forms that are past forms too; as a past they are right without the ending.
 const SAME_IN_PAST: [&str; 7] = ["quit", "cut", "set", "put", "hurt", "split", "read"];
@@ -51,11 +51,11 @@ pub(super) fn retell(text: &str, words: &[Word], name: &str, before: Before) -> 
     for (i, word) in words.iter().enumerate() {
         out.push_str(&text[at..word.range.start]);
         at = word.range.end;
-        let after_and = words.get(i + 1).is_some_and(|next| leads_on(&next.text))
+        let after_and = words.get(i + 1).is_some_and(|next| LEAD_ON.contains(&next.text))
             && i > 0
             && present
             && matches!(words[i - 1].text.as_str(), "and" | "or" | "but");
-        if let Some(told) = pronoun(&word.text, name, named) {
+        if let Some(told) = pronoun(&word.text, name, named).filter(|_| !is_of_title(word, i)) {
             let subject = is_subject(&word.text);
             named |= subject || matches!(word.text.as_str(), "my" | "our" | "me" | "us");
             awaits_verb = subject && !word.text.contains('\'');
@@ -77,26 +77,13 @@ pub(super) fn retell(text: &str, words: &[Word], name: &str, before: Before) -> 
     out
 }
 
-/// Whether the word before can be a verb and not just a noun: "and work at", but not "and love songs".
-fn leads_on(word: &str) -> bool {
-    matches!(
-        word,
-        "at" | "in"
-            | "for"
-            | "with"
-            | "as"
-            | "on"
-            | "to"
-            | "a"
-            | "an"
-            | "the"
-            | "my"
-            | "our"
-            | "from"
-            | "every"
-            | "two"
-    )
+/// Whether a pronoun is part of a name: "The Last of Us", "My Favorite Murder".
+fn is_of_title(word: &Word, at: usize) -> bool {
+    at > 0 && word.capital && matches!(word.text.as_str(), "us" | "me" | "my" | "our")
 }
+
+/// Words behind which the one before can be a verb and not just a noun: "and work at", but not "and love songs".
+static LEAD_ON: WordList = word_list!("at in for with as on to a an the my our from every two");
 
 fn is_subject(word: &str) -> bool {
     word == "i" || word == "we" || word.starts_with("i'") || word.starts_with("we'")

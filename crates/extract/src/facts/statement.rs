@@ -8,7 +8,7 @@ use recall::time::expressions;
 
 use super::claim::{Clause, is_dated};
 use super::clause::is_own_subject;
-use super::lexicon::{ABSTRACT, Form, HYPOTHETICAL, NOT_OWN, SECRETS, VAGUE, verb};
+use super::lexicon::{ABSTRACT, Form, HYPOTHETICAL, NOT_OWN, SECRETS, is_kin, verb};
 use super::retell::{Before, retell};
 use crate::dates::names_a_day;
 use crate::slot::is_read;
@@ -47,6 +47,12 @@ pub(super) static LEADS: WordList = word_list!(
      or"
 );
 
+/// Things of the speaker's that are a matter of the talk, or of the day.
+static OF_THE_TALK: WordList = word_list!(
+    "budget city dates hours meeting code schedule hotel thing part highlight dose concerns itinerary \
+     business fittings score off"
+);
+
 /// Words that make what follows depend on something else.
 pub(super) static SUBORDINATE: WordList = word_list!(
     "when if while because although before after until as once where what how which who whenever why like"
@@ -74,6 +80,14 @@ pub(super) fn statement(clause: &str, name: &str, said_at: Timestamp, zone: &Zon
     let subject = words.iter().position(|word| is_own_subject(&word.text));
     let end = clause.understood(subject.unwrap_or(0))?;
     let clause = clause.until(end);
+    let clause = clause.until(clause.told_until(subject.unwrap_or(0), name));
+    let last = clause.words.last()?;
+    let before = clause.words.len().checked_sub(2).map_or("", |at| clause.word(at));
+    if is_preposition(&last.text) && before != "now"
+        || matches!(last.text.as_str(), "the" | "a" | "an" | "my")
+    {
+        return None;
+    }
     if let Some((companion, at)) = companion(&clause, name) {
         let mut told = clause.of_me(at, name)?;
         told.say_also(&format!("with {companion}"));
@@ -241,17 +255,11 @@ impl Clause<'_> {
 
     /// "I …", "we …".
     fn of_me(&self, subject: usize, name: &str) -> Option<Statement> {
-        let (lead_in, verb_at) = match self.word(subject) {
-            "i'm" | "im" | "we're" => ("is ", self.past_adverbs(subject + 1)),
-            "i've" | "ive" | "we've" => ("has ", self.past_adverbs(subject + 1)),
-            "i'll" | "we'll" => ("will ", self.past_adverbs(subject + 1)),
-            _ => ("", self.past_adverbs(subject + 1)),
-        };
-        let counts = match lead_in {
-            "is " => self.counts_be(verb_at),
-            "has " => self.counts_have(verb_at),
-            "will " => self.counts_will(verb_at),
-            _ => self.counts_plain(verb_at),
+        let lead_in = match self.word(subject) {
+            "i'm" | "im" | "we're" => "is ",
+            "i've" | "ive" | "we've" => "has ",
+            "i'll" | "we'll" => "will ",
+            _ => "",
         };
         let lead_in = match lead_in {
             "is " if name == FIRST_PERSON => "am ",
@@ -275,9 +283,7 @@ impl Clause<'_> {
         } else {
             predicate
         };
-        // A statement that changes a known fact is worth keeping, whatever its content.
-        let known = || is_read(&format!("{name} {predicate}."));
-        (counts || known()).then(|| Statement {
+        self.counts(name, &predicate).then(|| Statement {
             subject: name.to_owned(),
             predicate,
         })
@@ -302,33 +308,18 @@ impl Clause<'_> {
             .take_while(|word| !is_preposition(word))
             .last()
             .unwrap_or("");
-        let of_what = matches!(head, "favorite" | "favourite" | "fav") && self.word(verb_at + 1) == "when";
-        if of_what || ABSTRACT.contains(head) || noun.clone().any(|word| SUBORDINATE.contains(word)) {
+        if ABSTRACT.contains(head)
+            || OF_THE_TALK.contains(head)
+            || noun.clone().any(|word| SUBORDINATE.contains(word))
+        {
             return None;
         }
-        let be = matches!(
-            self.word(verb_at),
-            "is" | "are" | "was" | "were" | "has" | "have" | "had"
-        );
-        let aims = matches!(
-            head,
-            "goal" | "dream" | "plan" | "aim" | "resolution" | "job" | "hobby"
-        );
-        let next = self.word(verb_at + 1);
-        let clausal = matches!(next, "that" | "how" | "what") || (next == "to" && be && !aims);
-        let ended = matches!(
-            self.word(verb_at),
-            "died" | "passed" | "retired" | "graduated" | "moved" | "divorced" | "remarried"
-        );
-        let counts = ((self.says(verb_at + 1) || be && self.is_dated()) && !clausal) || ended;
-        // "My dogs are so cute" has no information.
-        let praised = self.past_adverbs(verb_at + 1 + usize::from(matches!(next, "so" | "very" | "such")));
-        let praise = be && VAGUE.contains(self.word(praised)) && !self.is_concrete(praised);
-        let idle = self.word(verb_at) == "will" && !self.is_dated() || praise;
         let owned = retell(self.text, &self.words[subject..verb_at], name, Before::Nothing);
         let predicate = closed(&retell(self.text, &self.words[verb_at..], name, Before::Name));
-        let known = || is_read(&format!("{owned} {predicate}."));
-        (counts && !idle || known()).then_some(Statement {
+        let lives = |word: &str| is_kin(word) || matches!(word, "club" | "team" | "band" | "choir" | "class");
+        let counts = noun.clone().any(lives) && self.counts(&owned, &predicate)
+            || is_read(&owned, &format!("{owned} {predicate}."));
+        counts.then_some(Statement {
             subject: owned,
             predicate,
         })

@@ -54,12 +54,39 @@ pub(super) fn gone(text: &str) -> Option<EndedFact> {
 }
 
 /// Whether a fact states a change: a bare denial ("is not sure") does not.
-pub(super) fn is_change(text: &str) -> bool {
+pub(super) fn is_change(subject: &str, text: &str) -> bool {
     let words = plain_words(text);
-    let plain = died(&words)
-        .or_else(|| phrased(&words))
-        .or_else(|| resumed(&words));
-    plain.is_some() || denied(&words).is_some() && (is_over(&words) || text.contains("after all"))
+    let is_own = |gone: &EndedFact| subject.starts_with(&gone.subject);
+    let plain = died(&words).or_else(|| phrased(&words).filter(|_| is_known(&words)));
+    let denied = denied(&words).filter(|_| is_over(&words) || text.contains("after all"));
+    plain.or(denied).is_some_and(|gone| is_own(&gone))
+}
+
+/// Verbs that end what is known only with "their", "the" or a name behind them.
+static LOOSE: WordList =
+    word_list!("finished completed passed lost sold donated returned broke left dropped had threw");
+
+/// Whether what is said to be over is a known thing: "their job", "the Honda"; not "a bunch of old clothes".
+fn is_known(words: &[Word]) -> bool {
+    let Some(at) = words.iter().take(5).position(|word| LOOSE.contains(&word.text)) else {
+        return !words
+            .iter()
+            .any(|word| matches!(word.text.as_str(), "some" | "all" | "bunch" | "old"));
+    };
+    let is_particle = |next: &Word| matches!(next.text.as_str(), "out" | "off" | "away" | "up" | "to");
+    let next = words.get(at + 1 + usize::from(words.get(at + 1).is_some_and(is_particle)));
+    let own = next.is_some_and(|next| matches!(next.text.as_str(), "their" | "the") && !next.breaks);
+    let named = next.is_some_and(|next| next.capital && !next.breaks);
+    match words[at].text.as_str() {
+        "finished" | "completed" | "passed" => {
+            let named = || words.get(at + 2).is_some_and(|word| word.capital);
+            next.is_some_and(|next| next.text == "reading" && named())
+        }
+        "left" | "dropped" | "broke" => own || named,
+        "lost" => named,
+        "had" => words.get(at + 1).is_some_and(|next| next.text == "to"),
+        _ => own,
+    }
 }
 
 fn phrased(words: &[Word]) -> Option<EndedFact> {

@@ -23,6 +23,9 @@ mod wording;
 
 use model::Timestamp;
 
+pub(crate) use pattern::Pattern;
+pub(crate) use rules::plain_words;
+
 pub use known::{Counts, KnownFacts, Statement, Supersession};
 use rules::Reading;
 use wording::word_set;
@@ -51,12 +54,18 @@ pub fn slot(text: &str) -> Option<Slot> {
     readings.map(|reading| reading.slot).next()
 }
 
-/// Whether a text states a present value, or an end.
-pub(crate) fn is_read(text: &str) -> bool {
+/// Whether a text about a subject states its present value, or an end.
+pub(crate) fn is_read(subject: &str, text: &str) -> bool {
     let text = &*of_somebody(text);
+    let subject = of_somebody(subject).to_lowercase();
+    let is_own = |reading: &Reading| {
+        let of = &reading.slot.subject;
+        of == dated::EVENT
+            || !subject.is_empty() && (subject.starts_with(of) || of.starts_with(&format!("{subject}'s")))
+    };
     let readings = rules::read(text);
-    let news = || rules::is_news(text);
-    readings.iter().any(|reading| !reading.only_news || news()) || ending::is_change(text)
+    let mut own = readings.iter().filter(|reading| is_own(reading));
+    own.any(|reading| !reading.only_news && !reading.is_passing()) || ending::is_change(&subject, text)
 }
 
 /// Whether an event is so long before an older statement that it does not supersede it.

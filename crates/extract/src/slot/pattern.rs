@@ -1,16 +1,23 @@
 //! A small language for phrases, so that rules are data.
 //!
-//! `a|b` is one of several words, `[a|b]` one that may be missing, `+ing` a word that ends so, `$` the end of a clause, `~` skips one to four words, `<` captures the old
+//! `a|b` is one of several words, `[a|b]` one that may be missing, `+ing` a word that ends so, `$` the end of a clause, `.` that of a noun phrase, `~` skips one to four words, `<` captures the old
 //! value and `*` the new one (one to six words, as few as the rest of the phrase allows; at the phrase's end as many
-//! as belong together). `A` is "a", "an", "the", "their" or nothing.
+//! as belong together). `A` is "a", "an", "the", "their" or nothing, `_` up to three adjectives. Among several words, `A` is an
+//! article, `NAME` a name, `NUM` a number and `TELLS` a word with a meaning of its own.
 //!
 //! Owns: matching. Never: the meaning of a phrase (`rules`).
 
+use std::collections::HashMap;
 use std::ops::Range;
 
+use text::is_stop_word;
+
+use super::rules::{is_calendar, is_number};
+use crate::facts::lexicon::{EMPTY_NOUNS, GENERIC_NOUNS, TIME_UNITS, VAGUE};
 use crate::words::{Word, WordList, word_list};
 
 const SKIP_MAX: usize = 4;
+const ADJECTIVES_MAX: usize = 3;
 const VALUE_WORDS_MAX: usize = 6;
 
 /// Words that end a value.
@@ -20,24 +27,31 @@ static STOPS: WordList = word_list!(
      anymore and ago these though if over than"
 );
 
+/// Words that follow a noun phrase and do not go on with it.
+static AFTER_NOUN: WordList = word_list!(
+    "named called last next yesterday today tomorrow ago two three since near together who whose which"
+);
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum PatternPiece {
     One(Vec<&'static str>),
     Doing,
     End,
+    NounEnd,
     Maybe(Vec<&'static str>),
     Skip,
+    Adjectives,
     Old,
     New,
 }
 
 /// A phrase ready to be matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pattern(Vec<PatternPiece>);
+pub(crate) struct Pattern(Vec<PatternPiece>);
 
 /// Where a phrase's values stand, as places of words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct PatternMatch {
+pub(crate) struct PatternMatch {
     pub(super) old: Option<Range<usize>>,
     pub(super) new: Option<Range<usize>>,
 }
@@ -46,23 +60,36 @@ const ARTICLES: [&str; 7] = ["a", "an", "the", "their", "his", "her", "some"];
 
 impl Pattern {
     pub(super) fn new(text: &'static str) -> Self {
+        Self::with_lists(text, &HashMap::new())
+    }
+
+    /// A phrase with `@` in front of the names of lists.
+    pub(crate) fn with_lists(text: &'static str, lists: &HashMap<&'static str, Vec<&'static str>>) -> Self {
+        let any = |words: &'static str| {
+            let words = words.split('|');
+            words
+                .flat_map(|word| lists.get(word).cloned().unwrap_or_else(|| vec![word]))
+                .collect()
+        };
         let piece = |word: &'static str| match word {
             "~" => PatternPiece::Skip,
+            "_" => PatternPiece::Adjectives,
             "+ing" => PatternPiece::Doing,
             "$" => PatternPiece::End,
+            "." => PatternPiece::NounEnd,
             "<" => PatternPiece::Old,
             "*" => PatternPiece::New,
             "A" => PatternPiece::Maybe(ARTICLES.to_vec()),
             _ => match word.strip_prefix('[').and_then(|word| word.strip_suffix(']')) {
-                Some(words) => PatternPiece::Maybe(words.split('|').collect()),
-                None => PatternPiece::One(word.split('|').collect()),
+                Some(words) => PatternPiece::Maybe(any(words)),
+                None => PatternPiece::One(any(word)),
             },
         };
         Self(text.split_whitespace().map(piece).collect())
     }
 
     /// The words that it can begin with.
-    pub(super) fn first_words(&self) -> Vec<&'static str> {
+    pub(crate) fn first_words(&self) -> Vec<&'static str> {
         let mut first = Vec::new();
         for piece in &self.0 {
             match piece {
@@ -78,7 +105,7 @@ impl Pattern {
     }
 
     /// Matches the words from `start` on.
-    pub(super) fn find(&self, words: &[Word], start: usize) -> Option<PatternMatch> {
+    pub(crate) fn find(&self, words: &[Word], start: usize) -> Option<PatternMatch> {
         let mut found = PatternMatch::default();
         step(&self.0, words, start, &mut found).then_some(found)
     }
@@ -89,17 +116,32 @@ fn step(pieces: &[PatternPiece], words: &[Word], at: usize, found: &mut PatternM
         return true;
     };
     let here = words.get(at).map(|word| word.text.as_str());
+    let is_one = |any: &[&str]| {
+        words
+            .get(at)
+            .is_some_and(|word| any.iter().any(|one| fits(one, word)))
+    };
     match piece {
-        PatternPiece::One(any) => {
-            here.is_some_and(|here| any.contains(&here)) && step(rest, words, at + 1, found)
-        }
+        PatternPiece::One(any) => is_one(any) && step(rest, words, at + 1, found),
         PatternPiece::End => words.get(at).is_none_or(|word| word.breaks) && step(rest, words, at, found),
+        PatternPiece::NounEnd => {
+            let ends = |word: &Word| {
+                word.breaks || word.capital || is_stop_word(&word.text) || AFTER_NOUN.contains(&word.text)
+            };
+            words.get(at).is_none_or(ends) && step(rest, words, at, found)
+        }
         PatternPiece::Doing => {
             here.is_some_and(|here| here.ends_with("ing")) && step(rest, words, at + 1, found)
         }
         PatternPiece::Maybe(any) => {
-            (here.is_some_and(|here| any.contains(&here)) && step(rest, words, at + 1, found))
-                || step(rest, words, at, found)
+            (is_one(any) && step(rest, words, at + 1, found)) || step(rest, words, at, found)
+        }
+        PatternPiece::Adjectives => {
+            let described = words.iter().skip(at).take(ADJECTIVES_MAX);
+            let last = described
+                .take_while(|word| !word.breaks && !is_stop_word(&word.text))
+                .count();
+            (0..=last).any(|n| step(rest, words, at + n, found))
         }
         PatternPiece::Skip => {
             (1..=SKIP_MAX).any(|n| at + n <= words.len() && step(rest, words, at + n, found))
@@ -126,6 +168,26 @@ fn step(pieces: &[PatternPiece], words: &[Word], at: usize, found: &mut PatternM
             }
         }
     }
+}
+
+/// Whether a word is the one of a phrase, or of its kind.
+fn fits(one: &str, word: &Word) -> bool {
+    match one {
+        "A" => ARTICLES.contains(&word.text.as_str()),
+        "NAME" => is_name(word),
+        "NUM" => is_number(word),
+        "TELLS" => tells(word),
+        text => word.text == text,
+    }
+}
+
+fn is_name(word: &Word) -> bool {
+    word.capital && word.text != "i" && !is_calendar(word)
+}
+
+fn tells(word: &Word) -> bool {
+    let idle: [&WordList; 4] = [&VAGUE, &EMPTY_NOUNS, &GENERIC_NOUNS, &TIME_UNITS];
+    !is_stop_word(&word.text) && !word.breaks && !idle.iter().any(|list| list.contains(&word.text))
 }
 
 /// Where a value that begins at `at` ends at the latest.

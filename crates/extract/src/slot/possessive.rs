@@ -319,6 +319,9 @@ impl<'a> Owned<'a> {
         if !NOUNS.contains(head) {
             return self.restated(head);
         }
+        if is_kin(head) && !self.value.iter().any(|word| word.capital) {
+            return None;
+        }
         let needs_place = matches!(head, "job" | "home" | "house" | "flat" | "apartment");
         if needs_place && !self.is_followed_by("in at with near") {
             return None;
@@ -338,7 +341,7 @@ impl<'a> Owned<'a> {
         } else {
             return None;
         };
-        let said = self.start == 0 || self.is_followed_by("in") && kind == "name";
+        let said = self.start == 0 || self.is_followed_by("in from") && kind == "name";
         let several = head.ends_with('s') && !head.ends_with("ss") || is_kin(head) || SEVERAL.contains(head);
         (self.be == "is" && said && !several && self.value.len() <= RESTATED_WORDS_MAX).then(|| {
             let attribute = format!("{} ({kind})", self.noun.join(" "));

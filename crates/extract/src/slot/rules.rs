@@ -27,6 +27,17 @@ pub(super) struct Reading {
     pub(super) only_news: bool,
 }
 
+impl Reading {
+    /// Whether it says how a thing stands for the moment: "the game is finished".
+    pub(super) fn is_passing(&self) -> bool {
+        let stands = matches!(
+            self.slot.value.as_str(),
+            "finished" | "complete" | "completed" | "done" | "ready" | "open" | "closed" | "working" | "live"
+        );
+        stands && self.slot.attribute.starts_with("status of")
+    }
+}
+
 /// Required form of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Want {
@@ -35,8 +46,10 @@ enum Want {
     Named,
     /// A profession.
     Trade,
-    /// A number, or a word for one.
+    /// A number, or a word for one, at the beginning.
     Number,
+    /// Nothing else.
+    NumberAlone,
     /// Nothing: the phrase itself says the value.
     Said(&'static str),
 }
@@ -73,6 +86,7 @@ static RULES: LazyLock<Vec<SlotRule>> = LazyLock::new(|| {
             "named" => Want::Named,
             "trade" => Want::Trade,
             "number" => Want::Number,
+            "alone" => Want::NumberAlone,
             other => other.strip_prefix('=').map_or(Want::Any, Want::Said),
         };
         head.2 = part() == "event";
@@ -135,7 +149,7 @@ pub(super) static BLOCKERS: WordList = word_list!(
 pub(super) const SUBJECT_WORDS_MAX: usize = 5;
 
 /// A fact's words without adverbs and without what stands in brackets.
-pub(super) fn plain_words(text: &str) -> Vec<Word> {
+pub(crate) fn plain_words(text: &str) -> Vec<Word> {
     let mut plain = String::with_capacity(text.len());
     let mut depth = 0usize;
     for c in text.chars() {
@@ -378,9 +392,15 @@ fn fits(want: Want, value: &[Word]) -> bool {
             .any(|word| word.capital && !is_calendar(word) && !word.text.contains('.')),
         Want::Trade => {
             let leisure = value.first().is_some_and(|word| LEISURE.contains(&word.text));
-            !leisure && value.iter().take(5).any(|word| TRADES.contains(&word.text))
+            let joins = |word: &&Word| {
+                !is_stop_word(&word.text) && !word.text.ends_with("ing")
+                    || matches!(word.text.as_str(), "a" | "an" | "the")
+            };
+            let mut title = value.iter().take_while(joins).take(5);
+            !leisure && title.any(|word| TRADES.contains(&word.text))
         }
         Want::Number => value.first().is_some_and(is_number),
+        Want::NumberAlone => matches!(value, [number] if is_number(number)),
     }
 }
 

@@ -25,8 +25,8 @@ fn two_friends() {
          bob: She loves her teacher, Mrs. Ortiz. We are going camping in Yosemite next month.
          alice: Have fun! Bye!",
         &expect![[r#"
-            # Bob's daughter Nina started school
-            Alice: I went to a pottery workshop yesterday (7 May 2023) and made a blue bowl for my sister. Bob: I've been busy: our daughter Nina started school last week (1 May 2023 to 7 May 2023). Bob: We are going camping in Yosemite next month (June 2023).
+            # Alice went to a pottery workshop
+            Alice: I went to a pottery workshop yesterday (7 May 2023) and made a blue bowl for my sister. Bob: I've been busy: our daughter Nina started school last week (1 May 2023 to 7 May 2023). We are going camping in Yosemite next month (June 2023).
             ---
             On 8 May 2023, Alice said: I went to a pottery workshop yesterday (7 May 2023) and made a blue bowl for my sister.
             Bob said: I've been busy: our daughter Nina started school last week (1 May 2023 to 7 May 2023).

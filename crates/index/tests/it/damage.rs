@@ -114,11 +114,11 @@ async fn a_current_file_that_is_rubbish_needs_a_rebuild() {
     let root = tempfile::tempdir().expect("a folder");
     for text in [
         "",
-        "quipu-index 4\ngeneration 1\n",
+        "quipu-index 5\ngeneration 1\n",
         "\u{0}\u{0}\u{0}",
-        "quipu-index 4\ngeneration x\n",
+        "quipu-index 5\ngeneration x\n",
         // Its words were cut in another way.
-        "quipu-index 3\ngeneration 1\ncomplete true\nfiles true\ndims 4\nmodel sample/1\n",
+        "quipu-index 4\ngeneration 1\ncomplete true\nfiles true\ndims 4\nmodel sample/1\n",
     ] {
         rebuild(&open(root.path()), &embedder(), &rows()).await;
         fs::write(root.path().join("CURRENT"), text).expect("writes");

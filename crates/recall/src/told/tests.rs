@@ -42,7 +42,7 @@ fn what_was_said_is_told_by_whom_and_when() {
         2023-01-04, user: We adopted a parrot. His name is Kiko!
         2023-01-04: Ann's parrot is called Kiko.
     "]]
-    .assert_eq(&lines(&corpus, "What is the parrot's name?"));
+    .assert_eq(&lines(&corpus, "What do you know of the parrot's name?"));
     assert_eq!(
         lines(&corpus, "How do I sort a list in Python?"),
         "",

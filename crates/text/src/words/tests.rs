@@ -3,7 +3,8 @@
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::{each_word, is_stop_word, terms};
+use super::{each_word, terms};
+use crate::Language;
 
 #[expect(clippy::needless_pass_by_value, reason = "an expectation is written in place")]
 fn check(text: &str, want: Expect) {
@@ -94,9 +95,30 @@ fn scripts_without_spaces_become_pairs() {
 }
 
 #[test]
-fn stop_words_are_sorted_and_found() {
-    assert!(super::STOP_WORDS.is_sorted());
-    assert!(is_stop_word("the") && is_stop_word("yours") && !is_stop_word("zebra"));
+fn words_of_other_languages_lose_their_endings_and_elided_articles() {
+    for (told, asked) in [
+        (
+            "Ich arbeite in zwei Städten.",
+            "Wo arbeiten wir, in welcher Stadt?",
+        ),
+        (
+            "L'infusion du soir, j'en bois deux.",
+            "Combien d'infusions bois-tu le soir ?",
+        ),
+        (
+            "Trabajo con mi hermana.",
+            "¿Con quién trabajas, con tus hermanas?",
+        ),
+        ("Trabalhava com o meu irmão.", "Com quem trabalha, com os irmãos?"),
+        (
+            "Lavoro all'ufficio postale, ma non di sera.",
+            "In quale ufficio lavori?",
+        ),
+    ] {
+        let told = super::term_set(told);
+        let both = super::term_set(asked).intersection(&told).count();
+        assert!(both >= 2, "{asked}: {told:?}");
+    }
 }
 
 fn any_text() -> impl Strategy<Value = String> {
@@ -123,6 +145,8 @@ proptest! {
 
     #[test]
     fn a_text_has_the_terms_of_its_parts(a in any_text(), b in any_text()) {
+        let languages = [&a, &b, &format!("{a}\n{b}")].map(|text| Language::of(text));
+        prop_assume!(languages == [Language::English; 3]);
         let mut parts = terms(&a);
         parts.extend(terms(&b));
         prop_assert_eq!(terms(&format!("{a}\n{b}")), parts);

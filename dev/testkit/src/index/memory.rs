@@ -10,7 +10,7 @@ use model::{Doc, DocKey, EmbedderId, Owner, Scope, dot};
 use ports::{
     CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance, kept_number,
 };
-use text::term_set;
+use text::{query_terms, term_set};
 
 /// An index in memory. Clones share their rows, so that a test keeps a handle on what it gave away.
 ///
@@ -232,7 +232,7 @@ impl Index for MemoryIndex {
     async fn candidates(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError> {
         let shared = self.serving()?;
         let rows: Vec<&Doc> = shared.live.of_owner(&query.scope, &query.owner).collect();
-        let wanted = term_set(&query.text);
+        let wanted: BTreeSet<String> = query_terms(&query.text).into_iter().collect();
         let by_text = best(&rows, query.limit, |doc| {
             let have = term_set(&format!("{} {} {}", doc.subject, doc.summary, doc.text));
             Some(wanted.intersection(&have).count() as f32).filter(|shared| *shared > 0.0)

@@ -177,7 +177,11 @@ pub(super) fn category(text: &str) -> Option<ProfileCategory> {
         Some(category) if !slot.subject.contains("'s") => Some(category),
         _ => None,
     });
+    let of_a_day = ["yesterday", "today", "tomorrow", "ago", "weekend", "week"];
     by_slot.or_else(|| {
+        if of_a_day.iter().any(|day| words.contains(day)) && !lower.contains(" every ") {
+            return None;
+        }
         let leads = |list: &str| list.split_whitespace().any(|word| words.contains(word));
         WORDS
             .iter()

@@ -1,4 +1,4 @@
-//! A person's profile: statements under headings, and traits with repeated evidence.
+//! A person's profile: statements under headings; and traits, which only a model or a person writes.
 //!
 //! Owns: the content of a profile, and the changes of a run. Never: a statement without a message that supports it, one
 //! that a person changed, or one that a person removed.
@@ -8,7 +8,6 @@
 
 mod ask;
 mod category;
-mod traits;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -166,11 +165,6 @@ pub fn items(name: &str, facts: &[KnownFact<'_>], talks: &[Talk<'_>], zone: &Zon
             .take(TALKS_MAX);
         items.extend(talked.map(|item| (item.id(), item)));
     }
-    items.extend(
-        traits::traits(name, &current)
-            .into_iter()
-            .map(|item| (item.id(), item)),
-    );
     items.into_values().collect()
 }
 

@@ -193,7 +193,7 @@ fn too_many_statements_are_compacted_to_those_worth_most() {
     facts.push(fact(0, "Ann lives in Porto."));
     let mut shelf = Shelf::default();
     shelf.learn(&facts[..40]);
-    assert_eq!(shelf.standing.len(), 41, "and a trait");
+    assert_eq!(shelf.standing.len(), 40);
     let one = shelf
         .standing
         .iter_mut()
@@ -211,23 +211,6 @@ fn too_many_statements_are_compacted_to_those_worth_most() {
     let before = shelf.clone();
     shelf.learn(&facts);
     assert_eq!(shelf, before);
-}
-
-#[test]
-fn what_is_said_on_several_days_is_a_trait_with_its_evidence() {
-    let facts = [
-        fact(1, "Ann signed up for a pottery class."),
-        fact(5, "Ann broke a pottery bowl."),
-        fact(9, "Ann's pottery was shown in town."),
-        fact(9, "Ann lives in Porto."),
-    ];
-    let items = by_rules(&facts);
-    let found: Vec<&ProfileStatement> = items.iter().filter(|item| item.is_trait).collect();
-    assert_eq!(found.len(), 1);
-    assert_eq!(found[0].body, "Ann keeps coming back to this: pottery.");
-    assert!(found[0].evidence.contains("Ann broke a pottery bowl.") && found[0].sources.len() == 3);
-    let at_once = [1, 1, 1].map(|n| fact(n, "Ann broke a pottery bowl."));
-    assert!(by_rules(&at_once).iter().all(|item| !item.is_trait));
 }
 
 #[test]
