@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use git2::Oid;
+use git2::{DiffDelta, OdbLookupFlags, Oid, Repository};
 use model::Timestamp;
 use ports::HistoryError;
 
@@ -28,8 +28,21 @@ const PACKED_MAX: usize = 20_000;
 /// So old a loose object must be before nothing can be about to need it.
 const KEPT_MILLIS: i64 = 14 * 24 * 60 * 60 * 1000;
 
-/// The key in a repository's configuration for the bytes that deltas are sought in at a time, and its value.
-const WINDOW_MEMORY: (&str, i64) = ("pack.windowMemory", 64 * 1024 * 1024);
+/// With so many packs those that are not large become one.
+const PACKS_MAX: usize = 20;
+
+/// The key in a repository's configuration for the bytes in which an object's like is sought, and its value. The states of a file
+/// stand side by side in a pack, and other files have little in common: to compare an object with its neighbour is enough.
+const WINDOW_MEMORY: (&str, i64) = ("pack.windowMemory", 16 * 1024);
+
+/// So many new files at a time are packed at once, without a file for each object in between,
+const BATCH_MIN: usize = 100;
+
+/// unless they are larger: until they are packed they are held in memory.
+const BATCH_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// What writes in memory comes before what writes files.
+const HELD_FIRST: i32 = 3;
 
 /// The folder of packs, and that of one that is not in its place yet, both beside the loose objects.
 const PACKS: &str = "pack";
@@ -43,12 +56,30 @@ struct Loose {
 }
 
 impl HistoryTurn {
-    /// Packs loose objects where there are many, unless a person's git is at work.
+    /// Packs loose objects where there are many, or many packs, unless a person's git is at work.
     pub(crate) fn tidy(&self, at: Timestamp) -> Result<(), HistoryError> {
-        if self.loose_about() < LOOSE_MAX || self.check_idle().is_err() {
+        let packs = self.objects().join(PACKS);
+        let small = packs_in(&packs).map_err(io_error(&packs))?;
+        let is_tidy = self.loose_about() < LOOSE_MAX && small.len() < PACKS_MAX;
+        if is_tidy || self.check_idle().is_err() {
             return Ok(());
         }
         self.pack(at)
+    }
+
+    /// Packs the objects of a tree that are not on the disk yet, and leaves nothing to be finished.
+    pub(crate) fn pack_new(&self, held: &Repository, tree: Oid) -> Result<(), HistoryError> {
+        let found = self.git(|| {
+            let odb = self.repository.odb()?;
+            let is_new = |id| !odb.exists_ext(id, OdbLookupFlags::NO_REFRESH);
+            let mut walk = Walk::new(held, &is_new);
+            walk.object(tree)?;
+            Ok(walk.found)
+        })?;
+        if found.is_empty() {
+            return Ok(());
+        }
+        self.put_in_place(held, &found, &[])
     }
 
     fn loose_about(&self) -> usize {
@@ -71,7 +102,8 @@ impl HistoryTurn {
         }
         wanted.extend(&merged);
         let mut found = self.git(|| {
-            let mut walk = Walk::new(&self.repository, Some(&wanted));
+            let is_wanted = |id| wanted.contains(&id);
+            let mut walk = Walk::new(&self.repository, &is_wanted);
             if let Ok(head) = self.repository.refname_to_id("HEAD") {
                 walk.object(head)?;
             }
@@ -94,7 +126,7 @@ impl HistoryTurn {
             goes.extend(old);
         }
         let replaced: Vec<String> = small.iter().filter_map(|pack| name_of(pack)).collect();
-        self.put_in_place(&found, &replaced)?;
+        self.put_in_place(&self.repository, &found, &replaced)?;
         for object in loose.iter().filter(|object| goes.contains(&object.id)) {
             fs::remove_file(&object.path).map_err(io_error(&object.path))?;
             // Only where it is empty.
@@ -104,12 +136,17 @@ impl HistoryTurn {
     }
 
     /// Writes some objects as one pack and removes the packs that it replaces. After a crash the next process finishes this.
-    fn put_in_place(&self, objects: &[NamedObject], replaced: &[String]) -> Result<(), HistoryError> {
+    fn put_in_place(
+        &self,
+        from: &Repository,
+        objects: &[NamedObject],
+        replaced: &[String],
+    ) -> Result<(), HistoryError> {
         let new = self.objects().join(NEW);
         remove_folder(&new)
             .and_then(|()| create_private(&new))
             .map_err(io_error(&new))?;
-        self.write_pack(objects, &new)?;
+        self.write_pack(from, objects, &new)?;
         self.note(Step::Pack(replaced))?;
         self.finish_pack(&replaced.join(" "))
     }
@@ -117,6 +154,7 @@ impl HistoryTurn {
     /// Writes objects as one pack into a folder, where a power cut does not take it; gives its name.
     pub(crate) fn write_pack(
         &self,
+        from: &Repository,
         objects: &[NamedObject],
         into: &Path,
     ) -> Result<Option<String>, HistoryError> {
@@ -124,12 +162,12 @@ impl HistoryTurn {
             return Ok(None);
         }
         let name = self.git(|| {
-            let mut config = self.repository.config()?;
+            let mut config = from.config()?;
             let (key, bytes) = WINDOW_MEMORY;
             if config.get_i64(key).is_err() {
                 config.set_i64(key, bytes)?;
             }
-            let mut builder = self.repository.packbuilder()?;
+            let mut builder = from.packbuilder()?;
             for (id, name) in objects {
                 builder.insert_object(*id, Some(&format!("{name:016x}")))?;
             }
@@ -180,6 +218,16 @@ impl HistoryTurn {
     }
 }
 
+/// Holds the objects that are written to a repository in memory, where it is worth that.
+pub(crate) fn hold_many(repository: &Repository, added: &[DiffDelta<'_>]) -> Result<bool, git2::Error> {
+    let bytes: u64 = added.iter().map(|delta| delta.new_file().size()).sum();
+    let is_many = added.len() >= BATCH_MIN && bytes <= BATCH_BYTES_MAX;
+    if is_many {
+        repository.odb()?.add_new_mempack_backend(HELD_FIRST)?;
+    }
+    Ok(is_many)
+}
+
 /// Every object in a file of its own.
 fn loose_in(objects: &Path) -> io::Result<Vec<Loose>> {
     let mut loose = Vec::new();
@@ -211,9 +259,9 @@ fn loose_in(objects: &Path) -> io::Result<Vec<Loose>> {
 /// The bytes of a pack's index before the ids, for each object, and at the end.
 const INDEX_BYTES: [usize; 3] = [8 + 256 * 4, 20 + 4 + 4, 40];
 
-/// The indexes of packs that have no more objects than what they go into a pack with. So few packs are left, and no object is
-/// packed often. A person's git marks those that nobody else may touch.
-fn small_packs(packs: &Path, mut count: usize) -> io::Result<Vec<PathBuf>> {
+/// The packs that are not too large to be packed anew, by their indexes: the number of objects, the smallest first. A person's git
+/// marks those that nobody else may touch.
+fn packs_in(packs: &Path) -> io::Result<Vec<(usize, PathBuf)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(packs)? {
         let entry = entry?;
@@ -225,9 +273,18 @@ fn small_packs(packs: &Path, mut count: usize) -> io::Result<Vec<PathBuf>> {
             found.push((bytes.saturating_sub(before + after) / each, path));
         }
     }
+    found.retain(|(objects, _)| *objects <= PACKED_MAX);
     found.sort();
+    Ok(found)
+}
+
+/// The packs that have no more objects than what they go into a pack with: so few packs are left, and no object is packed often.
+/// Where there are many packs, all of them.
+fn small_packs(packs: &Path, mut count: usize) -> io::Result<Vec<PathBuf>> {
+    let found = packs_in(packs)?;
+    let is_many = found.len() >= PACKS_MAX;
     let small = found.into_iter().take_while(|(objects, _)| {
-        let is_small = *objects <= count.min(PACKED_MAX);
+        let is_small = is_many || *objects <= count;
         count += objects;
         is_small
     });

@@ -142,7 +142,7 @@ impl HistoryTurn {
             let mut index = self.repository.index()?;
             index.read_tree(&self.repository.find_commit(commit)?.tree()?)?;
             index.write()?;
-            let mut walk = Walk::new(&self.repository, None);
+            let mut walk = Walk::new(&self.repository, &|_| true);
             walk.object(commit)?;
             let head = self.repository.find_reference("HEAD")?;
             let branch = head.symbolic_target()?.map(|branch| self.dot_git.join(branch));
@@ -150,7 +150,9 @@ impl HistoryTurn {
         })?;
         // On the disk before all else that could tell the same is gone.
         let packs = self.dot_git.join("objects/pack");
-        let pack = self.write_pack(&objects, &packs)?.unwrap_or_default();
+        let pack = self
+            .write_pack(&self.repository, &objects, &packs)?
+            .unwrap_or_default();
         self.set_head(commit)?;
         let names = KEPT.into_iter().chain([NOTE]);
         let mut kept: Vec<PathBuf> = names.map(|name| self.dot_git.join(name)).collect();

@@ -17,14 +17,14 @@ pub(crate) type NamedObject = (Oid, u64);
 pub(crate) struct Walk<'a> {
     repository: &'a Repository,
     /// The walk ends where it meets another object.
-    within: Option<&'a HashSet<Oid>>,
+    within: &'a dyn Fn(Oid) -> bool,
     seen: HashSet<Oid>,
     /// The newest first.
     pub(crate) found: Vec<NamedObject>,
 }
 
 impl<'a> Walk<'a> {
-    pub(crate) fn new(repository: &'a Repository, within: Option<&'a HashSet<Oid>>) -> Self {
+    pub(crate) fn new(repository: &'a Repository, within: &'a dyn Fn(Oid) -> bool) -> Self {
         Self {
             repository,
             within,
@@ -78,7 +78,7 @@ impl<'a> Walk<'a> {
     }
 
     fn meets(&mut self, id: Oid, path: u64) -> bool {
-        let is_new = self.within.is_none_or(|within| within.contains(&id)) && self.seen.insert(id);
+        let is_new = (self.within)(id) && self.seen.insert(id);
         if is_new {
             self.found.push((id, path));
         }
@@ -107,7 +107,7 @@ impl HistoryTurn {
                 tips.extend([entry.id_new(), entry.id_old()]);
             }
         }
-        let mut walk = Walk::new(repository, None);
+        let mut walk = Walk::new(repository, &|_| true);
         // Of a reflog the older ones may be gone.
         for tip in tips
             .into_iter()

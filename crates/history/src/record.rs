@@ -13,7 +13,8 @@ use markdown::sections::{Counts, headline, with_entries};
 use model::{EntryId, Timestamp, Zone};
 use ports::{Author, CommitPart, Debt, HistoryError, RecordedChange, Run, RunId, VaultPath};
 
-use crate::repository::HistoryTurn;
+use crate::pack::hold_many;
+use crate::repository::{HistoryTurn, open};
 
 /// Who Quipu is in a commit; nobody else has this address.
 pub(crate) const QUIPU: (&str, &str) = ("Quipu", "quipu@localhost");
@@ -69,9 +70,9 @@ impl HistoryTurn {
             CommitPart::Entries(entries) => path.to_str().is_some_and(|path| entries.contains_key(path)),
         };
         let takes = |path: &Path| is_of_part(path) && is_anew(path);
-        self.git(|| {
-            let mut index = self.repository.index()?;
-            index.read(false)?;
+        let staging = self.git(|| open(&self.dot_git, &self.root))?;
+        let (mut index, tree, is_held, is_other) = self.git(|| {
+            let mut index = staging.index()?;
             let mut options = DiffOptions::new();
             options.include_untracked(true).recurse_untracked_dirs(true);
             options.update_index(true);
@@ -80,11 +81,10 @@ impl HistoryTurn {
             for path in named(part) {
                 options.pathspec(&**path);
             }
-            let diff = self
-                .repository
-                .diff_index_to_workdir(Some(&index), Some(&mut options))?;
+            let diff = staging.diff_index_to_workdir(Some(&index), Some(&mut options))?;
             let (gone, there): (Vec<_>, Vec<_>) =
                 diff.deltas().partition(|delta| delta.status() == Delta::Deleted);
+            let is_held = anew.is_none() && hold_many(&staging, &there)?;
             // What is gone first: a file may have given its place to a folder.
             for path in gone.iter().filter_map(|delta| delta.old_file().path()) {
                 if takes(path) && !matches!(part, CommitPart::Entries(_)) {
@@ -107,7 +107,14 @@ impl HistoryTurn {
             }
             // With the trees in it, the next commit writes only those of folders where something changed.
             let tree = index.write_tree()?;
-            if gone.len() + there.len() > 0 {
+            Ok((index, tree, is_held, gone.len() + there.len() > 0))
+        })?;
+        if is_held {
+            // Before the list of staged files names what is in no file yet.
+            self.pack_new(&staging, tree)?;
+        }
+        self.git(|| {
+            if is_other {
                 index.write()?;
             }
             self.repository.find_tree(tree)

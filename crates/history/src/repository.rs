@@ -91,12 +91,7 @@ impl Folder {
         if self.dot_git()?.is_none() {
             make(&git)?;
         }
-        // Opened as bare and then given its folder: so it is never another folder, and whoever owns that, in a container
-        // for instance, does not matter. Nothing that a configuration names is ever run.
-        let repository = Repository::open_bare(&git).map_err(git_error(&git))?;
-        repository
-            .set_workdir(&self.root, false)
-            .map_err(git_error(&git))?;
+        let repository = open(&git, &self.root).map_err(git_error(&git))?;
         let turn = HistoryTurn {
             root: self.root.clone(),
             known: Rewritten::read(&git),
@@ -119,6 +114,14 @@ impl Folder {
             Err(error) => Err(io_error(&git)(error)),
         }
     }
+}
+
+/// Opened as bare and then given its folder: so it is never another folder, and whoever owns that, in a container for
+/// instance, does not matter. Nothing that a configuration names is ever run.
+pub(crate) fn open(git: &Path, root: &Path) -> Result<Repository, git2::Error> {
+    let repository = Repository::open_bare(git)?;
+    repository.set_workdir(root, false)?;
+    Ok(repository)
 }
 
 /// Comes to be whole or not at all; the lock is held.

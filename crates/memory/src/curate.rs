@@ -30,7 +30,7 @@ pub(crate) async fn curate(world: &World, curate: Curate) -> Result<(), EngineEr
         ));
     }
     world.gauge.answering(&*world.parts.clock).await?;
-    let _alone = world.gate.alone_in(&scope).await;
+    let _alone = world.alone_in(&scope).await;
     let rows = list::entries(world, &scope, &owner).await?;
     let path_of = |id: &EntryId| {
         let row = rows.iter().find(|row| *row.key.id == *id.as_str());

@@ -19,7 +19,8 @@ pub(crate) struct Dirty {
 #[derive(Debug, Default)]
 struct DirtyState {
     change: VaultChange,
-    /// Paths that the engine is writing, with the number of writers: they differ from their records for a moment.
+    /// Files and folders (`…/`) that the engine is writing, with the number of writers: the files differ from their records for a
+    /// moment.
     writing: BTreeMap<VaultPath, usize>,
     /// The paths to read after that moment.
     deferred: BTreeSet<VaultPath>,
@@ -60,7 +61,7 @@ impl Dirty {
         }
     }
 
-    /// The engine begins to write these files.
+    /// The engine begins to write these files, and all files below those that are folders (`…/`).
     pub(crate) fn writing(&self, paths: BTreeSet<VaultPath>) -> Writing<'_> {
         let mut state = self.state();
         for path in &paths {
@@ -74,7 +75,7 @@ impl Dirty {
     /// of what they write would be a pity.
     pub(crate) fn defers(&self, path: &VaultPath) -> bool {
         let mut state = self.state();
-        let defers = state.writing.contains_key(path);
+        let defers = state.writing.keys().any(|written| covers(written, path));
         if defers {
             state.deferred.insert(path.clone());
         }
@@ -84,6 +85,11 @@ impl Dirty {
     fn state(&self) -> MutexGuard<'_, DirtyState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a path is this file, or below this folder (`…/`).
+fn covers(written: &VaultPath, path: &VaultPath) -> bool {
+    path == written || written.ends_with('/') && path.starts_with(&**written)
 }
 
 impl Drop for Writing<'_> {
@@ -98,8 +104,9 @@ impl Drop for Writing<'_> {
                 continue;
             }
             state.writing.remove(path);
-            if let Some(path) = state.deferred.take(path) {
-                state.change.paths.insert(path);
+            let due: Vec<VaultPath> = state.deferred.extract_if(.., |one| covers(path, one)).collect();
+            if !due.is_empty() {
+                state.change.paths.extend(due);
                 self.dirty.notify.notify_one();
             }
         }

@@ -78,7 +78,7 @@ async fn changed(
         what: "memory",
         id: id.as_str().to_owned(),
     };
-    let _alone = world.gate.alone_in(scope).await;
+    let _alone = world.alone_in(scope).await;
     let path = path_of(world, scope, owner, id).await?.ok_or_else(not_found)?;
     let file = world.parts.vault.read(&path).await?.ok_or_else(not_found)?;
     let standing = file.entries.into_iter().map(|read| read.entry);

@@ -74,7 +74,7 @@ async fn forget_session(world: &World, session: &SessionKey) -> Taken {
     // Nothing new of the session is cut meanwhile.
     let _held = world.sessions.lock(session).await;
     let swept = sweep(world, Sweep::Session(session.clone())).await?;
-    let _alone = world.gate.alone_in(&session.scope).await;
+    let _alone = world.alone_in(&session.scope).await;
     // Entries that are in the vault but not yet in the index must be found too.
     sync::tenant_alone(world, &session.scope).await?;
     let owners = owners_of(world, &session.scope).await?;
@@ -91,7 +91,7 @@ fn any(forgot: Forgot) -> (Forgot, bool) {
 async fn forget_part(world: &World, session: &SessionKey, owner: &Owner) -> Taken {
     let _held = world.sessions.lock(session).await;
     let swept = sweep(world, Sweep::OwnerInSession(session.clone(), owner.clone())).await?;
-    let _alone = world.gate.alone_in(&session.scope).await;
+    let _alone = world.alone_in(&session.scope).await;
     sync::tenant_alone(world, &session.scope).await?;
     let is_of_session = |doc: &Doc| doc.session.as_ref() == Some(&session.session);
     let cases = forget_cases(world, &session.scope, is_of_session).await?;
@@ -172,7 +172,7 @@ async fn told_of_session(
 
 async fn forget_owner(world: &World, scope: &Scope, owner: &Owner) -> Taken {
     let swept = sweep(world, Sweep::Owner(scope.clone(), owner.clone())).await?;
-    let _alone = world.gate.alone_in(scope).await;
+    let _alone = world.alone_in(scope).await;
     let is_of_theirs = |doc: &Doc| doc.senders.contains(&owner.id);
     let cases = forget_cases(world, scope, is_of_theirs).await?;
     let has_pages = pages::has_any(world, scope, owner).await?;
@@ -196,7 +196,7 @@ async fn forget_entries(world: &World, scope: &Scope, owner: &Owner, ids: Vec<En
     for doc in asked_for(world, scope, owner, &ids).await? {
         finished_writing(world, scope, &doc).await?;
     }
-    let _alone = world.gate.alone_in(scope).await;
+    let _alone = world.alone_in(scope).await;
     let all = list::entries(world, scope, owner).await?;
     let all: Vec<&Doc> = all.iter().map(|doc| &**doc).collect();
     let asked: BTreeSet<&str> = ids.iter().map(EntryId::as_str).collect();

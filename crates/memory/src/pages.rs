@@ -27,7 +27,7 @@ pub(crate) async fn replace(world: &World, replace: ReplacePage) -> Result<bool,
     } = replace;
     world.gauge.answering(&*world.parts.clock).await?;
     // No deletion runs between the check and the write.
-    let _alone = world.gate.alone_in(&scope).await;
+    let _alone = world.alone_in(&scope).await;
     let rows = list::entries(world, &scope, &owner).await?;
     let there: BTreeSet<&str> = rows.iter().map(|row| &*row.key.id).collect();
     let lines = page::lines(&text);

@@ -7,6 +7,7 @@
 //! the vault (sync, edit, forget, the end of a rebuild); so those see no half-written memory and need no
 //! further lock.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -21,10 +22,10 @@ use crate::behind::Behind;
 use crate::bell::Bell;
 use crate::buffers::Buffers;
 use crate::corpora::Corpora;
-use crate::dirty::Dirty;
+use crate::dirty::{Dirty, Writing};
 use crate::engine::Parts;
 use crate::erase::Erasing;
-use crate::gate::TenantGate;
+use crate::gate::{Inside, TenantGate};
 use crate::history::Chronicle;
 use crate::idle::IdleSessions;
 use crate::locks::KeyedLocks;
@@ -137,6 +138,14 @@ impl World {
         } else {
             Ok(())
         }
+    }
+
+    /// Enters a tenant when no other caller is in it. Its files are synced afterwards: a sync that waited for this caller would
+    /// stop the writers of all tenants meanwhile.
+    pub(crate) async fn alone_in(&self, scope: &Scope) -> (Inside, Writing<'_>) {
+        let inside = self.gate.alone_in(scope).await;
+        let folder = format!("{}/", self.parts.vault.folder_of(scope));
+        (inside, self.dirty.writing(BTreeSet::from([folder.into()])))
     }
 
     /// Waits for a turn to keep a thread busy.

@@ -253,3 +253,48 @@ async fn a_pack_that_was_not_written_to_its_end_is_thrown_away() {
         .await;
     assert_eq!(nothing.expect("commits"), None);
 }
+
+impl Folder {
+    /// A hundred files change at once.
+    async fn change_many(&self, state: usize) -> ports::RecordedChange {
+        for n in 0..100 {
+            let text = format!("## About {n} {{#e_{n}}}\n\nThe {state}. state of {n}.\n");
+            self.put(&format!("default/default/users/u{n}/facts/2026-11-23.md"), text);
+        }
+        self.by_run(&format!("r_{state}")).await
+    }
+}
+
+#[tokio::test]
+async fn many_files_at_once_stand_in_one_pack_from_the_beginning() {
+    let folder = Folder::new();
+    folder.change_many(1).await;
+    let only_the_commit = 1;
+    assert_eq!((folder.loose(), folder.packs().len()), (only_the_commit, 1));
+    let before = folder.answers().await;
+    assert!(before.1[0].contains("+The 1. state of 99."), "{}", before.1[0]);
+    assert_eq!(folder.by_hand().await, None, "all of it is recorded");
+    // A process that ended before its list of staged files was written: the next one begins again, and nothing is there twice.
+    for lost in [".git/index", ".git/refs/heads/main"] {
+        fs::remove_file(folder.at(lost)).expect("removes");
+    }
+    folder.reopen().expect("opens");
+    folder.change_many(1).await;
+    assert_eq!(folder.packs().len(), 1);
+    assert_eq!(folder.answers().await.1, before.1);
+}
+
+#[tokio::test]
+async fn many_packs_become_one() {
+    let folder = Folder::new();
+    for state in 0..19 {
+        folder.change_many(state).await;
+    }
+    folder.history.tidy(at(50)).await.expect("tidies");
+    assert_eq!(folder.packs().len(), 19);
+    folder.change_many(19).await;
+    let before = folder.answers().await;
+    folder.history.tidy(at(51)).await.expect("tidies");
+    assert_eq!((folder.loose(), folder.packs().len()), (0, 1));
+    assert_eq!(folder.answers().await, before);
+}

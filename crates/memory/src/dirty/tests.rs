@@ -28,3 +28,18 @@ fn a_file_that_is_being_written_is_looked_at_afterwards() {
     assert!(dirty.take().now_or_never().is_none(), "nobody asked for it");
     assert!(!dirty.defers(&mine));
 }
+
+#[test]
+fn a_folder_that_is_being_written_defers_the_files_in_it() {
+    let dirty = Dirty::default();
+    let (inside, beside): (VaultPath, VaultPath) = ("a/b/mine.md".into(), "a/bc/mine.md".into());
+    let folder = dirty.writing(BTreeSet::from(["a/b/".into()]));
+    let file = dirty.writing(BTreeSet::from([inside.clone()]));
+    assert!(!dirty.defers(&beside));
+    assert!(dirty.defers(&inside));
+    drop(folder);
+    assert!(dirty.defers(&inside), "it is written still");
+    drop(file);
+    let change = dirty.take().now_or_never().expect("somebody asked for it");
+    assert_eq!(change.paths, BTreeSet::from([inside]));
+}

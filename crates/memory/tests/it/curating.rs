@@ -1,9 +1,11 @@
 //! Memories made of other memories: put, replaced and taken out, once and the same when done again.
 
 use memory::{Curate, Engine, EngineError};
-use model::{Entry, EntryId, EntryKind};
+use model::{Entry, EntryId, EntryKind, Scope, SessionKey};
+use tokio::task::yield_now;
 
-use crate::stage::{Stage, finds, user, written};
+use crate::slow::At;
+use crate::stage::{Stage, finds, flush, name, say, session, user, written};
 
 fn curate(put: Vec<Entry>, remove: &[&str]) -> Curate {
     Curate {
@@ -55,4 +57,85 @@ async fn nothing_is_put_among_the_memories_of_somebody_else() {
     let refused = engine.curate(curate(vec![foreign], &[])).await;
     assert!(matches!(refused, Err(EngineError::Invalid(_))), "{refused:?}");
     assert!(stage.vault.paths().is_empty());
+}
+
+fn of_another_tenant() -> SessionKey {
+    SessionKey {
+        scope: Scope::new(name("other"), name("default")),
+        ..session("s")
+    }
+}
+
+/// Everything that can go on has gone on.
+async fn settled() {
+    for _ in 0..1_000 {
+        yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_tenant_that_is_being_changed_keeps_no_other_waiting() {
+    let stage = Stage::default();
+    let (slow, engine) = stage.open_slow().await;
+    let theirs = of_another_tenant();
+    say(&engine, &theirs, "bob", 0, "I live in Lisbon").await;
+    slow.arm(At::Apply);
+    let put = vec![written(
+        "ann",
+        EntryKind::Profile,
+        "pf_1",
+        0,
+        "Ann owns a theremin",
+    )];
+    let curating = engine.curate(curate(put, &[]));
+    let meanwhile = async {
+        slow.called().await;
+        // The watcher has seen Ann's file.
+        settled().await;
+        engine.flush(flush(&theirs)).await.expect("it cuts");
+        settled().await;
+        let paths = stage.vault.paths();
+        assert!(paths.iter().any(|path| path.contains("bob")), "{paths:?}");
+        slow.let_go();
+    };
+    tokio::join!(async { curating.await.expect("it is put") }, meanwhile);
+    assert_eq!(stage.rest(&engine).await, 0);
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn a_long_file_is_indexed_in_parts_between_which_others_write() {
+    let stage = Stage::default();
+    let (slow, engine) = stage.open_slow().await;
+    let theirs = of_another_tenant();
+    say(&engine, &theirs, "bob", 0, "I live in Lisbon").await;
+    slow.arm(At::Apply);
+    let body = |n: i64| {
+        written(
+            "ann",
+            EntryKind::Profile,
+            &format!("pf_{n}"),
+            0,
+            &format!("Ann owns {n} harps"),
+        )
+    };
+    let curating = engine.curate(curate((0..1_200).map(body).collect(), &[]));
+    let meanwhile = async {
+        slow.called().await;
+        engine.flush(flush(&theirs)).await.expect("it cuts");
+        settled().await;
+        for _ in 0..2 {
+            slow.arm(At::Apply);
+            slow.let_go();
+            settled().await;
+        }
+        let bobs = stage.parts().index.load(&theirs.scope, &user("bob")).await;
+        let anns = stage.parts().index.load(&Scope::default(), &user("ann")).await;
+        let (bobs, anns) = (bobs.expect("it is read").len(), anns.expect("it is read").len());
+        assert!(bobs > 0 && (1..1_200).contains(&anns), "{bobs} {anns}");
+        slow.let_go();
+    };
+    tokio::join!(async { curating.await.expect("it is put") }, meanwhile);
+    assert_eq!(stage.rest(&engine).await, 0);
+    stage.check().await;
 }

@@ -228,7 +228,7 @@ async fn what_is_appended_while_a_run_works_is_not_the_runs() {
         world.remember(&engine, "two", "The theremin needs a cable").await;
         engine.edit(edit(&id, "A harpsichord stands there")).await
     };
-    let (done, change) = engine.recorded(run("r_1"), work).await;
+    let (done, change) = Box::pin(engine.recorded(run("r_1"), work)).await;
     done.expect("it edits");
     let diff = world.diff(&change.expect("it changed something")).await;
     assert!(
