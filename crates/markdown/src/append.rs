@@ -38,17 +38,13 @@ pub fn plan(bytes: &[u8], parsed: &Parsed, entries: &[Entry], zone: &Zone) -> Re
     let rendered: Vec<String> = missing.map(|entry| render(entry, zone)).collect();
     let cut = cut(bytes, parsed, &rendered);
     let stays = &bytes[..cut.map_or(bytes.len(), |cut| cut.at)];
-    let text = if rendered.is_empty() {
-        String::new()
-    } else {
-        let mut text = String::new();
-        for entry in &rendered {
-            let end = if text.is_empty() { stays } else { text.as_bytes() };
-            let separator = separator(end, entry);
-            text = [&text, separator, entry].concat();
-        }
-        text
-    };
+    let mut text = String::new();
+    for entry in &rendered {
+        let end = if text.is_empty() { stays } else { text.as_bytes() };
+        let separator = separator(end, entry);
+        text.push_str(separator);
+        text.push_str(entry);
+    }
     Ok(Plan { cut, text })
 }
 

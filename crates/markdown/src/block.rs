@@ -36,8 +36,6 @@ pub(crate) struct Raw<'a, 'l> {
     pub line: Line<'a>,
     pub heading: Heading<'a>,
     pub body: &'l [Line<'a>],
-    /// Whether the line is the whole entry.
-    pub is_item: bool,
     pub span: Range<usize>,
     pub is_ended: bool,
     pub is_invalid: bool,
@@ -45,7 +43,12 @@ pub(crate) struct Raw<'a, 'l> {
 }
 
 impl Raw<'_, '_> {
-    pub(crate) fn form(&self) -> Form {
+    /// Whether one line is the whole entry.
+    fn is_item(&self) -> bool {
+        self.form() == Form::Two && !self.line.text.starts_with('#')
+    }
+
+    fn form(&self) -> Form {
         match self.heading.marks {
             Some(_) => Form::Two,
             None => Form::One,
@@ -80,17 +83,50 @@ pub(crate) fn read(
     };
     let starts: Vec<usize> = (0..rest.len()).filter(|&n| begins_turn(&rest[n])).collect();
     let text = &rest[..starts.first().copied().unwrap_or(rest.len())];
-    let (subject, (summary, body)) = match raw.is_item {
-        true => (String::new(), read_item(raw.heading.subject)),
-        false => (read_chars(raw.heading.subject), read_text(text, form)),
+    let (subject, (summary, body)) = if raw.is_item() {
+        (String::new(), read_item(raw.heading.subject))
+    } else {
+        (read_chars(raw.heading.subject), read_text(text, form))
     };
+    let mut entry = Entry {
+        id: id.clone(),
+        subject,
+        summary,
+        body,
+        ..entry_of(&values, line, place, date, zone)?
+    };
+    for (n, &start) in starts.iter().enumerate() {
+        let end = starts.get(n + 1).copied().unwrap_or(rest.len());
+        let (first, below) = (&rest[start], &rest[start + 1..end]);
+        let turn = match marks.first() {
+            Some(time) => read_said(first, below, &entry, time.value, zone)?,
+            None => read_turn(first, below, &entry, zone)?,
+        };
+        entry.turns.push(turn);
+    }
+    if form == Form::Two {
+        marks::complete(&mut entry, |key| {
+            bare.contains(key) || values.written(key).is_some()
+        });
+    }
+    Ok((entry, known.others.into_iter().map(str::to_owned).collect()))
+}
+
+/// An entry of these keys, without an id and texts.
+fn entry_of(
+    values: &Values<'_>,
+    line: usize,
+    place: &Place,
+    date: Option<Date>,
+    zone: &Zone,
+) -> Result<Entry, Problem> {
     let time = values
         .time("time")?
         .or_else(|| date.map(|date| zone.start_of(date)))
         .or(place.saved);
     let no_time = "the entry has no time: add `- time: 2023-05-08`, or name the file after its date";
-    let mut entry = Entry {
-        id: id.clone(),
+    Ok(Entry {
+        id: EntryId::new(""),
         kind: place.kind,
         scope: place.scope.clone(),
         owner: place.owner.clone(),
@@ -116,32 +152,11 @@ pub(crate) fn read(
         senders: values.names("senders")?,
         labels: values.list("labels").collect(),
         confidence_percent: values.read("confidence", read_percent, "a share from `0 %` to `100 %`")?,
-        subject,
-        summary,
-        body,
+        subject: String::new(),
+        summary: String::new(),
+        body: String::new(),
         turns: Vec::new(),
-    };
-    for (n, &start) in starts.iter().enumerate() {
-        let end = starts.get(n + 1).copied().unwrap_or(rest.len());
-        let (first, below) = (&rest[start], &rest[start + 1..end]);
-        let turn = match form {
-            Form::One => read_turn(first, below, &entry, zone)?,
-            Form::Two => read_said(
-                first,
-                below,
-                &entry,
-                marks.first().map_or("", |key| key.value),
-                zone,
-            )?,
-        };
-        entry.turns.push(turn);
-    }
-    if form == Form::Two {
-        marks::complete(&mut entry, |key| {
-            bare.contains(key) || values.written(key).is_some()
-        });
-    }
-    Ok((entry, known.others.into_iter().map(str::to_owned).collect()))
+    })
 }
 
 pub(crate) fn read_percent(text: &str) -> Option<u8> {
@@ -341,13 +356,11 @@ impl<'a> Values<'a> {
         let is_twice = |(n, key): (usize, &Key<'_>)| {
             key.name != keys::REPEATED && keys[..n].iter().any(|earlier| earlier.name == key.name)
         };
-        match keys.iter().enumerate().find(|(n, key)| is_twice((*n, key))) {
-            Some((_, key)) => Err(problem(key.line, format!("`{}` appears twice", key.name))),
-            None => {
-                keys.extend(there(marks));
-                Ok(Self { keys, zone })
-            }
+        if let Some((_, key)) = keys.iter().enumerate().find(|(n, key)| is_twice((*n, key))) {
+            return Err(problem(key.line, format!("`{}` appears twice", key.name)));
         }
+        keys.extend(there(marks));
+        Ok(Self { keys, zone })
     }
 
     fn all(&self, name: &str) -> impl Iterator<Item = &Key<'a>> {

@@ -166,7 +166,6 @@ fn split<'a, 'l>(lines: &'l [Line<'a>], invalid: &[usize]) -> (Vec<Raw<'a, 'l>>,
             .unwrap_or(line);
         raws.push(Raw {
             is_ended,
-            is_item: false,
             ..Raw::new(*line, head, body, last.end, invalid)
         });
         n = next;
@@ -175,7 +174,7 @@ fn split<'a, 'l>(lines: &'l [Line<'a>], invalid: &[usize]) -> (Vec<Raw<'a, 'l>>,
 }
 
 impl<'a, 'l> Raw<'a, 'l> {
-    /// An entry of one line; of more, if the caller says so.
+    /// A block that ends as it should.
     fn new(
         line: Line<'a>,
         heading: Heading<'a>,
@@ -192,7 +191,6 @@ impl<'a, 'l> Raw<'a, 'l> {
             line,
             heading,
             body,
-            is_item: true,
             span,
             is_ended: true,
             is_invalid,
@@ -317,7 +315,6 @@ impl BlockReader<'_> {
                 marks: None,
             };
             let raw = Raw {
-                is_item: false,
                 ..Raw::new(*line, head, &[], line.end, &[])
             };
             match block::read(&raw, &id, self.place, self.date, self.zone) {

@@ -7,6 +7,8 @@
 //! time (`at=…`) if the shown one does not tell it. The shown time counts in the offset of the entry's own time, and on
 //! its day unless it has a date of its own.
 
+use std::fmt::Write as _;
+
 use model::{Message, Name, Role, Timestamp, Zone, date_in_words, read_date_in_words};
 
 use crate::escape::{is_space, push_chars, value_without};
@@ -138,19 +140,16 @@ pub(crate) fn push_line(out: &mut String, turn: &Message, text: &str, entry: &st
     out.push_str(&value_without(turn.speaker(), |c| c == '*'));
     out.push_str("** ");
     let mut marks = Vec::new();
-    match nice {
-        Some(((date, minute, seconds, _), entry)) => {
-            if let (true, Ok(date)) = (date != entry.0, date.parse()) {
-                out.push_str(&date_in_words(date));
-                out.push_str(", ");
-            }
-            out.push_str(minute);
-            marks.extend((seconds != ":00").then(|| seconds.to_owned()));
+    if let Some(((date, minute, seconds, _), entry)) = nice {
+        if let (true, Ok(date)) = (date != entry.0, date.parse()) {
+            out.push_str(&date_in_words(date));
+            out.push_str(", ");
         }
-        None => {
-            out.push_str(parts(&at).map_or("00:00", |at| at.1));
-            marks.push(format!("at={at}"));
-        }
+        out.push_str(minute);
+        marks.extend((seconds != ":00").then(|| seconds.to_owned()));
+    } else {
+        out.push_str(parts(&at).map_or("00:00", |at| at.1));
+        marks.push(format!("at={at}"));
     }
     out.push(' ');
     push_chars(out, text, |_| false);
@@ -166,7 +165,7 @@ pub(crate) fn push_line(out: &mut String, turn: &Message, text: &str, entry: &st
         None => word(id),
     };
     marks.insert(0, id);
-    out.push_str(&format!("<!--{}-->\n", marks.join(" ")));
+    writeln!(out, "<!--{}-->", marks.join(" ")).expect("a string takes any text");
 }
 
 /// Who spoke and when, in one line: `*Ana and Bo, 19:02 to 19:10*`.
@@ -202,7 +201,7 @@ pub(crate) fn push_who(out: &mut String, turns: &[Message], zone: &Zone) {
         (false, true) => format!("{} to {}", minute(&first), minute(&last)),
         (false, false) => format!("{first} to {last}"),
     };
-    out.push_str(&format!("*{}, {when}*\n", value_without(&who, |c| c == '*')));
+    writeln!(out, "*{}, {when}*", value_without(&who, |c| c == '*')).expect("a string takes any text");
 }
 
 /// Whether a line is one of who and when. It says what the messages say, so nothing is read from it.

@@ -101,16 +101,15 @@ impl Writer {
         } else {
             None
         };
-        let addition = match quick {
-            Some(addition) => addition,
-            None => {
-                let bytes = std::fs::read(full).map_err(io_error(path))?;
-                if let Some(bytes) = markdown::upgraded(&bytes, &place_of(path)?, &self.zone) {
-                    self.replace(spot, path, Some(before), &bytes)?;
-                    return Ok(None);
-                }
-                self.addition(path, &bytes, entries)?
+        let addition = if let Some(addition) = quick {
+            addition
+        } else {
+            let bytes = std::fs::read(full).map_err(io_error(path))?;
+            if let Some(bytes) = markdown::upgraded(&bytes, &place_of(path)?, &self.zone) {
+                self.replace(spot, path, Some(before), &bytes)?;
+                return Ok(None);
             }
+            self.addition(path, &bytes, entries)?
         };
         let len = self.add(full, before, &addition).map_err(io_error(path))?;
         let stat = self.stat(path)?.filter(|stat| Some(stat.bytes) == len);
