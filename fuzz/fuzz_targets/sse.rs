@@ -4,12 +4,14 @@
 
 use libfuzzer_sys::fuzz_target;
 use prefix::stream::sse::{Decoder, SseEvent};
-use prefix::stream::{Dialect, Reply, ReplyOutcome};
+use prefix::stream::{Reply, ReplyOutcome};
 use serde::de::IgnoredAny;
+use transcript::dialect::Dialect;
 
+/// Two bits of the first byte choose one.
 const DIALECTS: [Dialect; 4] = [
-    Dialect::OpenAiChat,
-    Dialect::OpenAiCompletion,
+    Dialect::OpenAi,
+    Dialect::OpenAi,
     Dialect::OpenAiResponses,
     Dialect::Anthropic,
 ];

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use context::{LiveArgs, LiveContext, LiveOf};
+pub(crate) use context::{ContextArgs, ContextCommand, LiveArgs, LiveContext, LiveOf};
 pub(crate) use knowledge::{KnowledgeArgs, KnowledgeCommand};
 
 /// The default user: the person who runs Quipu.
@@ -97,7 +97,10 @@ impl Command {
             Self::Log(args) => args.tenant.scope(),
             Self::Diff(args) => args.tenant.scope(),
             Self::Undo(args) => args.tenant.scope(),
-            Self::Context(args) => args.live.as_ref().map(|live| live.of().scope.clone()),
+            Self::Context(args) => match &args.command {
+                Some(ContextCommand::Live(live)) => Some(live.of().scope.clone()),
+                Some(ContextCommand::Instructions) | None => None,
+            },
             Self::Audit(args) => args.tenant.scope(),
             Self::Rebuild
             | Self::Sync
@@ -470,25 +473,4 @@ pub(crate) struct DemoArgs {
     /// Keep the demo's files in this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct ContextArgs {
-    /// A transcript: OpenAI or Anthropic messages (JSON or JSONL), a Claude Code or Codex session
-    pub(crate) file: Option<PathBuf>,
-    /// Maximum tokens of the request, tools included [default: 7/8 of the model's window]
-    #[arg(long, value_name = "TOKENS")]
-    pub(crate) budget: Option<usize>,
-    /// Model whose window applies [default: the transcript's model]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) model: Option<String>,
-    /// Compaction policy: quipu, codebuddy or openclaw
-    #[arg(long, default_value = "quipu", value_name = "NAME")]
-    pub(crate) policy: String,
-    /// Print the original of a message (m17), or of all messages behind a summary (n3)
-    #[arg(long, value_name = "ID")]
-    pub(crate) recover: Option<String>,
-    #[command(subcommand)]
-    pub(crate) live: Option<LiveContext>,
 }

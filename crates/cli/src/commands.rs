@@ -22,7 +22,7 @@ use anyhow::Context;
 use model::{Name, Owner, Scope, Timestamp, Zone};
 
 use crate::api::Api;
-use crate::args::{Cli, Command, DEFAULT_USER, OwnerArgs, ScopeArgs};
+use crate::args::{Cli, Command, ContextCommand, DEFAULT_USER, OwnerArgs, ScopeArgs};
 use crate::config::{LoadedConfig, load};
 use crate::environment;
 use crate::error::{Exit, Failure};
@@ -83,8 +83,11 @@ pub(crate) fn run(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
         Command::Retry(args) => desk.with_api(scope, async |api| upkeep::retry(&desk, api, args).await),
         Command::Runs(args) => desk.with_api(scope, async |api| runs::list(&desk, api, args).await),
         Command::Trigger(args) => desk.with_api(scope, async |api| runs::trigger(&desk, api, args).await),
-        Command::Context(args) => match &args.live {
-            Some(live) => desk.with_api(scope, async |api| live_context::run(&desk, api, live).await),
+        Command::Context(args) => match &args.command {
+            Some(ContextCommand::Instructions) => configuration::instructions(&desk),
+            Some(ContextCommand::Live(live)) => {
+                desk.with_api(scope, async |api| live_context::run(&desk, api, live).await)
+            }
             None => context::context(&args, desk.json),
         },
         Command::Serve(args) => serve::serve(&desk, &args),

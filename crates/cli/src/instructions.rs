@@ -8,12 +8,14 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::config::{Config, Dangerous};
 use crate::places::InstructionRoots;
-use context::bootstrap::{self, Danger, Policy};
+use context::bootstrap::{self, Danger, Loaded, Policy};
 
 /// The folder that the configuration names, and that of the root.
 #[derive(Debug)]
 pub(crate) struct InstructionFiles {
     folders: Vec<PathBuf>,
+    /// Empty: the known ones.
+    names: Vec<String>,
     danger: Danger,
     /// Problems that the log has.
     told: Mutex<BTreeSet<String>>,
@@ -27,6 +29,7 @@ impl InstructionFiles {
         let folders = configured.into_iter().chain([root.join("instructions")]);
         Self {
             folders: folders.collect(),
+            names: config.proxy.instruction_files.clone(),
             danger: match config.context.dangerous_instructions {
                 Dangerous::Report => Danger::Report,
                 Dangerous::Refuse => Danger::Drop,
@@ -38,39 +41,45 @@ impl InstructionFiles {
 
 impl proxy::Instructions for InstructionFiles {
     fn read(&self, chars_max: usize) -> String {
-        let files = InstructionRoots::below(self.folders.iter().cloned());
-        let (Some(first), Some(last)) = (files.roots().first(), files.roots().last()) else {
-            return String::new();
-        };
-        let policy = Policy {
-            chars_max,
-            danger: self.danger,
-            ..Policy::new(first.clone(), last.clone())
-        };
-        let loaded = bootstrap::load(&policy, &files);
+        let loaded = self.load(chars_max);
         for note in &loaded.notes {
             self.tell(format!(
-                "instruction file {} is not used: {:?}",
+                "instruction file {} is not used: {}",
                 note.path.display(),
                 note.what
             ));
         }
-        for section in loaded
-            .sections
-            .iter()
-            .filter(|section| !section.dangers.is_empty())
-        {
-            self.tell(format!(
-                "instruction file {} contains dangerous patterns ({}): check it, or set context.dangerous_instructions = \"refuse\"",
-                section.path.display(),
-                section.dangers.join(", ")
-            ));
+        for section in &loaded.sections {
+            let path = section.path.display();
+            if section.truncated {
+                self.tell(format!("instruction file {path} is cut: it does not fit"));
+            }
+            if !section.dangers.is_empty() {
+                let dangers = section.dangers.join(", ");
+                self.tell(format!(
+                    "instruction file {path} contains dangerous patterns ({dangers}): check it, or set context.dangerous_instructions = \"refuse\""
+                ));
+            }
         }
         loaded.content
     }
 }
 
 impl InstructionFiles {
+    /// The files that count, within so many characters.
+    pub(crate) fn load(&self, chars_max: usize) -> Loaded {
+        let files = InstructionRoots::below(self.folders.iter().cloned());
+        let mut policy = Policy {
+            chars_max,
+            danger: self.danger,
+            ..Policy::new(files.roots().to_vec())
+        };
+        if !self.names.is_empty() {
+            policy.names.clone_from(&self.names);
+        }
+        bootstrap::load(&policy, &files)
+    }
+
     /// Logs a problem once.
     fn tell(&self, problem: String) {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -109,6 +118,22 @@ mod tests {
         assert_eq!(
             InstructionFiles::new(&Config::default(), dir.path()).read(1_000),
             ""
+        );
+    }
+
+    #[test]
+    fn other_names_replace_the_known_ones() {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir_all(dir.path().join("instructions")).expect("a folder");
+        for name in ["AGENTS.md", "CLAUDE.md", "CONTEXT.md"] {
+            std::fs::write(dir.path().join("instructions").join(name), "Be kind.").expect("a file");
+        }
+        let mut config = Config::default();
+        config.proxy.instruction_files = vec!["CONTEXT.md".to_owned(), "CLAUDE.md".to_owned()];
+        let read = InstructionFiles::new(&config, dir.path()).read(1_000);
+        assert_eq!(
+            read,
+            "## CONTEXT.md\n\nBe kind.\n\n---\n\n## CLAUDE.md\n\nBe kind."
         );
     }
 

@@ -68,12 +68,21 @@ fn route(keys: &Keys, clock: &Arc<dyn Clock>) -> Result<Route, Failure> {
     let upstream = HttpUpstream::new(name, &base_url, key, kind, Arc::clone(clock))
         .map_err(|error| Failure::usage(format!("the upstream `{base_url}`: {error}")))?;
     let upstream: Arc<dyn Upstream> = Arc::new(upstream);
+    let header = keys.session_header.to_ascii_lowercase();
+    if header.contains(|c: char| !c.is_ascii_alphanumeric() && c != '-') {
+        return Err(Failure::usage(format!(
+            "proxy.upstreams: session_header: `{header}` is no name of a header"
+        )));
+    }
+    let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     Ok(Route {
         upstream,
         kind,
         models: keys.models.clone(),
-        model: (!keys.model.is_empty()).then(|| keys.model.clone()),
+        model: given(&keys.model),
         window_tokens: Some(keys.context_tokens).filter(|tokens| *tokens > 0),
+        session_header: given(&header),
+        cache_retention: given(&keys.cache_retention),
     })
 }
 
@@ -102,6 +111,23 @@ mod tests {
             let route = route(&config.proxy.upstreams[0], &clock).expect("a route");
             assert_eq!(route.window_tokens, window);
         }
+    }
+
+    #[test]
+    fn a_header_for_a_load_balancer_must_be_a_name_of_a_header() {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let route = |header: &str| {
+            let keys = Keys {
+                base_url: "http://127.0.0.1:8080".to_owned(),
+                session_header: header.to_owned(),
+                ..Keys::default()
+            };
+            route(&keys, &clock)
+        };
+        let named = route("X-Session-Id").expect("a route").session_header;
+        assert_eq!(named.as_deref(), Some("x-session-id"));
+        assert_eq!(route("").expect("a route").session_header, None);
+        assert!(route("x session").is_err());
     }
 
     #[test]

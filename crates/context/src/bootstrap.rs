@@ -1,8 +1,7 @@
 //! Instruction files that open a session: which are taken, in what order, how much of them.
 //!
 //! Owns: the order of names and places, the sections, the budget, the origin of each section, the detection of
-//! dangerous content. Never: reading; [`Files`] does. A file's text is data: a dangerous look is reported, not judged
-//! (the old preset drops the file).
+//! dangerous content. Never: reading; [`Files`] does.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -34,33 +33,16 @@ pub struct FileHead {
 }
 
 /// Why a file was not read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Missing {
+    #[error("not there")]
     Absent,
+    #[error("no permission to read it")]
     Denied,
-    /// It leads out of the allowed roots.
+    #[error("leads out of its folder")]
     Outside,
-    /// Not a regular file, or not text.
+    #[error("not a text file")]
     Unfit,
-}
-
-/// How the length of a text is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// Unicode scalar values.
-    Chars,
-    /// UTF-16 code units, as JavaScript counts.
-    Utf16,
-}
-
-/// Quantity that the budget limits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BudgetBasis {
-    /// The whole content, including headings and truncation marks. Files that no longer fit are read too, so that the
-    /// report lists the omissions.
-    Content,
-    /// The texts of the files alone; once it is used up no later name is looked at.
-    Texts,
 }
 
 /// Treatment of a file that looks dangerous.
@@ -76,15 +58,12 @@ pub enum Danger {
 pub struct Policy {
     /// Plain names of files, in the order of their sections.
     pub names: Vec<String>,
-    /// Looked at first, for every name.
-    pub project: PathBuf,
-    pub global: PathBuf,
-    /// Real paths: nothing outside them is taken, whatever [`Files`] allows.
+    /// Folders, by real paths, in the order in which they are searched for a name. Nothing outside them is taken, whatever
+    /// [`Files`] allows.
     pub roots: Vec<PathBuf>,
-    /// In `unit`.
+    /// Of the whole content: headings and marks of truncation count. Files that no longer fit are read too, so that the
+    /// report lists them.
     pub chars_max: usize,
-    pub unit: Unit,
-    pub budget: BudgetBasis,
     pub danger: Danger,
 }
 
@@ -94,9 +73,7 @@ pub struct Loaded {
     /// `## NAME`, a blank line, the text; between sections a blank line, `---`, a blank line.
     pub content: String,
     pub sections: Vec<Section>,
-    /// The texts that were included, in the policy's unit; headings and marks of truncation are not counted.
-    pub chars: usize,
-    /// Something was left out for lack of room (the old preset also sets it when names remain).
+    /// Something was left out for lack of room.
     pub truncated: bool,
     pub notes: Vec<Note>,
 }
@@ -110,6 +87,8 @@ pub struct Section {
     pub real_path: PathBuf,
     /// The size of the file, in bytes.
     pub bytes: u64,
+    /// Characters of its text in the content; its heading and the mark of truncation do not count.
+    pub chars: usize,
     pub truncated: bool,
     /// Of the bytes that were read, in hexadecimal; of the whole file where nothing of it was left unread.
     pub sha256: String,
@@ -125,17 +104,20 @@ pub struct Note {
 }
 
 /// Why it is not.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Remark {
     /// It contains dangerous patterns, by name.
+    #[error("contains dangerous patterns: {}", .0.join(", "))]
     Dangerous(Vec<&'static str>),
     /// Outside the roots, unreadable or unfit.
+    #[error("{0}")]
     Refused(Missing),
     /// The same real file is in the content already.
+    #[error("the same file has been used already")]
     Repeated,
-    /// No room.
+    #[error("no room")]
     LeftOut,
-    /// The name is not that of a file within a directory.
+    #[error("not a plain file name")]
     Name,
 }
 
@@ -148,38 +130,21 @@ const NAMES: &[&str] = &[
     "USER.md",
     "HEARTBEAT.md",
 ];
-const CHARS_MAX: usize = 20_000;
+/// The most that all files together may have.
+pub const CHARS_MAX: usize = 20_000;
 const BETWEEN: &str = "\n\n---\n\n";
 const TRUNCATED: &str = "\n\n... (truncated)";
 /// Read beyond the budget: blank lines at the beginning do not count as text.
 const SLACK_BYTES: usize = 16 * 1024;
 
 impl Policy {
-    /// Ours, for two directories given as real paths.
-    pub fn new(project: PathBuf, global: PathBuf) -> Self {
-        let roots = vec![project.clone(), global.clone()];
-        let names = NAMES.iter().map(|&name| name.to_owned()).collect();
-        let (unit, budget, danger) = (Unit::Chars, BudgetBasis::Content, Danger::Report);
+    /// The known names in these folders, given as real paths.
+    pub fn new(roots: Vec<PathBuf>) -> Self {
         Self {
-            names,
-            project,
-            global,
+            names: NAMES.iter().map(|&name| name.to_owned()).collect(),
             roots,
             chars_max: CHARS_MAX,
-            unit,
-            budget,
-            danger,
-        }
-    }
-
-    /// As code-buddy has it, for its two directories: `.codebuddy` below the working directory and below the home.
-    pub fn codebuddy(cwd: &Path, home: &Path) -> Self {
-        let ours = Self::new(cwd.join(".codebuddy"), home.join(".codebuddy"));
-        Self {
-            unit: Unit::Utf16,
-            budget: BudgetBasis::Texts,
-            danger: Danger::Drop,
-            ..ours
+            danger: Danger::Report,
         }
     }
 }
@@ -194,10 +159,6 @@ pub fn load(policy: &Policy, files: &impl Files) -> Loaded {
         loaded: Loaded::default(),
     };
     for name in &policy.names {
-        if policy.budget == BudgetBasis::Texts && loader.used >= policy.chars_max {
-            loader.loaded.truncated = true;
-            break;
-        }
         if !is_plain(name) {
             loader.note(Path::new(name).to_path_buf(), Remark::Name);
             continue;
@@ -213,7 +174,7 @@ struct Loader<'a, F> {
     policy: &'a Policy,
     files: &'a F,
     seen: BTreeSet<PathBuf>,
-    /// In the unit of the policy, of what its budget is held against.
+    /// Characters of the content.
     used: usize,
     loaded: Loaded,
 }
@@ -236,7 +197,7 @@ impl<F: Files> Loader<'_, F> {
             .chars_max
             .saturating_mul(4)
             .saturating_add(SLACK_BYTES);
-        for place in [&self.policy.project, &self.policy.global] {
+        for place in &self.policy.roots {
             let path = place.join(name);
             let found = match self.files.read(&path, bytes_max) {
                 Ok(found) => found,
@@ -275,7 +236,6 @@ impl<F: Files> Loader<'_, F> {
         if self.policy.danger == Danger::Drop && !dangers.is_empty() {
             return self.note(path, Remark::Dangerous(dangers));
         }
-        let unit = self.policy.unit;
         let between = if self.loaded.sections.is_empty() {
             ""
         } else {
@@ -289,12 +249,9 @@ impl<F: Files> Loader<'_, F> {
         };
         let truncated = kept.len() < text.len() || !whole;
         let tail = if truncated { TRUNCATED } else { "" };
-        self.used += match self.policy.budget {
-            BudgetBasis::Content => unit.len(&head) + unit.len(kept) + unit.len(tail),
-            BudgetBasis::Texts => unit.len(kept),
-        };
+        let chars = count(kept);
+        self.used += count(&head) + chars + count(tail);
         self.loaded.content.extend([head.as_str(), kept, tail]);
-        self.loaded.chars += unit.len(kept);
         self.loaded.truncated |= truncated;
         self.seen.insert(found.real_path.clone());
         self.loaded.sections.push(Section {
@@ -302,6 +259,7 @@ impl<F: Files> Loader<'_, F> {
             path,
             real_path: found.real_path,
             bytes: found.bytes_total,
+            chars,
             truncated,
             sha256: sha256_hex(&found.bytes),
             dangers,
@@ -310,44 +268,25 @@ impl<F: Files> Loader<'_, F> {
 
     /// As much of the text as there is room for; nothing where not even its first character fits.
     fn fit<'t>(&self, head: &str, text: &'t str, whole: bool) -> Option<&'t str> {
-        let unit = self.policy.unit;
-        let room = self.policy.chars_max - self.used.min(self.policy.chars_max);
-        let room = match self.policy.budget {
-            BudgetBasis::Texts => room,
-            BudgetBasis::Content => room.checked_sub(unit.len(head))?,
-        };
-        if whole && unit.len(text) <= room {
+        let room = self.policy.chars_max.saturating_sub(self.used);
+        let room = room.checked_sub(count(head))?;
+        if whole && count(text) <= room {
             return Some(text);
         }
-        let room = match self.policy.budget {
-            BudgetBasis::Texts => room,
-            BudgetBasis::Content => room.checked_sub(unit.len(TRUNCATED))?,
-        };
-        let kept = unit.cut(text, room);
+        let kept = cut(text, room.checked_sub(count(TRUNCATED))?);
         (!kept.is_empty()).then_some(kept)
     }
 }
 
-impl Unit {
-    /// The length of a text.
-    pub fn len(self, text: &str) -> usize {
-        match self {
-            Self::Chars => text.chars().count(),
-            Self::Utf16 => text.chars().map(char::len_utf16).sum(),
-        }
-    }
+fn count(text: &str) -> usize {
+    text.chars().count()
+}
 
-    /// The longest beginning of a text that is no longer than `max`; no character is split.
-    pub fn cut(self, text: &str, max: usize) -> &str {
-        let mut length = 0;
-        for (at, c) in text.char_indices() {
-            length += if self == Self::Chars { 1 } else { c.len_utf16() };
-            if length > max {
-                return &text[..at];
-            }
-        }
-        text
-    }
+/// The longest beginning of a text with at most so many characters.
+pub(crate) fn cut(text: &str, chars_max: usize) -> &str {
+    text.char_indices()
+        .nth(chars_max)
+        .map_or(text, |(at, _)| &text[..at])
 }
 
 /// One plain name: no way into another directory.

@@ -16,7 +16,7 @@ pub use section::render_section;
 use sha2::{Digest, Sha256};
 use transcript::{Block, Item, ItemId, Role};
 
-use crate::bootstrap::Unit;
+use crate::bootstrap::cut;
 use model::redact::redact;
 
 /// Every limit of a flush.
@@ -26,26 +26,13 @@ pub struct Policy {
     pub items_min: usize,
     /// The last so many items are shown.
     pub items_max: usize,
-    /// Of each item, in `unit`.
     pub item_chars_max: usize,
-    pub unit: Unit,
     pub facts_max: usize,
-    /// Of each fact, in `unit`.
     pub fact_chars_max: usize,
-    /// After `NO_REPLY`, a remainder of at most so many of `unit` is still a refusal.
+    /// After `NO_REPLY`, a remainder of at most so many characters is still a refusal.
     pub refusal_chars_max: usize,
     /// The size that the file never grows beyond, in bytes.
     pub file_bytes_max: usize,
-    pub rules: FlushRules,
-}
-
-/// Set of rules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FlushRules {
-    /// Tools are labelled as tools, labels inside a text cannot pass for labels, any bullet counts.
-    Quipu,
-    /// As code-buddy has it: a tool is labelled Assistant, only `-` is a bullet.
-    Codebuddy,
 }
 
 impl Default for Policy {
@@ -54,23 +41,10 @@ impl Default for Policy {
             items_min: 4,
             items_max: 60,
             item_chars_max: 800,
-            unit: Unit::Chars,
             facts_max: 50,
             fact_chars_max: 400,
             refusal_chars_max: 300,
             file_bytes_max: 64 * 1024,
-            rules: FlushRules::Quipu,
-        }
-    }
-}
-
-impl Policy {
-    /// As code-buddy has it. But the written text is bounded, and free of secrets and repetitions.
-    pub fn codebuddy() -> Self {
-        Self {
-            unit: Unit::Utf16,
-            rules: FlushRules::Codebuddy,
-            ..Self::default()
         }
     }
 }
@@ -111,12 +85,7 @@ impl FlushWork {
             .map(|&(_, item)| item)
             .filter(|item| item.role != Role::System)
             .collect();
-        let counted = if policy.rules == FlushRules::Codebuddy {
-            span.len()
-        } else {
-            talk.len()
-        };
-        if counted < policy.items_min {
+        if talk.len() < policy.items_min {
             return None;
         }
         let last = &talk[talk.len().saturating_sub(policy.items_max)..];
@@ -141,20 +110,14 @@ fn show(item: &Item, policy: &Policy) -> Option<String> {
     if text.is_empty() {
         return None;
     }
-    let cut = policy.unit.cut(&text, policy.item_chars_max);
-    let old = policy.rules == FlushRules::Codebuddy;
     let only_outcomes = item.blocks.iter().all(|block| matches!(block, Block::Outcome(_)));
     let label = match item.role {
-        Role::User if !old && only_outcomes => "Tool",
+        Role::User if only_outcomes => "Tool",
         Role::User => "User",
-        Role::Tool if !old => "Tool",
+        Role::Tool => "Tool",
         _ => "Assistant",
     };
-    Some(if old {
-        format!("{label}: {cut}")
-    } else {
-        format!("{label}: {}", inset(cut))
-    })
+    Some(format!("{label}: {}", inset(cut(&text, policy.item_chars_max))))
 }
 
 /// The words of an item; of a call its name and arguments, of reasoning and pictures nothing.

@@ -204,27 +204,16 @@ impl GuardEvent {
 }
 
 /// Watches one conversation's window.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Guard {
-    limits: Limits,
-    window: ModelWindow,
     warned: bool,
     last: Option<GuardFinding>,
 }
 
 impl Guard {
-    pub fn new(limits: Limits, window: ModelWindow) -> Self {
-        Self {
-            limits,
-            window,
-            warned: false,
-            last: None,
-        }
-    }
-
-    /// Judges the use of so many tokens, and returns the events for the host.
-    pub fn check(&mut self, used: usize) -> (GuardFinding, Vec<GuardEvent>) {
-        let finding = evaluate(&self.limits, self.window.tokens, used);
+    /// Judges the use of so many tokens of a window, and returns the events for the host.
+    pub fn check(&mut self, limits: &Limits, window: usize, used: usize) -> (GuardFinding, Vec<GuardEvent>) {
+        let finding = evaluate(limits, window, used);
         let mut events = Vec::new();
         match finding.verdict {
             Verdict::Block => events.push(GuardEvent::Blocked),
@@ -234,11 +223,7 @@ impl Guard {
             }
             Verdict::Warn | Verdict::Ok => {}
         }
-        let low = |finding: &GuardFinding| {
-            self.limits
-                .warn
-                .is_some_and(|warn| short(finding, warn).is_some())
-        };
+        let low = |finding: &GuardFinding| limits.warn.is_some_and(|warn| short(finding, warn).is_some());
         if self.last.as_ref().is_some_and(|last| !low(last)) && low(&finding) {
             events.push(GuardEvent::ThresholdCrossed);
         }
@@ -249,20 +234,6 @@ impl Guard {
     /// The next check warns again.
     pub fn reset_warning(&mut self) {
         self.warned = false;
-    }
-
-    pub fn window(&self) -> &ModelWindow {
-        &self.window
-    }
-
-    /// Earlier warnings and findings stay: the next check compares with them.
-    pub fn set_window(&mut self, window: ModelWindow) {
-        self.window = window;
-    }
-
-    /// Result of the last check.
-    pub fn last(&self) -> Option<&GuardFinding> {
-        self.last.as_ref()
     }
 }
 

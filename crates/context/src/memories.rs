@@ -9,7 +9,6 @@ use std::sync::LazyLock;
 use regex::Regex;
 use transcript::{Item, ItemId, Role};
 
-use crate::bootstrap::Unit;
 use crate::shorten::summary;
 use model::redact::redact;
 
@@ -37,15 +36,6 @@ pub struct KeptMemory {
     pub sources: Vec<ItemId>,
 }
 
-/// Set of rules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MemoryRules {
-    /// Prose of user and assistant, code left out, several languages, preferences, no secrets.
-    Quipu,
-    /// As code-buddy has it, tool results too.
-    Codebuddy,
-}
-
 /// No more memories come of one span: more is a log, and comparing all of them has its price.
 const MEMORIES_MAX: usize = 256;
 /// Two memories whose words overlap more than this are one.
@@ -53,22 +43,15 @@ const JACCARD_SAME: f64 = 0.8;
 const TEXT_MAX: usize = 500;
 
 /// The memories of a span, in order of the conversation. Of two equal ones the first stays, with the sources of both.
-pub fn extract(span: &[(ItemId, &Item)], rules: MemoryRules) -> Vec<KeptMemory> {
+pub fn extract(span: &[(ItemId, &Item)]) -> Vec<KeptMemory> {
     let mut kept: Vec<(KeptMemory, BTreeSet<String>)> = Vec::new();
     for &(id, item) in span {
-        let text = said(item, rules);
-        if rules == MemoryRules::Codebuddy && Unit::Utf16.len(&text) < 50 {
-            continue;
-        }
+        let text = said(item);
         for sentence in sentences(&text) {
-            let Some((kind, importance)) = kind(sentence, item.role, rules) else {
+            let Some((kind, importance)) = kind(sentence, item.role) else {
                 continue;
             };
-            let text = if rules == MemoryRules::Quipu {
-                redact(sentence).into_owned()
-            } else {
-                sentence.to_owned()
-            };
+            let text = redact(sentence).into_owned();
             let words = words(&text);
             let room = kept.len() < MEMORIES_MAX;
             match kept
@@ -104,17 +87,10 @@ pub fn best(mut memories: Vec<KeptMemory>, max: usize) -> Vec<KeptMemory> {
     memories
 }
 
-fn said(item: &Item, rules: MemoryRules) -> String {
-    match (rules, item.role) {
-        (_, Role::System) | (MemoryRules::Quipu, Role::Tool) => String::new(),
-        (MemoryRules::Quipu, _) => without_code(&item.prose()),
-        (MemoryRules::Codebuddy, _) => {
-            let outcomes = item.outcomes().map(|outcome| outcome.text.clone());
-            std::iter::once(item.prose())
-                .chain(outcomes)
-                .collect::<Vec<_>>()
-                .join("\n")
-        }
+fn said(item: &Item) -> String {
+    match item.role {
+        Role::System | Role::Tool => String::new(),
+        Role::User | Role::Assistant => without_code(&item.prose()),
     }
 }
 
@@ -139,27 +115,24 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
     summary::sentences(text).map(move |sentence| sentence.trim_start_matches(marks).trim())
 }
 
-fn kind(sentence: &str, role: Role, rules: MemoryRules) -> Option<(MemoryKind, f32)> {
-    let length = Unit::Utf16.len(sentence);
-    let cues = &*CUES;
-    let old = rules == MemoryRules::Codebuddy;
+fn kind(sentence: &str, role: Role) -> Option<(MemoryKind, f32)> {
     // In a dense script, 10 characters contain as much as 30 in Latin.
-    let least = if old || sentence.is_ascii() { 30 } else { 10 };
-    if !(least..=TEXT_MAX).contains(&length) || sentence.trim_start().starts_with(['{', '[']) && !old {
+    let least = if sentence.is_ascii() { 30 } else { 10 };
+    let length = sentence.chars().count();
+    if !(least..=TEXT_MAX).contains(&length) || sentence.starts_with(['{', '[']) {
         return None;
     }
-    let more = |regex: &Regex| !old && regex.is_match(sentence);
-    if cues.decision.is_match(sentence) || more(&cues.decision_more) {
+    let cues = &*CUES;
+    if cues.decision.is_match(sentence) || cues.decision_more.is_match(sentence) {
         return Some((MemoryKind::Decision, 0.8));
     }
-    if role == Role::User && more(&cues.preference) {
+    if role == Role::User && cues.preference.is_match(sentence) {
         return Some((MemoryKind::Preference, 0.7));
     }
-    if cues.fact.is_match(sentence) || more(&cues.fact_more) {
+    if cues.fact.is_match(sentence) || cues.fact_more.is_match(sentence) {
         return Some((MemoryKind::Fact, 0.6));
     }
-    let context =
-        role == Role::Assistant && (!old || (50..=300).contains(&length)) && cues.context.is_match(sentence);
+    let context = role == Role::Assistant && cues.context.is_match(sentence);
     context.then_some((MemoryKind::Context, 0.5))
 }
 

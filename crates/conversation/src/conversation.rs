@@ -86,8 +86,8 @@ pub struct Conversation {
     /// Attempts and time of the last compaction that changed something.
     pub(crate) last_result: Option<Vec<Attempt>>,
     pub(crate) last_compaction: Option<Timestamp>,
-    /// Judges whether enough of the window is left for a request; none before the first check.
-    pub(crate) guard: Option<Guard>,
+    /// Judges whether enough of the window is left for a request.
+    pub(crate) guard: Guard,
     /// Health of the context engine in this conversation.
     pub(crate) health: Health,
     /// Records that are on disk.
@@ -146,7 +146,7 @@ impl Conversation {
             warnings,
             last_result: None,
             last_compaction: None,
-            guard: None,
+            guard: Guard::default(),
             health: Health::default(),
             written: Arc::default(),
         }

@@ -40,16 +40,12 @@ impl std::fmt::Debug for Keeping {
 /// The work to keep facts of a stretch, and the key under which it runs once; none if it is too short.
 pub(crate) fn work(keeping: &Keeping, span: &[(ItemId, &Item)]) -> Option<Work> {
     let asked = FlushWork::of(span, &keeping.policy)?;
-    let told = memories::best(
-        memories::extract(span, memories::MemoryRules::Quipu),
-        MEMORIES_MAX,
-    );
+    let told = memories::best(memories::extract(span), MEMORIES_MAX);
     let bullets: Vec<String> = told.iter().map(|memory| format!("- {}", memory.text)).collect();
-    let bullets = bullets.join(
-        "
-",
-    );
-    Some(Work { asked, bullets })
+    Some(Work {
+        asked,
+        bullets: bullets.join("\n"),
+    })
 }
 
 /// One stretch to be kept.

@@ -24,7 +24,7 @@ pub(crate) async fn by_model(
     meter: &Meter,
 ) -> Option<String> {
     let weights: Vec<usize> = items.iter().map(|item| meter.item(item)).collect();
-    let chunks = chunk::split(items, &weights, 1, &chunk::ChunkRules::quipu(CHUNK_TOKENS_MAX));
+    let chunks = chunk::split(items, &weights, CHUNK_TOKENS_MAX);
     let chunks = chunk::balance(chunks, CHUNK_TOKENS_MIN, CHUNK_TOKENS_MAX);
     let (mut parts, mut carried) = (Vec::new(), String::new());
     for round in summary::rounds(&chunks, AT_ONCE) {

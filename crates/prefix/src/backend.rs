@@ -39,10 +39,6 @@ pub enum Kind {
 pub enum CacheModel {
     /// Any common beginning: full attention in a slot.
     Rewindable,
-    /// A common beginning up to a sparse checkpoint: hybrid, recurrent and sliding-window models in a slot.
-    Checkpoints,
-    /// The whole of what it has, or nothing.
-    StrictExtension,
     /// Whole blocks of `tokens`, from `tokens_min` on.
     Blocks { tokens: usize, tokens_min: usize },
 }
@@ -72,8 +68,8 @@ pub struct Profile {
     pub kind: Kind,
     /// Local ones share a machine with the user: side jobs disturb them.
     pub local: bool,
-    /// Of a model with full attention; see [`Profile::cache`].
-    cache: CacheModel,
+    /// The part of a prompt that it caches.
+    pub cache: CacheModel,
     affinity: Affinity,
     /// None if the usage does not contain it.
     pub cached_tokens: Option<UsagePath>,
@@ -179,6 +175,10 @@ pub struct Session<'a> {
     pub conversation: Option<&'a str>,
     /// A slot that the caller has assigned, on a probed llama.cpp with as many slots as conversations.
     pub slot: Option<u32>,
+    /// A header that is to carry the conversation's key: a load balancer then keeps a conversation on one replica.
+    pub header: Option<&'a str>,
+    /// Value of `prompt_cache_retention`.
+    pub retention: Option<&'a str>,
 }
 
 /// One extra of a request.
@@ -187,29 +187,22 @@ pub enum Extra {
     /// A field at the top of the body; `json` is its value's JSON text.
     Field { name: &'static str, json: String },
     /// An HTTP header.
-    Header { name: &'static str, value: String },
+    Header { name: String, value: String },
     /// `cache_control` on blocks, which [`crate::mark`] puts in.
     Marks,
 }
 
 impl Extra {
-    pub fn name(&self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
-            Self::Field { name, .. } | Self::Header { name, .. } => name,
+            Self::Field { name, .. } => name,
+            Self::Header { name, .. } => name,
             Self::Marks => "cache_control",
         }
     }
 }
 
 impl Profile {
-    /// The part of a prompt that it caches. `hybrid` is a model that cannot rewind its state to any token.
-    pub fn cache(&self, hybrid: bool) -> CacheModel {
-        match self.cache {
-            CacheModel::Rewindable if self.local && hybrid => CacheModel::Checkpoints,
-            other => other,
-        }
-    }
-
     /// Whether the client's latest bytes are sent rather than the frozen ones: its markers move from turn to turn.
     pub fn markers_move(&self) -> bool {
         self.affinity == Affinity::Marks
@@ -222,7 +215,12 @@ impl Profile {
         };
         let field = |name, json| Extra::Field { name, json };
         let quoted = |text: &str| crate::splice::string(text);
-        let extras = match self.affinity {
+        let key = || cache_key(session.tenant, conversation);
+        let header = |name: &str| Extra::Header {
+            name: name.to_owned(),
+            value: key(),
+        };
+        let mut extras = match self.affinity {
             Affinity::None => Vec::new(),
             Affinity::Marks => vec![Extra::Marks],
             Affinity::Slots => {
@@ -235,19 +233,12 @@ impl Profile {
                 extras
             }
             Affinity::Salt => vec![field("cache_salt", quoted(&cache_key(session.tenant, "")))],
-            Affinity::Key => {
-                vec![field(
-                    "prompt_cache_key",
-                    quoted(&cache_key(session.tenant, conversation)),
-                )]
-            }
-            Affinity::Header(name) => {
-                vec![Extra::Header {
-                    name,
-                    value: cache_key(session.tenant, conversation),
-                }]
-            }
+            Affinity::Key => vec![field("prompt_cache_key", quoted(&key()))],
+            Affinity::Header(name) => vec![header(name)],
         };
+        let retention = session.retention.map(quoted);
+        extras.extend(retention.map(|text| field("prompt_cache_retention", text)));
+        extras.extend(session.header.map(header));
         extras
             .into_iter()
             .filter(|extra| !refused.contains(extra.name()))

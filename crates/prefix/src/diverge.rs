@@ -167,21 +167,17 @@ pub enum Class {
     },
     /// Another request took the slot.
     SlotStolen,
-    /// The model's state goes back only to a checkpoint before the end.
-    CheckpointFloor,
     /// The backend has nothing of it: it was restarted, or dropped it.
     Evicted,
-    /// The request is an extension, but what the template makes of it is not.
+    /// The request is an extension, but what the template makes of it is not; or the model's state goes back only to a
+    /// checkpoint before the end.
     TemplateDrop,
 }
 
 impl Class {
     /// Whether the server lost what it had, as its count of reused tokens shows: no change of the request did.
     pub fn blames_the_server(self) -> bool {
-        matches!(
-            self,
-            Self::SlotStolen | Self::CheckpointFloor | Self::Evicted | Self::TemplateDrop
-        )
+        matches!(self, Self::SlotStolen | Self::Evicted | Self::TemplateDrop)
     }
 
     /// The word for it in metrics.
@@ -212,7 +208,6 @@ impl Class {
             Self::AssistantEcho { .. } => "assistant_echo",
             Self::TailInjection { .. } => "tail_injection",
             Self::SlotStolen => "slot_stolen",
-            Self::CheckpointFloor => "checkpoint_floor",
             Self::Evicted => "evicted",
             Self::TemplateDrop => "template_drop",
         }
@@ -255,7 +250,7 @@ pub fn classify(last: Option<&Outline>, new: &Outline, observed: &Observed) -> V
     let class = match cause {
         None if reached => Class::Extension,
         None => lost(observed, expected),
-        Some(cause) if reached || !rewinds(observed.cache) => cause,
+        Some(cause) if reached => cause,
         Some(_) if observed.others_between => Class::SlotStolen,
         Some(_) if nothing(observed, expected) => Class::Evicted,
         Some(cause) => cause,
@@ -292,15 +287,11 @@ fn cause(old: Label, new: Option<Label>) -> Class {
     }
 }
 
-fn rewinds(cache: CacheModel) -> bool {
-    matches!(cache, CacheModel::Rewindable | CacheModel::Blocks { .. })
-}
-
 /// Tokens that a backend evaluates again at the end of an extension, whatever it has.
 fn slack(cache: CacheModel) -> usize {
     match cache {
         CacheModel::Blocks { tokens, .. } => tokens.saturating_add(8),
-        _ => 8,
+        CacheModel::Rewindable => 8,
     }
 }
 
@@ -309,7 +300,6 @@ fn expected(shared_bytes: usize, last_bytes: usize, diverges: bool, observed: &O
     let share = usize::try_from(share).unwrap_or(usize::MAX);
     let tokens = if diverges { share } else { observed.last_tokens }.min(observed.prompt_tokens);
     match observed.cache {
-        CacheModel::StrictExtension if diverges => 0,
         CacheModel::Blocks { tokens_min, .. } if tokens < tokens_min => 0,
         _ => tokens,
     }
@@ -321,11 +311,12 @@ fn nothing(observed: &Observed, expected: usize) -> bool {
 
 /// Why an extension was not reused.
 fn lost(observed: &Observed, expected: usize) -> Class {
-    match observed.cache {
-        _ if observed.others_between => Class::SlotStolen,
-        _ if nothing(observed, expected) => Class::Evicted,
-        CacheModel::Checkpoints => Class::CheckpointFloor,
-        _ => Class::TemplateDrop,
+    if observed.others_between {
+        Class::SlotStolen
+    } else if nothing(observed, expected) {
+        Class::Evicted
+    } else {
+        Class::TemplateDrop
     }
 }
 
@@ -368,14 +359,11 @@ impl fmt::Display for Verdict {
                 )?;
             }
             Class::SlotStolen => f.write_str("Another request took the backend's slot in between")?,
-            Class::CheckpointFloor => {
-                f.write_str("This kind of model goes back only to a checkpoint, which lies before the end of what was sent")?;
-            }
             Class::Evicted => {
                 f.write_str("The backend has nothing of this conversation: it was restarted, or dropped it")?;
             }
             Class::TemplateDrop => {
-                f.write_str("The request extends the last one, but the model's chat template rewrites what came before")?;
+                f.write_str("The request extends the last one, but the chat template rewrites what came before, or the model goes back only to a checkpoint")?;
             }
         }
         write!(

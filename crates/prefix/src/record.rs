@@ -144,7 +144,7 @@ macro_rules! words {
 #[rustfmt::skip]
 words!(
     Opened, Branched, ModelChanged, SystemChanged, ToolsChanged, Regenerated, EchoRewritten, Edited, Truncated,
-    Compaction, MemoryEdited, Cold, Policy, Engine,
+    Compaction, Engine,
 );
 
 fn all<From, To: std::convert::From<From>>(list: Vec<From>) -> Vec<To> {

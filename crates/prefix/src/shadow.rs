@@ -34,12 +34,6 @@ pub enum Reason {
     Truncated,
     /// Old messages give way to a summary.
     Compaction,
-    /// A person changed memory or instructions and wants it seen now.
-    MemoryEdited,
-    /// The backend has dropped the prefix anyway.
-    Cold,
-    /// A setting changed what is sent.
-    Policy,
     /// Earlier messages are shown otherwise: by a context engine, or because a repair of calls and results changed.
     Engine,
 }
@@ -58,9 +52,6 @@ impl Reason {
             Self::Edited => "edited",
             Self::Truncated => "truncated",
             Self::Compaction => "compaction",
-            Self::MemoryEdited => "memory_edited",
-            Self::Cold => "cold",
-            Self::Policy => "policy",
             Self::Engine => "engine",
         }
     }

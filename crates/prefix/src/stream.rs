@@ -14,5 +14,5 @@ pub mod reply;
 pub mod sse;
 pub mod usage;
 
-pub use reply::{Dialect, Reply, ReplyOutcome};
+pub use reply::{Reply, ReplyOutcome};
 pub use usage::Usage;

@@ -129,7 +129,7 @@ pub(crate) struct Closing {
 impl Closing {
     /// The answer, read along as it passes.
     pub(crate) fn watch(self, answer: UpstreamAnswer, is_stream: bool, conversation: String) -> ProxyAnswer {
-        let dialect = self.frame.speech.answers();
+        let dialect = self.frame.speech.dialect();
         let is_stream = is_stream
             && answer
                 .header("content-type")
@@ -250,7 +250,7 @@ impl Closing {
             prompt_tokens,
             cached_tokens: usize_of(outcome.usage.cached_tokens).unwrap_or(0),
             others_between: last.is_some_and(|last| last.turn + 1 != self.turn),
-            cache: self.frame.kind.profile().cache(false),
+            cache: self.frame.kind.profile().cache,
         }
     }
 

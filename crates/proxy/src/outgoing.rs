@@ -189,7 +189,7 @@ pub(crate) fn headers(client: &[(String, String)], extras: &[Extra]) -> Vec<(Str
         if let Extra::Header { name, value } = extra
             && !headers.iter().any(|(other, _)| other == name)
         {
-            headers.push(((*name).to_owned(), value.clone()));
+            headers.push((name.clone(), value.clone()));
         }
     }
     headers
@@ -212,6 +212,8 @@ impl Target {
             tenant: &tenant,
             conversation: Some(conversation),
             slot,
+            header: self.session_header.as_deref(),
+            retention: self.cache_retention.as_deref(),
         };
         self.kind(probed).profile().extras(session, &self.refused())
     }

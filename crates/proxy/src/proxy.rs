@@ -45,6 +45,10 @@ pub struct Route {
     pub model: Option<String>,
     /// Window in tokens; it overrides the window that the server reports.
     pub window_tokens: Option<usize>,
+    /// A header, in lower case, that is to carry a key of the conversation.
+    pub session_header: Option<String>,
+    /// How long the server is asked to keep a prompt: the value of `prompt_cache_retention`.
+    pub cache_retention: Option<String>,
 }
 
 /// The operator's instructions at the beginning of every conversation.
@@ -98,6 +102,8 @@ pub(crate) struct Target {
     pub(crate) model: Option<String>,
     configured: Option<Kind>,
     configured_window: Option<usize>,
+    pub(crate) session_header: Option<String>,
+    pub(crate) cache_retention: Option<String>,
     /// Windows from the server's refusals of long prompts, by model.
     windows: Arc<Mutex<BTreeMap<String, usize>>>,
     pub(crate) learnt: SharedRefusals,
@@ -242,21 +248,12 @@ pub enum Speech {
 }
 
 impl Speech {
-    /// The dialect of its messages.
+    /// The dialect of its messages and answers.
     pub fn dialect(self) -> Dialect {
         match self {
             Self::Chat => Dialect::OpenAi,
             Self::Messages => Dialect::Anthropic,
             Self::Responses => Dialect::OpenAiResponses,
-        }
-    }
-
-    /// How its answers are written.
-    pub(crate) fn answers(self) -> prefix::stream::Dialect {
-        match self {
-            Self::Chat => prefix::stream::Dialect::OpenAiChat,
-            Self::Messages => prefix::stream::Dialect::Anthropic,
-            Self::Responses => prefix::stream::Dialect::OpenAiResponses,
         }
     }
 
@@ -324,6 +321,8 @@ impl Proxy {
             model: route.model.clone(),
             configured: route.kind,
             configured_window: route.window_tokens,
+            session_header: route.session_header.clone(),
+            cache_retention: route.cache_retention.clone(),
             windows: Arc::default(),
             learnt: SharedRefusals::default(),
             turns: Arc::default(),

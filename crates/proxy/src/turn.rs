@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use context::bootstrap;
 use context::budget::Budget;
 use context::guard::ModelWindow;
 use context::tokens::Meter;
@@ -35,7 +36,6 @@ use crate::steady;
 
 /// Maximum share of the operator's instructions: this fraction of the window, at so many characters a token.
 const INSTRUCTIONS_PART: usize = 4;
-const INSTRUCTIONS_CHARS_MAX: usize = 20_000;
 const CHARS_PER_TOKEN: usize = 3;
 
 impl Proxy {
@@ -318,7 +318,7 @@ pub(crate) async fn instructions(files: Option<Arc<dyn Instructions>>, window_to
         return String::new();
     };
     let chars = window_tokens / INSTRUCTIONS_PART * CHARS_PER_TOKEN;
-    let read = move || files.read(chars.min(INSTRUCTIONS_CHARS_MAX));
+    let read = move || files.read(chars.min(bootstrap::CHARS_MAX));
     tokio::task::spawn_blocking(read).await.unwrap_or_default()
 }
 

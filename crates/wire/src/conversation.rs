@@ -169,6 +169,24 @@ of_conversation! {
 }
 
 of_conversation! {
+    /// A conversation whose window to check.
+    GuardQuery derives [IntoParams] {
+        /// The window to compare with. Default: that of the last request.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[param(minimum = 256)]
+        window_tokens: Option<u32>,
+        /// Whether the verdict may be `warn`.
+        #[serde(default = "yes")]
+        #[param(default = true)]
+        warn: bool,
+        /// Whether the verdict may be `block`; if not, it is `warn` instead.
+        #[serde(default = "yes")]
+        #[param(default = true)]
+        block: bool,
+    }
+}
+
+of_conversation! {
     /// A conversation whose reports are dropped.
     CleanupRequest derives [ToSchema] {}
 }
@@ -303,6 +321,12 @@ impl CompactRequest {
 }
 
 impl LookQuery {
+    pub fn window(&self) -> Result<Option<usize>, Invalid> {
+        window(self.window_tokens)
+    }
+}
+
+impl GuardQuery {
     pub fn window(&self) -> Result<Option<usize>, Invalid> {
         window(self.window_tokens)
     }

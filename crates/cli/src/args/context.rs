@@ -1,10 +1,36 @@
-//! The arguments of `quipu context` for live conversations.
+//! The arguments of `quipu context`.
 //!
 //! Owns: their names and help. Never: doing anything.
+
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
 use super::ScopeArgs;
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct ContextArgs {
+    /// A transcript: OpenAI or Anthropic messages (JSON or JSONL), a Claude Code or Codex session
+    pub(crate) file: Option<PathBuf>,
+    /// Maximum tokens of the request, tools included [default: 7/8 of the model's window]
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) budget: Option<usize>,
+    /// Model whose window applies [default: the transcript's model]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// Compaction policy: quipu, codebuddy or openclaw
+    #[arg(long, default_value = "quipu", value_name = "NAME")]
+    pub(crate) policy: String,
+    /// Print the original of a message (m17), or of all messages behind a summary (n3)
+    #[arg(long, value_name = "ID")]
+    pub(crate) recover: Option<String>,
+    /// Print the importance of each message and its factors, the least important first
+    #[arg(long, conflicts_with = "recover")]
+    pub(crate) scores: bool,
+    #[command(subcommand)]
+    pub(crate) command: Option<ContextCommand>,
+}
 
 /// A conversation of the running system.
 #[derive(Debug, Clone, Args)]
@@ -24,6 +50,14 @@ pub(crate) struct LiveOf {
     pub(crate) user: Option<String>,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ContextCommand {
+    /// Show which instruction files conversations begin with
+    Instructions,
+    #[command(flatten)]
+    Live(LiveContext),
 }
 
 #[derive(Debug, Subcommand)]

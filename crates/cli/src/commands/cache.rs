@@ -153,9 +153,10 @@ fn words(class: &str) -> &str {
         "assistant_echo" => "the client changed the model's last reply",
         "tail_injection" => "the injected text of the last turn is gone or changed",
         "slot_stolen" => "another request took the slot",
-        "checkpoint_floor" => "the model can only go back to a checkpoint",
         "evicted" => "the model server dropped its cache, or was restarted",
-        "template_drop" => "the chat template rewrote earlier text",
+        "template_drop" => {
+            "the chat template rewrote earlier text, or the model can only go back to a checkpoint"
+        }
         other => other,
     }
 }

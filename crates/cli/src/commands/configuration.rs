@@ -1,11 +1,13 @@
-//! `quipu config`: the effective settings with their origin.
+//! `quipu config` and `quipu context instructions`: the effective settings with their origin, and the files they choose.
 
+use context::bootstrap::CHARS_MAX;
 use serde_json::{Map, Value, json};
 
 use super::Desk;
 use crate::config::ValueSource;
 use crate::error::{Exit, Failure};
-use crate::output;
+use crate::instructions::InstructionFiles;
+use crate::output::{self, line};
 
 pub(super) fn show(desk: &Desk) -> Result<Exit, Failure> {
     let loaded = &desk.loaded;
@@ -30,4 +32,90 @@ pub(super) fn show(desk: &Desk) -> Result<Exit, Failure> {
         output::line(format_args!("{setting:<48} # {source}"))?;
     }
     Ok(Exit::Ok)
+}
+
+/// The instruction files in their order, and those that are not used.
+pub(super) fn instructions(desk: &Desk) -> Result<Exit, Failure> {
+    let loaded = InstructionFiles::new(&desk.loaded.config, &desk.root).load(CHARS_MAX);
+    if desk.json {
+        let files = loaded.sections.iter().map(|section| {
+            json!({
+                "path": section.path, "chars": section.chars, "truncated": section.truncated, "dangers": section.dangers,
+            })
+        });
+        let unused = loaded.notes.iter();
+        let unused = unused.map(|note| json!({"path": note.path, "reason": note.what.to_string()}));
+        output::json(&json!({
+            "files": files.collect::<Vec<_>>(), "unused": unused.collect::<Vec<_>>(), "chars_max": CHARS_MAX,
+        }))?;
+        return Ok(Exit::Ok);
+    }
+    for section in &loaded.sections {
+        let cut = if section.truncated { ", cut" } else { "" };
+        let dangers = match section.dangers.as_slice() {
+            [] => String::new(),
+            dangers => format!(", dangerous patterns: {}", dangers.join(", ")),
+        };
+        let (chars, path) = (section.chars, section.path.display());
+        line(format_args!("{chars:>6} characters  {path}{cut}{dangers}"))?;
+    }
+    for note in &loaded.notes {
+        line(format_args!(
+            "         not used  {}: {}",
+            note.path.display(),
+            note.what
+        ))?;
+    }
+    let all = loaded.content.chars().count();
+    line(format_args!(
+        "{all:>6} of {CHARS_MAX} characters, headings included"
+    ))
+    .map(|()| Exit::Ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::tests::desk;
+    use crate::output::tests::SAID;
+
+    #[test]
+    fn instruction_files_are_shown_with_their_size_and_their_problems() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = root.path().join("instructions");
+        std::fs::create_dir_all(folder.join("TOOLS.md")).expect("a folder");
+        std::fs::write(folder.join("AGENTS.md"), "Run eval(input).").expect("a file");
+        std::fs::write(folder.join("CLAUDE.md"), "Unused.").expect("a file");
+        std::fs::write(root.path().join("secret"), "Outside.").expect("a file");
+        std::os::unix::fs::symlink(root.path().join("secret"), folder.join("SOUL.md")).expect("a link");
+        std::fs::write(folder.join("USER.md"), "x".repeat(30_000)).expect("a file");
+        SAID.take();
+        instructions(&desk(root.path(), &[])).expect("shown");
+        let said = SAID.take().replace(folder.to_str().expect("a path"), "F");
+        let lines: Vec<&str> = said.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "    16 characters  F/AGENTS.md, dangerous patterns: eval",
+                " 19934 characters  F/USER.md, cut",
+                "         not used  F/SOUL.md: leads out of its folder",
+                "         not used  F/TOOLS.md: not a text file",
+                " 20000 of 20000 characters, headings included",
+            ]
+        );
+        let named = desk(
+            root.path(),
+            &[("QUIPU_PROXY__INSTRUCTION_FILES", "[\"CLAUDE.md\"]")],
+        );
+        instructions(&Desk { json: true, ..named }).expect("shown");
+        let said: Value = serde_json::from_str(&SAID.take()).expect("JSON");
+        assert_eq!(
+            said,
+            json!({
+                "files": [{"path": folder.join("CLAUDE.md"), "chars": 7, "truncated": false, "dangers": []}],
+                "unused": [],
+                "chars_max": 20_000,
+            })
+        );
+    }
 }

@@ -15,6 +15,7 @@ use context::policy::Policy;
 use context::ranges;
 use context::record;
 use context::session::{PieceContent, Session};
+use context::shorten::score::{self, ScoreRules};
 use context::tokens::Meter;
 use context::view::View;
 use serde::Serialize;
@@ -62,6 +63,7 @@ pub(crate) fn context(args: &ContextArgs, as_json: bool) -> Result<Exit, Failure
     let trial = Trial::of(transcript, args)?;
     match &args.recover {
         Some(id) => trial.recover(id, as_json),
+        None if args.scores => trial.scores(as_json),
         None if as_json => trial.print_json(),
         None => trial.print(),
     }
@@ -76,6 +78,16 @@ struct ContextOutput {
     budget: usize,
     events: Vec<Box<RawValue>>,
     report: Value,
+}
+
+/// One message of `--scores`.
+#[derive(Serialize)]
+struct ScoreOutput {
+    id: String,
+    kind: &'static str,
+    value: f64,
+    in_view: bool,
+    factors: Vec<String>,
 }
 
 fn raw(texts: impl IntoIterator<Item = String>) -> Result<Vec<Box<RawValue>>, Failure> {
@@ -222,6 +234,44 @@ impl Trial {
         Err(Failure::usage(error))
     }
 
+    /// The importance of each message, and whether the view still has it word for word.
+    fn scores(&self, as_json: bool) -> Result<Exit, Failure> {
+        let rules = match self.session.policy().keep_importance_over {
+            Some(_) => ScoreRules::codebuddy(),
+            None => ScoreRules::quipu(),
+        };
+        let mut scores = score::score(&self.transcript.items, &rules);
+        scores.sort_by(|a, b| a.value.total_cmp(&b.value).then(a.index.cmp(&b.index)));
+        let in_view = |index: usize| {
+            let frontier = self.session.frontier().iter();
+            frontier
+                .map(|piece| &piece.what)
+                .any(|what| matches!(what, PieceContent::Item { id, .. } if id.0 == index as u64))
+        };
+        let rows = scores.iter().map(|score| ScoreOutput {
+            id: ItemId(score.index as u64).to_string(),
+            kind: score.kind.as_str(),
+            value: score.value,
+            in_view: in_view(score.index),
+            factors: score.factors.iter().map(ToString::to_string).collect(),
+        });
+        if as_json {
+            output::json(&rows.collect::<Vec<_>>())?;
+            return Ok(Exit::Ok);
+        }
+        for row in rows {
+            output::line(format_args!(
+                "{:>7} {:<12} {:.3} {:<7}  {}",
+                row.id,
+                row.kind,
+                row.value,
+                if row.in_view { "in view" } else { "left" },
+                row.factors.join(", ")
+            ))?;
+        }
+        Ok(Exit::Ok)
+    }
+
     fn recover(&self, id: &str, as_json: bool) -> Result<Exit, Failure> {
         let ids: Vec<u64> = match (ItemId::parse(id), NodeId::parse(id)) {
             (Some(item), _) => vec![item.0],
@@ -349,3 +399,6 @@ fn excerpt(item: &Item) -> String {
         short
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,8 @@
 //!
 //! Owns: the tables. Never: a decision; the API makes them.
 
+use std::fmt;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -140,91 +142,109 @@ async fn show(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure> 
     .await
 }
 
+/// The figures of a conversation; a program gets the statistics alone.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub(super) struct Figures {
+    pub(super) stats: ContextStatsData,
+    #[serde(skip)]
+    pub(super) archives: ArchivesData,
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { stats, archives } = self;
+        write!(f, "context          {}", stats.tokens)?;
+        if let (Some(limit), Some(percent)) = (stats.limit_tokens, stats.used_percent) {
+            write!(f, " of {limit} tokens ({percent:.0} %)")?;
+        } else {
+            write!(f, " tokens")?;
+        }
+        writeln!(
+            f,
+            ", {} messages in view, {} ever",
+            stats.messages, stats.messages_ever
+        )?;
+        writeln!(f, "system, tools    {} tokens", stats.head_tokens)?;
+        write!(f, "engine           {}", stats.engine)?;
+        if let Some(tokens) = stats.compacts_at_tokens {
+            write!(f, ", compacts at {tokens} tokens")?;
+        }
+        let last = stats.last_compaction.as_deref();
+        writeln!(
+            f,
+            "\ncompactions      {} ({} tokens saved), last {}",
+            stats.compactions,
+            stats.saved_tokens,
+            last.unwrap_or("never since the start")
+        )?;
+        for step in &stats.last_steps {
+            match step.saved_tokens {
+                Some(tokens) => writeln!(f, "last step        {}: {tokens} tokens saved", step.effort)?,
+                None => writeln!(f, "last step        {}: too little saved", step.effort)?,
+            }
+        }
+        writeln!(f, "masked results   {}", stats.masked_results)?;
+        let given_up = stats.epoch.saturating_sub(1);
+        write!(f, "prefix           reset {given_up} times")?;
+        if given_up > 0 {
+            write!(f, ", the last time: {}", stats.reasons.join(", "))?;
+        }
+        if stats.is_near_limit {
+            write!(
+                f,
+                "\nwarning          the context is nearly full: compact it, or start a new conversation"
+            )?;
+        }
+        for fault in &stats.engine_faults {
+            write!(f, "\nengine fault     {fault}")?;
+        }
+        for archive in &archives.archives {
+            write!(
+                f,
+                "\nsummary {:<8} {} ({}): {} tokens became {}",
+                archive.id,
+                archive.covers.join(", "),
+                archive.reason,
+                archive.tokens_before,
+                archive.tokens_after
+            )?;
+        }
+        Ok(())
+    }
+}
+
 async fn stats(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure> {
-    let archives: ArchivesData = api.get(look("/context/archives", live).text()).await?;
-    asked(
-        desk,
-        api,
-        look("/context/stats", live),
-        |stats: &ContextStatsData| {
-            let limit = match (stats.limit_tokens, stats.used_percent) {
-                (Some(limit), Some(percent)) => {
-                    format!("{} of {limit} tokens ({percent:.0} %)", stats.tokens)
-                }
-                _ => format!("{} tokens", stats.tokens),
-            };
-            line(format_args!(
-                "context          {limit}, {} messages in view, {} ever",
-                stats.messages, stats.messages_ever
-            ))?;
-            line(format_args!("system, tools    {} tokens", stats.head_tokens))?;
-            let compacts_at = stats
-                .compacts_at_tokens
-                .map_or(String::new(), |tokens| format!(", compacts at {tokens} tokens"));
-            line(format_args!("engine           {}{compacts_at}", stats.engine))?;
-            line(format_args!(
-                "compactions      {} ({} tokens saved), last {}",
-                stats.compactions,
-                stats.saved_tokens,
-                stats
-                    .last_compaction
-                    .as_deref()
-                    .unwrap_or("never since the start")
-            ))?;
-            for step in &stats.last_steps {
-                let saved = step.saved_tokens.map_or("too little saved".to_owned(), |tokens| {
-                    format!("{tokens} tokens saved")
-                });
-                line(format_args!("last step        {}: {saved}", step.effort))?;
-            }
-            line(format_args!("masked results   {}", stats.masked_results))?;
-            let given_up = stats.epoch.saturating_sub(1);
-            let why = if given_up > 0 {
-                format!(", the last time: {}", stats.reasons.join(", "))
-            } else {
-                String::new()
-            };
-            line(format_args!("prefix           reset {given_up} times{why}"))?;
-            if stats.is_near_limit {
-                line(format_args!(
-                    "warning          the context is nearly full: compact it, or start a new conversation"
-                ))?;
-            }
-            for fault in &stats.engine_faults {
-                line(format_args!("engine fault     {fault}"))?;
-            }
-            for archive in &archives.archives {
-                line(format_args!(
-                    "summary {:<8} {} ({}): {} tokens became {}",
-                    archive.id,
-                    archive.covers.join(", "),
-                    archive.reason,
-                    archive.tokens_before,
-                    archive.tokens_after
-                ))?;
-            }
-            Ok(())
-        },
-    )
-    .await
+    let figures = Figures {
+        stats: api.get(look("/context/stats", live).text()).await?,
+        archives: api.get(look("/context/archives", live).text()).await?,
+    };
+    if desk.json {
+        output::json(&figures)?;
+    } else {
+        line(format_args!("{figures}"))?;
+    }
+    Ok(Exit::Ok)
 }
 
 async fn compact(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure> {
     let data: CompactData = api.post("/context/compact", &body(live, json!({}))).await?;
     if desk.json {
         output::json(&data)?;
-    } else if data.tokens_after < data.tokens_before {
-        line(format_args!(
-            "compacted from {} to {} tokens",
-            data.tokens_before, data.tokens_after
-        ))?;
     } else {
-        line(format_args!(
-            "nothing to compact: all {} tokens are recent or pinned",
-            data.tokens_after
-        ))?;
+        line(format_args!("{}", compacted(&data)))?;
     }
     Ok(Exit::Ok)
+}
+
+/// The result of a compaction, for people.
+pub(super) fn compacted(data: &CompactData) -> String {
+    let (before, after) = (data.tokens_before, data.tokens_after);
+    if after < before {
+        format!("compacted from {before} to {after} tokens")
+    } else {
+        format!("nothing to compact: all {after} tokens are recent or pinned")
+    }
 }
 
 async fn originals(desk: &Desk, api: &Api, path: Path) -> Result<Exit, Failure> {
@@ -246,3 +266,6 @@ fn excerpt(text: &str) -> String {
         None => flat,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -73,6 +73,8 @@ pub(crate) struct Proxy {
     pub(crate) user_headers: Vec<String>,
     /// A folder of instruction files that every conversation begins with, before those of `<root>/instructions`.
     pub(crate) instructions: String,
+    /// Names of instruction files in their order; empty: the seven known ones.
+    pub(crate) instruction_files: Vec<String>,
     pub(crate) upstreams: Vec<Upstream>,
 }
 
@@ -168,6 +170,10 @@ pub(crate) struct Upstream {
     pub(crate) model: String,
     /// Window in tokens, if the server reports none or a wrong one; 0: as the server reports.
     pub(crate) context_tokens: usize,
+    /// A header that carries a key of the conversation, for a load balancer before replicas; empty: none.
+    pub(crate) session_header: String,
+    /// How long the server is asked to keep a prompt in its cache, as in `24h`; empty: the server's default.
+    pub(crate) cache_retention: String,
 }
 
 /// Source of vectors.

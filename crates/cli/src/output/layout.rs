@@ -8,31 +8,10 @@ const COLUMNS: usize = 80;
 /// Words are the same if this number of their first letters is the same.
 const STEM_CHARS: usize = 4;
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
 /// The day of an instant as the API writes it: `4 March 2024`.
 pub(super) fn date(instant: &str) -> String {
     let day = instant.get(..10).unwrap_or(instant);
-    let mut parts = day.splitn(3, '-').map(str::parse::<usize>);
-    match (parts.next(), parts.next(), parts.next()) {
-        (Some(Ok(year)), Some(Ok(month @ 1..=12)), Some(Ok(day))) => {
-            format!("{day} {} {year}", MONTHS[month - 1])
-        }
-        _ => day.to_owned(),
-    }
+    day.parse().map_or_else(|_| day.to_owned(), model::date_in_words)
 }
 
 /// The same to the minute: `4 March 2024, 09:00`.

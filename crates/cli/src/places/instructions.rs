@@ -101,7 +101,7 @@ mod tests {
             .unwrap();
         assert!(made.success());
         let files = InstructionRoots::below([project, home]);
-        let policy = Policy::new(files.roots()[0].clone(), files.roots()[1].clone());
+        let policy = Policy::new(files.roots().to_vec());
         let loaded = load(&policy, &files);
         assert_eq!(loaded.content, "## AGENTS.md\n\nUse tabs.");
         let refused = |missing| {

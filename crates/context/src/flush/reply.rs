@@ -3,8 +3,9 @@
 //! Owns: refusal, facts, and what is neither. Never: trust in the format; a weak model quotes, fences, numbers and thinks
 //! aloud.
 
+use super::Policy;
 use super::sentinel::strip_sentinel;
-use super::{FlushRules, Policy};
+use crate::bootstrap::cut;
 use model::redact::redact;
 
 /// The meaning of an answer.
@@ -28,7 +29,7 @@ pub fn parse_reply(text: &str, policy: &Policy) -> FlushReply {
     };
     let text = text.trim();
     let rest = match strip_sentinel(text) {
-        Some(rest) if policy.unit.len(rest.trim()) <= policy.refusal_chars_max => {
+        Some(rest) if rest.trim().chars().count() <= policy.refusal_chars_max => {
             return FlushReply::Suppressed;
         }
         Some(rest) => rest,
@@ -36,7 +37,7 @@ pub fn parse_reply(text: &str, policy: &Policy) -> FlushReply {
     };
     let mut facts: Vec<String> = Vec::new();
     for line in rest.lines() {
-        let Some(fact) = bullet(line, policy.rules).and_then(|text| fact(text, policy)) else {
+        let Some(fact) = bullet(line).and_then(|text| fact(text, policy)) else {
             continue;
         };
         if facts.len() < policy.facts_max && !facts.contains(&fact) {
@@ -61,10 +62,7 @@ fn without_thinking(text: &str) -> Option<&str> {
 }
 
 /// Text after the bullet of a line.
-fn bullet(line: &str, rules: FlushRules) -> Option<&str> {
-    if rules == FlushRules::Codebuddy {
-        return line.trim().strip_prefix('-');
-    }
+fn bullet(line: &str) -> Option<&str> {
     let line = line.trim_start();
     if let Some(rest) = line.strip_prefix(['-', '*', '•', '–', '+']) {
         // `---` divides, `**bold**` is emphasis.
@@ -88,7 +86,7 @@ fn fact(text: &str, policy: &Policy) -> Option<String> {
         })
         .collect();
     let line = redact(line.trim());
-    let cut = policy.unit.cut(&line, policy.fact_chars_max).trim_end();
+    let cut = cut(&line, policy.fact_chars_max).trim_end();
     let words = cut.chars().any(char::is_alphanumeric);
     (words && strip_sentinel(cut).is_none()).then(|| cut.to_owned())
 }

@@ -10,59 +10,8 @@ use transcript::{Item, cut};
 
 use crate::shorten::truncate::share_of;
 
-/// How to divide.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ChunkRules {
-    /// Target size of a chunk, in tokens.
-    pub tokens_target: usize,
-    /// Maximum size of a chunk, in tokens; only a single larger group exceeds it.
-    pub tokens_max: usize,
-    /// Below this average weight there are too many chunks, in tokens.
-    pub tokens_min: usize,
-    /// The least and the most items of a chunk, where groups allow it; the last chunk may have more.
-    pub items_min: usize,
-    pub items_max: usize,
-    /// By how much a chunk may exceed an even share.
-    pub slack: f64,
-    /// Cut only where no call is parted from its result.
-    pub whole_groups: bool,
-}
-
-impl ChunkRules {
-    /// code-buddy's constants.
-    pub fn codebuddy() -> Self {
-        Self {
-            tokens_target: 2_000,
-            tokens_max: usize::MAX,
-            tokens_min: 500,
-            items_min: 3,
-            items_max: 20,
-            slack: 1.2,
-            whole_groups: false,
-        }
-    }
-
-    /// Ours: whole groups, even shares of at most `tokens_max`.
-    pub fn quipu(tokens_max: usize) -> Self {
-        let tokens_max = tokens_max.max(1);
-        Self {
-            tokens_target: tokens_max,
-            tokens_max,
-            tokens_min: tokens_max / 4,
-            items_min: 1,
-            items_max: usize::MAX,
-            slack: 1.2,
-            whole_groups: true,
-        }
-    }
-}
-
-/// Size of a stretch, in tokens; all 0 for an empty one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct StretchStats {
-    items: usize,
-    tokens: usize,
-}
+/// By how much a chunk may exceed an even share.
+const SLACK: f64 = 1.2;
 
 /// A part of a stretch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,80 +23,33 @@ pub struct Chunk {
     pub tokens: usize,
 }
 
-/// Sums up the weights of the items.
-fn stats(weights: &[usize]) -> StretchStats {
-    StretchStats {
-        items: weights.len(),
-        tokens: total(weights),
-    }
-}
-
 fn total(weights: &[usize]) -> usize {
     weights.iter().fold(0, |sum, &weight| sum.saturating_add(weight))
 }
 
-/// How many chunks are best when `wanted` are asked for: fewer where they would be slight, more where they would be heavy. At
-/// least 1.
-fn optimal_count(stats: &StretchStats, wanted: usize, rules: &ChunkRules) -> usize {
-    let wanted = wanted.max(1);
-    let target = rules.tokens_target.max(1);
-    let share = stats.tokens / wanted;
-    if stats.items < rules.items_min.saturating_mul(2) {
-        1
-    } else if share < rules.tokens_min {
-        (stats.tokens / rules.tokens_min).max(1)
-    } else if share > target.saturating_mul(2) {
-        stats.tokens.div_ceil(target)
-    } else {
-        wanted
-    }
-}
-
-/// Divides a stretch; `weights` are the tokens of its items, `wanted` the number of chunks asked for. Every item is in exactly
-/// one chunk, in order.
-pub fn split<I: Borrow<Item>>(
-    items: &[I],
-    weights: &[usize],
-    wanted: usize,
-    rules: &ChunkRules,
-) -> Vec<Chunk> {
-    let cuts: Vec<usize> = if rules.whole_groups {
-        cut::safe_cuts(items, &BTreeSet::new())
-    } else {
-        (1..=items.len()).collect()
-    };
-    let weight_of = |range: &Range<usize>| total(weights.get(range.clone()).unwrap_or_default());
-    let stats = stats(weights);
-    let count = optimal_count(&stats, wanted, rules).max(stats.tokens.div_ceil(rules.tokens_max));
-    let share = stats.tokens.div_ceil(count);
-    let limit = share_of(share, rules.slack).clamp(1, rules.tokens_max);
-    let mut chunks: Vec<Chunk> = Vec::new();
-    let mut open = Chunk {
+/// Divides a stretch into even shares of at most `tokens_max`; `weights` are the tokens of its items. Every item is in exactly
+/// one chunk, in order. No call is parted from its result: only such a group can exceed `tokens_max`.
+pub fn split<I: Borrow<Item>>(items: &[I], weights: &[usize], tokens_max: usize) -> Vec<Chunk> {
+    let tokens_max = tokens_max.max(1);
+    let sum = total(weights);
+    let count = sum.div_ceil(tokens_max).max(1);
+    let limit = share_of(sum.div_ceil(count), SLACK).clamp(1, tokens_max);
+    let opened = |at: usize| Chunk {
         index: 0,
-        items: 0..0,
+        items: at..at,
         tokens: 0,
     };
+    let (mut chunks, mut open) = (Vec::new(), opened(0));
+    let cuts = cut::safe_cuts(items, &BTreeSet::new());
     // The end is always a cut: the rest after the last safe cut belongs to the last group.
-    for end in cuts
-        .into_iter()
-        .filter(|&cut| cut < items.len())
-        .chain([items.len()])
-    {
+    let inner = cuts.into_iter().filter(|&cut| cut < items.len());
+    for end in inner.chain([items.len()]) {
         let group = open.items.end..end;
-        let tokens = weight_of(&group);
+        let tokens = total(weights.get(group.clone()).unwrap_or_default());
         let sum = open.tokens.saturating_add(tokens);
-        let last = chunks.len() + 1 >= count;
-        let uneven = sum > limit && open.items.len() >= rules.items_min && !last;
-        let full = open.items.len() >= rules.items_max && !last;
-        if !open.items.is_empty() && (uneven || full || sum > rules.tokens_max) {
-            chunks.push(std::mem::replace(
-                &mut open,
-                Chunk {
-                    index: 0,
-                    items: group.start..group.start,
-                    tokens: 0,
-                },
-            ));
+        let is_last = chunks.len() + 1 >= count;
+        if !open.items.is_empty() && (sum > tokens_max || sum > limit && !is_last) {
+            chunks.push(std::mem::replace(&mut open, opened(group.start)));
         }
         open.tokens = open.tokens.saturating_add(tokens);
         open.items.end = end;

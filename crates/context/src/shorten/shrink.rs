@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use crate::tokens::Meter;
 
 use crate::shorten::summary;
-use crate::shorten::truncate::{self, Style, Unit, share_of};
+use crate::shorten::truncate::{self, Unit};
 
 /// One way to make a text smaller; declared from the gentlest to the hardest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,8 +17,6 @@ pub enum ShrinkStrategy {
     None,
     /// Blank and repeated lines are removed; a repetition becomes a number.
     Squeeze,
-    /// Head and tail, three fifths and two.
-    Truncate,
     /// Head and tail, seven tenths and three.
     RemoveMiddle,
     /// The sentences that matter most, in their order.
@@ -33,7 +31,6 @@ impl ShrinkStrategy {
         match self {
             Self::None => "none",
             Self::Squeeze => "squeeze",
-            Self::Truncate => "truncate",
             Self::RemoveMiddle => "remove-middle",
             Self::ExtractKey => "extract-key",
             Self::AggressiveTruncate => "aggressive-truncate",
@@ -41,66 +38,17 @@ impl ShrinkStrategy {
     }
 }
 
-/// A ladder of strategies.
-#[derive(Debug, Clone)]
-pub struct ShrinkRules {
-    /// Tried in this order; the first that reaches the target wins, the last one's result is cut if none does.
-    pub ladder: &'static [ShrinkStrategy],
-    /// Minimum that `Truncate` keeps of each end, in units of `style`.
-    pub ends_min: usize,
-    /// Cutting out the middle is not tried if less than this share of the text would remain.
-    pub middle_share_min: f64,
-    pub style: Style,
-    pub removed: Style,
-    /// Ends a text that lost its rest.
-    pub notice: &'static str,
-    /// Opens a text of key sentences.
-    pub key_prefix: &'static str,
-    pub sentences: summary::SummaryRules,
-}
-
-impl ShrinkRules {
-    /// Ours.
-    pub fn quipu() -> Self {
-        Self {
-            ladder: &[
-                ShrinkStrategy::Squeeze,
-                ShrinkStrategy::RemoveMiddle,
-                ShrinkStrategy::ExtractKey,
-                ShrinkStrategy::AggressiveTruncate,
-            ],
-            ends_min: 0,
-            middle_share_min: 0.5,
-            style: Style::quipu(),
-            removed: Style::quipu(),
-            notice: "\n[… the rest was left out]",
-            key_prefix: "",
-            sentences: summary::SummaryRules::quipu(),
-        }
-    }
-
-    /// code-buddy's ladder and markers.
-    pub fn codebuddy() -> Self {
-        Self {
-            ladder: &[
-                ShrinkStrategy::Truncate,
-                ShrinkStrategy::RemoveMiddle,
-                ShrinkStrategy::ExtractKey,
-                ShrinkStrategy::AggressiveTruncate,
-            ],
-            ends_min: 1_500,
-            middle_share_min: 0.0,
-            style: Style::codebuddy(),
-            removed: Style {
-                marker: "\n\n[... {} characters removed ...]\n\n",
-                ..Style::codebuddy()
-            },
-            notice: "\n\n[... content truncated ...]",
-            key_prefix: "[Key information extracted]\n\n",
-            sentences: summary::SummaryRules::codebuddy_key(),
-        }
-    }
-}
+/// Tried in this order; the first that reaches the target wins, the last one's result is cut if none does.
+const LADDER: [ShrinkStrategy; 4] = [
+    ShrinkStrategy::Squeeze,
+    ShrinkStrategy::RemoveMiddle,
+    ShrinkStrategy::ExtractKey,
+    ShrinkStrategy::AggressiveTruncate,
+];
+/// Cutting out the middle is not tried if less than this share of the text would remain.
+const MIDDLE_SHARE_MIN: f64 = 0.5;
+/// Ends a text that lost its rest.
+const NOTICE: &str = "\n[… the rest was left out]";
 
 /// Result of the shortening.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,12 +62,12 @@ pub struct Shrunk {
 
 /// A text within `tokens_max` by our ladder.
 pub(crate) fn to_target(text: &str, tokens_max: usize, meter: &Meter) -> String {
-    ladder(text, tokens_max, &ShrinkRules::quipu(), meter).text
+    ladder(text, tokens_max, meter).text
 }
 
 /// A text within `tokens_max`: whole if it fits, else by the first strategy that reaches the target. The result never weighs
 /// more than the target, and is blank only where no grapheme fits.
-pub fn ladder(text: &str, tokens_max: usize, rules: &ShrinkRules, meter: &Meter) -> Shrunk {
+pub fn ladder(text: &str, tokens_max: usize, meter: &Meter) -> Shrunk {
     let tokens_before = meter.text(text);
     if tokens_before <= tokens_max {
         let text = text.to_owned();
@@ -131,12 +79,12 @@ pub fn ladder(text: &str, tokens_max: usize, rules: &ShrinkRules, meter: &Meter)
         };
     }
     let mut last = None;
-    for &strategy in rules.ladder {
-        let cuts_middle = matches!(strategy, ShrinkStrategy::Truncate | ShrinkStrategy::RemoveMiddle);
-        if cuts_middle && (tokens_max as f64) < tokens_before as f64 * rules.middle_share_min {
+    for strategy in LADDER {
+        let cuts_middle = strategy == ShrinkStrategy::RemoveMiddle;
+        if cuts_middle && (tokens_max as f64) < tokens_before as f64 * MIDDLE_SHARE_MIN {
             continue;
         }
-        let shrunk = apply(text, strategy, tokens_max, rules, meter);
+        let shrunk = apply(text, strategy, tokens_max, meter);
         if shrunk.tokens_after <= tokens_max && !shrunk.text.trim().is_empty() {
             return shrunk;
         }
@@ -157,36 +105,23 @@ pub fn ladder(text: &str, tokens_max: usize, rules: &ShrinkRules, meter: &Meter)
 }
 
 /// One strategy alone. The result never weighs more than the text; whether it reaches the target is for the caller to see.
-fn apply(
-    text: &str,
-    strategy: ShrinkStrategy,
-    tokens_max: usize,
-    rules: &ShrinkRules,
-    meter: &Meter,
-) -> Shrunk {
+fn apply(text: &str, strategy: ShrinkStrategy, tokens_max: usize, meter: &Meter) -> Shrunk {
     let tokens_before = meter.text(text);
     let (candidate, made_by) = match strategy {
         ShrinkStrategy::None => (Cow::Borrowed(text), strategy),
         ShrinkStrategy::Squeeze => (Cow::Owned(squeeze(text)), strategy),
-        ShrinkStrategy::Truncate => (ends(text, tokens_before, tokens_max, 0.6, rules, meter), strategy),
         ShrinkStrategy::RemoveMiddle => (
-            Cow::Owned(truncate::cut_to_tokens(
-                text,
-                tokens_max,
-                0.7,
-                &rules.removed,
-                meter,
-            )),
+            Cow::Owned(truncate::cut_to_tokens(text, tokens_max, 0.7, meter)),
             strategy,
         ),
-        ShrinkStrategy::ExtractKey => match key(text, tokens_max, rules, meter) {
+        ShrinkStrategy::ExtractKey => match key(text, tokens_max, meter) {
             Some(key) => (Cow::Owned(key), strategy),
             None => (
-                Cow::Owned(hard(text, tokens_max, rules, meter)),
+                Cow::Owned(hard(text, tokens_max, meter)),
                 ShrinkStrategy::AggressiveTruncate,
             ),
         },
-        ShrinkStrategy::AggressiveTruncate => (Cow::Owned(hard(text, tokens_max, rules, meter)), strategy),
+        ShrinkStrategy::AggressiveTruncate => (Cow::Owned(hard(text, tokens_max, meter)), strategy),
     };
     let tokens_after = meter.text(&candidate);
     if tokens_after > tokens_before {
@@ -204,33 +139,6 @@ fn apply(
         tokens_before,
         tokens_after,
     }
-}
-
-/// Head and tail, each of at least what the rules demand: with such ends it may miss its target.
-fn ends<'a>(
-    text: &'a str,
-    tokens: usize,
-    tokens_max: usize,
-    share: f64,
-    rules: &ShrinkRules,
-    meter: &Meter,
-) -> Cow<'a, str> {
-    if rules.ends_min == 0 {
-        return Cow::Owned(truncate::cut_to_tokens(
-            text,
-            tokens_max,
-            share,
-            &rules.style,
-            meter,
-        ));
-    }
-    let room = share_of(
-        rules.style.unit.len(text),
-        tokens_max as f64 / tokens.max(1) as f64,
-    );
-    let head = share_of(room, share).max(rules.ends_min);
-    let tail = share_of(room, 1.0 - share).max(rules.ends_min);
-    truncate::head_tail(text, head, tail, &rules.style)
 }
 
 /// Without repeated blank lines and without white space at the ends of lines; equal neighbouring lines become one.
@@ -251,12 +159,12 @@ fn squeeze(text: &str) -> String {
 }
 
 /// The sentences of most worth that fit, in their order; none if no sentence is of worth or fits.
-fn key(text: &str, tokens_max: usize, rules: &ShrinkRules, meter: &Meter) -> Option<String> {
-    let mut sentences = summary::worth(text, &rules.sentences);
+fn key(text: &str, tokens_max: usize, meter: &Meter) -> Option<String> {
+    let mut sentences = summary::worth(text);
     sentences.retain(|sentence| sentence.worth > 0);
     let mut order: Vec<usize> = (0..sentences.len()).collect();
     order.sort_by_key(|&index| std::cmp::Reverse(sentences[index].worth));
-    let mut room = tokens_max.checked_sub(meter.text(rules.key_prefix))?;
+    let mut room = tokens_max;
     let mut kept = Vec::new();
     for index in order {
         let cost = meter.text(sentences[index].text) + 1;
@@ -271,7 +179,7 @@ fn key(text: &str, tokens_max: usize, rules: &ShrinkRules, meter: &Meter) -> Opt
     kept.sort_unstable();
     while !kept.is_empty() {
         let texts: Vec<&str> = kept.iter().map(|&index| sentences[index].text).collect();
-        let joined = format!("{}{}", rules.key_prefix, texts.join("\n"));
+        let joined = texts.join("\n");
         if meter.text(&joined) <= tokens_max {
             return Some(joined);
         }
@@ -280,11 +188,11 @@ fn key(text: &str, tokens_max: usize, rules: &ShrinkRules, meter: &Meter) -> Opt
     None
 }
 
-fn hard(text: &str, tokens_max: usize, rules: &ShrinkRules, meter: &Meter) -> String {
+fn hard(text: &str, tokens_max: usize, meter: &Meter) -> String {
     let bytes = text.len().min(tokens_max.saturating_mul(32));
-    let noticed = |room: usize| format!("{}{}", Unit::Bytes.head(text, room), rules.notice);
+    let noticed = |room: usize| format!("{}{NOTICE}", Unit::Bytes.head(text, room));
     let plain = |room: usize| Unit::Bytes.head(text, room).to_owned();
-    let cut = truncate::fit(bytes, tokens_max, meter, noticed).filter(|cut| cut.len() > rules.notice.len());
+    let cut = truncate::fit(bytes, tokens_max, meter, noticed).filter(|cut| cut.len() > NOTICE.len());
     cut.or_else(|| truncate::fit(bytes, tokens_max, meter, plain))
         .unwrap_or_default()
 }

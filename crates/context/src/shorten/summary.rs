@@ -12,68 +12,24 @@ use transcript::{Block, Item, Role};
 use crate::shorten::chunk::Chunk;
 use crate::shorten::score::lexicon::{CueWords, DECISION, ERROR, IMPORTANT, OPEN, REASON};
 use crate::shorten::shrink;
-use crate::shorten::truncate::{self, Style, Unit};
+use crate::shorten::truncate::{self, Style};
 
-/// How sentences are weighed.
-#[derive(Debug, Clone)]
-pub struct SummaryRules {
-    cues: Cues,
-    /// Shorter sentences are passed over, in UTF-16 code units.
-    pub length_min: usize,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Cues {
-    /// Parts of English words, in lower case.
-    Parts(&'static [(&'static [&'static str], u32)]),
-    /// Words of several languages, and shapes.
-    Lexicon,
-}
-
-/// Key words of code-buddy's fallback.
-const KEYS: &[(&[&str], u32)] = &[
-    (&["error", "bug"], 5),
-    (&["fix", "solution"], 4),
-    (&["important", "critical"], 4),
-    (&["decided"], 3),
-    (&["todo"], 3),
-    (&["created", "added"], 2),
-    (&["modified", "changed"], 2),
-    (&["file", "function"], 1),
-    (&["`", "()"], 2),
-];
-
-impl SummaryRules {
-    /// The weights of code-buddy's fallback.
-    pub fn codebuddy_key() -> Self {
-        Self {
-            cues: Cues::Parts(KEYS),
-            length_min: 1,
-        }
-    }
-
-    /// Ours: words of several languages, numbers and names; CJK sentences are short.
-    pub fn quipu() -> Self {
-        Self {
-            cues: Cues::Lexicon,
-            length_min: 6,
-        }
-    }
-}
+/// Shorter sentences are passed over, in characters; CJK sentences are short.
+const SENTENCE_CHARS_MIN: usize = 6;
 
 /// A sentence and what it is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WeighedSentence<'a> {
+pub(crate) struct WeighedSentence<'a> {
     pub text: &'a str,
     pub worth: u32,
 }
 
 /// The sentences of a text with their worth, in order.
-pub fn worth<'a>(text: &'a str, rules: &SummaryRules) -> Vec<WeighedSentence<'a>> {
-    let long = sentences(text).filter(|sentence| Unit::Utf16.len(sentence) >= rules.length_min);
+pub(crate) fn worth(text: &str) -> Vec<WeighedSentence<'_>> {
+    let long = sentences(text).filter(|sentence| sentence.chars().count() >= SENTENCE_CHARS_MIN);
     long.map(|text| WeighedSentence {
         text,
-        worth: weigh(text, rules.cues),
+        worth: weigh(text),
     })
     .collect()
 }
@@ -97,36 +53,22 @@ pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn weigh(sentence: &str, cues: Cues) -> u32 {
-    match cues {
-        Cues::Parts(parts) => {
-            let lower = sentence.to_lowercase();
-            let hit = |(words, worth): &(&[&str], u32)| {
-                if words.iter().any(|word| lower.contains(word)) {
-                    *worth
-                } else {
-                    0
-                }
-            };
-            parts.iter().map(hit).sum()
-        }
-        Cues::Lexicon => {
-            let tables: [(&CueWords, u32); 5] = [
-                (&DECISION, 4),
-                (&ERROR, 3),
-                (&IMPORTANT, 3),
-                (&OPEN, 3),
-                (&REASON, 1),
-            ];
-            let lower = sentence.to_lowercase();
-            let said: u32 = tables
-                .iter()
-                .map(|(words, worth)| if words.found_in(&lower) { *worth } else { 0 })
-                .sum();
-            let names = crate::shorten::score::identifiers(sentence).len().min(4);
-            said + u32::try_from(names).unwrap_or(0) * 2 + u32::from(sentence.contains(['`', '?', '？']))
-        }
-    }
+/// Words of several languages, names and numbers, and shapes.
+fn weigh(sentence: &str) -> u32 {
+    let tables: [(&CueWords, u32); 5] = [
+        (&DECISION, 4),
+        (&ERROR, 3),
+        (&IMPORTANT, 3),
+        (&OPEN, 3),
+        (&REASON, 1),
+    ];
+    let lower = sentence.to_lowercase();
+    let said: u32 = tables
+        .iter()
+        .map(|(words, worth)| if words.found_in(&lower) { *worth } else { 0 })
+        .sum();
+    let names = crate::shorten::score::identifiers(sentence).len().min(4);
+    said + u32::try_from(names).unwrap_or(0) * 2 + u32::from(sentence.contains(['`', '?', '？']))
 }
 
 /// Items as text for a summariser: speaker and content, without reasoning and pictures.

@@ -163,11 +163,11 @@ pub fn head_tail<'a>(text: &'a str, head: usize, tail: usize, style: &Style) -> 
 /// The text within `tokens_max`: whole if it fits, else three fifths of the room for its head and the rest for its tail. Where
 /// not even the marker fits, as much of the head as does.
 pub fn to_tokens(text: &str, tokens_max: usize, meter: &Meter) -> String {
-    cut_to_tokens(text, tokens_max, 0.6, &Style::quipu(), meter)
+    cut_to_tokens(text, tokens_max, 0.6, meter)
 }
 
-/// As [`to_tokens`], with the share of the head and the marker chosen.
-pub fn cut_to_tokens(text: &str, tokens_max: usize, head_share: f64, style: &Style, meter: &Meter) -> String {
+/// As [`to_tokens`], with the share of the head chosen.
+pub(crate) fn cut_to_tokens(text: &str, tokens_max: usize, head_share: f64, meter: &Meter) -> String {
     let most = tokens_max.saturating_mul(TOKEN_BYTES_MAX);
     if tokens_max == 0 || text.is_empty() {
         return String::new();
@@ -175,10 +175,9 @@ pub fn cut_to_tokens(text: &str, tokens_max: usize, head_share: f64, style: &Sty
     if text.len() <= most && meter.text(text) <= tokens_max {
         return text.to_owned();
     }
-    let style = Style { slack: 0, ..*style };
     let with_marker = |room: usize| {
         let head = share_of(room, head_share).min(room);
-        head_tail(text, head, room - head, &style).into_owned()
+        head_tail(text, head, room - head, &Style::quipu()).into_owned()
     };
     let most = most.min(text.len());
     fit(most, tokens_max, meter, with_marker)

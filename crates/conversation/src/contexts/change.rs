@@ -42,9 +42,7 @@ impl Contexts {
         let mut conversation = shared.lock().await;
         conversation.warnings.reset();
         conversation.session.clean_up();
-        if let Some(guard) = &mut conversation.guard {
-            guard.reset_warning();
-        }
+        conversation.guard.reset_warning();
         let attempts = conversation.last_result.take().unwrap_or_default();
         let saved = attempts.iter().filter_map(|attempt| attempt.gain).sum();
         Ok((attempts.len(), saved))

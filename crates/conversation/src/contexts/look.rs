@@ -3,7 +3,7 @@
 //! Owns: reading. Never: changing a conversation.
 
 use context::event::{NodeId, ViewEvent};
-use context::guard::{Claims, Guard, GuardEvent, GuardFinding, Limits, ModelWindow};
+use context::guard::{Claims, GuardEvent, GuardFinding, Limits, ModelWindow};
 use context::ranges;
 use prefix::shadow::ShadowEvent;
 use transcript::ItemId;
@@ -32,6 +32,7 @@ impl Contexts {
         &self,
         whose: &Whose,
         window_tokens: Option<usize>,
+        limits: &Limits,
     ) -> Result<(GuardFinding, Vec<GuardEvent>, ModelWindow), ContextError> {
         let shared = self.existing(whose).await?;
         let mut conversation = shared.lock().await;
@@ -49,11 +50,8 @@ impl Contexts {
                 ..Claims::default()
             }),
         };
-        let guard = conversation
-            .guard
-            .get_or_insert_with(|| Guard::new(Limits::quipu(), window.clone()));
-        guard.set_window(window.clone());
-        let (finding, events) = guard.check(stats.tokens + stats.head_tokens);
+        let used = stats.tokens + stats.head_tokens;
+        let (finding, events) = conversation.guard.check(limits, window.tokens, used);
         Ok((finding, events, window))
     }
 

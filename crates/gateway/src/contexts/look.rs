@@ -4,14 +4,15 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use context::guard::Verdict;
+use context::guard::{Limits, Verdict};
 use conversation::contexts::Original;
 use model::SessionId;
 use transcript::ItemId;
 use wire::Envelope;
 use wire::conversation::{
     ArchiveItem, ArchivesData, ContextStatsData, ConversationAt, ConversationsData, ConversationsQuery,
-    FindQuery, GuardData, LookQuery, OriginalItem, OriginalsData, RecoverQuery, ViewData, ViewItem,
+    FindQuery, GuardData, GuardQuery, LookQuery, OriginalItem, OriginalsData, RecoverQuery, ViewData,
+    ViewItem,
 };
 
 use super::{at, steps, value};
@@ -82,17 +83,21 @@ pub(crate) async fn stats(
     path = "/context/guard",
     operation_id = "context_guard",
     tag = "context",
-    params(LookQuery),
+    params(GuardQuery),
     responses((status = 200, description = "The verdict", body = Envelope<GuardData>), Errors),
 )]
 pub(crate) async fn guard(
     State(gateway): State<Gateway>,
     visit: Visit,
-    UrlQuery(query): UrlQuery<LookQuery>,
+    UrlQuery(query): UrlQuery<GuardQuery>,
 ) -> Result<Response, Failure> {
     let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
-    let window = query.window()?;
-    let (finding, events, window) = direct.contexts().guard(&whose, window).await?;
+    let Limits { block, warn } = Limits::quipu();
+    let limits = Limits {
+        block: block.filter(|_| query.block),
+        warn: warn.filter(|_| query.warn),
+    };
+    let (finding, events, window) = direct.contexts().guard(&whose, query.window()?, &limits).await?;
     let verdict = match finding.verdict {
         Verdict::Ok => "ok",
         Verdict::Warn => "warn",

@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 use crate::house::{House, IDLE_AFTER, Reply};
 
 /// A program that talks about stations on a line.
-struct Program {
-    house: House,
+pub(crate) struct Program {
+    pub(crate) house: House,
     turn: usize,
 }
 
 impl Program {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self {
             house: House::new().await,
             turn: 0,
@@ -26,20 +26,20 @@ impl Program {
         body
     }
 
-    async fn ask(&self, route: &str, own: Value) -> Reply {
+    pub(crate) async fn ask(&self, route: &str, own: Value) -> Reply {
         self.house
             .post(&format!("/api/v2/context/{route}"), &Self::body(&own))
             .await
     }
 
-    async fn look(&self, route: &str) -> Reply {
+    pub(crate) async fn look(&self, route: &str) -> Reply {
         let mark = if route.contains('?') { '&' } else { '?' };
         let path = format!("/api/v2/context/{route}{mark}user_id=ada&conversation_id=line");
         self.house.get(&path).await
     }
 
     /// One turn: append, assemble, answer; what was assembled.
-    async fn turn(&mut self, words: usize) -> Value {
+    pub(crate) async fn turn(&mut self, words: usize) -> Value {
         let text = format!(
             "Station {}: {}",
             self.turn,
@@ -240,16 +240,16 @@ async fn a_pinned_message_stays_and_a_rewound_one_leaves() {
 }
 
 /// A call of the tool `walk`.
-fn walks(id: &str) -> Value {
+pub(crate) fn walks(id: &str) -> Value {
     let function = json!({"name": "walk", "arguments": "{}"});
     json!({"role": "assistant", "content": null, "tool_calls": [{"id": id, "type": "function", "function": function}]})
 }
 
-fn walked(id: &str, result: &str) -> Value {
+pub(crate) fn walked(id: &str, result: &str) -> Value {
     json!({"role": "tool", "tool_call_id": id, "content": result})
 }
 
-fn user(text: &str) -> Value {
+pub(crate) fn user(text: &str) -> Value {
     json!({"role": "user", "content": text})
 }
 
@@ -374,12 +374,6 @@ async fn compaction_guard_and_subagents_have_their_routes() {
     let share = stats["compacts_at_tokens"].as_f64().expect("tokens")
         / stats["limit_tokens"].as_f64().expect("tokens");
     assert!((0.84..0.86).contains(&share), "{stats}");
-    let blocked = program.look("guard?window_tokens=256").await.data();
-    assert_eq!(
-        (&blocked["verdict"], &blocked["source"]),
-        (&json!("block"), &json!("sessionConfig"))
-    );
-    assert_eq!(blocked["events"], json!(["blocked", "threshold-crossed"]));
     let dropped = program.ask("cleanup", json!({})).await.data();
     assert!(dropped["steps_removed"].as_u64() > Some(0), "{dropped}");
     assert!(dropped["saved_tokens"].as_u64() > Some(0), "{dropped}");
@@ -407,6 +401,44 @@ async fn compaction_guard_and_subagents_have_their_routes() {
         .await
         .data();
     assert_eq!(tools["tools"][0]["name"], "context_expand");
+}
+
+#[tokio::test]
+async fn the_guard_blocks_or_warns_as_far_as_it_may() {
+    let mut program = Program::new().await;
+    program.turn(40).await;
+    assert_eq!(
+        program.look("guard?window_tokens=128000").await.data()["verdict"],
+        "ok"
+    );
+    let blocked = program.look("guard?window_tokens=256").await.data();
+    assert_eq!(
+        (&blocked["verdict"], &blocked["source"]),
+        (&json!("block"), &json!("sessionConfig"))
+    );
+    assert_eq!(blocked["events"], json!(["blocked", "threshold-crossed"]));
+    let used = blocked["used_tokens"].as_i64().expect("tokens");
+    assert_eq!(
+        (&blocked["remaining_tokens"], &blocked["safe_tokens"]),
+        (&json!(256 - used), &json!(213))
+    );
+    assert_eq!(
+        blocked["used_percent"].as_f64(),
+        Some(100.0 * used as f64 / 256.0)
+    );
+    let lenient = program.look("guard?window_tokens=256&block=false").await.data();
+    assert_eq!(
+        (&lenient["verdict"], &lenient["events"]),
+        (&json!("warn"), &json!(["warning"]))
+    );
+    let silent = program
+        .look("guard?window_tokens=256&warn=false&block=false")
+        .await
+        .data();
+    assert_eq!(
+        (&silent["verdict"], &silent["message"], &silent["events"]),
+        (&json!("ok"), &Value::Null, &json!([]))
+    );
 }
 
 #[tokio::test]

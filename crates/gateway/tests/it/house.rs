@@ -18,8 +18,8 @@ use gateway::{Auth, Gateway, GatewaySettings, Secret, Token};
 use memory::library::Knowledge;
 use memory::{Engine, Parts};
 use model::{Name, Scope, Zone};
-use ports::Embedder;
 use ports::runs::Power;
+use ports::{Chat, Embedder};
 use proxy::{Direct, DirectParts};
 use serde_json::{Value, json};
 use testkit::clock::{CountingIds, ManualClock};
@@ -234,7 +234,7 @@ impl House {
         let facts = Facts::default();
         let gateway = Gateway::new(engine.clone(), settings, clock.clone(), ids)
             .with_offline(idle_background(&ledger, &clock))
-            .with_direct(direct(&engine, &ledger, &clock, &facts))
+            .with_direct(direct(&engine, &ledger, &clock, &facts, (Policy::quipu(), None)))
             .with_knowledge(knowledge);
         Self {
             router: gateway.router(),
@@ -251,10 +251,14 @@ impl House {
 
     /// Begins anew on the same ledger, for conversations.
     pub(crate) fn restart_contexts(&mut self) {
-        self.gateway =
-            self.gateway
-                .clone()
-                .with_direct(direct(&self.engine, &self.ledger, &self.clock, &self.facts));
+        self.restart_contexts_with(Policy::quipu(), None);
+    }
+
+    /// … with that policy and that chat model.
+    pub(crate) fn restart_contexts_with(&mut self, policy: Policy, chat: Option<Arc<dyn Chat>>) {
+        let own = (policy, chat);
+        let direct = direct(&self.engine, &self.ledger, &self.clock, &self.facts, own);
+        self.gateway = self.gateway.clone().with_direct(direct);
         self.router = self.gateway.router();
     }
 
@@ -357,13 +361,19 @@ pub(crate) fn tokens() -> GatewaySettings {
 }
 
 /// Conversations of programs that call their model themselves.
-fn direct(engine: &Engine, ledger: &Arc<MemoryLedger>, clock: &Arc<ManualClock>, facts: &Facts) -> Direct {
+fn direct(
+    engine: &Engine,
+    ledger: &Arc<MemoryLedger>,
+    clock: &Arc<ManualClock>,
+    facts: &Facts,
+    (policy, chat): (Policy, Option<Arc<dyn Chat>>),
+) -> Direct {
     let facts = facts.clone();
     let place_of = move |whose: &Whose| -> Box<dyn Destination> {
         Box::new(FactsOf(facts.clone(), whose.owner.id.to_string()))
     };
-    let mut contexts =
-        conversation::contexts::ContextsParts::plain(ledger.clone(), Policy::quipu(), clock.clone());
+    let mut contexts = conversation::contexts::ContextsParts::plain(ledger.clone(), policy, clock.clone());
+    contexts.chat = chat;
     contexts.keeping = Some(Keeping {
         policy: context::flush::Policy::default(),
         place_of: Arc::new(Mutex::new(place_of)),

@@ -3,6 +3,7 @@
 mod auth;
 mod bad_input;
 mod client;
+mod compaction;
 mod contexts;
 mod forget;
 mod frame;

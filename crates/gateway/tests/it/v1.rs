@@ -411,3 +411,18 @@ async fn a_body_that_breaks_off_is_not_sent_on() {
     assert!(answer.contains("\"param\":null"), "{answer}");
     assert_eq!(backend.requests().len(), before, "nothing was sent");
 }
+
+#[tokio::test]
+async fn a_conversation_is_looked_at_through_the_routes_of_contexts() {
+    let backend = Backend::start(echo()).await;
+    let stage = Stage::new(backend.base_url()).await;
+    let asked = chat("Where is the bridge?", false).header("x-quipu-conversation", "line");
+    assert_eq!(stage.ask(asked).await.status, 200);
+    let view = "/api/v2/context/view?user_id=ada&conversation_id=line";
+    let view = stage.house.get(view).await.data();
+    let shown = view["messages"].as_array().expect("messages").iter();
+    let shown: Vec<Value> = shown.map(|shown| json!([shown["id"], shown["role"]])).collect();
+    assert_eq!(shown, [json!(["m0", "user"]), json!(["m1", "assistant"])]);
+    let text = view["messages"][0]["text"].as_str().expect("text");
+    assert!(text.contains("Where is the bridge?"), "{text}");
+}

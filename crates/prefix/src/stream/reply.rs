@@ -6,32 +6,19 @@
 mod anthropic;
 mod calls;
 mod chat;
-mod completion;
 mod responses;
 
 use std::fmt::Debug;
 use std::mem;
 
 use serde_json::Value;
+use transcript::dialect::Dialect;
 
 use crate::stream::sse::{Decoder, SseEvent};
 use crate::stream::usage::Usage;
 
 /// Maximum bytes read of one answer: of a whole body, or of all events together. The rest is not read.
 pub const ANSWER_BYTES_MAX: usize = 64 << 20;
-
-/// How a server writes its answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
-    /// `chat/completions`, of `OpenAI` and of everyone who copies it.
-    OpenAiChat,
-    /// `completions`: a text without messages.
-    OpenAiCompletion,
-    /// `responses`.
-    OpenAiResponses,
-    /// `messages`.
-    Anthropic,
-}
 
 /// Result of an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -95,10 +82,9 @@ impl Reply {
     /// `is_stream`: the answer is server-sent events, not one JSON body.
     pub fn new(dialect: Dialect, is_stream: bool) -> Self {
         let reader: Box<dyn ReplyReader> = match dialect {
-            Dialect::OpenAiChat => Box::<chat::Chat>::default(),
-            Dialect::OpenAiCompletion => Box::<completion::Completion>::default(),
-            Dialect::OpenAiResponses => Box::<responses::ResponsesReader>::default(),
-            Dialect::Anthropic => Box::<anthropic::Anthropic>::default(),
+            Dialect::OpenAi => Box::<chat::Chat>::default(),
+            Dialect::OpenAiResponses | Dialect::Codex => Box::<responses::ResponsesReader>::default(),
+            Dialect::Anthropic | Dialect::ClaudeCode => Box::<anthropic::Anthropic>::default(),
         };
         let source = if is_stream {
             ReplySource::Unsure
@@ -175,8 +161,7 @@ impl Reply {
             return;
         }
         if event.data.trim() == "[DONE]" {
-            let last = matches!(self.dialect, Dialect::OpenAiChat | Dialect::OpenAiCompletion);
-            self.outcome.complete |= last;
+            self.outcome.complete |= self.dialect == Dialect::OpenAi;
             return;
         }
         let understood = !self.outcome.complete && self.json(&event.data, event.name.as_deref());

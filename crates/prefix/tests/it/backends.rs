@@ -6,14 +6,16 @@ use expect_test::expect;
 use prefix::backend::{CacheModel, Extra, Kind, Locality, Mark, RefusedExtras, Session, decide, locality};
 use proptest::prelude::*;
 
-fn names(extras: &[Extra]) -> Vec<&'static str> {
-    extras.iter().map(Extra::name).collect()
+fn names(extras: &[Extra]) -> Vec<String> {
+    extras.iter().map(|extra| extra.name().to_owned()).collect()
 }
 
 const SESSION: Session<'static> = Session {
     tenant: "acme",
     conversation: Some("session-A"),
     slot: None,
+    header: None,
+    retention: None,
 };
 
 // O-8, O-9, O-10. Planted: an official host with the extras of a slot.
@@ -102,7 +104,7 @@ fn keys_are_stable_and_no_two_tenants_share_one() {
         let session = Session {
             tenant,
             conversation: Some(conversation),
-            slot: None,
+            ..SESSION
         };
         Kind::OpenAi.profile().extras(session, &RefusedExtras::default())
     };
@@ -178,11 +180,10 @@ fn a_refused_field_is_never_sent_again() {
 }
 
 #[test]
-fn only_a_local_model_with_full_attention_rewinds() {
-    assert_eq!(Kind::LlamaCpp.profile().cache(true), CacheModel::Checkpoints);
-    assert_eq!(Kind::LlamaCpp.profile().cache(false), CacheModel::Rewindable);
+fn a_local_model_rewinds_and_a_hosted_one_keeps_blocks() {
+    assert_eq!(Kind::LlamaCpp.profile().cache, CacheModel::Rewindable);
     assert!(matches!(
-        Kind::OpenAi.profile().cache(true),
+        Kind::OpenAi.profile().cache,
         CacheModel::Blocks {
             tokens: 128,
             tokens_min: 1_024

@@ -234,7 +234,7 @@ fn a_memory_that_was_compacted_away_is_told_again() {
         range: 0..2,
         messages: vec![user("summary")],
     }];
-    host.wanted.reasons = vec![Reason::Cold];
+    host.wanted.reasons = vec![Reason::Engine];
     let second = host.turn(&list, &[("a", "A")], None);
     assert!(sent(&second).last().unwrap().contains("- A"));
 }

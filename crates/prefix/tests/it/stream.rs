@@ -4,14 +4,14 @@
 
 mod anthropic;
 mod chat;
-mod completion;
 mod failing;
 mod properties;
 mod responses;
 mod usage;
 
-use prefix::stream::{Dialect, Reply, ReplyOutcome};
+use prefix::stream::{Reply, ReplyOutcome};
 use serde_json::Value;
+use transcript::dialect::Dialect;
 
 /// The outcome of a stream that comes in one piece.
 fn streamed(dialect: Dialect, stream: &str) -> ReplyOutcome {

@@ -67,9 +67,18 @@ struct Kept {
     ids: Arc<CountingIds>,
     sheet: Arc<Sheet>,
     kind: prefix::backend::Kind,
-    learns: bool,
-    window_tokens: Option<usize>,
-    plugin: Option<Arc<dyn ports::context_engine::ContextEngine>>,
+    wishes: Wishes,
+}
+
+/// How a stage differs from a plain one.
+#[derive(Clone, Default)]
+pub(crate) struct Wishes {
+    /// Its memory asks the same server, through its gate, to extract.
+    pub(crate) learns: bool,
+    pub(crate) window_tokens: Option<usize>,
+    pub(crate) plugin: Option<Arc<dyn ports::context_engine::ContextEngine>>,
+    pub(crate) session_header: Option<String>,
+    pub(crate) cache_retention: Option<String>,
 }
 
 /// What came back of a request.
@@ -84,7 +93,7 @@ pub(crate) struct Got {
 
 impl Stage {
     pub(crate) async fn new(config: Config) -> Self {
-        Self::with(config, false, None, None).await
+        Self::with(config, Wishes::default()).await
     }
 
     /// One with a context engine of the user's, and a window, in tokens.
@@ -93,25 +102,33 @@ impl Stage {
         tokens: usize,
         plugin: Arc<dyn ports::context_engine::ContextEngine>,
     ) -> Self {
-        Self::with(config, false, Some(tokens), Some(plugin)).await
+        let wishes = Wishes {
+            window_tokens: Some(tokens),
+            plugin: Some(plugin),
+            ..Wishes::default()
+        };
+        Self::with(config, wishes).await
     }
 
     /// One whose memory asks the same server, through its gate, to extract.
     pub(crate) async fn learning(config: Config) -> Self {
-        Self::with(config, true, None, None).await
+        let wishes = Wishes {
+            learns: true,
+            ..Wishes::default()
+        };
+        Self::with(config, wishes).await
     }
 
     /// One with a window that is configured, in tokens.
     pub(crate) async fn with_window(config: Config, tokens: usize) -> Self {
-        Self::with(config, false, Some(tokens), None).await
+        let wishes = Wishes {
+            window_tokens: Some(tokens),
+            ..Wishes::default()
+        };
+        Self::with(config, wishes).await
     }
 
-    async fn with(
-        config: Config,
-        learns: bool,
-        window_tokens: Option<usize>,
-        plugin: Option<Arc<dyn ports::context_engine::ContextEngine>>,
-    ) -> Self {
+    pub(crate) async fn with(config: Config, wishes: Wishes) -> Self {
         let kind = config.kind;
         let backend = Backend::start(config).await;
         let kept = Kept {
@@ -122,9 +139,7 @@ impl Stage {
             ids: Arc::default(),
             sheet: Arc::default(),
             kind,
-            learns,
-            window_tokens,
-            plugin,
+            wishes,
         };
         let (engine, proxy) = kept.start(&backend).await;
         Self {
@@ -227,7 +242,7 @@ impl Kept {
             Policy::quipu(),
             self.clock.clone(),
         );
-        parts.chosen.plugin.clone_from(&self.plugin);
+        parts.chosen.plugin.clone_from(&self.wishes.plugin);
         Contexts::new(parts)
     }
 
@@ -243,7 +258,7 @@ impl Kept {
             pages: self.vault.clone(),
             index: self.index.clone(),
             embedder: Arc::new(HashEmbedder::new(64)),
-            chat: self.learns.then(|| self.chat(backend, &gates)),
+            chat: self.wishes.learns.then(|| self.chat(backend, &gates)),
             events: Arc::new(ports::runs::NoEvents),
             clock: self.clock.clone(),
             ids: self.ids.clone(),
@@ -266,7 +281,9 @@ impl Kept {
                 kind: Some(self.kind),
                 models: Vec::new(),
                 model: None,
-                window_tokens: self.window_tokens,
+                window_tokens: self.wishes.window_tokens,
+                session_header: self.wishes.session_header.clone(),
+                cache_retention: self.wishes.cache_retention.clone(),
             }],
             owner: Some(Name::parse("ann").expect("a name")),
             instructions: Some(self.sheet.clone()),
@@ -368,7 +385,7 @@ impl Client {
     }
 
     pub(crate) fn hears(&mut self, text: &str) {
-        let mut reply = prefix::stream::Reply::new(prefix::stream::Dialect::OpenAiChat, self.stream);
+        let mut reply = prefix::stream::Reply::new(transcript::dialect::Dialect::OpenAi, self.stream);
         reply.push(text.as_bytes());
         let message = reply.finish().message.expect("a message");
         self.history.push(serde_json::from_str(&message).expect("JSON"));

@@ -6,14 +6,18 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
+use wire::conversation::CompactData;
 use wire::{DeleteData, DeleteRequest, SearchRequest};
 
 use super::Talk;
 use super::input::Typed;
 use super::screen::Viewer;
+use super::server::Server;
+use crate::api::Path;
 use crate::args::DEFAULT_USER;
 use crate::commands::cache;
+use crate::commands::live_context::{Figures, compacted};
 use crate::error::Failure;
 use crate::output::{self, Look};
 
@@ -22,6 +26,8 @@ const HELP: &str = "\
 /memory WORDS   search the memory
 /cost           the tokens of this talk
 /cache          what each request of this conversation cost, and why
+/context        how full this conversation is, and its summaries
+/compact        compact this conversation now
 /forget         forget this conversation and begin anew
 /incognito      from here on keep nothing of what is said, or keep it again
 /system TEXT    set the system prompt; without a text, remove it
@@ -77,6 +83,23 @@ impl fmt::Display for ChatCost {
     }
 }
 
+async fn figures(server: &Server, id: &str) -> Result<Figures, Failure> {
+    let path = |route| {
+        Path::new(route, "")
+            .with("user_id", DEFAULT_USER)
+            .with("conversation_id", id)
+    };
+    Ok(Figures {
+        stats: server.get(path("/api/v2/context/stats").text()).await?,
+        archives: server.get(path("/api/v2/context/archives").text()).await?,
+    })
+}
+
+async fn compact(server: &Server, id: &str) -> Result<CompactData, Failure> {
+    let body = json!({"user_id": DEFAULT_USER, "conversation_id": id});
+    server.post("/api/v2/context/compact", &body).await
+}
+
 impl Talk<'_> {
     /// Executes a command; breaks if the chat must end.
     pub(super) async fn command(&mut self, line: &str) -> Result<ControlFlow<()>, Failure> {
@@ -91,7 +114,12 @@ impl Talk<'_> {
             ("/memory", words) => self.search(words).await?,
             ("/cost", _) if self.screen.viewer == Viewer::Program => self.screen.object(&self.cost)?,
             ("/cost", _) => self.screen.note(&self.cost)?,
-            ("/cache", _) => self.cache().await?,
+            ("/cache", _) => {
+                let of = async |server: &Server, id: &str| cache::of(server, Some(id)).await;
+                self.ask(of, cache::conversations).await?;
+            }
+            ("/context", _) => self.ask(figures, |data| Ok(data.to_string())).await?,
+            ("/compact", _) => self.ask(compact, |data| Ok(compacted(data))).await?,
             ("/forget", _) => self.forget().await?,
             ("/incognito", _) => self.incognito()?,
             ("/system", text) => {
@@ -137,11 +165,16 @@ impl Talk<'_> {
         output::found(&serde_json::from_value(found).map_err(anyhow::Error::from)?, look)
     }
 
-    async fn cache(&mut self) -> Result<(), Failure> {
+    /// Asks the server about this conversation and shows the answer.
+    async fn ask<T: Serialize>(
+        &mut self,
+        asked: impl AsyncFnOnce(&Server, &str) -> Result<T, Failure>,
+        text: impl FnOnce(&T) -> Result<String, Failure>,
+    ) -> Result<(), Failure> {
         let Some(id) = &self.conversation else {
             return self.screen.note("this conversation has no turn yet");
         };
-        let asking = cache::of(&self.server, Some(id));
+        let asking = asked(&self.server, id);
         let Some(data) = self.input.interrupts.unless(asking).await else {
             return self.screen.note("stopped");
         };
@@ -149,7 +182,7 @@ impl Talk<'_> {
         if self.screen.viewer == Viewer::Program {
             return self.screen.object(&data);
         }
-        let text = cache::conversations(&data)?;
+        let text = text(&data)?;
         self.screen.note(text.trim_end())
     }
 

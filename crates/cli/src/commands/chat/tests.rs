@@ -378,6 +378,65 @@ async fn memory_and_cache_ask_their_routes() {
 }
 
 #[tokio::test]
+async fn a_conversation_is_looked_at_and_compacted_from_within() {
+    let stats = json!({
+        "model": "m", "engine": "quipu", "owns_compaction": false, "tokens": 900, "head_tokens": 7, "limit_tokens": 1_000,
+        "window_tokens": 2_000, "compacts_at_tokens": 850, "used_percent": 90.0, "is_near_limit": true, "is_critical": false,
+        "messages": 9, "messages_ever": 12, "messages_peak": 9, "summaries": 1, "summaries_tokens": 90, "compactions": 1,
+        "masked_results": 0, "saved_tokens": 500, "last_compaction": null, "last_steps": [], "epoch": 2,
+        "reasons": ["compaction"], "warnings": 1, "engine_faults": [],
+    });
+    let archive = json!({
+        "id": "n0", "covers": ["m0-m3"], "tokens_before": 590, "tokens_after": 90, "reason": "manual", "text": "a summary",
+    });
+    let of = |data: Value| body(200, &json!({"request_id": "r", "data": data}));
+    let compacted = |after: usize| of(json!({"tokens_before": 900, "tokens_after": after, "steps": []}));
+    let looked = || [of(stats.clone()), of(json!({"archives": [archive]}))];
+    let script = looked()
+        .into_iter()
+        .chain([compacted(400), compacted(900)])
+        .collect();
+    let lines = ["/context", "/compact", "/compact"];
+    let talked = talk(script, &["--conversation", "c 1"], Viewer::Pipe, &lines).await;
+    assert_eq!(talked.err, "");
+    assert!(
+        talked
+            .out
+            .starts_with("context          900 of 1000 tokens (90 %), 9 messages in view, 12 ever\n"),
+        "{}",
+        talked.out
+    );
+    let end = "summary n0       m0-m3 (manual): 590 tokens became 90\ncompacted from 900 to 400 tokens\n\
+               nothing to compact: all 900 tokens are recent or pinned\n";
+    assert!(talked.out.ends_with(end), "{}", talked.out);
+    let named = "user_id=me&conversation_id=c%201";
+    let whats: Vec<&str> = talked.asked.iter().map(|asked| asked.what.as_str()).collect();
+    let compact = "POST /api/v2/context/compact";
+    assert_eq!(
+        whats,
+        [
+            format!("GET /api/v2/context/stats?{named}").as_str(),
+            format!("GET /api/v2/context/archives?{named}").as_str(),
+            compact,
+            compact
+        ]
+    );
+    let asked = json!({"user_id": "me", "conversation_id": "c 1"});
+    assert_eq!(talked.asked[2].body, asked);
+    // A program gets the figures as the route gives them.
+    let talked = talk(
+        looked().into(),
+        &["--conversation", "c"],
+        Viewer::Program,
+        &["/context"],
+    )
+    .await;
+    assert_eq!(talked.objects(), [stats]);
+    let talked = talk(Vec::new(), &[], Viewer::Pipe, &["/compact"]).await;
+    assert_eq!(talked.out, "this conversation has no turn yet\n");
+}
+
+#[tokio::test]
 async fn a_person_sees_thoughts_dimmed_and_no_answer_commands_the_terminal() {
     let delta = |delta: Value| json!({"choices": [{"delta": delta}]});
     let script = || {

@@ -50,12 +50,10 @@ proptest! {
         items in talk(),
         seeds in prop::collection::vec(0_usize..400, 100),
         tokens_max in 1_usize..1_500,
-        wanted in 0_usize..9,
     ) {
         let weights: Vec<usize> = seeds.into_iter().cycle().take(items.len()).collect();
-        let rules = ChunkRules::quipu(tokens_max);
         let cuts = cut::safe_cuts(&items, &std::collections::BTreeSet::new());
-        let chunks = split(&items, &weights, wanted, &rules);
+        let chunks = split(&items, &weights, tokens_max);
         for chunks in [balance(chunks.clone(), tokens_max / 3, tokens_max), chunks] {
             let places: Vec<usize> = chunks.iter().flat_map(|chunk| chunk.items.clone()).collect();
             prop_assert_eq!(places, (0..items.len()).collect::<Vec<_>>());
@@ -71,20 +69,9 @@ proptest! {
 }
 
 #[test]
-fn ac_1_and_2_code_buddys_counts() {
-    assert_eq!(stats(&[]), StretchStats::default());
-    assert_eq!(stats(&[10, 40, 25]), StretchStats { items: 3, tokens: 75 });
-    let count = |items, tokens| optimal_count(&StretchStats { items, tokens }, 4, &ChunkRules::codebuddy());
-    assert_eq!(count(5, 9_000), 1);
-    assert!(count(10, 1_000) <= 2);
-    assert!(count(20, 20_000) > 4);
-    assert_eq!(count(20, 4_000), 4);
-}
-
-#[test]
 fn shares_are_even() {
     let items = vec![Item::text(Role::User, "x"); 30];
-    let tokens: Vec<usize> = split(&items, &[100; 30], 1, &ChunkRules::quipu(1_100))
+    let tokens: Vec<usize> = split(&items, &[100; 30], 1_100)
         .iter()
         .map(|chunk| chunk.tokens)
         .collect();

@@ -33,9 +33,7 @@ fn rounds_cover_all_in_order() {
 #[test]
 fn decisions_are_worth_most_in_chinese() {
     let text = "今天天气很好我们出去散步。我们决定使用端口8443_a。午饭吃了面条还不错。";
-    let best = worth(text, &SummaryRules::quipu())
-        .into_iter()
-        .max_by_key(|sentence| sentence.worth);
+    let best = worth(text).into_iter().max_by_key(|sentence| sentence.worth);
     assert_eq!(
         best.map(|sentence| sentence.text),
         Some("我们决定使用端口8443_a。")

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use context::bootstrap::{FileHead, Files, Loaded, Missing, Policy, Remark, load};
+use context::bootstrap::{Danger, FileHead, Files, Loaded, Missing, Policy, Remark, load};
 use proptest::prelude::*;
 
 /// Paths, their texts, where they really are.
@@ -39,7 +39,10 @@ impl Files for Tree {
 }
 
 fn old() -> Policy {
-    Policy::codebuddy(Path::new("/p"), Path::new("/h"))
+    Policy {
+        danger: Danger::Drop,
+        ..Policy::new(vec!["/p".into(), "/h".into()])
+    }
 }
 
 fn one(name: &str, chars_max: usize) -> Policy {
@@ -56,29 +59,25 @@ fn bl_1_2_3_9_places_and_sections() {
     assert_eq!(load(&old(), &tree), Loaded::default());
     assert_eq!(tree.asked.borrow().len(), 2 * old().names.len());
     let tree = Tree::of(&[
-        ("/p/.codebuddy/SOUL.md", " \n"),
-        ("/h/.codebuddy/SOUL.md", "global soul"),
-        ("/p/.codebuddy/USER.md", " me \n"),
-        ("/h/.codebuddy/USER.md", "not me"),
+        ("/p/SOUL.md", " \n"),
+        ("/h/SOUL.md", "global soul"),
+        ("/p/USER.md", " me \n"),
+        ("/h/USER.md", "not me"),
     ]);
     let loaded = load(&old(), &tree);
     assert_eq!(
         loaded.content,
         "## SOUL.md\n\nglobal soul\n\n---\n\n## USER.md\n\nme"
     );
-    assert_eq!((loaded.chars, loaded.truncated), (13, false));
+    assert!(!loaded.truncated);
+    let chars: Vec<usize> = loaded.sections.iter().map(|section| section.chars).collect();
+    assert_eq!(chars, [11, 2]);
     let paths: Vec<&Path> = loaded
         .sections
         .iter()
         .map(|section| section.path.as_path())
         .collect();
-    assert_eq!(
-        paths,
-        [
-            Path::new("/h/.codebuddy/SOUL.md"),
-            Path::new("/p/.codebuddy/USER.md")
-        ]
-    );
+    assert_eq!(paths, [Path::new("/h/SOUL.md"), Path::new("/p/USER.md")]);
     assert_eq!(
         load(
             &Policy {
@@ -93,51 +92,37 @@ fn bl_1_2_3_9_places_and_sections() {
 
 #[test]
 fn bl_4_5_6_the_budget() {
-    let text = "a".repeat(20);
-    let tree = Tree::of(&[
-        ("/p/.codebuddy/SOUL.md", &text),
-        ("/p/.codebuddy/USER.md", "later"),
-    ]);
-    let cut = load(
-        &Policy {
-            chars_max: 7,
-            ..old()
-        },
-        &tree,
-    );
-    assert_eq!(cut.content, "## SOUL.md\n\naaaaaaa\n\n... (truncated)");
-    assert_eq!((cut.chars, cut.truncated, cut.sections.len()), (7, true, 1));
-    assert!(!tree.asked.borrow().iter().any(|path| path.ends_with("USER.md")));
-    let none = load(
-        &Policy {
-            chars_max: 0,
-            ..old()
-        },
-        &tree,
-    );
-    assert_eq!((none.truncated, none.sections.len()), (true, 0));
-    let full = load(
-        &Policy {
-            chars_max: 20,
-            ..old()
-        },
-        &tree,
-    );
-    assert_eq!((full.chars, full.truncated), (20, true));
-    let full = load(&one("SOUL.md", 20), &tree);
-    assert_eq!((full.chars, full.truncated), (20, false));
-    let wide = Tree::of(&[("/p/.codebuddy/SOUL.md", "😀😀")]);
+    let text = "a".repeat(40);
+    let tree = Tree::of(&[("/p/SOUL.md", &text), ("/p/USER.md", "later")]);
+    let within = |chars_max| load(&Policy { chars_max, ..old() }, &tree);
+    let (head, mark) = ("## SOUL.md\n\n", "\n\n... (truncated)");
+    let cut = within(head.len() + 7 + mark.len());
+    assert_eq!(cut.content, format!("{head}aaaaaaa{mark}"));
     assert_eq!(
-        load(&one("SOUL.md", 3), &wide).content,
-        "## SOUL.md\n\n😀\n\n... (truncated)"
+        (cut.sections[0].chars, cut.sections[0].truncated, cut.truncated),
+        (7, true, true)
+    );
+    assert_eq!(cut.notes[0].what, Remark::LeftOut);
+    let none = within(0);
+    assert_eq!(
+        (none.truncated, none.sections.len(), none.notes.len()),
+        (true, 0, 2)
+    );
+    let full = within(head.len() + 40);
+    assert_eq!((full.sections[0].chars, full.sections[0].truncated), (40, false));
+    assert!(full.truncated, "a file is left out");
+    let wide = Tree::of(&[("/p/SOUL.md", "😀😀")]);
+    let whole = load(&one("SOUL.md", head.len() + 2), &wide);
+    assert_eq!(
+        (whole.content.as_str(), whole.truncated),
+        ("## SOUL.md\n\n😀😀", false)
     );
 }
 
 #[test]
 fn bl_7_8_errors_and_dangers() {
-    let mut tree = Tree::of(&[("/h/.codebuddy/SOUL.md", "soul")]);
-    tree.files
-        .insert("/p/.codebuddy/SOUL.md".into(), Err(Missing::Denied));
+    let mut tree = Tree::of(&[("/h/SOUL.md", "soul")]);
+    tree.files.insert("/p/SOUL.md".into(), Err(Missing::Denied));
     assert_eq!(load(&old(), &tree).content, "## SOUL.md\n\nsoul");
     for text in [
         "eval (x)",
@@ -152,21 +137,14 @@ fn bl_7_8_errors_and_dangers() {
         "<ScRiPt src=x>",
         "<script>",
     ] {
-        let tree = Tree::of(&[
-            ("/p/.codebuddy/SOUL.md", text),
-            ("/h/.codebuddy/SOUL.md", "g"),
-            ("/p/.codebuddy/USER.md", "me"),
-        ]);
+        let tree = Tree::of(&[("/p/SOUL.md", text), ("/h/SOUL.md", "g"), ("/p/USER.md", "me")]);
         let loaded = load(&old(), &tree);
         assert_eq!(loaded.content, "## USER.md\n\nme", "{text}");
         assert!(
             matches!(&loaded.notes[0].what, Remark::Dangerous(_))
                 && loaded.notes[0].path.ends_with("SOUL.md")
         );
-        let ours = load(
-            &Policy::new("/p/.codebuddy".into(), "/h/.codebuddy".into()),
-            &tree,
-        );
+        let ours = load(&Policy::new(vec!["/p".into(), "/h".into()]), &tree);
         assert_eq!(
             (ours.sections.len(), ours.sections[0].dangers.len()),
             (2, 1),
@@ -180,7 +158,7 @@ fn bl_7_8_errors_and_dangers() {
         "a spawn point",
     ] {
         assert!(
-            !load(&old(), &Tree::of(&[("/p/.codebuddy/SOUL.md", text)]))
+            !load(&old(), &Tree::of(&[("/p/SOUL.md", text)]))
                 .content
                 .is_empty(),
             "{text}"
@@ -200,7 +178,7 @@ fn nothing_from_outside_and_nothing_twice() {
     let loaded = load(
         &Policy {
             names,
-            ..Policy::new("/p".into(), "/h".into())
+            ..Policy::new(vec!["/p".into(), "/h".into()])
         },
         &tree,
     );
@@ -224,9 +202,9 @@ proptest! {
     #[test]
     fn the_budget_holds_for_the_whole_content(a in "(?s).{0,60}", b in "(?s).{0,60}", chars_max in 0..160_usize) {
         let tree = Tree::of(&[("/p/SOUL.md", &a), ("/h/USER.md", &b)]);
-        let policy = Policy { chars_max, ..Policy::new("/p".into(), "/h".into()) };
+        let policy = Policy { chars_max, ..Policy::new(vec!["/p".into(), "/h".into()]) };
         let loaded = load(&policy, &tree);
-        prop_assert!(policy.unit.len(&loaded.content) <= chars_max);
+        prop_assert!(loaded.content.chars().count() <= chars_max);
         prop_assert_eq!(&loaded, &load(&policy, &tree));
         let room = a.len() + b.len() + 60 < chars_max;
         prop_assert!(!(room && loaded.truncated));
@@ -289,7 +267,7 @@ mod real {
                 .unwrap()
                 .success()
         );
-        let policy = Policy::new(root.clone(), base.join("h"));
+        let policy = Policy::new(vec![root.clone(), base.join("h")]);
         let loaded = load(
             &policy,
             &Disk {

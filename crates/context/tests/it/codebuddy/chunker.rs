@@ -1,6 +1,6 @@
 //! AC: the adaptive chunker.
 
-use context::shorten::chunk::{Chunk, ChunkRules, balance, split};
+use context::shorten::chunk::{Chunk, balance, split};
 use transcript::Item;
 
 use crate::codebuddy::user;
@@ -23,10 +23,9 @@ fn chunks(tokens: &[usize]) -> Vec<Chunk> {
 
 #[test]
 fn ac_3_each_item_is_in_one_chunk() {
-    let rules = ChunkRules::codebuddy();
     let none: [Item; 0] = [];
-    assert!(split(&none, &[], 4, &rules).is_empty());
-    let three = split(&talk(3), &[10; 3], 4, &rules);
+    assert!(split(&none, &[], 2_000).is_empty());
+    let three = split(&talk(3), &[10; 3], 2_000);
     assert_eq!(
         three,
         [Chunk {
@@ -35,7 +34,7 @@ fn ac_3_each_item_is_in_one_chunk() {
             tokens: 30
         }]
     );
-    let many = split(&talk(40), &[200; 40], 4, &rules);
+    let many = split(&talk(40), &[200; 40], 2_000);
     assert!(many.len() > 1 && many.iter().all(|chunk| chunk.tokens > 0));
     let places: Vec<usize> = many.iter().flat_map(|chunk| chunk.items.clone()).collect();
     assert_eq!(places, (0..40).collect::<Vec<_>>());
@@ -43,13 +42,15 @@ fn ac_3_each_item_is_in_one_chunk() {
 }
 
 #[test]
-fn ac_4_size_of_a_chunk() {
-    let many = split(&talk(100), &[50; 100], 2, &ChunkRules::codebuddy());
-    let (_, before_last) = many.split_last().unwrap();
-    assert!(
-        before_last
-            .iter()
-            .all(|chunk| (3..=20).contains(&chunk.items.len()))
+fn ac_2_4_number_and_size_of_chunks() {
+    let count = |items: usize, tokens: usize| {
+        let chunks = split(&talk(items), &vec![tokens / items; items], 2_000);
+        assert!(chunks.iter().all(|chunk| chunk.tokens <= 2_000), "{chunks:?}");
+        chunks.len()
+    };
+    assert_eq!(
+        [count(10, 1_000), count(20, 4_000), count(20, 20_000)],
+        [1, 2, 10]
     );
 }
 

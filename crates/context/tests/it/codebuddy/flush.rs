@@ -9,7 +9,7 @@ fn ask(items: &[Item]) -> Option<FlushWork> {
         .enumerate()
         .map(|(at, item)| (ItemId(at as u64), item))
         .collect();
-    FlushWork::of(&span, &Policy::codebuddy())
+    FlushWork::of(&span, &Policy::default())
 }
 
 #[derive(Default)]
@@ -36,7 +36,7 @@ fn flush(answer: FlushAnswer<'_>) -> (FlushReport, String) {
         text: "old\n".to_owned(),
         broken: false,
     };
-    let report = finish(answer, "2026-02-03", &Policy::codebuddy(), &mut profile);
+    let report = finish(answer, "2026-02-03", &Policy::default(), &mut profile);
     (report, profile.text)
 }
 
@@ -52,7 +52,7 @@ fn pc_1_2_3_the_question() {
             && work.system.contains("120")
     );
     assert!(work.user.starts_with("Conversation to analyse") && !work.user.contains("hidden"));
-    assert!(work.user.contains("Assistant: ran\n\n---\n\nUser: x"));
+    assert!(work.user.contains("Tool: ran\n\n---\n\nUser: x"));
     assert_eq!(work.user.matches('x').count(), 2400);
     assert_eq!(ask(&vec![Item::text(Role::User, "a"); 90]).unwrap().items, 60);
 }
@@ -106,7 +106,7 @@ fn pc_9_a_place_that_fails_is_no_success() {
     let report = finish(
         FlushAnswer::Whole("- a"),
         "2026-02-03",
-        &Policy::codebuddy(),
+        &Policy::default(),
         &mut profile,
     );
     assert_eq!(

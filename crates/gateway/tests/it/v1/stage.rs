@@ -114,6 +114,8 @@ impl Stage {
                 models: Vec::new(),
                 model: None,
                 window_tokens: None,
+                session_header: None,
+                cache_retention: None,
             }],
             instructions: None,
             owner: Some(Name::parse("ada").expect("a name")),

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn what_comes_after_the_most_bytes_of_a_stream_is_not_read() {
-    let mut reply = Reply::new(Dialect::OpenAiChat, true);
+    let mut reply = Reply::new(Dialect::OpenAi, true);
     reply.push(b"data: {\"choices\":[{\"delta\":{\"content\":\"kept\"}}]}\n\n");
     reply.bytes = ANSWER_BYTES_MAX - 10;
     for _ in 0..3 {
@@ -19,7 +19,7 @@ fn what_comes_after_the_most_bytes_of_a_stream_is_not_read() {
 
 #[test]
 fn a_body_that_is_too_long_is_let_go() {
-    let mut reply = Reply::new(Dialect::OpenAiChat, false);
+    let mut reply = Reply::new(Dialect::OpenAi, false);
     let blank = vec![b' '; 1 << 20];
     for _ in 0..65 {
         reply.push(&blank);
@@ -37,7 +37,7 @@ fn a_body_that_is_too_long_is_let_go() {
 
 #[test]
 fn a_body_of_the_most_bytes_is_read() {
-    let mut reply = Reply::new(Dialect::OpenAiChat, false);
+    let mut reply = Reply::new(Dialect::OpenAi, false);
     let body = br#"{"choices":[{"message":{"content":"in time"}}]}"#;
     reply.bytes = ANSWER_BYTES_MAX - body.len();
     reply.push(body);

@@ -1,8 +1,8 @@
 //! Anthropic's messages as the servers send them.
 
 use expect_test::expect;
-use prefix::stream::Dialect::Anthropic;
 use serde_json::json;
+use transcript::dialect::Dialect::Anthropic;
 
 use super::{message, streamed, until, whole};
 

@@ -1,8 +1,8 @@
 //! Chat completions as the servers send them.
 
 use expect_test::expect;
-use prefix::stream::Dialect::OpenAiChat;
 use serde_json::json;
+use transcript::dialect::Dialect::OpenAi;
 
 use super::{message, streamed, until, whole};
 
@@ -101,7 +101,7 @@ fn calls(deltas: &[&str]) -> serde_json::Value {
     let chunk =
         |delta: &&str| format!("data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{delta}]}}}}]}}\n\n");
     let stream: String = deltas.iter().map(chunk).collect();
-    let outcome = streamed(OpenAiChat, &stream);
+    let outcome = streamed(OpenAi, &stream);
     assert_eq!(outcome.skipped, 0);
     let calls = message(&outcome)["tool_calls"].clone();
     assert_eq!(outcome.calls, calls.as_array().map_or(0, Vec::len));
@@ -146,7 +146,7 @@ fn openai() {
             skipped: 0,
         }
     "#]]
-    .assert_debug_eq(&streamed(OpenAiChat, OPENAI));
+    .assert_debug_eq(&streamed(OpenAi, OPENAI));
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn parallel_calls_with_interleaved_arguments() {
             id: None,
             skipped: 0,
         }
-    "#]].assert_debug_eq(&streamed(OpenAiChat, PARALLEL));
+    "#]].assert_debug_eq(&streamed(OpenAi, PARALLEL));
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn llama_cpp_thinks_says_and_calls() {
             ),
             skipped: 0,
         }
-    "#]].assert_debug_eq(&streamed(OpenAiChat, LLAMA_CPP));
+    "#]].assert_debug_eq(&streamed(OpenAi, LLAMA_CPP));
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn vllm_draws_new_ids_and_repeats_usage() {
             ),
             skipped: 0,
         }
-    "#]].assert_debug_eq(&streamed(OpenAiChat, VLLM));
+    "#]].assert_debug_eq(&streamed(OpenAi, VLLM));
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn ollama_sends_whole_calls_under_one_index() {
             ),
             skipped: 0,
         }
-    "#]].assert_debug_eq(&streamed(OpenAiChat, OLLAMA));
+    "#]].assert_debug_eq(&streamed(OpenAi, OLLAMA));
 }
 
 #[test]
@@ -310,7 +310,7 @@ fn openrouter_keeps_each_form_of_reasoning() {
             ),
             skipped: 0,
         }
-    "#]].assert_debug_eq(&streamed(OpenAiChat, OPENROUTER));
+    "#]].assert_debug_eq(&streamed(OpenAi, OPENROUTER));
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn a_refusal_is_visible_and_no_content() {
 data: {"choices":[{"index":0,"delta":{"refusal":"won't."},"finish_reason":"stop"}]}
 
 "#;
-    let outcome = streamed(OpenAiChat, stream);
+    let outcome = streamed(OpenAi, stream);
     assert_eq!(outcome.text, "I won't.");
     let expected = json!({"role": "assistant", "content": null, "refusal": "I won't."});
     assert_eq!(message(&outcome), expected);
@@ -380,45 +380,45 @@ fn only_the_first_choice_counts() {
 data: {"choices":[{"index":1,"delta":{"content":"no"},"finish_reason":"length"}]}
 
 "#;
-    let outcome = streamed(OpenAiChat, stream);
+    let outcome = streamed(OpenAi, stream);
     assert_eq!(outcome.text, "yes");
     assert_eq!(outcome.finish, None);
     let body =
         r#"{"choices":[{"index":1,"message":{"content":"no"}},{"index":0,"message":{"content":"yes"}}]}"#;
-    let outcome = whole(OpenAiChat, body);
+    let outcome = whole(OpenAi, body);
     assert_eq!(outcome.text, "yes");
     assert_eq!(outcome.message.as_deref(), Some(r#"{"content":"yes"}"#));
 }
 
 #[test]
 fn a_stream_that_breaks_off_holds_what_came() {
-    let outcome = streamed(OpenAiChat, until(OPENAI, "Gott"));
+    let outcome = streamed(OpenAi, until(OPENAI, "Gott"));
     assert_eq!(
         outcome.message.as_deref(),
         Some(r#"{"role":"assistant","content":"Grüß "}"#)
     );
     assert!(!outcome.complete);
     assert_eq!(outcome.skipped, 1, "the event that was cut");
-    let outcome = streamed(OpenAiChat, until(PARALLEL, r#".rs\"}"#));
+    let outcome = streamed(OpenAi, until(PARALLEL, r#".rs\"}"#));
     assert_eq!(outcome.calls, 2);
     assert_eq!(
         message(&outcome)["tool_calls"][0]["function"]["arguments"],
         r#"{"path":  "a"#
     );
-    let outcome = streamed(OpenAiChat, until(OPENAI, "data: [DONE]"));
+    let outcome = streamed(OpenAi, until(OPENAI, "data: [DONE]"));
     assert!(!outcome.complete);
     assert_eq!(outcome.finish.as_deref(), Some("stop"));
 }
 
 #[test]
 fn the_end_needs_no_empty_line() {
-    assert!(streamed(OpenAiChat, OPENAI.trim_end()).complete);
+    assert!(streamed(OpenAi, OPENAI.trim_end()).complete);
 }
 
 #[test]
 fn nothing_is_read_behind_the_end() {
     let late = "data: {\"choices\":[{\"delta\":{\"content\":\"late\"}}]}\n\n";
-    let outcome = streamed(OpenAiChat, &[OPENAI, late].concat());
+    let outcome = streamed(OpenAi, &[OPENAI, late].concat());
     assert_eq!(outcome.text, "Grüß Gott 🦀");
     assert_eq!(outcome.skipped, 1);
 }
@@ -430,7 +430,7 @@ fn a_whole_body_keeps_its_message_byte_for_byte() {
         r#"{{"id":"x","model":"gpt-5","choices":[ {{"index":0,"message": {message} ,"finish_reason":"tool_calls"}}],
         "usage":{{"prompt_tokens":9,"completion_tokens":2,"prompt_tokens_details":{{"cached_tokens":4}}}}}}"#
     );
-    let outcome = whole(OpenAiChat, &body);
+    let outcome = whole(OpenAi, &body);
     assert_eq!(outcome.message.as_deref(), Some(message));
     expect![[r#"
         ReplyOutcome {
@@ -469,5 +469,5 @@ fn a_whole_body_keeps_its_message_byte_for_byte() {
 #[test]
 fn a_whole_body_with_parts_has_their_words() {
     let body = r#"{"choices":[{"message":{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"a"},{"type":"text","text":"b"}]}}]}"#;
-    assert_eq!(whole(OpenAiChat, body).text, "ab");
+    assert_eq!(whole(OpenAi, body).text, "ab");
 }

@@ -1,10 +1,10 @@
 //! Errors in every shape, and bytes that are no answer.
 
-use prefix::stream::Dialect::{self, Anthropic, OpenAiChat, OpenAiCompletion, OpenAiResponses};
+use transcript::dialect::Dialect::{self, Anthropic, OpenAi, OpenAiResponses};
 
 use super::{message, streamed, whole};
 
-const DIALECTS: [Dialect; 4] = [OpenAiChat, OpenAiCompletion, OpenAiResponses, Anthropic];
+const DIALECTS: [Dialect; 3] = [OpenAi, OpenAiResponses, Anthropic];
 
 #[test]
 fn bodies_of_errors() {
@@ -44,7 +44,7 @@ fn an_error_in_a_stream_leaves_what_was_said() {
 data: {"error":{"code":502,"message":"Provider disconnected"},"choices":[{"index":0,"delta":{"content":"ar"},"finish_reason":"error"}]}
 
 "#;
-    let outcome = streamed(OpenAiChat, stream);
+    let outcome = streamed(OpenAi, stream);
     assert_eq!(outcome.error.as_deref(), Some("Provider disconnected"));
     assert_eq!(
         (outcome.text.as_str(), outcome.finish.as_deref()),
@@ -72,7 +72,7 @@ fn error_events_of_each_dialect() {
             "Failed",
         ),
         (
-            OpenAiChat,
+            OpenAi,
             "event: error\ndata: {\"code\":500,\"message\":\"Slot lost\"}\n\n",
             "Slot lost",
         ),
@@ -86,7 +86,7 @@ fn error_events_of_each_dialect() {
 #[test]
 fn the_first_error_is_the_one() {
     let stream = "data: {\"error\":\"first\"}\n\ndata: {\"error\":\"second\"}\n\n";
-    assert_eq!(streamed(OpenAiChat, stream).error.as_deref(), Some("first"));
+    assert_eq!(streamed(OpenAi, stream).error.as_deref(), Some("first"));
 }
 
 #[test]
@@ -106,7 +106,7 @@ data: {"unrelated":1}
 data: {"choices":[{"delta":{"content":"b"}}]}
 
 "#;
-    let outcome = streamed(OpenAiChat, stream);
+    let outcome = streamed(OpenAi, stream);
     assert_eq!(outcome.skipped, 5);
     assert_eq!(message(&outcome)["content"], "ab");
 }

@@ -1,20 +1,20 @@
 //! What holds for all bytes and all ways to cut them.
 
+use prefix::stream::ReplyOutcome;
 use prefix::stream::sse::Decoder;
-use prefix::stream::{Dialect, ReplyOutcome};
 use proptest::prelude::*;
 use serde::de::IgnoredAny;
+use transcript::dialect::Dialect;
 
-use super::{anthropic, chat, completion, outcome, responses, streamed};
+use super::{anthropic, chat, outcome, responses, streamed};
 
-const STREAMS: [(Dialect, &str); 9] = [
-    (Dialect::OpenAiChat, chat::OPENAI),
-    (Dialect::OpenAiChat, chat::PARALLEL),
-    (Dialect::OpenAiChat, chat::LLAMA_CPP),
-    (Dialect::OpenAiChat, chat::VLLM),
-    (Dialect::OpenAiChat, chat::OLLAMA),
-    (Dialect::OpenAiChat, chat::OPENROUTER),
-    (Dialect::OpenAiCompletion, completion::STREAM),
+const STREAMS: [(Dialect, &str); 8] = [
+    (Dialect::OpenAi, chat::OPENAI),
+    (Dialect::OpenAi, chat::PARALLEL),
+    (Dialect::OpenAi, chat::LLAMA_CPP),
+    (Dialect::OpenAi, chat::VLLM),
+    (Dialect::OpenAi, chat::OLLAMA),
+    (Dialect::OpenAi, chat::OPENROUTER),
     (Dialect::Anthropic, anthropic::TOOLS),
     (Dialect::OpenAiResponses, responses::STREAM),
 ];
@@ -29,8 +29,7 @@ fn config() -> ProptestConfig {
 
 fn dialects() -> impl Strategy<Value = Dialect> {
     prop::sample::select(vec![
-        Dialect::OpenAiChat,
-        Dialect::OpenAiCompletion,
+        Dialect::OpenAi,
         Dialect::OpenAiResponses,
         Dialect::Anthropic,
     ])

@@ -1,7 +1,7 @@
 //! The Responses dialect as servers send it.
 
 use expect_test::expect;
-use prefix::stream::Dialect::OpenAiResponses;
+use transcript::dialect::Dialect::OpenAiResponses;
 
 use super::{streamed, until, whole};
 

@@ -1,7 +1,7 @@
 //! Costs in the words of each server.
 
-use prefix::stream::Dialect::{self, Anthropic, OpenAiChat, OpenAiResponses};
 use prefix::stream::Usage;
+use transcript::dialect::Dialect::{self, Anthropic, OpenAi, OpenAiResponses};
 
 use super::{streamed, whole};
 
@@ -18,15 +18,12 @@ fn counts(usage: Usage) -> [Option<u64>; 3] {
 fn openai() {
     let usage =
         r#""usage":{"prompt_tokens":9,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":4}}"#;
-    assert_eq!(said(OpenAiChat, usage), [Some(9), Some(4), Some(2)]);
+    assert_eq!(said(OpenAi, usage), [Some(9), Some(4), Some(2)]);
     let vllm = r#""usage":{"prompt_tokens":9,"completion_tokens":2,"prompt_tokens_details":null}"#;
-    assert_eq!(said(OpenAiChat, vllm), [Some(9), None, Some(2)]);
-    assert_eq!(said(OpenAiChat, r#""usage":null"#), [None; 3]);
+    assert_eq!(said(OpenAi, vllm), [Some(9), None, Some(2)]);
+    assert_eq!(said(OpenAi, r#""usage":null"#), [None; 3]);
     assert_eq!(
-        said(
-            OpenAiChat,
-            r#""usage":{"prompt_tokens":-1,"completion_tokens":"2"}"#
-        ),
+        said(OpenAi, r#""usage":{"prompt_tokens":-1,"completion_tokens":"2"}"#),
         [None; 3]
     );
 }
@@ -34,23 +31,23 @@ fn openai() {
 #[test]
 fn llama_cpp_measures_what_it_does_not_say() {
     let timings = r#""timings":{"cache_n":236,"prompt_n":14,"predicted_n":35}"#;
-    assert_eq!(said(OpenAiChat, timings), [Some(250), Some(236), Some(35)]);
+    assert_eq!(said(OpenAi, timings), [Some(250), Some(236), Some(35)]);
     let usage = r#""usage":{"prompt_tokens":251,"completion_tokens":36}"#;
     let both = format!("{usage},{timings}");
-    assert_eq!(said(OpenAiChat, &both), [Some(251), Some(236), Some(36)]);
+    assert_eq!(said(OpenAi, &both), [Some(251), Some(236), Some(36)]);
     let cached = r#""usage":{"prompt_tokens":251,"prompt_tokens_details":{"cached_tokens":200}}"#;
     let both = format!("{cached},{timings}");
-    assert_eq!(said(OpenAiChat, &both), [Some(251), Some(200), Some(35)]);
+    assert_eq!(said(OpenAi, &both), [Some(251), Some(200), Some(35)]);
     // What it computed anew is not the prompt.
-    assert_eq!(said(OpenAiChat, r#""timings":{"prompt_n":14}"#), [None; 3]);
+    assert_eq!(said(OpenAi, r#""timings":{"prompt_n":14}"#), [None; 3]);
 }
 
 #[test]
 fn deepseek_counts_hits_and_misses() {
     let usage = r#""usage":{"prompt_tokens":20,"prompt_cache_hit_tokens":12,"prompt_cache_miss_tokens":8}"#;
-    assert_eq!(said(OpenAiChat, usage), [Some(20), Some(12), None]);
+    assert_eq!(said(OpenAi, usage), [Some(20), Some(12), None]);
     let usage = r#""usage":{"prompt_cache_hit_tokens":12,"prompt_cache_miss_tokens":8}"#;
-    assert_eq!(said(OpenAiChat, usage), [Some(20), Some(12), None]);
+    assert_eq!(said(OpenAi, usage), [Some(20), Some(12), None]);
 }
 
 #[test]
@@ -95,5 +92,5 @@ fn counts_beyond_all_measure_do_not_overflow() {
     let usage = format!(r#""usage":{{"input_tokens":{most},"cache_read_input_tokens":{most}}}"#);
     assert_eq!(said(Anthropic, &usage), [Some(most), Some(most), None]);
     let timings = format!(r#""timings":{{"cache_n":{most},"prompt_n":{most}}}"#);
-    assert_eq!(said(OpenAiChat, &timings), [Some(most), Some(most), None]);
+    assert_eq!(said(OpenAi, &timings), [Some(most), Some(most), None]);
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use testkit::backend::{CacheKind, Config, Seen};
 
 use super::{body, named};
-use crate::stage::{Client, Stage, read, request};
+use crate::stage::{Client, Stage, Wishes, read, request};
 
 fn of(kind: Kind) -> Config {
     Config {
@@ -188,4 +188,31 @@ async fn x11_each_server_gets_its_own_extras_and_no_other() {
             assert_eq!(added(&stage.last()), [], "{kind:?} without a conversation");
         }
     }
+}
+
+#[tokio::test]
+async fn a_server_gets_the_header_and_the_retention_that_are_configured() {
+    let wishes = Wishes {
+        session_header: Some("x-session-id".to_owned()),
+        cache_retention: Some("24h".to_owned()),
+        ..Wishes::default()
+    };
+    let stage = Stage::with(of(Kind::OpenAi), wishes).await;
+    let mut client = Client::new();
+    client.says("Hello");
+    let mut keys = Vec::new();
+    for name in ["one", "two", "one"] {
+        let (seen, _) = sent(&stage, Kind::OpenAi, &client, Some(name)).await;
+        assert_eq!(body(&seen)["prompt_cache_retention"], "24h");
+        let header = seen.headers.iter().find(|(name, _)| name == "x-session-id");
+        let (_, key) = header.expect("the header");
+        assert_eq!(
+            body(&seen)["prompt_cache_key"],
+            key.as_str(),
+            "the same opaque key"
+        );
+        keys.push(key.clone());
+        assert_eq!(seen.violations, [""; 0]);
+    }
+    assert!(keys[0] == keys[2] && keys[0] != keys[1], "{keys:?}");
 }
