@@ -128,7 +128,7 @@ fn unknown_fields(kind: Kind, dialect: Dialect, request: &Value) -> Vec<String> 
     fields
         .keys()
         .filter(|name| !known.split_whitespace().any(|known| known == *name))
-        .filter(|name| !(has_key && *name == "prompt_cache_key"))
+        .filter(|name| !(has_key && matches!(name.as_str(), "prompt_cache_key" | "prompt_cache_retention")))
         .map(|name| format!("Unrecognized request argument supplied: {name}"))
         .collect()
 }
