@@ -311,7 +311,7 @@ impl Evidence {
                 shown(message)
             };
             said.extend(terms(&dates::written_out(&text, message.time, zone).0));
-            said.extend(terms(&dates::day(zone.date(message.time))));
+            said.extend(terms(&model::date_in_words(zone.date(message.time))));
         }
         let names = messages
             .iter()

@@ -1,8 +1,8 @@
 //! Writes relative dates out, so that a memory still has its date after years.
 //!
-//! Owns: the form of a date in a memory. Never: the meaning of an expression (`recall::time`).
+//! Owns: which expressions get a date. Never: the meaning of an expression (`recall::time`).
 
-use model::{Date, Timestamp, Zone};
+use model::{Timestamp, Zone, date_in_words};
 use recall::time::{Expression, Span, Tense, expressions};
 
 const DAY_MILLIS: i64 = 86_400_000;
@@ -23,14 +23,6 @@ const MONTHS: [&str; 12] = [
     "November",
     "December",
 ];
-
-/// `8 May 2023`.
-pub fn day(date: Date) -> String {
-    let month = usize::try_from(date.month())
-        .ok()
-        .and_then(|m| MONTHS.get(m.wrapping_sub(1)));
-    format!("{} {} {}", date.day(), month.unwrap_or(&""), date.year())
-}
 
 /// A text with dates after its relative expressions ("yesterday" becomes "yesterday (7 May 2023)"), and the start of
 /// the first expression that had begun at the time of the text. A bare "Friday" or "3 June" stays if the text does not
@@ -154,11 +146,13 @@ fn written(span: &Span, said: &str, zone: &Zone) -> Option<String> {
         return None;
     }
     if from == last || begins("since") {
-        return Some(day(from));
+        return Some(date_in_words(from));
     }
     let after = zone.date(span.to);
     if from.day() == 1 && after.day() == 1 && (28..=31).contains(&days) {
-        return day(from).split_once(' ').map(|(_, month)| month.to_owned());
+        return date_in_words(from)
+            .split_once(' ')
+            .map(|(_, month)| month.to_owned());
     }
     if (from.month(), from.day(), after.month(), after.day()) == (1, 1, 1, 1) && days < 370 {
         return Some(from.year().to_string());
@@ -170,8 +164,8 @@ fn written(span: &Span, said: &str, zone: &Zone) -> Option<String> {
         // "Two weeks ago" is not an exact day: the middle of its range.
         return Some(format!(
             "about {}",
-            day(zone.date(span.from.plus_millis(millis / 2)))
+            date_in_words(zone.date(span.from.plus_millis(millis / 2)))
         ));
     }
-    Some(format!("{} to {}", day(from), day(last)))
+    Some(format!("{} to {}", date_in_words(from), date_in_words(last)))
 }

@@ -285,7 +285,7 @@ fn told(messages: &[Message], texts: &[String], items: &[EpisodeSentence<'_>], z
         match date {
             Some(date) if told_day != Some(date) => {
                 told_day = Some(date);
-                format!("On {}, {line}", dates::day(date))
+                format!("On {}, {line}", model::date_in_words(date))
             }
             _ => line,
         }

@@ -30,7 +30,7 @@ pub mod words;
 
 pub use answer::{Answer, AnswerPart, AnswerProblem, parse_answer, retry_hint};
 pub use boundary::{Boundary, Limits, boundaries, boundary_possible, owners};
-pub use dates::{day, written_out};
+pub use dates::written_out;
 pub use episode::{Episode, digested, episode};
 pub use facts::{Fact, facts};
 pub use prompt::{Prompt, Tail, memcell_request};

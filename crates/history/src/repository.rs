@@ -116,8 +116,8 @@ impl Folder {
     }
 }
 
-/// Opened as bare and then given its folder: so it is never another folder, and whoever owns that, in a container for
-/// instance, does not matter. Nothing that a configuration names is ever run.
+/// Opens the repository as a bare one and then sets its work tree, so that no setting of git moves the work tree elsewhere, and git
+/// does not check who owns it, as it would in a container. Quipu never runs a program that a configuration of git names.
 pub(crate) fn open(git: &Path, root: &Path) -> Result<Repository, git2::Error> {
     let repository = Repository::open_bare(git)?;
     repository.set_workdir(root, false)?;

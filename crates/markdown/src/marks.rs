@@ -13,7 +13,7 @@ use crate::escape::value_without;
 use crate::keys::Key;
 use crate::render::time;
 
-/// The author of an entry whose comment names none.
+/// The author of an entry whose comment names none: never another, because files say it by leaving it out.
 const AUTHOR: &str = "rules/1";
 
 /// A word of a comment, with escapes for what would end the word or the comment.

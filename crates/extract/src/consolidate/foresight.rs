@@ -96,7 +96,7 @@ fn of_fact(Told { fact, sentence }: Told, zone: &Zone) -> Option<Foresight> {
 
 fn evidence(sentence: &str, said_at: Timestamp, zone: &Zone) -> String {
     let said = plain(sentence, CONTENT_CHARS_MAX);
-    format!("Said on {}: “{said}”", crate::day(zone.date(said_at)))
+    format!("Said on {}: “{said}”", model::date_in_words(zone.date(said_at)))
 }
 
 fn is_no_plan(sentence: &str) -> bool {

@@ -152,7 +152,7 @@ fn line(told: &KnownEpisode<'_>, zone: &Zone) -> String {
     };
     format!(
         "On {}: {}",
-        crate::day(zone.date(told.time)),
+        model::date_in_words(zone.date(told.time)),
         plain(said, LINE_CHARS_MAX)
     )
 }

@@ -141,7 +141,7 @@ impl ProfileEntry<'_> {
 pub fn items(name: &str, facts: &[KnownFact<'_>], talks: &[Talk<'_>], zone: &Zone) -> Vec<ProfileStatement> {
     let mut current: Vec<&KnownFact<'_>> = facts.iter().filter(|fact| fact.is_current).collect();
     current.sort_by_key(|fact| (fact.time, fact.id));
-    let said = |fact: &KnownFact<'_>| format!("Said on {}.", crate::day(zone.date(fact.time)));
+    let said = |fact: &KnownFact<'_>| format!("Said on {}.", model::date_in_words(zone.date(fact.time)));
     let mut items: BTreeMap<String, ProfileStatement> = BTreeMap::new();
     for fact in &current {
         let category = category::category(fact.text);
@@ -177,7 +177,7 @@ fn of_talk(name: &str, talk: &Talk<'_>, zone: &Zone) -> Option<ProfileStatement>
         sources: talk.sources,
         is_current: true,
     };
-    let day = crate::day(zone.date(talk.time));
+    let day = model::date_in_words(zone.date(talk.time));
     let body = format!("{name} talked about this: {}", subject.trim_end_matches('.'));
     let evidence = format!("Talked about on {day}.");
     (!subject.is_empty())
