@@ -1,8 +1,10 @@
-//! A local transformer: any embedding model of the BERT, `RoBERTa` or `XLM-RoBERTa` family whose files are in a folder.
+//! Local transformers of the BERT, `RoBERTa` or `XLM-RoBERTa` family whose files are in a folder: embedding models, and
+//! cross-encoders, which score a query with a passage.
 //!
 //! Owns: batching, and keeping the forward pass off the runtime's threads and out of a query's way. Never: reading the
 //! folder ([`folder`]) or the arithmetic ([`network`]).
 
+mod cross;
 mod folder;
 mod network;
 
@@ -12,25 +14,52 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use model::{EmbedderId, Vector};
 use ports::{EmbedError, EmbedPurpose, Embedder};
-use tokenizers::Tokenizer;
+use tokenizers::{Encoding, Tokenizer};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use folder::ModelFolder;
-use network::Network;
+pub use cross::CrossEncoder;
 
-/// How many tokens one forward pass may hold, padding included: about 100 MB of activations in a base model.
-const BATCH_TOKENS_MAX: usize = 4096;
-/// A batch ends here too, so that an aborted call stops soon.
-const BATCH_TEXTS_MAX: usize = 32;
+use folder::ModelFolder;
+use network::{Network, Tokens};
+
+/// The limits of one forward pass.
+#[derive(Debug, Clone, Copy)]
+struct BatchLimits {
+    /// Padding included.
+    tokens_max: usize,
+    texts_max: usize,
+}
+
+/// About 100 MB of activations in a base model; few enough texts that an aborted call stops soon.
+const LIMITS: BatchLimits = BatchLimits {
+    tokens_max: 4096,
+    texts_max: 32,
+};
 
 /// Settings that the folder does not contain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BertSettings {
-    /// Prefix of a query, as `query: ` for e5 models; by default, the folder's prompt for queries.
+    /// Prefix of a query, as `query: ` for e5 models, if the folder names none.
     pub query_prefix: Option<String>,
-    /// Put before a passage.
+    /// The same for a passage.
     pub passage_prefix: Option<String>,
+}
+
+impl BertSettings {
+    /// The settings of a model by its hub id. Models of the e5 family were trained with prefixes that their files do not
+    /// contain.
+    pub fn of_hub_id(id: &str) -> Self {
+        let name = id.rsplit('/').next().unwrap_or_default().to_lowercase();
+        let has = |part: &str| name.split(['-', '_']).any(|found| found == part);
+        // Those that follow instructions take other queries, and passages as they are.
+        let is_e5 = has("e5") && !has("instruct");
+        let prefix = |prefix: &str| is_e5.then(|| prefix.to_owned());
+        Self {
+            query_prefix: prefix("query: "),
+            passage_prefix: prefix("passage: "),
+        }
+    }
 }
 
 /// Why a folder is no model that can be used.
@@ -51,7 +80,10 @@ pub enum OpenError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The model is of a kind that cannot be run here.
-    #[error("{what} is not supported: use a BERT, RoBERTa or XLM-RoBERTa sentence embedding model")]
+    #[error(
+        "{what} is not supported: use a BERT, RoBERTa or XLM-RoBERTa model; for embeddings a sentence embedding model, for \
+         reranking a cross-encoder with one score"
+    )]
     Unsupported { what: String },
 }
 
@@ -74,7 +106,7 @@ struct Model {
 }
 
 /// Tokenized texts with their places in the request.
-type Batch = Vec<(usize, Vec<u32>)>;
+type Batch = Vec<(usize, Tokens)>;
 
 impl BertEmbedder {
     /// Opens the model in a folder; reads all its weights, so call it where blocking is allowed.
@@ -86,7 +118,7 @@ impl BertEmbedder {
             dims: network.dims(),
         };
         let model = Model {
-            tokenizer: folder.tokenizer,
+            tokenizer: folder.checkpoint.tokenizer,
             network,
             query_prefix: folder.query_prefix,
             passage_prefix: folder.passage_prefix,
@@ -101,63 +133,66 @@ impl BertEmbedder {
 }
 
 impl Model {
-    /// The tokens of the texts that have any, in batches of similar length.
-    fn batches(&self, texts: &[String], purpose: EmbedPurpose) -> Result<Vec<Batch>, EmbedError> {
+    /// The tokens of the texts that have any, in batches.
+    fn batches(&self, texts: &[String], purpose: EmbedPurpose) -> Result<Vec<Batch>, String> {
         let prefix = match purpose {
             EmbedPurpose::Query => &self.query_prefix,
             EmbedPurpose::Passage => &self.passage_prefix,
         };
-        let mut tokenized = Batch::new();
-        for (place, text) in texts
+        let filled = texts
             .iter()
             .enumerate()
-            .filter(|(_, text)| !text.trim().is_empty())
-        {
-            let encoding = self
-                .tokenizer
-                .encode_fast(format!("{prefix}{text}"), true)
-                .map_err(|error| EmbedError::Refused {
-                    reason: error.to_string(),
-                })?;
-            tokenized.push((place, encoding.get_ids().to_vec()));
-        }
-        tokenized.sort_by_key(|(_, ids)| ids.len());
-        let mut batches: Vec<Batch> = Vec::new();
-        for text in tokenized {
-            match batches.last_mut() {
-                // The newest text is the longest, so its length decides the padding of the others.
-                Some(batch)
-                    if batch.len() < BATCH_TEXTS_MAX
-                        && (batch.len() + 1) * text.1.len() <= BATCH_TOKENS_MAX =>
-                {
-                    batch.push(text);
-                }
-                _ => batches.push(vec![text]),
-            }
-        }
-        Ok(batches)
+            .filter(|(_, text)| !text.trim().is_empty());
+        let tokenized = filled.map(|(place, text)| {
+            let encoding = self.tokenizer.encode_fast(format!("{prefix}{text}"), true);
+            Ok((place, tokens(encoding)?))
+        });
+        Ok(in_batches(tokenized.collect::<Result<_, String>>()?, LIMITS))
     }
+}
 
-    fn run(&self, batch: Batch) -> Result<Vec<(usize, Vector)>, EmbedError> {
-        let (places, ids): (Vec<usize>, Vec<Vec<u32>>) = batch.into_iter().unzip();
-        let vectors = self.network.embed(&ids).map_err(|error| EmbedError::Refused {
-            reason: format!("the forward pass failed: {error}"),
-        })?;
-        Ok(places
-            .into_iter()
-            .zip(vectors.into_iter().map(Into::into))
-            .collect())
+fn tokens(encoding: tokenizers::Result<Encoding>) -> Result<Tokens, String> {
+    let encoding = encoding.map_err(|error| error.to_string())?;
+    Ok(Tokens {
+        ids: encoding.get_ids().to_vec(),
+        kinds: encoding.get_type_ids().to_vec(),
+    })
+}
+
+/// Batches of texts of similar length.
+fn in_batches(mut tokenized: Batch, limits: BatchLimits) -> Vec<Batch> {
+    tokenized.sort_by_key(|(_, tokens)| tokens.ids.len());
+    let mut batches: Vec<Batch> = Vec::new();
+    for text in tokenized {
+        match batches.last_mut() {
+            // The newest text is the longest, so its length decides the padding of the others.
+            Some(batch)
+                if batch.len() < limits.texts_max
+                    && (batch.len() + 1) * text.1.ids.len() <= limits.tokens_max =>
+            {
+                batch.push(text);
+            }
+            _ => batches.push(vec![text]),
+        }
     }
+    batches
+}
+
+/// The results of a batch's forward pass with their places in the request.
+fn run<T>(
+    batch: Batch,
+    pass: impl FnOnce(&[Tokens]) -> candle_core::Result<Vec<T>>,
+) -> Result<Vec<(usize, T)>, String> {
+    let (places, tokens): (Vec<usize>, Vec<Tokens>) = batch.into_iter().unzip();
+    let results = pass(&tokens).map_err(|error| format!("the forward pass failed: {error}"))?;
+    Ok(places.into_iter().zip(results).collect())
 }
 
 /// Runs work on a blocking thread; a panic becomes an error.
 async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, EmbedError> + Send + 'static,
-) -> Result<T, EmbedError> {
-    let failed = |error: tokio::task::JoinError| EmbedError::Refused {
-        reason: error.to_string(),
-    };
-    spawn_blocking(work).await.map_err(failed)?
+    work: impl FnOnce() -> Result<T, String> + Send + 'static,
+) -> Result<T, String> {
+    spawn_blocking(work).await.map_err(|error| error.to_string())?
 }
 
 #[async_trait]
@@ -175,7 +210,10 @@ impl Embedder for BertEmbedder {
         let mut vectors = vec![zero; texts.len()];
         let owned: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
         let model = self.model.clone();
-        let batches = blocking(move || model.batches(&owned, purpose)).await?;
+        let refused = |reason| EmbedError::Refused { reason };
+        let batches = blocking(move || model.batches(&owned, purpose))
+            .await
+            .map_err(refused)?;
         let lane = match purpose {
             EmbedPurpose::Query => &self.queries,
             EmbedPurpose::Passage => &self.passages,
@@ -183,8 +221,9 @@ impl Embedder for BertEmbedder {
         for batch in batches {
             let _turn = lane.acquire().await.expect("the semaphore is never closed");
             let model = self.model.clone();
-            for (place, vector) in blocking(move || model.run(batch)).await? {
-                vectors[place] = vector;
+            let pass = blocking(move || run(batch, |texts| model.network.embed(texts)));
+            for (place, vector) in pass.await.map_err(refused)? {
+                vectors[place] = vector.into();
             }
         }
         Ok(vectors)

@@ -1,14 +1,15 @@
-//! Text to vectors on this machine: the table inside the binary, and BERT-family models from a folder.
+//! Text to vectors on this machine: the table inside the binary, and BERT-family models from a folder; and passages to
+//! scores, by cross-encoders of that family.
 //!
 //! Owns: the static table's file, word pieces, pooling, and the only use of `candle` and `tokenizers`. Never: the
 //! network; models behind HTTP, and fetching a model's files, belong to `providers`.
 //!
 //! Reading order: [`StaticEmbedder`] with its table (the default that needs nothing), then [`BertEmbedder`] with the
-//! folder it opens and the model it runs.
+//! folder it opens and the model it runs, then [`CrossEncoder`].
 
 mod bert;
 mod fixed;
 mod table;
 
-pub use bert::{BertEmbedder, BertSettings, OpenError};
+pub use bert::{BertEmbedder, BertSettings, CrossEncoder, OpenError};
 pub use fixed::StaticEmbedder;

@@ -31,6 +31,7 @@ pub use ledger::{
 };
 pub use models::{
     Chat, ChatError, ChatMessage, ChatReply, ChatRequest, ChatRole, EmbedError, EmbedPurpose, Embedder,
+    RerankError, Reranker,
 };
 pub use pages::Pages;
 pub use shelf::{ORIGINALS, Shelf, TAXONOMY};

@@ -1,4 +1,4 @@
-//! Models as ports: text to vectors, and a chat model for extraction.
+//! Models as ports: text to vectors, scores of passages, and a chat model for extraction.
 
 use async_trait::async_trait;
 use model::{EmbedderId, Vector};
@@ -42,6 +42,24 @@ pub trait Embedder: Send + Sync + std::fmt::Debug {
     fn is_instant(&self) -> bool;
     /// One vector for each text, in order; an empty text gives an all-zero vector.
     async fn embed(&self, texts: &[&str], purpose: EmbedPurpose) -> Result<Vec<Vector>, EmbedError>;
+}
+
+/// Why passages could not be scored.
+#[derive(Debug, thiserror::Error)]
+pub enum RerankError {
+    /// The endpoint did not answer now; worth another try.
+    #[error("the reranker is not reachable: {reason}")]
+    Unavailable { reason: String },
+    /// The endpoint or model refused; another try would be refused too.
+    #[error("the reranker refused: {reason}")]
+    Refused { reason: String },
+}
+
+/// Scores passages by reading each together with the query.
+#[async_trait]
+pub trait Reranker: Send + Sync + std::fmt::Debug {
+    /// One finite score for each passage, in order; a greater one answers better. Scores of two calls do not compare.
+    async fn rerank(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, RerankError>;
 }
 
 /// Role of a message to a chat model.

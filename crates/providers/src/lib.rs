@@ -1,18 +1,19 @@
-//! Models behind HTTP: OpenAI-compatible embeddings and chat, model servers as raw bytes, and the files of models from a
-//! hub; and a user's own context engine in another process.
+//! Models behind HTTP: OpenAI-compatible embeddings and chat, rerankers, model servers as raw bytes, and the files of
+//! models from a hub; and a user's own context engine in another process.
 //!
 //! Owns: the only use of `reqwest` in the product; timeouts, bounded retries, size limits, and keeping keys out of
 //! every message. Never: the content of a request to a model (`engine`), or running one (`embed`).
 //!
-//! Reading order: [`HttpEmbedder`] and [`HttpChat`] (what the engine sees), `http` (one exchange, with its retries),
-//! [`HttpUpstream`] (what the proxy sees), [`ApiKey`] (what may be shown), [`hub`] (files), [`CommandEngine`] and [`HttpEngine`]
-//! (context engines).
+//! Reading order: [`HttpEmbedder`], [`HttpReranker`] and [`HttpChat`] (what the engine sees), `http` (one exchange, with
+//! its retries), [`HttpUpstream`] (what the proxy sees), [`ApiKey`] (what may be shown), [`hub`] (files),
+//! [`CommandEngine`] and [`HttpEngine`] (context engines).
 
 mod chat;
 mod embeddings;
 mod engine;
 mod http;
 mod key;
+mod rerank;
 mod upstream;
 
 pub mod hub;
@@ -21,4 +22,5 @@ pub use chat::{ChatSettings, HttpChat};
 pub use embeddings::{EmbedSettings, HttpEmbedder};
 pub use engine::{CommandEngine, EngineSettings, HttpEngine};
 pub use key::ApiKey;
+pub use rerank::{HttpReranker, RerankSettings};
 pub use upstream::HttpUpstream;

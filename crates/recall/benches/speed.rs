@@ -11,7 +11,7 @@ use model::{
     Content, Doc, DocKind, EntryKind, Message, MessageId, Name, Owner, Parent, ParentKind, Role, Scope,
     SenderId, SessionId, SessionKey, Timestamp, Zone,
 };
-use recall::{Corpus, Method, Query};
+use recall::{Corpus, Cosines, Method, Query};
 
 const SESSION_TURNS: usize = 20;
 const SEARCHES: usize = 200;
@@ -159,6 +159,7 @@ fn main() {
                 let found = corpus.search(&Query {
                     text,
                     vector: Some(vector),
+                    cosines: Cosines::default(),
                     method,
                     filter: None,
                     asked_at: Timestamp::from_millis(1_700_000_000_000),

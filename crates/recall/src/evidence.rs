@@ -4,6 +4,7 @@
 //! Every value is 0 to 1 and means the same in a corpus of any size: the share of what could at best be found.
 
 use crate::corpus::Corpus;
+use crate::cosines::Cosines;
 use crate::lineup::Lineup;
 use crate::near::Near;
 use crate::postings::Slot;
@@ -15,6 +16,8 @@ use crate::weights::Weights;
 /// Evidence by slot, and for turns by place in the line-up and by sitting.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
+    /// How cosines lie.
+    pub(crate) scale: Cosines,
     /// By slot.
     pub(crate) keyword: Vec<f32>,
     /// By slot.
@@ -32,8 +35,9 @@ const SITTING_BEST: usize = 3;
 
 impl Evidence {
     /// No evidence for anything.
-    pub(crate) fn none(corpus: &Corpus, lineup: &Lineup) -> Self {
+    pub(crate) fn none(corpus: &Corpus, lineup: &Lineup, scale: Cosines) -> Self {
         Self {
+            scale,
             keyword: vec![0.0; corpus.slots_end()],
             vector: vec![0.0; corpus.slots_end()],
             near: vec![0.0; lineup.turns.len()],
@@ -107,7 +111,7 @@ impl Evidence {
         for slots in [&lineup.turns, &lineup.entries] {
             let cosines: Vec<Option<f32>> = slots
                 .iter()
-                .map(|slot| corpus.vectors.cosine(*slot, query))
+                .map(|slot| Some(self.scale.usual(corpus.vectors.cosine(*slot, query)?)))
                 .collect();
             let spread = Spread::of(&cosines);
             for (slot, cosine) in slots.iter().zip(cosines) {
@@ -174,7 +178,7 @@ impl TermTally {
     }
 }
 
-/// How the cosines of a question lie. Models differ in that, so a cosine means nothing by itself.
+/// How the cosines of a question lie, on the usual scale.
 #[derive(Debug, Clone, Copy)]
 struct Spread {
     mean: f32,

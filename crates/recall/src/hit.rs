@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use model::{Doc, DocId, EntryId, Filter, Timestamp, Zone};
 
+use crate::cosines::Cosines;
+
 /// Which evidence may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
@@ -19,6 +21,8 @@ pub struct Query<'a> {
     pub text: &'a str,
     /// The query's embedding, of the model that made the rows' vectors.
     pub vector: Option<&'a [f32]>,
+    /// How that model's cosines lie.
+    pub cosines: Cosines,
     pub method: Method,
     pub filter: Option<&'a Filter>,
     /// When it is asked; relative expressions ("last May", "two weeks ago") are resolved against it, freshness too.
@@ -48,6 +52,8 @@ pub struct Why {
     pub neighbours: f32,
     /// The query's words that it contains, as the query wrote them.
     pub terms: Vec<String>,
+    /// The reranker's score, on the reranker's own scale; none if it did not read this hit.
+    pub rerank: Option<f32>,
 }
 
 /// One ranked row.
@@ -75,6 +81,8 @@ pub struct Ranking {
     pub messages: Vec<Hit>,
     /// The span that a time expression in the query was resolved to, `from` included, `to` not.
     pub span: Option<(Timestamp, Timestamp)>,
+    /// The query names only a time, or nothing: words say nothing about its answer.
+    pub open: bool,
 }
 
 /// Keeps the best of a ranking that fit into about so many tokens, memories and messages together.

@@ -5,11 +5,13 @@
 //!
 //! Reading order: [`hit`](Query) (queries and results), [`time`] (time expressions), `corpus` with `row`, `lexicon`,
 //! `postings` and `vectors` (the stored rows), then one search in its order: `rank` (the steps), `lineup` (the visible
-//! rows), `question` with `asking`, `evidence` with `near`, `validity`, `fuse` with [`Weights`], `state` with
-//! `statement` and `kinds` (questions about a present state), `score`; and [`told`], the text for a model.
+//! rows), `question` with `asking`, `evidence` with `near` and `cosines`, `validity`, `fuse` with [`Weights`], `state` with
+//! `statement` and `kinds` (questions about a present state), `score`; [`rerank`](Shortlist) (the order that a reranker
+//! makes); and [`told`], the text for a model.
 
 mod asking;
 mod corpus;
+mod cosines;
 mod evidence;
 mod fuse;
 mod hit;
@@ -20,6 +22,7 @@ mod near;
 mod postings;
 mod question;
 mod rank;
+mod rerank;
 mod row;
 mod score;
 mod state;
@@ -33,6 +36,8 @@ mod vectors;
 mod weights;
 
 pub use corpus::Corpus;
+pub use cosines::{Cosines, QUESTIONS, STATEMENTS};
 pub use hit::{Hit, Method, Query, Ranking, Why, cut_to_tokens};
+pub use rerank::{RERANKED_MAX, Shortlist};
 pub use told::{Told, told};
 pub use weights::Weights;

@@ -29,7 +29,7 @@ pub(crate) fn rank(corpus: &Corpus, query: &Query<'_>, weights: &Weights) -> Ran
     let lineup = Lineup::new(corpus, query.as_of);
     let question = Question::new(corpus, query, weights);
     let validity = Validity::new(corpus, &lineup, now, &question.spans);
-    let mut evidence = Evidence::none(corpus, &lineup);
+    let mut evidence = Evidence::none(corpus, &lineup, query.cosines);
     let vector = query
         .vector
         .filter(|_| query.method != Method::Keyword)
@@ -63,6 +63,7 @@ pub(crate) fn rank(corpus: &Corpus, query: &Query<'_>, weights: &Weights) -> Ran
         memories: ranker.memories(),
         messages: ranker.best(&lineup.turns, |_| true, query.messages_max),
         span: question.span.map(|span| (span.from, span.to)),
+        open: question.is_open,
     }
 }
 

@@ -255,7 +255,8 @@ impl Fusion<'_> {
             let strength = strengths[new.slot as usize];
             let near = meaning
                 .as_ref()
-                .and_then(|meaning| self.corpus.vectors.cosine(new.slot, meaning));
+                .and_then(|meaning| self.corpus.vectors.cosine(new.slot, meaning))
+                .map(|cosine| self.evidence.scale.usual(cosine));
             let score = BIAS
                 + STRENGTH * strength.min(STRENGTH_MAX)
                 + BEHIND * (strongest - strength)

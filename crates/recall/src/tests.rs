@@ -10,7 +10,7 @@ use model::{
 use proptest::prelude::*;
 use testkit::index::cities::TOLD;
 
-use super::{Corpus, Hit, Method, Query, Ranking, cut_to_tokens};
+use super::{Corpus, Cosines, Hit, Method, Query, Ranking, cut_to_tokens};
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -81,6 +81,7 @@ pub(crate) fn corpus(docs: impl IntoIterator<Item = Doc>) -> Corpus {
 pub(crate) struct Ask<'a> {
     pub(crate) text: &'a str,
     pub(crate) vector: Option<&'a [f32]>,
+    pub(crate) cosines: Cosines,
     pub(crate) method: Method,
     pub(crate) filter: Option<&'a Filter>,
     pub(crate) as_of: Option<Timestamp>,
@@ -91,6 +92,7 @@ pub(crate) fn ask(text: &str) -> Ask<'_> {
     Ask {
         text,
         vector: None,
+        cosines: Cosines::default(),
         method: Method::Hybrid,
         filter: None,
         as_of: None,
@@ -103,6 +105,7 @@ impl Ask<'_> {
         corpus.search(&Query {
             text: self.text,
             vector: self.vector,
+            cosines: self.cosines,
             method: self.method,
             filter: self.filter,
             asked_at: day(200),
@@ -266,6 +269,43 @@ fn vectors_find_what_words_do_not() {
         "car",
         "a vector of another model is as if missing"
     );
+}
+
+#[test]
+fn a_model_whose_cosines_are_crowded_ranks_as_one_whose_are_not() {
+    // Every vector shares most of its length with all others, so cosines lie between 0.9 and 1.
+    let crowded = |vector: [f32; 3]| {
+        let all = [vector[0] * 0.3, vector[1] * 0.3, vector[2] * 0.3, 1.0];
+        let length = all.iter().map(|n| n * n).sum::<f32>().sqrt();
+        all.map(|n| n / length)
+    };
+    let (cat, car, sea) = ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]);
+    let docs = [("cat", cat), ("car", car), ("sea", sea)].map(|(id, vector)| Doc {
+        vector: Some(Arc::from(crowded(vector))),
+        ..turn(id, id, day(1), "Ann", "Hm.")
+    });
+    let corpus = corpus(docs);
+    let vector = crowded(cat);
+    let questions = [crowded([0.5, 0.8, 0.3]), crowded([-0.3, 0.6, 0.7])];
+    let statements = [
+        crowded([0.9, -0.4, 0.2]),
+        crowded([0.1, 0.3, -0.9]),
+        crowded([-0.6, -0.7, 0.4]),
+    ];
+    // How far the related row stands out among the others.
+    let evidence = |cosines: Cosines| {
+        let found = Ask {
+            vector: Some(&vector),
+            cosines,
+            ..ask("feline pet")
+        }
+        .of(&corpus);
+        assert_eq!(ids(&found.messages)[0], "cat");
+        found.messages[0].why.vector - found.messages[1].why.vector
+    };
+    let measured = Cosines::of(&questions, &statements).expect("vectors that differ");
+    let (blind, seeing) = (evidence(Cosines::default()), evidence(measured));
+    assert!(seeing > 3.0 * blind, "{seeing} {blind}");
 }
 
 #[test]
@@ -606,7 +646,7 @@ fn a_cut_keeps_the_best_that_fit() {
     let ranking = || Ranking {
         memories: vec![hit("m1", 0.9, 40), hit("m2", 0.3, 40)],
         messages: vec![hit("t0", 0.95, 4_000), hit("t1", 0.8, 40), hit("t2", 0.5, 40)],
-        span: None,
+        ..Ranking::default()
     };
     let kept = |tokens: usize| {
         let mut ranking = ranking();
@@ -968,7 +1008,7 @@ proptest! {
     fn a_least_score_only_cuts_the_tail(docs in rows(20), text in words(1..5), least in 0.0f32..1.0) {
         let corpus = corpus(docs);
         let query = Query {
-            text: &text, vector: None, method: Method::Hybrid, filter: None, asked_at: day(50), zone: &Zone::utc(),
+            text: &text, vector: None, cosines: Cosines::default(), method: Method::Hybrid, filter: None, asked_at: day(50), zone: &Zone::utc(),
             as_of: None, memories_max: 50, messages_max: 50, score_min: 0.0,
         };
         let all = corpus.search(&query);

@@ -8,7 +8,7 @@ mod turn;
 
 use std::collections::BTreeSet;
 
-use model::{DocKind, EntryKind, Role, Zone};
+use model::{Doc, DocKind, EntryKind, Role, Zone};
 use text::term_set;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -60,7 +60,7 @@ pub fn told(ranking: &Ranking, question: &str, zone: &Zone) -> Vec<Told> {
     let mut heard: Vec<BTreeSet<String>> = Vec::new();
     let mut told = Vec::new();
     for hit in hits {
-        let said = sentences_for(&hit.doc.text, &asked);
+        let said = sentences_for(&hit.doc.text, &asked, WHOLE_CHARS_MAX);
         let own = term_set(&said);
         if own.is_empty()
             || !asks_something && own.is_subset(&asked)
@@ -117,34 +117,39 @@ fn facts(ranking: &Ranking) -> impl Iterator<Item = &Hit> {
     all.filter(|hit| hit.doc.kind == DocKind::Entry(EntryKind::Fact) && hit.superseded_by.is_none())
 }
 
+/// The name for a message's speaker in the text for a model; none for a memory.
+pub(crate) fn speaker(doc: &Doc) -> Option<&str> {
+    let owner = doc.key.owner.id.as_str();
+    let own = || doc.senders.iter().any(|sender| sender.as_str() == owner);
+    match (doc.role, &doc.speaker) {
+        (Some(Role::Assistant), _) => Some(ASSISTANT),
+        (Some(_), Some(name)) if name != owner || !own() => Some(name),
+        (Some(_), _) => Some(USER),
+        (None, _) => None,
+    }
+}
+
 fn line(hit: &Hit, said: &str, zone: &Zone) -> Told {
     let doc = &hit.doc;
     let date = zone.date(doc.time);
-    let own = |id: &str| doc.senders.iter().any(|sender| sender.as_str() == id);
-    let speaker = match (doc.role, &doc.speaker) {
-        (Some(Role::Assistant), _) => Some(ASSISTANT),
-        (Some(_), Some(name)) if name != doc.key.owner.id.as_str() || !own(doc.key.owner.id.as_str()) => {
-            Some(name.as_str())
-        }
-        (Some(_), _) => Some(USER),
-        (None, _) => None,
-    };
     let (mark, state) = if hit.later.is_some() {
         (" earlier", "+earlier")
     } else {
         ("", "")
     };
-    let who = speaker.map(|name| format!(", {name}{mark}")).unwrap_or_default();
+    let who = speaker(doc)
+        .map(|name| format!(", {name}{mark}"))
+        .unwrap_or_default();
     Told {
         id: format!("{}{state}", doc.key.id),
         text: format!("{date}{who}: {said}"),
     }
 }
 
-/// A message, or of a long one the sentences around the best match.
-fn sentences_for(message: &str, asked: &BTreeSet<String>) -> String {
+/// A message, or of one with more characters the sentences around the best match.
+pub(crate) fn sentences_for(message: &str, asked: &BTreeSet<String>, chars_max: usize) -> String {
     let message = message.trim();
-    if message.chars().count() <= WHOLE_CHARS_MAX {
+    if message.chars().count() <= chars_max {
         return message.to_owned();
     }
     let sentences: Vec<&str> = message
@@ -157,7 +162,7 @@ fn sentences_for(message: &str, asked: &BTreeSet<String>) -> String {
         .max_by_key(|at| worth(&sentences[*at]))
         .unwrap_or(0);
     let (mut from, mut to) = (best, best + 1);
-    let mut room = WHOLE_CHARS_MAX.saturating_sub(sentences[best].chars().count());
+    let mut room = chars_max.saturating_sub(sentences[best].chars().count());
     // The following sentences explain it better than those before.
     for step in 0.. {
         let next = if step % 3 == 2 {

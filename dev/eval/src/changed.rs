@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use embed::StaticEmbedder;
 use model::{Role, Timestamp, Zone};
 use ports::{EmbedPurpose, Embedder};
-use recall::{Corpus, Hit, Method, Query, Ranking, Weights};
+use recall::{Corpus, Cosines, Hit, Method, Query, Ranking, Weights};
 
 use crate::cases::{Case, PACE_MS, Said};
 use crate::{offline, row};
@@ -234,6 +234,7 @@ impl Asked {
             let query = Query {
                 text: pair.question,
                 vector: vector.as_deref(),
+                cosines: Cosines::default(),
                 method: Method::Hybrid,
                 filter: None,
                 asked_at: morning(ASKED_ON)?,

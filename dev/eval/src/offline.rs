@@ -15,7 +15,7 @@ use model::{
     ParentKind, Timestamp, Zone,
 };
 use ports::{EmbedPurpose, Embedder};
-use recall::{Corpus, Method, Query, Weights};
+use recall::{Corpus, Cosines, Method, Query, Weights};
 
 use crate::bm25::Bm25;
 use crate::cases::{Case, Question};
@@ -190,6 +190,7 @@ async fn ask(
     let query = Query {
         text: &question.text,
         vector: vector.as_deref(),
+        cosines: Cosines::default(),
         method: match method {
             MethodArg::Keyword => Method::Keyword,
             MethodArg::Vector => Method::Vector,
@@ -301,5 +302,27 @@ fn tell(case: &Case, cell: &Cell, known: &mut KnownFacts, docs: &mut Vec<Doc>) {
             sources: fact.sources.clone(),
             ..entry(id.as_str(), EntryKind::Fact, fact.said_at, fact.text.clone())
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use recall::{QUESTIONS, STATEMENTS};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_usual_cosines_are_those_of_the_built_in_table() {
+        let table = StaticEmbedder::new();
+        let questions = table.embed(&QUESTIONS, EmbedPurpose::Query).await.unwrap();
+        let statements = table.embed(&STATEMENTS, EmbedPurpose::Passage).await.unwrap();
+        let measured = Cosines::of(&questions, &statements).unwrap();
+        for cosine in [0.0, 0.2, 0.6] {
+            let usual = measured.usual(cosine);
+            assert!(
+                (usual - cosine).abs() < 0.005,
+                "{measured:?}: {cosine} became {usual}"
+            );
+        }
     }
 }

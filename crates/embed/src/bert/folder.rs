@@ -1,10 +1,10 @@
-//! Data of a model's folder: kind, sizes, pooling, prompts, tokenizer, weights.
+//! Data of a model's folder: kind, sizes, tokenizer, weights; of an embedding model also pooling and prompts.
 //!
 //! Owns: the names and meaning of the files in the layout that model hubs use. Never: guessing at an unknown kind.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use candle_transformers::models::{bert, xlm_roberta};
 use serde::Deserialize;
@@ -29,16 +29,23 @@ pub(super) enum Shape {
     Roberta(xlm_roberta::Config),
 }
 
-/// A folder as read.
+/// The files that every model has.
+#[derive(Debug)]
+pub(super) struct Checkpoint {
+    pub(super) shape: Shape,
+    pub(super) tokenizer: Tokenizer,
+    pub(super) weights: Vec<u8>,
+    weights_path: PathBuf,
+    config: Vec<u8>,
+}
+
+/// The folder of an embedding model.
 #[derive(Debug)]
 pub(super) struct ModelFolder {
-    pub(super) shape: Shape,
+    pub(super) checkpoint: Checkpoint,
     pub(super) pooling: Pooling,
-    pub(super) tokenizer: Tokenizer,
     pub(super) query_prefix: String,
     pub(super) passage_prefix: String,
-    pub(super) weights: Vec<u8>,
-    pub(super) weights_path: std::path::PathBuf,
     name: String,
 }
 
@@ -72,36 +79,50 @@ struct PromptFile {
     prompts: BTreeMap<String, String>,
 }
 
+impl Checkpoint {
+    /// Reads what is needed to run any model.
+    pub(super) fn read(dir: &Path) -> Result<Self, OpenError> {
+        let config = read(&dir.join("config.json"))?;
+        let shape = shape(dir, &config)?;
+        let tokenizer = tokenizer(dir, tokens_max(dir, &shape)?)?;
+        let weights_path = dir.join("model.safetensors");
+        Ok(Self {
+            weights: read(&weights_path)?,
+            weights_path,
+            shape,
+            tokenizer,
+            config,
+        })
+    }
+
+    /// The weights do not fit the rest of the folder.
+    pub(super) fn malformed(&self, source: candle_core::Error) -> OpenError {
+        malformed(&self.weights_path, source)
+    }
+}
+
 impl ModelFolder {
     /// Reads everything that is needed to run the model.
     pub(super) fn read(dir: &Path, settings: BertSettings) -> Result<Self, OpenError> {
-        let config = read(&dir.join("config.json"))?;
-        let shape = shape(dir, &config)?;
         refuse_unknown_modules(dir)?;
         let pooling = pooling(dir)?;
         let prompts = optional::<PromptFile>(&dir.join("config_sentence_transformers.json"))?;
         let prompts = prompts.unwrap_or_default().prompts;
-        let prompt = |names: [&str; 2]| names.iter().find_map(|name| prompts.get(*name).cloned());
-        let query_prefix = settings
-            .query_prefix
-            .or_else(|| prompt(["query", "search_query"]));
-        let passage_prefix = settings
-            .passage_prefix
-            .or_else(|| prompt(["passage", "document"]));
-        let tokenizer = tokenizer(dir, tokens_max(dir, &shape)?)?;
-        let weights_path = dir.join("model.safetensors");
-        let weights = read(&weights_path)?;
+        // Some tools write empty prompts into each folder.
+        let prompt = |names: [&str; 2]| {
+            let mut known = names.iter().filter_map(|name| prompts.get(*name));
+            known.find(|prompt| !prompt.is_empty()).cloned()
+        };
+        let query_prefix = prompt(["query", "search_query"]).or(settings.query_prefix);
+        let passage_prefix = prompt(["passage", "document"]).or(settings.passage_prefix);
         let mut folder = Self {
-            shape,
+            checkpoint: Checkpoint::read(dir)?,
             pooling,
-            tokenizer,
             query_prefix: query_prefix.unwrap_or_default(),
             passage_prefix: passage_prefix.unwrap_or_default(),
-            weights,
-            weights_path,
             name: String::new(),
         };
-        folder.name = folder.fingerprint(&config, &read(&dir.join("tokenizer.json"))?);
+        folder.name = folder.fingerprint(&read(&dir.join("tokenizer.json"))?);
         Ok(folder)
     }
 
@@ -110,14 +131,14 @@ impl ModelFolder {
         format!("local/{}", self.name)
     }
 
-    fn fingerprint(&self, config: &[u8], tokenizer: &[u8]) -> String {
+    fn fingerprint(&self, tokenizer: &[u8]) -> String {
         let pooling = format!("{:?}", self.pooling);
         let parts = [
-            config,
+            &self.checkpoint.config,
             tokenizer,
             pooling.as_bytes(),
             self.passage_prefix.as_bytes(),
-            &self.weights,
+            &self.checkpoint.weights,
         ];
         let mut hash = Sha256::new();
         for part in parts {

@@ -1,6 +1,7 @@
 //! A tiny random model, written to a folder here, must give the vectors of a forward pass written here.
 
-mod forward;
+pub(super) mod forward;
+mod unigram;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -18,7 +19,7 @@ use tokenizers::processors::bert::BertProcessing;
 use super::{BertEmbedder, BertSettings, OpenError};
 use forward::{Tiny, cosine};
 
-const WORDS: [&str; 12] = [
+pub(super) const WORDS: [&str; 12] = [
     "[PAD]", "[UNK]", "[CLS]", "[SEP]", "red", "blue", "car", "bicycle", "was", "sold", "query", ":",
 ];
 const TEXTS: [&str; 4] = ["red car", "", "the blue bicycle was sold", "car"];
@@ -29,8 +30,16 @@ fn write_json(dir: &Path, name: &str, value: &serde_json::Value) {
     std::fs::write(path, value.to_string()).expect("a fresh folder");
 }
 
-/// Writes the model as a hub would lay it out.
+/// Writes the model as a hub would lay out an embedding model.
 fn folder(tiny: &Tiny, kind: &str) -> TempDir {
+    let head = if kind == "bert" { "" } else { "roberta." };
+    folder_named(tiny, kind, |name| {
+        (!name.starts_with("head.")).then(|| format!("{head}{name}"))
+    })
+}
+
+/// Writes the model with its weights under other names; those without a name are left out.
+pub(super) fn folder_named(tiny: &Tiny, kind: &str, rename: impl Fn(&str) -> Option<String>) -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = json!({
         "model_type": kind, "vocab_size": WORDS.len(), "hidden_size": Tiny::HIDDEN, "hidden_act": "gelu",
@@ -40,13 +49,12 @@ fn folder(tiny: &Tiny, kind: &str) -> TempDir {
         "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1, "position_embedding_type": "absolute",
     });
     write_json(dir.path(), "config.json", &config);
-    let head = if kind == "bert" { "" } else { "roberta." };
     let tensors: HashMap<String, Tensor> = tiny
         .tensors
         .iter()
-        .map(|(name, (shape, values))| {
+        .filter_map(|(name, (shape, values))| {
             let tensor = Tensor::from_vec(values.clone(), shape.clone(), &Device::Cpu);
-            (format!("{head}{name}"), tensor.expect("shape and values agree"))
+            Some((rename(name)?, tensor.expect("shape and values agree")))
         })
         .collect();
     candle_core::safetensors::save(&tensors, dir.path().join("model.safetensors")).expect("a fresh folder");
@@ -72,12 +80,13 @@ fn open(dir: &Path) -> BertEmbedder {
     BertEmbedder::open(dir, BertSettings::default()).expect("the folder is whole")
 }
 
-fn ids(text: &str) -> Vec<usize> {
+pub(super) fn words(text: &str) -> Vec<usize> {
     let id = |word: &str| WORDS.iter().position(|known| *known == word).unwrap_or(1);
-    std::iter::once(2)
-        .chain(text.split_whitespace().map(id))
-        .chain([3])
-        .collect()
+    text.split_whitespace().map(id).collect()
+}
+
+fn ids(text: &str) -> Vec<usize> {
+    [&[2], &*words(text), &[3]].concat()
 }
 
 async fn assert_matches_reference(embedder: &BertEmbedder, tiny: &Tiny, first_token: bool, offset: usize) {
@@ -207,6 +216,38 @@ async fn prefixes_come_from_the_settings_or_the_folder() {
         .expect("a tiny model runs");
     assert_eq!(passage, blue_car);
     assert_ne!(marked.id(), plain.id(), "passages are not as before");
+}
+
+#[tokio::test]
+async fn an_e5_model_gets_its_prefixes_from_its_name() {
+    let of = |query: &str, passage: &str| BertSettings {
+        query_prefix: Some(query.to_owned()),
+        passage_prefix: Some(passage.to_owned()),
+    };
+    for (id, wanted) in [
+        ("intfloat/multilingual-e5-small", of("query: ", "passage: ")),
+        ("someone/E5-base-v2", of("query: ", "passage: ")),
+        ("intfloat/multilingual-e5-large-instruct", BertSettings::default()),
+        ("BAAI/bge-m3", BertSettings::default()),
+        ("org/tune5-base", BertSettings::default()),
+        ("e5/other", BertSettings::default()),
+    ] {
+        assert_eq!(BertSettings::of_hub_id(id), wanted, "{id}");
+    }
+    let dir = folder(&Tiny::random(16, WORDS.len()), "bert");
+    let plain = open(dir.path());
+    let wanted = plain.embed(&["query : car"], EmbedPurpose::Passage).await;
+    // Newer tools write empty prompts into every folder.
+    let prompts = json!({ "prompts": { "query": "", "document": "" } });
+    write_json(dir.path(), "config_sentence_transformers.json", &prompts);
+    let settings = BertSettings::of_hub_id("intfloat/multilingual-e5-small");
+    let e5 = BertEmbedder::open(dir.path(), settings).expect("the folder is whole");
+    let query = e5.embed(&["car"], EmbedPurpose::Query).await;
+    assert_eq!(
+        query.expect("a tiny model runs"),
+        wanted.expect("a tiny model runs")
+    );
+    assert_ne!(e5.id(), plain.id(), "passages are not as before");
 }
 
 #[tokio::test]

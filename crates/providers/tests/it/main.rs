@@ -4,6 +4,7 @@ mod chat;
 mod embeddings;
 mod engine;
 mod hub;
+mod rerank;
 mod server;
 mod timer;
 mod upstream;

@@ -8,7 +8,7 @@ use anyhow::Context;
 use embed::StaticEmbedder;
 use model::{Role, Timestamp, Zone};
 use ports::{EmbedPurpose, Embedder};
-use recall::{Hit, Method, Query, Weights};
+use recall::{Cosines, Hit, Method, Query, Weights};
 use serde_json::{Value, json};
 
 use super::Half;
@@ -37,6 +37,7 @@ pub(super) async fn run(files: &[PathBuf], weights: &Weights) -> anyhow::Result<
                 let query = Query {
                     text: &question.text,
                     vector: vector.as_deref(),
+                    cosines: Cosines::default(),
                     method: Method::Hybrid,
                     filter: None,
                     asked_at: Zone::utc().parse("2026-11-22T12:00:00").context("a time")?,

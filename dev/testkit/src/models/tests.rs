@@ -2,9 +2,12 @@
 
 use std::panic::AssertUnwindSafe;
 
-use ports::{Chat, ChatError, ChatMessage, ChatRequest, ChatRole, EmbedError, EmbedPurpose, Embedder};
+use ports::{
+    Chat, ChatError, ChatMessage, ChatRequest, ChatRole, EmbedError, EmbedPurpose, Embedder, RerankError,
+    Reranker,
+};
 
-use super::{HashEmbedder, ScriptedChat};
+use super::{HashEmbedder, ScriptedChat, ScriptedReranker};
 
 fn block_on<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread()
@@ -56,6 +59,18 @@ fn a_planted_fault_can_be_lifted() {
     fake.set_failing(false);
     assert!(block_on(fake.embed(&["a"], EmbedPurpose::Query)).is_ok());
     assert_eq!(fake.calls(), 2);
+}
+
+#[test]
+fn a_passage_with_an_earlier_text_scores_more() {
+    let fake = ScriptedReranker::preferring(&["red", "car"]);
+    let passages = ["a blue bicycle", "a car", "a red car"];
+    let scores = block_on(fake.rerank("which?", &passages)).expect("no fault is planted");
+    assert_eq!(scores, [0.0, 1.0, 2.0]);
+    assert_eq!(fake.read(), [passages]);
+    fake.set_failing(true);
+    let failed = block_on(fake.rerank("which?", &passages));
+    assert!(matches!(failed, Err(RerankError::Unavailable { .. })));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 type Rows = Vec<Vec<f64>>;
 
 /// A model with random weights.
-pub(super) struct Tiny {
-    pub(super) tensors: BTreeMap<String, (Vec<usize>, Vec<f32>)>,
+pub(in crate::bert) struct Tiny {
+    pub(in crate::bert) tensors: BTreeMap<String, (Vec<usize>, Vec<f32>)>,
 }
 
 pub(super) fn cosine(a: &[f32], b: &[f32]) -> f32 {
@@ -15,14 +15,17 @@ pub(super) fn cosine(a: &[f32], b: &[f32]) -> f32 {
 }
 
 impl Tiny {
-    pub(super) const HIDDEN: usize = 8;
-    pub(super) const LAYERS: usize = 2;
-    pub(super) const HEADS: usize = 2;
-    pub(super) const INNER: usize = 16;
-    pub(super) const POSITIONS: usize = 16;
-    pub(super) const EPS: f64 = 1e-12;
+    pub(in crate::bert) const HIDDEN: usize = 8;
+    pub(in crate::bert) const LAYERS: usize = 2;
+    pub(in crate::bert) const HEADS: usize = 2;
+    pub(in crate::bert) const INNER: usize = 16;
+    pub(in crate::bert) const POSITIONS: usize = 16;
+    pub(in crate::bert) const EPS: f64 = 1e-12;
+    /// The two layers of a cross-encoder's head, which each family names otherwise.
+    pub(in crate::bert) const HEAD_DENSE: &str = "head.dense";
+    pub(in crate::bert) const HEAD_OUT: &str = "head.out";
 
-    pub(super) fn random(seed: u64, vocabulary: usize) -> Self {
+    pub(in crate::bert) fn random(seed: u64, vocabulary: usize) -> Self {
         let (hidden, inner) = (Self::HIDDEN, Self::INNER);
         let mut shapes = vec![
             (
@@ -58,6 +61,10 @@ impl Tiny {
         for norm in norms {
             shapes.push((format!("{norm}.weight"), vec![hidden]));
             shapes.push((format!("{norm}.bias"), vec![hidden]));
+        }
+        for (name, outputs) in [(Self::HEAD_DENSE, hidden), (Self::HEAD_OUT, 1)] {
+            shapes.push((format!("{name}.weight"), vec![outputs, hidden]));
+            shapes.push((format!("{name}.bias"), vec![outputs]));
         }
         let mut state = seed;
         let mut random = || {
@@ -148,13 +155,38 @@ impl Tiny {
 
     /// The pooled vector, of any length.
     #[expect(clippy::cast_possible_truncation, reason = "the product computes in f32")]
-    pub(super) fn embed(&self, ids: &[usize], first_token: bool, position_offset: usize) -> Vec<f32> {
+    pub(in crate::bert) fn embed(
+        &self,
+        ids: &[usize],
+        first_token: bool,
+        position_offset: usize,
+    ) -> Vec<f32> {
+        let rows = self.rows(ids, &vec![0; ids.len()], position_offset);
+        let pooled = if first_token { &rows[..1] } else { &rows[..] };
+        (0..Self::HIDDEN)
+            .map(|i| pooled.iter().map(|row| row[i]).sum::<f64>() as f32)
+            .collect()
+    }
+
+    /// The score of a pair, of whose tokens `kinds` says to which text they belong.
+    #[expect(clippy::cast_possible_truncation, reason = "the product computes in f32")]
+    pub(in crate::bert) fn score(&self, ids: &[usize], kinds: &[usize], position_offset: usize) -> f32 {
+        let mut rows = self.rows(ids, kinds, position_offset);
+        rows.truncate(1);
+        let mut read = self.linear(Self::HEAD_DENSE, &rows);
+        read.iter_mut().flatten().for_each(|x| *x = x.tanh());
+        let logit = self.linear(Self::HEAD_OUT, &read)[0][0];
+        (1.0 / (1.0 + (-logit).exp())) as f32
+    }
+
+    /// The last layer's vector of each token.
+    fn rows(&self, ids: &[usize], kinds: &[usize], position_offset: usize) -> Rows {
         let embedded: Rows = ids
             .iter()
             .enumerate()
             .map(|(place, id)| {
                 let word = self.row("embeddings.word_embeddings.weight", *id);
-                let kind = self.row("embeddings.token_type_embeddings.weight", 0);
+                let kind = self.row("embeddings.token_type_embeddings.weight", kinds[place]);
                 let place = self.row("embeddings.position_embeddings.weight", place + position_offset);
                 word.iter()
                     .zip(kind)
@@ -173,10 +205,7 @@ impl Tiny {
             let outer = self.linear(&format!("{layer}.output.dense"), &inner);
             rows = self.norm(&format!("{layer}.output.LayerNorm"), &outer, &rows);
         }
-        let pooled = if first_token { &rows[..1] } else { &rows[..] };
-        (0..Self::HIDDEN)
-            .map(|i| pooled.iter().map(|row| row[i]).sum::<f64>() as f32)
-            .collect()
+        rows
     }
 }
 

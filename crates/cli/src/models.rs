@@ -1,0 +1,149 @@
+//! The embedding model, the reranker and the files of models.
+//!
+//! Owns: from configuration to an adapter, and the cache of downloaded models. Never: running a model.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use embed::{BertEmbedder, BertSettings, CrossEncoder, OpenError, StaticEmbedder};
+use ports::{Clock, Embedder, Reranker};
+use providers::hub::{self, Hub, OnBytes};
+use providers::{ApiKey, EmbedSettings, HttpEmbedder, HttpReranker, RerankSettings};
+
+use crate::config::{Config, EmbeddingProvider, RerankProvider};
+use crate::error::Failure;
+use crate::world::{required, secret};
+
+/// The embedding model of the configuration.
+pub(crate) async fn embedder(
+    root: &Path,
+    config: &Config,
+    clock: &Arc<dyn Clock>,
+) -> Result<Arc<dyn Embedder>, Failure> {
+    let keys = &config.embedding;
+    match keys.provider {
+        EmbeddingProvider::Static => Ok(Arc::new(StaticEmbedder::new())),
+        EmbeddingProvider::Local => {
+            required(
+                "embedding.model",
+                &keys.model,
+                "a folder, or a hub id as in `BAAI/bge-small-en-v1.5`",
+            )?;
+            let (folder, settings) = local(root, &keys.model, clock).await?;
+            Ok(Arc::new(
+                opened(move || BertEmbedder::open(&folder, settings)).await?,
+            ))
+        }
+        EmbeddingProvider::OpenAi => {
+            required(
+                "embedding.base_url",
+                &keys.base_url,
+                "as in `http://127.0.0.1:11434/v1`",
+            )?;
+            required(
+                "embedding.model",
+                &keys.model,
+                "the model's name at that endpoint",
+            )?;
+            let mut settings = EmbedSettings::new(&keys.base_url, &keys.model);
+            settings.api_key = secret("embedding.api_key", &keys.api_key)?.map(ApiKey::new);
+            settings.timeout = seconds(keys.timeout_seconds);
+            settings.dims = match keys.dims {
+                0 => HttpEmbedder::probe_dims(&settings, clock.clone())
+                    .await
+                    .map_err(|error| {
+                        Failure::usage(error).hint("set embedding.dims to start without the endpoint")
+                    })?,
+                dims => dims,
+            };
+            let embedder = HttpEmbedder::new(settings, clock.clone()).map_err(Failure::usage)?;
+            Ok(Arc::new(embedder))
+        }
+    }
+}
+
+/// The reranker of the configuration.
+pub(crate) async fn reranker(
+    root: &Path,
+    config: &Config,
+    clock: &Arc<dyn Clock>,
+) -> Result<Option<Arc<dyn Reranker>>, Failure> {
+    let keys = &config.rerank;
+    match keys.provider {
+        RerankProvider::Off => Ok(None),
+        RerankProvider::Local => {
+            required(
+                "rerank.model",
+                &keys.model,
+                "a folder, or a hub id as in `cross-encoder/ms-marco-MiniLM-L-6-v2`",
+            )?;
+            let (folder, _) = local(root, &keys.model, clock).await?;
+            Ok(Some(Arc::new(opened(move || CrossEncoder::open(&folder)).await?)))
+        }
+        RerankProvider::Http => {
+            required(
+                "rerank.base_url",
+                &keys.base_url,
+                "as in `http://127.0.0.1:8080/v1`",
+            )?;
+            let settings = RerankSettings {
+                base_url: keys.base_url.clone(),
+                api_key: secret("rerank.api_key", &keys.api_key)?.map(ApiKey::new),
+                model: keys.model.clone(),
+                timeout: seconds(keys.timeout_seconds),
+            };
+            let reranker = HttpReranker::new(settings, clock.clone()).map_err(Failure::usage)?;
+            Ok(Some(Arc::new(reranker)))
+        }
+    }
+}
+
+pub(crate) fn seconds(count: u32) -> Duration {
+    Duration::from_secs(u64::from(count))
+}
+
+/// The folder of a local model, and the settings that its id implies.
+async fn local(root: &Path, model: &str, clock: &Arc<dyn Clock>) -> Result<(PathBuf, BertSettings), Failure> {
+    match Path::new(model) {
+        folder if folder.is_dir() => Ok((folder.to_owned(), BertSettings::default())),
+        _ => {
+            let folder = fetched(&hub(), root, model, clock, &|_, _| {}).await?;
+            Ok((folder, BertSettings::of_hub_id(model)))
+        }
+    }
+}
+
+/// Opens a model where blocking is allowed.
+pub(crate) async fn opened<T: Send + 'static>(
+    open: impl FnOnce() -> Result<T, OpenError> + Send + 'static,
+) -> Result<T, Failure> {
+    let opened = tokio::task::spawn_blocking(open)
+        .await
+        .map_err(anyhow::Error::from)?;
+    opened.map_err(|error| Failure::usage(format!("{:#}", anyhow::Error::from(error))))
+}
+
+/// The hub of the environment.
+pub(crate) fn hub() -> Hub {
+    let mut hub = Hub::default();
+    if let Some(endpoint) = crate::environment::variable("HF_ENDPOINT") {
+        hub.endpoint = endpoint;
+    }
+    hub.token = crate::environment::variable("HF_TOKEN").map(ApiKey::new);
+    hub
+}
+
+/// The folder of a model from the hub, downloaded once into `<root>/models`.
+pub(crate) async fn fetched(
+    hub: &Hub,
+    root: &Path,
+    model: &str,
+    clock: &Arc<dyn Clock>,
+    progress: OnBytes<'_>,
+) -> Result<PathBuf, Failure> {
+    let cache = root.join("models");
+    hub::fetch(hub, model, "main", &cache, clock.clone(), progress)
+        .await
+        .map_err(|error| Failure::usage(format!("{:#}", anyhow::Error::from(error))))
+}

@@ -1,0 +1,83 @@
+//! A cross-encoder as a reranker.
+//!
+//! Owns: pairs of a query and a passage, in batches. Never: the cut of a long passage, except at the model's own limit.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use ports::{RerankError, Reranker};
+use tokenizers::Tokenizer;
+use tokio::sync::Semaphore;
+
+use super::folder::Checkpoint;
+use super::network::PairNetwork;
+use super::{Batch, BatchLimits, OpenError, blocking, in_batches, run, tokens};
+
+/// Small: a search whose time is over does not wait for its batch, but the next search does.
+const LIMITS: BatchLimits = BatchLimits {
+    tokens_max: 1024,
+    texts_max: 16,
+};
+
+/// Scores with a local cross-encoder.
+#[derive(Debug)]
+pub struct CrossEncoder {
+    model: Arc<PairModel>,
+    /// One batch at a time: a forward pass uses every core already.
+    turn: Semaphore,
+}
+
+#[derive(Debug)]
+struct PairModel {
+    tokenizer: Tokenizer,
+    network: PairNetwork,
+}
+
+impl CrossEncoder {
+    /// Opens the model in a folder; reads all its weights, so call it where blocking is allowed.
+    pub fn open(dir: &Path) -> Result<Self, OpenError> {
+        let checkpoint = Checkpoint::read(dir)?;
+        let network = PairNetwork::load(&checkpoint)?;
+        let tokenizer = checkpoint.tokenizer;
+        Ok(Self {
+            model: Arc::new(PairModel { tokenizer, network }),
+            turn: Semaphore::new(1),
+        })
+    }
+}
+
+impl PairModel {
+    fn batches(&self, query: &str, passages: &[String]) -> Result<Vec<Batch>, String> {
+        let pairs = passages.iter().enumerate().map(|(place, passage)| {
+            let encoding = self.tokenizer.encode_fast((query, passage.as_str()), true);
+            Ok((place, tokens(encoding)?))
+        });
+        Ok(in_batches(pairs.collect::<Result<_, String>>()?, LIMITS))
+    }
+}
+
+#[async_trait]
+impl Reranker for CrossEncoder {
+    async fn rerank(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, RerankError> {
+        let mut scores = vec![0.0; passages.len()];
+        let owned: Vec<String> = passages.iter().map(|text| (*text).to_owned()).collect();
+        let (model, query) = (self.model.clone(), query.to_owned());
+        let refused = |reason| RerankError::Refused { reason };
+        let batches = blocking(move || model.batches(&query, &owned))
+            .await
+            .map_err(refused)?;
+        for batch in batches {
+            let _turn = self.turn.acquire().await.expect("the semaphore is never closed");
+            let model = self.model.clone();
+            let pass = blocking(move || run(batch, |pairs| model.network.score(pairs)));
+            for (place, score) in pass.await.map_err(refused)? {
+                scores[place] = score;
+            }
+        }
+        Ok(scores)
+    }
+}
+
+#[cfg(test)]
+mod tests;
