@@ -1,6 +1,6 @@
 //! What holds for every document, whatever file it was read from.
 //!
-//! Owns: the promises that the targets `html`, `markdown` and `pdf` share. Never: bytes of its own.
+//! Owns: the promises that the targets of documents share. Never: bytes of its own.
 
 use documents::{
     BLOCK_MAX_TOKENS, DOCUMENT_SUMMARY_MAX_CHARS, FileKind, LABELS_MAX, Source, TEXT_MAX_BYTES,

@@ -6,6 +6,9 @@
 
 use std::time::Instant;
 
+#[path = "../tests/it/packages.rs"]
+#[expect(dead_code, reason = "the tests make slides too")]
+mod packages;
 #[path = "../tests/it/pdfs.rs"]
 mod pdfs;
 
@@ -26,9 +29,14 @@ fn main() {
     measure("a.md", markdown.as_bytes());
     measure("a.html", html.as_bytes());
     measure("a.pdf", &pdf);
+    let words = format!("<w:p><w:r><w:t>{paragraph}</w:t></w:r></w:p>").repeat(PARTS);
+    measure("a.docx", &packages::word(&words));
+    let cell = |nth| format!("<c t='str'><v>{paragraph}</v></c><c><v>{nth}</v></c>");
+    let rows = joined((1..=PARTS).map(|nth| format!("<row r='{nth}'>{}</row>", cell(nth))));
+    measure("a.xlsx", &packages::sheet(&rows));
     for (name, bytes) in hostile() {
         let start = Instant::now();
-        let told = documents::read(&bytes, "a.pdf", "").expect_err("it is refused");
+        let told = documents::read(&bytes, "a.pdf", "").map(|source| source.kind);
         let (seconds, file) = (start.elapsed().as_secs_f64(), bytes.len() as f64 / 1e6);
         println!(
             "{name}: {file:.1} MB, {told:?} after {seconds:.1} s, at most {} so far",
@@ -38,7 +46,7 @@ fn main() {
 }
 
 /// Each takes about as much as any file can, of time or of memory.
-fn hostile() -> [(&'static str, Vec<u8>); 5] {
+fn hostile() -> [(&'static str, Vec<u8>); 8] {
     let page = |fonts: &str, content: &str| {
         let objects = [
             b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
@@ -54,10 +62,25 @@ fn hostile() -> [(&'static str, Vec<u8>); 5] {
     let uses = joined((0..100).map(|nth| format!("/G{nth} 9 Tf ")));
     let helvetica = format!("/F1 {}", pdfs::HELVETICA);
     let letters = format!("BT /F1 9 Tf {} ET", "(x)Tj ".repeat(10_000_000));
+    let inflated = documents::INFLATED_MAX_BYTES - (1 << 10);
+    let texts = "<si/>".repeat(inflated / 5);
+    let related = [("r", "sharedStrings", "x")];
+    let shared = packages::file(
+        "<workbook/>",
+        &related,
+        &[("a/x", &format!("<sst>{texts}</sst>"))],
+    );
+    let cells = packages::word(&format!("<tbl>{}</tbl>", "<tr><tc/></tr>".repeat(inflated / 14)));
+    let mut mail =
+        "From: a\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n".to_owned();
+    mail.push_str(&"a:\n".repeat((documents::INPUT_MAX_BYTES - mail.len()) / 3));
     let objects = joined((0..3_000_000).map(|nth| format!("{nth} 0 obj 1 ")));
     [
         ("drawings in drawings", page("", "/X Do")),
         ("large fonts", page(&fonts, &uses)),
+        ("shared texts", shared),
+        ("empty cells", cells),
+        ("fields of a mail", mail.into_bytes()),
         ("objects", format!("%PDF-1.4 {objects}").into_bytes()),
         ("single letters", page(&helvetica, &letters)),
         (

@@ -1,25 +1,29 @@
 //! From the bytes of an uploaded file to a tree of topics, by rules.
 //!
-//! Owns: the detection of text, Markdown, HTML and PDF, reading each into one Markdown text, cutting that text into
-//! topics with title, summary and labels, and the categories of documents. Never: I/O, a clock, randomness, a model,
-//! ids, storage.
+//! Owns: the detection of text, Markdown, HTML, PDF, office files and e-mails, reading each into one Markdown text, cutting that text into topics with title, summary and labels, and the categories of documents. Never: I/O, a
+//! clock, randomness, a model, ids, storage.
 //!
 //! The file is not trusted. Every limit below is checked during the work, not after it. Text that a reader of the file
 //! would not see is not read, and no input makes this crate panic.
 //!
-//! Reading order: [`read`] and [`Source`]; `decode` (bytes to characters), `html`, `pdf` (each to Markdown); [`topics`],
-//! which stands on `blocks`; `summary` and `labels`; [`taxonomy`].
+//! Reading order: [`read`] and [`Source`]; `decode` (bytes to characters), `html`, `pdf`, `office`, `email` (each to Markdown, most
+//! by the writer in `markdown`); [`topics`], which stands on `blocks`; `summary` and `labels`; [`taxonomy`].
 
+mod base64;
 mod blocks;
 mod decode;
+mod email;
 mod html;
 mod labels;
+mod markdown;
+mod office;
 mod pdf;
 mod source;
 mod summary;
 pub mod taxonomy;
 mod topics;
 
+pub use base64::base64;
 pub use source::{FileKind, Source, Unreadable, read};
 pub use topics::{PATH_SEPARATOR, Topic, topics};
 
@@ -27,11 +31,13 @@ pub use topics::{PATH_SEPARATOR, Topic, topics};
 pub const INPUT_MAX_BYTES: usize = 50 << 20;
 /// Maximum bytes of a file's Markdown: a small file can contain much text.
 pub const TEXT_MAX_BYTES: usize = 10 << 20;
-/// The most pages of a PDF.
+/// The most pages of a PDF, slides of a presentation or sheets of a workbook.
 pub const PAGES_MAX: usize = 5_000;
-/// Maximum depth of nested HTML elements.
+/// The most parts of an office file or of an e-mail.
+pub const PARTS_MAX: usize = 10_000;
+/// Maximum depth of nested HTML or XML elements.
 pub const NESTING_MAX: usize = 512;
-/// Maximum bytes of all decompressed parts of one PDF.
+/// Maximum bytes of all decompressed parts of one PDF or office file.
 pub const INFLATED_MAX_BYTES: usize = 128 << 20;
 /// The most values that the objects of one PDF are made of; all of them are kept while it is read.
 pub const PDF_VALUES_MAX: usize = 5_000_000;

@@ -4,7 +4,8 @@
 //! Never: how one kind is read.
 
 use crate::{
-    DOCUMENT_SUMMARY_MAX_CHARS, INPUT_MAX_BYTES, TEXT_MAX_BYTES, blocks, decode, html, pdf, summary,
+    DOCUMENT_SUMMARY_MAX_CHARS, INPUT_MAX_BYTES, TEXT_MAX_BYTES, blocks, decode, email, html, office, pdf,
+    summary,
 };
 
 /// Format of a file.
@@ -18,6 +19,14 @@ pub enum FileKind {
     Html,
     /// A PDF with text in it.
     Pdf,
+    /// A document of Word.
+    Docx,
+    /// A presentation of slides.
+    Pptx,
+    /// A workbook of sheets.
+    Xlsx,
+    /// An e-mail with its header.
+    Email,
 }
 
 /// A document that was read.
@@ -49,22 +58,24 @@ pub enum Unreadable {
     #[error("the file expands to more than {max} MiB of text: split it", max = crate::TEXT_MAX_BYTES >> 20)]
     TooMuchText,
     /// More than [`crate::PAGES_MAX`].
-    #[error("the PDF has more than {max} pages: split it", max = crate::PAGES_MAX)]
+    #[error("the file has more than {max} pages, slides or sheets: split it", max = crate::PAGES_MAX)]
     TooManyPages,
-    /// More than [`crate::NESTING_MAX`], [`crate::PDF_VALUES_MAX`] or [`crate::PDF_STEPS_MAX`].
+    /// More than [`crate::NESTING_MAX`], [`crate::PARTS_MAX`], [`crate::PDF_VALUES_MAX`] or [`crate::PDF_STEPS_MAX`].
     #[error("the file is too complex: export it again from the program that made it")]
     TooComplex,
     /// A kind that is not read, or bytes that are no text in any encoding.
-    #[error("the file is not text, Markdown, HTML or PDF: export it as one of these")]
+    #[error(
+        "the file is not text, Markdown, HTML, PDF, DOCX, PPTX, XLSX or an e-mail (EML): export it as one of these"
+    )]
     Unsupported,
-    /// A PDF that wants a password.
-    #[error("the PDF is encrypted: save a copy without password and restrictions")]
+    /// A file that wants a password.
+    #[error("the file is encrypted: save a copy without password and restrictions")]
     Encrypted,
     /// A PDF of pictures.
     #[error("the PDF has pages but no readable text: run text recognition (OCR) on it first")]
     Scanned,
-    /// A PDF without a page that can be found.
-    #[error("the PDF is damaged, it has no readable page: export it again from the program that made it")]
+    /// A PDF without a page that can be found, an office file with a part that cannot be read.
+    #[error("the file is damaged or incomplete: export it again from the program that made it")]
     Damaged,
 }
 
@@ -77,6 +88,13 @@ pub fn read(bytes: &[u8], name: &str, media_type: &str) -> Result<Source, Unread
     let (kind, own_title, markdown) = if pdf::is_pdf(bytes) {
         let document = pdf::markdown(bytes)?;
         (FileKind::Pdf, document.title, decode::clean(&document.markdown))
+    } else if office::is_office(bytes) {
+        let (kind, markdown) = office::markdown(bytes)?;
+        // The name of a workbook's first sheet is no title of the workbook.
+        let title = (kind == FileKind::Xlsx).then(|| stem(name));
+        (kind, title, decode::clean(&markdown))
+    } else if email::is_email(bytes, is_called_email(name, &media_type)) {
+        (FileKind::Email, None, email::markdown(bytes)?)
     } else {
         let text = decode::text(bytes, &media_type)?;
         match kind(&text, name, &media_type) {
@@ -128,6 +146,10 @@ fn kind(text: &str, name: &str, media_type: &str) -> FileKind {
         _ if blocks::first_heading(FileKind::Markdown, text).is_some() => FileKind::Markdown,
         _ => FileKind::Text,
     }
+}
+
+fn is_called_email(name: &str, media_type: &str) -> bool {
+    name.to_ascii_lowercase().ends_with(".eml") || media_type.starts_with("message/rfc822")
 }
 
 /// A file's name as words: `meeting_notes-2.txt` is `meeting notes 2`.

@@ -89,9 +89,10 @@ fn prose(markdown: &str, max_chars: usize) -> String {
                 skipped -= 1;
             }
             Event::Text(text) | Event::Code(text) if skipped == 0 => words.push_str(&text),
-            Event::SoftBreak | Event::HardBreak | Event::End(TagEnd::Paragraph | TagEnd::Item) => {
-                words.push(' ');
-            }
+            Event::SoftBreak
+            | Event::HardBreak
+            | Event::Start(Tag::Item)
+            | Event::End(TagEnd::Paragraph | TagEnd::Item) => words.push(' '),
             _ => {}
         }
         // Enough for one sentence too many.

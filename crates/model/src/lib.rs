@@ -2,9 +2,10 @@
 //!
 //! Owns: the valid values. Never: I/O, a clock, serialization; doors and adapters have their own wire types.
 //!
-//! Reading order: [`id`] (names and scopes), [`time`], [`message`], [`cell`] (segments), [`entry`] and [`page`]
+//! Reading order: [`id`] (names and scopes), [`time`], [`message`] with `attachment`, [`cell`] (segments), [`entry`] and [`page`]
 //! (memories), [`doc`] (rows of the index), [`filter`].
 
+mod attachment;
 mod cell;
 mod doc;
 mod entry;
@@ -15,6 +16,7 @@ mod page;
 pub mod redact;
 mod time;
 
+pub use attachment::{attachment, names_attachment, without_attachments};
 pub use cell::{Cell, CutReason};
 pub use doc::{Doc, DocId, DocKey, DocKind, EmbedderId, Vector, dot};
 pub use entry::{Entry, EntryKind, Origin, Parent, ParentKind, SkillStatus};

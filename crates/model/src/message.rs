@@ -2,6 +2,9 @@
 //!
 //! Owns: the shape of a message and the text that memory sees of it. Never: judging or changing its content.
 
+use std::borrow::Cow;
+
+use crate::attachment::{attachment, without_attachments};
 use crate::{MessageId, SenderId, SessionKey, Timestamp};
 
 /// Role of a speaker.
@@ -57,7 +60,8 @@ pub enum PartKind {
     Email,
 }
 
-/// One typed part of a message's content; other content than text is stored as a reference and named in the text.
+/// One typed part of a message's content. The text of an attachment is what memory sees of it: a line that names it, and what was
+/// read of it as a quotation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     pub kind: PartKind,
@@ -95,11 +99,36 @@ pub struct Message {
 }
 
 impl Message {
-    /// The text that memory sees: text parts joined by line feeds, other parts as `[image: name]`.
+    /// The text that memory sees: the parts' texts, a line each; a quotation stands between blank lines.
     pub fn text(&self) -> String {
-        match &self.content {
-            Content::Text(text) => text.clone(),
-            Content::Parts(parts) => parts.iter().map(Part::as_text).collect::<Vec<_>>().join("\n"),
+        let parts = match &self.content {
+            Content::Text(text) => return text.clone(),
+            Content::Parts(parts) => parts,
+        };
+        let mut text = String::new();
+        let mut is_after_quotation = false;
+        for (at, part) in parts.iter().enumerate() {
+            let own = part.as_text();
+            let is_quotation = part.kind != PartKind::Text && own.contains('\n');
+            if at > 0 {
+                text.push_str(if is_quotation || is_after_quotation {
+                    "\n\n"
+                } else {
+                    "\n"
+                });
+            }
+            text.push_str(&own);
+            is_after_quotation = is_quotation;
+        }
+        text
+    }
+
+    /// The same without the text of attachments, which its sender did not say.
+    pub fn said(&self) -> String {
+        let text = self.text();
+        match without_attachments(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(said) => said,
         }
     }
 
@@ -114,18 +143,66 @@ impl Part {
         if let Some(text) = &self.text {
             return text.clone();
         }
-        let label = match self.kind {
-            PartKind::Text => return String::new(),
-            PartKind::Image => "image",
-            PartKind::Audio => "audio",
-            PartKind::Doc => "document",
-            PartKind::Pdf => "PDF",
-            PartKind::Html => "web page",
-            PartKind::Email => "e-mail",
-        };
-        match self.name.as_deref().or(self.uri.as_deref()) {
-            Some(name) => format!("[{label}: {name}]"),
-            None => format!("[{label}]"),
+        match self.kind.label() {
+            None => String::new(),
+            Some(label) => {
+                let name = self.name.as_deref().unwrap_or_default();
+                match &self.uri {
+                    None => attachment(label, name, ""),
+                    Some(uri) => attachment(label, &format!("{name} {uri}, not fetched"), ""),
+                }
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Name, Scope, SessionId};
+
+    #[test]
+    fn attachments_stand_apart_and_are_not_said() {
+        let part = |kind, text: &str| Part {
+            kind,
+            text: (!text.is_empty()).then(|| text.to_owned()),
+            uri: None,
+            base64: None,
+            ext: None,
+            name: Some("a.b".to_owned()),
+            extras_json: None,
+        };
+        let linked = Part {
+            uri: Some("https://example.org/x".to_owned()),
+            ..part(PartKind::Pdf, "")
+        };
+        let plan = attachment("document", "plan.docx", "I live in Rome.");
+        let message = Message {
+            id: MessageId::new("m"),
+            session: SessionKey {
+                scope: Scope::default(),
+                session: SessionId::new("s"),
+            },
+            sender: Name::parse("ada").expect("a name"),
+            sender_name: None,
+            role: Role::User,
+            time: Timestamp::default(),
+            content: Content::Parts(vec![
+                part(PartKind::Text, "See"),
+                part(PartKind::Image, ""),
+                linked,
+                part(PartKind::Doc, &plan),
+                part(PartKind::Text, "and tell me."),
+            ]),
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+        };
+        let before =
+            "See\n[image: a.b]\n[PDF: a.b https://example.org/x, not fetched]\n\n[document: plan.docx]\n";
+        assert_eq!(
+            message.text(),
+            format!("{before}> I live in Rome.\n\nand tell me.")
+        );
+        assert_eq!(message.said(), format!("{before}\nand tell me."));
     }
 }

@@ -1,17 +1,15 @@
 //! A page of HTML to Markdown.
 //!
-//! Owns: which element is open, which ends another, which is not shown. Never: how a block is written (`writer`), rules in
+//! Owns: which element is open, which ends another, which is not shown. Never: how a block is written (`markdown`), rules in
 //! style sheets, scripts. The standard's tree is not built: a page is read in one pass with a stack, so its cost is bounded by
 //! its size.
 
 mod hidden;
-mod table;
-mod writer;
 
 use html5gum::{DefaultEmitter, StartTag, Token, Tokenizer};
 
+use crate::markdown::Writer;
 use crate::{NESTING_MAX, TEXT_MAX_BYTES, Unreadable};
-use writer::Writer;
 
 pub(crate) struct Page {
     pub(crate) title: Option<String>,

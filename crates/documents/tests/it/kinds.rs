@@ -131,7 +131,10 @@ fn summaries() {
         read("- Home\n- About\n\nIt begins here.\n", "a.md").summary,
         "It begins here."
     );
-    assert_eq!(read("- One.\n- Two.\n", "a.md").summary, "One. Two.");
+    assert_eq!(
+        read("- One.\n  - Under it.\n- Two.\n", "a.md").summary,
+        "One. Under it. Two."
+    );
     let long = read(&"word ".repeat(200), "a.txt").summary;
     assert!(long.ends_with("word…") && long.chars().count() <= 300, "{long}");
     let cjk = read(&"漢字かな".repeat(200), "a.txt").summary;

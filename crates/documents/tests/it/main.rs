@@ -2,9 +2,12 @@
 //!
 //! Owns: what several tests share. Never: a rule of its own.
 
+mod email;
 mod hostile;
 mod html;
 mod kinds;
+mod office;
+mod packages;
 mod pdf;
 mod pdfs;
 mod properties;

@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use crate::{page, pdfs, read, squeezed};
+use crate::{packages, page, pdfs, read, squeezed};
 
 fn check(source: &Source) -> Vec<Topic> {
     let topics = topics(source);
@@ -122,6 +122,40 @@ proptest! {
     }
 
     #[test]
+    fn of_office_parts(pieces in vec(select(XML.to_vec()), 0..60), root in select(vec!["document", "workbook", "presentation"])) {
+        let text = format!("<{root}>{}</{root}>", pieces.concat());
+        let related = [("r1", "worksheet", "x.xml"), ("r1", "slide", "x.xml"), ("r2", "styles", "x.xml"), ("r3", "sharedStrings", "x.xml")];
+        let main = format!("<{root}><sheet name='S' r:id='r1'/><sldId r:id='r1'/>{}</{root}>", pieces.concat());
+        for at in [0, 1] {
+            let bytes = packages::file(&main, &related[at..], &[("a/x.xml", &text)]);
+            if let Ok(source) = documents::read(&bytes, "", "") {
+                check(&source);
+            }
+        }
+    }
+
+    #[test]
+    fn of_damaged_archives(places in vec((any::<Index>(), any::<u8>()), 1..20), cut in proptest::option::of(any::<Index>())) {
+        let mut bytes = packages::word("<p><r><t>some words</t></r></p>");
+        for (place, byte) in places {
+            let at = place.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        drop(documents::read(&bytes, "", ""));
+    }
+
+    #[test]
+    fn of_mails(pieces in vec(select(MAIL.to_vec()), 0..40), tail in vec(any::<u8>(), 0..200)) {
+        let mail = [b"From: a\n".as_slice(), pieces.concat().as_bytes(), &tail].concat();
+        if let Ok(source) = documents::read(&mail, "a.eml", "") {
+            check(&source);
+        }
+    }
+
+    #[test]
     fn of_damaged_pdfs(
         places in vec((any::<Index>(), select(PIECES.to_vec())), 1..12),
         cut in proptest::option::of(any::<Index>()),
@@ -141,6 +175,66 @@ proptest! {
         }
     }
 }
+
+const XML: [&str; 34] = [
+    "<p>",
+    "</p>",
+    "<r>",
+    "</r>",
+    "<t>w</t>",
+    "<t>words of it</t>",
+    "<tbl>",
+    "</tbl>",
+    "<tr>",
+    "</tr>",
+    "<tc>",
+    "</tc>",
+    "<pPr><numPr><ilvl val='7'/><numId val='1'/></numPr></pPr>",
+    "<pPr><outlineLvl val='300'/></pPr>",
+    "<rPr><vanish/></rPr>",
+    "<hyperlink r:id='r9'>",
+    "</hyperlink>",
+    "<br/>",
+    "<row>",
+    "</row>",
+    "<row r='99999999999999999999'/>",
+    "<c r='AB3' t='s'><v>1</v></c>",
+    "<c s='0'><v>1e308</v></c>",
+    "<c t='b'>",
+    "</c>",
+    "<si><t>s</t></si>",
+    "<col min='9' max='1' hidden='1'/>",
+    "<cellXfs><xf numFmtId='22'/></cellXfs>",
+    "<nvSpPr><ph/></nvSpPr>",
+    "<sp>",
+    "</sp>",
+    "&#x110000;&nbsp;",
+    "<![CDATA[ ]]>",
+    "<!-- -->",
+];
+
+const MAIL: [&str; 20] = [
+    "Subject: s\n",
+    "Content-Type: multipart/mixed; boundary=b\n",
+    "Content-Type: multipart/alternative; boundary=\"b\n",
+    "Content-Type: text/html; charset=utf-16\n",
+    "Content-Type: ;;=;\"\\\n",
+    "Content-Transfer-Encoding: base64\n",
+    "Content-Transfer-Encoding: quoted-printable\n",
+    "Content-Disposition: attachment; filename*=x'y'%zz\n",
+    "\n",
+    "\r\n\r\n",
+    "--b\n",
+    "--b--\n",
+    "=?utf-8?b?====?=",
+    "=?=?=?",
+    "=C3=\n=",
+    "> > >\n",
+    "<p>x<table>",
+    "words\n",
+    " folded\n",
+    ":\n",
+];
 
 const PIECES: [&[u8]; 20] = [
     b"\0",

@@ -2,7 +2,9 @@
 //!
 //! Owns: paragraphs, headings, lists, quotes, code, links; escaping what would be read as markup. Never: HTML.
 
-use super::table::Table;
+mod table;
+
+use table::Table;
 
 /// Lists and quotes deeper than this are written as if they stood at this depth, so that no line is mostly indent.
 const INDENTS_MAX: usize = 12;
@@ -23,7 +25,7 @@ enum InlineMark {
 }
 
 #[derive(Default)]
-pub(super) struct Writer {
+pub(crate) struct Writer {
     out: String,
     /// The block that is being read, without its prefix.
     line: String,
@@ -44,11 +46,11 @@ struct Pre {
 }
 
 impl Writer {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.out.len()
     }
 
-    pub(super) fn finish(mut self) -> String {
+    pub(crate) fn finish(mut self) -> String {
         self.break_block();
         if !self.out.is_empty() {
             self.out.push('\n');
@@ -56,7 +58,7 @@ impl Writer {
         self.out
     }
 
-    pub(super) fn text(&mut self, text: &str) {
+    pub(crate) fn text(&mut self, text: &str) {
         if let Some(pre) = &mut self.pre {
             pre.text.push_str(text);
             return;
@@ -79,7 +81,7 @@ impl Writer {
         }
     }
 
-    pub(super) fn line_break(&mut self) {
+    pub(crate) fn line_break(&mut self) {
         if let Some(pre) = &mut self.pre {
             pre.text.push('\n');
         } else if self.heading.is_some() || self.in_cell() {
@@ -90,7 +92,7 @@ impl Writer {
         }
     }
 
-    pub(super) fn image(&mut self, alt: &str, source: &str) {
+    pub(crate) fn image(&mut self, alt: &str, source: &str) {
         if alt.is_empty() {
             return;
         }
@@ -100,14 +102,14 @@ impl Writer {
         }
     }
 
-    pub(super) fn start_link(&mut self, href: &str) {
+    pub(crate) fn start_link(&mut self, href: &str) {
         self.marks.push((
             InlineMark::Link(address(href).unwrap_or_default()),
             self.line.len(),
         ));
     }
 
-    pub(super) fn start_code(&mut self, class: &str) {
+    pub(crate) fn start_code(&mut self, class: &str) {
         if let Some(pre) = &mut self.pre
             && pre.language.is_empty()
         {
@@ -121,24 +123,24 @@ impl Writer {
         self.marks.push((mark, self.line.len()));
     }
 
-    pub(super) fn end_mark(&mut self) {
+    pub(crate) fn end_mark(&mut self) {
         if let Some((mark, from)) = self.marks.pop() {
             self.wrap(&mark, from);
         }
     }
 
-    pub(super) fn start_heading(&mut self, level: u8) {
+    pub(crate) fn start_heading(&mut self, level: u8) {
         self.lay_out();
         self.break_block();
         self.heading = Some(level);
     }
 
-    pub(super) fn end_heading(&mut self) {
+    pub(crate) fn end_heading(&mut self) {
         self.break_block();
         self.heading = None;
     }
 
-    pub(super) fn start_pre(&mut self, class: &str) {
+    pub(crate) fn start_pre(&mut self, class: &str) {
         self.end_pre();
         self.lay_out();
         self.break_block();
@@ -148,7 +150,7 @@ impl Writer {
         });
     }
 
-    pub(super) fn end_pre(&mut self) {
+    pub(crate) fn end_pre(&mut self) {
         let Some(Pre { language, text }) = self.pre.take() else {
             return;
         };
@@ -161,17 +163,17 @@ impl Writer {
         self.emit(&format!("{fence}{language}\n{text}\n{fence}"));
     }
 
-    pub(super) fn start_list(&mut self, first: Option<u64>) {
+    pub(crate) fn start_list(&mut self, first: Option<u64>) {
         self.break_block();
         self.lists.push(first);
     }
 
-    pub(super) fn end_list(&mut self) {
+    pub(crate) fn end_list(&mut self) {
         self.break_block();
         self.lists.pop();
     }
 
-    pub(super) fn start_item(&mut self) {
+    pub(crate) fn start_item(&mut self) {
         self.break_block();
         let marker = match self.lists.last_mut() {
             Some(Some(number)) => {
@@ -184,38 +186,38 @@ impl Writer {
         self.containers.push(Container::Item { marker, is_new: true });
     }
 
-    pub(super) fn start_quote(&mut self) {
+    pub(crate) fn start_quote(&mut self) {
         self.break_block();
         self.containers.push(Container::Quote);
     }
 
     /// Of an item or a quote.
-    pub(super) fn end_container(&mut self) {
+    pub(crate) fn end_container(&mut self) {
         self.break_block();
         self.containers.pop();
     }
 
-    pub(super) fn start_table(&mut self) {
+    pub(crate) fn start_table(&mut self) {
         self.lay_out();
         self.break_block();
         self.tables.push(Table::default());
     }
 
-    pub(super) fn start_row(&mut self) {
+    pub(crate) fn start_row(&mut self) {
         self.break_block();
         if let Some(table) = self.tables.last_mut() {
             table.start_row();
         }
     }
 
-    pub(super) fn start_cell(&mut self) {
+    pub(crate) fn start_cell(&mut self) {
         self.break_block();
         if let Some(table) = self.tables.last_mut() {
             table.start_cell();
         }
     }
 
-    pub(super) fn end_cell(&mut self) {
+    pub(crate) fn end_cell(&mut self) {
         if !self.in_cell() {
             return self.break_block();
         }
@@ -225,7 +227,7 @@ impl Writer {
         }
     }
 
-    pub(super) fn end_table(&mut self) {
+    pub(crate) fn end_table(&mut self) {
         self.end_cell();
         if let Some(table) = self.tables.pop() {
             self.emit_all(&table.blocks());
@@ -233,7 +235,7 @@ impl Writer {
     }
 
     /// Ends a paragraph; in a cell, which has no paragraphs, a word.
-    pub(super) fn break_block(&mut self) {
+    pub(crate) fn break_block(&mut self) {
         if self.in_cell() {
             return self.space();
         }

@@ -1,0 +1,178 @@
+//! What an office file shows, as Markdown.
+//!
+//! Owns: paragraphs that become headings and items of nested lists, cells, the bound on the text. Never: XML.
+
+use crate::markdown::Writer;
+use crate::{TEXT_MAX_BYTES, Unreadable};
+
+/// What a cell or a row counts as text, full or empty: it takes memory until its table ends.
+const CELL_BYTES: usize = 8;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ParagraphKind {
+    Plain,
+    /// Of a level from 1.
+    Heading(u8),
+    /// Of a list that is inside of `level` others.
+    Item {
+        level: usize,
+        is_ordered: bool,
+    },
+}
+
+pub(super) struct Pen {
+    writer: Writer,
+    room: usize,
+    /// Whether each open list is ordered; every one has an open item.
+    lists: Vec<bool>,
+    cells: usize,
+    /// The paragraph that begins with the next text, so that an empty one changes nothing.
+    coming: Option<ParagraphKind>,
+    is_in_heading: bool,
+}
+
+impl Pen {
+    pub(super) fn new() -> Self {
+        Self {
+            writer: Writer::default(),
+            room: TEXT_MAX_BYTES,
+            lists: Vec::new(),
+            cells: 0,
+            coming: None,
+            is_in_heading: false,
+        }
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.writer.finish()
+    }
+
+    /// Begins a paragraph; one around it, as of a text box, ends.
+    pub(super) fn paragraph(&mut self, kind: ParagraphKind) {
+        self.end_paragraph();
+        self.coming = Some(if self.cells > 0 {
+            ParagraphKind::Plain
+        } else {
+            kind
+        });
+    }
+
+    pub(super) fn end_paragraph(&mut self) {
+        if std::mem::take(&mut self.is_in_heading) {
+            self.writer.end_heading();
+        } else {
+            self.writer.break_block();
+        }
+        self.coming = None;
+    }
+
+    pub(super) fn heading(&mut self, level: u8, text: &str) -> Result<(), Unreadable> {
+        self.paragraph(ParagraphKind::Heading(level));
+        self.text(text)?;
+        self.end_paragraph();
+        Ok(())
+    }
+
+    pub(super) fn text(&mut self, text: &str) -> Result<(), Unreadable> {
+        self.spend(text.len())?;
+        if !text.trim().is_empty() {
+            self.begin();
+        }
+        self.writer.text(text);
+        Ok(())
+    }
+
+    pub(super) fn line_break(&mut self) {
+        self.writer.line_break();
+    }
+
+    pub(super) fn start_link(&mut self, address: &str) -> Result<(), Unreadable> {
+        self.spend(address.len())?;
+        self.begin();
+        self.writer.start_link(address);
+        Ok(())
+    }
+
+    pub(super) fn end_link(&mut self) {
+        self.writer.end_mark();
+    }
+
+    pub(super) fn start_table(&mut self) {
+        self.end_paragraph();
+        if self.cells == 0 {
+            self.end_lists(0);
+        }
+        self.writer.start_table();
+    }
+
+    pub(super) fn start_row(&mut self) -> Result<(), Unreadable> {
+        self.writer.start_row();
+        self.spend(CELL_BYTES)
+    }
+
+    pub(super) fn start_cell(&mut self) -> Result<(), Unreadable> {
+        self.cells += 1;
+        self.writer.start_cell();
+        self.spend(CELL_BYTES)
+    }
+
+    pub(super) fn end_cell(&mut self) {
+        self.cells = self.cells.saturating_sub(1);
+        self.writer.end_cell();
+    }
+
+    pub(super) fn end_table(&mut self) {
+        self.writer.end_table();
+    }
+
+    /// Ends what the paragraph before left open, and begins the coming one.
+    fn begin(&mut self) {
+        let Some(kind) = self.coming.take() else {
+            return;
+        };
+        if self.cells > 0 {
+            return;
+        }
+        match kind {
+            ParagraphKind::Plain => self.end_lists(0),
+            ParagraphKind::Heading(level) => {
+                self.end_lists(0);
+                self.writer.start_heading(level);
+                self.is_in_heading = true;
+            }
+            ParagraphKind::Item { level, is_ordered } => self.item(level, is_ordered),
+        }
+    }
+
+    fn item(&mut self, level: usize, is_ordered: bool) {
+        // A level that is left out is no list of its own.
+        let depth = level.min(self.lists.len()) + 1;
+        self.end_lists(depth);
+        if self.lists.len() == depth {
+            self.writer.end_container();
+            if self.lists.last() != Some(&is_ordered) {
+                self.writer.end_list();
+                self.lists.pop();
+            }
+        }
+        if self.lists.len() < depth {
+            self.writer.start_list(is_ordered.then_some(1));
+            self.lists.push(is_ordered);
+        }
+        self.writer.start_item();
+    }
+
+    /// Ends lists until so many are open.
+    fn end_lists(&mut self, open: usize) {
+        while self.lists.len() > open {
+            self.writer.end_container();
+            self.writer.end_list();
+            self.lists.pop();
+        }
+    }
+
+    fn spend(&mut self, bytes: usize) -> Result<(), Unreadable> {
+        self.room = self.room.checked_sub(bytes).ok_or(Unreadable::TooMuchText)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,320 @@
+//! A workbook to Markdown: a heading for each sheet, and a table for each block of its cells.
+//!
+//! Owns: which rows and columns make a table; what a reader does not see: hidden sheets, rows and columns. Never: formulas,
+//! charts, comments. A sheet is read cell by cell: its size is that of its cells, whatever it declares.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quick_xml::events::BytesStart;
+
+use super::number::NumberFormat;
+use super::package::{Package, Relations};
+use super::pen::{ParagraphKind, Pen};
+use super::xml::{Xml, XmlPiece, attribute, relationship};
+use crate::{PAGES_MAX, TEXT_MAX_BYTES, Unreadable};
+
+const SHEET_LEVEL: u8 = 2;
+/// The most columns that a sheet can have.
+const COLUMNS_MAX: usize = 16_384;
+
+/// What the sheets of a workbook share.
+#[derive(Debug, Default)]
+struct Workbook {
+    /// All shared texts after each other, and where each ends.
+    texts: String,
+    ends: Vec<usize>,
+    formats: Vec<NumberFormat>,
+    counts_from_1904: bool,
+}
+
+pub(super) fn markdown(package: &mut Package<'_>, main: &str, text: &str) -> Result<String, Unreadable> {
+    let relations = package.relations(main)?;
+    let mut workbook = Workbook::default();
+    if let Some(text) = package.related(&relations, "sharedStrings")? {
+        workbook.read_texts(&text)?;
+    }
+    if let Some(text) = package.related(&relations, "styles")? {
+        workbook.read_formats(&text)?;
+    }
+    let mut pen = Pen::new();
+    for (name, part) in workbook.sheets(text, &relations)? {
+        if let Some(sheet) = package.part(&part)? {
+            Sheet::new(name, &workbook, &mut pen).read(&sheet)?;
+        }
+    }
+    Ok(pen.finish())
+}
+
+impl Workbook {
+    fn read_texts(&mut self, text: &str) -> Result<(), Unreadable> {
+        let mut is_text = false;
+        let mut xml = Xml::new(text);
+        while let Some(piece) = xml.next()? {
+            match piece {
+                XmlPiece::Start(tag) => {
+                    is_text = tag.local_name().into_inner() == "t";
+                    // How a word is read aloud.
+                    if tag.local_name().into_inner() == "rPh" {
+                        xml.skip()?;
+                    }
+                }
+                XmlPiece::End(tag) => {
+                    is_text = false;
+                    if tag.local_name().into_inner() == "si" {
+                        self.ends.push(self.texts.len());
+                    }
+                }
+                XmlPiece::Text(text) if is_text => self.texts.push_str(&text),
+                XmlPiece::Text(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn read_formats(&mut self, text: &str) -> Result<(), Unreadable> {
+        let mut own = BTreeMap::new();
+        let mut is_of_cells = false;
+        let mut xml = Xml::new(text);
+        while let Some(piece) = xml.next()? {
+            let XmlPiece::Start(tag) = piece else { continue };
+            let id = || {
+                attribute(&tag, "numFmtId")
+                    .and_then(|id| id.parse::<u32>().ok())
+                    .unwrap_or(0)
+            };
+            match tag.local_name().into_inner() {
+                "numFmt" => {
+                    let code = attribute(&tag, "formatCode").unwrap_or_default();
+                    own.insert(id(), NumberFormat::of_code(&code));
+                }
+                "cellXfs" => is_of_cells = true,
+                "cellStyles" | "cellStyleXfs" | "dxfs" => is_of_cells = false,
+                "xf" if is_of_cells => {
+                    let format = own.get(&id()).copied();
+                    self.formats
+                        .push(format.unwrap_or_else(|| NumberFormat::built_in(id())));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The name and the part of each sheet that is shown.
+    fn sheets(&mut self, text: &str, relations: &Relations) -> Result<Vec<(String, String)>, Unreadable> {
+        let mut sheets = Vec::new();
+        let mut xml = Xml::new(text);
+        while let Some(piece) = xml.next()? {
+            let XmlPiece::Start(tag) = piece else { continue };
+            match tag.local_name().into_inner() {
+                "workbookPr" => self.counts_from_1904 = is_set(&tag, "date1904"),
+                "sheet" if sheets.len() == PAGES_MAX => return Err(Unreadable::TooManyPages),
+                "sheet" if attribute(&tag, "state").is_none_or(|state| state == "visible") => {
+                    let related = relationship(&tag).and_then(|id| relations.get(&id));
+                    let name = attribute(&tag, "name").unwrap_or_default();
+                    sheets.extend(related.map(|related| (name, related.target.clone())));
+                }
+                _ => {}
+            }
+        }
+        Ok(sheets)
+    }
+
+    fn text(&self, number: &str) -> &str {
+        let Ok(at) = number.trim().parse::<usize>() else {
+            return "";
+        };
+        let start = at
+            .checked_sub(1)
+            .and_then(|before| self.ends.get(before))
+            .copied();
+        let end = self.ends.get(at).copied();
+        end.and_then(|end| self.texts.get(start.unwrap_or(0)..end))
+            .unwrap_or_default()
+    }
+}
+
+/// A sheet while it is read.
+struct Sheet<'s> {
+    /// Its name, before it has a cell.
+    name: Option<String>,
+    workbook: &'s Workbook,
+    pen: &'s mut Pen,
+    hidden_columns: Vec<bool>,
+    /// The rows since the last empty one, each with its full cells, and the bytes of their text.
+    block: Vec<Vec<(usize, String)>>,
+    block_bytes: usize,
+    /// Numbers of the last row and the last cell.
+    row: usize,
+    column: usize,
+}
+
+/// A cell while it is read.
+#[derive(Debug, Default)]
+struct SheetCell {
+    kind: String,
+    format: NumberFormat,
+    value: String,
+}
+
+impl<'s> Sheet<'s> {
+    fn new(name: String, workbook: &'s Workbook, pen: &'s mut Pen) -> Self {
+        Self {
+            name: Some(name),
+            workbook,
+            pen,
+            hidden_columns: vec![false; COLUMNS_MAX + 1],
+            block: Vec::new(),
+            block_bytes: 0,
+            row: 0,
+            column: 0,
+        }
+    }
+
+    fn read(mut self, text: &str) -> Result<(), Unreadable> {
+        let mut is_value = false;
+        let mut columns = 0;
+        let mut cell = SheetCell::default();
+        let mut xml = Xml::new(text);
+        while let Some(piece) = xml.next()? {
+            match piece {
+                XmlPiece::Start(tag) => {
+                    let name = tag.local_name().into_inner();
+                    is_value = matches!(name, "v" | "t");
+                    match name {
+                        "col" if columns == COLUMNS_MAX => return Err(Unreadable::TooComplex),
+                        "col" => {
+                            columns += 1;
+                            self.column(&tag);
+                        }
+                        "row" => {
+                            let before = self.row;
+                            let number = attribute(&tag, "r").and_then(|number| number.parse().ok());
+                            self.row = number.unwrap_or(before.saturating_add(1));
+                            if is_set(&tag, "hidden") {
+                                xml.skip()?;
+                            } else {
+                                self.start_row(self.row == before.saturating_add(1))?;
+                            }
+                        }
+                        "c" => cell = self.start_cell(&tag),
+                        "rPh" => xml.skip()?,
+                        _ => {}
+                    }
+                }
+                XmlPiece::End(tag) => {
+                    is_value = false;
+                    if tag.local_name().into_inner() == "c" {
+                        self.end_cell(&std::mem::take(&mut cell))?;
+                    }
+                }
+                XmlPiece::Text(text) if is_value => cell.value.push_str(&text),
+                XmlPiece::Text(_) => {}
+            }
+        }
+        self.end_block()
+    }
+
+    fn column(&mut self, tag: &BytesStart<'_>) {
+        let edge = |name| {
+            attribute(tag, name)
+                .and_then(|edge| edge.parse().ok())
+                .unwrap_or(0)
+        };
+        let (first, last): (usize, usize) = (edge("min"), edge("max"));
+        if is_set(tag, "hidden")
+            && let Some(hidden) = self.hidden_columns.get_mut(first..=last.min(COLUMNS_MAX))
+        {
+            hidden.fill(true);
+        }
+    }
+
+    /// A row that does not follow the one before, or follows an empty one, begins another table.
+    fn start_row(&mut self, is_next: bool) -> Result<(), Unreadable> {
+        self.column = 0;
+        if !is_next || self.block.last().is_some_and(Vec::is_empty) {
+            self.end_block()?;
+        }
+        self.block.push(Vec::new());
+        Ok(())
+    }
+
+    fn start_cell(&mut self, tag: &BytesStart<'_>) -> SheetCell {
+        let place = attribute(tag, "r").and_then(|place| column(&place));
+        self.column = place.unwrap_or(self.column.saturating_add(1));
+        let style = attribute(tag, "s").and_then(|style| style.parse::<usize>().ok());
+        let format = style.and_then(|style| self.workbook.formats.get(style));
+        SheetCell {
+            kind: attribute(tag, "t").unwrap_or_default(),
+            format: format.copied().unwrap_or_default(),
+            value: String::new(),
+        }
+    }
+
+    fn end_cell(&mut self, cell: &SheetCell) -> Result<(), Unreadable> {
+        let value = cell.value.as_str();
+        let shown = match cell.kind.as_str() {
+            "s" => self.workbook.text(value).to_owned(),
+            "b" if value.trim() == "1" => "TRUE".to_owned(),
+            "b" => "FALSE".to_owned(),
+            "str" | "inlineStr" | "e" | "d" => value.to_owned(),
+            _ => cell.format.shown(value, self.workbook.counts_from_1904),
+        };
+        let is_seen = self.hidden_columns.get(self.column) == Some(&false) && !shown.trim().is_empty();
+        if self.block_bytes > TEXT_MAX_BYTES {
+            return Err(Unreadable::TooMuchText);
+        }
+        if is_seen && let Some(row) = self.block.last_mut() {
+            self.block_bytes += shown.len();
+            row.push((self.column, shown));
+        }
+        Ok(())
+    }
+
+    /// Writes the rows since the last empty one as a table of the columns that have a text.
+    fn end_block(&mut self) -> Result<(), Unreadable> {
+        self.block_bytes = 0;
+        let mut rows = std::mem::take(&mut self.block);
+        let columns: BTreeSet<usize> = rows.iter().flatten().map(|(column, _)| *column).collect();
+        if columns.is_empty() {
+            return Ok(());
+        }
+        if let Some(name) = self.name.take() {
+            self.pen.heading(SHEET_LEVEL, &name)?;
+        }
+        self.pen.start_table();
+        for row in &mut rows {
+            self.pen.start_row()?;
+            row.sort_by_key(|(column, _)| *column);
+            let mut cells = row.iter().peekable();
+            for column in &columns {
+                // A table's row may end early.
+                if cells.peek().is_none() {
+                    break;
+                }
+                self.pen.start_cell()?;
+                while let Some((_, text)) = cells.next_if(|(place, _)| place <= column) {
+                    self.pen.paragraph(ParagraphKind::Plain);
+                    self.pen.text(text)?;
+                }
+                self.pen.end_cell();
+            }
+        }
+        self.pen.end_table();
+        Ok(())
+    }
+}
+
+fn is_set(tag: &BytesStart<'_>, name: &str) -> bool {
+    attribute(tag, name).is_some_and(|value| matches!(value.as_str(), "1" | "true"))
+}
+
+/// The number of a place's column, from 1: 28 of `AB7`.
+fn column(place: &str) -> Option<usize> {
+    let letters = place.bytes().take_while(u8::is_ascii_alphabetic);
+    let number = letters.fold(0_usize, |number, letter| {
+        let digit = usize::from(letter.to_ascii_uppercase() - b'A') + 1;
+        number.saturating_mul(26).saturating_add(digit)
+    });
+    (1..=COLUMNS_MAX).contains(&number).then_some(number)
+}

@@ -1,0 +1,204 @@
+//! A presentation to Markdown: a heading for each slide, its text, its tables, its speaker's notes.
+//!
+//! Owns: the order of slides; what a reader does not see: hidden slides and shapes. Never: what repeats on each slide, pictures,
+//! charts.
+
+use super::package::{Package, Relations};
+use super::pen::{ParagraphKind, Pen};
+use super::xml::{Xml, XmlPiece, attribute, relationship};
+use crate::{PAGES_MAX, Unreadable};
+
+const SLIDE_LEVEL: u8 = 2;
+const NOTES_LEVEL: u8 = 3;
+
+/// What a shape is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ShapeRole {
+    Title,
+    /// Text in the place that a slide's layout gives it: its paragraphs are items of a list.
+    Body,
+    /// A text box, a table.
+    Free,
+    /// Hidden, or the same on every slide: a date, a number.
+    Unread,
+}
+
+pub(super) fn markdown(package: &mut Package<'_>, main: &str, text: &str) -> Result<String, Unreadable> {
+    let relations = package.relations(main)?;
+    let mut pen = Pen::new();
+    for (part, number) in slides(text, &relations)?.iter().zip(1..) {
+        let Some(slide) = package.part(part)? else {
+            continue;
+        };
+        if is_hidden(&slide)? {
+            continue;
+        }
+        let relations = package.relations(part)?;
+        let notes = package.related(&relations, "notesSlide")?.unwrap_or_default();
+        let has_notes = !words(&notes, &[ShapeRole::Body])?.trim().is_empty();
+        let has_text = !words(&slide, &[ShapeRole::Title, ShapeRole::Body, ShapeRole::Free])?
+            .trim()
+            .is_empty();
+        if !has_notes && !has_text {
+            continue;
+        }
+        let title = words(&slide, &[ShapeRole::Title])?;
+        let title = if title.trim().is_empty() {
+            format!("Slide {number}")
+        } else {
+            title
+        };
+        pen.heading(SLIDE_LEVEL, &title)?;
+        write(&slide, &mut pen, &[ShapeRole::Body, ShapeRole::Free])?;
+        if has_notes {
+            pen.heading(NOTES_LEVEL, "Notes")?;
+            write(&notes, &mut pen, &[ShapeRole::Body])?;
+        }
+    }
+    Ok(pen.finish())
+}
+
+/// The parts that are slides, in their order.
+fn slides(text: &str, relations: &Relations) -> Result<Vec<String>, Unreadable> {
+    let mut slides = Vec::new();
+    let mut xml = Xml::new(text);
+    while let Some(piece) = xml.next()? {
+        let XmlPiece::Start(tag) = piece else { continue };
+        if tag.local_name().into_inner() != "sldId" {
+            continue;
+        }
+        if slides.len() == PAGES_MAX {
+            return Err(Unreadable::TooManyPages);
+        }
+        let related = relationship(&tag).and_then(|id| relations.get(&id));
+        slides.extend(related.map(|related| related.target.clone()));
+    }
+    Ok(slides)
+}
+
+fn is_hidden(slide: &str) -> Result<bool, Unreadable> {
+    let mut xml = Xml::new(slide);
+    while let Some(piece) = xml.next()? {
+        if let XmlPiece::Start(tag) = piece {
+            return Ok(attribute(&tag, "show").is_some_and(|show| matches!(show.as_str(), "0" | "false")));
+        }
+    }
+    Ok(false)
+}
+
+/// What the shape is whose properties begin here.
+fn shape(xml: &mut Xml<'_>) -> Result<ShapeRole, Unreadable> {
+    let mut shape = ShapeRole::Free;
+    let mut is_hidden = false;
+    xml.each_inside(|tag| {
+        match tag.local_name().into_inner() {
+            "cNvPr" => {
+                is_hidden =
+                    attribute(tag, "hidden").is_some_and(|hidden| matches!(hidden.as_str(), "1" | "true"));
+            }
+            "ph" => {
+                shape = match attribute(tag, "type").as_deref() {
+                    Some("title" | "ctrTitle") => ShapeRole::Title,
+                    None | Some("body" | "obj") => ShapeRole::Body,
+                    Some("dt" | "ftr" | "hdr" | "sldNum" | "sldImg") => ShapeRole::Unread,
+                    Some(_) => ShapeRole::Free,
+                }
+            }
+            _ => {}
+        }
+        true
+    })?;
+    Ok(if is_hidden { ShapeRole::Unread } else { shape })
+}
+
+/// The words of the shapes of these kinds.
+fn words(slide: &str, wanted: &[ShapeRole]) -> Result<String, Unreadable> {
+    let mut words = String::new();
+    let mut is_text = false;
+    let mut xml = Xml::new(slide);
+    while let Some(piece) = xml.next()? {
+        match piece {
+            XmlPiece::Start(tag) => {
+                let name = tag.local_name().into_inner();
+                is_text = name == "t";
+                match name {
+                    "p" | "br" => words.push(' '),
+                    "Fallback" => xml.skip()?,
+                    "nvSpPr" | "nvGraphicFramePr" if !wanted.contains(&shape(&mut xml)?) => xml.skip()?,
+                    "nvGrpSpPr" if shape(&mut xml)? == ShapeRole::Unread => xml.skip()?,
+                    _ => {}
+                }
+            }
+            XmlPiece::End(_) => is_text = false,
+            XmlPiece::Text(text) if is_text => words.push_str(&text),
+            XmlPiece::Text(_) => {}
+        }
+    }
+    Ok(words)
+}
+
+/// Writes the text of the shapes of these kinds; text in its place is a list only beside others.
+fn write(slide: &str, pen: &mut Pen, wanted: &[ShapeRole]) -> Result<(), Unreadable> {
+    let mut is_text = false;
+    let mut is_list = false;
+    let mut xml = Xml::new(slide);
+    while let Some(piece) = xml.next()? {
+        match piece {
+            XmlPiece::Start(tag) => {
+                let name = tag.local_name().into_inner();
+                is_text = name == "t";
+                match name {
+                    "nvSpPr" | "nvGraphicFramePr" => {
+                        let shape = shape(&mut xml)?;
+                        if !wanted.contains(&shape) {
+                            xml.skip()?;
+                        }
+                        is_list = shape == ShapeRole::Body && wanted.len() > 1;
+                    }
+                    "nvGrpSpPr" if shape(&mut xml)? == ShapeRole::Unread => xml.skip()?,
+                    // A field is a number or a date.
+                    "Fallback" | "fld" => xml.skip()?,
+                    "p" => pen.paragraph(paragraph(is_list, 0, false)),
+                    "pPr" => {
+                        let level = attribute(&tag, "lvl")
+                            .and_then(|level| level.parse().ok())
+                            .unwrap_or(0);
+                        let (mut is_item, mut is_ordered) = (is_list, false);
+                        xml.each_inside(|tag| {
+                            let mark = tag.local_name().into_inner();
+                            is_ordered |= mark == "buAutoNum";
+                            is_item = (is_item || matches!(mark, "buChar" | "buAutoNum")) && mark != "buNone";
+                            true
+                        })?;
+                        pen.paragraph(paragraph(is_item, level, is_ordered));
+                    }
+                    "br" => pen.line_break(),
+                    "tbl" => pen.start_table(),
+                    "tr" => pen.start_row()?,
+                    "tc" => pen.start_cell()?,
+                    _ => {}
+                }
+            }
+            XmlPiece::End(tag) => {
+                is_text = false;
+                match tag.local_name().into_inner() {
+                    "p" => pen.end_paragraph(),
+                    "tc" => pen.end_cell(),
+                    "tbl" => pen.end_table(),
+                    _ => {}
+                }
+            }
+            XmlPiece::Text(text) if is_text => pen.text(&text)?,
+            XmlPiece::Text(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn paragraph(is_item: bool, level: usize, is_ordered: bool) -> ParagraphKind {
+    if is_item {
+        ParagraphKind::Item { level, is_ordered }
+    } else {
+        ParagraphKind::Plain
+    }
+}

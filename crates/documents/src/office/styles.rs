@@ -1,0 +1,141 @@
+//! What a document's styles and lists mean.
+//!
+//! Owns: which style is a heading, an item of a list or hidden, and which lists are ordered. Never: fonts, colours.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quick_xml::events::BytesStart;
+
+use super::package::{Package, Relations};
+use super::xml::{Xml, XmlPiece, attribute, is_on};
+use crate::Unreadable;
+
+/// A style that stands on more others than this stands on itself.
+const BASES_MAX: usize = 20;
+/// The deepest heading that Markdown has.
+const HEADING_MAX: u8 = 6;
+
+/// What a paragraph or its style says about itself.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Manner {
+    pub(super) style: Option<String>,
+    /// Its level in the outline, from 0; 9 is that of plain text.
+    outline: Option<u8>,
+    /// The list that it is an item of; `0` is none.
+    list: Option<String>,
+    level: Option<usize>,
+    is_hidden: Option<bool>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Styles {
+    manners: BTreeMap<String, Manner>,
+    /// The format of each list, and in it the levels that are ordered.
+    lists: BTreeMap<String, String>,
+    ordered: BTreeSet<(String, usize)>,
+}
+
+impl Manner {
+    /// Adds what an element of its properties says; false for the properties of before, which nothing in it adds to.
+    pub(super) fn take(&mut self, tag: &BytesStart<'_>) -> bool {
+        let value = || attribute(tag, "val").unwrap_or_default();
+        match tag.local_name().into_inner() {
+            "pStyle" | "rStyle" | "basedOn" => self.style = Some(value()),
+            "outlineLvl" => self.outline = value().parse().ok(),
+            "numId" => self.list = Some(value()),
+            "ilvl" => self.level = value().parse().ok(),
+            "vanish" => self.is_hidden = Some(is_on(tag)),
+            "pPrChange" | "rPrChange" => return false,
+            _ => {}
+        }
+        true
+    }
+}
+
+impl Styles {
+    pub(super) fn read(package: &mut Package<'_>, relations: &Relations) -> Result<Self, Unreadable> {
+        let mut styles = Self::default();
+        if let Some(text) = package.related(relations, "styles")? {
+            styles.read_styles(&text)?;
+        }
+        if let Some(text) = package.related(relations, "numbering")? {
+            styles.read_lists(&text)?;
+        }
+        Ok(styles)
+    }
+
+    fn read_styles(&mut self, text: &str) -> Result<(), Unreadable> {
+        let mut xml = Xml::new(text);
+        while let Some(piece) = xml.next()? {
+            let XmlPiece::Start(tag) = piece else { continue };
+            if tag.local_name().into_inner() != "style" {
+                continue;
+            }
+            let mut style = Manner::default();
+            xml.each_inside(|inner| {
+                if inner.local_name().into_inner() == "name" {
+                    style.outline = attribute(inner, "val").and_then(|name| heading(&name));
+                }
+                style.take(inner)
+            })?;
+            self.manners
+                .insert(attribute(&tag, "styleId").unwrap_or_default(), style);
+        }
+        Ok(())
+    }
+
+    fn read_lists(&mut self, text: &str) -> Result<(), Unreadable> {
+        let (mut format, mut list, mut level) = (String::new(), String::new(), 0);
+        let mut xml = Xml::new(text);
+        while let Some(piece) = xml.next()? {
+            let XmlPiece::Start(tag) = piece else { continue };
+            let named = |name| attribute(&tag, name).unwrap_or_default();
+            match tag.local_name().into_inner() {
+                "abstractNum" => format = named("abstractNumId"),
+                "lvl" => level = named("ilvl").parse().unwrap_or(0),
+                "numFmt" if !matches!(named("val").as_str(), "bullet" | "none") => {
+                    self.ordered.insert((format.clone(), level));
+                }
+                "num" => list = named("numId"),
+                "abstractNumId" => drop(self.lists.insert(list.clone(), named("val"))),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The manner, and those of the styles that it stands on, the nearest first.
+    fn chain<'s>(&'s self, manner: &'s Manner) -> impl Iterator<Item = &'s Manner> {
+        let base = |manner: &&'s Manner| self.manners.get(manner.style.as_ref()?);
+        std::iter::successors(Some(manner), base).take(BASES_MAX)
+    }
+
+    /// Whether a reader does not see the text.
+    pub(super) fn is_hidden(&self, manner: &Manner) -> bool {
+        self.chain(manner).find_map(|manner| manner.is_hidden) == Some(true)
+    }
+
+    /// The level of a heading, from 1.
+    pub(super) fn heading(&self, manner: &Manner) -> Option<u8> {
+        let outline = self.chain(manner).find_map(|manner| manner.outline)?;
+        (outline < 9).then_some((outline + 1).min(HEADING_MAX))
+    }
+
+    /// The level of an item of a list, from 0, and whether the list is ordered.
+    pub(super) fn item(&self, manner: &Manner) -> Option<(usize, bool)> {
+        let list = self.chain(manner).find_map(|manner| manner.list.as_ref())?;
+        let format = self.lists.get(list)?;
+        let level = self.chain(manner).find_map(|manner| manner.level).unwrap_or(0);
+        Some((level, self.ordered.contains(&(format.clone(), level))))
+    }
+}
+
+/// The place in the outline of a style that has such a name.
+fn heading(name: &str) -> Option<u8> {
+    let name = name.to_ascii_lowercase();
+    if name == "title" {
+        return Some(0);
+    }
+    let level: u8 = name.strip_prefix("heading ")?.parse().ok()?;
+    level.checked_sub(1)
+}

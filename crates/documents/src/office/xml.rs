@@ -1,0 +1,117 @@
+//! The XML of an office file, piece by piece.
+//!
+//! Owns: the depth of elements, characters, names without their prefix. Never: a document type, or an entity but the five that
+//! XML has: no other is resolved, so none can grow or name a file.
+
+use std::borrow::Cow;
+
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::{BytesEnd, BytesStart, Event};
+use quick_xml::reader::Reader;
+
+use crate::{NESTING_MAX, Unreadable};
+
+pub(super) struct Xml<'x> {
+    reader: Reader<&'x [u8]>,
+    depth: usize,
+}
+
+pub(super) enum XmlPiece<'x> {
+    /// An element begins; one that is empty ends at once.
+    Start(BytesStart<'x>),
+    End(BytesEnd<'x>),
+    Text(Cow<'x, str>),
+}
+
+impl<'x> Xml<'x> {
+    pub(super) fn new(text: &'x str) -> Self {
+        let mut reader = Reader::from_str(text);
+        reader.config_mut().expand_empty_elements = true;
+        Self { reader, depth: 0 }
+    }
+
+    /// The next piece; none at the end.
+    pub(super) fn next(&mut self) -> Result<Option<XmlPiece<'x>>, Unreadable> {
+        loop {
+            return Ok(Some(match self.reader.read_event() {
+                Err(_) => return Err(Unreadable::Damaged),
+                Ok(Event::Start(_)) if self.depth == NESTING_MAX => return Err(Unreadable::TooComplex),
+                Ok(Event::Start(tag)) => {
+                    self.depth += 1;
+                    XmlPiece::Start(tag)
+                }
+                Ok(Event::End(tag)) => {
+                    self.depth -= 1;
+                    XmlPiece::End(tag)
+                }
+                Ok(Event::Text(text)) => XmlPiece::Text(text.into_inner()),
+                Ok(Event::CData(text)) => XmlPiece::Text(text.into_inner()),
+                Ok(Event::GeneralRef(name)) => match name.resolve_char_ref() {
+                    Ok(Some(c)) => XmlPiece::Text(c.to_string().into()),
+                    _ => XmlPiece::Text(resolve_predefined_entity(&name).unwrap_or_default().into()),
+                },
+                Ok(Event::Eof) if self.depth > 0 => return Err(Unreadable::Damaged),
+                Ok(Event::Eof) => return Ok(None),
+                Ok(_) => continue,
+            }));
+        }
+    }
+
+    /// Leaves out the rest of the innermost open element.
+    pub(super) fn skip(&mut self) -> Result<(), Unreadable> {
+        let outside = self.depth.saturating_sub(1);
+        while self.depth > outside && self.next()?.is_some() {}
+        Ok(())
+    }
+
+    /// The elements inside the innermost open one, each as it begins; those inside of one are left out if `take` says so.
+    pub(super) fn each_inside(
+        &mut self,
+        mut take: impl FnMut(&BytesStart<'x>) -> bool,
+    ) -> Result<(), Unreadable> {
+        let outside = self.depth.saturating_sub(1);
+        while self.depth > outside {
+            match self.next()? {
+                Some(XmlPiece::Start(tag)) if !take(&tag) => self.skip()?,
+                Some(_) => {}
+                None => break,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The name of the outermost element.
+pub(super) fn root(text: &str) -> Option<String> {
+    let mut xml = Xml::new(text);
+    while let Ok(Some(piece)) = xml.next() {
+        if let XmlPiece::Start(tag) = piece {
+            return Some(tag.local_name().into_inner().to_owned());
+        }
+    }
+    None
+}
+
+/// An attribute's value, given its name without a prefix.
+pub(super) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
+    value(tag, |key| key.rsplit(':').next() == Some(name))
+}
+
+/// The relationship that an element names, as `r:id`; other attributes of the same element are called `id` too.
+pub(super) fn relationship(tag: &BytesStart<'_>) -> Option<String> {
+    value(tag, |key| key.ends_with(":id"))
+}
+
+/// Whether a switch is on: it is where it has no value.
+pub(super) fn is_on(tag: &BytesStart<'_>) -> bool {
+    !attribute(tag, "val").is_some_and(|value| matches!(value.as_str(), "0" | "false" | "off" | "none"))
+}
+
+fn value(tag: &BytesStart<'_>, is_it: impl Fn(&str) -> bool) -> Option<String> {
+    let mut attributes = tag.attributes();
+    let found = attributes
+        .with_checks(false)
+        .filter_map(Result::ok)
+        .find(|attribute| is_it(attribute.key.as_ref()))?;
+    Some(quick_xml::escape::unescape(&found.value).ok()?.into_owned())
+}

@@ -1,0 +1,167 @@
+//! Attachments of messages, read before the message is stored.
+//!
+//! Owns: which parts of a message are read, the bound on their text, the line about one that is not read. Never: a file's format
+//! (`documents`), how a text quotes (`model`), fetching an address.
+
+use std::panic::resume_unwind;
+
+use documents::Unreadable;
+use model::{Content, Part, PartKind};
+use ports::NewMessage;
+use sha2::{Digest as _, Sha256};
+
+use crate::api::EngineError;
+use crate::tasks::aside;
+use crate::world::World;
+
+/// The longest text of an attachment, in bytes. It stands in the file of its message, and a person reads that file.
+const TEXT_MAX_BYTES: usize = 128 << 10;
+/// Digits of the SHA-256 by which a person finds a file again.
+const DIGEST_BYTES: usize = 8;
+
+/// Gives each attachment its text, in the place of its bytes.
+pub(crate) async fn read(
+    world: &World,
+    mut messages: Vec<NewMessage>,
+) -> Result<Vec<NewMessage>, EngineError> {
+    let is_attachment = |part: &Part| part.kind != PartKind::Text;
+    let has_attachment = |new: &NewMessage| matches!(&new.message.content, Content::Parts(parts) if parts.iter().any(is_attachment));
+    if !messages.iter().any(has_attachment) {
+        return Ok(messages);
+    }
+    let _turn = world.busy().await;
+    let reading = aside(move || {
+        for (at, new) in messages.iter_mut().enumerate() {
+            let Content::Parts(parts) = &mut new.message.content else {
+                continue;
+            };
+            for (nth, part) in parts.iter_mut().enumerate() {
+                take_in(part, &format!("messages.{at}.content.{nth}"))?;
+            }
+        }
+        Ok(messages)
+    });
+    reading
+        .await
+        .unwrap_or_else(|ended| match ended.try_into_panic() {
+            Ok(panic) => resume_unwind(panic),
+            Err(_) => Err(EngineError::Stopping),
+        })
+}
+
+/// `place` is the part's place in the request.
+fn take_in(part: &mut Part, place: &str) -> Result<(), EngineError> {
+    let bytes = match part.kind {
+        PartKind::Text => return Ok(()),
+        _ => bytes_of(part, place)?,
+    };
+    let named = AttachmentName::of(part);
+    let media_type = match part.kind {
+        PartKind::Html => "text/html",
+        PartKind::Email => "message/rfc822",
+        _ => "",
+    };
+    let is_picture_or_sound = matches!(part.kind, PartKind::Image | PartKind::Audio);
+    let shown = match (part.text.take(), bytes) {
+        // A page and a mail are what they are as text, too.
+        (Some(text), _) if !media_type.is_empty() => named.file(text.as_bytes(), media_type),
+        (Some(text), _) => named.quoted(&text),
+        (None, Some(bytes)) if is_picture_or_sound => Ok(named.unread(&bytes, "")),
+        (None, Some(bytes)) => named.file(&bytes, media_type),
+        // A name or an address alone: nothing is fetched.
+        (None, None) => return Ok(()),
+    };
+    part.text = Some(shown.map_err(|problem| EngineError::TooLarge(format!("{place}: {problem}")))?);
+    Ok(())
+}
+
+/// The bytes that the client sent, by themselves or as a `data:` address, which is no address then.
+fn bytes_of(part: &mut Part, place: &str) -> Result<Option<Vec<u8>>, EngineError> {
+    let embedded = part.uri.as_deref().filter(|uri| uri.starts_with("data:"));
+    let embedded = embedded.and_then(|uri| Some(uri.split_once(";base64,")?.1.to_owned()));
+    if embedded.is_some() {
+        part.uri = None;
+    }
+    let Some(letters) = part.base64.take().or(embedded) else {
+        return Ok(None);
+    };
+    let bytes = documents::base64(letters.as_bytes());
+    let problem = || {
+        EngineError::Invalid(format!(
+            "{place}.base64: is not base64: send the file's bytes in base64"
+        ))
+    };
+    bytes.ok_or_else(problem).map(Some)
+}
+
+/// How an attachment is named in its message.
+struct AttachmentName {
+    label: &'static str,
+    file: String,
+    /// The file's name, and its address if it has one.
+    shown: String,
+}
+
+impl AttachmentName {
+    fn of(part: &Part) -> Self {
+        let extension = part
+            .ext
+            .as_deref()
+            .map(|ext| format!(".{}", ext.trim_start_matches('.')));
+        let file = match (&part.name, extension) {
+            (Some(name), Some(ext)) if !name.to_lowercase().ends_with(&ext.to_lowercase()) => {
+                format!("{name}{ext}")
+            }
+            (None, Some(ext)) => format!("file{ext}"),
+            (name, _) => name.clone().unwrap_or_default(),
+        };
+        let address = part.uri.as_deref().unwrap_or_default();
+        Self {
+            label: part.kind.label().unwrap_or_default(),
+            shown: format!("{file} {address}").trim().to_owned(),
+            file,
+        }
+    }
+
+    /// A file with its text, or the line about it if it cannot be read; an error if it has more text than a message keeps.
+    fn file(&self, bytes: &[u8], media_type: &str) -> Result<String, String> {
+        use Unreadable::{TooLarge, TooManyPages, TooMuchText};
+        match documents::read(bytes, &self.file, media_type) {
+            Ok(source) => self.quoted(&source.markdown),
+            Err(problem @ (TooLarge { .. } | TooMuchText | TooManyPages)) => Err(problem.to_string()),
+            Err(problem) => {
+                let problem = problem.to_string();
+                let reason = problem
+                    .split_once(": ")
+                    .map_or(problem.as_str(), |(reason, _)| reason);
+                Ok(self.unread(bytes, reason))
+            }
+        }
+    }
+
+    fn quoted(&self, text: &str) -> Result<String, String> {
+        if text.len() > TEXT_MAX_BYTES {
+            return Err(format!(
+                "the attachment has {} KiB of text, the limit is {} KiB: upload it to `knowledge/documents` and name it in the message",
+                text.len() >> 10,
+                TEXT_MAX_BYTES >> 10
+            ));
+        }
+        Ok(model::attachment(self.label, &self.shown, text))
+    }
+
+    /// The line about a file that is not read: by what a person finds it again, and the reason, if it is not plain.
+    fn unread(&self, bytes: &[u8], reason: &str) -> String {
+        let digest = Sha256::digest(bytes);
+        let digest = digest.iter().take(DIGEST_BYTES).map(|byte| format!("{byte:02x}"));
+        let digest: String = digest.collect();
+        let comma = if self.shown.is_empty() { "" } else { ", " };
+        let colon = if reason.is_empty() { "" } else { ": " };
+        let about = format!(
+            "{}{comma}{} bytes, sha256 {digest}, not read{colon}{reason}",
+            self.shown,
+            bytes.len()
+        );
+        model::attachment(self.label, &about, "")
+    }
+}

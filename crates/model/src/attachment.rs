@@ -1,0 +1,106 @@
+//! Attachments in the text of a message.
+//!
+//! Owns: the line that names an attachment, the quotation of its text below that line, leaving the quotation out. Never: reading a
+//! file.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use crate::PartKind;
+
+const LABELS: [&str; 6] = ["image", "audio", "document", "PDF", "web page", "e-mail"];
+
+impl PartKind {
+    /// The word for such an attachment; none for text.
+    pub fn label(self) -> Option<&'static str> {
+        match self {
+            Self::Text => None,
+            Self::Image => Some("image"),
+            Self::Audio => Some("audio"),
+            Self::Doc => Some("document"),
+            Self::Pdf => Some("PDF"),
+            Self::Html => Some("web page"),
+            Self::Email => Some("e-mail"),
+        }
+    }
+}
+
+/// An attachment as its message shows it: a line that names it, and its text as a quotation, if it has one.
+pub fn attachment(label: &str, name: &str, text: &str) -> String {
+    // A line feed would end the line that names it.
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut shown = if name.is_empty() {
+        format!("[{label}]")
+    } else {
+        format!("[{label}: {name}]")
+    };
+    for line in text.trim().lines() {
+        let space = if line.is_empty() { "" } else { " " };
+        write!(shown, "\n>{space}{line}").expect("a string takes any text");
+    }
+    shown
+}
+
+/// A message's text without the quotations of its attachments; the lines that name them stay.
+pub fn without_attachments(text: &str) -> Cow<'_, str> {
+    if !text.contains("]\n>") {
+        return text.into();
+    }
+    let mut kept = String::new();
+    let mut is_quotation = false;
+    for line in text.split_inclusive('\n') {
+        is_quotation = line.starts_with('>') && is_quotation;
+        if !is_quotation {
+            kept.push_str(line);
+            is_quotation = names_attachment(line.trim_end());
+        }
+    }
+    kept.into()
+}
+
+/// Whether a line is one that names an attachment.
+pub fn names_attachment(line: &str) -> bool {
+    let inside = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
+    inside.is_some_and(|inside| {
+        let label = inside.split_once(": ").map_or(inside, |(label, _)| label);
+        LABELS.contains(&label)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attachment_is_named_and_quoted_and_left_out() {
+        let shown = attachment("document", "the\nplan.docx", "# Plan\n\n> cited\n[image: x]\n\n");
+        assert_eq!(
+            shown,
+            "[document: the plan.docx]\n> # Plan\n>\n> > cited\n> [image: x]"
+        );
+        assert_eq!(attachment("image", "", " \n"), "[image]");
+        let text = format!("See:\n\n{shown}\n\nAnd you?\n> I said\n[note: x]\n> that");
+        assert_eq!(
+            without_attachments(&text),
+            "See:\n\n[document: the plan.docx]\n\nAnd you?\n> I said\n[note: x]\n> that"
+        );
+    }
+
+    #[test]
+    fn every_label_is_known() {
+        for kind in [
+            PartKind::Image,
+            PartKind::Audio,
+            PartKind::Doc,
+            PartKind::Pdf,
+            PartKind::Html,
+            PartKind::Email,
+        ] {
+            let label = kind.label().expect("an attachment has a word");
+            assert_eq!(
+                without_attachments(&attachment(label, "", "words")),
+                format!("[{label}]\n")
+            );
+        }
+    }
+}
