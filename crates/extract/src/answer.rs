@@ -1,18 +1,21 @@
 //! Reading a model's answer: nothing in it is believed that the messages do not support.
 //!
-//! Owns: the checks between a model and the memory. Never: asking again (the caller does, with [`retry_hint`]).
+//! Owns: what is wrong with an answer, and which of its statements count. Never: asking again (`interview`), or what was
+//! said (`evidence`).
 
-use std::collections::BTreeSet;
+use std::ops::Range;
 
 use model::{Cell, Message, Role, Timestamp, Zone};
 use serde_json::Value;
-use text::{term_set, terms};
+use text::Language;
 
 use crate::boundary::holds;
+use crate::evidence::{Evidence, states};
 use crate::facts::lexicon::SECRETS;
 use crate::prompt::Tail;
+use crate::sentence::sentences;
 use crate::slot::is_duplicate;
-use crate::visible::{own_words, shown, speaker};
+use crate::visible::{FIRST_PERSON, speaker};
 use crate::words::{cut, one_line, words};
 use crate::{Episode, Fact, dates, episode, repair};
 
@@ -20,10 +23,14 @@ const TITLE_CHARS_MAX: usize = 80;
 const SUMMARY_CHARS_MAX: usize = 800;
 const FACT_CHARS_MAX: usize = 300;
 const FACTS_A_PART_MAX: usize = 30;
-/// The share of a fact's words, in percent, that its sources must contain.
+/// The share of a fact's words, in percent, that its sources and what they answer must contain,
 const FACT_SUPPORT_MIN: usize = 60;
+/// and that the cited persons must have said themselves.
+const FACT_OWN_MIN: usize = 33;
 /// The same for titles and summaries, which may use more words of their own.
 const SUMMARY_SUPPORT_MIN: usize = 40;
+/// Names of a fact that earlier messages of the same person may give.
+const NAMED_EARLIER_MAX: usize = 2;
 
 /// One part by the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,8 +62,37 @@ impl AnswerPart {
 pub struct Answer {
     /// In order; with [`Tail::Closed`] the last one ends with the last message. May be empty with [`Tail::Open`].
     pub parts: Vec<AnswerPart>,
-    /// How many facts were left out because the messages do not support them.
-    pub dropped: usize,
+    /// What was left out because the messages do not bear it out.
+    pub dropped: Vec<Dropped>,
+}
+
+/// A statement of a model that was left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dropped {
+    pub text: String,
+    pub why: Doubt,
+}
+
+/// Why a statement was left out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Doubt {
+    #[error("it has no text, or too much")]
+    Form,
+    #[error("it cites no message of a person in its part")]
+    Uncited,
+    #[error("it may tell a secret")]
+    Secret,
+    #[error("nobody said `{0}`")]
+    Invented(String),
+    #[error("its words are not those of the cited messages")]
+    Unsaid,
+    #[error("another person said it")]
+    OfAnother,
+    /// The fact stays, without the date.
+    #[error("the cited messages do not mean its date `{0}`")]
+    Date(String),
+    #[error("its part has too many facts")]
+    TooMany,
 }
 
 /// Why an answer cannot be used.
@@ -74,14 +110,14 @@ pub enum AnswerProblem {
 }
 
 /// Text for the model before a second try.
-pub fn retry_hint(problem: &AnswerProblem) -> String {
+pub(crate) fn retry_hint(problem: &AnswerProblem) -> String {
     format!(
         "Your answer could not be used: {problem}. Answer again, with only the JSON object, in the form of the example."
     )
 }
 
-/// Reads an answer to the request that [`crate::memcell_request`] made of the same messages.
-pub fn parse_answer(
+/// Reads an answer to the request that [`memcell_request`](crate::memcell_request) made of the same messages.
+pub(crate) fn parse_answer(
     text: &str,
     messages: &[Message],
     zone: &Zone,
@@ -110,7 +146,7 @@ pub fn parse_answer(
     let mut answer = Answer::default();
     let mut start = 0;
     for (part, end) in ends {
-        let part = read_part(&part, messages, start, end, zone, &mut answer.dropped);
+        let part = read_part(&part, messages, start..end, zone, &mut answer.dropped);
         answer.parts.push(part);
         start = end;
     }
@@ -205,20 +241,11 @@ fn string(value: &Value, key: &str) -> String {
 fn read_part(
     told: &[&Value],
     messages: &[Message],
-    start: usize,
-    end: usize,
+    part: Range<usize>,
     zone: &Zone,
-    dropped: &mut usize,
+    dropped: &mut Vec<Dropped>,
 ) -> AnswerPart {
-    let all: Vec<usize> = (start..end).collect();
-    let evidence = Evidence::of(messages, &all, zone);
-    let supported = |text: String| {
-        if evidence.support(&text) >= SUMMARY_SUPPORT_MIN {
-            text
-        } else {
-            String::new()
-        }
-    };
+    let evidence = Evidence::of_all(&messages[part.clone()], zone);
     let title = told
         .iter()
         .map(|part| string(part, "title"))
@@ -230,37 +257,153 @@ fn read_part(
         .filter(|summary| !summary.is_empty());
     let summary = summary.collect::<Vec<_>>().join(" ");
     let mut facts: Vec<Fact> = Vec::new();
-    for part in told {
-        let list = part
+    for part_told in told {
+        let list = part_told
             .get("facts")
             .and_then(Value::as_array)
             .map_or(&[][..], Vec::as_slice);
-        for fact in list {
-            match read_fact(fact, messages, start..end, zone) {
-                Some(fact) if facts.iter().any(|known| is_duplicate(&known.text, &fact.text)) => {}
-                Some(fact) if facts.len() < FACTS_A_PART_MAX => facts.push(fact),
-                _ => *dropped += 1,
-            }
+        for told in list {
+            let doubt = match read_fact(told, messages, part.clone(), zone) {
+                Ok((fact, _)) if facts.iter().any(|known| is_duplicate(&known.text, &fact.text)) => None,
+                Ok((fact, doubt)) if facts.len() < FACTS_A_PART_MAX => {
+                    facts.push(fact);
+                    doubt
+                }
+                Ok(_) => Some(Doubt::TooMany),
+                Err(why) => Some(why),
+            };
+            let text = fact_text(told);
+            dropped.extend(doubt.map(|why| Dropped { text, why }));
         }
     }
     AnswerPart {
-        end,
-        title: supported(cut(&title, TITLE_CHARS_MAX)),
-        summary: supported(cut(&summary, SUMMARY_CHARS_MAX)),
+        end: part.end,
+        title: borne_out_title(cut(&title, TITLE_CHARS_MAX), &evidence, dropped),
+        summary: borne_out_summary(&summary, &evidence, dropped),
         facts,
     }
 }
 
-fn read_fact(fact: &Value, messages: &[Message], part: std::ops::Range<usize>, zone: &Zone) -> Option<Fact> {
-    let text = string(fact, "text");
-    let secret = words(&text).iter().any(|word| SECRETS.contains(&word.text));
-    if text.is_empty() || secret || text.chars().count() > FACT_CHARS_MAX {
-        return None;
+/// A title that the messages bear out, else none. Its capital letters do not tell names.
+fn borne_out_title(title: String, evidence: &Evidence, dropped: &mut Vec<Dropped>) -> String {
+    let why = if title.is_empty() {
+        return title;
+    } else if let Some(number) = evidence.invented_number(&title) {
+        Doubt::Invented(number)
+    } else if evidence.support(&title) < SUMMARY_SUPPORT_MIN {
+        Doubt::Unsaid
+    } else {
+        return title;
+    };
+    dropped.push(Dropped { text: title, why });
+    String::new()
+}
+
+/// The sentences of a summary that the messages bear out.
+fn borne_out_summary(summary: &str, evidence: &Evidence, dropped: &mut Vec<Dropped>) -> String {
+    // German writes every noun with a capital letter.
+    let tells_names = Language::of(summary) != Language::German;
+    let mut kept: Vec<&str> = Vec::new();
+    for sentence in sentences(summary) {
+        let invented = if tells_names {
+            evidence.invented(sentence)
+        } else {
+            evidence.invented_number(sentence)
+        };
+        let why = match invented {
+            Some(word) => Doubt::Invented(word),
+            None if evidence.support(sentence) < SUMMARY_SUPPORT_MIN => Doubt::Unsaid,
+            None => {
+                kept.push(sentence.trim());
+                continue;
+            }
+        };
+        let text = sentence.to_owned();
+        dropped.push(Dropped { text, why });
     }
-    let cited = fact.get("messages").or_else(|| fact.get("sources"))?;
-    let cited = cited
-        .as_array()
-        .map_or(std::slice::from_ref(cited), Vec::as_slice);
+    cut(&kept.join(" "), SUMMARY_CHARS_MAX)
+}
+
+/// A fact's text; a weak model gives the text alone.
+fn fact_text(told: &Value) -> String {
+    told.as_str().map_or_else(|| string(told, "text"), one_line)
+}
+
+/// A fact that its sources bear out, and a doubt about its date if that was left out.
+fn read_fact(
+    told: &Value,
+    messages: &[Message],
+    part: Range<usize>,
+    zone: &Zone,
+) -> Result<(Fact, Option<Doubt>), Doubt> {
+    let text = fact_text(told);
+    if text.is_empty() || text.chars().count() > FACT_CHARS_MAX {
+        return Err(Doubt::Form);
+    }
+    if words(&text).iter().any(|word| SECRETS.contains(&word.text)) {
+        return Err(Doubt::Secret);
+    }
+    let mut places = cited(told, messages, &part);
+    let first = places
+        .iter()
+        .map(|place| &messages[*place])
+        .find(|message| message.role == Role::User)
+        .ok_or(Doubt::Uncited)?;
+    let text = named(text, &speaker(first));
+    let mut evidence = Evidence::of_cited(messages, &places, zone);
+    // "She can't stand carrots": who she is was said earlier, and is a source as well.
+    for _ in 0..NAMED_EARLIER_MAX {
+        let earlier = |word: &str| {
+            let mut before = (part.start..places[0]).rev();
+            before.find(|at| messages[*at].sender == first.sender && states(&messages[*at], word))
+        };
+        let unsaid = evidence
+            .invented_name(&text)
+            .filter(|_| evidence.own_support(&text) > 0);
+        let Some(at) = unsaid.and_then(|word| earlier(&word)) else {
+            break;
+        };
+        places.insert(0, at);
+        evidence = Evidence::of_cited(messages, &places, zone);
+    }
+    if let Some(word) = evidence.invented(&text) {
+        return Err(Doubt::Invented(word));
+    }
+    if evidence.is_of_another(&text) {
+        return Err(Doubt::OfAnother);
+    }
+    if evidence.support(&text) < FACT_SUPPORT_MIN || evidence.own_support(&text) < FACT_OWN_MIN {
+        return Err(Doubt::Unsaid);
+    }
+    // A weak model leaves "yesterday" as it was said.
+    let text = if dates::is_absolute(&text) {
+        text
+    } else {
+        dates::written_out(&text, first.time, zone).0
+    };
+    let told_date = string(told, "date");
+    let day = date(&told_date, zone);
+    let since = day.filter(|day| *day <= first.time && evidence.means(*day));
+    // A day to come is when something happens, not since when it holds.
+    let doubt = day.filter(|day| since.is_none() && *day <= first.time);
+    let fact = Fact {
+        sources: places.iter().map(|place| messages[*place].id.clone()).collect(),
+        sender: first.sender.clone(),
+        said_at: first.time,
+        valid_from: since,
+        text,
+    };
+    Ok((fact, doubt.map(|_| Doubt::Date(told_date))))
+}
+
+/// The places of the messages that a fact cites, without those of tools and of other parts.
+fn cited(told: &Value, messages: &[Message], part: &Range<usize>) -> Vec<usize> {
+    let cited = told.get("messages").or_else(|| told.get("sources"));
+    let cited = match cited {
+        Some(Value::Array(list)) => list.as_slice(),
+        Some(one) => std::slice::from_ref(one),
+        None => &[],
+    };
     let mut places: Vec<usize> = cited
         .iter()
         .filter_map(|value| usize::try_from(number(Some(value))?).ok()?.checked_sub(1))
@@ -268,21 +411,20 @@ fn read_fact(fact: &Value, messages: &[Message], part: std::ops::Range<usize>, z
         .collect();
     places.sort_unstable();
     places.dedup();
-    let first = places
-        .iter()
-        .map(|place| &messages[*place])
-        .find(|message| message.role == Role::User)?;
-    let evidence = Evidence::of(messages, &places, zone);
-    if evidence.support(&text) < FACT_SUPPORT_MIN || !evidence.names(&text) {
-        return None;
+    places
+}
+
+/// A fact with its speaker's name where a model wrote "the user".
+fn named(text: String, speaker: &str) -> String {
+    let rest = text
+        .strip_prefix("The user")
+        .or_else(|| text.strip_prefix("User"));
+    match rest {
+        Some(rest) if speaker != FIRST_PERSON && rest.starts_with([' ', '\'', '’']) => {
+            format!("{speaker}{rest}")
+        }
+        _ => text,
     }
-    Some(Fact {
-        sources: places.iter().map(|place| messages[*place].id.clone()).collect(),
-        sender: first.sender.clone(),
-        said_at: first.time,
-        valid_from: date(&string(fact, "date"), zone).filter(|date| *date <= first.time),
-        text,
-    })
 }
 
 /// A day, a month or a year as its first instant.
@@ -293,53 +435,4 @@ fn date(text: &str, zone: &Zone) -> Option<Timestamp> {
         _ => text.to_owned(),
     };
     zone.parse(&full).ok()
-}
-
-/// The words that messages contain, with the dates that they mean and the names of who speaks.
-struct Evidence {
-    said: BTreeSet<String>,
-    names: BTreeSet<String>,
-}
-
-impl Evidence {
-    fn of(messages: &[Message], places: &[usize], zone: &Zone) -> Self {
-        let mut said = BTreeSet::new();
-        for message in places.iter().map(|place| &messages[*place]) {
-            let text = if message.role == Role::User {
-                own_words(message)
-            } else {
-                shown(message)
-            };
-            said.extend(terms(&dates::written_out(&text, message.time, zone).0));
-            said.extend(terms(&model::date_in_words(zone.date(message.time))));
-        }
-        let names = messages
-            .iter()
-            .flat_map(|message| terms(&speaker(message)))
-            .collect();
-        Self { said, names }
-    }
-
-    fn knows(&self, term: &str) -> bool {
-        self.said.contains(term) || self.names.contains(term)
-    }
-
-    /// How many percent of a text's words occur; of a text without words, none.
-    fn support(&self, text: &str) -> usize {
-        let mut terms = term_set(text);
-        terms.retain(|term| !self.names.contains(term));
-        let found = terms.iter().filter(|term| self.said.contains(*term)).count();
-        (found * 100).checked_div(terms.len()).unwrap_or(0)
-    }
-
-    /// Whether every number and every name in a text occurs: these are what models invent.
-    fn names(&self, text: &str) -> bool {
-        words(text).iter().skip(1).all(|word| {
-            let number = word.text.starts_with(|c: char| c.is_ascii_digit());
-            !(number || word.capital)
-                || terms(&word.text)
-                    .iter()
-                    .all(|term| self.knows(term) || !number && term.len() < 3)
-        })
-    }
 }

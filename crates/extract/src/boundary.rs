@@ -199,7 +199,7 @@ fn answers(messages: &[Message], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).map(|i| &messages[i]) else {
         return false;
     };
-    let asked = before.text().trim_end().ends_with(['?', '？']);
+    let asked = before.said().trim_end().ends_with(['?', '？']);
     asked && before.sender != messages[at].sender
 }
 
@@ -208,7 +208,7 @@ fn cost(message: &Message) -> usize {
         .tool_calls
         .iter()
         .map(|call| tokens(&call.name) + tokens(&call.arguments));
-    tokens(&message.text()) + calls.sum::<usize>() + 4
+    tokens(&message.said()) + calls.sum::<usize>() + 4
 }
 
 /// The similarity of the messages before and after a place, without what all of the talk around it has in common:

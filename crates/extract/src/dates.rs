@@ -128,7 +128,7 @@ fn names_any(text: &str, names: &[&str]) -> bool {
 }
 
 /// Whether a text names its year already.
-fn is_absolute(text: &str) -> bool {
+pub(crate) fn is_absolute(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_digit())
         .any(|digits| digits.len() == 4)
 }

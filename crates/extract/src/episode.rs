@@ -151,7 +151,7 @@ fn weighed<'a>(messages: &[Message], texts: &'a [String], zone: &Zone) -> Vec<Ep
         let told = sentences(text)
             .into_iter()
             .take(SENTENCES_READ_A_MESSAGE)
-            .filter(|sentence| !is_filler(sentence));
+            .filter(|sentence| !is_filler(sentence) && !model::names_attachment(sentence));
         let said = &messages[message];
         let name = speaker(said);
         items.extend(told.map(|text| EpisodeSentence {

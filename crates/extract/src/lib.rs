@@ -9,14 +9,18 @@
 //!
 //! Reading order: [`boundary`] (where to cut), `visible`, `sentence` and `words` (the readable text of a message, in
 //! pieces), [`mod@episode`] with `title` (accounts), [`mod@facts`] (statements of people about themselves),
-//! [`mod@slot`] (supersession), [`prompt`] and `answer` (the same by a chat model).
+//! [`mod@slot`] (supersession), [`prompt`], `answer` and `evidence` (the same by a chat model, and what of it is believed),
+//! [`follow_up`] (what a search has missed).
 
 mod answer;
 pub mod boundary;
 pub mod consolidate;
 mod dates;
 pub mod episode;
+mod evidence;
 pub mod facts;
+pub mod follow_up;
+mod interview;
 pub mod prompt;
 pub mod repair;
 pub mod sentence;
@@ -28,12 +32,13 @@ mod title;
 pub mod visible;
 pub mod words;
 
-pub use answer::{Answer, AnswerPart, AnswerProblem, parse_answer, retry_hint};
+pub use answer::{Answer, AnswerPart, AnswerProblem, Doubt, Dropped};
 pub use boundary::{Boundary, Limits, boundaries, boundary_possible, owners};
 pub use dates::written_out;
 pub use episode::{Episode, digested, episode};
 pub use facts::{Fact, facts};
-pub use prompt::{Prompt, Tail, memcell_request};
+pub use interview::{Interview, Reaction};
+pub use prompt::{Prompt, Tail, memcell_request, signed};
 pub use repair::find as find_json;
 pub use sentence::sentences;
 pub use slot::{Counts, KnownFacts, Slot, Statement, Supersession, is_duplicate, slot};

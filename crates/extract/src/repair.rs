@@ -1,4 +1,5 @@
-//! JSON as models write it: fences, prose, comments, single quotes, bare keys, commas too many or too few, a missing end.
+//! JSON as models write it: thoughts, fences, prose, comments, single quotes, bare keys, commas too many or too few, a
+//! missing end.
 //!
 //! Owns: finding and reading a JSON value in any text, without failing. Never: the meaning of the value.
 
@@ -6,18 +7,26 @@ use serde_json::{Map, Number, Value};
 
 const DEPTH_MAX: usize = 32;
 /// How many opening brackets are tried before giving up.
-const STARTS_MAX: usize = 8;
+const STARTS_MAX: usize = 16;
+
+/// Marks of a model that thinks aloud before it answers: where thoughts begin, and where they end.
+const THOUGHTS: [(&str, &str); 4] = [
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<|channel|>analysis", "<|channel|>final"),
+];
 
 /// The first object with that key in a text, or the text's first value that holds anything.
 pub fn find(text: &str, key: &str) -> Option<Value> {
-    let text = text.rsplit_once("</think>").map_or(text, |(_, answer)| answer);
+    let text = without_thoughts(text);
     if let Ok(value) = serde_json::from_str::<Value>(text.trim()) {
         return Some(value).filter(|value| value.is_object() || value.is_array());
     }
     let starts = || {
         text.char_indices()
-            .filter(|(_, c)| matches!(c, '{' | '['))
             .map(|(at, _)| at)
+            .filter(|at| opens(&text[*at..]))
             .take(STARTS_MAX)
     };
     let mut first = None;
@@ -35,6 +44,26 @@ pub fn find(text: &str, key: &str) -> Option<Value> {
         }
     }
     first
+}
+
+/// What a model wrote when it had thought. Thoughts without an end are all there is of an answer that was cut off: a draft
+/// in them is no answer. Some servers send the end without the beginning.
+fn without_thoughts(text: &str) -> &str {
+    for (begin, end) in THOUGHTS {
+        if let Some((_, answer)) = text.rsplit_once(end) {
+            return answer;
+        }
+        if text.trim_start().starts_with(begin) {
+            return "";
+        }
+    }
+    text
+}
+
+/// Whether a value may begin here: an object, or a list of objects. "[3]" in prose is neither.
+fn opens(text: &str) -> bool {
+    let inner = text.strip_prefix('[').map(str::trim_start);
+    text.starts_with('{') || inner.is_some_and(|inner| inner.starts_with(['{', '[']))
 }
 
 /// Whether a quoted key stands there, so that only a comma is missing before it.

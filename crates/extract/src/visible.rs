@@ -10,9 +10,9 @@ use crate::words::{cut, one_line};
 const CHARS_READ_MAX: usize = 32_000;
 const NAME_CHARS_MAX: usize = 60;
 
-/// A message's text without guarded spans, code reduced to a mark.
+/// A message's text without attachments and guarded spans, code reduced to a mark.
 pub fn shown(message: &Message) -> String {
-    let text = message.text();
+    let text = message.said();
     let end = text
         .char_indices()
         .nth(CHARS_READ_MAX)

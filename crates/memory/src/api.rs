@@ -77,6 +77,8 @@ pub struct Search {
     pub score_min: f32,
     /// Cut the result to about this many tokens.
     pub tokens_max: Option<usize>,
+    /// Let the reranker order the best hits; none: if the method is hybrid and there is a reranker.
+    pub rerank: Option<bool>,
 }
 
 /// The result of a search.
@@ -92,6 +94,10 @@ pub struct Found {
     pub span: Option<(Timestamp, Timestamp)>,
     /// The method used: keyword if the embedding model did not answer.
     pub method: Method,
+    /// What the search had to do without.
+    pub warnings: Vec<String>,
+    /// The chat model's further queries.
+    pub queries: Vec<String>,
 }
 
 /// Sort key of a listing.
@@ -230,12 +236,25 @@ pub struct Status {
     pub embedder: String,
     /// The chat model that extracts, if one is configured.
     pub chat_model: Option<String>,
+    /// What came of its answers since the start.
+    pub model_answers: ModelAnswers,
     /// Secrets that were removed from messages since the start.
     pub redacted: usize,
     /// Error of the last write to the vault's history.
     pub history_trouble: Option<String>,
     /// A running rebuild or re-embedding: rows done, rows in total.
     pub rebuilding: Option<(usize, usize)>,
+}
+
+/// What came of a chat model's answers about conversations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ModelAnswers {
+    /// Facts that the messages bear out.
+    pub facts: usize,
+    /// Statements that were left out because no message bears them out.
+    pub left_out: usize,
+    /// Questions to which no answer could be used: the rules extracted instead.
+    pub unusable: usize,
 }
 
 impl Status {
@@ -302,6 +321,9 @@ pub enum EngineError {
     /// The request cannot be served as it is.
     #[error("{0}")]
     Invalid(String),
+    /// The request has more text than memory keeps of one thing.
+    #[error("{0}")]
+    TooLarge(String),
     /// The state of the thing does not allow the request.
     #[error("{0}")]
     Unfit(String),

@@ -9,7 +9,7 @@ use model::{Cell, CellId, Doc, EntryId, Owner, Page, Scope, SessionKey, SkillSta
 use ports::runs::Events;
 use ports::{
     Chat, Clock, Embedder, FileChanges, History, Ids, Index, Job, JobId, Jobs, Pages, RecordedChange,
-    Retention, Run, TaskPage, TaskQuery, Transcripts, Vault,
+    Reranker, Retention, Run, TaskPage, TaskQuery, Transcripts, Vault,
 };
 use recall::Hit;
 
@@ -38,8 +38,8 @@ use crate::tasks::Tasks;
 use crate::world::{self, World};
 use crate::writer::IndexWriter;
 use crate::{
-    audit, curate, edit, forget, history, janitor, keeper, list, memorize, pages, rebuild, search, settle,
-    status, sync, workers,
+    audit, curate, edit, forget, history, janitor, keeper, list, memorize, pages, rebuild, rounds, search,
+    settle, status, sync, workers,
 };
 
 /// Time that running work has to reach a safe point when the engine stops.
@@ -59,6 +59,8 @@ pub struct Parts {
     pub pages: Arc<dyn Pages>,
     pub index: Arc<dyn Index>,
     pub embedder: Arc<dyn Embedder>,
+    /// A second look at the best hits of a search.
+    pub reranker: Option<Arc<dyn Reranker>>,
     /// Extraction by a model; the rules alone when none.
     pub chat: Option<Arc<dyn Chat>>,
     /// Receiver of events about written memories.
@@ -189,6 +191,12 @@ impl Engine {
         self.minded(search::search(self.world(), search).await)
     }
 
+    /// Finds memories and messages; a chat model reads them and adds up to three queries. None without a chat model.
+    pub async fn search_in_rounds(&self, search: Search) -> Result<Option<Found>, EngineError> {
+        self.caught_up(Some(&search.scope)).await;
+        self.minded(rounds::search(self.world(), search).await)
+    }
+
     /// Lists memories.
     pub async fn list(&self, list: List) -> Result<Listed, EngineError> {
         self.caught_up(Some(&list.scope)).await;
@@ -231,6 +239,11 @@ impl Engine {
     pub async fn rows(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, EngineError> {
         self.caught_up(Some(scope)).await;
         self.minded(list::rows(self.world(), scope, owner).await)
+    }
+
+    /// What a cosine of the built-in table would be with this engine's embedding model.
+    pub async fn own_cosine(&self, usual: f32) -> f32 {
+        self.world().rows.cosines().await.own(usual)
     }
 
     /// All owners in the vault, of every tenant.

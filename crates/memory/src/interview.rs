@@ -1,15 +1,12 @@
 //! Model extraction: asks a chat model about a conversation, and again if the answer is unusable.
 //!
-//! Owns: the tries. Never: the prompt or the reading of an answer (`extract` has both).
+//! Owns: sending it. Never: the prompt, the reading of an answer, or the tries (`extract` has them).
 
-use extract::{AnswerPart, AnswerProblem, Tail};
+use extract::{Answer, AnswerProblem, Interview, Reaction, Tail};
 use model::Message;
 use ports::{ChatError, ChatMessage, ChatRequest, ChatRole};
 
 use crate::world::World;
-
-/// Answers that cannot be used before the rules take over.
-const ANSWERS_MAX: usize = 3;
 
 /// Why there is nothing from the model.
 #[derive(Debug, thiserror::Error)]
@@ -28,20 +25,19 @@ pub(crate) enum Trouble {
     Unusable(#[source] AnswerProblem),
 }
 
-/// The parts of these messages, as the model divides them.
-pub(crate) async fn ask(world: &World, messages: &[Message], tail: Tail) -> Result<Vec<AnswerPart>, Trouble> {
+/// These messages as the model divides them.
+pub(crate) async fn ask(world: &World, messages: &[Message], tail: Tail) -> Result<Answer, Trouble> {
     let Some(chat) = &world.parts.chat else {
         return Err(Trouble::NoModel);
     };
     let _turn = world.passes.turn().await;
-    let zone = &world.settings.zone;
-    let prompt = extract::memcell_request(messages, zone, tail);
+    let mut interview = Interview::new(messages, &world.settings.zone, tail);
+    let prompt = interview.prompt();
     let mut request = ChatRequest {
         schema: Some((prompt.schema_name, prompt.schema_json)),
         ..ChatRequest::new(prompt.system, prompt.user, prompt.tokens_max)
     };
     let asked = request.messages.clone();
-    let mut answers = 0;
     loop {
         let reply = chat
             .complete(request.clone())
@@ -50,22 +46,26 @@ pub(crate) async fn ask(world: &World, messages: &[Message], tail: Tail) -> Resu
                 ChatError::Unavailable { .. } | ChatError::OverBudget { .. } => Trouble::Unavailable(error),
                 ChatError::Refused { .. } => Trouble::Refused(error),
             })?;
-        let problem = match extract::parse_answer(&reply.content, messages, zone, tail) {
-            Ok(answer) => return Ok(answer.parts),
-            Err(problem) => problem,
+        let hint = match interview.read(&reply.content) {
+            Reaction::Done(answer) => {
+                let facts = answer.parts.iter().map(|part| part.facts.len());
+                let mut tally = world.passes.tally();
+                tally.facts += facts.sum::<usize>();
+                tally.left_out += answer.dropped.len();
+                return Ok(answer);
+            }
+            Reaction::GiveUp(problem) => {
+                world.passes.tally().unusable += 1;
+                return Err(Trouble::Unusable(problem));
+            }
+            Reaction::Again(hint) => hint,
         };
-        answers += 1;
-        if answers == ANSWERS_MAX {
-            return Err(Trouble::Unusable(problem));
-        }
         request.messages.clone_from(&asked);
-        // An endpoint takes no empty message, so an empty answer is not shown to the model.
-        if !reply.content.trim().is_empty() {
+        if let Some(hint) = hint {
             let say = |role, content| ChatMessage { role, content };
-            request.messages.extend([
-                say(ChatRole::Assistant, reply.content),
-                say(ChatRole::User, extract::retry_hint(&problem)),
-            ]);
+            request
+                .messages
+                .extend([say(ChatRole::Assistant, reply.content), say(ChatRole::User, hint)]);
         }
     }
 }

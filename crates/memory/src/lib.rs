@@ -3,14 +3,15 @@
 //! Owns: the order of things, locks, background tasks. Never: a foreign crate, a wire format, a file of its own.
 //!
 //! Reading order: [`api`] (the requests), [`engine`] (the parts, start and end), [`world`] (shared by all use cases,
-//! the locks and their order). Then the way of a message: [`behind`], [`memorize`], [`boundaries`] with [`model_pass`]
-//! and [`interview`], [`workers`], [`write_cell`] with [`telling`]. Its way back: [`search`], [`list`], over
-//! [`corpora`]. Work without a request: [`idle`], [`history`]. Changes from outside: [`sync`], [`edit`], [`curate`],
+//! the locks and their order). Then the way of a message: [`behind`], [`memorize`] with [`attachments`], [`boundaries`] with [`model_pass`]
+//! and [`interview`], [`workers`], [`write_cell`] with [`telling`]. Its way back: [`search`] with [`rerank`] and [`rounds`],
+//! [`list`], over [`corpora`]. Work without a request: [`idle`], [`history`]. Changes from outside: [`sync`], [`edit`], [`curate`],
 //! [`pages`], [`forget`] with [`derived`]. Problems: [`audit`]. The index: [`keeper`], [`rebuild`], [`writer`],
 //! [`serving`]. The small ones: [`secrets`], [`tasks`], [`locks`], [`bell`], [`dirty`], [`ids`], [`records`], [`rows`],
 //! [`settle`], [`signal`], [`status`].
 
 mod api;
+mod attachments;
 mod audit;
 mod behind;
 mod bell;
@@ -42,6 +43,8 @@ mod pages;
 mod panics;
 mod rebuild;
 mod records;
+mod rerank;
+mod rounds;
 mod rows;
 mod search;
 mod secrets;
@@ -61,7 +64,7 @@ mod writer;
 pub use crate::findings::{Fault, Finding};
 pub use api::{
     Add, Added, Audited, Curate, EditEntry, EngineError, Flush, Forget, Forgot, Found, List, Listed,
-    MemorizeStatus, OnProgress, Progress, ReplacePage, Search, SortBy, Status, Synced,
+    MemorizeStatus, ModelAnswers, OnProgress, Progress, ReplacePage, Search, SortBy, Status, Synced,
 };
 pub use due::Due;
 pub use engine::{Engine, Parts};

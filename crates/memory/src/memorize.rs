@@ -12,6 +12,7 @@ use ports::{
 };
 
 use crate::api::{Add, Added, EngineError, Flush, MemorizeStatus};
+use crate::attachments;
 use crate::boundaries;
 use crate::corpora::{AcceptedMessages, Ticket};
 use crate::ids;
@@ -38,6 +39,7 @@ pub(crate) async fn add(world: &Arc<World>, add: Add) -> Result<Added, EngineErr
         wait,
     } = add;
     refuse_if_saturated(world, &session, task.as_ref()).await?;
+    let messages = attachments::read(world, messages).await?;
     // Not in the caller's own task: a caller that goes away must not leave a message on disk that nobody at hand has.
     let next = match task {
         Some(id) => NextStep::Task(id),

@@ -12,7 +12,7 @@ use ports::LedgerError;
 use text::chain;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::api::EngineError;
+use crate::api::{EngineError, ModelAnswers};
 use crate::boundaries;
 use crate::interview::{self, Trouble};
 use crate::world::World;
@@ -30,6 +30,7 @@ pub(crate) struct ModelPasses {
     sessions: Mutex<BTreeMap<SessionKey, PassState>>,
     answers: Mutex<BTreeMap<CellId, AnswerPart>>,
     permits: Semaphore,
+    tally: Mutex<ModelAnswers>,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -47,6 +48,7 @@ impl ModelPasses {
             sessions: Mutex::default(),
             answers: Mutex::default(),
             permits: Semaphore::new(CALLS_MAX),
+            tally: Mutex::default(),
         }
     }
 
@@ -67,6 +69,11 @@ impl ModelPasses {
     /// The segment is written.
     pub(crate) fn forget_answer(&self, cell: &CellId) {
         self.answers().remove(cell);
+    }
+
+    /// What came of the model's answers so far.
+    pub(crate) fn tally(&self) -> MutexGuard<'_, ModelAnswers> {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for one's turn to ask the model.
@@ -153,7 +160,7 @@ pub(crate) async fn pass(world: &World, session: &SessionKey) -> Result<usize, E
         return Ok(asked);
     }
     let parts = match interview::ask(world, &buffer, Tail::Open).await {
-        Ok(parts) => parts,
+        Ok(answer) => answer.parts,
         Err(trouble) => {
             if !matches!(trouble, Trouble::NoModel) {
                 tracing::warn!(%trouble, "no segment boundary from the model; falling back to rules");
@@ -164,7 +171,7 @@ pub(crate) async fn pass(world: &World, session: &SessionKey) -> Result<usize, E
     };
     let cut = cut_at(world, session, &buffer, parts).await?;
     let is_full = |rest: &[Message]| {
-        let tokens: usize = rest.iter().map(|message| extract::tokens(&message.text())).sum();
+        let tokens: usize = rest.iter().map(|message| extract::tokens(&message.said())).sum();
         rest.len() >= limits.messages_max || tokens >= limits.tokens_max
     };
     if cut == 0 && is_full(&buffer) {

@@ -1,6 +1,7 @@
 //! From text to rows with vectors.
 //!
-//! Owns: which text of a row is embedded, batching, and a small store of message vectors. Never: ranking or storage.
+//! Owns: which text of a row is embedded, batching, a small store of message vectors, and how the model's cosines lie.
+//! Never: ranking or storage.
 //!
 //! A message is embedded up to three times on its way: to see a topic shift, to be found while it is buffered, and as
 //! a turn of its episode, once for each owner. The store makes it once.
@@ -10,6 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{Doc, DocKind, Message, MessageId, Vector};
 use ports::{EmbedError, EmbedPurpose, Embedder, kept_number};
+use recall::{Cosines, QUESTIONS, STATEMENTS};
+use text::chain;
+use tokio::sync::OnceCell;
 
 /// Texts that one call to the embedder takes.
 const BATCH: usize = 128;
@@ -22,6 +26,7 @@ const KEPT_MAX: usize = 4_096;
 pub(crate) struct Rows {
     embedder: Arc<dyn Embedder>,
     kept: Mutex<Kept>,
+    cosines: OnceCell<Cosines>,
 }
 
 #[derive(Debug, Default)]
@@ -36,7 +41,29 @@ impl Rows {
         Self {
             embedder,
             kept: Mutex::default(),
+            cosines: OnceCell::new(),
         }
+    }
+
+    /// How the model's cosines lie: measured once, by the first who asks. The instant model is the built-in table, whose
+    /// cosines are the usual ones.
+    pub(crate) async fn cosines(&self) -> Cosines {
+        if self.embedder.is_instant() {
+            return Cosines::default();
+        }
+        let measured = self.cosines.get_or_try_init(|| async {
+            let questions = self.embedder.embed(&QUESTIONS, EmbedPurpose::Query).await?;
+            let statements = self.embedder.embed(&STATEMENTS, EmbedPurpose::Passage).await?;
+            Ok(Cosines::of(&questions, &statements).unwrap_or_default())
+        });
+        let measured: Result<&Cosines, EmbedError> = measured.await;
+        measured.copied().unwrap_or_else(|error| {
+            tracing::warn!(
+                error = chain(&error),
+                "cannot measure how the embedding model's cosines lie"
+            );
+            Cosines::default()
+        })
     }
 
     /// One vector for each message.

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use model::{Message, Timestamp, Vector, Zone};
 use ports::{CandidateQuery, EmbedPurpose};
-use recall::{Corpus, Method, Query, Ranking, cut_to_tokens};
+use recall::{Corpus, Cosines, Method, Query, RERANKED_MAX, Ranking, cut_to_tokens};
 use text::chain;
 
 use crate::api::{EngineError, Found, Search};
 use crate::corpora::{self, CorpusView, Hot};
+use crate::rerank::{rerank, reranker};
 use crate::tasks::{aside, words_of};
 use crate::world::World;
 
@@ -24,9 +25,12 @@ const CANDIDATES: usize = 500;
 struct Question {
     search: Search,
     vector: Option<Vector>,
+    cosines: Cosines,
     method: Method,
     asked_at: Timestamp,
     zone: Zone,
+    /// Hits that are ranked where at least one is wanted: more than wanted if a reranker chooses among them.
+    hits_min: usize,
 }
 
 /// Finds memories and messages.
@@ -42,6 +46,10 @@ pub(crate) async fn search(world: &World, search: Search) -> Result<Found, Engin
         drop(tokio::join!(early, world.gauge.synced(clock)));
     }
     let vector = embed(world, &search).await;
+    let cosines = match vector {
+        Some(_) => world.rows.cosines().await,
+        None => Cosines::default(),
+    };
     let question = Arc::new(Question {
         method: if vector.is_some() {
             search.method
@@ -50,7 +58,9 @@ pub(crate) async fn search(world: &World, search: Search) -> Result<Found, Engin
         },
         asked_at: search.asked_at.unwrap_or_else(|| world.now()),
         zone: world.settings.zone.clone(),
+        hits_min: reranker(world, &search).map_or(0, |_| RERANKED_MAX),
         vector,
+        cosines,
         search,
     });
     let (scope, owner) = (&question.search.scope, &question.search.owner);
@@ -58,6 +68,9 @@ pub(crate) async fn search(world: &World, search: Search) -> Result<Found, Engin
         CorpusView::Hot(hot) => rank(&hot, &question).await?,
         CorpusView::Large => rank_candidates(world, &question).await?,
     };
+    let warning = rerank(world, &question.search, &mut ranking).await;
+    ranking.memories.truncate(question.search.memories_max);
+    ranking.messages.truncate(question.search.messages_max);
     if let Some(tokens_max) = question.search.tokens_max {
         cut_to_tokens(&mut ranking, tokens_max);
     }
@@ -67,6 +80,8 @@ pub(crate) async fn search(world: &World, search: Search) -> Result<Found, Engin
         unprocessed: unprocessed(world, &question.search).await?,
         span: ranking.span,
         method: question.method,
+        warnings: warning.into_iter().collect(),
+        queries: Vec::new(),
     })
 }
 
@@ -148,16 +163,18 @@ async fn unprocessed(world: &World, search: &Search) -> Result<Vec<Message>, Eng
 
 impl Question {
     fn rank(&self, corpus: &Corpus) -> Ranking {
+        let among = |wanted: usize| if wanted == 0 { 0 } else { wanted.max(self.hits_min) };
         corpus.search(&Query {
             text: &self.search.query,
             vector: self.vector.as_deref(),
+            cosines: self.cosines,
             method: self.method,
             filter: self.search.filter.as_ref(),
             asked_at: self.asked_at,
             zone: &self.zone,
             as_of: self.search.as_of,
-            memories_max: self.search.memories_max,
-            messages_max: self.search.messages_max,
+            memories_max: among(self.search.memories_max),
+            messages_max: among(self.search.messages_max),
             score_min: self.search.score_min,
         })
     }

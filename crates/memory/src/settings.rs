@@ -27,6 +27,8 @@ pub struct MemorySettings {
     pub session_pending_max: usize,
     /// Time without a message after which a session is idle and its buffer is cut.
     pub idle_after: Duration,
+    /// How long a search waits for the reranker; then it keeps its first order.
+    pub rerank_wait: Duration,
     /// How long finished tasks can be asked for.
     pub task_retention_hours: u32,
     /// Secrets are removed from messages before anything is written.
@@ -50,6 +52,7 @@ impl Default for MemorySettings {
             attempts_max: 8,
             session_pending_max: 50,
             idle_after: Duration::from_mins(15),
+            rerank_wait: Duration::from_secs(5),
             task_retention_hours: 168,
             redacts: true,
             records_history: true,

@@ -45,7 +45,7 @@ pub(crate) async fn tell(world: &World, cell: &Cell, attempt: u32) -> Result<Tel
     let parts = match world.passes.answer(&cell.id) {
         Some(part) => vec![part],
         None => match interview::ask(world, &cell.messages, Tail::Closed).await {
-            Ok(parts) => parts,
+            Ok(answer) => answer.parts,
             Err(trouble @ Trouble::Unavailable(_)) if attempt < MODEL_ATTEMPTS_MAX => {
                 return Err(trouble.into());
             }
@@ -56,7 +56,7 @@ pub(crate) async fn tell(world: &World, cell: &Cell, attempt: u32) -> Result<Tel
         },
     };
     let is_named = parts.iter().any(|part| !part.title.is_empty());
-    let told = by_model(cell, zone, parts, chat.model());
+    let told = by_model(cell, zone, parts, extract::signed(chat.model()));
     Ok(if is_named { told } else { told.entitled(title) })
 }
 
@@ -87,7 +87,7 @@ fn ruled(cell: &Cell, zone: &Zone) -> Telling {
 }
 
 /// The model names and sums up; who said what stays as the rules give it, in the speakers' own words.
-fn by_model(cell: &Cell, zone: &Zone, parts: Vec<AnswerPart>, model: &str) -> Telling {
+fn by_model(cell: &Cell, zone: &Zone, parts: Vec<AnswerPart>, author: String) -> Telling {
     let whole = AnswerPart {
         end: cell.messages.len(),
         title: joined(parts.iter().map(|part| part.title.as_str()), "; "),
@@ -100,7 +100,7 @@ fn by_model(cell: &Cell, zone: &Zone, parts: Vec<AnswerPart>, model: &str) -> Te
         summary: episode.summary,
         digest: episode.body,
         facts: parts.into_iter().flat_map(|part| part.facts).collect(),
-        author: model.to_owned(),
+        author,
     }
 }
 

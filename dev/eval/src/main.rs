@@ -4,7 +4,7 @@
 //!
 //! Reading order: `cases` (what every data set becomes), `locomo`, `longmemeval` and `talks` (how), `measure` (what is
 //! counted), `bm25` (the baseline), `server` (the product through its HTTP API), `offline` (ranking alone, in this process), `changed` (facts that change),
-//! `facts` (a draw for readers),
+//! `facts` (a draw for readers), `extraction` (what a chat model extracts),
 //! `built` (the binary as a process), `turn` (what a conversation turn is given), `speed`, `idle`, `words`.
 #![expect(clippy::print_stdout, reason = "a measurement's result is what it prints")]
 
@@ -12,6 +12,7 @@ mod bm25;
 mod built;
 mod cases;
 mod changed;
+mod extraction;
 mod facts;
 mod idle;
 mod locomo;
@@ -61,6 +62,8 @@ enum Command {
     },
     /// Whether the current value of a changed fact comes first, with ranking alone
     Changed(changed::ChangedArgs),
+    /// What a chat model, or the rules, extract from talks that were marked by hand
+    Extract(extraction::ExtractArgs),
     /// What memory adds to a conversation turn, through a server that this command starts
     Turn(turn::TurnArgs),
     /// Start, ingest, acknowledgement, search, growth, rebuild
@@ -114,6 +117,7 @@ async fn main() -> anyhow::Result<()> {
             Ok(())
         }
         Command::Changed(args) => changed::run(&args).await,
+        Command::Extract(args) => extraction::run(&args).await,
         Command::Turn(args) => turn::run(args).await,
         Command::Speed(args) => speed::run(args).await,
         Command::Idle(args) => idle::run(args).await,

@@ -38,7 +38,7 @@ pub(crate) async fn ask<T, E: Display>(
     let told = told.inspect_err(
         |problem| tracing::warn!(%strategy, %problem, "model answer unusable; falling back to rules"),
     );
-    Some((told.ok()?, chat.model().to_owned()))
+    Some((told.ok()?, extract::signed(chat.model())))
 }
 
 /// Writes as the run: its changes are recorded as the run's, and an undo can undo them. Never ask a model in it,
@@ -50,6 +50,14 @@ pub(crate) async fn recorded<T>(engine: &Engine, context: &RunContext, write: im
         reason: context.run.reason.clone(),
     };
     Box::pin(engine.recorded(run, Box::pin(write))).await.0
+}
+
+/// A run's change in words, with the number of a model's statements that nothing bore out.
+pub(crate) fn with_dropped(change: String, dropped: usize) -> String {
+    match dropped {
+        0 => change,
+        _ => format!("{change}; {dropped} of the model's statements left out as unsupported"),
+    }
 }
 
 /// Signs what the rules made.

@@ -18,7 +18,9 @@ use memory::{Engine, Hit, ReplacePage};
 use model::{EntryKind, Owner, Page, Scope, Timestamp};
 use ports::runs::{MemoryEvent, Threshold};
 
-use crate::strategies::desk::{NO_ANSWER, all, ask, episode_of_user, failed, known, owners, recorded};
+use crate::strategies::desk::{
+    NO_ANSWER, all, ask, episode_of_user, failed, known, owners, recorded, with_dropped,
+};
 
 /// So many episodes call for a run before the night does.
 const EPISODES: u32 = 8;
@@ -66,19 +68,26 @@ impl Strategy for Dream {
     }
 
     async fn run(&self, context: &RunContext) -> Result<RunOutcome, Failure> {
-        let mut count = 0;
+        let (mut count, mut dropped) = (0, 0);
         for (scope, owner) in owners(&self.engine, context).await? {
-            count += self.dream(context, &scope, &owner).await?;
+            let (changed, left_out) = self.dream(context, &scope, &owner).await?;
+            (count, dropped) = (count + changed, dropped + left_out);
         }
         Ok(RunOutcome {
-            change: format!("{count} pages changed"),
+            change: with_dropped(format!("{count} pages changed"), dropped),
             events: Vec::new(),
         })
     }
 }
 
 impl Dream {
-    async fn dream(&self, context: &RunContext, scope: &Scope, owner: &Owner) -> Result<usize, Failure> {
+    /// How many pages changed, and how many changes of a model were left out.
+    async fn dream(
+        &self,
+        context: &RunContext,
+        scope: &Scope,
+        owner: &Owner,
+    ) -> Result<(usize, usize), Failure> {
         let mut there = BTreeSet::new();
         let mut kinds = Vec::new();
         for kind in [EntryKind::Profile, EntryKind::Fact, EntryKind::Foresight] {
@@ -90,7 +99,7 @@ impl Dream {
             unreachable!("three kinds were read");
         };
         let now = context.clock.now();
-        let mut count = 0;
+        let (mut count, mut dropped) = (0, 0);
         for page in Page::ALL {
             let mut candidates = of_profile(profile, page);
             if page == Page::Memory {
@@ -98,50 +107,52 @@ impl Dream {
                 candidates.extend(of_facts(facts, profile, owner, now));
             }
             let is_there = |id: &str| there.contains(id);
-            count += usize::from(
-                self.curate(context, (scope, owner, page), &candidates, &is_there)
-                    .await?,
-            );
+            let curated = self.curate(context, (scope, owner, page), &candidates, &is_there);
+            if let Some(left_out) = curated.await? {
+                (count, dropped) = (count + 1, dropped + left_out);
+            }
         }
-        Ok(count)
+        Ok((count, dropped))
     }
 
-    /// Brings a page up to date; whether anything changed.
+    /// Brings a page up to date; if anything changed, how many changes of a model were left out.
     async fn curate(
         &self,
         context: &RunContext,
         (scope, owner, page): (&Scope, &Owner, Page),
         candidates: &[Candidate],
         is_there: &(dyn Fn(&str) -> bool + Sync),
-    ) -> Result<bool, Failure> {
+    ) -> Result<Option<usize>, Failure> {
         let chars_max = self.limits.of(page);
         for _ in 0..TRIES {
             let before = self.engine.page(scope, owner, page).await.map_err(failed)?;
             let standing = before.clone().unwrap_or_default();
             let by_rules = curated(&standing, candidates, is_there, chars_max);
             if by_rules == standing {
-                return Ok(false);
+                return Ok(None);
             }
             let read = |answer: &str| {
-                let proposed = parse_answer(answer, &standing, candidates).filter(|said| !said.is_empty());
-                let after = proposed.and_then(|said| apply(&standing, &said, is_there, chars_max));
-                after.ok_or(NO_ANSWER)
+                let said = parse_answer(answer, &standing, candidates).ok_or(NO_ANSWER)?;
+                let is_any = !said.operations.is_empty();
+                let after = apply(&standing, &said.operations, is_there, chars_max).filter(|_| is_any);
+                after.map(|after| (after, said.dropped)).ok_or(NO_ANSWER)
             };
             let said = if has_room(&standing, candidates, chars_max) {
                 None
             } else {
                 ask(context, request(&standing, candidates), read).await
             };
+            let (text, dropped) = said.map_or((by_rules, 0), |(said, _)| said);
             let replace = ReplacePage {
                 scope: scope.clone(),
                 owner: owner.clone(),
                 page,
                 before,
-                text: said.map_or(by_rules, |(said, _)| said),
+                text,
             };
             let replacing = self.engine.replace_page(replace);
             if recorded(&self.engine, context, replacing).await.map_err(failed)? {
-                return Ok(true);
+                return Ok(Some(dropped));
             }
         }
         Err(Failure::Retry(format!("{} is being changed", page.file_name())))

@@ -67,8 +67,8 @@ impl Strategy for ExtractForesight {
             return Ok(outcome(0));
         }
         // Without a model, only rules wrote the facts.
-        let teller = context.chat.as_ref().map(|chat| chat.model());
-        let facts = match teller {
+        let teller = context.chat.as_ref().map(|chat| extract::signed(chat.model()));
+        let facts = match &teller {
             Some(_) => all(&self.engine, &work.scope, owner, EntryKind::Fact).await?,
             None => Vec::new(),
         };
@@ -83,7 +83,7 @@ impl Strategy for ExtractForesight {
             .map(|new| self.worded(&new, &facts).unwrap_or((new, false)))
             .filter(|(new, _)| !is_known(new))
             .map(|(new, by_model)| {
-                let author = teller.filter(|_| by_model).map_or_else(by_rules, str::to_owned);
+                let author = teller.clone().filter(|_| by_model).unwrap_or_else(by_rules);
                 entry(&new, &cell, owner, author)
             })
             .collect();

@@ -8,13 +8,15 @@ use std::time::Duration;
 use crate::{About, Failure, RunContext, RunOutcome, Strategy, Triggers};
 use async_trait::async_trait;
 use extract::consolidate::profile::{
-    ProfileEntry, ProfileStatement, TRAIT, Talk, items, parse_answer, request, update,
+    ProfileAnswer, ProfileEntry, ProfileStatement, TRAIT, Talk, items, parse_answer, request, update,
 };
 use memory::{Curate, Engine, Hit};
 use model::{Entry, EntryId, EntryKind, Origin, Owner, ParentKind, Scope};
 use ports::runs::MemoryEvent;
 
-use crate::strategies::desk::{NO_ANSWER, all, ask, by_rules, episode_of_user, failed, known, recorded};
+use crate::strategies::desk::{
+    NO_ANSWER, all, ask, by_rules, episode_of_user, failed, known, recorded, with_dropped,
+};
 
 /// Quiet time before the strategy updates a profile.
 const QUIET: Duration = Duration::from_mins(1);
@@ -68,13 +70,19 @@ impl Strategy for ExtractUserProfile {
             let read = |answer: &str| parse_answer(answer, &facts, &standing).ok_or(NO_ANSWER);
             ask(context, request(&facts, &standing), read).await
         };
-        let (wanted, given_up, author) = match said {
-            Some((said, author)) => (said.items, said.remove, author),
-            None => (self.by_rules(scope, owner, &facts).await?, Vec::new(), by_rules()),
+        let (said, author) = if let Some(said) = said {
+            said
+        } else {
+            let items = self.by_rules(scope, owner, &facts).await?;
+            let said = ProfileAnswer {
+                items,
+                ..ProfileAnswer::default()
+            };
+            (said, by_rules())
         };
-        let update = update(wanted, &facts, &standing, &made);
+        let update = update(said.items, &facts, &standing, &made);
         let mut remove: BTreeSet<String> = update.remove.into_iter().collect();
-        remove.extend(given_up);
+        remove.extend(said.remove);
         let change = format!("{} statements added, {} removed", update.put.len(), remove.len());
         let curate = Curate {
             scope: scope.clone(),
@@ -98,7 +106,7 @@ impl Strategy for ExtractUserProfile {
                 .map_err(failed)?;
         }
         Ok(RunOutcome {
-            change,
+            change: with_dropped(change, said.dropped),
             events: Vec::new(),
         })
     }

@@ -13,7 +13,7 @@ use memory::{Curate, Engine};
 use model::{Doc, DocKind, Entry, EntryId, EntryKind, Origin, Owner, Parent, ParentKind, Scope};
 use ports::runs::MemoryEvent;
 
-use crate::strategies::desk::{NO_ANSWER, ask, by_rules, failed, owners, recorded};
+use crate::strategies::desk::{NO_ANSWER, ask, by_rules, failed, owners, recorded, with_dropped};
 
 /// The strategy's name.
 pub(super) const NAME: &str = "reflect_episodes";
@@ -50,19 +50,26 @@ impl Strategy for ReflectEpisodes {
     }
 
     async fn run(&self, context: &RunContext) -> Result<RunOutcome, Failure> {
-        let mut count = 0;
+        let (mut count, mut dropped) = (0, 0);
         for (scope, owner) in owners(&self.engine, context).await? {
-            count += self.reflect(context, &scope, &owner).await?;
+            let (merged, left_out) = self.reflect(context, &scope, &owner).await?;
+            (count, dropped) = (count + merged, dropped + left_out);
         }
         Ok(RunOutcome {
-            change: format!("{count} clusters merged into one episode each"),
+            change: with_dropped(format!("{count} clusters merged into one episode each"), dropped),
             events: Vec::new(),
         })
     }
 }
 
 impl ReflectEpisodes {
-    async fn reflect(&self, context: &RunContext, scope: &Scope, owner: &Owner) -> Result<usize, Failure> {
+    /// How many episodes were merged, and how many sentences of a model were left out.
+    async fn reflect(
+        &self,
+        context: &RunContext,
+        scope: &Scope,
+        owner: &Owner,
+    ) -> Result<(usize, usize), Failure> {
         let rows = self.engine.rows(scope, owner).await.map_err(failed)?;
         let (merged_ones, first): (Vec<&Doc>, Vec<&Doc>) = rows
             .iter()
@@ -70,16 +77,22 @@ impl ReflectEpisodes {
             .partition(|doc| cluster_of(doc).is_some());
         let told: Vec<KnownEpisode<'_>> = first.iter().map(|doc| told(doc)).collect();
         let members: Vec<Member<'_>> = first.iter().map(|doc| member(doc)).collect();
-        let found: Vec<Vec<&KnownEpisode<'_>>> = clusters(&members, self.nearness)
+        let nearness = Nearness {
+            cosine_min: self.engine.own_cosine(self.nearness.cosine_min).await,
+            ..self.nearness
+        };
+        let found: Vec<Vec<&KnownEpisode<'_>>> = clusters(&members, nearness)
             .into_iter()
             .map(|places| places.into_iter().map(|at| &told[at]).collect())
             .collect();
         let standing: Vec<MergedEpisode<'_>> = merged_ones.iter().filter_map(|doc| standing(doc)).collect();
         let planned = plans(&found, &standing);
+        let mut dropped = 0;
         for plan in &planned {
-            let Some((one, author)) = self.tell(context, plan).await else {
+            let Some(((one, left_out), author)) = self.tell(context, plan).await else {
                 continue;
             };
+            dropped += left_out;
             let curate = Curate {
                 scope: scope.clone(),
                 owner: owner.clone(),
@@ -90,14 +103,14 @@ impl ReflectEpisodes {
                 .await
                 .map_err(failed)?;
         }
-        Ok(planned.len())
+        Ok((planned.len(), dropped))
     }
 
-    async fn tell(&self, context: &RunContext, plan: &Plan<'_>) -> Option<(Merged, String)> {
+    async fn tell(&self, context: &RunContext, plan: &Plan<'_>) -> Option<((Merged, usize), String)> {
         let zone = &self.engine.settings().zone;
         let read = |answer: &str| parse_answer(answer, &plan.members, zone).ok_or(NO_ANSWER);
         let said = ask(context, request(&plan.members, zone), read).await;
-        said.or_else(|| Some((merged(&plan.members, zone)?, by_rules())))
+        said.or_else(|| Some(((merged(&plan.members, zone)?, 0), by_rules())))
     }
 }
 

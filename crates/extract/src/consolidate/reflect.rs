@@ -9,9 +9,10 @@ use std::collections::BTreeSet;
 use crate::Prompt;
 use model::{MessageId, SenderId, Timestamp, Zone};
 
-use crate::consolidate::answer::{DATA_RULE, numbered, text};
+use crate::consolidate::answer::{DATA_RULE, SUPPORT_MIN, invents, numbered, overlap, text};
 use crate::consolidate::cluster;
 use crate::consolidate::text::{hash, plain};
+use crate::sentence::sentences;
 
 /// Maximum number of clusters merged in a run, the biggest first.
 pub const CLUSTERS_MAX: usize = 10;
@@ -24,6 +25,8 @@ const SUMMARY_LINES_MAX: usize = 3;
 const BODY_LINES_MAX: usize = 60;
 const BODY_CHARS_MAX: usize = 8_000;
 const TOKENS_MAX: u32 = 1_200;
+/// The share of a title's words that the talks must have.
+const TITLE_SUPPORT_MIN: f64 = 0.4;
 
 /// An episode as reflection sees it.
 #[derive(Debug, Clone, PartialEq)]
@@ -177,9 +180,16 @@ fn of_members(members: &[&KnownEpisode<'_>], subject: String, summary: String, b
 }
 
 const SYSTEM: &str = "\
-You get numbered summaries of talks about one matter, in order of time. Tell the matter as one account: what came first, \
-what changed, how it stands now, with names and full dates. Leave nothing out that a later talk does not take back. Give \
-{\"content\":\"the account, at most 300 words\",\"title\":\"at most ten words\"}";
+You get numbered summaries of talks about one matter between <talks> and </talks>, in order of time. Tell the matter as one \
+account: what came first, what changed, how it stands now. Leave nothing out that a later talk does not take back.
+- content: at most 300 words, in plain sentences with the names, numbers and full dates of the summaries
+- title: at most ten words
+
+Example:
+{\"content\":\"On 2 March 2024 Ada's roof leaked. On 9 March 2024 Ben repaired it.\",\"title\":\"Ada's roof\"}
+Wrong: \"It was fixed soon after.\" (what, when, by whom)";
+
+const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,"required":["content","title"],"properties":{"content":{"type":"string"},"title":{"type":"string"}}}"#;
 
 /// The one request for a merged episode.
 pub fn request(members: &[&KnownEpisode<'_>], zone: &Zone) -> Prompt {
@@ -189,16 +199,28 @@ pub fn request(members: &[&KnownEpisode<'_>], zone: &Zone) -> Prompt {
         system: format!("{SYSTEM}\n{DATA_RULE}"),
         user: numbered("talks", lines.iter().map(String::as_str), LINE_CHARS_MAX + 40),
         schema_name: "merged_episode".to_owned(),
-        schema_json: r#"{"type":"object","required":["content","title"],"properties":{"content":{"type":"string"},"title":{"type":"string"}}}"#.to_owned(),
+        schema_json: SCHEMA.to_owned(),
         tokens_max: TOKENS_MAX,
     }
 }
 
-/// The merged episode in an answer to [`request`]; none if the answer is empty.
-pub fn parse_answer(answer: &str, members: &[&KnownEpisode<'_>], zone: &Zone) -> Option<Merged> {
+/// The merged episode in an answer to [`request`], with the sentences that its members bear out, and the number of those
+/// that were left out; none if nothing remains.
+pub fn parse_answer(answer: &str, members: &[&KnownEpisode<'_>], zone: &Zone) -> Option<(Merged, usize)> {
     let value = crate::find_json(answer, "content")?;
-    let body = plain(text(&value, &["content"])?, BODY_CHARS_MAX);
     let by_rules = merged(members, zone)?;
-    let subject = text(&value, &["title"]).map_or(by_rules.subject, |title| plain(title, SUBJECT_CHARS_MAX));
-    (!body.is_empty()).then(|| of_members(members, subject, by_rules.summary, body))
+    let told = plain(text(&value, &["content"])?, BODY_CHARS_MAX);
+    let known = format!("{} {}", by_rules.subject, by_rules.body);
+    let is_told = |sentence: &&str| overlap(sentence, &known) >= SUPPORT_MIN && !invents(sentence, &known);
+    let (kept, dropped): (Vec<&str>, Vec<&str>) = sentences(&told).into_iter().partition(is_told);
+    let kept: Vec<&str> = kept.into_iter().map(str::trim).collect();
+    let title = text(&value, &["title"]).filter(|title| overlap(title, &known) >= TITLE_SUPPORT_MIN);
+    let subject = title.map_or(by_rules.subject, |title| plain(title, SUBJECT_CHARS_MAX));
+    let body = kept.join(" ");
+    (!body.is_empty()).then(|| {
+        (
+            of_members(members, subject, by_rules.summary, body),
+            dropped.len(),
+        )
+    })
 }

@@ -7,7 +7,8 @@ use model::{Message, Zone};
 use proptest::prelude::*;
 
 use super::{calling, cell, talk};
-use crate::{Answer, AnswerProblem, Tail, memcell_request, parse_answer, retry_hint};
+use crate::answer::{parse_answer, retry_hint};
+use crate::{Answer, AnswerProblem, Tail, memcell_request};
 
 fn messages() -> Vec<Message> {
     talk(
@@ -46,7 +47,9 @@ fn shown(answer: &Answer) -> String {
             .expect("a string");
         }
     }
-    writeln!(out, "dropped {}", answer.dropped).expect("a string");
+    for dropped in &answer.dropped {
+        writeln!(out, "dropped: {} ({})", dropped.text, dropped.why).expect("a string");
+    }
     out
 }
 
@@ -57,7 +60,6 @@ fn a_good_answer() {
           Alice moved to Lisbon in April 2023. (m1 by alice) 2023-04-01T00:00:00Z
           Bob has a dog named Rex. (m2 by bob) 
         ..5 Alice's broken phone | Alice's phone is broken.
-        dropped 0
     "#]]
     .assert_eq(&shown(&parse(GOOD).expect("good")));
 }
@@ -68,6 +70,12 @@ fn answers_as_models_write_them() {
     let spoilt = [
         format!("Sure! Here is the JSON {{as asked}}:\n```json\n{GOOD}\n```\nLet me know if you need more."),
         format!("<think>I should answer {{\"parts\":[]}}</think>{GOOD}"),
+        format!("So the answer is {{\"parts\":[]}}.\n</think>\n{GOOD}"),
+        format!("<thinking>\n{{\"parts\":[]}}\n</thinking>\n\n{GOOD}"),
+        format!("<|channel|>analysis<|message|>{{\"parts\":[]}}<|end|><|channel|>final<|message|>{GOOD}"),
+        format!(
+            "Messages [1], [2], [3], [4], [5], [1], [2], [3], [4], [5], [1], [2], [3], [4], [5], [1], [2] say:\n{GOOD}"
+        ),
         GOOD.replace("]}]}", "],},],}"),
         GOOD.replace('"', "'").replace("Alice's", "Alice\\'s"),
         GOOD.replace("\"last\":", "last: ")
@@ -81,6 +89,18 @@ fn answers_as_models_write_them() {
     ];
     for text in spoilt {
         assert_eq!(parse(&text).as_ref(), Ok(&good), "{text}");
+    }
+}
+
+#[test]
+fn a_draft_in_thoughts_that_were_cut_off_is_no_answer() {
+    for thoughts in [
+        "<think>Perhaps ",
+        "\n<thinking>",
+        "<|channel|>analysis<|message|>",
+    ] {
+        let text = format!("{thoughts}{GOOD}");
+        assert_eq!(parse(&text), Err(AnswerProblem::NotJson), "{text}");
     }
 }
 
@@ -100,32 +120,6 @@ fn a_torn_tail_keeps_what_came_before() {
         ),
         (1, 5, 1)
     );
-}
-
-#[test]
-fn what_the_messages_do_not_support_is_dropped() {
-    let facts = [
-        ("Alice moved to Madrid in April 2023.", "[1]"),
-        ("Bob has 3 dogs named Rex.", "[2]"),
-        ("Bob enjoys skydiving and expensive watches.", "[2]"),
-        ("Bob has a dog named Rex.", "[99]"),
-        ("Bob has a dog named Rex.", "[1]"),
-        ("Welcome to Lisbon.", "[3]"),
-        ("Bob has a dog named Rex.", "[]"),
-        ("The password of Bob is Rex.", "[2]"),
-        ("", "[2]"),
-    ];
-    for (text, cited) in facts {
-        let answer = format!(
-            r#"{{"parts":[{{"last":5,"title":"x","summary":"y","facts":[{{"text":"{text}","messages":{cited},"date":""}}]}}]}}"#
-        );
-        let answer = parse(&answer).expect("an answer");
-        assert_eq!(
-            (answer.parts[0].facts.len(), answer.dropped),
-            (0, 1),
-            "{text} {cited}"
-        );
-    }
 }
 
 #[test]
@@ -198,11 +192,6 @@ fn the_prompt_is_one_line_for_each_message() {
         </messages>
         The conversation has ended: the last part has "last": 2."#]]
     .assert_eq(&prompt.user);
-    let schema: serde_json::Value = serde_json::from_str(&prompt.schema_json).expect("valid JSON");
-    assert_eq!(schema["required"][0], "parts");
-    let example = prompt.system.rsplit_once("Example:\n").expect("an example").1;
-    assert!(serde_json::from_str::<serde_json::Value>(example).is_ok());
-    assert!(crate::tokens(&prompt.system) < 450);
 }
 
 #[test]

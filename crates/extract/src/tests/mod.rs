@@ -8,6 +8,8 @@
 mod answers;
 mod cuts;
 mod episodes;
+mod guards;
+pub(crate) mod prompts;
 mod reading;
 mod whole;
 

@@ -63,6 +63,7 @@ impl Knowledge {
                 asked_at: None,
                 score_min: search.score_min,
                 tokens_max: None,
+                rerank: Some(false),
             })
             .await?;
         let hits = found.memories.iter().filter(|hit| !shape::is_head(&hit.doc));

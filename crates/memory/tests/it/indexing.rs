@@ -283,6 +283,36 @@ async fn a_slow_embedder_does_not_keep_a_new_index_from_answering() {
 }
 
 #[tokio::test]
+async fn how_a_models_cosines_lie_is_measured_once_and_again_only_after_a_failure() {
+    let stage = Stage {
+        embedder: Arc::new(HashEmbedder::new(64).slow()),
+        ..Stage::default()
+    };
+    let engine = stage.open().await;
+    remember(&stage, &engine).await;
+    stage.rest(&engine).await;
+    let own = engine.own_cosine(0.5);
+    stage.embedder.set_failing(true);
+    assert!((own.await - 0.5).abs() < 1e-6, "unknown: as the built-in table's");
+    stage.embedder.set_failing(false);
+    let mut calls = Vec::new();
+    for _ in 0..2 {
+        let before = stage.embedder.calls();
+        ask(&engine, "ann", "violin").await;
+        calls.push(stage.embedder.calls() - before);
+    }
+    assert_eq!(
+        calls,
+        [3, 1],
+        "the query, and once the questions and the statements"
+    );
+    assert!(
+        (engine.own_cosine(0.5).await - 0.5).abs() > 0.01,
+        "it is another model"
+    );
+}
+
+#[tokio::test]
 async fn an_embedder_that_fails_delays_vectors_and_nothing_else() {
     let stage = Stage::default();
     let engine = stage.open().await;

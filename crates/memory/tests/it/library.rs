@@ -46,6 +46,7 @@ async fn on_clock(vault: MemoryVault, chat: Option<Arc<dyn Chat>>, clock: &Arc<M
         events: Arc::new(ports::runs::NoEvents),
         index: Arc::new(MemoryIndex::new(embedder.id().clone())),
         embedder: embedder.clone(),
+        reranker: None,
         chat: None,
         clock: clock.clone(),
         ids: ids.clone(),

@@ -20,6 +20,8 @@ mod pages;
 mod panics;
 mod paper;
 mod reading;
+mod reranking;
+mod rounds;
 mod slow;
 mod stage;
 mod together;

@@ -83,7 +83,7 @@ async fn what_the_model_cuts_and_tells_is_written_without_asking_again() {
     stage.rest(&engine).await;
     stage.check().await;
     assert_eq!(calls(&stage), 1);
-    assert_eq!(authors(&stage), ["fake/scripted"]);
+    assert_eq!(authors(&stage), ["fake/scripted@prompt-2"]);
     assert!(finds(&engine, "ann", "move Lisbon", "The move to Lisbon").await);
     let facts = stage
         .vault
@@ -112,7 +112,7 @@ async fn a_flush_is_told_by_the_model_and_waits_for_nobody() {
     let flushed = engine.flush(flush(&session("s"))).await.expect("it cuts");
     assert_eq!(flushed.status, MemorizeStatus::Extracted);
     stage.rest(&engine).await;
-    assert_eq!(authors(&stage), ["fake/scripted"]);
+    assert_eq!(authors(&stage), ["fake/scripted@prompt-2"]);
     stage.check().await;
 }
 
@@ -153,9 +153,31 @@ async fn answers_that_cannot_be_used_are_asked_for_thrice_and_then_the_rules_tel
     assert_eq!(calls(&stage), 3);
     let requests = stage.chat.as_ref().expect("there is one").requests();
     assert_eq!(requests[1].messages.len(), 4, "the model is told what was wrong");
+    let answers = engine.status().await.expect("a status").model_answers;
+    assert_eq!((answers.facts, answers.left_out, answers.unusable), (0, 0, 1));
     assert_eq!(authors(&stage), ["rules/1"]);
     stage.check_told(&["I moved to Lisbon".to_owned()], &["ann"]);
     stage.check().await;
+}
+
+#[tokio::test]
+async fn what_the_messages_do_not_bear_out_is_left_out_and_counted() {
+    let invented = r#"{"text":"ann owns a castle in Wales","messages":[1],"date":""},"#;
+    let answer = lisbon(3).replace("\"facts\":[", &format!("\"facts\":[{invented}"));
+    let stage = with(ScriptedChat::answering(move |_| Ok(answer.clone())));
+    let engine = stage.open().await;
+    talk(&engine, 3).await;
+    engine.flush(flush(&session("s"))).await.expect("it cuts");
+    assert_eq!(stage.rest(&engine).await, 0);
+    let answers = engine.status().await.expect("a status").model_answers;
+    assert_eq!((answers.facts, answers.left_out, answers.unusable), (1, 1, 0));
+    let entries = stage.vault.entries();
+    let facts: Vec<&str> = entries
+        .iter()
+        .filter(|(_, entry)| entry.kind == EntryKind::Fact)
+        .map(|(_, entry)| entry.body.as_str())
+        .collect();
+    assert_eq!(facts, ["ann moved to Lisbon"]);
 }
 
 #[tokio::test]
@@ -209,7 +231,7 @@ async fn a_model_that_comes_back_in_time_is_used() {
     talk(&engine, 3).await;
     engine.flush(flush(&session("s"))).await.expect("it cuts");
     assert_eq!(stage.rest(&engine).await, 0);
-    assert_eq!(authors(&stage), ["fake/scripted"]);
+    assert_eq!(authors(&stage), ["fake/scripted@prompt-2"]);
 }
 
 #[tokio::test]

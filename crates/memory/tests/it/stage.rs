@@ -17,7 +17,7 @@ use ports::{Accepted, Chat, FileChanges, LedgerError, NewMessage, Vault};
 use testkit::clock::{CountingIds, ManualClock};
 use testkit::index::MemoryIndex;
 use testkit::ledger::MemoryLedger;
-use testkit::models::{HashEmbedder, ScriptedChat};
+use testkit::models::{HashEmbedder, ScriptedChat, ScriptedReranker};
 use testkit::vault::MemoryVault;
 use tokio::task::yield_now;
 
@@ -51,6 +51,7 @@ pub(crate) struct Stage {
     pub(crate) pages: MemoryVault,
     pub(crate) index: MemoryIndex,
     pub(crate) embedder: Arc<HashEmbedder>,
+    pub(crate) reranker: Option<Arc<ScriptedReranker>>,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) ids: Arc<CountingIds>,
     pub(crate) chat: Option<Arc<ScriptedChat>>,
@@ -68,6 +69,7 @@ impl Default for Stage {
             pages: MemoryVault::new(model::Zone::utc()),
             index: MemoryIndex::new(ports::Embedder::id(&*embedder).clone()),
             embedder,
+            reranker: None,
             clock: Arc::default(),
             ids: Arc::default(),
             chat: None,
@@ -90,6 +92,10 @@ impl Stage {
             pages: Faulty::<dyn ports::Pages>::new(Arc::new(self.pages.clone()), faults),
             index: Faulty::<dyn ports::Index>::new(Arc::new(self.index.clone()), faults),
             embedder: Faulty::<dyn ports::Embedder>::new(self.embedder.clone(), faults),
+            reranker: self
+                .reranker
+                .clone()
+                .map(|reranker| reranker as Arc<dyn ports::Reranker>),
             chat: self.chat.clone().map(|chat| chat as Arc<dyn Chat>),
             events: Faulty::<dyn Events>::new(self.listener.clone(), faults),
             clock: self.clock.clone(),
@@ -368,6 +374,7 @@ pub(crate) fn question(owner: &str, query: &str) -> Search {
         asked_at: Some(minute(100_000)),
         score_min: 0.0,
         tokens_max: None,
+        rerank: None,
     }
 }
 

@@ -114,18 +114,20 @@ fn answer(request: &ChatRequest) -> String {
         "memory_parts" => parts(request),
         "profile" => {
             let facts = lines(request).into_iter().zip(1..);
-            let said = facts
-                .map(|(fact, n)| json!({"category": "Possessions", "description": fact, "evidence": [n]}));
-            json!({"explicit_info": said.collect::<Vec<_>>(), "implicit_traits": []}).to_string()
+            let said = facts.map(
+                |(fact, n)| json!({"heading": "Possessions", "text": fact, "facts": [n], "replaces": 0}),
+            );
+            json!({"statements": said.collect::<Vec<_>>(), "remove": []}).to_string()
         }
-        "page_operations" => json!({"operations": [{"action": "add", "memories": [1],
-            "text": lines(request).last().copied().unwrap_or_default()}]})
+        "page_operations" => json!({"add": [{"memories": [1],
+            "text": lines(request).last().copied().unwrap_or_default()}], "merge": [], "drop": []})
         .to_string(),
         "agent_case" => json!({"worth": true, "task_intent": "Deploy a service to staging.",
             "approach": "1. `run` on `migrate`\n2. `run` on `deploy --env staging --wait`",
             "key_insight": "The deploy must wait.", "quality_score": 0.9})
         .to_string(),
-        _ => json!({"operations": [], "update_note": ""}).to_string(),
+        _ => json!({"action": "none", "name": "", "description": "", "content": "", "confidence": 0})
+            .to_string(),
     }
 }
 
@@ -166,6 +168,7 @@ impl Product {
             history: None,
             index: Arc::new(MemoryIndex::new(embedder.id().clone())),
             embedder,
+            reranker: None,
             chat: model,
             events: offline.events(),
             clock: clock.clone(),

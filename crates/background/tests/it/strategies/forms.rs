@@ -203,6 +203,7 @@ async fn an_announcement_is_listed_found_and_ends() {
         asked_at: None,
         score_min: 0.0,
         tokens_max: None,
+        rerank: None,
     };
     let answer = process.engine.search(search).await.expect("it answers");
     assert!(answer.memories.iter().any(|hit| hit.doc.key.id == doc.key.id));
@@ -213,7 +214,7 @@ async fn an_announcement_is_listed_found_and_ends() {
 #[tokio::test]
 async fn an_announcement_in_a_models_words_is_signed_by_it() {
     let told = r#"{"parts":[{"last":1,"title":"A flight","summary":"Ann flies to Rome.","facts":[
-        {"text":"Ann is taking a plane to Rome on 6 March 2026.","messages":[1],"date":""}]}]}"#;
+        {"text":"Ann is flying to Rome on 6 March 2026.","messages":[1],"date":""}]}]}"#;
     let model = || Some(Arc::new(ScriptedChat::answering(move |_| Ok(told.to_owned()))));
     let mut stage = Stage::default();
     (stage.teller, stage.chat) = (model(), model());
@@ -223,10 +224,7 @@ async fn an_announcement_in_a_models_words_is_signed_by_it() {
         .await;
     stage.run(&process, FORESIGHT).await;
     let found = hits(&process.engine, "ann", EntryKind::Foresight).await;
-    assert_eq!(
-        found[0].doc.text,
-        "Ann is taking a plane to Rome on 6 March 2026."
-    );
+    assert_eq!(found[0].doc.text, "Ann is flying to Rome on 6 March 2026.");
     let path = found[0].doc.path.as_ref().into();
     let file = stage
         .vault
@@ -234,7 +232,10 @@ async fn an_announcement_in_a_models_words_is_signed_by_it() {
         .await
         .expect("it reads")
         .expect("it is there");
-    assert_eq!(file.entries[0].entry.author.as_deref(), Some("fake/scripted"));
+    assert_eq!(
+        file.entries[0].entry.author.as_deref(),
+        Some("fake/scripted@prompt-2")
+    );
 }
 
 #[tokio::test]
@@ -255,6 +256,7 @@ async fn a_profile_is_not_found_piece_by_piece() {
         asked_at: None,
         score_min: 0.0,
         tokens_max: None,
+        rerank: None,
     };
     let answer = process.engine.search(search).await.expect("it answers");
     assert!(!answer.memories.is_empty());
@@ -334,15 +336,21 @@ async fn the_pages_follow_what_is_known_and_forgotten() {
 
 #[tokio::test]
 async fn a_model_is_asked_and_the_rules_serve_where_it_fails() {
-    let answer = r#"{"explicit_info":[{"category":"Home","description":"Ann lives in Lisbon by the river.","evidence":[1]}],"implicit_traits":[]}"#;
+    let answer = r#"{"statements":[
+        {"heading":"Home","text":"Ann lives by the river in Lisbon.","facts":[1],"replaces":0},
+        {"heading":"Work","text":"Ann runs a bank in Zurich.","facts":[1],"replaces":0}],"remove":[]}"#;
     let stage = Stage::asking(ScriptedChat::answering(move |_| Ok(answer.to_owned())));
     let process = stage.open().await;
     stage.say(&process, "s", "ann", &["I live in Lisbon."]).await;
     let runs = stage.run(&process, PROFILE).await;
     assert_eq!((runs[0].state, runs[0].cost.calls), (RunState::Success, 1));
     assert_eq!(
+        runs[0].change,
+        "1 statements added, 0 removed; 1 of the model's statements left out as unsupported"
+    );
+    assert_eq!(
         texts(&process.engine, "ann", EntryKind::Profile).await,
-        ["Ann lives in Lisbon by the river."]
+        ["Ann lives by the river in Lisbon."]
     );
     let stage = Stage::asking(ScriptedChat::unreachable());
     let process = stage.open().await;
@@ -357,7 +365,7 @@ async fn a_model_is_asked_and_the_rules_serve_where_it_fails() {
 #[tokio::test]
 async fn many_episodes_in_one_busy_time_are_one_call() {
     let stage = Stage::asking(ScriptedChat::answering(|_| {
-        Ok("{\"explicit_info\":[]}".to_owned())
+        Ok("{\"statements\":[],\"remove\":[]}".to_owned())
     }));
     let process = stage.open().await;
     for n in 0..10 {

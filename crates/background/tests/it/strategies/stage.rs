@@ -167,6 +167,7 @@ impl Stage {
             history: Some(self.history.clone()),
             index: Arc::new(self.index.clone()),
             embedder: self.embedder.clone(),
+            reranker: None,
             chat: self.teller.clone().map(|chat| chat as Arc<dyn Chat>),
             events: Arc::new(ports::runs::NoEvents),
             clock: self.clock.clone(),

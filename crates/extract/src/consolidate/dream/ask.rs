@@ -6,22 +6,36 @@ use crate::Prompt;
 use serde_json::Value;
 
 use super::{Candidate, Operation, ours};
-use crate::consolidate::answer::{DATA_RULE, number, numbered, numbers, objects, overlap, text};
+use crate::consolidate::answer::{DATA_RULE, is_borne_out, numbered, numbers, objects, text};
 use crate::consolidate::page::{Own, lines};
 
 const CANDIDATES_MAX: usize = 60;
 const LINE_CHARS_MAX: usize = 300;
 const TOKENS_MAX: u32 = 1_200;
-/// A statement shares at least so much of its words with what it was made of.
-const OVERLAP_MIN: f64 = 0.34;
 
 const SYSTEM: &str = "\
-You keep a short page about one person at hand for an assistant. You get the page's numbered lines and numbered memories \
-that are not on it. Say what to change, most important first; what you do not name stays:
-{\"operations\":[{\"action\":\"add\",\"memories\":[2],\"text\":\"Ada lives in Porto.\"},\
-{\"action\":\"merge\",\"lines\":[1,4],\"text\":\"Ada runs and swims.\"},{\"action\":\"drop\",\"line\":3}]}
-Add what will matter in most talks. Merge lines that say nearly the same. Drop at most one line in four, and only what no \
-longer matters. No operations is a good answer.";
+You keep a short page about one person, which an assistant reads before every talk. You get the page's numbered lines \
+between <page> and </page>, and numbered memories that are not on it between <memories> and </memories>.
+
+Say what to change; what you do not name stays:
+- add: memories that will matter in most talks, the most important first: text, and the numbers of its memories
+- merge: one text in the place of lines that say nearly the same, and the numbers of these lines
+- drop: numbers of lines that no longer matter, at most one line in four
+Each text is one short sentence with the names, numbers and dates of what it was made of. Empty lists are a good answer.
+
+Example:
+{\"add\":[{\"text\":\"Ada lives in Porto.\",\"memories\":[2]}],\"merge\":[{\"text\":\"Ada runs and swims.\",\"lines\":[1,4]}],\"drop\":[3]}
+Wrong: a text without its memories, a line in both lists, \"Ada is sporty.\" for \"Ada runs.\"";
+
+const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,"required":["add","merge","drop"],"properties":{"add":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["text","memories"],"properties":{"text":{"type":"string"},"memories":{"type":"array","items":{"type":"integer"}}}}},"merge":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["text","lines"],"properties":{"text":{"type":"string"},"lines":{"type":"array","items":{"type":"integer"}}}}},"drop":{"type":"array","items":{"type":"integer"}}}}"#;
+
+/// A model's answer about a page.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PageAnswer {
+    pub operations: Vec<Operation>,
+    /// How many changes were left out: they name a line or memory that was not shown, or say what it does not.
+    pub dropped: usize,
+}
 
 /// Content of a request: our lines of the page that can change, and the memories that are in no line.
 fn shown<'a>(page: &str, candidates: &'a [Candidate]) -> (Vec<(usize, Own)>, Vec<&'a Candidate>) {
@@ -52,66 +66,72 @@ pub fn request(page: &str, candidates: &[Candidate]) -> Prompt {
         system: format!("{SYSTEM}\n{DATA_RULE}"),
         user,
         schema_name: "page_operations".to_owned(),
-        schema_json: r#"{"type":"object","required":["operations"],"properties":{"operations":{"type":"array","items":{"type":"object"}}}}"#.to_owned(),
+        schema_json: SCHEMA.to_owned(),
         tokens_max: TOKENS_MAX,
     }
 }
 
-/// The operations that an answer to [`request`] with the same input names; none where it is no answer, or names a line
-/// or memory that was not shown.
-pub fn parse_answer(answer: &str, page: &str, candidates: &[Candidate]) -> Option<Vec<Operation>> {
+/// The changes in an answer to [`request`] with the same input that what was shown bears out; none where it is no answer.
+pub fn parse_answer(answer: &str, page: &str, candidates: &[Candidate]) -> Option<PageAnswer> {
     let (own, new) = shown(page, candidates);
-    let value = crate::find_json(answer, "operations").filter(|value| value.get("operations").is_some())?;
-    let mut operations = Vec::new();
-    for said in objects(&value, &["operations"]) {
-        let action = text(said, &["action", "op"]).unwrap_or_default().to_lowercase();
-        match action.as_str() {
-            "keep" | "none" => {}
-            "drop" | "delete" => operations.push(Operation::Drop(line(&own, number(said.get("line")?)?)?.0)),
-            "add" => operations.push(Operation::Add(added(said, &new)?)),
-            "merge" => operations.push(merged(said, &own)?),
-            _ => return None,
+    let value = ["add", "merge", "drop"]
+        .into_iter()
+        .find_map(|key| crate::find_json(answer, key).filter(|value| value.get(key).is_some()))?;
+    let drops = numbers(value.get("drop"));
+    let drops = drops
+        .into_iter()
+        .map(|at| Some(Operation::Drop(line(&own, at)?.0)));
+    let merges = objects(&value, &["merge"])
+        .into_iter()
+        .map(|said| merged(said, &own));
+    let adds = objects(&value, &["add"])
+        .into_iter()
+        .map(|said| added(said, &new));
+    let mut said = PageAnswer::default();
+    for operation in merges.chain(drops).chain(adds) {
+        match operation {
+            Some(operation) => said.operations.push(operation),
+            None => said.dropped += 1,
         }
     }
-    Some(operations)
+    Some(said)
 }
 
 fn line(own: &[(usize, Own)], number: usize) -> Option<&(usize, Own)> {
     own.get(number.checked_sub(1)?)
 }
 
-fn added(said: &Value, new: &[&Candidate]) -> Option<Own> {
+fn added(said: &Value, new: &[&Candidate]) -> Option<Operation> {
     let cited = numbers(said.get("memories").or_else(|| said.get("memory")));
     let cited: Option<Vec<&Candidate>> = cited
         .iter()
         .map(|number| new.get(number.checked_sub(1)?).copied())
         .collect();
     let cited = cited.filter(|cited| !cited.is_empty())?;
-    let all = cited
-        .iter()
-        .map(|candidate| candidate.text.as_str())
-        .collect::<Vec<_>>()
-        .join(" ");
-    borne_out(said, &all, cited.iter().map(|candidate| candidate.id.as_str()))
+    let texts = cited.iter().map(|candidate| candidate.text.as_str());
+    let cites = cited.iter().map(|candidate| candidate.id.as_str());
+    own(said, texts, cites).map(Operation::Add)
 }
 
-fn merged(said: &Value, own: &[(usize, Own)]) -> Option<Operation> {
+fn merged(said: &Value, ours: &[(usize, Own)]) -> Option<Operation> {
     let from = numbers(said.get("lines"));
-    let from: Option<Vec<&(usize, Own)>> = from.iter().map(|number| line(own, *number)).collect();
+    let from: Option<Vec<&(usize, Own)>> = from.iter().map(|number| line(ours, *number)).collect();
     let from = from.filter(|from| from.len() > 1)?;
-    let all = from
-        .iter()
-        .map(|(_, own)| own.text.as_str())
-        .collect::<Vec<_>>()
-        .join(" ");
+    let texts = from.iter().map(|(_, own)| own.text.as_str());
     let cites = from.iter().flat_map(|(_, own)| &own.cites).map(String::as_str);
-    let own = borne_out(said, &all, cites)?;
-    Some(Operation::Merge(from.iter().map(|(at, _)| *at).collect(), own))
+    let merged = own(said, texts, cites)?;
+    Some(Operation::Merge(from.iter().map(|(at, _)| *at).collect(), merged))
 }
 
-fn borne_out<'a>(said: &Value, by: &str, cites: impl Iterator<Item = &'a str>) -> Option<Own> {
+/// The line that an answer gives, if the texts that it was made of bear it out.
+fn own<'a>(
+    said: &Value,
+    by: impl Iterator<Item = &'a str>,
+    cites: impl Iterator<Item = &'a str>,
+) -> Option<Own> {
     let text = text(said, &["text", "content"])?;
-    (overlap(text, by) >= OVERLAP_MIN)
+    let by: Vec<&str> = by.collect();
+    is_borne_out(text, &by.join(" "))
         .then(|| Own::new(text, cites))
         .flatten()
 }

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use model::Page;
 
-pub use ask::{parse_answer, request};
+pub use ask::{PageAnswer, parse_answer, request};
 
 use crate::consolidate::page::{Own, PageLine, lines};
 use crate::consolidate::profile::ProfileCategory;

@@ -5,29 +5,37 @@
 use crate::Prompt;
 use serde_json::Value;
 
-use super::{ProfileEntry, ProfileStatement};
-use crate::consolidate::answer::{DATA_RULE, number, numbered, numbers, objects, overlap, text};
+use super::{ProfileCategory, ProfileEntry, ProfileStatement, category};
+use crate::consolidate::answer::{
+    DATA_RULE, invents, is_borne_out, number, numbered, numbers, objects, text,
+};
 use crate::consolidate::known::KnownFact;
 
 /// Maximum number of the newest facts in a request.
 const FACTS_MAX: usize = 60;
 const FACT_CHARS_MAX: usize = 240;
 const TOKENS_MAX: u32 = 1_500;
-/// A statement shares at least so much of its words with the facts that it rests on.
-const OVERLAP_MIN: f64 = 0.34;
+/// Facts that a trait rests on.
+const TRAIT_FACTS_MIN: usize = 3;
 
 const SYSTEM: &str = "\
-You keep the profile of one person. You get numbered facts about them and the numbered statements that the profile \
-already has. Write what is lasting: name, how they want to be answered, home, work, family, diet and health, languages, \
-tastes, interests, possessions, plans. A trait needs at least three facts.
-Without statements so far, give:
-{\"explicit_info\":[{\"category\":\"Home\",\"description\":\"Ada lives in Porto.\",\"evidence\":[2]}],\
-\"implicit_traits\":[{\"trait\":\"Thrifty\",\"description\":\"Ada looks for the cheaper way.\",\"basis\":\"three purchases\",\"evidence\":[1,4,7]}]}
-With statements so far, give the changes alone:
-{\"operations\":[{\"action\":\"add\",\"type\":\"explicit_info\",\"data\":{\"category\":\"Work\",\"description\":\"Ada is a nurse.\",\"evidence\":[3]}},\
-{\"action\":\"update\",\"type\":\"explicit_info\",\"index\":1,\"data\":{\"category\":\"Home\",\"description\":\"Ada lives in Braga.\",\"evidence\":[5]}},\
-{\"action\":\"delete\",\"type\":\"explicit_info\",\"index\":2}],\"update_note\":\"\"}
-Each description is one short sentence in the third person with the person's name. `evidence` is the numbers of the facts.";
+You keep the profile of one person for an assistant. You get numbered facts about the person between <facts> and </facts>, \
+the oldest first, and the profile's numbered statements between <statements> and </statements>, if it has any.
+
+Give what the facts add or change, the most lasting first, and nothing that a statement says already:
+- heading: one of Name, How to answer, Home, Work, Family and pets, Diet and health, Languages, Education, Likes and dislikes, \
+Interests, Possessions, Plans, Life; or a trait in one or two words that at least three facts show
+- text: one short sentence with the person's name (or I, if the facts say I)
+- facts: the numbers of the facts that say so; where two disagree, the later one counts
+- replaces: the number of the statement that this one corrects, else 0
+remove: the numbers of statements that a fact says are over
+No event of a single day, no mood, no judgement of the person. Empty lists are a good answer.
+
+Example, with \"1. Home: Ada lives in Porto.\" as the one statement and \"2. Ada moved to Braga.\" among the facts:
+{\"statements\":[{\"heading\":\"Home\",\"text\":\"Ada moved to Braga.\",\"facts\":[2],\"replaces\":1}],\"remove\":[]}
+Wrong: \"Ada loves Braga.\" (no fact says so) \"She moved.\" (who, where) heading \"Brave\" with one fact";
+
+const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,"required":["statements","remove"],"properties":{"statements":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["heading","text","facts","replaces"],"properties":{"heading":{"type":"string"},"text":{"type":"string"},"facts":{"type":"array","items":{"type":"integer"}},"replaces":{"type":"integer"}}}},"remove":{"type":"array","items":{"type":"integer"}}}}"#;
 
 /// A model's answer about a profile.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -35,6 +43,9 @@ pub struct ProfileAnswer {
     pub items: Vec<ProfileStatement>,
     /// Ids of statements of ours that it would replace or remove: at most a quarter of them.
     pub remove: Vec<String>,
+    /// How many statements were left out because no fact bears them out, and how many of those to be replaced or removed
+    /// because they do not exist.
+    pub dropped: usize,
 }
 
 /// The facts and statements that a request shows, in its order.
@@ -67,87 +78,86 @@ pub fn request(facts: &[KnownFact<'_>], standing: &[ProfileEntry<'_>]) -> Prompt
         system: format!("{SYSTEM}\n{DATA_RULE}"),
         user,
         schema_name: "profile".to_owned(),
-        schema_json: r#"{"type":"object"}"#.to_owned(),
+        schema_json: SCHEMA.to_owned(),
         tokens_max: TOKENS_MAX,
     }
 }
 
-/// The statements in an answer to [`request`] with the same input that facts support; none if it has none.
+/// What of an answer to [`request`] with the same input the facts bear out; none where there is no answer, or an empty one
+/// while the profile says nothing.
 pub fn parse_answer(
     answer: &str,
     facts: &[KnownFact<'_>],
     standing: &[ProfileEntry<'_>],
 ) -> Option<ProfileAnswer> {
     let (facts, standing) = shown(facts, standing);
-    let value = ["operations", "explicit_info", "implicit_traits"]
-        .into_iter()
-        .find_map(|key| crate::find_json(answer, key).filter(|value| value.get(key).is_some()))?;
+    let value = crate::find_json(answer, "statements").filter(|value| value.get("statements").is_some())?;
     let mut said = ProfileAnswer::default();
-    for (key, is_trait) in [("explicit_info", false), ("implicit_traits", true)] {
-        let data = objects(&value, &[key]).into_iter();
-        said.items
-            .extend(data.filter_map(|data| item(data, is_trait, &facts)));
-    }
-    let ours = standing.iter().filter(|entry| entry.is_ours()).count();
-    for operation in objects(&value, &["operations"]) {
-        let action = text(operation, &["action", "op"])
-            .unwrap_or_default()
-            .to_lowercase();
-        let is_trait = text(operation, &["type"]).is_some_and(|kind| kind.contains("trait"));
-        let new = operation
-            .get("data")
-            .and_then(|data| item(data, is_trait, &facts));
-        let old = operation
-            .get("index")
-            .and_then(number)
-            .and_then(|number| standing.get(number.checked_sub(1)?))
-            .filter(|entry| entry.is_ours() && said.remove.len() < ours / 4);
-        match (action.as_str(), new, old) {
-            ("add", Some(new), _) => said.items.push(new),
-            ("update", Some(new), Some(old)) => {
-                said.items.push(new);
-                said.remove.push(old.id.to_owned());
-            }
-            ("delete", _, Some(old)) => said.remove.push(old.id.to_owned()),
-            _ => {}
+    let removable = standing.iter().filter(|entry| entry.is_ours()).count() / 4;
+    let remove = |number: usize, said: &mut ProfileAnswer| {
+        let Some(at) = number.checked_sub(1) else {
+            return;
+        };
+        let Some(old) = standing.get(at) else {
+            said.dropped += 1;
+            return;
+        };
+        if old.is_ours() && said.remove.len() < removable {
+            said.remove.push(old.id.to_owned());
         }
+        said.remove.sort_unstable();
+        said.remove.dedup();
+    };
+    for data in objects(&value, &["statements"]) {
+        let Some(item) = item(data, &facts) else {
+            said.dropped += 1;
+            continue;
+        };
+        said.items.push(item);
+        remove(data.get("replaces").and_then(number).unwrap_or(0), &mut said);
     }
-    said.remove.sort_unstable();
-    said.remove.dedup();
-    (said != ProfileAnswer::default()).then_some(said)
+    for number in numbers(value.get("remove")) {
+        remove(number, &mut said);
+    }
+    let is_silent = said.items.is_empty() && said.remove.is_empty();
+    let is_begun = standing
+        .iter()
+        .any(|entry| entry.subject != ProfileCategory::Talk.title());
+    (!is_silent || is_begun).then_some(said)
 }
 
-fn item(data: &Value, is_trait: bool, facts: &[&KnownFact<'_>]) -> Option<ProfileStatement> {
-    let subject = text(data, &["category", "trait", "name"])?;
-    let body = text(data, &["description", "content"])?;
-    let cited = numbers(data.get("evidence"));
-    let mut known: Vec<&KnownFact<'_>> = cited
+fn item(data: &Value, facts: &[&KnownFact<'_>]) -> Option<ProfileStatement> {
+    let heading = text(data, &["heading", "category"])?;
+    let body = text(data, &["text", "description"])?;
+    let mut known: Vec<&KnownFact<'_>> = numbers(data.get("facts"))
         .iter()
         .filter_map(|number| facts.get(number.checked_sub(1)?).copied())
         .collect();
-    let all = known.iter().map(|fact| fact.text).collect::<Vec<_>>().join(" ");
-    if known.is_empty() || (!is_trait && overlap(rest(body), &all) < OVERLAP_MIN) {
-        // Small models cite in words, or the wrong number: what bears it out is looked for.
-        let mut near: Vec<(f64, &KnownFact<'_>)> = facts
+    known.dedup();
+    let said = |known: &[&KnownFact<'_>]| known.iter().map(|fact| fact.text).collect::<Vec<_>>().join(" ");
+    let category = ProfileCategory::of_title(heading);
+    let is_trait = category.is_none() && known.len() >= TRAIT_FACTS_MIN;
+    if is_trait {
+        let item = ProfileStatement::new(heading, body, &quoted(&known), &known)?;
+        return (!invents(body, &said(&known))).then_some(ProfileStatement { is_trait, ..item });
+    }
+    if !is_borne_out(body, &said(&known)) {
+        // Small models cite the wrong number: the fact that bears it out is looked for.
+        known = facts
             .iter()
-            .map(|fact| (overlap(rest(body), fact.text), *fact))
-            .collect();
-        near.sort_by(|a, b| b.0.total_cmp(&a.0));
-        known = near
-            .into_iter()
+            .copied()
+            .filter(|fact| is_borne_out(body, fact.text))
             .take(1)
-            .filter(|(share, _)| *share >= 2.0 * OVERLAP_MIN)
-            .map(|(_, fact)| fact)
             .collect();
     }
-    let quotes: Vec<&str> = known.iter().take(3).map(|fact| fact.text).collect();
-    let basis = text(data, &["basis"]).unwrap_or_default();
-    let evidence = format!("{basis} {}", quotes.join(" "));
-    let item = ProfileStatement::new(subject, body, evidence.trim(), &known)?;
-    (!is_trait || known.len() >= 3).then_some(ProfileStatement { is_trait, ..item })
+    // A heading of the model's own, such as "Pets", is replaced by the rules'.
+    let category = category
+        .or_else(|| category::category(body))
+        .unwrap_or(ProfileCategory::Life);
+    ProfileStatement::new(category.title(), body, &quoted(&known), &known)
 }
 
-/// A sentence without its first word, the person's name, which bears nothing out.
-fn rest(body: &str) -> &str {
-    body.split_once(' ').map_or(body, |(_, rest)| rest)
+fn quoted(known: &[&KnownFact<'_>]) -> String {
+    let quotes: Vec<&str> = known.iter().take(3).map(|fact| fact.text).collect();
+    quotes.join(" ")
 }

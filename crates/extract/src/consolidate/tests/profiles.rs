@@ -2,15 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use expect_test::expect;
 use model::{MessageId, Timestamp, Zone};
 use proptest::prelude::*;
 
 use super::day;
 use crate::consolidate::known::{KnownFact, is_taught};
 use crate::consolidate::profile::{
-    ITEMS_LEFT, ITEMS_MAX, ProfileCategory, ProfileEntry, ProfileStatement, Talk, Update, items,
-    parse_answer, request, update,
+    ITEMS_LEFT, ITEMS_MAX, ProfileAnswer, ProfileCategory, ProfileEntry, ProfileStatement, Talk, Update,
+    items, parse_answer, request, update,
 };
+use crate::tests::prompts::{check_example, check_form};
 
 struct Fact {
     id: String,
@@ -233,12 +235,16 @@ fn a_model_begins_and_changes_a_profile() {
         fact(3, "Ann bought a tent."),
         fact(4, "Ann sleeps in the woods."),
     ];
-    let begun = r#"{"explicit_info":[{"category":"Home","description":"Ann lives in Porto.","evidence":"fact 1"},
-        {"category":"Work","description":"Ann is a nurse.","evidence":[1]},
-        {"category":"Home","description":"Ann owns a castle in Wales.","evidence":[1]}],
-        "implicit_traits":[{"trait":"Outdoorsy","description":"Ann likes being outside.","basis":"camping","evidence":[1,3,4]},
-        {"trait":"Brave","description":"Ann is brave.","basis":"","evidence":[4]}]}"#;
+    let begun = r#"{"statements":[{"heading":"Home","text":"Ann lives in Porto.","facts":"fact 1","replaces":0},
+        {"heading":"Job","text":"Ann is a nurse.","facts":[1],"replaces":0},
+        {"heading":"Home","text":"Ann owns a castle in Wales.","facts":[1],"replaces":0},
+        {"heading":"Home","text":"Ann lives in Porto in 3 rooms.","facts":[1],"replaces":0},
+        {"heading":"Home","text":"Carol lives in Porto.","facts":[1],"replaces":0},
+        {"heading":"Outdoorsy","text":"Ann likes being outside.","facts":[1,3,4],"replaces":0},
+        {"heading":"Welsh","text":"Ann longs for Wales.","facts":[1,3,4],"replaces":0},
+        {"heading":"Brave","text":"Ann is brave.","facts":[4],"replaces":0}],"remove":[]}"#;
     let said = parse_answer(begun, &known(&facts), &[]).expect("an answer");
+    assert_eq!(said.dropped, 5);
     let bodies: Vec<&str> = said.items.iter().map(|item| item.body.as_str()).collect();
     assert_eq!(
         bodies,
@@ -248,10 +254,10 @@ fn a_model_begins_and_changes_a_profile() {
             "Ann likes being outside."
         ]
     );
-    assert_eq!(
-        said.items[1].sources, facts[1].sources,
-        "the wrong number was cited"
-    );
+    let work = &said.items[1];
+    assert_eq!(work.sources, facts[1].sources, "the wrong number was cited");
+    assert_eq!(work.subject, "Work", "a heading of its own");
+    assert!(said.items[2].is_trait);
     let entries: Vec<(String, ProfileStatement)> =
         said.items.iter().map(|item| (item.id(), item.clone())).collect();
     let standing: Vec<ProfileEntry<'_>> = entries
@@ -266,10 +272,8 @@ fn a_model_begins_and_changes_a_profile() {
             time: item.time,
         })
         .collect();
-    let changed = r#"{"operations":[{"action":"none"},
-        {"action":"update","type":"explicit_info","index":1,"data":{"category":"Home","description":"Ann lives in Porto now.","evidence":[1]}},
-        {"action":"delete","type":"explicit_info","index":2},
-        {"action":"delete","type":"explicit_info","index":77}],"update_note":"x"}"#;
+    let changed = r#"{"statements":[{"heading":"Home","text":"Ann lives in Porto now.","facts":[1],"replaces":1},
+        {"heading":"Work","text":"Ann is a nurse now.","facts":[2],"replaces":77}],"remove":[2,77]}"#;
     let said = parse_answer(changed, &known(&facts), &standing).expect("an answer");
     assert_eq!(said.items[0].body, "Ann lives in Porto now.");
     assert_eq!(
@@ -277,11 +281,28 @@ fn a_model_begins_and_changes_a_profile() {
         [entries[0].0.as_str()],
         "a quarter of six, and no more"
     );
-    assert_eq!(parse_answer("No.", &known(&facts), &standing), None);
+    assert_eq!(said.dropped, 2, "there is no statement 77");
+    let nothing = r#"{"statements":[],"remove":[]}"#;
     assert_eq!(
-        parse_answer("{\"operations\":[]}", &known(&facts), &standing),
-        None
+        parse_answer(nothing, &known(&facts), &standing),
+        Some(ProfileAnswer::default()),
+        "it stays as it is"
     );
+    assert_eq!(parse_answer(nothing, &known(&facts), &[]), None);
+    assert_eq!(parse_answer("No.", &known(&facts), &standing), None);
+}
+
+#[test]
+fn the_request_has_the_form() {
+    let facts = [fact(1, "Ann lives in Porto.")];
+    let prompt = request(&known(&facts), &[]);
+    check_form(&prompt, &expect!["profile@prompt-2 fa19f71c26cc2ee9"]);
+    check_example(&prompt);
+    let headings = prompt.system.split_once("heading: one of ").expect("headings").1;
+    let headings = headings.split_once("; or a trait").expect("an end").0;
+    for heading in headings.split(", ") {
+        assert!(ProfileCategory::of_title(heading).is_some(), "{heading}");
+    }
 }
 
 proptest! {
@@ -307,7 +328,7 @@ proptest! {
     }
 
     #[test]
-    fn any_answer_is_read(answer in "\\PC{0,200}|\\{\"operations\":\\[\\{\"action\":\"(add|update|delete)\",\"index\":[0-9]{1,3}\\}\\]\\}") {
+    fn any_answer_is_read(answer in "\\PC{0,200}|\\{\"statements\":\\[\\{\"text\":\"[a-z ]{0,9}\",\"facts\":[0-9]{1,3}\\}\\],\"remove\":[0-9]{1,3}\\}") {
         let facts = [fact(1, "Ann lives in Porto.")];
         drop(parse_answer(&answer, &known(&facts), &[]));
     }

@@ -1,5 +1,6 @@
 //! Episodes told as one, once, and again only when there is more.
 
+use expect_test::expect;
 use model::{MessageId, SenderId, Zone};
 use proptest::prelude::*;
 
@@ -7,6 +8,7 @@ use super::{day, name};
 use crate::consolidate::reflect::{
     CLUSTERS_MAX, KnownEpisode, Merged, MergedEpisode, merged, parse_answer, plans, request,
 };
+use crate::tests::prompts::{check_example, check_form};
 
 struct Episode {
     id: String,
@@ -110,20 +112,37 @@ fn a_model_tells_it_and_what_it_leaves_out_the_rules_add() {
     let episodes = [episode(0), episode(3)];
     let told: Vec<KnownEpisode<'_>> = episodes.iter().map(told).collect();
     let members: Vec<&KnownEpisode<'_>> = told.iter().collect();
-    let said = parse_answer(
-        "{'content': 'The boat leaks.\n<b>Still.'}",
-        &members,
-        &Zone::utc(),
-    )
-    .expect("an answer");
+    let answer = "{'content': 'The boat leaks.\n<b>It leaks</b> at plank 0. It sank on 9 May 2024. Carol leaks. Sails tore.'}";
+    let (said, dropped) = parse_answer(answer, &members, &Zone::utc()).expect("an answer");
     assert_eq!(
         (said.body.as_str(), said.subject.as_str()),
-        ("The boat leaks. ‹b›Still.", "Talk 3 (and 1 before)")
+        (
+            "The boat leaks. ‹b›It leaks‹/b› at plank 0. Carol leaks.",
+            "Talk 3 (and 1 before)"
+        )
     );
+    assert_eq!(dropped, 2);
     assert_eq!(said.members, ["ep_0", "ep_3"]);
-    for nothing in ["", "{\"title\":\"x\"}", "{\"content\":\"  \"}"] {
+    let called = |title: &str| {
+        let answer = format!("{{\"content\":\"The boat leaks.\",\"title\":\"{title}\"}}");
+        let (said, _) = parse_answer(&answer, &members, &Zone::utc()).expect("an answer");
+        said.subject
+    };
+    assert_eq!(called("The boat that leaks"), "The boat that leaks");
+    assert_eq!(called("Quantum banking"), "Talk 3 (and 1 before)");
+    let unsaid = "{\"content\":\"Sails tore in a storm.\"}";
+    for nothing in ["", "{\"title\":\"x\"}", "{\"content\":\"  \"}", unsaid] {
         assert_eq!(parse_answer(nothing, &members, &Zone::utc()), None, "{nothing}");
     }
+}
+
+#[test]
+fn the_request_has_the_form() {
+    let episodes = [episode(0), episode(3)];
+    let told: Vec<KnownEpisode<'_>> = episodes.iter().map(told).collect();
+    let prompt = request(&told.iter().collect::<Vec<_>>(), &Zone::utc());
+    check_form(&prompt, &expect!["merged_episode@prompt-2 658c92005d11ec1c"]);
+    check_example(&prompt);
 }
 
 proptest! {

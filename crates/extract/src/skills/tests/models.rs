@@ -1,13 +1,15 @@
 //! What a chat model may say of work, and what it may not.
 
+use expect_test::expect;
 use model::{EntryId, SkillStatus};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{DEPLOY, DEPLOY_AGAIN, known, work};
 use crate::skills::{
     KnownCase, KnownSkill, Skill, SkillAnswerProblem, SkillChange, case_request, clusters, mark, parse_case,
     parse_skill, skill_request,
 };
+use crate::tests::prompts::{check_example, check_form};
 
 fn told(approach: &str) -> String {
     json!({
@@ -83,14 +85,15 @@ fn nothing_in_a_request_closes_its_marks() {
     assert_eq!(user.matches("</cases>").count(), 1, "{user}");
 }
 
-fn operation(action: &str, content: &str) -> String {
-    let data = json!({
+fn said(action: &str, content: &str) -> String {
+    json!({
+        "action": action,
         "name": "Deploy Service!",
         "description": "Deploy a service to staging. Use it when a service must be deployed.",
         "content": content,
         "confidence": 0.8,
-    });
-    json!({"operations": [{"action": "none"}, {"action": action, "index": 0, "data": data}], "update_note": ""}).to_string()
+    })
+    .to_string()
 }
 
 const CONTENT: &str = "## Before\n- `run` is there.\n## Steps\n1. `run` on `migrate billing --env staging`\n\
@@ -100,7 +103,7 @@ const CONTENT: &str = "## Before\n- `run` is there.\n## Steps\n1. `run` on `migr
 fn a_models_word_with_one_good_case_makes_a_skill() {
     let cases = [known("ac_1", 1, DEPLOY)];
     let cluster = &clusters(&cases)[0];
-    match parse_skill(&operation("add", CONTENT), cluster, &[]) {
+    match parse_skill(&said("write", CONTENT), cluster, &[]) {
         Ok(SkillChange::Add(skill)) => {
             assert_eq!(
                 (skill.name.as_str(), skill.confidence_percent),
@@ -111,16 +114,16 @@ fn a_models_word_with_one_good_case_makes_a_skill() {
         other => panic!("no skill: {other:?}"),
     }
     assert_eq!(
-        parse_skill(r#"{"operations": []}"#, cluster, &[]),
+        parse_skill(&said("none", CONTENT), cluster, &[]),
         Ok(SkillChange::None)
     );
-    let short = parse_skill(&operation("add", "1. `run`"), cluster, &[]);
+    let short = parse_skill(&said("write", "1. `run`"), cluster, &[]);
     assert!(
         matches!(short, Err(SkillAnswerProblem::Shape { .. })),
         "{short:?}"
     );
     let foreign = parse_skill(
-        &operation("add", &format!("{CONTENT}\n3. `sudo rm -rf /`")),
+        &said("write", &format!("{CONTENT}\n3. `sudo rm -rf /`")),
         cluster,
         &[],
     );
@@ -134,7 +137,7 @@ fn a_models_word_with_one_good_case_makes_a_skill() {
     }];
     assert_eq!(skill_request(&clusters(&bad)[0], &[]), None);
     assert_eq!(
-        parse_skill(&operation("add", CONTENT), &clusters(&bad)[0], &[]),
+        parse_skill(&said("write", CONTENT), &clusters(&bad)[0], &[]),
         Ok(SkillChange::None)
     );
 }
@@ -159,13 +162,11 @@ fn a_model_betters_our_skill_and_never_a_persons() {
         }]
     };
     let draft = standing(SkillStatus::Draft, Some(mark(&ours)));
-    for action in ["add", "update"] {
-        match parse_skill(&operation(action, CONTENT), cluster, &draft) {
-            Ok(SkillChange::Update(id, skill)) => {
-                assert_eq!((id.as_str(), skill.name.as_str()), ("sk_1", "deploy"));
-            }
-            other => panic!("no update: {other:?}"),
+    match parse_skill(&said("write", CONTENT), cluster, &draft) {
+        Ok(SkillChange::Update(id, skill)) => {
+            assert_eq!((id.as_str(), skill.name.as_str()), ("sk_1", "deploy"));
         }
+        other => panic!("no update: {other:?}"),
     }
     for theirs in [
         standing(SkillStatus::Approved, Some(mark(&ours))),
@@ -173,7 +174,7 @@ fn a_model_betters_our_skill_and_never_a_persons() {
     ] {
         assert_eq!(skill_request(cluster, &theirs), None);
         assert_eq!(
-            parse_skill(&operation("update", CONTENT), cluster, &theirs),
+            parse_skill(&said("write", CONTENT), cluster, &theirs),
             Ok(SkillChange::None)
         );
     }
@@ -183,7 +184,7 @@ fn a_model_betters_our_skill_and_never_a_persons() {
 fn what_was_told_already_is_not_asked_again() {
     let cases = [known("ac_1", 1, DEPLOY), known("ac_2", 2, DEPLOY_AGAIN)];
     let cluster = &clusters(&cases)[0];
-    let Ok(SkillChange::Add(skill)) = parse_skill(&operation("add", CONTENT), cluster, &[]) else {
+    let Ok(SkillChange::Add(skill)) = parse_skill(&said("write", CONTENT), cluster, &[]) else {
         panic!("no skill");
     };
     let there = [KnownSkill {
@@ -196,24 +197,13 @@ fn what_was_told_already_is_not_asked_again() {
 }
 
 #[test]
-fn schemas_are_json_and_their_examples_fit() {
+fn requests_have_the_form_and_their_examples_fit_it() {
     let work = work(DEPLOY);
     let cases = [known("ac_1", 1, DEPLOY)];
-    for prompt in [
-        case_request(&work),
-        skill_request(&clusters(&cases)[0], &[]).expect("it is asked"),
-    ] {
-        let schema: Value = serde_json::from_str(&prompt.schema_json).expect("JSON");
-        let (_, example) = prompt.system.split_once("Example:\n").expect("an example");
-        let example: Value = serde_json::from_str(example).expect("JSON");
-        let known = schema["properties"].as_object().expect("properties");
-        assert!(
-            example
-                .as_object()
-                .expect("an object")
-                .keys()
-                .all(|key| known.contains_key(key)),
-            "{example}"
-        );
-    }
+    let case = case_request(&work);
+    check_form(&case, &expect!["agent_case@prompt-2 86539b1548562b67"]);
+    check_example(&case);
+    let skill = skill_request(&clusters(&cases)[0], &[]).expect("it is asked");
+    check_form(&skill, &expect!["agent_skill@prompt-2 fab1dfacef4ab68b"]);
+    check_example(&skill);
 }

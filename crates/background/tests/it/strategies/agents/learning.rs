@@ -162,6 +162,7 @@ async fn an_agents_search_finds_its_cases_and_no_draft() {
         asked_at: None,
         score_min: 0.0,
         tokens_max: None,
+        rerank: None,
     };
     let found = async || {
         let found = stage.engine.search(search.clone()).await.expect("found");
@@ -189,10 +190,10 @@ async fn a_model_tells_it_better_and_the_rules_when_it_cannot() {
         "approach": "1. `run` on `migrate billing`\n2. `run` on `deploy billing --env staging --wait`",
         "key_insight": "The deploy must wait.", "quality_score": 0.9,
     });
-    let skill = json!({"operations": [{"action": "add", "data": {
-        "name": "deploy", "description": "Deploy a service to staging. Use it to deploy.", "confidence": 0.7,
+    let skill = json!({
+        "action": "write", "name": "deploy", "description": "Deploy a service to staging. Use it to deploy.", "confidence": 0.7,
         "content": "## Before\n- `run`\n## Steps\n1. `run` on `migrate billing`\n2. `run` on `deploy billing --env staging --wait`\n## Pitfalls\n- Wait.",
-    }}]});
+    });
     let answer = move |request: &ports::ChatRequest| {
         let is_case = request
             .schema

@@ -71,6 +71,7 @@ impl Stage {
             history: None,
             index: Arc::new(MemoryIndex::new(embedder.id().clone())),
             embedder,
+            reranker: None,
             chat: None,
             events: Arc::new(ports::runs::NoEvents),
             clock: clock.clone(),

@@ -1,0 +1,257 @@
+//! What a chat model, or the rules alone, extract from talks that were marked by hand.
+//!
+//! Owns: the score and how it is told. Never: a prompt or a check (`extract` has both, and the product uses the same).
+//!
+//! The rules were not made for these talks, and must not be: they are the report. For rules, use `facts`.
+
+mod endpoint;
+mod marked;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use extract::{Counts, Doubt, Dropped, Fact, KnownFacts, Limits, Statement};
+use model::{Cell, EntryId, Zone};
+
+use crate::row;
+use endpoint::Endpoint;
+use marked::{Mark, Marked};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExtractArgs {
+    /// Base URL of an OpenAI-compatible server, as in `http://127.0.0.1:11434/v1`; without it the rules extract
+    #[arg(long, requires = "model")]
+    base_url: Option<String>,
+    /// Name of the model
+    #[arg(long, requires = "base_url")]
+    model: Option<String>,
+    /// The server's API key, if it has one
+    #[arg(long)]
+    api_key: Option<String>,
+    /// Only the talks with these ids
+    #[arg(long, value_name = "ID")]
+    talk: Vec<String>,
+}
+
+/// Asks about every talk, and prints what is wrong and the score.
+pub(crate) async fn run(args: &ExtractArgs) -> anyhow::Result<()> {
+    let model = match (&args.base_url, &args.model) {
+        (Some(url), Some(name)) => Some(Endpoint::new(url, name, args.api_key.clone())?),
+        _ => None,
+    };
+    let mut talks = marked::talks()?;
+    talks.retain(|talk| args.talk.is_empty() || args.talk.contains(&talk.id));
+    let score = scored(&talks, model.as_ref()).await?;
+    score.print();
+    Ok(())
+}
+
+async fn scored(talks: &[Marked], model: Option<&Endpoint>) -> anyhow::Result<Score> {
+    let mut score = Score::default();
+    for talk in talks {
+        let cell = talk.cell()?;
+        let extracted = match model {
+            Some(model) => by_model(model, &cell).await?,
+            None => by_rules(&cell),
+        };
+        let before = score.failures.len();
+        score.add(talk, &extracted);
+        // A local model takes minutes: what is wrong is told at once.
+        for line in &score.failures[before..] {
+            println!("{line}");
+        }
+    }
+    Ok(score)
+}
+
+/// What was extracted from one talk.
+#[derive(Debug, Default)]
+struct Extracted {
+    facts: Vec<Fact>,
+    /// Ends of parts that are not the last.
+    cuts: Vec<usize>,
+    dropped: Vec<Dropped>,
+    /// Why no answer could be used.
+    unusable: Option<String>,
+}
+
+async fn by_model(model: &Endpoint, cell: &Cell) -> anyhow::Result<Extracted> {
+    let answer = match model.ask(&cell.messages, &Zone::utc()).await? {
+        Ok(answer) => answer,
+        Err(problem) => {
+            return Ok(Extracted {
+                unusable: Some(problem.to_string()),
+                ..Extracted::default()
+            });
+        }
+    };
+    let mut cuts: Vec<usize> = answer.parts.iter().map(|part| part.end).collect();
+    cuts.pop();
+    Ok(Extracted {
+        facts: answer.parts.into_iter().flat_map(|part| part.facts).collect(),
+        cuts,
+        dropped: answer.dropped,
+        unusable: None,
+    })
+}
+
+fn by_rules(cell: &Cell) -> Extracted {
+    let cuts = extract::boundaries(&cell.messages, None, &Limits::default());
+    Extracted {
+        facts: extract::facts(cell, &Zone::utc()),
+        cuts: cuts.into_iter().map(|boundary| boundary.end).collect(),
+        ..Extracted::default()
+    }
+}
+
+/// The facts that still stand when all were said, as memory decides it.
+fn standing(facts: &[Fact]) -> Vec<&str> {
+    let mut known = KnownFacts::default();
+    let mut standing: BTreeMap<EntryId, &str> = BTreeMap::new();
+    for (number, fact) in facts.iter().enumerate() {
+        let statement = Statement::new(&fact.text, fact.said_at, fact.valid_from);
+        if known.repeats(&statement, |_| Counts::Yes) {
+            continue;
+        }
+        let relations = known.standing(&statement, |_| Counts::Yes);
+        for old in &relations.supersedes {
+            standing.remove(old);
+        }
+        let id = EntryId::new(format!("af_{number:04}"));
+        if relations.valid_until.is_none() {
+            standing.insert(id.clone(), &fact.text);
+        }
+        known.insert(id, statement, relations.supersedes);
+    }
+    standing.into_values().collect()
+}
+
+/// How many of how many are right.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Share {
+    right: usize,
+    of: usize,
+}
+
+impl Share {
+    fn count(&mut self, is_right: bool) {
+        self.of += 1;
+        self.right += usize::from(is_right);
+    }
+}
+
+/// What all talks come to, and every failure in words.
+#[derive(Debug, Default)]
+struct Score {
+    remembered: Share,
+    right: Share,
+    kept_out: Share,
+    gone: Share,
+    cut: Share,
+    usable: Share,
+    /// Statements that the checks left out, by kind of doubt.
+    dropped: BTreeMap<&'static str, usize>,
+    failures: Vec<String>,
+}
+
+impl Score {
+    fn add(&mut self, talk: &Marked, extracted: &Extracted) {
+        let mut wrong: Vec<String> = Vec::new();
+        self.usable.count(extracted.unusable.is_none());
+        wrong.extend(
+            extracted
+                .unusable
+                .iter()
+                .map(|problem| format!("no usable answer: {problem}")),
+        );
+        let standing = standing(&extracted.facts);
+        let says = |facts: &[&str], mark: &Mark| facts.iter().any(|fact| mark.is_in(fact));
+        for mark in &talk.find {
+            let is_found = says(&standing, mark);
+            self.remembered.count(is_found);
+            if !is_found {
+                wrong.push(format!("not remembered: {}", mark.words()));
+            }
+        }
+        let all: Vec<&str> = extracted.facts.iter().map(|fact| fact.text.as_str()).collect();
+        for mark in &talk.never {
+            self.kept_out.count(!says(&all, mark));
+        }
+        for mark in &talk.over {
+            let is_gone = !says(&standing, mark);
+            self.gone.count(is_gone);
+            if !is_gone {
+                wrong.push(format!("still stands: {}", mark.words()));
+            }
+        }
+        for fact in &all {
+            let any = |marks: &[Mark]| marks.iter().any(|mark| mark.is_in(fact));
+            let is_false = any(&talk.never);
+            let is_marked = any(&talk.find) || any(&talk.may) || any(&talk.over);
+            self.right.count(is_marked && !is_false);
+            match (is_false, is_marked) {
+                (true, _) => wrong.push(format!("claims: {fact}")),
+                (false, false) => wrong.push(format!("not marked, judge it yourself: {fact}")),
+                (false, true) => {}
+            }
+        }
+        if let Some(cuts) = &talk.cuts {
+            let is_right = *cuts == extracted.cuts;
+            self.cut.count(is_right);
+            if !is_right {
+                wrong.push(format!("cut after {:?}, not after {cuts:?}", extracted.cuts));
+            }
+        }
+        for Dropped { text, why } in &extracted.dropped {
+            *self.dropped.entry(kind(why)).or_default() += 1;
+            wrong.push(format!("left out: {text} ({why})"));
+        }
+        if !wrong.is_empty() {
+            self.failures.push(format!("{} ({})", talk.id, talk.language));
+            self.failures
+                .extend(wrong.into_iter().map(|line| format!("    {line}")));
+        }
+    }
+
+    fn rows(&self) -> [(&'static str, Share); 6] {
+        [
+            ("what must be remembered, and is", self.remembered),
+            ("facts given, and marked as right", self.right),
+            ("what must not be claimed, and is not", self.kept_out),
+            ("what was overtaken, and no longer stands", self.gone),
+            ("talks cut where the subject changes", self.cut),
+            ("talks with a usable answer", self.usable),
+        ]
+    }
+
+    fn print(&self) {
+        println!();
+        row(&["", "right", "of", "share"].map(str::to_owned));
+        row(&["---", "--:", "--:", "--:"].map(str::to_owned));
+        for (what, Share { right, of }) in self.rows() {
+            let percent = (right * 100).checked_div(of);
+            let share = percent.map_or_else(String::new, |percent| format!("{percent} %"));
+            row(&[what.to_owned(), right.to_string(), of.to_string(), share]);
+        }
+        let dropped: usize = self.dropped.values().sum();
+        println!("\nleft out by the checks: {dropped}");
+        for (kind, count) in &self.dropped {
+            println!("    {count} {kind}");
+        }
+    }
+}
+
+/// A doubt without the words that it is about.
+fn kind(doubt: &Doubt) -> &'static str {
+    match doubt {
+        Doubt::Form => "without a form",
+        Doubt::Uncited => "without a message",
+        Doubt::Secret => "secret",
+        Doubt::Invented(_) => "with a name or number that nobody said",
+        Doubt::Unsaid => "in words that nobody said",
+        Doubt::OfAnother => "of another person",
+        Doubt::Date(_) => "dates",
+        Doubt::TooMany => "too many",
+    }
+}
