@@ -3,6 +3,7 @@
 //! Owns: which of the two it is, and what a refusal means at a terminal. Never: a use case; every command asks the API.
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,8 +22,8 @@ use crate::serving;
 use crate::world::{World, zone};
 
 /// How long a command waits for another one to be done with the root, or for a starting server to listen.
-const WAIT: Duration = Duration::from_secs(3);
-const LOOK: Duration = Duration::from_millis(50);
+pub(crate) const WAIT: Duration = Duration::from_secs(3);
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 /// The API of one root.
 #[derive(Debug)]
@@ -51,27 +52,39 @@ impl Api {
                 Err(failure) => return Err(failure),
             };
             if let Some(address) = serving::find(&desk.root) {
-                let mut tokens = tokens(config)?;
-                // First the token for everything, then the token for this scope, then one whose refusal names the
-                // missing permission.
-                tokens.sort_by_key(|token| match &token.scope {
-                    None => 0,
-                    opened if opened.as_ref() == scope => 1,
-                    Some(_) => 2,
-                });
-                let token = tokens.into_iter().next().map(|token| token.secret);
-                return Ok(Self {
-                    client: Client::there(address, token),
-                    world: None,
-                    clock,
-                    zone: zone(config)?,
-                });
+                return Self::there(desk, scope, address);
             }
             if clock.elapsed() >= WAIT {
                 return Err(in_use);
             }
             clock.sleep(LOOK).await;
         }
+    }
+
+    /// The API of the server that has the root, if one runs. It opens nothing.
+    pub(crate) fn beside(desk: &Desk, scope: Option<&Scope>) -> Result<Option<Self>, Failure> {
+        let address = serving::running(&desk.root);
+        address
+            .map(|address| Self::there(desk, scope, address))
+            .transpose()
+    }
+
+    fn there(desk: &Desk, scope: Option<&Scope>, address: SocketAddr) -> Result<Self, Failure> {
+        let config = &desk.loaded.config;
+        let mut tokens = tokens(config)?;
+        // First the token for everything, then the token for this scope, then one whose refusal names the missing permission.
+        tokens.sort_by_key(|token| match &token.scope {
+            None => 0,
+            opened if opened.as_ref() == scope => 1,
+            Some(_) => 2,
+        });
+        let token = tokens.into_iter().next().map(|token| token.secret);
+        Ok(Self {
+            client: Client::there(address, token),
+            world: None,
+            clock: Arc::new(SystemClock::new()),
+            zone: zone(config)?,
+        })
     }
 
     /// The API of a world that this process opened.
@@ -92,6 +105,16 @@ impl Api {
             world: Some(world),
             clock,
         }
+    }
+
+    /// Who asks it.
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Whether this process opened the root.
+    pub(crate) fn is_here(&self) -> bool {
+        self.world.is_some()
     }
 
     /// Asks a route below `/api/v2` with GET.

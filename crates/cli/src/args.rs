@@ -1,14 +1,22 @@
 //! Command line: commands, options, and their help.
 
 mod context;
+mod hook;
+mod init;
 mod knowledge;
+mod mcp;
+mod model;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use context::{ContextArgs, ContextCommand, LiveArgs, LiveContext, LiveOf};
+pub(crate) use hook::HookArgs;
+pub(crate) use init::{DoorArg, InitArgs};
 pub(crate) use knowledge::{KnowledgeArgs, KnowledgeCommand};
+pub(crate) use mcp::McpArgs;
+pub(crate) use model::{ModelArgs, ModelCommand};
 
 /// The default user: the person who runs Quipu.
 pub(crate) const DEFAULT_USER: &str = "me";
@@ -70,10 +78,20 @@ pub(crate) enum Command {
     Context(ContextArgs),
     /// Serve the HTTP API and, under /v1, a model server with memory
     Serve(ServeArgs),
+    /// Serve memory to an agent that starts this program (Model Context Protocol)
+    Mcp(McpArgs),
+    /// Give memory to an agent and store its session: reads an event of Claude Code, Codex or Gemini CLI from standard input
+    Hook(HookArgs),
     /// Chat with a model through a running server, in the terminal or in a pipe
     Chat(ChatArgs),
     /// Show prompt-cache hits and misses per request, with the reason for each miss
     Cache(CacheArgs),
+    /// Download and check a local model for embeddings or reranking
+    Model(ModelArgs),
+    /// Connect the agents of this machine with Quipu: shows each change, asks, and can undo all of them
+    Init(InitArgs),
+    /// Check configuration, root, server, memory, model servers and connected agents, and say what to do
+    Doctor,
     /// Show the effective configuration and where each value came from
     Config,
     /// Import, search, edit and rebuild a bundled conversation in a temporary folder
@@ -93,7 +111,9 @@ impl Command {
             Self::Status(args) => Some(args.scope.clone()),
             Self::Retry(args) => Some(args.scope.clone()),
             Self::Runs(args) => Some(args.scope.clone()),
+            Self::Mcp(args) => Some(args.scope.clone()),
             Self::Knowledge(args) => Some(args.scope.clone()),
+            Self::Hook(args) => Some(args.scope.clone()),
             Self::Log(args) => args.tenant.scope(),
             Self::Diff(args) => args.tenant.scope(),
             Self::Undo(args) => args.tenant.scope(),
@@ -108,6 +128,9 @@ impl Command {
             | Self::Serve(_)
             | Self::Chat(_)
             | Self::Cache(_)
+            | Self::Model(_)
+            | Self::Init(_)
+            | Self::Doctor
             | Self::Config
             | Self::Demo(_) => None,
         }

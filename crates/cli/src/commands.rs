@@ -5,11 +5,16 @@ mod chat;
 mod configuration;
 mod context;
 mod demo;
+mod doctor;
 mod history;
+mod hook;
 mod import;
+mod init;
 mod knowledge;
 mod live_context;
+mod mcp;
 mod memory;
+mod model;
 mod runs;
 mod serve;
 mod skill;
@@ -18,8 +23,8 @@ mod upkeep;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
+use ::model::{Name, Owner, Scope, Timestamp, Zone};
 use anyhow::Context;
-use model::{Name, Owner, Scope, Timestamp, Zone};
 
 use crate::api::Api;
 use crate::args::{Cli, Command, ContextCommand, DEFAULT_USER, OwnerArgs, ScopeArgs};
@@ -28,6 +33,7 @@ use crate::environment;
 use crate::error::{Exit, Failure};
 use crate::world::OpenIndex;
 
+pub(crate) use hook::excused;
 pub(crate) use serve::tokens;
 
 /// The context of every command.
@@ -50,7 +56,13 @@ pub(crate) fn run(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
         .or_else(environment::default_root)
         .ok_or_else(|| Failure::usage("no home folder found").hint("name the data folder with --root DIR"))?;
     let loaded = load(&root, environment::variables())
-        .map_err(|error| Failure::usage(format!("{:#}", anyhow::Error::from(error))))?;
+        .map_err(|error| Failure::usage(format!("{:#}", anyhow::Error::from(error))));
+    let loaded = match loaded {
+        Err(failure) if matches!(cli.command, Command::Doctor) => {
+            return doctor::unconfigured(&failure, cli.json);
+        }
+        loaded => loaded?,
+    };
     start_log(&loaded)?;
     let desk = Desk {
         root,
@@ -64,6 +76,8 @@ pub(crate) fn run(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
     let scope = scope.as_ref();
     match cli.command {
         Command::Config => configuration::show(&desk),
+        Command::Init(args) => init::init(&desk, &args),
+        Command::Doctor => doctor::doctor(&desk),
         Command::Add(args) => desk.with_api(scope, async |api| memory::add(&desk, api, args).await),
         Command::Import(args) => desk.with_api(scope, async |api| import::import(&desk, api, args).await),
         Command::Search(args) => desk.with_api(scope, async |api| memory::search(&desk, api, args).await),
@@ -91,8 +105,11 @@ pub(crate) fn run(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
             None => context::context(&args, desk.json),
         },
         Command::Serve(args) => serve::serve(&desk, &args),
+        Command::Mcp(args) => mcp::mcp(desk, &args),
+        Command::Hook(args) => hook::hook(desk, &args),
         Command::Chat(args) => chat::chat(&desk, args),
         Command::Cache(args) => cache::cache(&desk, &args),
+        Command::Model(args) => model::model(&desk, &args),
         Command::Demo(args) => demo::demo(&desk, &args),
     }
 }

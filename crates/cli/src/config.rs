@@ -6,7 +6,9 @@ mod load;
 mod schema;
 
 pub(crate) use load::{LoadedConfig, ValueSource, load};
-pub(crate) use schema::{Config, Dangerous, EmbeddingProvider, QuietWhen, StrategyKeys, Upstream};
+pub(crate) use schema::{
+    Config, Dangerous, EmbeddingProvider, QuietWhen, RerankProvider, StrategyKeys, Upstream,
+};
 
 #[cfg(test)]
 mod tests;

@@ -34,9 +34,19 @@ fn zone_of(variable: Option<String>, etc: &Path) -> Zone {
     Zone::named(name.trim().trim_start_matches(':')).unwrap_or_default()
 }
 
+/// The person's folder.
+pub(crate) fn home() -> Option<PathBuf> {
+    std::env::home_dir()
+}
+
 /// The folder for everything, where no option names one.
 pub(crate) fn default_root() -> Option<PathBuf> {
-    std::env::home_dir().map(|home| home.join(".quipu"))
+    home().map(|home| home.join(".quipu"))
+}
+
+/// This program's own file.
+pub(crate) fn program() -> std::io::Result<PathBuf> {
+    std::env::current_exe()
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod environment;
 mod error;
 mod import;
 mod instructions;
+mod models;
 mod output;
 pub mod places;
 mod power;
@@ -34,21 +35,25 @@ pub use world::OpenIndex;
 
 /// Runs one command; the binary provides `open_index`.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, open_index: OpenIndex) -> Exit {
-    let cli = match args::Cli::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match args::Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
             let is_help = !error.use_stderr();
+            // An agent takes the exit code for wrong usage for a veto against its prompt.
+            let is_hook = arguments.get(1).is_some_and(|command| command == "hook");
             // A closed pipe is not an error while printing help.
             error.print().ok();
-            return if is_help { Exit::Ok } else { Exit::Usage };
+            return if is_help || is_hook { Exit::Ok } else { Exit::Usage };
         }
     };
     let json = cli.json;
-    match commands::run(cli, open_index) {
-        Ok(exit) => exit,
-        Err(failure) => {
+    let hook = matches!(cli.command, args::Command::Hook(_)).then(|| cli.root.clone());
+    match (commands::run(cli, open_index), hook) {
+        (Ok(exit), _) => exit,
+        (Err(failure), hook) => {
             output::failure(&failure, json);
-            failure.exit
+            hook.map_or(failure.exit, |root| commands::excused(root, &failure))
         }
     }
 }

@@ -9,6 +9,10 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use ledger::SqliteLedger;
+
+/// The ledger, whose lock is the root's.
+pub(crate) const LEDGER: &str = "ledger.sqlite";
 /// The file, beside the ledger's lock.
 const FILE: &str = "serving.addr";
 
@@ -40,6 +44,11 @@ impl Drop for Notice {
 /// Removes what an earlier server left; the caller holds the root's lock.
 pub(crate) fn clear(root: &Path) {
     std::fs::remove_file(root.join(FILE)).ok();
+}
+
+/// Where the server of a root listens; none if no process has the root, or one that is no server.
+pub(crate) fn running(root: &Path) -> Option<SocketAddr> {
+    find(root).filter(|_| SqliteLedger::is_open(&root.join(LEDGER)))
 }
 
 /// Where the server of a root that is in use listens, if it is a server.

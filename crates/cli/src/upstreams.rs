@@ -49,7 +49,8 @@ pub(crate) fn proxy(
     })))
 }
 
-fn route(keys: &Keys, clock: &Arc<dyn Clock>) -> Result<Route, Failure> {
+/// One model server, not asked yet.
+pub(crate) fn route(keys: &Keys, clock: &Arc<dyn Clock>) -> Result<Route, Failure> {
     let kinds = || Kind::ALL.map(Kind::name).join(", ");
     let kind = match keys.kind.as_str() {
         "" => None,

@@ -3,7 +3,7 @@
 //! Owns: which parts there are and in which order they open. Never: a use case.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,22 +11,22 @@ use anyhow::Context;
 use background::strategies::{Limits, Nearness};
 use background::{Offline, Quiet};
 use conversation::Contexts;
-use embed::{BertEmbedder, BertSettings, StaticEmbedder};
 use history::GitHistory;
 use ledger::SqliteLedger;
 use memory::library::Knowledge;
 use memory::{Engine, MemorySettings, Parts};
 use model::{EmbedderId, Zone};
-use ports::{Chat, Clock, Embedder, History, Ids, Index, IndexError};
-use providers::{ApiKey, ChatSettings, EmbedSettings, HttpChat, HttpEmbedder, hub};
+use ports::{Chat, Clock, History, Ids, Index, IndexError};
+use providers::{ApiKey, ChatSettings, HttpChat};
 use proxy::gate::Gates;
 use proxy::{Direct, GatedChat};
 use vault::MarkdownVault;
 
 use crate::clock::{RandomIds, SystemClock};
-use crate::config::{Config, EmbeddingProvider, QuietWhen, StrategyKeys};
+use crate::config::{Config, QuietWhen, StrategyKeys};
 use crate::contexts;
 use crate::error::Failure;
+use crate::models;
 use crate::power::Machine;
 use crate::private;
 use crate::serving;
@@ -92,7 +92,8 @@ impl World {
         let memory = root.join("memory");
         let vault = MarkdownVault::open(memory.clone(), zone.clone(), clock.clone());
         let vault = Arc::new(vault.map_err(memory::EngineError::from)?);
-        let embedder = embedder(root, config, &clock).await?;
+        let embedder = models::embedder(root, config, &clock).await?;
+        let reranker = models::reranker(root, config, &clock).await?;
         private::own_folder(&root.join("index")).context("cannot close `index` to others")?;
         let index = open_index(&root.join("index"), embedder.id().clone());
         let index = index.map_err(memory::EngineError::from)?;
@@ -102,7 +103,7 @@ impl World {
         let offline = background::BackgroundParts {
             runs: ledger.clone(),
             chat: chat.clone(),
-            models: models(config, &clock, &gates)?,
+            models: chat_models(config, &clock, &gates)?,
             clock: clock.clone(),
             ids: ids.clone(),
             power: Arc::new(Machine),
@@ -118,6 +119,7 @@ impl World {
             history: history(&memory, config, &zone)?,
             index,
             embedder,
+            reranker,
             chat,
             events: offline.events(),
             clock: clock.clone(),
@@ -221,7 +223,7 @@ fn locked(root: &Path) -> Result<Arc<SqliteLedger>, Failure> {
     private::folder(root)
         .with_context(|| format!("cannot create `{}`", root.display()))
         .map_err(|error| Failure::from(error).hint("choose another folder with --root DIR"))?;
-    let ledger = SqliteLedger::open(&root.join("ledger.sqlite")).map_err(memory::EngineError::from)?;
+    let ledger = SqliteLedger::open(&root.join(serving::LEDGER)).map_err(memory::EngineError::from)?;
     serving::clear(root);
     Ok(Arc::new(ledger))
 }
@@ -282,84 +284,12 @@ fn settings(config: &Config) -> Result<MemorySettings, Failure> {
         attempts_max: config.tasks.attempts_max,
         session_pending_max: config.tasks.session_pending_max,
         idle_after: Duration::from_secs(config.consolidation.idle_seconds.into()),
+        rerank_wait: models::seconds(config.rerank.timeout_seconds),
         task_retention_hours: config.tasks.retention_hours,
         redacts: config.memory.redact,
         records_history: config.history.enabled,
         asks_only: false,
     })
-}
-
-async fn embedder(
-    root: &Path,
-    config: &Config,
-    clock: &Arc<dyn Clock>,
-) -> Result<Arc<dyn Embedder>, Failure> {
-    let keys = &config.embedding;
-    match keys.provider {
-        EmbeddingProvider::Static => Ok(Arc::new(StaticEmbedder::new())),
-        EmbeddingProvider::Local => {
-            required(
-                "embedding.model",
-                &keys.model,
-                "a folder, or a hub id as in `BAAI/bge-small-en-v1.5`",
-            )?;
-            let folder = match Path::new(&keys.model) {
-                folder if folder.is_dir() => folder.to_owned(),
-                _ => fetched(root, config, clock).await?,
-            };
-            let opening =
-                tokio::task::spawn_blocking(move || BertEmbedder::open(&folder, BertSettings::default()));
-            let opened = opening.await.map_err(anyhow::Error::from)?;
-            Ok(Arc::new(opened.map_err(|error| {
-                Failure::usage(format!("{:#}", anyhow::Error::from(error)))
-            })?))
-        }
-        EmbeddingProvider::OpenAi => {
-            required(
-                "embedding.base_url",
-                &keys.base_url,
-                "as in `http://127.0.0.1:11434/v1`",
-            )?;
-            required(
-                "embedding.model",
-                &keys.model,
-                "the model's name at that endpoint",
-            )?;
-            let mut settings = EmbedSettings::new(&keys.base_url, &keys.model);
-            settings.api_key = secret("embedding.api_key", &keys.api_key)?.map(ApiKey::new);
-            settings.timeout = Duration::from_secs(u64::from(keys.timeout_seconds));
-            settings.dims = match keys.dims {
-                0 => HttpEmbedder::probe_dims(&settings, clock.clone())
-                    .await
-                    .map_err(|error| {
-                        Failure::usage(error).hint("set embedding.dims to start without the endpoint")
-                    })?,
-                dims => dims,
-            };
-            let embedder = HttpEmbedder::new(settings, clock.clone()).map_err(Failure::usage)?;
-            Ok(Arc::new(embedder))
-        }
-    }
-}
-
-/// The folder of a model from the hub, downloaded once into `<root>/models`.
-async fn fetched(root: &Path, config: &Config, clock: &Arc<dyn Clock>) -> Result<PathBuf, Failure> {
-    let mut hub = hub::Hub::default();
-    if let Some(endpoint) = crate::environment::variable("HF_ENDPOINT") {
-        hub.endpoint = endpoint;
-    }
-    hub.token = crate::environment::variable("HF_TOKEN").map(ApiKey::new);
-    let quiet = |_: u64, _: u64| {};
-    hub::fetch(
-        &hub,
-        &config.embedding.model,
-        "main",
-        &root.join("models"),
-        clock.clone(),
-        &quiet,
-    )
-    .await
-    .map_err(|error| Failure::usage(format!("{:#}", anyhow::Error::from(error))))
 }
 
 fn chat(config: &Config, clock: &Arc<dyn Clock>, gates: &Gates) -> Result<Option<Arc<dyn Chat>>, Failure> {
@@ -370,7 +300,7 @@ fn chat(config: &Config, clock: &Arc<dyn Clock>, gates: &Gates) -> Result<Option
 }
 
 /// The models that strategies have in place of the chat model, by name.
-fn models(
+fn chat_models(
     config: &Config,
     clock: &Arc<dyn Clock>,
     gates: &Gates,
@@ -405,7 +335,7 @@ fn chat_with(
     Ok(Arc::new(GatedChat::new(Arc::new(chat), gate)))
 }
 
-fn required(key: &str, text: &str, what: &str) -> Result<(), Failure> {
+pub(crate) fn required(key: &str, text: &str, what: &str) -> Result<(), Failure> {
     if text.is_empty() {
         return Err(Failure::usage(format!("{key} is not set")).hint(format!("it must be {what}")));
     }

@@ -18,7 +18,7 @@ pub(crate) struct KnowledgeArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KnowledgeCommand {
-    /// Store files as documents: text, Markdown, HTML or PDF
+    /// Store files as documents: text, Markdown, HTML, PDF, DOCX, PPTX, XLSX or EML
     Add {
         /// Files; each becomes a document, and its content decides its format
         #[arg(required = true, value_name = "FILE")]

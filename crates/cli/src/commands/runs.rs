@@ -73,7 +73,7 @@ pub(super) async fn trigger(desk: &Desk, api: &Api, args: TriggerArgs) -> Result
     let told: TriggerData = api.post_bare("/ome/trigger", &request).await?;
     if desk.json {
         output::json(&told)?;
-    } else if !told.dispatched {
+    } else if told.dispatched == 0 {
         output::line(format_args!("`{}` has no work, or is disabled", told.name))?;
     }
     for run in told.runs.iter().filter(|_| !desk.json) {

@@ -6,18 +6,22 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use anyhow::Context;
-use gateway::{Auth, Gateway, GatewaySettings, Secret, ServeError, Token};
+use gateway::{Auth, Client, Gateway, GatewaySettings, Secret, ServeError, Token};
 use model::Scope;
+use ports::Clock;
 use proxy::Proxy;
 use serde_json::json;
 
 use super::{Desk, name, runtime};
+use crate::api::{LOOK, WAIT};
 use crate::args::ServeArgs;
+use crate::clock::SystemClock;
 use crate::config::{Config, load};
+use crate::contexts;
 use crate::environment;
 use crate::error::{Exit, Failure};
 use crate::output;
-use crate::serving::Notice;
+use crate::serving::{self, Notice};
 use crate::upstreams;
 use crate::world::{World, secret};
 
@@ -29,7 +33,7 @@ pub(super) fn serve(desk: &Desk, args: &ServeArgs) -> Result<Exit, Failure> {
     })?;
     let settings = settings(config)?;
     runtime()?.block_on(async {
-        let world = World::open(&desk.root, config, desk.open_index).await?;
+        let world = opened(desk).await?;
         let proxy = upstreams::proxy(&world, &desk.root, config, args.upstream.as_deref());
         let bound = Duration::from_secs(u64::from(config.server.shutdown_seconds));
         let (ended_at, heard) = (OnceLock::new(), signal());
@@ -49,6 +53,19 @@ pub(super) fn serve(desk: &Desk, args: &ServeArgs) -> Result<Exit, Failure> {
         world.shutdown_within(left()).await;
         proxy.and(served).map(|()| Exit::Ok)
     })
+}
+
+/// Opens the root. A command or an agent may have it for a moment longer; another server keeps it.
+async fn opened(desk: &Desk) -> Result<World, Failure> {
+    let clock = SystemClock::new();
+    loop {
+        match World::open(&desk.root, &desk.loaded.config, desk.open_index).await {
+            Err(Failure {
+                exit: Exit::InUse, ..
+            }) if clock.elapsed() < WAIT && serving::find(&desk.root).is_none() => clock.sleep(LOOK).await,
+            opened => return opened,
+        }
+    }
 }
 
 async fn until_signal(
@@ -71,6 +88,9 @@ async fn until_signal(
         None => gateway,
     };
     let gateway = gateway.with_offline(world.offline.clone());
+    let user = contexts::owner(&desk.loaded.config);
+    let door = mcp::routes(Client::here(&gateway), user, super::mcp::now(world.clock.clone()));
+    let gateway = gateway.with_agents(door);
     world.offline.start().await.map_err(memory::EngineError::from)?;
     let listener = gateway.bind(address).await?;
     let bound = listener.local_addr()?;
@@ -116,7 +136,7 @@ async fn follow(desk: &Desk, world: &World) -> Infallible {
 
 /// Ends with SIGINT or SIGTERM; it listens from the call on, so that no earlier signal ends the process.
 #[cfg(unix)]
-fn signal() -> impl Future<Output = ()> {
+pub(super) fn signal() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
     let heard = |kind| signal(kind).expect("a process may handle its signals");
     let (mut interrupted, mut terminated) = (heard(SignalKind::interrupt()), heard(SignalKind::terminate()));
@@ -130,7 +150,7 @@ fn signal() -> impl Future<Output = ()> {
 
 /// Ends with an interrupt.
 #[cfg(not(unix))]
-async fn signal() {
+pub(super) async fn signal() {
     tokio::signal::ctrl_c().await.ok();
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use indicatif::ProgressBar;
 use model::Scope;
 use serde_json::{Value, json};
+use wire::health::ModelAnswers;
 use wire::tasks::TaskStatus;
 use wire::{HealthData, SyncedData, TaskItem, TaskPageData};
 
@@ -223,8 +224,25 @@ fn as_json(health: &HealthData) -> Value {
         "near_limit": health.near_limit,
         "embedding_model": health.embedder,
         "chat_model": health.chat_model,
+        "model_answers": health.model_answers,
         "rebuilding": health.rebuilding,
     })
+}
+
+fn extraction(health: &HealthData) -> String {
+    let ModelAnswers {
+        facts,
+        left_out,
+        unusable,
+    } = health.model_answers;
+    health.chat_model.as_ref().map_or_else(
+        || "rules".to_owned(),
+        |model| {
+            format!(
+                "{model}: {facts} facts, {left_out} unsupported statements left out, {unusable} unusable answers"
+            )
+        },
+    )
 }
 
 fn as_text(desk: &Desk, health: &HealthData) -> Result<(), Failure> {
@@ -277,10 +295,7 @@ fn as_text(desk: &Desk, health: &HealthData) -> Result<(), Failure> {
             format!("{} conversations near their limit", health.near_limit),
         ),
         ("embedding", health.embedder.clone()),
-        (
-            "extraction",
-            health.chat_model.clone().unwrap_or_else(|| "rules".to_owned()),
-        ),
+        ("extraction", extraction(health)),
         (
             "rebuilding",
             health

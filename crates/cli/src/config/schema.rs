@@ -13,6 +13,7 @@ pub(crate) struct Config {
     pub(crate) context: Context,
     pub(crate) consolidation: Consolidation,
     pub(crate) embedding: Embedding,
+    pub(crate) rerank: Rerank,
     pub(crate) chat: Chat,
     pub(crate) search: Search,
     pub(crate) knowledge: Knowledge,
@@ -201,6 +202,33 @@ pub(crate) struct Embedding {
     pub(crate) timeout_seconds: u32,
 }
 
+/// Where rerankers run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RerankProvider {
+    /// There is none.
+    #[default]
+    #[serde(rename = "")]
+    Off,
+    /// A cross-encoder of the BERT family from a folder or a hub id.
+    Local,
+    /// An endpoint.
+    Http,
+}
+
+/// The model that reads the best hits of a search again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Rerank {
+    pub(crate) provider: RerankProvider,
+    /// Empty with `http`: the endpoint is a server of text-embeddings-inference.
+    pub(crate) model: String,
+    pub(crate) base_url: String,
+    pub(crate) api_key: String,
+    /// Maximum time that a search waits.
+    pub(crate) timeout_seconds: u32,
+}
+
 /// The chat model that extracts; none when `model` is empty.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -343,6 +371,18 @@ impl Default for Embedding {
             api_key: String::new(),
             dims: 0,
             timeout_seconds: 30,
+        }
+    }
+}
+
+impl Default for Rerank {
+    fn default() -> Self {
+        Self {
+            provider: RerankProvider::Off,
+            model: String::new(),
+            base_url: String::new(),
+            api_key: String::new(),
+            timeout_seconds: 5,
         }
     }
 }

@@ -41,6 +41,9 @@ struct ListEntry {
 
 /// Prints the answer to a search.
 pub(crate) fn found(found: &SearchData, look: Look<'_>) -> Result<(), Failure> {
+    for warning in &found.warnings {
+        line(format_args!("{warning}\n"))?;
+    }
     let places = places(found, look);
     if places.is_empty() {
         return line(format_args!("nothing found"));
@@ -236,6 +239,7 @@ fn why(score: f32, explain: &Explain) -> String {
         session,
         neighbours,
         terms,
+        rerank,
     } = explain;
     let time = time.map_or_else(|| "-".to_owned(), |time| format!("{time:.2}"));
     let terms = if terms.is_empty() {
@@ -243,8 +247,9 @@ fn why(score: f32, explain: &Explain) -> String {
     } else {
         format!(" ({})", terms.join(", "))
     };
+    let rerank = rerank.map_or_else(String::new, |rerank| format!("rerank {rerank:.3}, "));
     format!(
-        "score {score:.2}: keyword {keyword:.2}{terms}, vector {vector:.2}, time {time}, freshness {freshness:.2}, \
+        "score {score:.2}: {rerank}keyword {keyword:.2}{terms}, vector {vector:.2}, time {time}, freshness {freshness:.2}, \
          session {session:.2}, neighbours {neighbours:.2}"
     )
 }

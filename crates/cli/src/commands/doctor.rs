@@ -1,0 +1,394 @@
+//! `quipu doctor`: checks everything between an agent and its memory, and says what to do.
+//!
+//! Owns: which checks there are. Never: a repair, or a root where there is none.
+
+use std::fmt;
+use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clients::{ClientMachine, WiredFile};
+use ledger::SqliteLedger;
+use ports::{Clock, Probed, UpstreamRequest};
+use prefix::backend::{CacheModel, Kind, decide};
+use serde_json::json;
+use wire::SyncedData;
+
+use super::init::InitPlace;
+use super::{Desk, runtime};
+use crate::api::{Api, NOTHING};
+use crate::clock::SystemClock;
+use crate::config::{LoadedConfig, Upstream};
+use crate::error::{Exit, Failure};
+use crate::output::{self, line};
+use crate::serving;
+use crate::upstreams;
+
+/// How long a model server may take to answer.
+const UPSTREAM_WAIT: Duration = Duration::from_secs(5);
+/// Below this, writes may soon fail.
+const FREE_BYTES_MIN: u64 = 500 << 20;
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct CheckReport(Vec<CheckRow>);
+
+#[derive(Debug)]
+struct CheckRow {
+    check: &'static str,
+    text: String,
+    /// What to do; none: all is well.
+    remedy: Option<String>,
+}
+
+impl CheckReport {
+    fn well(&mut self, check: &'static str, text: impl fmt::Display) {
+        self.0.push(CheckRow {
+            check,
+            text: text.to_string(),
+            remedy: None,
+        });
+    }
+
+    fn problem(&mut self, check: &'static str, text: impl fmt::Display, remedy: impl fmt::Display) {
+        self.0.push(CheckRow {
+            check,
+            text: text.to_string(),
+            remedy: Some(remedy.to_string()),
+        });
+    }
+
+    fn failure(&mut self, check: &'static str, failure: &Failure) {
+        let remedy = failure.hint.as_deref().unwrap_or("see the server's log");
+        self.problem(check, format_args!("{:#}", failure.error), remedy);
+    }
+
+    pub(super) fn show(&self, as_json: bool) -> Result<Exit, Failure> {
+        let problems = self.0.iter().filter(|row| row.remedy.is_some()).count();
+        if as_json {
+            let rows = self.0.iter();
+            let rows = rows.map(|row| json!({"check": row.check, "text": row.text, "remedy": row.remedy}));
+            output::json(&json!({"problems": problems, "checks": rows.collect::<Vec<_>>()}))?;
+        } else {
+            for row in &self.0 {
+                let mark = if row.remedy.is_some() { "problem" } else { "ok" };
+                line(format_args!("{mark:<8} {:<14} {}", row.check, row.text))?;
+                if let Some(remedy) = &row.remedy {
+                    line(format_args!("{:<23} -> {remedy}", ""))?;
+                }
+            }
+            line(format_args!(
+                "{}",
+                match problems {
+                    0 => "no problem found".to_owned(),
+                    1 => "1 problem found".to_owned(),
+                    count => format!("{count} problems found"),
+                }
+            ))?;
+        }
+        Ok(if problems == 0 { Exit::Ok } else { Exit::Failed })
+    }
+}
+
+/// Checks a root whose configuration cannot be used; without one, nothing else can be known.
+pub(super) fn unconfigured(failure: &Failure, as_json: bool) -> Result<Exit, Failure> {
+    let mut report = CheckReport::default();
+    let remedy = failure
+        .hint
+        .as_deref()
+        .unwrap_or("correct it; docs/quipu.example.toml shows every setting");
+    report.problem("configuration", format_args!("{:#}", failure.error), remedy);
+    report.show(as_json)
+}
+
+pub(super) fn doctor(desk: &Desk) -> Result<Exit, Failure> {
+    let place = InitPlace::here()?;
+    let report = runtime()?.block_on(report(desk, &place));
+    report.show(desk.json)
+}
+
+pub(super) async fn report(desk: &Desk, place: &InitPlace) -> CheckReport {
+    let mut report = CheckReport::default();
+    let LoadedConfig { config, file, .. } = &desk.loaded;
+    let given = if file.exists() {
+        "is used"
+    } else {
+        "is not there: all settings have their defaults"
+    };
+    report.well("configuration", format_args!("{} {given}", file.display()));
+    root(&mut report, &desk.root);
+    server(&mut report, desk).await;
+    if desk.root.join(serving::LEDGER).exists() {
+        memory(&mut report, desk).await;
+    } else {
+        report.well("memory", "nothing is stored yet");
+    }
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    for keys in &config.proxy.upstreams {
+        upstream(&mut report, keys, &clock, file).await;
+    }
+    connected(&mut report, place);
+    report
+}
+
+fn root(report: &mut CheckReport, root: &Path) {
+    let root = &std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+    let shown = root.display();
+    let there = root.ancestors().find(|folder| folder.exists()).unwrap_or(root);
+    if there == root {
+        let mode = root.metadata().map_or(0, |about| about.permissions().mode());
+        let is_open = mode & 0o077 != 0;
+        if is_open {
+            let text = format!(
+                "{shown} is open to other users of this machine (mode {:o})",
+                mode & 0o777
+            );
+            report.problem("root", text, format_args!("chmod 700 '{shown}'"));
+        } else {
+            report.well("root", format_args!("{shown}, closed to others"));
+        }
+    } else {
+        report.well("root", format_args!("{shown} is not there yet"));
+    }
+    match rustix::fs::statvfs(there) {
+        Ok(about) => {
+            let free = about.f_bavail.saturating_mul(about.f_frsize);
+            let text = format!("{:.1} GB are free at {shown}", free as f64 / 1e9);
+            if free < FREE_BYTES_MIN {
+                report.problem("disk", text, "free some space, or move the root with --root DIR");
+            } else {
+                report.well("disk", text);
+            }
+        }
+        Err(error) => report.problem(
+            "disk",
+            format_args!("{shown} cannot be asked: {error}"),
+            "check the file system",
+        ),
+    }
+    let lock = root.join("memory/.git/index.lock");
+    if lock.exists() && !SqliteLedger::is_open(&root.join(serving::LEDGER)) {
+        let text = format!("{} was left by a git that was killed", lock.display());
+        report.problem("locks", text, format_args!("rm '{}'", lock.display()));
+    }
+}
+
+async fn server(report: &mut CheckReport, desk: &Desk) {
+    let listen = &desk.loaded.config.server.listen;
+    let health = match Api::beside(desk, None) {
+        Ok(Some(api)) => api.health().await,
+        Ok(None) => return report_port(report, listen),
+        Err(failure) => Err(failure),
+    };
+    match health {
+        Ok(health) => {
+            let address = serving::find(&desk.root).map(|address| address.to_string());
+            report_version(report, address.as_ref().unwrap_or(listen), &health.version);
+        }
+        Err(failure) => report.failure("server", &failure),
+    }
+}
+
+fn report_version(report: &mut CheckReport, address: &str, version: &str) {
+    let here = env!("CARGO_PKG_VERSION");
+    if version == here {
+        let text = format!("http://{address} serves this root, version {here}");
+        return report.well("server", text);
+    }
+    let text = format!("http://{address} has version {version}, this program has {here}");
+    report.problem("server", text, "stop the server, and start `quipu serve` again");
+}
+
+/// Without a server of this root, another program may have its port.
+fn report_port(report: &mut CheckReport, listen: &str) {
+    let Ok(address) = listen.parse::<SocketAddr>() else {
+        let text = format!("server.listen: `{listen}` is not an address");
+        return report.problem("server", text, "set server.listen as in `127.0.0.1:4777`");
+    };
+    match TcpListener::bind(address) {
+        Ok(_) => report.well(
+            "server",
+            format_args!("none runs; {address} is free for `quipu serve`"),
+        ),
+        Err(error) => report.problem(
+            "server",
+            format_args!("none runs for this root, and {address} cannot be used: {error}"),
+            format_args!(
+                "quipu serve --listen {}:{}",
+                address.ip(),
+                address.port().wrapping_add(1)
+            ),
+        ),
+    }
+}
+
+/// What the engine knows of itself.
+async fn memory(report: &mut CheckReport, desk: &Desk) {
+    let api = match Api::open(desk, None).await {
+        Ok(api) => api,
+        Err(failure) => return report.failure("memory", &failure),
+    };
+    // Before the files are read, nothing is known of those that changed.
+    let health = match api.post::<SyncedData>("/index/sync", &NOTHING).await {
+        Ok(_) => api.health().await,
+        Err(failure) => Err(failure),
+    };
+    api.close().await;
+    match health {
+        Ok(health) => {
+            if health.problems.is_empty() {
+                let (files, rows) = (health.files, health.index.rows);
+                report.well(
+                    "memory",
+                    format_args!("{files} Markdown files, {rows} rows in the index"),
+                );
+            }
+            for problem in &health.problems {
+                report.problem("memory", problem, command_in(problem).unwrap_or("quipu status"));
+            }
+        }
+        Err(failure) => report.failure("memory", &failure),
+    }
+}
+
+/// The last command that a text names.
+fn command_in(text: &str) -> Option<&str> {
+    let quoted = text.split('`').skip(1).step_by(2);
+    quoted.filter(|quoted| quoted.starts_with("quipu ")).last()
+}
+
+async fn upstream(report: &mut CheckReport, keys: &Upstream, clock: &Arc<dyn Clock>, file: &Path) {
+    let route = match upstreams::route(keys, clock) {
+        Ok(route) => route,
+        Err(failure) => return report.failure("upstream", &failure),
+    };
+    let (upstream, file) = (route.upstream, file.display());
+    let name = upstream.base_url().to_owned();
+    let request = UpstreamRequest {
+        method: "GET".to_owned(),
+        body: None,
+        path: "models".to_owned(),
+        headers: Vec::new(),
+    };
+    let answer = tokio::select! {
+        answer = upstream.send(request) => answer.map_err(|error| error.to_string()),
+        () = clock.sleep(UPSTREAM_WAIT) => Err(format!("no answer within {} s", UPSTREAM_WAIT.as_secs())),
+    };
+    match answer {
+        Err(reason) => {
+            let remedy = format!("start the model server, or correct proxy.upstreams in {file}");
+            report.problem("upstream", format_args!("{name}: {reason}"), remedy);
+        }
+        Ok(answer) if matches!(answer.status, 401 | 403) => {
+            let text = format!("{name} refuses the key (status {})", answer.status);
+            report.problem(
+                "upstream",
+                text,
+                format_args!("set api_key of this upstream in {file}"),
+            );
+        }
+        Ok(_) => {
+            let probed = upstream.probe().await;
+            let kind = decide(route.kind, probed.kind, &name);
+            let window = route.window_tokens.or(probed.window_tokens);
+            report.well(
+                "upstream",
+                format_args!("{name}: {}", described(kind, window, &probed)),
+            );
+        }
+    }
+}
+
+/// A model server in words: kind, dialect, window, cache, model.
+fn described(kind: Kind, window: Option<usize>, probed: &Probed) -> String {
+    let dialect = if kind == Kind::Anthropic {
+        "Anthropic"
+    } else {
+        "OpenAI"
+    };
+    let window = window.map_or_else(
+        || "window unknown (context_tokens sets it)".to_owned(),
+        |tokens| format!("window of {tokens} tokens"),
+    );
+    let cache = match kind.profile().cache {
+        _ if !kind.is_known() => "prompt cache unknown".to_owned(),
+        CacheModel::Rewindable => "caches every common beginning".to_owned(),
+        CacheModel::Blocks { tokens, .. } => format!("caches blocks of {tokens} tokens"),
+    };
+    let model = probed.model.as_ref().map(|model| format!(", model {model}"));
+    format!(
+        "{}, {dialect} dialect, {window}, {cache}{}",
+        kind.name(),
+        model.unwrap_or_default()
+    )
+}
+
+fn connected(report: &mut CheckReport, place: &InitPlace) {
+    let wired = clients::wired(&place.machine);
+    if wired.is_empty() {
+        report.well("clients", "none is connected; `quipu init` connects them");
+    }
+    for WiredFile {
+        client,
+        file,
+        commands,
+    } in &wired
+    {
+        let (title, file) = (client.title, file.display());
+        let again = format!("quipu init --undo && quipu init --client {}", client.name);
+        let mut programs: Vec<&str> = commands.iter().map(|command| command.program.as_str()).collect();
+        programs.sort_unstable();
+        programs.dedup();
+        let broken = programs
+            .iter()
+            .find_map(|program| Some((program, why_broken(program, place)?)));
+        let servers = commands.iter().filter(|command| !command.is_hook).count();
+        match broken {
+            Some((program, why)) => {
+                report.problem(
+                    "clients",
+                    format_args!("{title}: {file} starts `{program}`, which {why}"),
+                    again,
+                );
+            }
+            None if servers > 1 => {
+                let text = format!("{title}: {file} starts {servers} servers of Quipu");
+                report.problem(
+                    "clients",
+                    text,
+                    format_args!("remove all but one of them from {file}"),
+                );
+            }
+            None => report.well("clients", format_args!("{title}: {file}")),
+        }
+    }
+}
+
+/// Why a client's program does not run; none if it does.
+fn why_broken(program: &str, place: &InitPlace) -> Option<String> {
+    let Some(path) = found(program, &place.machine) else {
+        return Some("is not there".to_owned());
+    };
+    if path.canonicalize().ok() == place.program.canonicalize().ok() {
+        return None;
+    }
+    match Command::new(&path).arg("--version").output() {
+        Err(error) => Some(format!("does not run: {error}")),
+        Ok(output) if output.status.success() && output.stdout.starts_with(b"quipu ") => None,
+        Ok(_) => Some("is another program".to_owned()),
+    }
+}
+
+fn found(program: &str, machine: &ClientMachine) -> Option<PathBuf> {
+    if program.contains('/') {
+        let path = PathBuf::from(program);
+        return path.exists().then_some(path);
+    }
+    machine.program(program)
+}
+
+#[cfg(test)]
+mod tests;

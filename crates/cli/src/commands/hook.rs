@@ -1,0 +1,291 @@
+//! `quipu hook`: one event of an agent's client in, memory for its model out.
+//!
+//! Owns: which event means what, the ids that keep an event from being stored twice, trouble that never reaches the agent. Never:
+//! which memories help (`memory/context`), who wrote what in a prompt (`transcript::spoken`).
+
+mod given;
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use conversation::Whose;
+use model::{Role, Scope, SessionId};
+use ports::Clock;
+use prefix::Digest;
+use serde_json::{Value, json};
+use transcript::spoken;
+use wire::{
+    AddRequest, ContextData, ContextRequest, FlushRequest, KNOWN_IDS_MAX, MessageContent, MessageItem,
+};
+
+use self::given::Given;
+use super::memory::ids;
+use super::{Desk, owner, scope};
+use crate::api::Api;
+use crate::args::{HookArgs, OwnerArgs};
+use crate::clock::SystemClock;
+use crate::environment;
+use crate::error::{Exit, Failure};
+use crate::output;
+
+/// A longer event is not read: a message may have at most a quarter of it.
+const EVENT_BYTES_MAX: u64 = 16 << 20;
+/// Tokens of the text that opens a session, and of the text beside a prompt.
+const OPENING_TOKENS: u32 = 500;
+const PROMPT_TOKENS: u32 = 350;
+/// In whose name the model speaks.
+const ASSISTANT: &str = "assistant";
+/// File of the root that keeps why hooks failed: most clients show no standard error.
+const LOG: &str = "hook.log";
+const LOG_BYTES_MAX: u64 = 256 << 10;
+
+/// An event: a JSON object whose fields differ from client to client.
+#[derive(Debug)]
+pub(super) struct Event(Value);
+
+/// What an event asks for.
+#[derive(Debug, PartialEq)]
+enum Deed<'a> {
+    /// Give what opens a session.
+    Open,
+    /// Give memory for a prompt, and store it.
+    Recall(&'a str),
+    /// Store an answer.
+    Keep(&'a str),
+    /// Make memory of the messages so far, which the client is about to shorten.
+    Shorten,
+    /// The same at the end of a session.
+    End,
+    Nothing,
+}
+
+impl Event {
+    pub(super) fn parse(text: &str) -> Result<Self, Failure> {
+        let event =
+            Self(serde_json::from_str(text).map_err(|error| {
+                Failure::usage(format!("standard input is not an event of a hook: {error}"))
+            })?);
+        match (event.name(), event.text("session_id")) {
+            ("", _) | (_, "") => Err(Failure::usage(
+                "the event on standard input lacks `hook_event_name` or `session_id`",
+            )),
+            _ => Ok(event),
+        }
+    }
+
+    /// A field that is text; else empty.
+    fn text(&self, field: &str) -> &str {
+        self.0[field].as_str().unwrap_or_default()
+    }
+
+    fn name(&self) -> &str {
+        self.text("hook_event_name")
+    }
+
+    /// The same for the events of one turn, and for an event that comes twice: Claude Code's and Codex's id, Gemini's time.
+    fn turn(&self) -> [&str; 3] {
+        ["prompt_id", "turn_id", "timestamp"].map(|field| self.text(field))
+    }
+
+    fn deed(&self) -> Deed<'_> {
+        // What a subagent is asked, no person said.
+        if !self.text("agent_id").is_empty() {
+            return Deed::Nothing;
+        }
+        match self.name() {
+            // A session that goes on still shows what opened it.
+            "SessionStart" if !matches!(self.text("source"), "resume" | "fork") => Deed::Open,
+            "UserPromptSubmit" | "BeforeAgent" => Deed::Recall(self.text("prompt")),
+            "Stop" => Deed::Keep(self.text("last_assistant_message")),
+            "AfterAgent" => Deed::Keep(self.text("prompt_response")),
+            // Gemini CLI announces an automatic compression at every turn.
+            "PreCompress" if self.text("trigger") == "auto" => Deed::Nothing,
+            "PreCompact" | "PreCompress" => Deed::Shorten,
+            "SessionEnd" => Deed::End,
+            _ => Deed::Nothing,
+        }
+    }
+}
+
+/// Reads an event from standard input and does what it asks for.
+pub(super) fn hook(desk: Desk, args: &HookArgs) -> Result<Exit, Failure> {
+    let scope = &scope(&args.scope)?;
+    let mut text = String::new();
+    std::io::stdin()
+        .lock()
+        .take(EVENT_BYTES_MAX)
+        .read_to_string(&mut text)?;
+    let event = Event::parse(&text)?;
+    if event.deed() == Deed::Nothing {
+        return Ok(Exit::Ok);
+    }
+    if let Some(server) = Api::beside(&desk, Some(scope))? {
+        // One thread starts sooner than several, and there is little to wait for.
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        return runtime.block_on(Hook::new(&server, &desk.root, scope, args)?.answer(&event));
+    }
+    // A person waits at every turn: what else there is to do is done at the end of the session.
+    let asks_only = !matches!(event.deed(), Deed::Shorten | Deed::End);
+    let desk = Desk { asks_only, ..desk };
+    desk.with_api(Some(scope), async |api| {
+        Hook::new(api, &desk.root, scope, args)?.answer(&event).await
+    })
+}
+
+/// The memory that an event concerns.
+pub(super) struct Hook<'a> {
+    api: &'a Api,
+    root: &'a Path,
+    whose: Whose,
+}
+
+impl<'a> Hook<'a> {
+    pub(super) fn new(api: &'a Api, root: &'a Path, scope: &Scope, args: &HookArgs) -> Result<Self, Failure> {
+        let owner = owner(&OwnerArgs {
+            user: Some(args.user.clone()),
+            agent: None,
+            scope: args.scope.clone(),
+        })?;
+        let whose = Whose {
+            scope: scope.clone(),
+            owner,
+            conversation: None,
+            family: None,
+        };
+        Ok(Self { api, root, whose })
+    }
+
+    /// Does what an event asks for, and prints the answer to it.
+    pub(super) async fn answer(&self, event: &Event) -> Result<Exit, Failure> {
+        match event.deed() {
+            Deed::Open => {
+                self.given(event).forget(self.api.clock.now());
+                self.tell(event, None, OPENING_TOKENS).await?;
+            }
+            Deed::Recall(prompt) => {
+                let words = spoken::words(prompt);
+                if !words.trim().is_empty() {
+                    let telling = self.tell(event, Some(&words), PROMPT_TOKENS);
+                    let (told, kept) = tokio::join!(telling, self.keep(event, Role::User, &words));
+                    told.and(kept)?;
+                }
+            }
+            Deed::Keep(answer) if !answer.trim().is_empty() => {
+                self.keep(event, Role::Assistant, answer).await?;
+            }
+            Deed::Shorten => {
+                self.given(event).forget(self.api.clock.now());
+                self.digest(event, false).await?;
+            }
+            // A server does the work afterwards; this process ends.
+            Deed::End => self.digest(event, self.api.is_here()).await?,
+            Deed::Keep(_) | Deed::Nothing => {}
+        }
+        Ok(Exit::Ok)
+    }
+
+    /// Prints memory for a prompt, or for the beginning of a session, if there is any.
+    async fn tell(&self, event: &Event, query: Option<&str>, max_tokens: u32) -> Result<(), Failure> {
+        let (app_id, project_id) = ids(&self.whose.scope);
+        let request = ContextRequest {
+            user_id: self.user(),
+            app_id,
+            project_id,
+            query: query.map(str::to_owned),
+            session_id: Some(self.session(event)),
+            known_ids: self.given(event).ids(KNOWN_IDS_MAX),
+            max_tokens,
+        };
+        let told: ContextData = self.api.post("/memory/context", &request).await?;
+        if told.context.is_empty() {
+            return Ok(());
+        }
+        let answer = json!({"hookSpecificOutput": {
+            "hookEventName": event.name(),
+            "additionalContext": told.context,
+        }});
+        output::line(format_args!("{answer}"))?;
+        Ok(self.given(event).add(&told.memory_ids)?)
+    }
+
+    /// Stores a message; a second one of the same turn with the same text changes nothing.
+    async fn keep(&self, event: &Event, role: Role, text: &str) -> Result<(), Failure> {
+        let (app_id, project_id) = ids(&self.whose.scope);
+        let is_users = role == Role::User;
+        let id = Digest::of(json!([is_users, event.turn(), text]).to_string().as_bytes());
+        let message = MessageItem {
+            sender_id: if is_users {
+                self.user()
+            } else {
+                ASSISTANT.to_owned()
+            },
+            sender_name: None,
+            role: role.into(),
+            timestamp: self.api.clock.now().millis(),
+            content: MessageContent::Text(text.to_owned()),
+            tool_calls: None,
+            tool_call_id: None,
+            message_id: Some(format!("hook-{id}")),
+        };
+        let add = AddRequest {
+            app_id,
+            project_id,
+            // The agent does not wait until a model has read the message.
+            async_mode: true,
+            ..AddRequest::new(self.session(event), vec![message])
+        };
+        self.api.post::<Value>("/memory/add", &add).await?;
+        Ok(())
+    }
+
+    /// Ends the segment in the session's buffer.
+    async fn digest(&self, event: &Event, wait: bool) -> Result<(), Failure> {
+        let (app_id, project_id) = ids(&self.whose.scope);
+        let flush = FlushRequest {
+            session_id: self.session(event),
+            app_id,
+            project_id,
+            wait,
+        };
+        self.api.post::<Value>("/memory/flush", &flush).await?;
+        Ok(())
+    }
+
+    fn given(&self, event: &Event) -> Given {
+        Given::to(self.root, &self.session(event))
+    }
+
+    fn user(&self) -> String {
+        self.whose.owner.id.as_str().to_owned()
+    }
+
+    /// The client's session, as the proxy would name it.
+    fn session(&self, event: &Event) -> String {
+        let session = self.whose.session(&SessionId::new(event.text("session_id")));
+        session.as_str().to_owned()
+    }
+}
+
+/// The exit of a hook that failed: the agent goes on without memory. The root's log keeps the reason, which is on standard error too.
+pub(crate) fn excused(root: Option<PathBuf>, failure: &Failure) -> Exit {
+    if let Some(root) = root.or_else(environment::default_root) {
+        let file = root.join(LOG);
+        let is_full = file.metadata().is_ok_and(|about| about.len() > LOG_BYTES_MAX);
+        let mut options = File::options();
+        options
+            .create(true)
+            .write(true)
+            .append(!is_full)
+            .truncate(is_full);
+        if let Ok(mut log) = options.open(file) {
+            writeln!(log, "{} {:#}", SystemClock::new().now(), failure.error).ok();
+        }
+    }
+    Exit::Ok
+}
+
+#[cfg(test)]
+mod tests;

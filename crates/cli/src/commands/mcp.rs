@@ -1,0 +1,144 @@
+//! `quipu mcp`: memory for an agent that starts this program, on standard input and output.
+//!
+//! Owns: when the root is open. Never: the protocol (`mcp`).
+//!
+//! An agent keeps this process for hours and calls a tool now and then. So the root is open only around calls: between
+//! them other agents, commands and a server can have it, and each call asks the server if there is one by then.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gateway::{AskError, ClientReply};
+use mcp::{ApiRequest, Door, DoorOwner, Now, Unanswered};
+use model::Scope;
+use ports::Clock;
+use tokio::sync::{Notify, RwLock, RwLockReadGuard};
+
+use super::serve::signal;
+use super::{Desk, runtime, scope};
+use crate::api::Api;
+use crate::args::McpArgs;
+use crate::clock::SystemClock;
+use crate::error::{Exit, Failure};
+
+/// How long the root stays open for the next call: calls at the same time open it once. Other processes wait longer for it.
+const LINGER: Duration = Duration::from_millis(100);
+
+pub(super) fn mcp(desk: Desk, args: &McpArgs) -> Result<Exit, Failure> {
+    let scope = scope(&args.scope)?;
+    let user = proxy::name_of(&args.user);
+    let user = user.ok_or_else(|| Failure::usage("--user: an id must not be empty"))?;
+    let whose = DoorOwner {
+        user: Some(user.as_str().to_owned()),
+        app: scope.app.as_str().to_owned(),
+        project: scope.project.as_str().to_owned(),
+    };
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let runtime = runtime()?;
+    let ended = runtime.block_on(async {
+        let root = Root::new(desk, scope, clock.clone());
+        let door = Door::new(root.clone(), whose, now(clock));
+        let ended = tokio::select! {
+            served = mcp::serve(door) => served.map(|()| Exit::Ok),
+            () = signal() => Ok(Exit::Interrupted),
+            never = root.rest() => match never {},
+        };
+        root.close().await;
+        ended.map_err(|error| anyhow::Error::from(error).into())
+    });
+    // A read of standard input may still wait.
+    runtime.shutdown_background();
+    ended
+}
+
+/// The machine's time, for the door.
+pub(super) fn now(clock: Arc<dyn Clock>) -> Now {
+    Arc::new(move || clock.now())
+}
+
+/// The API of a root that is opened when a request comes, and closed when none has come for a while.
+#[derive(Debug, Clone)]
+struct Root(Arc<RootParts>);
+
+#[derive(Debug)]
+struct RootParts {
+    desk: Desk,
+    scope: Scope,
+    clock: Arc<dyn Clock>,
+    open: RwLock<Option<Api>>,
+    used: Notify,
+}
+
+impl mcp::MemoryApi for Root {
+    async fn ask(&self, request: ApiRequest) -> Result<ClientReply, Unanswered> {
+        let mut reply = self.ask_once(&request).await?;
+        if let Err(AskError::Unreachable { .. }) = reply {
+            // The server has stopped since the last request.
+            self.close().await;
+            reply = self.ask_once(&request).await?;
+        }
+        reply.map_err(|error| words(error.into()))
+    }
+}
+
+impl Root {
+    fn new(desk: Desk, scope: Scope, clock: Arc<dyn Clock>) -> Self {
+        Self(Arc::new(RootParts {
+            desk,
+            scope,
+            clock,
+            open: RwLock::new(None),
+            used: Notify::new(),
+        }))
+    }
+
+    async fn ask_once(&self, request: &ApiRequest) -> Result<Result<ClientReply, AskError>, Unanswered> {
+        let api = self.opened().await.map_err(words)?;
+        self.0.used.notify_one();
+        Ok(request.through(api.client()).await)
+    }
+
+    async fn opened(&self) -> Result<RwLockReadGuard<'_, Api>, Failure> {
+        let open = self.0.open.read().await;
+        if let Ok(api) = RwLockReadGuard::try_map(open, Option::as_ref) {
+            return Ok(api);
+        }
+        let mut open = self.0.open.write().await;
+        if open.is_none() {
+            *open = Some(Api::open(&self.0.desk, Some(&self.0.scope)).await?);
+        }
+        Ok(RwLockReadGuard::map(open.downgrade(), |open| {
+            open.as_ref().expect("it was opened")
+        }))
+    }
+
+    async fn close(&self) {
+        if let Some(api) = self.0.open.write().await.take() {
+            api.close().await;
+        }
+    }
+
+    /// Closes the root whenever it is not used.
+    async fn rest(&self) -> Infallible {
+        loop {
+            self.0.used.notified().await;
+            loop {
+                tokio::select! {
+                    () = self.0.used.notified() => {}
+                    () = self.0.clock.sleep(LINGER) => break,
+                }
+            }
+            self.close().await;
+        }
+    }
+}
+
+/// A failure in one line, with what to do.
+fn words(failure: Failure) -> Unanswered {
+    let hint = failure.hint.map_or_else(String::new, |hint| format!("; {hint}"));
+    Unanswered(format!("{:#}{hint}", failure.error))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! TOML: a table at the end of the file, or a key before its first table.
+
+use serde_json::{Map, Value};
+use toml_edit::{Array, Document, Item, Key};
+
+use super::{ConfigEntry, EditRefusal, Insertion};
+
+pub(super) fn values(text: &str) -> Result<Value, EditRefusal> {
+    let document = Document::parse(text)
+        .map_err(|error| EditRefusal::Unreadable(error.to_string().trim().to_owned()))?;
+    Ok(value(document.as_item()))
+}
+
+fn value(item: &Item) -> Value {
+    if let Some(table) = item.as_table_like() {
+        let items = table.iter();
+        return Value::Object(
+            items
+                .map(|(key, item)| (key.to_owned(), value(item)))
+                .collect::<Map<_, _>>(),
+        );
+    }
+    if let Some(tables) = item.as_array_of_tables() {
+        return tables
+            .iter()
+            .map(|table| value(&Item::Table(table.clone())))
+            .collect();
+    }
+    let Some(it) = item.as_value() else {
+        return Value::Null;
+    };
+    match it {
+        toml_edit::Value::String(text) => text.value().as_str().into(),
+        toml_edit::Value::Integer(number) => (*number.value()).into(),
+        toml_edit::Value::Boolean(it) => (*it.value()).into(),
+        toml_edit::Value::Array(items) => items.iter().map(|it| value(&Item::Value(it.clone()))).collect(),
+        // Dates and fractions are compared as they are written.
+        other => other.to_string().trim().into(),
+    }
+}
+
+pub(super) fn insertions(text: &str, entry: &ConfigEntry) -> Result<Vec<Insertion>, EditRefusal> {
+    let wrong = || EditRefusal::Form(entry.name());
+    if let (Value::Object(keys), false) = (&entry.value, entry.is_element) {
+        let mut table = header(entry) + "\n";
+        for (key, value) in keys {
+            table += &line(key, value).ok_or_else(wrong)?;
+        }
+        let gap = match text {
+            "" => "",
+            text if text.ends_with('\n') => "\n",
+            _ => "\n\n",
+        };
+        return Ok(vec![(text.len(), format!("{gap}{table}"))]);
+    }
+    let [key] = entry.path.as_slice() else {
+        return Err(wrong());
+    };
+    let line = line(key, &entry.value).ok_or_else(wrong)?;
+    let document = Document::parse(text).map_err(|_| wrong())?;
+    let ends = document.iter().filter_map(|(_, item)| item.as_value()?.span());
+    Ok(vec![match ends.map(|span| span.end).max() {
+        None => (0, line),
+        Some(end) => match text[end..].find('\n') {
+            Some(rest) => (end + rest + 1, line),
+            None => (text.len(), format!("\n{line}")),
+        },
+    }])
+}
+
+fn header(entry: &ConfigEntry) -> String {
+    let keys: Vec<String> = entry.path.iter().map(|key| Key::new(key).to_string()).collect();
+    format!("[{}]", keys.join("."))
+}
+
+fn line(key: &str, value: &Value) -> Option<String> {
+    Some(format!("{} = {}\n", Key::new(key), written(value)?))
+}
+
+fn written(value: &Value) -> Option<toml_edit::Value> {
+    Some(match value {
+        Value::String(text) => text.as_str().into(),
+        Value::Bool(it) => (*it).into(),
+        Value::Number(number) => number.as_i64()?.into(),
+        Value::Array(items) => items.iter().map(written).collect::<Option<Array>>()?.into(),
+        Value::Null | Value::Object(_) => return None,
+    })
+}
+
+/// Texts without lines that look like the entry's; the caller knows which one is right: a string may look like it too.
+pub(super) fn without(text: &str, entry: &ConfigEntry) -> Vec<String> {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let header = header(entry);
+    let is_table = entry.value.is_object();
+    let begins = |line: &str| match entry.path.first() {
+        Some(key) if !is_table => line.split('=').next().is_some_and(|it| it.trim() == key),
+        _ => line.trim() == header,
+    };
+    let ends = |line: &&str| {
+        let line = line.trim();
+        !is_table || line.is_empty() || line.starts_with(['#', '['])
+    };
+    let found = (0..lines.len()).filter(|&at| begins(lines[at]));
+    let texts = found.map(|at| {
+        let rest = &lines[at + 1..];
+        let end = at + 1 + rest.iter().position(ends).unwrap_or(rest.len());
+        // The blank line that was put before the table goes with it.
+        let has_gap = is_table && at > 0 && lines[at - 1].trim().is_empty();
+        [&lines[..at - usize::from(has_gap)], &lines[end..]]
+            .concat()
+            .concat()
+    });
+    texts.collect()
+}

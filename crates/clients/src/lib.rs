@@ -1,0 +1,26 @@
+//! Agents that are installed on this machine, and what connects them with Quipu.
+//!
+//! Owns: where each client keeps its configuration, the edit that adds Quipu to it, and the way back. Never: a server, or
+//! the decision to write.
+//!
+//! Reading order: [`table`] (the clients), [`edit`] (one entry more or less in a text), [`plan`] (what a client's files
+//! would become), [`store`] (writing it, and undoing it).
+
+mod diff;
+mod edit;
+mod machine;
+mod plan;
+mod store;
+mod table;
+mod wiring;
+
+pub use diff::unified;
+pub use edit::{ClientCommand, EditRefusal};
+pub use machine::ClientMachine;
+pub use plan::{ClientPlan, ConfigChange, WiredFile, plan, wired};
+pub use store::{ChangeStore, RestoredFile, StoreError};
+pub use table::{AgentClient, CLIENTS, ClientDoor};
+pub use wiring::Wiring;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! What the files of a client would become.
+//!
+//! Owns: reading them. Never: writing them.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::edit::{self, AddedEntry, ClientCommand, ConfigEntry, EditRefusal, FileFormat};
+use crate::machine::ClientMachine;
+use crate::table::{AgentClient, CLIENTS, ClientDoor, ClientWay, FileEdit};
+use crate::wiring::Wiring;
+
+/// What would connect a client.
+#[derive(Debug)]
+pub struct ClientPlan {
+    pub client: &'static AgentClient,
+    pub changes: Vec<ConfigChange>,
+    /// What a person must do or know, in words.
+    pub notes: Vec<String>,
+    /// Whether one of the doors is open already.
+    pub is_wired: bool,
+}
+
+/// A file that would change.
+#[derive(Debug, Clone)]
+pub struct ConfigChange {
+    pub file: PathBuf,
+    /// None: there is no file.
+    pub before: Option<String>,
+    pub after: String,
+    pub(crate) format: FileFormat,
+    pub(crate) added: Vec<AddedEntry>,
+}
+
+/// A client's file with commands of Quipu.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WiredFile {
+    pub client: &'static AgentClient,
+    pub file: PathBuf,
+    pub commands: Vec<ClientCommand>,
+}
+
+/// What would open these doors of a client.
+pub fn plan(
+    client: &'static AgentClient,
+    machine: &ClientMachine,
+    wiring: &Wiring,
+    doors: &[ClientDoor],
+) -> ClientPlan {
+    let mut plan = ClientPlan {
+        client,
+        changes: Vec::new(),
+        notes: Vec::new(),
+        is_wired: false,
+    };
+    for (door, way) in client.ways {
+        match way {
+            _ if !doors.contains(door) => {}
+            ClientWay::ByHand(text) => plan.notes.push(text(wiring)),
+            ClientWay::Edit(edit) => plan.edit(edit, (edit.file)(machine), (edit.entries)(wiring)),
+        }
+    }
+    if let (false, Some(note)) = (plan.changes.is_empty(), client.note) {
+        plan.notes.push(note.to_owned());
+    }
+    plan
+}
+
+impl ClientPlan {
+    fn edit(&mut self, edit: &FileEdit, file: PathBuf, entries: Vec<ConfigEntry>) {
+        let known = self.changes.iter_mut().find(|change| change.file == file);
+        let mut change = match known {
+            Some(change) => change.clone(),
+            None => match read(&file) {
+                Ok(before) => ConfigChange {
+                    after: before.clone().unwrap_or_default(),
+                    file,
+                    before,
+                    format: edit.format,
+                    added: Vec::new(),
+                },
+                Err(refusal) => return self.refuse(&file, edit, &entries, &refusal),
+            },
+        };
+        if change.before.is_none() && !edit.creates {
+            let refusal = EditRefusal::Unreadable("there is no such file".to_owned());
+            return self.refuse(&change.file, edit, &entries, &refusal);
+        }
+        for entry in entries {
+            match edit::add(edit.format, &change.after, &entry) {
+                Ok(Some((text, added))) => {
+                    change.after = text;
+                    change.added.push(added);
+                }
+                Ok(None) => self.is_wired = true,
+                Err(refusal) => self.refuse(&change.file, edit, &[entry], &refusal),
+            }
+        }
+        if change.added.is_empty() {
+            return;
+        }
+        match self.changes.iter_mut().find(|known| known.file == change.file) {
+            Some(known) => *known = change,
+            None => self.changes.push(change),
+        }
+    }
+
+    /// Says why a file stays as it is, and what a person can add to it.
+    fn refuse(&mut self, file: &Path, edit: &FileEdit, entries: &[ConfigEntry], refusal: &EditRefusal) {
+        let file = file.display();
+        if let EditRefusal::Taken(_) = refusal {
+            self.is_wired = true;
+            self.notes.push(format!("{file} stays as it is: {refusal}"));
+            return;
+        }
+        let lines = entries
+            .iter()
+            .filter_map(|entry| edit::add(edit.format, "", entry).ok()?);
+        let lines: String = lines.map(|(text, _)| text).collect();
+        self.notes.push(format!(
+            "{file} stays as it is: {refusal}. Add this by hand:\n{lines}"
+        ));
+    }
+}
+
+/// The text of a file; none if there is no file.
+pub(crate) fn read(file: &Path) -> Result<Option<String>, EditRefusal> {
+    match fs::read(file) {
+        Ok(bytes) => {
+            let text = String::from_utf8(bytes);
+            text.map(Some)
+                .map_err(|_| EditRefusal::Unreadable("it is not UTF-8".to_owned()))
+        }
+        // A link that leads nowhere is somebody's plan for this file.
+        Err(error) if error.kind() == ErrorKind::NotFound && !file.is_symlink() => Ok(None),
+        Err(error) => Err(EditRefusal::Unreadable(error.to_string())),
+    }
+}
+
+/// The commands of Quipu in the files of all clients. A file that cannot be read has none.
+pub fn wired(machine: &ClientMachine) -> Vec<WiredFile> {
+    let files = CLIENTS.iter().flat_map(|client| {
+        let mut files: Vec<(PathBuf, FileFormat)> = Vec::new();
+        for (_, way) in client.ways {
+            let ClientWay::Edit(edit) = way else { continue };
+            let file = (edit.file)(machine);
+            if files.iter().all(|(known, _)| *known != file) {
+                files.push((file, edit.format));
+            }
+        }
+        files
+            .into_iter()
+            .map(move |(file, format)| (client, file, format))
+    });
+    let wired = files.filter_map(|(client, file, format)| {
+        let text = read(&file).ok()??;
+        let commands = edit::commands(&edit::values(format, &text).ok()?);
+        (!commands.is_empty()).then_some(WiredFile {
+            client,
+            file,
+            commands,
+        })
+    });
+    wired.collect()
+}
