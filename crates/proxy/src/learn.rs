@@ -7,7 +7,7 @@ use memory::{Add, Engine};
 use model::{Content, Message, MessageId, Name, Owner, Role, SessionKey, Timestamp, ToolCall};
 use ports::{Clock, Ids, JobId, NewMessage};
 use prefix::stream::ReplyOutcome;
-use transcript::{Item, dialect, spoken};
+use transcript::{Block, Item, dialect, spoken};
 
 use crate::proxy::Speech;
 
@@ -104,11 +104,11 @@ impl<'a> Learnt<'a> {
         let text = item.prose();
         match item.role {
             transcript::Role::User if item.asks() => {
-                let words = spoken::words(&text);
-                let is_left = !words.trim().is_empty();
+                let said = with_images(spoken::words(&text).into_owned(), item);
+                let is_left = !said.trim().is_empty();
                 self.is_clients = !is_left && self.messages.is_empty();
                 if is_left {
-                    self.push(Role::User, words.into_owned(), id.to_owned(), |_| {});
+                    self.push(Role::User, said, id.to_owned(), |_| {});
                 }
             }
             transcript::Role::Assistant => self.spoke(item, text, id.to_owned()),
@@ -167,6 +167,19 @@ impl<'a> Learnt<'a> {
             client_id: Some(id),
         });
     }
+}
+
+/// A person's words, and a line for each image that was beside them.
+fn with_images(mut words: String, item: &Item) -> String {
+    for block in &item.blocks {
+        if matches!(block, Block::Image(_)) {
+            if !words.is_empty() {
+                words.push('\n');
+            }
+            words.push_str(&model::attachment("image", "", ""));
+        }
+    }
+    words
 }
 
 /// A result's beginning and end.

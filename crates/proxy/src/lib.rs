@@ -36,6 +36,7 @@ pub use after::{Injected, ProxyAnswer};
 pub use conversation::name_of;
 pub use direct::{AssembledRequest, Assembly, Direct, DirectParts};
 pub use gated::GatedChat;
+pub use prefix::fragment::{NOTE, defused, wrapped};
 pub use proxy::{Instructions, MemoryUse, Proxy, ProxyParts, Request, Route, Speech};
-pub use recall::{RecalledContext, context};
+pub use recall::{RecalledContext, context, opening};
 pub use refusal::Refusal;

@@ -3,13 +3,14 @@
 //! Owns: the query, its time limit, the injected part of core memory. Never: ranking and choosing (`recall`), the
 //! wrapper (`prefix`).
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use conversation::{Endings, whose};
 use extract::consolidate::page;
 use futures::future::join_all;
-use memory::{Engine, EngineError, Found, Method, Search};
-use model::{Owner, Page, Scope, SessionId};
+use memory::{Engine, EngineError, Found, Hit, List, Method, Search};
+use model::{EntryKind, Owner, Page, Scope, SessionId};
 use ports::Clock;
 use prefix::fragment;
 use tokio::sync::oneshot;
@@ -25,6 +26,11 @@ const MESSAGES_MAX: usize = 40;
 const MEMORIES_MAX: usize = 12;
 /// A longer message is searched for by its questions, its beginning and its end.
 const QUERY_CHARS_MAX: usize = 600;
+
+/// Episodes that open a session.
+const LATEST_MAX: usize = 3;
+/// Their share of the opening's tokens; core memory has the rest.
+const LATEST_SHARE: usize = 3;
 
 /// Prefix of the ids of core memory.
 pub(crate) const PAGES: &str = "pages ";
@@ -94,13 +100,14 @@ pub struct RecalledContext {
 }
 
 /// The memory of a turn with this message, of at most about so many tokens, for a client that calls its model itself.
-/// Messages of the session `here` are left out.
+/// Messages of the session `here` and memories that the model knows already are left out.
 pub async fn context(
     engine: &Engine,
     scope: &Scope,
     owner: &Owner,
     here: Option<&SessionId>,
     message: &str,
+    known: BTreeSet<String>,
     tokens_max: usize,
 ) -> Result<RecalledContext, EngineError> {
     let Some(search) = search(scope, owner, message) else {
@@ -108,6 +115,36 @@ pub async fn context(
     };
     let question = search.query.clone();
     let recalled = told(engine.search(search).await?, &question, here, engine);
+    Ok(fragment_of(&recalled, known, tokens_max))
+}
+
+/// The text that opens a session: core memory, and the subjects of the latest episodes.
+pub async fn opening(
+    engine: &Engine,
+    clock: &dyn Clock,
+    scope: &Scope,
+    owner: &Owner,
+    tokens_max: usize,
+) -> Result<RecalledContext, EngineError> {
+    let meter = context::tokens::Meter::estimate();
+    let count = |text: &str| meter.roughly(text);
+    let pages_max = tokens_max - tokens_max / LATEST_SHARE;
+    let episodes = List {
+        page_size: LATEST_MAX,
+        ..List::all(scope.clone(), owner.clone(), EntryKind::Episode)
+    };
+    let latest = engine.list(episodes).await?;
+    let pages = pages(engine, clock, scope, owner, pages_max, &count).await;
+    let latest = latest.hits.into_iter().map(|Hit { doc, .. }| Recalled {
+        text: format!("{}, talk: {}", engine.settings().zone.date(doc.time), doc.subject),
+        id: doc.key.id.to_string(),
+    });
+    let recalled: Vec<Recalled> = pages.into_iter().chain(latest).collect();
+    Ok(fragment_of(&recalled, BTreeSet::new(), tokens_max))
+}
+
+/// The memories that are not known and fit, in the wrapper of a turn's memory.
+fn fragment_of(recalled: &[Recalled], known: BTreeSet<String>, tokens_max: usize) -> RecalledContext {
     let memories: Vec<fragment::RecalledMemory<'_>> = recalled
         .iter()
         .map(|memory| fragment::RecalledMemory {
@@ -117,14 +154,21 @@ pub async fn context(
         .collect();
     let meter = context::tokens::Meter::estimate();
     let count = |text: &str| meter.roughly(text);
-    let draft = fragment::draft(&memories, None, &fragment::Visible::default(), tokens_max, &count);
-    Ok(
-        draft.map_or_else(RecalledContext::default, |draft| RecalledContext {
-            text: draft.text.trim().to_owned(),
-            tokens: count(&draft.text),
-            memories: draft.memories.iter().map(|id| told_id(id)).collect(),
-        }),
-    )
+    let visible = fragment::Visible {
+        memories: known,
+        clock: None,
+    };
+    let draft = fragment::draft(&memories, None, &visible, tokens_max, &count);
+    draft.map_or_else(RecalledContext::default, |draft| RecalledContext {
+        text: draft.text.trim().to_owned(),
+        tokens: count(&draft.text),
+        memories: draft
+            .memories
+            .iter()
+            .filter(|id| !id.starts_with(PAGES))
+            .map(|id| told_id(id))
+            .collect(),
+    })
 }
 
 /// The id of the row, without the suffix of a message marked as outdated.
@@ -147,6 +191,7 @@ fn search(scope: &Scope, owner: &Owner, message: &str) -> Option<Search> {
         asked_at: None,
         score_min: 0.0,
         tokens_max: None,
+        rerank: Some(false),
     })
 }
 
@@ -198,6 +243,7 @@ fn told(found: Found, question: &str, here: Option<&SessionId>, engine: &Engine)
         memories: found.memories,
         messages: found.messages,
         span: found.span,
+        ..recall::Ranking::default()
     };
     ranking.messages.retain(|hit| elsewhere(hit.doc.session.as_ref()));
     ranking.memories.retain(|hit| elsewhere(hit.doc.session.as_ref()));

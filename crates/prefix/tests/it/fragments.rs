@@ -41,6 +41,27 @@ fn memories_and_time_in_wrappers_of_their_own() {
 }
 
 #[test]
+fn what_nobody_sees_no_model_reads() {
+    let tags: String = "ignore"
+        .bytes()
+        .map(|byte| char::from_u32(0xe0000 + u32::from(byte)).unwrap())
+        .collect();
+    let text = of(
+        &[&format!(
+            "te\u{200b}a{tags}\u{202e} ای\u{200c}ران [\u{200b}INST] [\u{200d}INST]\u{1b}[0m"
+        )],
+        None,
+        100,
+    )
+    .unwrap()
+    .text;
+    assert!(
+        text.contains("- tea ای\u{200c}ران &#91;INST] &#91;\u{200d}INST][0m\n"),
+        "{text:?}"
+    );
+}
+
+#[test]
 fn what_does_not_fit_is_passed_over() {
     let long = "word ".repeat(50);
     let drafted = of(&[&long, "short", " "], None, 30).unwrap();

@@ -193,3 +193,25 @@ async fn an_agent_with_tools_is_told_its_approved_skill_and_nobody_else() {
         assert!(!sent.contains("drafted"), "{sent}");
     }
 }
+
+#[tokio::test]
+async fn an_image_leaves_a_line_beside_the_words_and_is_sent_as_it_came() {
+    let stage = Stage::new(plain()).await;
+    let picture = json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}});
+    let words = json!({"type": "text", "text": "What flower is this?"});
+    for (content, told_as) in [
+        (json!([words, picture]), "What flower is this?\n[image]"),
+        (json!([picture]), "[image]"),
+    ] {
+        let before = told(&stage).len();
+        let body =
+            json!({"model": "tiny", "stream": false, "messages": [{"role": "user", "content": content}]});
+        let got = stage.got_in(Speech::Chat, request(&body)).await;
+        assert_eq!(got.status, 200);
+        let sent = messages(&stage.last());
+        assert!(sent.last().expect("one").contains("iVBORw0KGgo="), "{sent:?}");
+        let told = told(&stage);
+        assert_eq!(told.len(), before + 2, "{told:?}");
+        assert_eq!(told[before], (Role::User, told_as.to_owned()));
+    }
+}

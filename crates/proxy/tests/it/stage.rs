@@ -258,6 +258,7 @@ impl Kept {
             pages: self.vault.clone(),
             index: self.index.clone(),
             embedder: Arc::new(HashEmbedder::new(64)),
+            reranker: None,
             chat: self.wishes.learns.then(|| self.chat(backend, &gates)),
             events: Arc::new(ports::runs::NoEvents),
             clock: self.clock.clone(),

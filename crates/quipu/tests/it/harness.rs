@@ -57,6 +57,16 @@ impl Root {
             .unwrap()
     }
 
+    /// Starts a command that talks on its standard input and output.
+    pub(crate) fn start_piped(&self, arguments: &[&str]) -> Child {
+        let mut command = self.command(arguments);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
     /// Runs with `--json` and gives the object; the command must succeed.
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let mut all = vec!["--json"];

@@ -7,5 +7,6 @@ mod crash;
 mod engines;
 mod harness;
 mod knowledge;
+mod mcp;
 mod proxy;
 mod readme;

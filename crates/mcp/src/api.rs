@@ -1,0 +1,134 @@
+//! How the door asks the memory API.
+//!
+//! Owns: requests, and the words for a model when one fails. Never: what a route does.
+
+use gateway::{Client, ClientReply};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use wire::{Envelope, ErrorEnvelope};
+
+/// The way to the API: a server, or a gateway in this process.
+pub trait MemoryApi: Clone + Send + Sync + 'static {
+    /// Sends one request.
+    fn ask(&self, request: ApiRequest) -> impl Future<Output = Result<ClientReply, Unanswered>> + Send;
+}
+
+/// A request to the API.
+#[derive(Debug, Clone)]
+pub struct ApiRequest {
+    pub path: String,
+    /// JSON to post; without it, the request is a GET.
+    pub json: Option<Vec<u8>>,
+}
+
+/// There is no answer: why, and what to do.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{0}")]
+pub struct Unanswered(pub String);
+
+impl ApiRequest {
+    /// Sends the request through a client.
+    pub async fn through(&self, client: &Client) -> Result<ClientReply, gateway::AskError> {
+        match &self.json {
+            Some(json) => client.post(&self.path, json.clone()).await,
+            None => client.get(&self.path).await,
+        }
+    }
+}
+
+impl MemoryApi for Client {
+    async fn ask(&self, request: ApiRequest) -> Result<ClientReply, Unanswered> {
+        let reply = request.through(self).await;
+        reply.map_err(|error| Unanswered(error.to_string()))
+    }
+}
+
+/// Why a tool did nothing, in words for a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ToolRefusal {
+    pub(crate) words: String,
+    /// Of the API's answer, if it refused.
+    pub(crate) status: Option<u16>,
+}
+
+impl ToolRefusal {
+    pub(crate) fn new(words: impl Into<String>) -> Self {
+        Self {
+            words: words.into(),
+            status: None,
+        }
+    }
+}
+
+/// Fields of the API and the arguments that they come from.
+const ARGUMENTS: [(&str, &str); 7] = [
+    ("memory_id:", "id:"),
+    ("top_k:", "limit:"),
+    ("page_size:", "limit:"),
+    ("filters.session_id", "session"),
+    ("session_id:", "session:"),
+    ("conversation_id:", "conversation:"),
+    ("episode:", "text:"),
+];
+
+/// Posts a body to a route below `/api/v2`.
+pub(crate) async fn post<T: DeserializeOwned>(
+    api: &impl MemoryApi,
+    route: &str,
+    body: &impl Serialize,
+) -> Result<T, ToolRefusal> {
+    let json = serde_json::to_vec(body).expect("a request of this crate");
+    asked(api, route, Some(json)).await
+}
+
+/// Gets a route below `/api/v2`.
+pub(crate) async fn get<T: DeserializeOwned>(api: &impl MemoryApi, route: &str) -> Result<T, ToolRefusal> {
+    asked(api, route, None).await
+}
+
+async fn asked<T: DeserializeOwned>(
+    api: &impl MemoryApi,
+    route: &str,
+    json: Option<Vec<u8>>,
+) -> Result<T, ToolRefusal> {
+    let request = ApiRequest {
+        path: format!("/api/v2{route}"),
+        json,
+    };
+    let reply = api
+        .ask(request)
+        .await
+        .map_err(|error| ToolRefusal::new(error.0))?;
+    if (200..300).contains(&reply.status) {
+        let envelope: Result<Envelope<T>, _> = serde_json::from_slice(&reply.body);
+        return envelope.map(|envelope| envelope.data).map_err(|_| {
+            ToolRefusal::new("the server's answer cannot be read: it may have another version, restart it")
+        });
+    }
+    let words = match serde_json::from_slice::<ErrorEnvelope>(&reply.body) {
+        Ok(envelope) => in_arguments(envelope.error.message),
+        Err(_) => format!("the server answered with status {}", reply.status),
+    };
+    Err(ToolRefusal {
+        words,
+        status: Some(reply.status),
+    })
+}
+
+/// An error of the API in terms of a tool's arguments.
+fn in_arguments(message: String) -> String {
+    let renamed = ARGUMENTS
+        .iter()
+        .find_map(|(field, argument)| Some(format!("{argument}{}", message.strip_prefix(field)?)));
+    renamed.unwrap_or(message)
+}
+
+/// A text in a path or query.
+pub(crate) fn encoded(text: &str) -> String {
+    let byte = |byte: u8| match byte {
+        b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
+        byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
+    text.bytes().map(byte).collect()
+}

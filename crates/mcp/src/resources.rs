@@ -1,0 +1,84 @@
+//! What a person can attach in a client: core memory, the profile, single memories, approved skills.
+//!
+//! Owns: their addresses. Never: text that is not marked as data, but for skills, which a person approved.
+
+use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+use wire::{ContextData, ContextRequest};
+
+use crate::api::{MemoryApi, ToolRefusal, post};
+use crate::door::Door;
+use crate::tools::find;
+use crate::{shown, skills};
+
+const CORE: &str = "quipu://core";
+/// What the API gives of core memory.
+const CORE_TOKENS: u32 = 8_000;
+const PROFILE: &str = "quipu://profile";
+const MEMORY: &str = "quipu://memory/";
+const MARKDOWN: &str = "text/markdown";
+
+/// What can be read without an id.
+pub(crate) async fn list<A: MemoryApi>(door: &Door<A>) -> Result<Vec<Resource>, ToolRefusal> {
+    let core = Resource::new(CORE, "core")
+        .with_title("Core memory")
+        .with_description("MEMORY.md, USER.md and SOUL.md, and what was spoken of lately")
+        .with_mime_type(MARKDOWN);
+    let profile = Resource::new(PROFILE, "profile")
+        .with_title("About me")
+        .with_description("What memory knows about the user, and events ahead")
+        .with_mime_type(MARKDOWN);
+    let skills = skills::all(door).await?;
+    let skills = skills.iter().map(skills::ServedSkill::resource);
+    Ok([core, profile].into_iter().chain(skills).collect())
+}
+
+/// What can be read by an id.
+pub(crate) fn templates() -> Vec<ResourceTemplate> {
+    let memory = ResourceTemplate::new(format!("{MEMORY}{{id}}"), "memory")
+        .with_title("A memory")
+        .with_description("One memory in full, by an id of a search")
+        .with_mime_type(MARKDOWN);
+    vec![memory]
+}
+
+/// The text behind an address; none if there is nothing.
+pub(crate) async fn read<A: MemoryApi>(
+    door: &Door<A>,
+    uri: &str,
+) -> Result<Option<ReadResourceResult>, ToolRefusal> {
+    let text = if uri == CORE {
+        core(door).await?
+    } else if uri == PROFILE {
+        shown::text(&find::about_user(door).await?)
+    } else if let Some(id) = uri.strip_prefix(MEMORY) {
+        shown::text(&[find::one(door, id).await?])
+    } else {
+        let skills = skills::all(door).await?;
+        let found = skills.iter().find(|skill| skill.uri() == uri);
+        return Ok(found.map(skills::ServedSkill::read));
+    };
+    let contents = ResourceContents::text(text, uri).with_mime_type(MARKDOWN);
+    Ok(Some(ReadResourceResult::new(vec![contents])))
+}
+
+/// What a session begins with; the API has marked it as data.
+async fn core<A: MemoryApi>(door: &Door<A>) -> Result<String, ToolRefusal> {
+    let request = ContextRequest {
+        user_id: door.whose.user()?.to_owned(),
+        app_id: Some(door.whose.app.clone()),
+        project_id: Some(door.whose.project.clone()),
+        query: None,
+        session_id: None,
+        known_ids: Vec::new(),
+        max_tokens: CORE_TOKENS,
+    };
+    let data: ContextData = post(&door.api, "/memory/context", &request).await?;
+    Ok(if data.context.is_empty() {
+        shown::NOTHING.to_owned()
+    } else {
+        data.context
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,393 @@
+//! What a model reads of memory.
+//!
+//! Owns: one shape for every kind of memory, the lines of an answer, and the marks that make them data. Never: what is
+//! found, or in which order (the API).
+
+use std::collections::BTreeSet;
+
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use wire::conversation::OriginalItem;
+use wire::{
+    EpisodeItem, Explain, ExplicitInfo, FactItem, ForesightItem, FoundMessage, ImplicitTrait, MessageContent,
+    SearchData, UnprocessedMessage,
+};
+
+/// Approximate length of a hit's line.
+const LINE_CHARS_MAX: usize = 300;
+/// The same of a message that no episode contains yet: nothing else shows it whole.
+const WAITING_CHARS_MAX: usize = 4_000;
+/// The text of no memory.
+pub(crate) const NOTHING: &str = "nothing found";
+/// A smaller part of a score is no reason.
+const REASON_MIN: f32 = 0.05;
+
+/// A memory, with what is known of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub(crate) struct ShownMemory {
+    /// For other tools. A message has the id of its episode, which contains it word for word.
+    pub(crate) id: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) date: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) who: Option<String>,
+    pub(crate) kind: &'static str,
+    pub(crate) text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) score: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) why: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) since: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) until: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) superseded_by: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) session: Option<String>,
+    /// Facts that say the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) facts: Vec<String>,
+    /// The messages that it was made from.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) messages: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) file: Option<String>,
+}
+
+/// An answer of memories, with fields beside them.
+pub(crate) fn memories(memories: &[ShownMemory], beside: &Value) -> CallToolResult {
+    let mut structured = Map::new();
+    structured.insert("note".to_owned(), json!(gateway::NOTE));
+    structured.extend(beside.as_object().cloned().unwrap_or_default());
+    structured.insert("memories".to_owned(), json!(memories));
+    let beside = beside.as_object().into_iter().flatten();
+    let beside = beside.map(|(name, value)| format!("{name}: {value}"));
+    let lines: Vec<String> = std::iter::once(text(memories)).chain(beside).collect();
+    result(lines.join("\n"), Value::Object(structured))
+}
+
+/// Memories as one text that is marked as data.
+pub(crate) fn text(memories: &[ShownMemory]) -> String {
+    if memories.is_empty() {
+        return NOTHING.to_owned();
+    }
+    let lines: Vec<String> = memories.iter().map(ShownMemory::line).collect();
+    gateway::wrapped(lines.iter().map(String::as_str))
+}
+
+/// An answer, in which no text from memory can be taken for anything else.
+pub(crate) fn result(text: String, mut structured: Value) -> CallToolResult {
+    defuse(&mut structured);
+    let mut result = CallToolResult::structured(structured);
+    result.content = vec![ContentBlock::text(text)];
+    result
+}
+
+fn defuse(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = gateway::defused(text),
+        Value::Array(items) => items.iter_mut().for_each(defuse),
+        Value::Object(fields) => fields.values_mut().for_each(defuse),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+impl ShownMemory {
+    fn line(&self) -> String {
+        let about = [
+            (!self.date.is_empty()).then(|| self.date.clone()),
+            Some(self.kind.to_owned()),
+            self.who.as_ref().map(|who| format!("by {who}")),
+            self.since.as_ref().map(|since| format!("since {since}")),
+            self.until.as_ref().map(|until| format!("until {until}")),
+            self.superseded_by
+                .as_ref()
+                .map(|id| format!("superseded by {id}")),
+            self.session.as_ref().map(|session| format!("session {session}")),
+            self.score.map(|score| format!("score {score:.2}")),
+            self.why.clone(),
+        ];
+        let about: Vec<String> = about.into_iter().flatten().collect();
+        let mut lines = vec![format!("{} ({}): {}", self.id, about.join(", "), self.text)];
+        for (name, values) in [("facts", &self.facts), ("made from", &self.messages)] {
+            if !values.is_empty() {
+                lines.push(format!("{name}: {}", values.join(", ")));
+            }
+        }
+        lines.extend(self.file.as_ref().map(|file| format!("file: {file}")));
+        lines.join("\n")
+    }
+
+    /// Cut to a line of a list, around the words that a search found.
+    fn cut(mut self, terms: &[String], chars_max: usize) -> Self {
+        self.text = passage(&self.text, terms, chars_max);
+        (self.messages, self.file) = (Vec::new(), None);
+        self
+    }
+}
+
+/// The answer to a search as one list, best first. A fact in the words of a listed message is part of that message.
+pub(crate) fn found(data: &SearchData, limit: usize) -> Vec<ShownMemory> {
+    let mut listed: Vec<ShownMemory> = data.messages.iter().map(message).collect();
+    let said: BTreeSet<&str> = data.messages.iter().map(|message| &*message.id).collect();
+    let is_said = |ids: &[String]| ids.iter().any(|id| said.contains(id.as_str()));
+    for fact in &data.facts {
+        let says = |(message, _): &(&FoundMessage, &mut ShownMemory)| {
+            fact.message_ids.contains(&message.id) && message.content.contains(&fact.content)
+        };
+        let mut messages = data.messages.iter().zip(&mut listed);
+        match messages.find(says).filter(|_| fact.superseded_by.is_none()) {
+            Some((_, memory)) => memory.facts.push(fact.id.clone()),
+            None => listed.push(ShownMemory {
+                why: why(fact.explain.as_ref()),
+                score: fact.score.map(rounded),
+                ..of_fact(fact).cut(&terms(fact.explain.as_ref()), LINE_CHARS_MAX)
+            }),
+        }
+    }
+    let told: BTreeSet<&str> = data
+        .facts
+        .iter()
+        .filter_map(|fact| fact.episode_id.as_deref())
+        .collect();
+    for episode in &data.episodes {
+        if !is_said(&episode.message_ids) && !told.contains(&*episode.id) {
+            let text = if episode.summary.is_empty() {
+                &episode.episode
+            } else {
+                &episode.summary
+            };
+            listed.push(
+                ShownMemory {
+                    why: why(episode.explain.as_ref()),
+                    score: episode.score.map(rounded),
+                    text: text.clone(),
+                    ..of_episode(episode)
+                }
+                .cut(&terms(episode.explain.as_ref()), LINE_CHARS_MAX),
+            );
+        }
+    }
+    for event in data
+        .foresights
+        .iter()
+        .filter(|event| !is_said(&event.message_ids))
+    {
+        listed.push(ShownMemory {
+            score: event.score.map(rounded),
+            ..of_event(event).cut(&[], LINE_CHARS_MAX)
+        });
+    }
+    listed.sort_by(|a, b| {
+        b.score
+            .unwrap_or_default()
+            .total_cmp(&a.score.unwrap_or_default())
+    });
+    listed.truncate(limit);
+    listed
+}
+
+fn message(message: &FoundMessage) -> ShownMemory {
+    let chars_max = if message.episode_id.is_some() {
+        LINE_CHARS_MAX
+    } else {
+        WAITING_CHARS_MAX
+    };
+    ShownMemory {
+        id: message.episode_id.clone().unwrap_or_else(|| message.id.clone()),
+        kind: "message",
+        date: date(&message.timestamp),
+        who: message.sender_name.clone().or_else(|| message.sender_id.clone()),
+        text: message.content.clone(),
+        score: Some(rounded(message.score)),
+        why: why(message.explain.as_ref()),
+        session: message.session_id.clone(),
+        ..ShownMemory::default()
+    }
+    .cut(&terms(message.explain.as_ref()), chars_max)
+}
+
+/// A message that is not in an episode yet.
+pub(crate) fn waiting(message: &UnprocessedMessage) -> ShownMemory {
+    let text = match &message.content {
+        MessageContent::Text(text) => text.clone(),
+        MessageContent::Parts(parts) => {
+            let texts: Vec<&str> = parts.iter().filter_map(|part| part.text.as_deref()).collect();
+            texts.join("\n")
+        }
+    };
+    ShownMemory {
+        id: message.id.clone(),
+        kind: "message",
+        date: date(&message.timestamp),
+        who: Some(
+            message
+                .sender_name
+                .clone()
+                .unwrap_or_else(|| message.sender_id.clone()),
+        ),
+        text,
+        ..ShownMemory::default()
+    }
+}
+
+/// A message of a conversation, as it was before a compaction.
+pub(crate) fn original(item: &OriginalItem) -> ShownMemory {
+    let of = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    ShownMemory {
+        id: item.id.clone(),
+        kind: "original",
+        who: item.message.get("role").map(of),
+        text: item
+            .message
+            .get("content")
+            .map_or_else(|| item.message.to_string(), of),
+        ..ShownMemory::default()
+    }
+}
+
+pub(crate) fn of_episode(episode: &EpisodeItem) -> ShownMemory {
+    ShownMemory {
+        id: episode.id.clone(),
+        kind: "episode",
+        date: date(&episode.timestamp),
+        who: Some(episode.sender_ids.join(", ")).filter(|who| !who.is_empty()),
+        text: episode.episode.clone(),
+        superseded_by: episode.superseded_by.clone(),
+        session: episode.session_id.clone(),
+        messages: episode.message_ids.clone(),
+        file: some(&episode.path),
+        ..ShownMemory::default()
+    }
+}
+
+pub(crate) fn of_fact(fact: &FactItem) -> ShownMemory {
+    ShownMemory {
+        id: fact.id.clone(),
+        kind: if fact.superseded_by.is_some() {
+            "past fact"
+        } else {
+            "fact"
+        },
+        date: date(&fact.timestamp),
+        text: fact.content.clone(),
+        since: fact.valid_from.as_deref().map(date),
+        until: fact.valid_until.as_deref().map(date),
+        superseded_by: fact.superseded_by.clone(),
+        session: fact.session_id.clone(),
+        messages: fact.message_ids.clone(),
+        file: some(&fact.path),
+        ..ShownMemory::default()
+    }
+}
+
+pub(crate) fn of_event(event: &ForesightItem) -> ShownMemory {
+    ShownMemory {
+        id: event.id.clone(),
+        kind: "upcoming",
+        date: date(&event.timestamp),
+        text: event.content.clone(),
+        since: event.start_time.as_deref().map(date),
+        until: event.end_time.as_deref().map(date),
+        session: event.session_id.clone(),
+        messages: event.message_ids.clone(),
+        file: some(&event.path),
+        ..ShownMemory::default()
+    }
+}
+
+pub(crate) fn of_statement(statement: &ExplicitInfo) -> ShownMemory {
+    ShownMemory {
+        id: statement.id.clone(),
+        kind: "profile",
+        text: titled(&statement.category, &statement.description),
+        messages: statement.message_ids.clone(),
+        ..ShownMemory::default()
+    }
+}
+
+pub(crate) fn of_trait(one: &ImplicitTrait) -> ShownMemory {
+    ShownMemory {
+        id: one.id.clone(),
+        kind: "trait",
+        text: titled(&one.name, &one.description),
+        messages: one.message_ids.clone(),
+        ..ShownMemory::default()
+    }
+}
+
+/// A memory of a list: without what only its reader needs.
+pub(crate) fn brief(memory: ShownMemory) -> ShownMemory {
+    memory.cut(&[], LINE_CHARS_MAX)
+}
+
+fn titled(title: &str, text: &str) -> String {
+    if title.is_empty() || text.contains(title) {
+        return text.to_owned();
+    }
+    format!("{title}: {text}")
+}
+
+/// A score of two digits: more cost tokens and tell nothing.
+fn rounded(score: f32) -> f64 {
+    (f64::from(score) * 100.0).round() / 100.0
+}
+
+fn some(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// The day of a time: `2026-11-23`.
+fn date(time: &str) -> String {
+    time.get(..10).unwrap_or(time).to_owned()
+}
+
+fn terms(explain: Option<&Explain>) -> Vec<String> {
+    explain.map_or_else(Vec::new, |explain| explain.terms.clone())
+}
+
+/// Why a search found it, the strongest reasons in words.
+fn why(explain: Option<&Explain>) -> Option<String> {
+    let explain = explain?;
+    let parts = [
+        ("keyword", explain.keyword),
+        ("meaning", explain.vector),
+        ("time", explain.time.unwrap_or_default()),
+    ];
+    let reasons = parts.iter().filter(|(_, share)| *share >= REASON_MIN);
+    let mut reasons: Vec<String> = reasons
+        .map(|(name, share)| format!("{name} {share:.2}"))
+        .collect();
+    if !explain.terms.is_empty() {
+        reasons.push(format!("words: {}", explain.terms.join(" ")));
+    }
+    (!reasons.is_empty()).then(|| reasons.join(", "))
+}
+
+/// A text of about so many characters, around the first of some words.
+fn passage(text: &str, words: &[String], chars_max: usize) -> String {
+    if text.chars().count() <= chars_max {
+        return text.to_owned();
+    }
+    let has = |piece: &str| {
+        let piece = piece.to_lowercase();
+        words.iter().any(|word| piece.contains(&word.to_lowercase()))
+    };
+    let pieces: Vec<&str> = text.split_inclusive(char::is_whitespace).collect();
+    let hit = pieces.iter().position(|piece| has(piece)).unwrap_or_default();
+    let before: usize = pieces[..hit].iter().map(|piece| piece.chars().count()).sum();
+    let skipped = before.saturating_sub(chars_max / 3);
+    let mut cut: String = text.chars().skip(skipped).take(chars_max).collect();
+    if skipped > 0 {
+        cut.insert(0, '…');
+    }
+    if skipped + chars_max < text.chars().count() {
+        cut.push('…');
+    }
+    cut
+}

@@ -1,0 +1,94 @@
+//! An agent's approved skills, as the protocol's skills.
+//!
+//! Owns: `SKILL.md` as clients read it, and its address. Never: a draft; a person approves first.
+
+use rmcp::model::{
+    ReadResourceResult, Resource, ResourceContents, Skill, SkillFrontmatter, SkillResource, SkillResources,
+};
+use serde_json::Value;
+use wire::{GetData, GetRequest, MemoryType, SkillItem, SkillState, SortField, SortOrder};
+
+use crate::api::{MemoryApi, ToolRefusal, encoded, post};
+use crate::door::Door;
+
+/// Whose skills a client gets, as `quipu skill` without `--agent`.
+const AGENT: &str = "assistant";
+/// Skills that are asked for.
+const SKILLS_MAX: i64 = 100;
+const MARKDOWN: &str = "text/markdown";
+
+/// A skill with its file's text.
+#[derive(Debug)]
+pub(crate) struct ServedSkill {
+    name: String,
+    description: String,
+    text: String,
+}
+
+/// The approved skills, by name. None for a caller who may see only one user's memory.
+pub(crate) async fn all<A: MemoryApi>(door: &Door<A>) -> Result<Vec<ServedSkill>, ToolRefusal> {
+    let request = GetRequest {
+        user_id: None,
+        agent_id: Some(AGENT.to_owned()),
+        app_id: Some(door.whose.app.clone()),
+        project_id: Some(door.whose.project.clone()),
+        memory_type: MemoryType::AgentSkill,
+        page: 1,
+        page_size: SKILLS_MAX,
+        sort_by: SortField::Timestamp,
+        sort_order: SortOrder::Desc,
+        filters: None,
+        with_readable_episode: false,
+    };
+    let data: GetData = match post(&door.api, "/memory/get", &request).await {
+        Err(refused) if refused.status == Some(403) => return Ok(Vec::new()),
+        answer => answer?,
+    };
+    let approved = data
+        .agent_skills
+        .iter()
+        .filter(|skill| skill.status == SkillState::Approved);
+    let mut skills: Vec<ServedSkill> = approved.map(ServedSkill::of).collect();
+    skills.retain(|skill| skill.entry().validate().is_ok());
+    skills.sort_by(|a, b| a.name.cmp(&b.name));
+    skills.dedup_by(|a, b| a.name == b.name);
+    Ok(skills)
+}
+
+impl ServedSkill {
+    fn of(skill: &SkillItem) -> Self {
+        let (name, description) = (skill.name.clone(), skill.description.clone());
+        // A string of JSON is one of YAML.
+        let (quoted_name, quoted) = (Value::from(name.as_str()), Value::from(description.as_str()));
+        Self {
+            text: format!(
+                "---\nname: {quoted_name}\ndescription: {quoted}\n---\n\n{}\n",
+                skill.content.trim()
+            ),
+            name,
+            description,
+        }
+    }
+
+    pub(crate) fn uri(&self) -> String {
+        format!("skill://{}/SKILL.md", encoded(&self.name))
+    }
+
+    /// The skill as the protocol lists it.
+    pub(crate) fn entry(&self) -> Skill {
+        let file = SkillResource::from_bytes(self.uri(), self.text.as_bytes());
+        let front = SkillFrontmatter::new(self.name.clone(), self.description.clone());
+        Skill::new(self.uri(), front, SkillResources::Files(vec![file]))
+    }
+
+    pub(crate) fn resource(&self) -> Resource {
+        Resource::new(self.uri(), self.name.clone())
+            .with_description(self.description.clone())
+            .with_mime_type(MARKDOWN)
+    }
+
+    pub(crate) fn read(&self) -> ReadResourceResult {
+        let contents = ResourceContents::text(self.text.clone(), self.uri()).with_mime_type(MARKDOWN);
+        ReadResourceResult::new(vec![contents])
+    }
+}

@@ -1,0 +1,139 @@
+//! The tools that write: `remember`, `update`, `forget`.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use rmcp::model::{CallToolResult, JsonObject};
+use serde::Deserialize;
+use serde_json::json;
+use wire::forget::IDS_MAX;
+use wire::message::MessageRole;
+use wire::{
+    AddData, AddRequest, DeleteByIdsData, DeleteByIdsRequest, EditData, EditRequest, MessageContent,
+    MessageItem,
+};
+
+use super::{arguments, find};
+use crate::api::{MemoryApi, ToolRefusal, post};
+use crate::door::Door;
+use crate::shown;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RememberArguments {
+    text: String,
+    #[serde(default)]
+    session: Option<String>,
+}
+
+pub(super) async fn remember<A: MemoryApi>(
+    door: &Door<A>,
+    given: JsonObject,
+) -> Result<CallToolResult, ToolRefusal> {
+    let wanted: RememberArguments = arguments(given)?;
+    let user = door.whose.user()?;
+    if wanted.text.trim().is_empty() {
+        return Err(ToolRefusal::new("text: must not be empty"));
+    }
+    let message = MessageItem {
+        sender_id: user.to_owned(),
+        sender_name: None,
+        role: MessageRole::User,
+        timestamp: (door.now)().millis(),
+        content: MessageContent::Text(wanted.text),
+        tool_calls: None,
+        tool_call_id: None,
+        message_id: None,
+    };
+    // A session of the user alone: in one that several users share, their episodes would hold each other's notes.
+    let session = wanted.session.unwrap_or_else(|| format!("{user}/notes"));
+    let request = AddRequest {
+        app_id: Some(door.whose.app.clone()),
+        project_id: Some(door.whose.project.clone()),
+        ..AddRequest::new(&session, vec![message])
+    };
+    let added: AddData = post(&door.api, "/memory/add", &request).await?;
+    let id = added.message_ids.first().cloned().unwrap_or_default();
+    let removed = match added.redacted {
+        0 => String::new(),
+        count => format!("; {count} secrets were removed first"),
+    };
+    let text = format!("stored as {id} in session {session}; searches find it now{removed}");
+    let structured = json!({"id": id, "session": session, "redacted": added.redacted});
+    Ok(shown::result(text, structured))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UpdateArguments {
+    id: String,
+    text: String,
+}
+
+pub(super) async fn update<A: MemoryApi>(
+    door: &Door<A>,
+    given: JsonObject,
+) -> Result<CallToolResult, ToolRefusal> {
+    let wanted: UpdateArguments = arguments(given)?;
+    let request = EditRequest {
+        app_id: Some(door.whose.app.clone()),
+        project_id: Some(door.whose.project.clone()),
+        user_id: Some(door.whose.user()?.to_owned()),
+        id: wanted.id,
+        episode: Some(wanted.text),
+        ..EditRequest::default()
+    };
+    let edited: EditData = post(&door.api, "/memory/edit", &request).await?;
+    Ok(shown::result(
+        format!("changed {}", edited.id),
+        json!({"id": edited.id}),
+    ))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ForgetArguments {
+    ids: Vec<String>,
+    #[serde(default)]
+    confirm: Option<String>,
+}
+
+/// Shows the memories first; a second call with the code of exactly these deletes them.
+pub(super) async fn forget<A: MemoryApi>(
+    door: &Door<A>,
+    given: JsonObject,
+) -> Result<CallToolResult, ToolRefusal> {
+    let wanted: ForgetArguments = arguments(given)?;
+    if !(1..=IDS_MAX).contains(&wanted.ids.len()) {
+        return Err(ToolRefusal::new(format!("ids: must have 1 to {IDS_MAX} ids")));
+    }
+    let mut doomed = Vec::new();
+    for id in &wanted.ids {
+        doomed.push(find::one(door, id).await?);
+    }
+    let code = code(doomed.iter().map(|memory| (&*memory.id, &*memory.text)));
+    if wanted.confirm.as_ref() != Some(&code) {
+        return Ok(shown::memories(&doomed, &json!({"deleted": 0, "confirm": code})));
+    }
+    let request = DeleteByIdsRequest {
+        app_id: Some(door.whose.app.clone()),
+        project_id: Some(door.whose.project.clone()),
+        user_id: Some(door.whose.user()?.to_owned()),
+        ids: wanted.ids,
+        ..DeleteByIdsRequest::default()
+    };
+    let data: DeleteByIdsData = post(&door.api, "/memory/delete_by_ids", &request).await?;
+    let (memories, messages) = (data.count, data.message_count);
+    Ok(shown::result(
+        format!("deleted {memories} memories and {messages} messages"),
+        json!({"deleted": memories, "messages": messages}),
+    ))
+}
+
+/// Stands for these memories with these texts: whoever has it was shown them.
+fn code<'a>(memories: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let mut hasher = DefaultHasher::new();
+    for memory in memories {
+        memory.hash(&mut hasher);
+    }
+    format!("{:08x}", hasher.finish() >> 32)
+}

@@ -1,0 +1,259 @@
+//! The tools that read: `search`, `read`, `list`, `profile`, `recall_session`.
+
+use rmcp::model::{CallToolResult, JsonObject};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use wire::conversation::OriginalsData;
+use wire::search::When;
+use wire::{GetData, GetRequest, MemoryType, SearchData, SearchRequest, SortField, SortOrder};
+
+use super::arguments;
+use crate::api::{MemoryApi, ToolRefusal, encoded, get, post};
+use crate::door::Door;
+use crate::shown::{self, ShownMemory};
+
+/// Hits of a search that names no limit.
+const HITS: i64 = 8;
+/// Memories on a page that names no limit.
+const PAGE: i64 = 20;
+/// How the ids of messages begin.
+const MESSAGE: &str = "m_";
+/// Upcoming events beside a profile.
+const EVENTS: i64 = 10;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SearchArguments {
+    query: String,
+    #[serde(default)]
+    limit: Option<i64>,
+    #[serde(default)]
+    session: Option<String>,
+    #[serde(default)]
+    as_of: Option<String>,
+}
+
+pub(super) async fn search<A: MemoryApi>(
+    door: &Door<A>,
+    given: JsonObject,
+) -> Result<CallToolResult, ToolRefusal> {
+    let wanted: SearchArguments = arguments(given)?;
+    let limit = wanted.limit.unwrap_or(HITS);
+    let request = SearchRequest {
+        top_k: limit,
+        include_messages: limit,
+        filters: wanted.session.map(|session| json!({"session_id": session})),
+        as_of: wanted.as_of.map(When::Text),
+        explain: true,
+        ..question(door, wanted.query)?
+    };
+    let data: SearchData = post(&door.api, "/memory/search", &request).await?;
+    let hits = shown::found(&data, usize::try_from(limit).unwrap_or_default());
+    Ok(shown::memories(&hits, &Value::Null))
+}
+
+fn question<A: MemoryApi>(door: &Door<A>, query: String) -> Result<SearchRequest, ToolRefusal> {
+    Ok(SearchRequest {
+        user_id: Some(door.whose.user()?.to_owned()),
+        app_id: Some(door.whose.app.clone()),
+        project_id: Some(door.whose.project.clone()),
+        ..SearchRequest::new(query)
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReadArguments {
+    id: String,
+    #[serde(default)]
+    conversation: Option<String>,
+}
+
+pub(super) async fn read<A: MemoryApi>(
+    door: &Door<A>,
+    given: JsonObject,
+) -> Result<CallToolResult, ToolRefusal> {
+    let wanted: ReadArguments = arguments(given)?;
+    let read = match wanted.conversation {
+        Some(conversation) => originals(door, "recover", &conversation, ("id", &wanted.id)).await?,
+        None if wanted.id.starts_with(MESSAGE) => {
+            return Err(ToolRefusal::new(
+                "this message is in no episode yet: `search` shows it whole",
+            ));
+        }
+        None => vec![one(door, &wanted.id).await?],
+    };
+    Ok(shown::memories(&read, &Value::Null))
+}
+
+/// One memory of the user.
+pub(crate) async fn one<A: MemoryApi>(door: &Door<A>, id: &str) -> Result<ShownMemory, ToolRefusal> {
+    let path = format!("/memories/{}?{}", encoded(id), whose(door)?);
+    let data: GetData = get(&door.api, &path).await?;
+    let profiles = data.profiles.iter().map(|profile| &profile.profile_data);
+    let statements = profiles.flat_map(statements);
+    let read = data.episodes.iter().map(shown::of_episode);
+    let read = read.chain(data.facts.iter().map(shown::of_fact));
+    let read = read.chain(data.foresights.iter().map(shown::of_event));
+    let mut read = read.chain(statements);
+    read.next()
+        .ok_or_else(|| ToolRefusal::new(format!("`{id}` has no text for the user")))
+}
+
+fn statements(profile: &wire::ProfileData) -> Vec<ShownMemory> {
+    let stated = profile.explicit_info.iter().map(shown::of_statement);
+    let shown = profile.implicit_traits.iter().map(shown::of_trait);
+    stated.chain(shown).collect()
+}
+
+/// User and tenant in a query.
+fn whose<A: MemoryApi>(door: &Door<A>) -> Result<String, ToolRefusal> {
+    let (user, app, project) = (door.whose.user()?, &door.whose.app, &door.whose.project);
+    let (user, app, project) = (encoded(user), encoded(app), encoded(project));
+    Ok(format!("user_id={user}&app_id={app}&project_id={project}"))
+}
+
+/// Messages of a conversation as they were said, also those that a compaction replaced.
+async fn originals<A: MemoryApi>(
+    door: &Door<A>,
+    route: &str,
+    conversation: &str,
+    (key, value): (&str, &str),
+) -> Result<Vec<ShownMemory>, ToolRefusal> {
+    // A session that is a conversation has the user before its name.
+    let own = format!("{}/", door.whose.user()?);
+    let name = encoded(conversation.strip_prefix(&own).unwrap_or(conversation));
+    let (whose, value) = (whose(door)?, encoded(value));
+    let path = format!("/context/{route}?{whose}&conversation_id={name}&{key}={value}");
+    let data: OriginalsData = get(&door.api, &path).await?;
+    Ok(data.messages.iter().map(shown::original).collect())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListArguments {
+    #[serde(default)]
+    kind: ListKind,
+    #[serde(default)]
+    limit: Option<i64>,
+    #[serde(default)]
+    page: Option<i64>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ListKind {
+    #[default]
+    Episode,
+    Fact,
+    Upcoming,
+}
+
+pub(super) async fn list<A: MemoryApi>(
+    door: &Door<A>,
+    given: JsonObject,
+) -> Result<CallToolResult, ToolRefusal> {
+    let wanted: ListArguments = arguments(given)?;
+    let kind = match wanted.kind {
+        ListKind::Episode => MemoryType::Episode,
+        ListKind::Fact => MemoryType::AtomicFact,
+        ListKind::Upcoming => MemoryType::Foresight,
+    };
+    let request = GetRequest {
+        page: wanted.page.unwrap_or(1),
+        page_size: wanted.limit.unwrap_or(PAGE),
+        ..page(door, kind)?
+    };
+    let data: GetData = post(&door.api, "/memory/get", &request).await?;
+    let episodes = data.episodes.iter().map(|episode| ShownMemory {
+        text: episode.summary.clone(),
+        ..shown::of_episode(episode)
+    });
+    let facts = data.facts.iter().map(shown::of_fact);
+    let events = data.foresights.iter().map(shown::of_event);
+    let listed: Vec<ShownMemory> = episodes.chain(facts).chain(events).map(shown::brief).collect();
+    Ok(shown::memories(&listed, &json!({"total": data.total_count})))
+}
+
+fn page<A: MemoryApi>(door: &Door<A>, memory_type: MemoryType) -> Result<GetRequest, ToolRefusal> {
+    Ok(GetRequest {
+        user_id: Some(door.whose.user()?.to_owned()),
+        agent_id: None,
+        app_id: Some(door.whose.app.clone()),
+        project_id: Some(door.whose.project.clone()),
+        memory_type,
+        page: 1,
+        page_size: PAGE,
+        sort_by: SortField::Timestamp,
+        sort_order: SortOrder::Desc,
+        filters: None,
+        with_readable_episode: false,
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProfileArguments {}
+
+pub(super) async fn profile<A: MemoryApi>(
+    door: &Door<A>,
+    given: JsonObject,
+) -> Result<CallToolResult, ToolRefusal> {
+    let ProfileArguments {} = arguments(given)?;
+    Ok(shown::memories(&about_user(door).await?, &Value::Null))
+}
+
+/// The user's profile, and the events ahead.
+pub(crate) async fn about_user<A: MemoryApi>(door: &Door<A>) -> Result<Vec<ShownMemory>, ToolRefusal> {
+    let request = page(door, MemoryType::Profile)?;
+    let data: GetData = post(&door.api, "/memory/get", &request).await?;
+    let profiles = data.profiles.iter().map(|profile| &profile.profile_data);
+    let mut about: Vec<ShownMemory> = profiles.flat_map(statements).map(shown::brief).collect();
+    let request = GetRequest {
+        page_size: EVENTS,
+        ..page(door, MemoryType::Foresight)?
+    };
+    let data: GetData = post(&door.api, "/memory/get", &request).await?;
+    about.extend(data.foresights.iter().map(shown::of_event).map(shown::brief));
+    Ok(about)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SessionArguments {
+    session: String,
+    #[serde(default)]
+    words: Option<String>,
+}
+
+pub(super) async fn recall_session<A: MemoryApi>(
+    door: &Door<A>,
+    given: JsonObject,
+) -> Result<CallToolResult, ToolRefusal> {
+    let wanted: SessionArguments = arguments(given)?;
+    let recalled = match &wanted.words {
+        Some(words) => originals(door, "find", &wanted.session, ("query", words)).await?,
+        None => told(door, &wanted.session).await?,
+    };
+    Ok(shown::memories(&recalled, &Value::Null))
+}
+
+/// The last episodes of a session, and its messages that no episode contains yet.
+async fn told<A: MemoryApi>(door: &Door<A>, session: &str) -> Result<Vec<ShownMemory>, ToolRefusal> {
+    let in_session = Some(json!({"session_id": session}));
+    let request = GetRequest {
+        filters: in_session.clone(),
+        ..page(door, MemoryType::Episode)?
+    };
+    let data: GetData = post(&door.api, "/memory/get", &request).await?;
+    let mut told: Vec<ShownMemory> = data.episodes.iter().map(shown::of_episode).rev().collect();
+    // A search in one session also returns its waiting messages, whatever its words.
+    let request = SearchRequest {
+        top_k: 1,
+        filters: in_session,
+        ..question(door, session.to_owned())?
+    };
+    let data: SearchData = post(&door.api, "/memory/search", &request).await?;
+    told.extend(data.unprocessed_messages.iter().map(shown::waiting));
+    Ok(told)
+}
