@@ -17,6 +17,7 @@ into() {
 }
 into venv requirements.txt
 into aider aider.txt
+into mcp mcp.txt
 
 # No package runs a script of its own, but for the two that put a binary for this machine in its place.
 npm install --prefix "$tools" --silent --no-package-lock --no-audit --no-fund --ignore-scripts

@@ -1,4 +1,4 @@
-"""A model server without a model, which keeps every request: chat completions, Anthropic messages and responses, whole or streamed.
+"""A model server without a model, which keeps every request: chat completions, Anthropic messages, responses and Gemini, whole or streamed.
 
     with Model() as model:
         model.url     # http://127.0.0.1:PORT
@@ -82,7 +82,24 @@ def responses(body):
     return whole, [(event["type"], event | {"sequence_number": at}) for at, event in enumerate(events)]
 
 
+def gemini(body):
+    usage = {"promptTokenCount": 100, "candidatesTokenCount": 5, "totalTokenCount": 105}
+
+    def piece(text, **more):
+        return {"candidates": [{"index": 0, "content": {"role": "model", "parts": [{"text": text}]}} | more], "usageMetadata": usage}
+
+    whole = piece(ANSWER, finishReason="STOP")
+    return whole, [(None, piece(text)) for text in PIECES[:-1]] + [(None, piece(PIECES[-1], finishReason="STOP"))]
+
+
 DIALECTS = {"/v1/chat/completions": chat, "/v1/messages": messages, "/v1/responses": responses}
+
+
+def dialect(path):
+    """The dialect of a route, and whether the route says that the answer is streamed."""
+    if path.startswith("/v1beta/models/"):
+        return gemini, path.endswith(":streamGenerateContent")
+    return DIALECTS.get(path), False
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -96,17 +113,21 @@ class Handler(BaseHTTPRequestHandler):
         is_models = self.path.split("?")[0] == "/v1/models"
         self.json(200, models) if is_models else self.json(404, {"error": {"message": "no such route"}})
 
+    def do_HEAD(self):
+        self.head(200, "application/json", ("content-length", "0"))
+
     def do_POST(self):
         text = self.rfile.read(int(self.headers.get("content-length", 0)))
         path = self.path.split("?")[0]
         if path == "/v1/messages/count_tokens":
             return self.json(200, {"input_tokens": 100})
-        if path not in DIALECTS:
+        answer, is_streamed = dialect(path)
+        if not answer:
             return self.json(404, {"error": {"message": "no such route"}})
         body = json.loads(text)
         self.server.asked.append(body)
-        whole, events = DIALECTS[path](body)
-        if body.get("stream"):
+        whole, events = answer(body)
+        if is_streamed or body.get("stream"):
             return self.stream(events)
         return self.json(200, whole)
 

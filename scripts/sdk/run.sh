@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The official SDKs and nine real clients through Quipu before a server without a model: scripts/sdk/run.sh QUIPU, the path of a
-# binary that is built. `make sdk` installs them first. All that is started here ends here.
+# The official SDKs and nine real clients through Quipu before a server without a model, then this repository's own packages:
+# scripts/sdk/run.sh QUIPU, the path of a binary that is built. `make sdk` installs them first. All that is started here ends here.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 quipu=$1
@@ -34,4 +34,9 @@ export QUIPU_URL
 # A module is looked for beside the file that names it.
 cp scripts/sdk/check.mjs scripts/sdk/chat.mjs "$tools"
 node "$tools/check.mjs"
+"$tools/mcp/bin/python" scripts/sdk/agent.py "$quipu"
+cp scripts/sdk/agent.mjs "$tools"
+node "$tools/agent.mjs"
+scripts/sdk/conformance.sh "$root"
 python3 scripts/sdk/clients.py "$quipu"
+scripts/sdk/own.sh "$quipu"

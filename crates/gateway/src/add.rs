@@ -47,7 +47,7 @@ pub(crate) async fn add(
     let (defer_extraction, async_mode, wait) = (value.defer_extraction, value.async_mode, value.wait);
     let title = value.session_title.take();
     let parts = value.into_parts(&visit.caller.home)?;
-    visit.caller.enter(&parts.session.scope)?;
+    visit.caller.enter_add(&parts)?;
     let new = |(message, client_id)| NewMessage { message, client_id };
     let task = async_mode.then(|| task_id(&gateway, &visit));
     let add = Add {

@@ -18,6 +18,7 @@ use tower::ServiceExt;
 
 use crate::form::Form;
 use crate::frame::Detail;
+use crate::guard::CARRIERS;
 use crate::settings::Secret;
 use crate::state::Gateway;
 
@@ -27,7 +28,11 @@ pub struct Client(Way);
 
 #[derive(Debug, Clone)]
 enum Way {
-    Here(Router),
+    Here {
+        router: Router,
+        /// Headers with a token.
+        credentials: HeaderMap,
+    },
     There {
         address: SocketAddr,
         token: Option<Secret>,
@@ -88,9 +93,26 @@ impl Arriving {
 }
 
 impl Client {
-    /// A client of a gateway in this process, which must have no tokens.
+    /// A client of a gateway in this process. A gateway with tokens refuses it, until it acts for somebody who has one.
     pub fn here(gateway: &Gateway) -> Self {
-        Self(Way::Here(gateway.router()))
+        Self(Way::Here {
+            router: gateway.router(),
+            credentials: HeaderMap::new(),
+        })
+    }
+
+    /// The same client in this process with the token of somebody's request: what it may do is what they may do. A client
+    /// of a server keeps its own token.
+    #[must_use]
+    pub fn acting_for(&self, headers: &HeaderMap) -> Self {
+        let Way::Here { router, .. } = &self.0 else {
+            return self.clone();
+        };
+        let given = |name: HeaderName| Some((name.clone(), headers.get(name)?.clone()));
+        Self(Way::Here {
+            router: router.clone(),
+            credentials: CARRIERS.into_iter().filter_map(given).collect(),
+        })
     }
 
     /// A client of a server that listens at an address.
@@ -142,7 +164,7 @@ impl Client {
         }
         let mut connections = JoinSet::new();
         let response = match &self.0 {
-            Way::Here(router) => {
+            Way::Here { router, .. } => {
                 let Ok(response) = router.clone().oneshot(request).await;
                 response
             }
@@ -168,7 +190,7 @@ impl Client {
 
     async fn answered(&self, request: Request<Body>) -> Result<ClientReply, AskError> {
         match &self.0 {
-            Way::Here(router) => {
+            Way::Here { router, .. } => {
                 let Ok(response) = router.clone().oneshot(request).await;
                 let detail = response
                     .extensions()
@@ -183,7 +205,7 @@ impl Client {
 
     fn request(&self, method: Method, path: &str, body: Body) -> Request<Body> {
         let (host, token) = match &self.0 {
-            Way::Here(_) => ("localhost".to_owned(), None),
+            Way::Here { .. } => ("localhost".to_owned(), None),
             Way::There { address, token } => (address.to_string(), token.as_ref()),
         };
         let mut request = Request::builder()
@@ -194,7 +216,11 @@ impl Client {
         if let Some(token) = token {
             request = request.header(AUTHORIZATION, token.bearer());
         }
-        request.body(body).expect("a path of this program's own")
+        let mut request = request.body(body).expect("a path of this program's own");
+        if let Way::Here { credentials, .. } = &self.0 {
+            request.headers_mut().extend(credentials.clone());
+        }
+        request
     }
 }
 

@@ -36,8 +36,8 @@ pub(crate) async fn edit(
     visit: Visit,
     JsonBody { value, .. }: JsonBody<EditRequest>,
 ) -> Result<Response, Failure> {
-    let parts = value.parts(&visit.caller.home)?;
-    visit.caller.enter(&parts.scope)?;
+    let mut parts = value.parts(&visit.caller.home)?;
+    visit.caller.enter_ids(&mut parts)?;
     let changed = value.changed();
     let id = value.id.clone();
     let engine = gateway.engine.clone();

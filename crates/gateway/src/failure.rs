@@ -128,6 +128,7 @@ impl From<EngineError> for Failure {
         let (code, message) = match &error {
             EngineError::NotFound { .. } => (ErrorCode::NotFound, error.to_string()),
             EngineError::Invalid(message) => (ErrorCode::InvalidInput, message.clone()),
+            EngineError::TooLarge(message) => (ErrorCode::PayloadTooLarge, message.clone()),
             EngineError::Unfit(message) => (ErrorCode::Conflict, message.clone()),
             EngineError::Saturated { .. } => (ErrorCode::QueueSaturated, error.to_string()),
             EngineError::Stopping => (ErrorCode::CapabilityUnavailable, error.to_string()),

@@ -85,8 +85,8 @@ pub(crate) async fn delete_by_ids(
     visit: Visit,
     JsonBody { value, .. }: JsonBody<DeleteByIdsRequest>,
 ) -> Result<Response, Failure> {
-    let parts = value.parts(&visit.caller.home)?;
-    visit.caller.enter(&parts.scope)?;
+    let mut parts = value.parts(&visit.caller.home)?;
+    visit.caller.enter_ids(&mut parts)?;
     let engine = gateway.engine.clone();
     let memory_type = value.memory_type.unwrap_or(MemoryType::Episode);
     let forget = async move { Ok(by_ids(&engine, parts, memory_type).await?) };

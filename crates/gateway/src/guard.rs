@@ -8,24 +8,31 @@ use std::time::Duration;
 
 use axum::http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
 use axum::http::{HeaderValue, Uri};
-use model::{Name, Owner, OwnerKind, Scope};
+use model::{Name, Owner, OwnerKind, Role, Scope};
 use tower_http::cors::{AllowHeaders, AllowMethods, AllowOrigin, CorsLayer, ExposeHeaders};
 use wire::ErrorCode;
+use wire::add::AddParts;
+use wire::forget::IdsParts;
 
 use crate::failure::Failure;
-use crate::routes::VERSIONS;
+use crate::routes::{AGENTS, VERSIONS};
 use crate::settings::Auth;
 
 /// Answers without a token: it shows only that the process runs.
 pub(crate) const OPEN_PATH: &str = "/health/live";
 /// Header in which some clients, such as the Anthropic SDKs, send a token instead of `Authorization`.
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+/// Headers that can hold a token.
+pub(crate) const CARRIERS: [HeaderName; 2] = [AUTHORIZATION, API_KEY];
 /// Routes that a user's token can use, without the version: every other route concerns other users too.
-const OF_ONE_USER: [&str; 23] = [
+const OF_ONE_USER: [&str; 26] = [
+    "/memory/add",
     "/memory/search",
     "/memory/context",
     "/memory/get",
     "/memory/delete",
+    "/memory/delete_by_ids",
+    "/memory/edit",
     "/context/append",
     "/context/assemble",
     "/context/after_turn",
@@ -46,6 +53,9 @@ const OF_ONE_USER: [&str; 23] = [
     "/context/tools",
     "/context/expand",
 ];
+
+/// And each memory by its id.
+const ONE_MEMORY: &str = "/memories/";
 
 /// Headers of an answer that a web page can read.
 const EXPOSED: [HeaderName; 6] = [
@@ -101,6 +111,48 @@ impl Caller {
         }
     }
 
+    /// Checks that a request has access to single memories. An id does not tell a user from an agent of the same name, so
+    /// the ids of a user's token are that user's.
+    pub(crate) fn enter_ids(&self, parts: &mut IdsParts) -> Result<(), Failure> {
+        self.enter(&parts.scope)?;
+        let Some(user) = &self.user else {
+            return Ok(());
+        };
+        if let Some(owner) = &parts.owner {
+            self.enter_owner(owner)?;
+        }
+        if parts.ids.iter().any(|id| id.owner != *user) {
+            return Err(not_theirs(user));
+        }
+        parts.owner = Some(Owner::user(user.clone()));
+        Ok(())
+    }
+
+    /// Checks that a request may add these messages. A user adds own words to own sessions only: those of others become
+    /// memory of everybody in the session.
+    pub(crate) fn enter_add(&self, parts: &AddParts) -> Result<(), Failure> {
+        self.enter(&parts.session.scope)?;
+        let Some(user) = &self.user else {
+            return Ok(());
+        };
+        let is_own = parts
+            .session
+            .session
+            .as_str()
+            .strip_prefix(user.as_str())
+            .is_some_and(|rest| rest.starts_with('/'));
+        let are_own = parts
+            .messages
+            .iter()
+            .all(|(message, _)| message.role == Role::User && message.sender == *user);
+        if is_own && are_own {
+            return Ok(());
+        }
+        Err(forbidden(&format!(
+            "this token adds messages with the role `user` and the sender `{user}` to sessions named `{user}/…` only"
+        )))
+    }
+
     /// Checks that a request has access to data that several users share.
     pub(crate) fn enter_everybodys(&self) -> Result<(), Failure> {
         self.user.as_ref().map_or(Ok(()), |user| Err(not_theirs(user)))
@@ -112,7 +164,9 @@ impl Caller {
             return Ok(());
         };
         let route = VERSIONS.iter().find_map(|version| path.strip_prefix(version));
-        if path.starts_with("/v1/") || route.is_some_and(|route| OF_ONE_USER.contains(&route)) {
+        let is_theirs = |route: &str| OF_ONE_USER.contains(&route) || route.starts_with(ONE_MEMORY);
+        // The door of agents asks each route with the same token.
+        if path.starts_with("/v1/") || path == AGENTS || route.is_some_and(is_theirs) {
             Ok(())
         } else {
             Err(not_theirs(user))

@@ -8,8 +8,8 @@ use ports::IndexHealth;
 use ports::runs::RunStats;
 use wire::HealthData;
 use wire::health::{
-    BrokenFileItem, Capabilities, CascadeHealth, HealthStatus, IndexHealthItem, QueueHealth, Rebuilding,
-    RunGauge, TaskGauge,
+    BrokenFileItem, Capabilities, CascadeHealth, HealthStatus, IndexHealthItem, ModelAnswers, QueueHealth,
+    Rebuilding, RunGauge, TaskGauge,
 };
 
 /// System status, with the number of conversations near their limit. Files are named only to callers that can see every
@@ -75,6 +75,7 @@ pub(crate) fn health(
         files: status.files,
         embedder: status.embedder.clone(),
         chat_model: status.chat_model.clone(),
+        model_answers: model_answers(status),
         redacted: status.redacted,
         near_limit,
         rebuilding: status.rebuilding.map(|(done, total)| Rebuilding { done, total }),
@@ -112,6 +113,15 @@ fn queue(status: &Status, problems: &[String], now: Timestamp) -> QueueHealth {
         failed: status.jobs.failed,
         loop_restarts: status.loop_panics,
         last_loop_error_at: status.last_loop_panic.map(|at| at.to_string()),
+    }
+}
+
+fn model_answers(status: &Status) -> ModelAnswers {
+    let answers = status.model_answers;
+    ModelAnswers {
+        facts: answers.facts,
+        left_out: answers.left_out,
+        unusable: answers.unusable,
     }
 }
 

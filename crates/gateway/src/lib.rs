@@ -6,10 +6,11 @@
 //! Reading order: [`settings`], then the way of one request: [`serve`] (connections), [`frame`] (id, log, metrics,
 //! errors into envelopes), [`guard`] (who asks), [`routes`], [`body`] (JSON in), [`unpack`] (a compressed one), [`writes`] (what a client that hangs up
 //! does not end), a handler of [`add`], [`recall`], [`forget`], [`edit`], [`tasks`], [`upkeep`], [`cache`], [`history`], [`knowledge`] with
-//! [`upload`] (a form in), [`system`] or [`v1`] (the models' own routes), and [`present`] (the engine's answer as wire types). [`client`] is the
+//! [`upload`] (a form in), [`system`], [`reference`] (the API as a page), [`v1`] (the models' own routes) or [`agents`] (another crate's door), and [`present`] (the engine's answer as wire types). [`client`] is the
 //! other end: it asks a gateway, near or far, and [`form`] is what it uploads.
 
 mod add;
+mod agents;
 mod body;
 mod cache;
 mod client;
@@ -27,6 +28,7 @@ mod metrics;
 mod openapi;
 mod present;
 mod recall;
+mod reference;
 mod routes;
 mod runs;
 mod serve;
@@ -41,9 +43,11 @@ mod upload;
 mod v1;
 mod writes;
 
+pub use agents::Asker;
 pub use client::{Arriving, AskError, Client, ClientReply};
 pub use form::Form;
 pub use openapi::openapi_json;
+pub use proxy::{NOTE, defused, wrapped};
 pub use serve::ServeError;
 pub use settings::{Auth, GatewaySettings, Secret, Token};
 pub use state::Gateway;

@@ -54,6 +54,7 @@ pub(crate) struct Metrics {
     searches: Family<MethodLabels, Counter>,
     jobs: Family<StateLabels, Gauge>,
     loop_restarts: Gauge,
+    model_answers: Family<StateLabels, Gauge>,
     open_sessions: Gauge,
     buffered_messages: Gauge,
     files: Gauge,
@@ -76,6 +77,7 @@ impl Default for Metrics {
             searches: Family::default(),
             jobs: Family::default(),
             loop_restarts: Gauge::default(),
+            model_answers: Family::default(),
             open_sessions: Gauge::default(),
             buffered_messages: Gauge::default(),
             files: Gauge::default(),
@@ -113,6 +115,11 @@ impl Metrics {
             "loop_restarts",
             "Restarts of a background loop after a failure, since the start",
             self.loop_restarts.clone(),
+        );
+        r.register(
+            "model_answers",
+            "Facts of the chat model, its statements left out as unsupported, its unusable answers, since the start",
+            self.model_answers.clone(),
         );
         r.register(
             "open_sessions",
@@ -177,6 +184,15 @@ impl Metrics {
             ("stuck", status.stuck),
         ] {
             self.jobs.get_or_create(&StateLabels { state }).set(whole(count));
+        }
+        let answers = status.model_answers;
+        for (state, count) in [
+            ("facts", answers.facts),
+            ("left_out", answers.left_out),
+            ("unusable", answers.unusable),
+        ] {
+            let labels = StateLabels { state };
+            self.model_answers.get_or_create(&labels).set(whole(count));
         }
         self.loop_restarts.set(whole(status.loop_panics));
         self.open_sessions.set(whole(status.open_sessions));

@@ -5,7 +5,6 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use utoipa::openapi::path::PathItem;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
 use utoipa::{IntoResponses, OpenApi};
@@ -13,7 +12,6 @@ use wire::filter::FilterNode;
 use wire::tasks::TaskStatus;
 use wire::{ErrorCode, ErrorEnvelope, ErrorInfo};
 
-use crate::routes::VERSIONS;
 use crate::{
     add, cache, contexts, edit, forget, history, knowledge, recall, runs, skills, system, tasks, upkeep,
 };
@@ -29,8 +27,8 @@ use crate::{
     components(schemas(ErrorEnvelope, ErrorInfo, ErrorCode, FilterNode, TaskStatus)),
     info(
         title = "Quipu",
-        description = "Memory for agents. Routes under /api/v1 and /api/v2 are the same. Fields marked `Quipu:` are \
-                       additions to the EverOS memory API.",
+        description = "Memory for agents. Each route under /api/v2 gives the same answers under /api/v1. Fields marked \
+                       `Quipu:` are additions to the EverOS memory API.",
     ),
     tags(
         (name = "memory", description = "Add, search, list, delete, change"),
@@ -105,93 +103,92 @@ struct System;
 ))]
 struct Versioned;
 
+/// Where the document shows the routes. `/api/v1` would say all of it again.
+const SHOWN: &str = "/api/v2";
+
 /// The failures that every route may answer with, all in the error envelope.
 pub(crate) struct Errors;
 
-const ERRORS: [(&str, &str); 11] = [
-    ("400", "The request cannot be read"),
-    ("401", "No token, or an unknown token"),
+/// Status, name in the document, and meaning.
+const ERRORS: [(&str, &str, &str); 11] = [
+    ("400", "BadRequest", "The request cannot be read"),
+    ("401", "Unauthorized", "No token, or an unknown token"),
     (
         "403",
+        "Forbidden",
         "The token has no access to this tenant; or, without tokens, the request is not from this machine",
     ),
     (
         "404",
+        "NotFound",
         "No such route, memory, task, change, run, document or topic",
     ),
     (
         "409",
+        "Conflict",
         "A fault must be repaired first; or the same document is already stored",
     ),
-    ("413", "The body is too large"),
+    ("413", "PayloadTooLarge", "The body is too large"),
     (
         "415",
+        "UnsupportedFormat",
         "The body is not JSON or not a form, or the file format is not supported",
     ),
-    ("422", "A field is invalid: `message` names the field and the fix"),
-    ("429", "Too many unfinished tasks"),
-    ("500", "Internal error; the server log has the reason"),
-    ("503", "Shutting down, or a model or the index is unavailable"),
+    (
+        "422",
+        "InvalidInput",
+        "A field is invalid: `message` names the field and the fix",
+    ),
+    ("429", "QueueSaturated", "Too many unfinished tasks"),
+    (
+        "500",
+        "InternalError",
+        "Internal error; the server log has the reason",
+    ),
+    (
+        "503",
+        "Unavailable",
+        "Shutting down, or a model or the index is unavailable",
+    ),
 ];
 
 impl IntoResponses for Errors {
+    /// References: the document describes each failure once.
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        let content = || {
-            ContentBuilder::new()
-                .schema(Some(Ref::from_schema_name("ErrorEnvelope")))
-                .build()
-        };
+        let reference = |name| RefOr::Ref(Ref::from_response_name(name));
         ERRORS
             .into_iter()
-            .map(|(status, description)| {
-                let response = ResponseBuilder::new()
-                    .description(description)
-                    .content("application/json", content())
-                    .build();
-                (status.to_owned(), RefOr::T(response))
-            })
+            .map(|(status, name, _)| (status.to_owned(), reference(name)))
             .collect()
     }
 }
 
+fn failure(description: &str) -> Response {
+    let envelope = ContentBuilder::new()
+        .schema(Some(Ref::from_schema_name("ErrorEnvelope")))
+        .build();
+    ResponseBuilder::new()
+        .description(description)
+        .content("application/json", envelope)
+        .build()
+}
+
 fn document() -> utoipa::openapi::OpenApi {
-    let mut document = System::openapi();
+    let mut document = System::openapi().nest(SHOWN, Versioned::openapi());
     env!("CARGO_PKG_VERSION").clone_into(&mut document.info.version);
-    for version in VERSIONS {
-        let mut part = Versioned::openapi();
-        let suffix = version.rsplit('/').next().unwrap_or_default();
-        for item in part.paths.paths.values_mut() {
-            name_operations(item, suffix);
-        }
-        document = document.nest(version, part);
+    let components = document.components.get_or_insert_default();
+    for (_, name, description) in ERRORS {
+        let response = RefOr::T(failure(description));
+        components.responses.insert(name.to_owned(), response);
     }
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
-    document
-        .components
-        .get_or_insert_default()
-        .add_security_scheme("bearer", SecurityScheme::Http(bearer));
+    components.add_security_scheme("bearer", SecurityScheme::Http(bearer));
     let none: [&str; 0] = [];
     document.security = Some(vec![
         SecurityRequirement::default(),
         SecurityRequirement::new("bearer", none),
     ]);
     document
-}
-
-/// An operation's id must be unique, and the two versions share their handlers.
-fn name_operations(item: &mut PathItem, suffix: &str) {
-    let operations = [
-        &mut item.get,
-        &mut item.post,
-        &mut item.put,
-        &mut item.patch,
-        &mut item.delete,
-    ];
-    for operation in operations.into_iter().flatten() {
-        if let Some(id) = &mut operation.operation_id {
-            *id = format!("{id}_{suffix}");
-        }
-    }
 }
 
 /// The document as text, made once.

@@ -65,6 +65,8 @@ pub(crate) fn search(
             from: zone.render(from),
             to: zone.render(to),
         }),
+        warnings: found.warnings.clone(),
+        queries: found.queries.clone(),
     }
 }
 
@@ -145,6 +147,7 @@ impl Show<'_> {
             session: why.session,
             neighbours: why.neighbours,
             terms: why.terms.clone(),
+            rerank: why.rerank,
         })
     }
 }

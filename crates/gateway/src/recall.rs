@@ -39,13 +39,12 @@ pub(crate) async fn search(
     let parts = value.parts(&visit.caller.home, gateway.zone())?;
     visit.caller.enter(&parts.scope)?;
     visit.caller.enter_owner(&parts.owner)?;
-    let method = method(value.method)?;
     #[expect(clippy::cast_possible_truncation, reason = "a score has no more digits")]
     let search = Search {
         scope: parts.scope,
         owner: parts.owner,
         query: value.query,
-        method,
+        method: method(value.method),
         memories_max: parts.memories_max,
         messages_max: parts.messages_max,
         filter: parts.filter,
@@ -53,8 +52,15 @@ pub(crate) async fn search(
         asked_at: parts.asked_at,
         score_min: parts.score_min as f32,
         tokens_max: parts.tokens_max,
+        rerank: value.enable_llm_rerank,
     };
-    let found = gateway.engine.search(search.clone()).await?;
+    let found = match value.method {
+        SearchMethod::Agentic | SearchMethod::LlmMultiround => {
+            let found = gateway.engine.search_in_rounds(search.clone()).await?;
+            found.ok_or_else(|| no_chat_model(value.method))?
+        }
+        _ => gateway.engine.search(search.clone()).await?,
+    };
     let profile = if value.include_profile && search.owner.kind == OwnerKind::User {
         profile(&gateway, &search.scope, &search.owner, None).await?
     } else {
@@ -89,15 +95,15 @@ pub(crate) async fn context(
     let parts = value.parts(&visit.caller.home)?;
     visit.caller.enter(&parts.scope)?;
     visit.caller.enter_owner(&parts.owner)?;
-    let told = proxy::context(
-        &gateway.engine,
-        &parts.scope,
-        &parts.owner,
-        parts.session.as_ref(),
-        &value.query,
-        parts.tokens_max,
-    );
-    let told = told.await?;
+    let (engine, scope, owner) = (&gateway.engine, &parts.scope, &parts.owner);
+    let told = match &value.query {
+        Some(query) => {
+            let here = parts.session.as_ref();
+            let known = value.known_ids.into_iter().collect();
+            proxy::context(engine, scope, owner, here, query, known, parts.tokens_max).await?
+        }
+        None => proxy::opening(engine, &*gateway.clock, scope, owner, parts.tokens_max).await?,
+    };
     Ok(visit.answer(ContextData {
         context: told.text,
         memory_ids: told.memories,
@@ -119,19 +125,23 @@ async fn profile(
     Ok(gateway.engine.list(list).await?.hits)
 }
 
-fn method(method: SearchMethod) -> Result<Method, Failure> {
+fn method(method: SearchMethod) -> Method {
     match method {
-        SearchMethod::Keyword => Ok(Method::Keyword),
-        SearchMethod::Vector => Ok(Method::Vector),
-        SearchMethod::Hybrid => Ok(Method::Hybrid),
-        SearchMethod::Agentic | SearchMethod::LlmMultiround => Err(Failure::new(
-            ErrorCode::ProviderNotConfigured,
-            format!(
-                "method: `{}` needs a chat model for searches, and none is configured: use `hybrid`",
-                method.as_str()
-            ),
-        )),
+        SearchMethod::Keyword => Method::Keyword,
+        SearchMethod::Vector => Method::Vector,
+        // A chat model adds queries; each of them is a hybrid one.
+        SearchMethod::Hybrid | SearchMethod::Agentic | SearchMethod::LlmMultiround => Method::Hybrid,
     }
+}
+
+fn no_chat_model(method: SearchMethod) -> Failure {
+    Failure::new(
+        ErrorCode::ProviderNotConfigured,
+        format!(
+            "method: `{}` needs a chat model, and none is configured: use `hybrid`, or set `chat.model`",
+            method.as_str()
+        ),
+    )
 }
 
 /// One memory
@@ -154,8 +164,8 @@ pub(crate) async fn one(
     let Ok(Path(memory_id)) = memory_id else {
         return Err(Failure::new(ErrorCode::BadRequest, "the memory's id is not text"));
     };
-    let parts = query.parts(&memory_id, &visit.caller.home)?;
-    visit.caller.enter(&parts.scope)?;
+    let mut parts = query.parts(&memory_id, &visit.caller.home)?;
+    visit.caller.enter_ids(&mut parts)?;
     let scope = parts.scope.clone();
     let (owner, hit) = edit::find(&gateway.engine, parts)
         .await?

@@ -12,12 +12,14 @@ use crate::failure::Failure;
 use crate::state::Gateway;
 use crate::upload::FORM_BYTES_MAX;
 use crate::{
-    add, cache, contexts, edit, forget, frame, guard, history, knowledge, recall, runs, skills, system,
-    tasks, upkeep, v1,
+    add, agents, cache, contexts, edit, forget, frame, guard, history, knowledge, recall, reference, runs,
+    skills, system, tasks, upkeep, v1,
 };
 
 /// Both versions are the same.
 pub(crate) const VERSIONS: [&str; 2] = ["/api/v1", "/api/v2"];
+/// The door of agents.
+pub(crate) const AGENTS: &str = "/mcp";
 
 impl Gateway {
     /// Every route, with everything around them.
@@ -29,7 +31,9 @@ impl Gateway {
             .route("/health/live", get(system::live))
             .route("/health/ready", get(system::ready))
             .route("/metrics", get(system::metrics))
-            .route("/openapi.json", get(system::openapi));
+            .route("/openapi.json", get(system::openapi))
+            .route("/docs", get(reference::page))
+            .route("/docs/style.css", get(reference::style));
         for version in VERSIONS {
             let path = |path: &str| format!("{version}{path}");
             router = router
@@ -67,6 +71,10 @@ impl Gateway {
             .route("/v1/messages", post(v1::messages).fallback(v1::other))
             .route("/v1/responses", post(v1::responses).fallback(v1::other))
             .route("/v1/{*path}", any(v1::other));
+        if let Some(door) = &self.agents {
+            let known = from_fn_with_state(self.clone(), agents::known);
+            router = router.route_service(AGENTS, door.clone().layer(known));
+        }
         router
             .fallback(no_route)
             .method_not_allowed_fallback(no_method)

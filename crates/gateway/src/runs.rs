@@ -6,7 +6,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use background::Offline;
+use background::{Offline, Triggered};
 use memory::EngineError;
 use model::{Owner, OwnerKind, Timestamp};
 use ports::LedgerError;
@@ -58,6 +58,13 @@ pub(crate) async fn list(
     }))
 }
 
+/// Strategies of EverOS that never have a run here: each extraction does their work.
+const INCLUDED: [&str; 3] = [
+    "extract_atomic_facts",
+    "trigger_profile_clustering",
+    "trigger_skill_clustering",
+];
+
 /// Run a strategy now
 ///
 /// Runs the strategy's waiting and failed work; a strategy with a schedule also runs once for everything. Answers when
@@ -78,11 +85,18 @@ pub(crate) async fn trigger(
     visit.caller.enter_all()?;
     let wait = value.wait()?;
     let triggered = offline(&gateway)?.trigger(&value.name, wait, value.force).await;
-    let triggered = triggered.map_err(failed)?.ok_or_else(|| {
-        let shown: String = value.name.chars().take(128).collect();
-        Failure::not_found("strategy", &shown)
-    })?;
-    let dispatched = !triggered.runs.is_empty();
+    let triggered = match triggered.map_err(failed)? {
+        Some(triggered) => triggered,
+        None if INCLUDED.contains(&value.name.as_str()) => Triggered {
+            runs: Vec::new(),
+            timed_out: false,
+        },
+        None => {
+            let shown: String = value.name.chars().take(128).collect();
+            return Err(Failure::not_found("strategy", &shown));
+        }
+    };
+    let dispatched = triggered.runs.len();
     let told = |run: Run| TriggeredRun {
         run_id: run.id.to_string(),
         status: status(run.state),
@@ -90,9 +104,9 @@ pub(crate) async fn trigger(
     };
     let answer = TriggerData {
         status: match (dispatched, triggered.timed_out) {
-            (false, _) => TriggerStatus::NotDispatched,
-            (true, true) => TriggerStatus::Timeout,
-            (true, false) => TriggerStatus::Ok,
+            (0, _) => TriggerStatus::NotDispatched,
+            (_, true) => TriggerStatus::Timeout,
+            (_, false) => TriggerStatus::Ok,
         },
         name: value.name,
         dispatched,
@@ -122,11 +136,12 @@ pub(crate) async fn quiesce(State(gateway): State<Gateway>, visit: Visit) -> Res
         engine.sync().await?;
         let runs = offline.quiesce().await.map_err(failed)?;
         let after = engine.status().await?.jobs;
+        let pending_before = before.queued + before.processing + runs.before;
         let pending_after = after.queued + after.processing + runs.after;
         Ok(QuiesceData {
             quiesced: true,
-            drained: pending_after == 0,
-            pending_before: before.queued + before.processing + runs.before,
+            drained: pending_before.saturating_sub(pending_after),
+            pending_before,
             pending_after,
             failed_permanent: after.failed + runs.dead_letters,
         })

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use axum::Router;
 use background::Offline;
 use memory::Engine;
 use memory::library::Knowledge;
@@ -30,6 +31,8 @@ pub struct Gateway {
     pub(crate) direct: Option<Direct>,
     pub(crate) offline: Option<Offline>,
     pub(crate) knowledge: Option<Knowledge>,
+    /// The door that agents use.
+    pub(crate) agents: Option<Router>,
 }
 
 impl Gateway {
@@ -46,6 +49,7 @@ impl Gateway {
             direct: None,
             offline: None,
             knowledge: None,
+            agents: None,
         }
     }
 
@@ -74,6 +78,13 @@ impl Gateway {
     #[must_use]
     pub fn with_knowledge(mut self, knowledge: Knowledge) -> Self {
         self.knowledge = Some(knowledge);
+        self
+    }
+
+    /// The same, with a door for agents at `/mcp`. Its requests carry an [`Asker`](crate::Asker).
+    #[must_use]
+    pub fn with_agents(mut self, door: Router) -> Self {
+        self.agents = Some(door);
         self
     }
 

@@ -4,8 +4,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use memory::EngineError;
 use ports::IndexHealth;
@@ -81,18 +81,22 @@ pub(crate) async fn ready(State(gateway): State<Gateway>) -> Result<Response, Fa
 
 /// Metrics for Prometheus
 ///
-/// They count over all tenants: a token for one tenant has no access.
+/// They count over all tenants: a token for one tenant has no access. Text for Prometheus, or `OpenMetrics` if the request accepts it.
 #[utoipa::path(
     get,
     path = "/metrics",
     operation_id = "metrics",
     tag = "system",
     responses(
-        (status = 200, description = "OpenMetrics text", body = String, content_type = OPENMETRICS),
+        (status = 200, description = "Metrics", body = String, content_type = PROMETHEUS),
         Errors,
     ),
 )]
-pub(crate) async fn metrics(State(gateway): State<Gateway>, visit: Visit) -> Result<Response, Failure> {
+pub(crate) async fn metrics(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
     visit.caller.enter_all()?;
     let status = gateway.engine.status().await?;
     let mut text = gateway
@@ -106,11 +110,34 @@ pub(crate) async fn metrics(State(gateway): State<Gateway>, visit: Visit) -> Res
         proxy.gates().render_prometheus(&mut text);
         text.push_str(END_OF_METRICS);
     }
-    Ok(([(CONTENT_TYPE, OPENMETRICS)], text).into_response())
+    let accepted = headers.get(ACCEPT).and_then(|accepted| accepted.to_str().ok());
+    if accepted.is_some_and(|accepted| accepted.contains("application/openmetrics-text")) {
+        return Ok(([(CONTENT_TYPE, OPENMETRICS)], text).into_response());
+    }
+    Ok(([(CONTENT_TYPE, PROMETHEUS)], plain(&text)).into_response())
 }
 
 const END_OF_METRICS: &str = "# EOF\n";
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// `OpenMetrics` as the older text format: it describes a counter under the name of its samples, and knows no units and no end.
+fn plain(text: &str) -> String {
+    let is_counter = |name: &str| text.contains(&format!("# TYPE {name} counter\n"));
+    let mut plain = String::with_capacity(text.len());
+    for line in text.lines() {
+        let words: Vec<&str> = line.splitn(4, ' ').collect();
+        match words[..] {
+            ["#", "UNIT" | "EOF", ..] => continue,
+            ["#", kind, name, rest] if is_counter(name) => {
+                plain.extend(["# ", kind, " ", name, "_total ", rest]);
+            }
+            _ => plain.push_str(line),
+        }
+        plain.push('\n');
+    }
+    plain
+}
 
 /// This document.
 pub(crate) async fn openapi() -> Response {

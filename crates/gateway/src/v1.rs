@@ -15,6 +15,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use wire::ErrorCode;
 
+use crate::agents::Asker;
 use crate::body::arrive;
 use crate::failure::Failure;
 use crate::frame::Visit;
@@ -144,8 +145,7 @@ async fn read(
     let (mut headers, method) = (request.headers().clone(), request.method().to_string());
     let path = request.uri().path_and_query().map_or("", |path| path.as_str());
     let path = path.strip_prefix("/v1/").unwrap_or(path).to_owned();
-    let scope = scope(&headers, &visit.caller.home)?;
-    visit.caller.enter(&scope)?;
+    let Asker { scope, user } = asker(gateway, visit, &headers)?;
     let mut body = arrive(request, gateway).await?;
     if is_talk {
         body = unpacked(&headers, body, gateway.settings.body_bytes_max).await?;
@@ -154,9 +154,7 @@ async fn read(
     Ok(proxy::Request {
         path,
         method,
-        owner: visit
-            .caller
-            .as_user(user(&headers, &gateway.settings.user_headers))?,
+        owner: user,
         agent: named(&headers, "x-quipu-agent")?,
         conversation: text(&headers, "x-quipu-conversation")?
             .map(SessionId::parse)
@@ -168,6 +166,16 @@ async fn read(
         body,
         scope,
     })
+}
+
+/// Tenant and user of a request.
+pub(crate) fn asker(gateway: &Gateway, visit: &Visit, headers: &HeaderMap) -> Result<Asker, Failure> {
+    let scope = scope(headers, &visit.caller.home)?;
+    visit.caller.enter(&scope)?;
+    let user = visit
+        .caller
+        .as_user(user(headers, &gateway.settings.user_headers))?;
+    Ok(Asker { scope, user })
 }
 
 fn scope(headers: &HeaderMap, home: &Scope) -> Result<Scope, Failure> {

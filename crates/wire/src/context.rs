@@ -1,4 +1,4 @@
-//! `memory/context`: a message in, text for a prompt out.
+//! `memory/context`: a message in, or the beginning of a session; text for a prompt out.
 //!
 //! Owns: its request, bounds and answer. Never: choosing memories.
 
@@ -12,8 +12,10 @@ use crate::{Invalid, scope};
 const TOKENS: u32 = 350;
 /// Upper bound of `max_tokens`.
 const TOKENS_MAX: u32 = 8_000;
+/// Maximum number of `known_ids`.
+pub const KNOWN_IDS_MAX: usize = 1_000;
 
-/// A user's message to a model. Unknown keys are refused.
+/// A user's message to a model, or the beginning of a session. Unknown keys are refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContextRequest {
@@ -26,13 +28,19 @@ pub struct ContextRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, default = "default")]
     pub project_id: Option<String>,
-    /// The message in the user's words.
-    #[schema(min_length = 1)]
-    pub query: String,
+    /// The message in the user's words. Omitted at the beginning of a session: the text is then core memory and the subjects of
+    /// the latest episodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, min_length = 1)]
+    pub query: Option<String>,
     /// The current session; its messages are left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 128)]
     pub session_id: Option<String>,
+    /// `memory_ids` of earlier answers that the model still sees; these memories are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false, max_items = 1000)]
+    pub known_ids: Vec<String>,
     /// Maximum length of the text, in tokens.
     #[serde(default = "tokens")]
     #[schema(minimum = 1, maximum = 8000, default = 350)]
@@ -57,11 +65,17 @@ impl ContextRequest {
     pub fn parts(&self, home: &Scope) -> Result<ContextParts, Invalid> {
         let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
         let owner = scope::owner(Some(&self.user_id), None)?;
-        if self.query.trim().is_empty() {
+        if self.query.as_ref().is_some_and(|query| query.trim().is_empty()) {
             return Err(Invalid::at("query", "must not be empty"));
         }
         if !(1..=TOKENS_MAX).contains(&self.max_tokens) {
             return Err(Invalid::at("max_tokens", "must be between 1 and 8000"));
+        }
+        if self.known_ids.len() > KNOWN_IDS_MAX {
+            return Err(Invalid::at(
+                "known_ids",
+                format!("must have at most {KNOWN_IDS_MAX} ids"),
+            ));
         }
         let session = self.session_id.as_deref();
         let session = session.map(|id| scope::session(id, scope.clone())).transpose()?;

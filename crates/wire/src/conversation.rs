@@ -61,8 +61,8 @@ pub struct ConversationAt {
 /// A request to one conversation: the fields that name it, and its own.
 macro_rules! of_conversation {
     ($(#[$meta:meta])* $name:ident derives [$($derive:ident),*] { $($(#[$field_meta:meta])* $field:ident: $kind:ty),* $(,)? }) => {
-        $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, $($derive),*)]
+        $(#[$meta])*
         #[serde(deny_unknown_fields)]
         pub struct $name {
             /// The user of the conversation. Without it: the token's user, else the configured `proxy.owner`.
@@ -160,6 +160,7 @@ of_conversation! {
 
 of_conversation! {
     /// A conversation to show.
+    #[into_params(parameter_in = Query)]
     LookQuery derives [IntoParams] {
         /// The window to measure against. Default: that of the last request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,6 +171,7 @@ of_conversation! {
 
 of_conversation! {
     /// A conversation whose window to check.
+    #[into_params(parameter_in = Query)]
     GuardQuery derives [IntoParams] {
         /// The window to compare with. Default: that of the last request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -193,6 +195,7 @@ of_conversation! {
 
 of_conversation! {
     /// The message or summary to return.
+    #[into_params(parameter_in = Query)]
     RecoverQuery derives [IntoParams] {
         /// A message (`m17`) or a summary (`n3`), as summaries and stubs name them.
         id: String,
@@ -201,6 +204,7 @@ of_conversation! {
 
 of_conversation! {
     /// The words to search for.
+    #[into_params(parameter_in = Query)]
     FindQuery derives [IntoParams] {
         /// Words; a message must contain all of them.
         query: String,
@@ -370,6 +374,7 @@ fn window(tokens: Option<u32>) -> Result<Option<usize>, Invalid> {
 
 /// Conversations of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct ConversationsQuery {
     /// The user. Without it: the token's user, else the configured `proxy.owner`.
@@ -402,6 +407,7 @@ impl ConversationsQuery {
 
 /// Dialect of the tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct ToolsQuery {
     #[serde(default)]

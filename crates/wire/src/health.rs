@@ -36,6 +36,9 @@ pub struct HealthData {
     pub files: usize,
     pub embedder: String,
     pub chat_model: Option<String>,
+    /// Quipu: what came of the chat model's answers about conversations since the start.
+    #[serde(default)]
+    pub model_answers: ModelAnswers,
     /// Quipu: secrets that were removed from messages since the start.
     #[serde(default)]
     pub redacted: usize,
@@ -44,6 +47,17 @@ pub struct HealthData {
     pub near_limit: usize,
     /// Quipu: a running rebuild or re-embedding.
     pub rebuilding: Option<Rebuilding>,
+}
+
+/// What came of a chat model's answers about conversations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ModelAnswers {
+    /// Facts that the messages bear out.
+    pub facts: usize,
+    /// Statements that Quipu left out because no message bears them out.
+    pub left_out: usize,
+    /// Questions to which no answer could be used: the rules extracted instead.
+    pub unusable: usize,
 }
 
 /// Overall status.

@@ -125,6 +125,9 @@ pub struct Explain {
     pub neighbours: f32,
     /// The query's words that it contains.
     pub terms: Vec<String>,
+    /// The reranker's score, on the reranker's own scale; none if it did not read this hit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rerank: Option<f32>,
 }
 
 /// A message that is not in an episode yet.

@@ -101,12 +101,18 @@ fn dotted(path: &Path) -> String {
 
 /// An integer, also when it is written as `20.0`, as some clients do.
 pub(crate) fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
-    deserializer.deserialize_any(Integer("an integer"))
+    deserializer.deserialize_any(Integer {
+        expected: "an integer",
+        in_quotes: false,
+    })
 }
 
-/// As [`integer`], for instants.
+/// As [`integer`], for instants; some clients put them in quotes.
 pub(crate) fn millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
-    deserializer.deserialize_any(Integer("epoch milliseconds, as in 1715176560000"))
+    deserializer.deserialize_any(Integer {
+        expected: "epoch milliseconds, as in 1715176560000",
+        in_quotes: true,
+    })
 }
 
 /// An object; serde alone would also take a list of the fields' values in order.
@@ -164,13 +170,16 @@ pub(crate) fn word<'de, T: DeserializeOwned, D: Deserializer<'de>>(deserializer:
     deserializer.deserialize_any(Word(PhantomData))
 }
 
-struct Integer(&'static str);
+struct Integer {
+    expected: &'static str,
+    in_quotes: bool,
+}
 
 impl Visitor<'_> for Integer {
     type Value = i64;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
+        f.write_str(self.expected)
     }
 
     fn visit_i64<E: de::Error>(self, value: i64) -> Result<i64, E> {
@@ -179,6 +188,13 @@ impl Visitor<'_> for Integer {
 
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<i64, E> {
         Ok(i64::try_from(value).unwrap_or(i64::MAX))
+    }
+
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<i64, E> {
+        match value.parse() {
+            Ok(value) if self.in_quotes => Ok(value),
+            _ => Err(E::invalid_type(de::Unexpected::Str(value), &self)),
+        }
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<i64, E> {

@@ -23,7 +23,7 @@ const TOP_K_MAX: usize = 100;
 /// The form of an upload, `multipart/form-data`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, ToSchema)]
 pub struct DocumentForm {
-    /// Text, Markdown, HTML or PDF; the content decides the format.
+    /// Text, Markdown, HTML, PDF, DOCX, PPTX, XLSX or EML; the content decides the format.
     #[schema(format = Binary, content_media_type = "application/octet-stream")]
     pub file: String,
     /// Must have a letter or digit. Quipu: default is the document's own title.

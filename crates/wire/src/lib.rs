@@ -39,7 +39,7 @@ pub use add::{AddData, AddRequest, FlushData, FlushRequest, MESSAGES_MAX, Queued
 pub use agent::{CaseItem, SkillItem, SkillState};
 pub use api_id::ApiId;
 pub use cache::{CacheData, CacheQuery};
-pub use context::{ContextData, ContextRequest};
+pub use context::{ContextData, ContextRequest, KNOWN_IDS_MAX};
 pub use envelope::{Envelope, ErrorCode, ErrorEnvelope, ErrorInfo};
 pub use forget::{DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, EditData, EditRequest};
 pub use get::{GetData, GetRequest, MemoryType, OneQuery, SortField, SortOrder};

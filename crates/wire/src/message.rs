@@ -80,7 +80,9 @@ pub enum MessageContent {
     Parts(Vec<ContentItem>),
 }
 
-/// One part of a message's content. Other parts than text are stored as references and named in the text.
+/// One part of a message's content. The text of a document, page or e-mail becomes part of the message's text, as a quotation. Of an
+/// image or sound without `text`, and of a file that Quipu cannot read, the message names the name, size and digest. Quipu fetches no
+/// `uri`.
 #[derive(Debug, Clone, Serialize, DeriveDeserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContentItem {

@@ -143,7 +143,8 @@ pub enum TriggerStatus {
 pub struct TriggerData {
     pub status: TriggerStatus,
     pub name: String,
-    pub dispatched: bool,
+    /// Number of runs that the trigger started.
+    pub dispatched: usize,
     pub runs: Vec<TriggeredRun>,
 }
 
@@ -160,8 +161,8 @@ pub struct TriggeredRun {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct QuiesceData {
     pub quiesced: bool,
-    /// Nothing waits any more.
-    pub drained: bool,
+    /// Number of tasks and runs that ended meanwhile.
+    pub drained: usize,
     /// Tasks and runs that waited or were under way.
     pub pending_before: usize,
     /// Runs that wait for their time or for a retry, and tasks that wait for a disk or a file to be repaired.

@@ -22,7 +22,6 @@ const INCLUDE_MESSAGES_MAX: usize = 200;
 /// A question. Unknown keys are refused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::struct_excessive_bools, reason = "the wire has these flags")]
 pub struct SearchRequest {
     /// Owner of the memory: exactly one of `user_id` and `agent_id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,10 +57,10 @@ pub struct SearchRequest {
     #[serde(default)]
     #[schema(default = false)]
     pub include_profile: bool,
-    /// Accepted; there is nothing to rerank yet.
-    #[serde(default)]
-    #[schema(default = false)]
-    pub enable_llm_rerank: bool,
+    /// Let the server's reranker order the best hits. Without the field it does so if the method is `hybrid`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = bool, required = false)]
+    pub enable_llm_rerank: Option<bool>,
     /// Accepted; `episode` is readable.
     #[serde(default)]
     #[schema(default = false)]
@@ -188,7 +187,7 @@ impl SearchRequest {
             radius: None,
             min_score: None,
             include_profile: false,
-            enable_llm_rerank: false,
+            enable_llm_rerank: None,
             with_readable_episode: false,
             filters: None,
             as_of: None,
@@ -277,6 +276,12 @@ pub struct SearchData {
     /// Quipu: the span of time that the query speaks of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_span: Option<TimeSpan>,
+    /// Quipu: what the search had to do without, and why.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+    /// Quipu: with `agentic` and `llm_multiround`, the queries that the chat model added.
+    #[serde(default)]
+    pub queries: Vec<String>,
 }
 
 /// A span of time; `from` belongs to it, `to` does not.

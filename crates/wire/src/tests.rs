@@ -208,7 +208,7 @@ fn an_add_keeps_every_field_and_ignores_the_keys_it_does_not_know() {
         "app_id": "app", "project_id": "p.1",
         "unknown": {"nested": true},
         "messages": [
-            with(message(), &json!({"sender_name": "Ada", "message_id": "c-1", "unknown": 1})),
+            with(message(), &json!({"sender_name": "Ada", "message_id": "c-1", "unknown": 1, "timestamp": "1715176560000"})),
             {"sender_id": "bot", "role": "assistant", "timestamp": 1.715e12, "content": [
                 {"type": "text", "text": "look"},
                 {"type": "image", "uri": "file:///a.png", "name": "a.png", "base64": "AA==", "ext": "png",

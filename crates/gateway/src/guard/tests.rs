@@ -195,6 +195,9 @@ fn a_token_of_one_user_opens_nothing_that_others_share() {
         "/api/v1/memory/search",
         "/api/v2/memory/get",
         "/api/v2/memory/delete",
+        "/api/v2/memory/add",
+        "/api/v1/memories/carol_ep_1",
+        "/mcp",
     ] {
         let caller = carol(path).expect(path);
         let name = |name| Some(Name::parse(name).expect("a name"));
@@ -205,12 +208,13 @@ fn a_token_of_one_user_opens_nothing_that_others_share() {
     for path in [
         "/health",
         "/metrics",
-        "/api/v1/memory/add",
+        "/api/v1/memory/flush",
         "/api/v1/memory/search/",
         "/api/v1/history",
         "/api/v2/cache",
         "/api/v1/knowledge/search",
-        "/api/v1/memories/bob_ep_1",
+        "/api/v1/skills/bob_sk_1/approve",
+        "/mcp/other",
         "/api/v3/memory/search",
     ] {
         assert_eq!(carol(path).err(), Some(ErrorCode::Forbidden), "{path}");

@@ -42,7 +42,7 @@ async fn what_is_not_there_comes_in_the_envelope() {
         "/api/v1/memory/add/",
         "/api/v1/ome",
         "/api/v1/knowledge",
-        "/docs",
+        "/docs/",
         "/health/",
         "//health",
         "/%2e%2e/etc/passwd",

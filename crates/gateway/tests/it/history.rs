@@ -46,6 +46,7 @@ impl Real {
             history: Some(Arc::new(history)),
             index: Arc::new(MemoryIndex::new(embedder.id().clone())),
             embedder: embedder.clone(),
+            reranker: None,
             chat: None,
             events: Arc::new(ports::runs::NoEvents),
             clock: clock.clone(),

@@ -215,6 +215,7 @@ impl House {
             pages: vault.clone(),
             index,
             embedder: embedder.clone(),
+            reranker: None,
             chat: None,
             events: Arc::new(ports::runs::NoEvents),
             clock: clock.clone(),
@@ -409,11 +410,23 @@ fn context_sample(name: &str) -> Value {
     body
 }
 
-/// Every route of the document, with a request that succeeds on an empty house.
-pub(crate) fn every_route() -> Vec<Ask> {
+/// Every path of the document with its methods, and the same under `/api/v1`, which the document leaves out.
+fn described() -> Vec<(String, Value)> {
     let document: Value = serde_json::from_str(&gateway::openapi_json()).expect("JSON");
-    let mut asks = Vec::new();
+    let mut paths = Vec::new();
     for (path, item) in document["paths"].as_object().expect("an object") {
+        if let Some(name) = path.strip_prefix("/api/v2") {
+            paths.push((format!("/api/v1{name}"), item.clone()));
+        }
+        paths.push((path.clone(), item.clone()));
+    }
+    paths
+}
+
+/// Every route of both versions, with a request that succeeds on an empty house.
+pub(crate) fn every_route() -> Vec<Ask> {
+    let mut asks = Vec::new();
+    for (path, item) in &described() {
         for method in item.as_object().expect("an object").keys() {
             let name = path.trim_start_matches("/api/v1").trim_start_matches("/api/v2");
             let ask = match (method.as_str(), name) {
@@ -461,14 +474,12 @@ fn named(path: &str) -> String {
         .replace("{topic_id}", "d_000000000000_1")
 }
 
-/// The routes that take a body.
+/// The routes of both versions that take a body.
 pub(crate) fn bodies() -> Vec<String> {
-    let document: Value = serde_json::from_str(&gateway::openapi_json()).expect("JSON");
-    let paths = document["paths"].as_object().expect("an object");
-    let with_body = paths
-        .iter()
+    let with_body = described()
+        .into_iter()
         .filter(|(_, item)| item["post"]["requestBody"]["content"]["application/json"].is_object());
-    with_body.map(|(path, _)| named(path)).collect()
+    with_body.map(|(path, _)| named(&path)).collect()
 }
 
 /// A request that succeeds, or names nothing that is there, for each route.

@@ -1,5 +1,7 @@
 //! The HTTP surface, in process, over the real engine on in-memory stores.
 
+mod agents;
+mod attachments;
 mod auth;
 mod bad_input;
 mod client;
@@ -16,6 +18,7 @@ mod library;
 mod memorize;
 mod openapi;
 mod profile;
+mod prompt;
 mod recall;
 mod runs;
 mod serving;

@@ -264,6 +264,20 @@ async fn bounds_of_a_search_are_kept() {
 }
 
 #[tokio::test]
+async fn a_reranker_that_is_wished_for_and_missing_is_told() {
+    let house = House::new().await;
+    house.remember("s", &[("ada", "I like tea.")]).await;
+    for (wish, count) in [(json!(null), 0), (json!(false), 0), (json!(true), 1)] {
+        let found = search(&house, json!({"enable_llm_rerank": wish, "explain": true})).await;
+        assert_eq!(list(&found, "warnings").len(), count, "{found}");
+        assert!(
+            list(&found, "episodes")[0]["explain"].get("rerank").is_none(),
+            "{found}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_method_that_needs_a_model_is_told() {
     let house = House::new().await;
     for method in ["agentic", "llm_multiround"] {
@@ -416,88 +430,4 @@ async fn an_episode_that_a_person_wrote_can_be_listed() {
     );
     let data = search(&house, json!({"query": "kettle"})).await;
     assert_eq!(list(&data, "episodes")[0]["id"], "ada_ep_by_hand");
-}
-
-async fn context(house: &House, query: &str, changes: Value) -> Value {
-    let mut body = json!({"user_id": "ada", "query": query});
-    for (key, value) in changes.as_object().expect("an object") {
-        body[key] = value.clone();
-    }
-    house.post("/api/v2/memory/context", &body).await.data()
-}
-
-#[tokio::test]
-async fn a_context_is_text_for_a_prompt_without_the_session_that_is_under_way() {
-    let house = House::new().await;
-    house.remember("s", &TEA).await;
-    house
-        .remember(
-            "now",
-            &[("ada", "My favourite tea house is by the river in Porto.")],
-        )
-        .await;
-    let question = "What is my favourite tea?";
-    let told = context(&house, question, json!({"session_id": "now"})).await;
-    let text = told["context"].as_str().expect("text");
-    assert!(
-        text.starts_with("<quipu-memory") && text.ends_with("</quipu-memory>"),
-        "{text}"
-    );
-    assert!(
-        text.contains(", user: My favourite is sencha from a small shop in Alfama."),
-        "{text}"
-    );
-    assert!(!text.contains("Porto"), "{text}");
-    assert!(
-        told["tokens"]
-            .as_u64()
-            .is_some_and(|tokens| (10..=350).contains(&tokens)),
-        "{told}"
-    );
-    let found = search(&house, json!({"query": question, "include_messages": 9})).await;
-    let messages: Vec<&Value> = list(&found, "messages")
-        .iter()
-        .map(|message| &message["id"])
-        .collect();
-    assert!(
-        messages.contains(&&list(&told, "memory_ids")[0]),
-        "{told} {messages:?}"
-    );
-    assert!(
-        context(&house, question, json!({})).await["context"]
-            .to_string()
-            .contains("Porto")
-    );
-}
-
-#[tokio::test]
-async fn a_context_is_empty_for_a_turn_about_something_else_and_no_longer_than_asked() {
-    let house = House::new().await;
-    house.remember("s", &TEA).await;
-    for turn in ["thanks!", "Write a haiku about fog."] {
-        let told = context(&house, turn, json!({})).await;
-        assert_eq!(
-            told,
-            json!({"context": "", "memory_ids": [], "tokens": 0}),
-            "{turn}"
-        );
-    }
-    let short = context(&house, "What is my favourite tea?", json!({"max_tokens": 60})).await;
-    assert!(
-        short["tokens"].as_u64().is_some_and(|tokens| tokens <= 60),
-        "{short}"
-    );
-    for (key, value) in [
-        ("max_tokens", json!(0)),
-        ("max_tokens", json!(9_000)),
-        ("query", json!(" ")),
-    ] {
-        let mut body = json!({"user_id": "ada", "query": "tea"});
-        body[key] = value;
-        assert_eq!(
-            house.post("/api/v2/memory/context", &body).await.error().0,
-            422,
-            "{key}"
-        );
-    }
 }

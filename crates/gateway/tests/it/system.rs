@@ -87,7 +87,19 @@ async fn metrics_count_what_happened() {
     let body = json!({"user_id": "ada", "query": "tea", "method": "keyword"});
     house.post("/api/v2/memory/search", &body).await.data();
     house.get("/nowhere/ada").await.error();
-    let reply = house.get("/metrics").await;
+    let plain = house.get("/metrics").await;
+    assert_eq!(
+        plain.headers["content-type"],
+        "text/plain; version=0.0.4; charset=utf-8"
+    );
+    assert!(
+        plain
+            .text
+            .contains("# TYPE quipu_http_requests_total counter\nquipu_http_requests_total{")
+    );
+    assert!(!plain.text.contains("# UNIT") && !plain.text.contains("# EOF"));
+    let accept = get("/metrics").header("accept", "application/openmetrics-text; version=1.0.0");
+    let reply = house.ask(accept).await;
     assert!(
         reply.headers["content-type"]
             .to_str()
@@ -106,6 +118,9 @@ async fn metrics_count_what_happened() {
         "quipu_jobs{state=\"failed\"} 0",
         "quipu_jobs{state=\"stuck\"} 0",
         "quipu_loop_restarts 0",
+        "quipu_model_answers{state=\"facts\"} 0",
+        "quipu_model_answers{state=\"left_out\"} 0",
+        "quipu_model_answers{state=\"unusable\"} 0",
         "quipu_broken_files 0",
         "quipu_buffered_messages 0",
     ] {

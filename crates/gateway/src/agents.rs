@@ -1,0 +1,33 @@
+//! The mount of the door that agents use.
+//!
+//! Owns: its path, and whose memory a request to it names. Never: its protocol (`mcp`); it asks the API as any client does.
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use model::{Name, Scope};
+
+use crate::failure::Failure;
+use crate::frame::Visit;
+use crate::state::Gateway;
+use crate::v1;
+
+/// Tenant and user of a request, as its token and its headers name them; an extension of the request.
+#[derive(Debug, Clone)]
+pub struct Asker {
+    pub scope: Scope,
+    /// None if neither names one.
+    pub user: Option<Name>,
+}
+
+/// Finds out who asks.
+pub(crate) async fn known(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Failure> {
+    let asker = v1::asker(&gateway, &visit, request.headers())?;
+    request.extensions_mut().insert(asker);
+    Ok(next.run(request).await)
+}

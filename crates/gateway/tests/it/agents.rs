@@ -1,0 +1,173 @@
+//! The mount of the agents' door, and what a user's token opens behind it.
+
+use axum::{Extension, Router};
+use gateway::{Asker, Auth, Client, GatewaySettings, Secret, Token};
+use model::{Name, Scope, Zone};
+use serde_json::{Value, json};
+
+use crate::house::{Ask, House, conversation, get, post, sent};
+
+/// A house with a token for everything and one for `ada` alone; `ada` and `bob` have said something.
+async fn house() -> House {
+    let token = |secret: &str, user: Option<&str>| Token {
+        secret: Secret::new(secret),
+        scope: user.map(|_| Scope::default()),
+        user: user.map(|user| Name::parse(user).expect("a name")),
+    };
+    let auth = Auth {
+        tokens: vec![token("root", None), token("ada", Some("ada"))],
+    };
+    let settings = GatewaySettings {
+        auth,
+        ..GatewaySettings::default()
+    };
+    let house = House::with(settings, Zone::utc()).await;
+    for (session, who, text) in [
+        ("ada/notes", "ada", "I like tea."),
+        ("bob/notes", "bob", "I like marzipan."),
+    ] {
+        let add = post("/api/v2/memory/add", &conversation(session, &[(who, text)]));
+        house.ask(add.token("root")).await.data();
+        let flush = post(
+            "/api/v2/memory/flush",
+            &json!({"session_id": session, "wait": true}),
+        );
+        house.ask(flush.token("root")).await.data();
+    }
+    house
+}
+
+async fn fact(house: &House, user: &str) -> String {
+    let list = json!({"user_id": user, "memory_type": "atomic_fact"});
+    let listed = house
+        .ask(post("/api/v2/memory/get", &list).token("root"))
+        .await
+        .data();
+    listed["facts"][0]["id"].as_str().expect("an id").to_owned()
+}
+
+#[tokio::test]
+async fn a_users_token_opens_the_users_own_memories_by_their_ids_and_no_others() {
+    let house = house().await;
+    let (own, others) = (fact(&house, "ada").await, fact(&house, "bob").await);
+    let requests = |id: &str| -> [Ask; 3] {
+        [
+            get(&format!("/api/v2/memories/{id}")),
+            post(
+                "/api/v2/memory/edit",
+                &json!({"id": id, "episode": "I like coffee."}),
+            ),
+            post("/api/v2/memory/delete_by_ids", &json!({"ids": [id]})),
+        ]
+    };
+    let agents = own.replace("ada_af", "ada_ac");
+    for id in [&others, &others.replace("bob_", "ada_af_bob_")] {
+        for ask in requests(id) {
+            let path = ask.path.clone();
+            let refused = house.ask(ask.token("ada")).await;
+            assert!(
+                matches!(refused.status.as_u16(), 403 | 404),
+                "{path}: {}",
+                refused.text
+            );
+            assert!(!refused.text.contains("marzipan"), "{path}: {}", refused.text);
+        }
+    }
+    // The agent of the same name is not the user, and no body can say so.
+    let as_agent = json!({"ids": [agents], "agent_id": "ada"});
+    let refused = house
+        .ask(post("/api/v2/memory/delete_by_ids", &as_agent).token("ada"))
+        .await;
+    assert_eq!(refused.error().0, 403);
+    let still = house
+        .ask(get(&format!("/api/v2/memories/{others}")).token("root"))
+        .await
+        .data();
+    assert!(still.to_string().contains("marzipan"));
+    for ask in requests(&own) {
+        house.ask(ask.token("ada")).await.data();
+    }
+    let gone = house
+        .ask(get(&format!("/api/v2/memories/{own}")).token("ada"))
+        .await;
+    assert_eq!(gone.error().0, 404);
+}
+
+#[tokio::test]
+async fn a_users_token_adds_own_words_to_own_sessions() {
+    let house = house().await;
+    let add = async |body: Value| house.ask(post("/api/v2/memory/add", &body).token("ada")).await;
+    add(conversation("ada/notes", &[("ada", "I like figs.")]))
+        .await
+        .data();
+    for body in [
+        conversation("bob/notes", &[("ada", "I like figs.")]),
+        conversation("notes", &[("ada", "I like figs.")]),
+        conversation("adam/notes", &[("ada", "I like figs.")]),
+        conversation("ada/notes", &[("bob", "I like figs.")]),
+        conversation("ada/notes", &[("ada", "I like figs."), ("bot", "So do I.")]),
+    ] {
+        let (status, code, message) = add(body).await.error();
+        assert_eq!((status, code.as_str()), (403, "FORBIDDEN"));
+        assert!(message.contains("`ada/…`"), "{message}");
+    }
+}
+
+/// A door that says who asks.
+fn door() -> Router {
+    Router::new().fallback(async |Extension(asker): Extension<Asker>| {
+        let user = asker.user.map_or_else(String::new, |user| user.to_string());
+        format!("{}/{user}", asker.scope.app)
+    })
+}
+
+#[tokio::test]
+async fn the_door_learns_who_asks_and_the_guard_stands_before_it() {
+    let house = house().await;
+    let router = house.gateway.clone().with_agents(door()).router();
+    let ask = async |ask: Ask| sent(&router, ask.request()).await;
+    let mcp = || post("/mcp", &json!({}));
+    assert_eq!(ask(mcp()).await.error().0, 401);
+    assert_eq!(ask(mcp().token("root")).await.text, "default/");
+    let named = mcp()
+        .token("root")
+        .header("x-quipu-user", "bob")
+        .header("x-quipu-app", "shop");
+    assert_eq!(ask(named).await.text, "shop/bob");
+    assert_eq!(ask(mcp().token("ada")).await.text, "default/ada");
+    assert_eq!(
+        ask(mcp().token("ada").header("x-quipu-user", "bob"))
+            .await
+            .error()
+            .0,
+        403
+    );
+    assert_eq!(
+        ask(mcp().token("ada").header("x-quipu-app", "shop"))
+            .await
+            .error()
+            .0,
+        403
+    );
+    // Without a door there is nothing.
+    assert_eq!(house.ask(mcp().token("root")).await.error().0, 404);
+}
+
+#[tokio::test]
+async fn a_client_here_may_do_what_those_may_for_whom_it_acts() {
+    let house = house().await;
+    let client = Client::here(&house.gateway);
+    let status = async |client: &Client, user: &str| {
+        let search = json!({"user_id": user, "query": "tea"}).to_string();
+        client
+            .post("/api/v2/memory/search", search.into_bytes())
+            .await
+            .expect("an answer")
+            .status
+    };
+    let acting = |secret: &str| client.acting_for(post("/", &json!({})).token(secret).request().headers());
+    assert_eq!(status(&client, "ada").await, 401);
+    assert_eq!(status(&acting("ada"), "ada").await, 200);
+    assert_eq!(status(&acting("ada"), "bob").await, 403);
+    assert_eq!(status(&acting("root"), "bob").await, 200);
+}
