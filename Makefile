@@ -1,7 +1,7 @@
 # Commands for people: `make demo` shows Quipu, `make test` proves it, `make lint` keeps it.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-fast sdk tidy clippy openapi lint lint-all doc format hooks sim eval bench fuzz clean
+.PHONY: help demo build test test-fast sdk agents tidy clippy openapi lint lint-all doc format hooks sim eval bench fuzz clean
 
 CARGO ?= cargo
 # nextest where it is installed, the built-in runner where it is not.
@@ -34,13 +34,19 @@ test-fast: ## Run the tests that do not need LanceDB
 	$(CARGO) $(RUN_TESTS) --locked $(FAST)
 
 # The clients as their registries give them, beside the other tools; what they are checked with is in scripts/sdk.
-.tools/sdk/ready: scripts/sdk/install.sh scripts/sdk/requirements.txt scripts/sdk/aider.txt scripts/sdk/package.json
+.tools/sdk/ready: scripts/sdk/install.sh scripts/sdk/requirements.txt scripts/sdk/aider.txt scripts/sdk/mcp.txt scripts/sdk/package.json
 	@$< || { echo "the clients could not be installed; check the network and the settings of pip and npm" >&2; exit 1; }
 
 QUIPU ?= target/debug/quipu
 
-sdk: .tools/sdk/ready ## Run the official SDKs and nine clients through the Quipu that `make test` built
+sdk: .tools/sdk/ready ## Run the official SDKs, nine clients and our own packages against the Quipu that `make test` built
 	@scripts/sdk/run.sh $(QUIPU)
+
+.tools/agents/ready: scripts/agents/install.sh scripts/agents/package.json
+	@$< || { echo "the agents could not be installed; check the network and the settings of npm" >&2; exit 1; }
+
+agents: .tools/agents/ready ## Give four real agents memory by hooks, base URL and tools, with the Quipu that `make test` built
+	@python3 scripts/agents/agents.py $(QUIPU)
 
 tidy: ## Check formatting, layers, limits, rule files, white space, large files and keys
 	$(CARGO) fmt --all --check

@@ -51,6 +51,13 @@ pub struct SqliteLedger {
 }
 
 impl SqliteLedger {
+    /// Whether a process has the ledger at `path` open.
+    pub fn is_open(path: &Path) -> bool {
+        let lock = File::open(path.with_extension("lock"));
+        // A shared lock is no obstacle to others who only look.
+        lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
     /// Opens the ledger at `path`, as in `<root>/ledger.db`, and creates or upgrades it where needed. One process may
     /// have it open; the lock is `ledger.lock` beside it.
     pub fn open(path: &Path) -> Result<Self, LedgerError> {

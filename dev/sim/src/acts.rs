@@ -370,5 +370,6 @@ fn question(scope: &Scope, owner: &Owner, query: String) -> Search {
         asked_at: Some(Timestamp::from_millis(ManualClock::START_MILLIS)),
         score_min: 0.0,
         tokens_max: None,
+        rerank: None,
     }
 }

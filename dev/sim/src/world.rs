@@ -229,6 +229,7 @@ impl World {
             history: Some(Faulty::<dyn History>::new(Arc::new(self.history.clone()), faults)),
             index: Faulty::<dyn Index>::new(Arc::new(self.index.clone()), faults),
             embedder: Faulty::<dyn Embedder>::new(self.embedder.clone(), faults),
+            reranker: None,
             chat,
             events: offline.events(),
             clock: self.clock.clone(),
