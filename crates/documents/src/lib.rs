@@ -35,7 +35,9 @@ pub const TEXT_MAX_BYTES: usize = 10 << 20;
 pub const PAGES_MAX: usize = 5_000;
 /// The most parts of an office file or of an e-mail.
 pub const PARTS_MAX: usize = 10_000;
-/// Maximum depth of nested HTML or XML elements.
+/// The most relations of a part and the most styles of a document; all of them are kept while it is read.
+pub const NAMES_MAX: usize = 200_000;
+/// Maximum depth of nested HTML or XML elements, and of quotations in Markdown.
 pub const NESTING_MAX: usize = 512;
 /// Maximum bytes of all decompressed parts of one PDF or office file.
 pub const INFLATED_MAX_BYTES: usize = 128 << 20;
@@ -43,6 +45,11 @@ pub const INFLATED_MAX_BYTES: usize = 128 << 20;
 pub const PDF_VALUES_MAX: usize = 5_000_000;
 /// The most operators, operands and entries of tables that are read to draw the pages of one PDF.
 pub const PDF_STEPS_MAX: usize = 40_000_000;
+
+/// Maximum memory of a process that reads one file.
+pub const MEMORY_MAX_BYTES: usize = 72 << 20;
+/// Maximum processor time of reading one file, in seconds.
+pub const PROCESSOR_MAX_SECONDS: u64 = 10;
 
 /// A topic smaller than this is joined with its neighbours, in tokens of four characters.
 pub const TOPIC_TINY_TOKENS: usize = 40;

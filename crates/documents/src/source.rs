@@ -4,9 +4,12 @@
 //! Never: how one kind is read.
 
 use crate::{
-    DOCUMENT_SUMMARY_MAX_CHARS, INPUT_MAX_BYTES, TEXT_MAX_BYTES, blocks, decode, email, html, office, pdf,
-    summary,
+    DOCUMENT_SUMMARY_MAX_CHARS, INPUT_MAX_BYTES, MEMORY_MAX_BYTES, NESTING_MAX, PROCESSOR_MAX_SECONDS,
+    TEXT_MAX_BYTES, blocks, decode, email, html, office, pdf, summary,
 };
+
+/// The largest file without a format that packs its text, in bytes.
+const PLAIN_MAX_BYTES: usize = 3 * TEXT_MAX_BYTES;
 
 /// Format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,9 +63,15 @@ pub enum Unreadable {
     /// More than [`crate::PAGES_MAX`].
     #[error("the file has more than {max} pages, slides or sheets: split it", max = crate::PAGES_MAX)]
     TooManyPages,
-    /// More than [`crate::NESTING_MAX`], [`crate::PARTS_MAX`], [`crate::PDF_VALUES_MAX`] or [`crate::PDF_STEPS_MAX`].
+    /// More than [`crate::NESTING_MAX`], [`crate::PARTS_MAX`], [`crate::NAMES_MAX`], [`crate::PDF_VALUES_MAX`] or [`crate::PDF_STEPS_MAX`].
     #[error("the file is too complex: export it again from the program that made it")]
     TooComplex,
+    /// More than [`MEMORY_MAX_BYTES`]; found by the process that reads, not by [`read`].
+    #[error("the file needs more than {max} MiB of memory to read: split it", max = MEMORY_MAX_BYTES >> 20)]
+    NeedsMemory,
+    /// More than [`PROCESSOR_MAX_SECONDS`]; found by the process that reads, not by [`read`].
+    #[error("the file takes more than {PROCESSOR_MAX_SECONDS} s to read: split it")]
+    NeedsTime,
     /// A kind that is not read, or bytes that are no text in any encoding.
     #[error(
         "the file is not text, Markdown, HTML, PDF, DOCX, PPTX, XLSX or an e-mail (EML): export it as one of these"
@@ -95,9 +104,17 @@ pub fn read(bytes: &[u8], name: &str, media_type: &str) -> Result<Source, Unread
         (kind, title, decode::clean(&markdown))
     } else if email::is_email(bytes, is_called_email(name, &media_type)) {
         (FileKind::Email, None, email::markdown(bytes)?)
+    } else if bytes.len() > PLAIN_MAX_BYTES {
+        // A NUL is in no text and in nearly every other format.
+        let is_text = !bytes.contains(&0);
+        return Err(if is_text {
+            Unreadable::TooMuchText
+        } else {
+            Unreadable::Unsupported
+        });
     } else {
         let text = decode::text(bytes, &media_type)?;
-        match kind(&text, name, &media_type) {
+        match kind(&text, name, &media_type)? {
             FileKind::Html => {
                 let page = html::markdown(&text)?;
                 (FileKind::Html, page.title, page.markdown)
@@ -126,25 +143,50 @@ pub fn read(bytes: &[u8], name: &str, media_type: &str) -> Result<Source, Unread
     })
 }
 
-fn kind(text: &str, name: &str, media_type: &str) -> FileKind {
+/// A page may have more markup than a file may have text; of other files everything is text.
+fn kind(text: &str, name: &str, media_type: &str) -> Result<FileKind, Unreadable> {
+    let declared = declared_kind(text, name, media_type);
+    if declared == Some(FileKind::Html) {
+        return Ok(FileKind::Html);
+    }
+    if text.len() > TEXT_MAX_BYTES {
+        return Err(Unreadable::TooMuchText);
+    }
+    if declared != Some(FileKind::Text) && text.lines().any(is_too_deep) {
+        return Err(Unreadable::TooComplex);
+    }
+    Ok(
+        declared.unwrap_or_else(|| match blocks::first_heading(FileKind::Markdown, text) {
+            Some(_) => FileKind::Markdown,
+            None => FileKind::Text,
+        }),
+    )
+}
+
+/// Whether a line of Markdown is a quotation in more quotations than are read.
+fn is_too_deep(line: &str) -> bool {
+    let marks = line.bytes().take_while(|byte| b"> \t".contains(byte));
+    marks.filter(|byte| *byte == b'>').nth(NESTING_MAX).is_some()
+}
+
+fn declared_kind(text: &str, name: &str, media_type: &str) -> Option<FileKind> {
     if html::is_page(text) {
-        return FileKind::Html;
+        return Some(FileKind::Html);
     }
     let extension = name
         .rsplit_once('.')
         .map(|(_, extension)| extension.to_ascii_lowercase());
     match extension.as_deref() {
-        Some("md" | "markdown" | "mdown" | "mkd" | "mdx") => return FileKind::Markdown,
-        Some("html" | "htm" | "xhtml") => return FileKind::Html,
-        Some("txt" | "text" | "log") => return FileKind::Text,
+        Some("md" | "markdown" | "mdown" | "mkd" | "mdx") => return Some(FileKind::Markdown),
+        Some("html" | "htm" | "xhtml") => return Some(FileKind::Html),
+        Some("txt" | "text" | "log") => return Some(FileKind::Text),
         _ => {}
     }
     match media_type.split(';').next().unwrap_or_default().trim() {
-        "text/markdown" | "text/x-markdown" => FileKind::Markdown,
-        "text/html" | "application/xhtml+xml" => FileKind::Html,
-        "text/plain" => FileKind::Text,
-        _ if blocks::first_heading(FileKind::Markdown, text).is_some() => FileKind::Markdown,
-        _ => FileKind::Text,
+        "text/markdown" | "text/x-markdown" => Some(FileKind::Markdown),
+        "text/html" | "application/xhtml+xml" => Some(FileKind::Html),
+        "text/plain" => Some(FileKind::Text),
+        _ => None,
     }
 }
 

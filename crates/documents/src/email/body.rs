@@ -15,8 +15,10 @@ const QUOTES_MAX: usize = 8;
 pub(super) fn text(header: &Header, body: &[u8]) -> Result<String, Unreadable> {
     let bytes = match header.kind("content-transfer-encoding").as_str() {
         "base64" => {
-            let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=".contains(byte);
-            let letters: Vec<u8> = body.iter().copied().filter(is_letter).collect();
+            let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/".contains(byte);
+            // Lists of mail add a text of their own behind the end.
+            let letters = body.iter().copied().take_while(|byte| *byte != b'=');
+            let letters: Vec<u8> = letters.filter(is_letter).collect();
             base64(&letters).unwrap_or_default()
         }
         "quoted-printable" => quoted_printable(body),

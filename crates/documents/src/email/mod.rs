@@ -9,7 +9,7 @@ use crate::markdown::Writer;
 use crate::{PARTS_MAX, TEXT_MAX_BYTES, Unreadable, html};
 use header::Header;
 
-/// The most messages and groups of parts that are inside of each other.
+/// The most groups of parts that are inside of each other.
 const DEPTH_MAX: usize = 20;
 /// How far into a file its header is looked at, in bytes.
 const SNIFFED_BYTES: usize = 16 << 10;

@@ -4,6 +4,7 @@
 
 mod table;
 
+pub(crate) use table::CELL_BYTES;
 use table::Table;
 
 /// Lists and quotes deeper than this are written as if they stood at this depth, so that no line is mostly indent.
@@ -46,8 +47,10 @@ struct Pre {
 }
 
 impl Writer {
+    /// How many bytes the text so far takes, that of open tables included.
     pub(crate) fn len(&self) -> usize {
-        self.out.len()
+        let tables = self.tables.iter().map(|table| table.bytes);
+        self.out.len() + self.line.len() + tables.sum::<usize>()
     }
 
     pub(crate) fn finish(mut self) -> String {

@@ -2,9 +2,14 @@
 //!
 //! Owns: its cells, and whether it is data or a page's layout. Never: its place.
 
+/// What a row or a cell takes besides its text.
+pub(crate) const CELL_BYTES: usize = 8;
+
 #[derive(Default)]
 pub(super) struct Table {
     rows: Vec<Vec<String>>,
+    /// What the rows take.
+    pub(super) bytes: usize,
     is_layout: bool,
     /// Whether text belongs to a cell.
     pub(super) is_in_cell: bool,
@@ -13,6 +18,7 @@ pub(super) struct Table {
 impl Table {
     pub(super) fn start_row(&mut self) {
         if !self.is_layout {
+            self.bytes += CELL_BYTES;
             self.rows.push(Vec::new());
         }
     }
@@ -23,6 +29,7 @@ impl Table {
 
     pub(super) fn end_cell(&mut self, cell: String) {
         self.is_in_cell = false;
+        self.bytes += CELL_BYTES + cell.len();
         match self.rows.last_mut() {
             Some(row) => row.push(cell),
             None => self.rows.push(vec![cell]),
@@ -33,6 +40,7 @@ impl Table {
     pub(super) fn lay_out(&mut self) -> Vec<String> {
         self.is_layout = true;
         self.is_in_cell = false;
+        self.bytes = 0;
         std::mem::take(&mut self.rows)
             .into_iter()
             .flatten()

@@ -3,14 +3,14 @@
 //! Owns: unpacking, the bound on what all parts together unpack to, which part names which. Never: what a part says.
 
 use std::collections::BTreeMap;
-use std::io::{Cursor, Read as _};
+use std::io::{Cursor, ErrorKind, Read as _};
 
-use encoding_rs::UTF_8;
+use encoding_rs::{Encoding, UTF_8};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
 use super::xml::{Xml, XmlPiece, attribute};
-use crate::{INFLATED_MAX_BYTES, PARTS_MAX, Unreadable};
+use crate::{INFLATED_MAX_BYTES, NAMES_MAX, PARTS_MAX, Unreadable};
 
 /// Before every entry of an archive's list.
 const ENTRY_MARK: &[u8] = b"PK\x01\x02";
@@ -74,8 +74,18 @@ impl<'b> Package<'b> {
             .room
             .checked_sub(bytes.len())
             .ok_or(Unreadable::TooMuchText)?;
-        read.map_err(|_| Unreadable::Damaged)?;
-        Ok(Some(UTF_8.decode(&bytes).0.into_owned()))
+        read.map_err(|error| match error.kind() {
+            ErrorKind::OutOfMemory => Unreadable::NeedsMemory,
+            _ => Unreadable::Damaged,
+        })?;
+        if Encoding::for_bom(&bytes).is_some() {
+            return Ok(Some(UTF_8.decode(&bytes).0.into_owned()));
+        }
+        // A large part is not copied.
+        let text = String::from_utf8(bytes);
+        Ok(Some(text.unwrap_or_else(|broken| {
+            String::from_utf8_lossy(broken.as_bytes()).into_owned()
+        })))
     }
 
     /// What a part names; the whole file, which has an empty name, names its main part.
@@ -107,6 +117,9 @@ impl<'b> Package<'b> {
                 is_outside,
             };
             relations.insert(id, related);
+            if relations.len() > NAMES_MAX {
+                return Err(Unreadable::TooComplex);
+            }
         }
         Ok(relations)
     }

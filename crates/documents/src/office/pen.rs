@@ -5,8 +5,8 @@
 use crate::markdown::Writer;
 use crate::{TEXT_MAX_BYTES, Unreadable};
 
-/// What a cell or a row counts as text, full or empty: it takes memory until its table ends.
-const CELL_BYTES: usize = 8;
+/// The deepest level of a list in the programs that write these files, from 0.
+const LEVEL_MAX: usize = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ParagraphKind {
@@ -22,7 +22,6 @@ pub(super) enum ParagraphKind {
 
 pub(super) struct Pen {
     writer: Writer,
-    room: usize,
     /// Whether each open list is ordered; every one has an open item.
     lists: Vec<bool>,
     cells: usize,
@@ -35,7 +34,6 @@ impl Pen {
     pub(super) fn new() -> Self {
         Self {
             writer: Writer::default(),
-            room: TEXT_MAX_BYTES,
             lists: Vec::new(),
             cells: 0,
             coming: None,
@@ -74,23 +72,20 @@ impl Pen {
     }
 
     pub(super) fn text(&mut self, text: &str) -> Result<(), Unreadable> {
-        self.spend(text.len())?;
         if !text.trim().is_empty() {
             self.begin();
         }
         self.writer.text(text);
-        Ok(())
+        self.check()
     }
 
     pub(super) fn line_break(&mut self) {
         self.writer.line_break();
     }
 
-    pub(super) fn start_link(&mut self, address: &str) -> Result<(), Unreadable> {
-        self.spend(address.len())?;
+    pub(super) fn start_link(&mut self, address: &str) {
         self.begin();
         self.writer.start_link(address);
-        Ok(())
     }
 
     pub(super) fn end_link(&mut self) {
@@ -107,13 +102,13 @@ impl Pen {
 
     pub(super) fn start_row(&mut self) -> Result<(), Unreadable> {
         self.writer.start_row();
-        self.spend(CELL_BYTES)
+        self.check()
     }
 
     pub(super) fn start_cell(&mut self) -> Result<(), Unreadable> {
         self.cells += 1;
         self.writer.start_cell();
-        self.spend(CELL_BYTES)
+        self.check()
     }
 
     pub(super) fn end_cell(&mut self) {
@@ -146,7 +141,7 @@ impl Pen {
 
     fn item(&mut self, level: usize, is_ordered: bool) {
         // A level that is left out is no list of its own.
-        let depth = level.min(self.lists.len()) + 1;
+        let depth = level.min(LEVEL_MAX).min(self.lists.len()) + 1;
         self.end_lists(depth);
         if self.lists.len() == depth {
             self.writer.end_container();
@@ -171,8 +166,10 @@ impl Pen {
         }
     }
 
-    fn spend(&mut self, bytes: usize) -> Result<(), Unreadable> {
-        self.room = self.room.checked_sub(bytes).ok_or(Unreadable::TooMuchText)?;
+    fn check(&self) -> Result<(), Unreadable> {
+        if self.writer.len() > TEXT_MAX_BYTES {
+            return Err(Unreadable::TooMuchText);
+        }
         Ok(())
     }
 }

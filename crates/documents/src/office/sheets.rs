@@ -10,7 +10,8 @@ use quick_xml::events::BytesStart;
 use super::number::NumberFormat;
 use super::package::{Package, Relations};
 use super::pen::{ParagraphKind, Pen};
-use super::xml::{Xml, XmlPiece, attribute, relationship};
+use super::xml::{Xml, XmlPiece, attribute, is_set, relationship};
+use crate::markdown::CELL_BYTES;
 use crate::{PAGES_MAX, TEXT_MAX_BYTES, Unreadable};
 
 const SHEET_LEVEL: u8 = 2;
@@ -61,7 +62,7 @@ impl Workbook {
                 XmlPiece::End(tag) => {
                     is_text = false;
                     if tag.local_name().into_inner() == "si" {
-                        self.ends.push(self.texts.len());
+                        self.end_text();
                     }
                 }
                 XmlPiece::Text(text) if is_text => self.texts.push_str(&text),
@@ -69,6 +70,15 @@ impl Workbook {
             }
         }
         Ok(())
+    }
+
+    /// Ends a shared text. A blank one is left empty, so that cells can name it at no cost.
+    fn end_text(&mut self) {
+        let start = self.ends.last().copied().unwrap_or(0);
+        if self.texts[start..].trim().is_empty() {
+            self.texts.truncate(start);
+        }
+        self.ends.push(self.texts.len());
     }
 
     fn read_formats(&mut self, text: &str) -> Result<(), Unreadable> {
@@ -141,7 +151,7 @@ struct Sheet<'s> {
     workbook: &'s Workbook,
     pen: &'s mut Pen,
     hidden_columns: Vec<bool>,
-    /// The rows since the last empty one, each with its full cells, and the bytes of their text.
+    /// The rows since the last empty one, each with its full cells, and the bytes that they take.
     block: Vec<Vec<(usize, String)>>,
     block_bytes: usize,
     /// Numbers of the last row and the last cell.
@@ -235,6 +245,7 @@ impl<'s> Sheet<'s> {
         if !is_next || self.block.last().is_some_and(Vec::is_empty) {
             self.end_block()?;
         }
+        self.block_bytes += CELL_BYTES;
         self.block.push(Vec::new());
         Ok(())
     }
@@ -252,6 +263,9 @@ impl<'s> Sheet<'s> {
     }
 
     fn end_cell(&mut self, cell: &SheetCell) -> Result<(), Unreadable> {
+        if self.hidden_columns.get(self.column) != Some(&false) {
+            return Ok(());
+        }
         let value = cell.value.as_str();
         let shown = match cell.kind.as_str() {
             "s" => self.workbook.text(value).to_owned(),
@@ -260,12 +274,11 @@ impl<'s> Sheet<'s> {
             "str" | "inlineStr" | "e" | "d" => value.to_owned(),
             _ => cell.format.shown(value, self.workbook.counts_from_1904),
         };
-        let is_seen = self.hidden_columns.get(self.column) == Some(&false) && !shown.trim().is_empty();
         if self.block_bytes > TEXT_MAX_BYTES {
             return Err(Unreadable::TooMuchText);
         }
-        if is_seen && let Some(row) = self.block.last_mut() {
-            self.block_bytes += shown.len();
+        if let Some(row) = self.block.last_mut().filter(|_| !shown.trim().is_empty()) {
+            self.block_bytes += CELL_BYTES + shown.len();
             row.push((self.column, shown));
         }
         Ok(())
@@ -303,10 +316,6 @@ impl<'s> Sheet<'s> {
         self.pen.end_table();
         Ok(())
     }
-}
-
-fn is_set(tag: &BytesStart<'_>, name: &str) -> bool {
-    attribute(tag, name).is_some_and(|value| matches!(value.as_str(), "1" | "true"))
 }
 
 /// The number of a place's column, from 1: 28 of `AB7`.

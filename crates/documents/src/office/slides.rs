@@ -5,7 +5,7 @@
 
 use super::package::{Package, Relations};
 use super::pen::{ParagraphKind, Pen};
-use super::xml::{Xml, XmlPiece, attribute, relationship};
+use super::xml::{Xml, XmlPiece, attribute, is_set, relationship};
 use crate::{PAGES_MAX, Unreadable};
 
 const SLIDE_LEVEL: u8 = 2;
@@ -92,10 +92,7 @@ fn shape(xml: &mut Xml<'_>) -> Result<ShapeRole, Unreadable> {
     let mut is_hidden = false;
     xml.each_inside(|tag| {
         match tag.local_name().into_inner() {
-            "cNvPr" => {
-                is_hidden =
-                    attribute(tag, "hidden").is_some_and(|hidden| matches!(hidden.as_str(), "1" | "true"));
-            }
+            "cNvPr" => is_hidden = is_set(tag, "hidden"),
             "ph" => {
                 shape = match attribute(tag, "type").as_deref() {
                     Some("title" | "ctrTitle") => ShapeRole::Title,

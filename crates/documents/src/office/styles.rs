@@ -8,7 +8,7 @@ use quick_xml::events::BytesStart;
 
 use super::package::{Package, Relations};
 use super::xml::{Xml, XmlPiece, attribute, is_on};
-use crate::Unreadable;
+use crate::{NAMES_MAX, Unreadable};
 
 /// A style that stands on more others than this stands on itself.
 const BASES_MAX: usize = 20;
@@ -80,6 +80,9 @@ impl Styles {
             })?;
             self.manners
                 .insert(attribute(&tag, "styleId").unwrap_or_default(), style);
+            if self.manners.len() > NAMES_MAX {
+                return Err(Unreadable::TooComplex);
+            }
         }
         Ok(())
     }

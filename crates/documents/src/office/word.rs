@@ -82,7 +82,7 @@ impl WordReader {
                 let address = related
                     .filter(|related| related.is_outside)
                     .map(|related| related.target.clone());
-                self.pen.start_link(&address.unwrap_or_default())?;
+                self.pen.start_link(&address.unwrap_or_default());
             }
             "footnoteReference" | "endnoteReference" => self.pen.text(note(tag).trim_end())?,
             "footnote" | "endnote" => {

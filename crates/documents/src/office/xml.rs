@@ -11,6 +11,9 @@ use quick_xml::reader::Reader;
 
 use crate::{NESTING_MAX, Unreadable};
 
+/// A longer value of an attribute is not read. Names are compared and kept many times.
+const VALUE_MAX_BYTES: usize = 4 << 10;
+
 pub(super) struct Xml<'x> {
     reader: Reader<&'x [u8]>,
     depth: usize,
@@ -102,6 +105,11 @@ pub(super) fn relationship(tag: &BytesStart<'_>) -> Option<String> {
     value(tag, |key| key.ends_with(":id"))
 }
 
+/// Whether an attribute is set.
+pub(super) fn is_set(tag: &BytesStart<'_>, name: &str) -> bool {
+    attribute(tag, name).is_some_and(|value| matches!(value.as_str(), "1" | "true"))
+}
+
 /// Whether a switch is on: it is where it has no value.
 pub(super) fn is_on(tag: &BytesStart<'_>) -> bool {
     !attribute(tag, "val").is_some_and(|value| matches!(value.as_str(), "0" | "false" | "off" | "none"))
@@ -112,6 +120,7 @@ fn value(tag: &BytesStart<'_>, is_it: impl Fn(&str) -> bool) -> Option<String> {
     let found = attributes
         .with_checks(false)
         .filter_map(Result::ok)
-        .find(|attribute| is_it(attribute.key.as_ref()))?;
+        .find(|attribute| is_it(attribute.key.as_ref()))
+        .filter(|attribute| attribute.value.len() <= VALUE_MAX_BYTES)?;
     Some(quick_xml::escape::unescape(&found.value).ok()?.into_owned())
 }

@@ -3,7 +3,7 @@
 //! Owns: the filters of text and of object streams, predictors, and the bound on what all of them unfold to. Never: pictures.
 
 use std::cell::Cell;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 
 use flate2::read::{DeflateDecoder, ZlibDecoder};
 
@@ -72,13 +72,12 @@ impl Room {
         // One byte more than the room, to distinguish too much from just enough.
         let most = self.0.get() as u64 + 1;
         // The output before the damage stays in `unpacked`.
-        if ZlibDecoder::new(data)
-            .take(most)
-            .read_to_end(&mut unpacked)
-            .is_err()
-            && unpacked.is_empty()
-        {
-            drop(DeflateDecoder::new(data).take(most).read_to_end(&mut unpacked));
+        let mut read = ZlibDecoder::new(data).take(most).read_to_end(&mut unpacked);
+        if read.is_err() && unpacked.is_empty() {
+            read = DeflateDecoder::new(data).take(most).read_to_end(&mut unpacked);
+        }
+        if read.is_err_and(|error| error.kind() == ErrorKind::OutOfMemory) {
+            return Err(Unreadable::NeedsMemory);
         }
         self.take(unpacked.len())?;
         Ok(unpacked)

@@ -76,6 +76,13 @@ fn old_japanese_mail() {
     assert_eq!(source.markdown, "# 日本\n\n- From: a\n\n日本\n");
 }
 
+/// Lists of mail add lines that are not base64.
+#[test]
+fn a_footer_behind_base64() {
+    let mail = "From: a\nMIME-Version: 1.0\nContent-Transfer-Encoding: base64\n\nSGVsbG8gQW5hLg==\n____\nleave the list: example.org\n";
+    assert_eq!(text(mail), "- From: a\n\nHello Ana.\n");
+}
+
 #[test]
 fn which_files_are_mails() {
     let kind = |text: &str, name: &str, media_type: &str| {

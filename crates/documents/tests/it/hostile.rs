@@ -6,10 +6,9 @@ use documents::{
 use flate2::{Compress, Compression, FlushCompress};
 
 use crate::joined;
-use crate::packages;
 use crate::pdfs::{self, HELVETICA};
 
-fn read(bytes: &[u8]) -> Result<Source, Unreadable> {
+pub(crate) fn read(bytes: &[u8]) -> Result<Source, Unreadable> {
     documents::read(bytes, "", "")
 }
 
@@ -51,22 +50,41 @@ fn a_wide_row_does_not_multiply_a_table() {
 #[test]
 fn a_page_that_unfolds_is_left_early() {
     let address = "a".repeat(1_990);
-    let page = format!(
-        "<a href={address}>{}{}",
-        "<p>x".repeat(6_000),
-        "<div>".repeat(NESTING_MAX + 1)
-    );
-    assert_eq!(html(&page).unwrap_err(), Unreadable::TooMuchText);
+    for (open, each) in [("", "<p>x"), ("<table><tr>", "<td>x")] {
+        let page = format!(
+            "<a href={address}>{open}{}{}",
+            each.repeat(6_000),
+            "<div>".repeat(NESTING_MAX + 1)
+        );
+        assert_eq!(html(&page).unwrap_err(), Unreadable::TooMuchText);
+    }
 }
 
 #[test]
 fn deep_markdown() {
-    for nest in [
-        ">", "- ", "[", "![", "*a _b ", "<b>", "\\`", "#", "| ", "1. ", "&#",
-    ] {
+    for nest in ["- ", "[", "![", "*a _b ", "<b>", "\\`", "#", "| ", "1. ", "&#"] {
         let source = documents::read(nest.repeat(20_000).as_bytes(), "a.md", "").unwrap();
         assert!(!topics(&source).is_empty(), "{nest}");
     }
+}
+
+#[test]
+fn quotations_in_quotations() {
+    let nested =
+        |depth: usize| documents::read(format!("x\n\n{}y", "> ".repeat(depth)).as_bytes(), "a.md", "");
+    assert!(!topics(&nested(NESTING_MAX).unwrap()).is_empty());
+    assert_eq!(nested(NESTING_MAX + 1).unwrap_err(), Unreadable::TooComplex);
+    // In a text that is no Markdown they are characters.
+    let text = documents::read(">".repeat(NESTING_MAX + 1).as_bytes(), "a.txt", "");
+    assert_eq!(text.unwrap().markdown.len(), NESTING_MAX + 1);
+}
+
+#[test]
+fn a_page_too_large_to_be_copied_is_refused_unread() {
+    let page = |size: usize| html(&format!("<p>x<!--{}-->", "y".repeat(size)));
+    assert_eq!(page(29 << 20).unwrap().markdown, "x\n");
+    assert_eq!(page(31 << 20).unwrap_err(), Unreadable::TooMuchText);
+    assert_eq!(read(&vec![0; 31 << 20]).unwrap_err(), Unreadable::Unsupported);
 }
 
 #[test]
@@ -319,118 +337,6 @@ fn what_is_read_again_and_again() {
         format!("[{}]", "9 0 R ".repeat(100_000)).into_bytes(),
     ];
     assert_eq!(read(&pdfs::file(&pages, "")).unwrap_err(), Unreadable::TooComplex);
-}
-
-fn office(main: &str) -> Result<Source, Unreadable> {
-    read(&packages::file(main, &[], &[]))
-}
-
-#[test]
-fn deep_xml() {
-    let nested = |depth: usize| {
-        let (open, close) = ("<w:a>".repeat(depth - 1), "</w:a>".repeat(depth - 1));
-        office(&format!("<document>{open}<p><t>deep</t></p>{close}</document>"))
-    };
-    assert_eq!(nested(NESTING_MAX - 2).unwrap().markdown, "deep\n");
-    assert_eq!(nested(NESTING_MAX + 1).unwrap_err(), Unreadable::TooComplex);
-}
-
-/// A part counts each time that it is read, and one that is not read does not count.
-#[test]
-fn office_bombs() {
-    let spaces = " ".repeat(INFLATED_MAX_BYTES / 2 + 1);
-    let main = "<workbook><sheets><sheet name='S' r:id='r1'/></sheets></workbook>";
-    let sheet = "<worksheet><row><c t='str'><v>small</v></c></row></worksheet>";
-    let bomb = |second: &str| {
-        let related = [
-            ("r1", "worksheet", "sheet.xml"),
-            ("x", "styles", "x.xml"),
-            ("y", second, "x.xml"),
-        ];
-        read(&packages::file(
-            main,
-            &related,
-            &[("a/sheet.xml", sheet), ("a/x.xml", &spaces)],
-        ))
-    };
-    assert_eq!(bomb("theme").unwrap().markdown, "## S\n\nsmall\n");
-    assert_eq!(bomb("sharedStrings").unwrap_err(), Unreadable::TooMuchText);
-}
-
-#[test]
-fn one_shared_text_does_not_multiply_a_workbook() {
-    let texts = format!("<sst><si><t>{}</t></si></sst>", "a".repeat(1 << 20));
-    let cells = "<c t='s'><v>0</v></c>".repeat(1_000);
-    let bytes = packages::file(
-        "<workbook><sheets><sheet name='S' r:id='r1'/></sheets></workbook>",
-        &[("r1", "worksheet", "s.xml"), ("r2", "sharedStrings", "t.xml")],
-        &[
-            ("a/s.xml", &format!("<worksheet><row>{cells}</row></worksheet>")),
-            ("a/t.xml", &texts),
-        ],
-    );
-    assert_eq!(read(&bytes).unwrap_err(), Unreadable::TooMuchText);
-}
-
-/// A cell far to the right in each row, none of them under another.
-#[test]
-fn far_cells_do_not_fill_a_table() {
-    let rows = (1..=16_000).map(|row| {
-        let column: String = [row / 676, row / 26 % 26, row % 26]
-            .map(|n| char::from(b'A' + u8::try_from(n).unwrap()))
-            .iter()
-            .collect();
-        format!("<row r='{row}'><c r='{column}{row}'><v>1</v></c></row>")
-    });
-    assert_eq!(
-        read(&packages::sheet(&joined(rows))).unwrap_err(),
-        Unreadable::TooMuchText
-    );
-    let last = "<row r='1'><c r='A1'><v>1</v></c><c r='XFD1'><v>2</v></c></row><row r='1048576'><c><v>3</v></c></row>";
-    assert_eq!(
-        read(&packages::sheet(last)).unwrap().markdown,
-        "## S\n\n| 1 | 2 |\n|---|---|\n\n3\n"
-    );
-}
-
-#[test]
-fn one_address_does_not_multiply_a_document() {
-    let address = format!("https://{}", "a".repeat(1_900));
-    let link = "<w:hyperlink r:id='r1'><w:r><w:t>x</w:t></w:r></w:hyperlink>";
-    let main = format!("<document><p>{}</p></document>", link.repeat(10_000));
-    let bytes = packages::file(&main, &[("r1", "hyperlink", &address)], &[]);
-    assert_eq!(read(&bytes).unwrap_err(), Unreadable::TooMuchText);
-}
-
-#[test]
-fn many_parts_slides_and_columns() {
-    let names: Vec<String> = (0..=PARTS_MAX).map(|nth| format!("{nth}")).collect();
-    let parts: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
-    assert_eq!(
-        read(&packages::archive(&parts)).unwrap_err(),
-        Unreadable::TooComplex
-    );
-    let slides = "<sldId r:id='r'/>".repeat(PAGES_MAX + 1);
-    let many = packages::file(
-        &format!("<presentation>{slides}</presentation>"),
-        &[("r", "slide", "s.xml")],
-        &[("a/s.xml", "<sld/>")],
-    );
-    assert_eq!(read(&many).unwrap_err(), Unreadable::TooManyPages);
-    let columns = "<col min='1' max='16384' hidden='1'/>".repeat(16_385);
-    assert_eq!(
-        read(&packages::sheet(&columns)).unwrap_err(),
-        Unreadable::TooComplex
-    );
-}
-
-/// A style that stands on itself.
-#[test]
-fn styles_in_a_circle() {
-    let styles = "<styles><style styleId='A'><basedOn val='B'/></style><style styleId='B'><basedOn val='A'/></style></styles>";
-    let main = "<document><p><pPr><pStyle val='A'/></pPr><r><rPr><rStyle val='B'/></rPr><t>round</t></r></p></document>";
-    let bytes = packages::file(main, &[("s", "styles", "s.xml")], &[("a/s.xml", styles)]);
-    assert_eq!(read(&bytes).unwrap().markdown, "round\n");
 }
 
 #[test]

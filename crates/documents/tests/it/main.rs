@@ -4,6 +4,7 @@
 
 mod email;
 mod hostile;
+mod hostile_office;
 mod html;
 mod kinds;
 mod office;

@@ -44,7 +44,7 @@ fn whatever_a_model_answers() {
 fn a_model_sees_the_categories_and_the_beginning() {
     let Source { title, .. } = read(b"# Bread\n\nFlour.", "a.md", "").expect("reads");
     let source = read("x".repeat(100_000).as_bytes(), "a.txt", "").expect("reads");
-    let asked = prompt(&source, &title, &usual());
+    let asked = prompt(&source.markdown, &title, &usual());
     assert!(asked.user.contains("<title>Bread</title>") && asked.user.contains("- Food: Cooking"));
     assert!(asked.user.len() < 10_000);
 }

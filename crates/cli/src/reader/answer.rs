@@ -1,0 +1,117 @@
+//! What the process that reads a document is told and tells: JSON, one value after another.
+//!
+//! Owns: the form of both. Both ends are the same build. Never: a process.
+
+use std::io::{BufRead, Write};
+
+use documents::{Source, Topic, Unreadable, topics};
+use ports::{BEGINNING_MAX_BYTES, ReadDocument, ReadError};
+use serde::de::Error as _;
+use serde::{Deserialize, Serialize};
+
+/// The longest part of a file's name that is told, in bytes: its end says what it is.
+const NAME_MAX_BYTES: usize = 1024;
+
+/// A file's name and media type, as one word without NUL.
+pub(super) fn about(name: &str, media_type: &str) -> String {
+    let name = &name[name.ceil_char_boundary(name.len().saturating_sub(NAME_MAX_BYTES))..];
+    let media_type = &media_type[..media_type.floor_char_boundary(NAME_MAX_BYTES)];
+    serde_json::to_string(&(name, media_type)).expect("two texts")
+}
+
+/// The first value; as many topics follow.
+#[derive(Debug, Serialize, Deserialize)]
+enum Answer {
+    Read {
+        title: String,
+        summary: String,
+        beginning: String,
+        text_bytes: usize,
+        topics: usize,
+    },
+    Unreadable(#[serde(with = "Reason")] Unreadable),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(remote = "Unreadable")]
+enum Reason {
+    Empty,
+    TooLarge { bytes: usize },
+    TooMuchText,
+    TooManyPages,
+    TooComplex,
+    NeedsMemory,
+    NeedsTime,
+    Unsupported,
+    Encrypted,
+    Scanned,
+    Damaged,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct OneTopic(#[serde(with = "TopicParts")] Topic);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(remote = "Topic")]
+struct TopicParts {
+    number: usize,
+    name: String,
+    path: String,
+    depth: usize,
+    parent: Option<usize>,
+    summary: String,
+    content: String,
+    labels: Vec<String>,
+}
+
+/// Writes what was read.
+pub(super) fn send(read: Result<Source, Unreadable>, mut output: impl Write) -> serde_json::Result<()> {
+    let source = match read {
+        Ok(source) => source,
+        Err(reason) => return serde_json::to_writer(output, &Answer::Unreadable(reason)),
+    };
+    let topics = topics(&source);
+    let beginning = source.markdown.floor_char_boundary(BEGINNING_MAX_BYTES);
+    let answer = Answer::Read {
+        title: source.title,
+        summary: source.summary,
+        beginning: source.markdown[..beginning].to_owned(),
+        text_bytes: source.markdown.len(),
+        topics: topics.len(),
+    };
+    serde_json::to_writer(&mut output, &answer)?;
+    for topic in topics {
+        serde_json::to_writer(&mut output, &OneTopic(topic))?;
+    }
+    output.flush().map_err(serde_json::Error::io)
+}
+
+/// Reads what [`send`] wrote; an error if it ends too early.
+pub(super) fn received(input: impl BufRead) -> serde_json::Result<Result<ReadDocument, ReadError>> {
+    let mut values = serde_json::Deserializer::from_reader(input);
+    let (title, summary, beginning, text_bytes, count) = match Answer::deserialize(&mut values)? {
+        Answer::Unreadable(reason) => return Ok(Err(reason.into())),
+        Answer::Read {
+            title,
+            summary,
+            beginning,
+            text_bytes,
+            topics,
+        } => (title, summary, beginning, text_bytes, topics),
+    };
+    let topics: Vec<Topic> = values
+        .into_iter::<OneTopic>()
+        .take(count)
+        .map(|topic| topic.map(|OneTopic(topic)| topic))
+        .collect::<serde_json::Result<_>>()?;
+    if topics.len() < count {
+        return Err(serde_json::Error::custom("topics are missing"));
+    }
+    Ok(Ok(ReadDocument {
+        title,
+        summary,
+        beginning,
+        text_bytes,
+        topics,
+    }))
+}
