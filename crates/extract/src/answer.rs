@@ -23,6 +23,8 @@ const TITLE_CHARS_MAX: usize = 80;
 const SUMMARY_CHARS_MAX: usize = 800;
 const FACT_CHARS_MAX: usize = 300;
 const FACTS_A_PART_MAX: usize = 30;
+/// Later ones are not checked: a check reads all that a fact cites.
+const FACTS_CHECKED_MAX: usize = 100;
 /// The share of a fact's words, in percent, that its sources and what they answer must contain,
 const FACT_SUPPORT_MIN: usize = 60;
 /// and that the cited persons must have said themselves.
@@ -257,24 +259,22 @@ fn read_part(
         .filter(|summary| !summary.is_empty());
     let summary = summary.collect::<Vec<_>>().join(" ");
     let mut facts: Vec<Fact> = Vec::new();
-    for part_told in told {
-        let list = part_told
-            .get("facts")
-            .and_then(Value::as_array)
-            .map_or(&[][..], Vec::as_slice);
-        for told in list {
-            let doubt = match read_fact(told, messages, part.clone(), zone) {
+    let lists = told.iter().filter_map(|part| part.get("facts")?.as_array());
+    for (nth, told) in lists.flatten().enumerate() {
+        let doubt = if nth >= FACTS_CHECKED_MAX || facts.len() == FACTS_A_PART_MAX {
+            Some(Doubt::TooMany)
+        } else {
+            match read_fact(told, messages, part.clone(), zone) {
                 Ok((fact, _)) if facts.iter().any(|known| is_duplicate(&known.text, &fact.text)) => None,
-                Ok((fact, doubt)) if facts.len() < FACTS_A_PART_MAX => {
+                Ok((fact, doubt)) => {
                     facts.push(fact);
                     doubt
                 }
-                Ok(_) => Some(Doubt::TooMany),
                 Err(why) => Some(why),
-            };
-            let text = fact_text(told);
-            dropped.extend(doubt.map(|why| Dropped { text, why }));
-        }
+            }
+        };
+        let text = fact_text(told);
+        dropped.extend(doubt.map(|why| Dropped { text, why }));
     }
     AnswerPart {
         end: part.end,

@@ -8,7 +8,7 @@ use model::{Cell, Doc, Entry, Message, Role, Zone};
 use text::term_set;
 
 use crate::sentence::sentences;
-use crate::title::{TITLE_CHARS_MAX, headline, manner, title};
+use crate::title::{TITLE_CHARS_MAX, as_title, headline, manner, title, with_more};
 use crate::visible::{shown, speaker};
 use crate::words::{WordList, cut, one_line, word_list, words};
 use crate::{dates, facts};
@@ -33,6 +33,8 @@ const TOOL_CHARS_MAX: usize = 120;
 const SENTENCES_READ_MAX: usize = 2_000;
 /// Weight of a sentence with a fact, relative to others.
 const FACT_WEIGHT: f64 = 1.6;
+/// Weight of what somebody else says: a quotation, a draft, a scene.
+const FOREIGN_WEIGHT: f64 = 0.6;
 /// Of a long message only so many sentences are weighed.
 const SENTENCES_READ_A_MESSAGE: usize = 60;
 
@@ -52,12 +54,14 @@ pub fn episode(cell: &Cell, zone: &Zone) -> Episode {
     let messages = &cell.messages;
     let texts: Vec<String> = messages.iter().map(shown).collect();
     let items = weighed(messages, &texts, zone);
-    let best = best(&items);
+    let best = best(&items, messages);
     let subject = best.first().map_or_else(
         || fallback(messages, &texts),
         |at| {
             let item = &items[*at];
-            title(item.text, item.fact.as_deref(), &messages[item.message], zone)
+            let told = title(item.text, item.fact.as_deref(), &messages[item.message], zone);
+            let next = items.get(at + 1).filter(|next| next.message == item.message);
+            next.and_then(|next| with_more(&told, next.text)).unwrap_or(told)
         },
     );
     let mut chosen = best;
@@ -66,7 +70,7 @@ pub fn episode(cell: &Cell, zone: &Zone) -> Episode {
     let mut told_by = None;
     for item in chosen.iter().map(|at| &items[*at]) {
         let message = &messages[item.message];
-        let (name, text) = (speaker(message), retold(item.text, message, zone));
+        let (name, text) = (speaker(message), retold(item, message, zone));
         said.push(if told_by.as_ref() == Some(&name) {
             text
         } else {
@@ -96,9 +100,14 @@ pub fn digested(mut rows: Vec<Doc>, entry: &Entry, zone: &Zone) -> Vec<Doc> {
     rows
 }
 
-/// A sentence with its dates written out.
-fn retold(sentence: &str, message: &Message, zone: &Zone) -> String {
-    ended(&dates::written_out(&cut(&one_line(sentence), SENTENCE_CHARS_MAX), message.time, zone).0)
+/// A sentence with its dates written out, if they are its writer's.
+fn retold(sentence: &EpisodeSentence<'_>, message: &Message, zone: &Zone) -> String {
+    let said = cut(&one_line(sentence.text), SENTENCE_CHARS_MAX);
+    if sentence.is_own {
+        ended(&dates::written_out(&said, message.time, zone).0)
+    } else {
+        ended(&said)
+    }
 }
 
 /// Title of a segment without an important statement.
@@ -108,7 +117,7 @@ fn fallback(messages: &[Message], texts: &[String]) -> String {
         .map(|text| one_line(text))
         .find(|text| !text.is_empty());
     spoken.map_or_else(
-        || headline(&wordless(messages)),
+        || cut(&headline(&wordless(messages)), TITLE_CHARS_MAX),
         |text| cut(&text, TITLE_CHARS_MAX),
     )
 }
@@ -134,6 +143,8 @@ fn ended(text: &str) -> String {
 struct EpisodeSentence<'a> {
     message: usize,
     text: &'a str,
+    /// Its writer speaks: it is no quotation, no draft, no line of a scene.
+    is_own: bool,
     /// Its first fact, without written-out dates.
     fact: Option<String>,
     terms: BTreeSet<String>,
@@ -143,6 +154,7 @@ struct EpisodeSentence<'a> {
 /// Every sentence that is no filler, with its weight: words that return in the segment weigh more, and so do dates,
 /// names, and what people tell of themselves; questions weigh less, and a model's words less than a person's.
 fn weighed<'a>(messages: &[Message], texts: &'a [String], zone: &Zone) -> Vec<EpisodeSentence<'a>> {
+    let scene = facts::scene(messages);
     let mut items = Vec::new();
     for (message, text) in texts.iter().enumerate() {
         if messages[message].role == Role::Tool {
@@ -154,12 +166,17 @@ fn weighed<'a>(messages: &[Message], texts: &'a [String], zone: &Zone) -> Vec<Ep
             .filter(|sentence| !is_filler(sentence) && !model::names_attachment(sentence));
         let said = &messages[message];
         let name = speaker(said);
-        items.extend(told.map(|text| EpisodeSentence {
-            message,
-            text,
-            fact: facts::first_of(text, said, &name, zone),
-            terms: term_set(text),
-            score: 0.0,
+        let own = facts::own_sentences(said);
+        items.extend(told.map(|text| {
+            let is_own = message < scene && (said.role != Role::User || own.contains(text));
+            EpisodeSentence {
+                message,
+                text,
+                is_own,
+                fact: facts::first_of(text, said, &name, zone).filter(|_| is_own),
+                terms: term_set(text),
+                score: 0.0,
+            }
         }));
         if items.len() > SENTENCES_READ_MAX {
             break;
@@ -176,7 +193,11 @@ fn weighed<'a>(messages: &[Message], texts: &'a [String], zone: &Zone) -> Vec<Ep
         .map(|item| {
             let weight = |term: &String| 1.0 + (spread[term.as_str()].len() as f64).ln();
             let sum: f64 = item.terms.iter().map(weight).sum();
-            let telling = if item.fact.is_some() { FACT_WEIGHT } else { 1.0 };
+            let telling = match (item.is_own, &item.fact) {
+                (false, _) => FOREIGN_WEIGHT,
+                (true, Some(_)) => FACT_WEIGHT,
+                (true, None) => 1.0,
+            };
             let message = &messages[item.message];
             sum / (item.terms.len() as f64 + 6.0).sqrt() * manner(item.text, message, zone) * telling
         })
@@ -196,15 +217,11 @@ fn is_filler(sentence: &str) -> bool {
     })
 }
 
-/// How much better a sentence is as a title: short, and a statement in the third person.
-fn as_title(item: &EpisodeSentence<'_>) -> f64 {
-    let said = item.fact.as_ref().map_or(item.text.len(), String::len);
-    let short = if said <= TITLE_CHARS_MAX { 1.3 } else { 1.0 };
-    short * if item.fact.is_some() { 1.4 } else { 1.0 }
-}
-
 /// The best sentences, best first, each telling something that those before it do not.
-fn best(items: &[EpisodeSentence<'_>]) -> Vec<usize> {
+fn best(items: &[EpisodeSentence<'_>], messages: &[Message]) -> Vec<usize> {
+    let opening = items
+        .iter()
+        .position(|item| messages[item.message].role == Role::User);
     let mut chosen: Vec<usize> = Vec::new();
     while chosen.len() < SUMMARY_SENTENCES_MAX {
         let worth = |at: usize| {
@@ -214,7 +231,10 @@ fn best(items: &[EpisodeSentence<'_>]) -> Vec<usize> {
                 .iter()
                 .filter(|term| chosen.iter().any(|other| items[*other].terms.contains(*term)));
             let new = 1.0 - told.count() as f64 / (item.terms.len() as f64).max(1.0);
-            item.score * new * if chosen.is_empty() { as_title(item) } else { 1.0 }
+            let message = &messages[item.message];
+            let opens = Some(at) == opening;
+            let first = || as_title(item.text, item.fact.as_deref(), message, opens, !item.is_own);
+            item.score * new * if chosen.is_empty() { first() } else { 1.0 }
         };
         let left = (0..items.len())
             .filter(|at| !chosen.contains(at))
@@ -245,7 +265,7 @@ fn told(messages: &[Message], texts: &[String], items: &[EpisodeSentence<'_>], z
         if let Some(score) = own.iter().map(|item| item.score).max_by(f64::total_cmp) {
             let said = own
                 .iter()
-                .map(|item| retold(item.text, message, zone))
+                .map(|item| retold(item, message, zone))
                 .collect::<Vec<_>>()
                 .join(" ");
             lines.push((at, score, format!("{name} said: {said}")));

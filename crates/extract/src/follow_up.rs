@@ -53,13 +53,15 @@ pub fn queries(answer: &str, question: &str) -> Option<Vec<String>> {
         .iter()
         .filter_map(|query| query.as_str())
     {
+        if queries.len() == FOLLOW_UPS_MAX {
+            break;
+        }
         let query = cut(one_line(query).trim(), QUERY_CHARS_MAX);
         let is_known = |known: &str| known.trim().to_lowercase() == query.to_lowercase();
         if !query.is_empty() && !is_known(question) && !queries.iter().any(|known| is_known(known)) {
             queries.push(query);
         }
     }
-    queries.truncate(FOLLOW_UPS_MAX);
     Some(queries)
 }
 

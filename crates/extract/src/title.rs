@@ -5,12 +5,16 @@
 use model::{Message, Role, Zone};
 use recall::time::expressions;
 
-use crate::facts::lexicon::{ABSTRACT, EMPTY_NOUNS, HYPOTHETICAL, TALK, TIME_UNITS, VAGUE};
-use crate::visible::{CODE_MARK, speaker};
+use crate::facts::lexicon::{
+    ABSTRACT, ADVERBS, EMPTY_NOUNS, Form, HYPOTHETICAL, TALK, TIME_UNITS, VAGUE, is_kin, verb,
+};
+use crate::visible::{CODE_MARK, FIRST_PERSON, speaker};
 use crate::words::{Word, WordList, cut, one_line, word_list, words};
 
 /// A title has at most so many characters.
 pub(crate) const TITLE_CHARS_MAX: usize = 80;
+/// With fewer characters a part of a sentence is no title.
+const TITLE_CHARS_MIN: usize = 48;
 /// More names make a sentence no more telling.
 const NAMES_COUNTED_MAX: usize = 3;
 
@@ -22,8 +26,9 @@ static ADDRESS: WordList =
 static HEARSAY: WordList = word_list!("says said tells told asked asks thinks claims mentioned according");
 
 /// Words that refer to an earlier statement.
-static POINTING: WordList =
-    word_list!("this that these those it they them he she him her one there here such");
+static POINTING: WordList = word_list!(
+    "this that these those it they them he she him her one there here such hes shes thats its theyre"
+);
 
 /// How informative a sentence is, apart from its topic: names, numbers and times count most, praise and address least.
 pub(crate) fn manner(text: &str, message: &Message, zone: &Zone) -> f64 {
@@ -32,9 +37,7 @@ pub(crate) fn manner(text: &str, message: &Message, zone: &Zone) -> f64 {
     let share = |list: &dyn Fn(&Word) -> bool| {
         words.iter().filter(|word| list(word)).count() as f64 / words.len().max(1) as f64
     };
-    let own = words
-        .iter()
-        .any(|word| matches!(word.text.as_str(), "i" | "i'm" | "i've" | "my" | "we" | "our"));
+    let own = words.iter().any(|word| is_own(&word.text));
     let number = words
         .iter()
         .any(|word| word.text.starts_with(|c: char| c.is_ascii_digit()));
@@ -75,6 +78,115 @@ pub(crate) fn manner(text: &str, message: &Message, zone: &Zone) -> f64 {
     weight
 }
 
+/// Words of what changed in a life, or was decided, behind "I" or "my sister".
+static NEWS: WordList = word_list!(
+    "moved moving move quit left leaving starts starting started joining joined got bought sold married marrying divorced \
+     engaged pregnant born died dead passed failed won lost broke hired fired promoted accepted rejected offered graduated \
+     graduating retired retiring adopted diagnosed decided signed booked cancelled canceled postponed opened finished \
+     launched published released turns turned expecting separated stopped resigned enrolled elected injured approved"
+);
+/// Words between the two.
+static HELPERS: WordList = word_list!("am is was are were has have been both to");
+
+/// Verbs of what one is about to do for the talk's sake: "I'll ask …", "let me check …".
+static ERRANDS: WordList = word_list!(
+    "ask be bring call check do get give go keep let look make put remember report see send show take tell think try use \
+     wait write"
+);
+
+/// Openings of a request.
+static REQUESTS: WordList = word_list!(
+    "please can could would do does did is are what how why where when who let make give write show find add remind suggest \
+     translate summarise summarize proofread rewrite draft next"
+);
+
+/// Openings of what goes on with the sentence before.
+static HANGING: WordList =
+    word_list!("and another but by for from like of or other so then under w with without");
+
+/// Shorter sentences are not understood without the talk.
+const TITLE_WORDS_MIN: usize = 4;
+
+/// How much better a sentence is as a title than as a part of the account: what a person tells of a life, and above all
+/// what changed in it, before errands, requests, and what points elsewhere.
+pub(crate) fn as_title(
+    text: &str,
+    fact: Option<&str>,
+    message: &Message,
+    opens: bool,
+    is_foreign: bool,
+) -> f64 {
+    let words = words(text);
+    let word = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
+    let start = words
+        .iter()
+        .position(|word| !crate::episode::FILLER.contains(&word.text))
+        .unwrap_or(0);
+    let owns = |word: &Word| is_own(&word.text);
+    let is_told = start_is_past(text);
+    let tells_news = (0..words.len()).any(|at| NEWS.contains(word(at)) && is_main(&words[..at]));
+    let is_own = is_told || words.iter().any(owns);
+    let intends = (start..words.len()).any(|at| {
+        matches!(word(at), "i'll" | "we'll" | "will") && ERRANDS.contains(word(at + 1))
+            || matches!(word(at), "i" | "we") && matches!(word(at + 1), "need" | "want" | "wanted")
+    });
+    let is_pasted = text.starts_with(['"', '“', '|', '*', '.', '>'])
+        || text.contains(['|', '{', '}'])
+        || text.matches(['"', '“', '”']).count() % 2 == 1;
+    let hangs = !is_own && HANGING.contains(word(start));
+    let said = fact.map_or(text.len(), str::len);
+    let mut worth = if message.role == Role::User { 1.0 } else { 0.6 };
+    for (holds, factor) in [
+        (said <= TITLE_CHARS_MAX, 1.3),
+        (fact.is_some(), 1.2),
+        // People begin with what they came to tell.
+        (opens, 1.4),
+        (text.ends_with('!'), 1.2),
+        (tells_news && !intends, 1.5),
+        (!is_own && fact.is_none(), 0.8),
+        (intends || REQUESTS.contains(word(start)), 0.6),
+        (points(word(start)) || hangs, 0.5),
+        (words.len() < TITLE_WORDS_MIN && !tells_news, 0.5),
+        (is_pasted, 0.2),
+        // The request for a scene names it better than its lines.
+        (is_foreign && !opens, 0.4),
+    ] {
+        worth *= if holds { factor } else { 1.0 };
+    }
+    worth
+}
+
+/// Whether the words before a verb are no more than its subject, which is the speaker or theirs: "hey, I've finally".
+fn is_main(before: &[Word]) -> bool {
+    let is_helper = |word: &Word| HELPERS.contains(&word.text) || ADVERBS.contains(&word.text);
+    let Some(subject) = before.iter().rposition(|word| !is_helper(word)) else {
+        return true;
+    };
+    let opens = |at: usize| {
+        let joins = |word: &Word| word.text == "and" || crate::episode::FILLER.contains(&word.text);
+        before[at].breaks || at == 0 || joins(&before[at - 1])
+    };
+    let word = &before[subject].text;
+    let named = before[subject].capital && subject > 0 && is_kin(&before[subject - 1].text);
+    is_kin(word) || named || (is_own(word) || word == "we've") && opens(subject)
+}
+
+fn points(word: &str) -> bool {
+    POINTING.contains(word.split('\'').next().unwrap_or(""))
+}
+
+/// Whether a sentence begins with a past form, its subject left out: "quit the bubble tea".
+fn start_is_past(text: &str) -> bool {
+    let words = words(text);
+    let first = words.iter().find(|word| !ADVERBS.contains(&word.text));
+    first.is_some_and(|word| word.text == "quit" || matches!(verb(&word.text), Some((_, Form::Past))))
+}
+
+/// Whether a word says that a sentence is about its speaker.
+fn is_own(word: &str) -> bool {
+    matches!(word, "i" | "i'm" | "i've" | "my" | "we" | "our")
+}
+
 /// A title from a sentence: its fact if it has one, else its own words, with the speaker if it contains "I".
 pub(crate) fn title(sentence: &str, fact: Option<&str>, message: &Message, zone: &Zone) -> String {
     if let Some(fact) = fact {
@@ -82,13 +194,45 @@ pub(crate) fn title(sentence: &str, fact: Option<&str>, message: &Message, zone:
         return cut(&without_praise(&fact), TITLE_CHARS_MAX);
     }
     let told = headline(&without_past_times(sentence, message, zone));
-    let own = words(&told)
-        .iter()
-        .any(|word| matches!(word.text.as_str(), "i" | "i'm" | "i've" | "my" | "we" | "our"));
-    if own && message.role == Role::User {
-        return cut(&format!("{}: {told}", speaker(message)), TITLE_CHARS_MAX);
+    let name = speaker(message);
+    let is_own = start_is_past(&told) || words(&told).iter().any(|word| is_own(&word.text));
+    if message.role == Role::User && name != FIRST_PERSON && is_own {
+        return clauses_of(&format!("{name}: {told}"));
     }
-    cut(&told, TITLE_CHARS_MAX)
+    clauses_of(&told)
+}
+
+/// A short title with the sentence behind its own, where there is room: "Dele: Booked. Lands on 22 April".
+pub(crate) fn with_more(title: &str, next: &str) -> Option<String> {
+    let whole = format!("{title}. {}", headline(next));
+    let is_short = title.chars().count() < TITLE_CHARS_MIN / 2;
+    let goes_on = !next.ends_with('?') && !points(words(next).first().map_or("", |word| &word.text));
+    (is_short && goes_on && whole.chars().count() <= TITLE_CHARS_MAX).then_some(whole)
+}
+
+/// As many clauses of a sentence as a title has room for; if that is too little, what there is room for.
+fn clauses_of(told: &str) -> String {
+    if told.chars().count() <= TITLE_CHARS_MAX {
+        return told.to_owned();
+    }
+    let words = words(told);
+    let mut ends = words
+        .windows(2)
+        .filter(|pair| pair[1].breaks)
+        .map(|pair| pair[0].range.end);
+    let is_closed = |end: &usize| {
+        let told = &told[..*end];
+        let count = |mark: char| told.matches(mark).count();
+        told.chars().count() <= TITLE_CHARS_MAX
+            && count('(') == count(')')
+            && count('"').is_multiple_of(2)
+            && count('“') == count('”')
+    };
+    let whole = ends.rfind(is_closed);
+    match whole.filter(|end| *end >= TITLE_CHARS_MIN) {
+        Some(end) => told[..end].to_owned(),
+        None => cut(told, TITLE_CHARS_MAX),
+    }
 }
 
 /// "Yesterday" and "last week" mean nothing in a title; the episode has its date.
@@ -159,5 +303,5 @@ pub(crate) fn headline(sentence: &str) -> String {
     let text: String = chars
         .next()
         .map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect());
-    cut(&text, TITLE_CHARS_MAX)
+    text
 }

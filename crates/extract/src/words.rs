@@ -69,6 +69,21 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
             end = next;
             chars.next();
         }
+        // "C++", "C#".
+        for mark in ["++", "#"] {
+            if text[end..].starts_with(mark) && end - start == 1 {
+                end += mark.len();
+                chars.by_ref().take(mark.len()).for_each(drop);
+            }
+        }
+        // "Disney+".
+        if text[end..].starts_with('+')
+            && first.is_uppercase()
+            && !text[end + 1..].starts_with(char::is_alphanumeric)
+        {
+            end += 1;
+            chars.next_if(|(_, c)| *c == '+');
+        }
         let raw = &text[start..end];
         words.push(Word {
             text: raw.to_lowercase().replace('’', "'"),

@@ -33,8 +33,27 @@ static LANGUAGES_OF: LazyLock<HashMap<&str, u8>> = LazyLock::new(|| {
             *languages_of.entry(word).or_default() |= 1 << language as u8;
         }
     }
+    for word in UNSPACED.split_whitespace() {
+        languages_of.insert(word, u8::MAX);
+    }
     languages_of
 });
+
+/// Chinese and Japanese pronouns, question words and particles, as single characters and as the pairs that words become.
+const UNSPACED: &str = "\
+    我 你 您 他 她 它 们 的 了 是 在 有 和 与 也 就 都 还 很 这 那 哪 什 么 怎 吗 呢 吧 啊 呀 几 谁 个 为 把 被 对 从 于 或 但 而 不 没 会 能 要 着 \
+    們 與 還 這 麼 嗎 幾 誰 個 為 從 沒 會 里 裡 多少 时候 時候 现在 \
+    私 何 僕 俺 彼 です ます まし した して てい いる いま ませ せん から まで この その あの どの これ それ あれ どれ ここ そこ どこ だれ \
+    いつ なに なん ない よう こと もの すか たか には では とは のは のに って くだ ださ さい しょ ょう てく れる られ";
+
+/// Japanese particles, which stand beside such a character.
+const PARTICLES: &str = "はがをにのでともへかねよ";
+
+/// Whether each character of a pair says nothing.
+fn is_function_pair(word: &str) -> bool {
+    let is_one = |c: char| LANGUAGES_OF.contains_key(c.encode_utf8(&mut [0; 4]) as &str);
+    !word.is_ascii() && word.chars().any(is_one) && word.chars().all(|c| is_one(c) || PARTICLES.contains(c))
+}
 
 impl Language {
     /// Every language, in the order of their numbers.
@@ -49,10 +68,14 @@ impl Language {
 
     /// The language with most stop words in a text: at least a quarter of its words, not all of them, and not one alone
     /// among many. English if no other has more, and where letters are Vietnamese, which looks like Italian without marks.
+    /// Marks that only Spanish has are enough.
     pub fn of(text: &str) -> Self {
         let text = &text[..text.floor_char_boundary(READ_BYTES_MAX)];
         if text.contains(is_vietnamese) {
             return Self::English;
+        }
+        if text.contains(['¿', '¡']) {
+            return Self::Spanish;
         }
         let (mut counts, mut words) = ([0_u32; Self::ALL.len()], 0);
         each_word(text, |_, word| {
@@ -81,9 +104,10 @@ impl Language {
 
     /// Whether a folded word is too common to search for.
     pub fn is_stop_word(self, word: &str) -> bool {
-        LANGUAGES_OF
-            .get(word)
-            .is_some_and(|languages| self.is_in(*languages))
+        match LANGUAGES_OF.get(word) {
+            Some(languages) => self.is_in(*languages),
+            None => is_function_pair(word),
+        }
     }
 
     /// Whether its bit is set.
@@ -117,7 +141,8 @@ impl Language {
                  depuis des dont du elle elles en encore entre es est et etaient etais etait ete etes etre eu fait il \
                  ils je la le les leur leurs lui ma mais me meme mes moi mon ne nos notre nous on ont ou \
                  par pas peut plus pour pourquoi quand que quel quelle quelles quels qui quoi sa sans se sera ses \
-                 si son sont sous suis sur ta te tes toi ton tous tout toute tres tu un une va vers vos votre vous y"
+                 si son sont sous suis sur ta te tes toi ton tous tout toute tres tu un une va vers vos votre vous y \
+                 combien laquelle lequel sommes"
             }
             Self::German => {
                 "ab aber alle allem allen aller alles als also am an auch auf aus bei beim bin bis bist bitte da dann \
@@ -128,7 +153,8 @@ impl Language {
                  schon sehr sein seine seinem seinen seiner seit sich sie sind so soll uber um und uns unser unsere \
                  unserem unseren unserer vom von vor wann war waren warum was weil welche welchem welchen welcher \
                  welches wem wen wenn wer werde werden wie wieder will wir wird wo woher wohin worden wurde wurden zu \
-                 zum zur"
+                 zum zur \
+                 dein deinem deinen deiner hab wessen weshalb wieso wieviel womit woran worauf wovon"
             }
             Self::Italian => {
                 "a abbiamo ad agli ai al alla alle allo anche ancora avere aveva che chi ci cio come con cosa cui da \
@@ -136,14 +162,16 @@ impl Language {
                  hanno ho i il in io la le lei li lo loro lui ma me mi mia mie miei mio molto ne negli nei nel nella \
                  nelle nello non nostra nostre nostri nostro o ogni per perche piu poi qual quale quali quando \
                  quanto quella quelle quelli quello questa queste questi questo sara se sei senza si sia siamo sono \
-                 sta stato sua sue sugli sui sul sulla sulle suo suoi te ti tra tu tua tue tuo un una uno vi voi"
+                 sta stato sua sue sugli sui sul sulla sulle suo suoi te ti tra tu tua tue tuo un una uno vi voi \
+                 quanta quante quanti"
             }
             Self::Portuguese => {
                 "a ao aos aquela aquele as ate com como da das de dela dele deles depois do dos e ela elas ele eles em \
                  entre era eram essa esse esta estao estar estava este estou eu faz foi foram isso isto ja la lhe \
                  mais mas me mesmo meu meus mim minha minhas muito na nao nas nem no nos nossa nosso num numa o onde os \
                  ou para pela pelas pelo pelos por porque pra qual quais quando quanto que quem sao se sem ser seu seus \
-                 so sobre sou sua suas tambem te tem temos tenho ter teu tinha tua tudo um uma umas uns vai voce voces"
+                 so sobre sou sua suas tambem te tem temos tenho ter teu tinha tua tudo um uma umas uns vai voce voces \
+                 aonde quanta quantas quantos"
             }
             Self::Spanish => {
                 "a al algo ante aunque como con cual cuales cuando cuanto de del desde donde dos el ella ellas ellos en \
@@ -151,7 +179,8 @@ impl Language {
                  fueron habia han has hasta hay he hemos la las le les lo los mas me mi mia mio mis mucho muy nada \
                  ni no nos nosotros nuestra nuestras nuestro nuestros o otra otro para pero por porque que quien \
                  quienes se sea ser si sido sin sobre sois somos son soy su sus tambien te tengo ti tiene tienen todo \
-                 todos tu tus un una unas uno unos y ya yo"
+                 todos tu tus un una unas uno unos y ya yo \
+                 adonde cuanta cuantas cuantos nosotras"
             }
         }
     }
@@ -188,6 +217,7 @@ mod tests {
             ("Was war in der Mail?", Language::German),
             ("Wie heißt meine Tochter?", Language::German),
             ("¿Dónde vive mi hermana?", Language::Spanish),
+            ("¿En qué trabajo?", Language::Spanish),
             ("Comment s'appelle ma fille ?", Language::French),
             ("Onde mora a minha irmã?", Language::Portuguese),
             ("Dove abita mia sorella?", Language::Italian),

@@ -1,14 +1,16 @@
-//! Text functions for every crate: search terms, a stable hash, an error with its causes.
+//! Text functions for every crate: search terms, a stable hash, an error with its causes, a number with its noun.
 //!
 //! Owns: word boundaries in any script, folding, stemming and stop words, the same for every search; FNV-1a. Never: the
 //! weight of a term, or the meaning of a text.
 
 mod cause;
+mod count;
 mod fnv;
 mod language;
 mod words;
 
 pub use cause::chain;
+pub use count::counted;
 pub use fnv::Fnv;
 pub use language::{Language, is_stop_word, stem};
 pub use words::{each_word, query_terms, term_set, terms};

@@ -70,7 +70,7 @@ impl Case {
             sender_name: Some(said.speaker.to_owned()),
             role: said.role,
             time: said.time,
-            content: Content::Text(said.text),
+            content: Content::Text(said.text).into(),
             tool_calls: Vec::new(),
             tool_call_id: None,
         });

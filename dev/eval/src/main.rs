@@ -3,13 +3,14 @@
 //! Owns: protocols and their tables. Never: data, or tuning on the half that is reported.
 //!
 //! Reading order: `cases` (what every data set becomes), `locomo`, `longmemeval` and `talks` (how), `measure` (what is
-//! counted), `bm25` (the baseline), `server` (the product through its HTTP API), `offline` (ranking alone, in this process), `changed` (facts that change),
+//! counted), `bm25` (the baseline), `server` (the product through its HTTP API), `offline` (ranking alone, in this process, its vectors `cached`), `changed` (facts that change),
 //! `facts` (a draw for readers), `extraction` (what a chat model extracts),
 //! `built` (the binary as a process), `turn` (what a conversation turn is given), `speed`, `idle`, `words`.
 #![expect(clippy::print_stdout, reason = "a measurement's result is what it prints")]
 
 mod bm25;
 mod built;
+mod cached;
 mod cases;
 mod changed;
 mod extraction;

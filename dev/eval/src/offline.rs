@@ -4,20 +4,22 @@
 //! (`server` measures that).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use embed::StaticEmbedder;
+use embed::{BertEmbedder, BertSettings, StaticEmbedder};
 use extract::{Counts, KnownFacts, Limits, Statement};
 use model::{
     Cell, CellId, CutReason, Doc, DocKey, DocKind, EntryId, EntryKind, Message, MessageId, Parent,
     ParentKind, Timestamp, Zone,
 };
 use ports::{EmbedPurpose, Embedder};
-use recall::{Corpus, Cosines, Method, Query, Weights};
+use recall::{Corpus, Cosines, Method, QUESTIONS, Query, STATEMENTS, Weights};
 
 use crate::bm25::Bm25;
+use crate::cached::Cached;
 use crate::cases::{Case, Question};
 use crate::measure::{Measured, Ranked};
 
@@ -46,6 +48,9 @@ pub(crate) struct OfflineArgs {
     /// A weight other than the default, as in `near_words=60`; may be repeated
     #[arg(long = "set", value_name = "NAME=VALUE")]
     weights: Vec<String>,
+    /// Embed with the BERT-family model of this folder, not with the built-in table
+    #[arg(long, value_name = "FOLDER")]
+    model: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -79,16 +84,27 @@ impl Half {
 /// Builds, asks and prints the table.
 pub(crate) async fn run(cases: &[Case], args: &OfflineArgs) -> anyhow::Result<()> {
     let weights = weights(&args.weights)?;
-    let embedder = StaticEmbedder::new();
+    let embedder: Box<dyn Embedder> = match &args.model {
+        Some(folder) => Box::new(Cached::new(BertEmbedder::open(folder, BertSettings::default())?)),
+        None => Box::new(StaticEmbedder::new()),
+    };
+    let embedder = embedder.as_ref();
+    let cosines = if embedder.is_instant() {
+        Cosines::default()
+    } else {
+        let questions = embedder.embed(&QUESTIONS, EmbedPurpose::Query).await?;
+        let statements = embedder.embed(&STATEMENTS, EmbedPurpose::Passage).await?;
+        Cosines::of(&questions, &statements).unwrap_or_default()
+    };
     let (mut measured, mut baseline) = (Measured::default(), Measured::default());
     for (number, case) in cases.iter().enumerate() {
         if !args.half.has(number) {
             continue;
         }
-        let corpus = corpus(case, &embedder, args.turns_only).await?;
+        let corpus = corpus(case, embedder, args.turns_only).await?;
         let bm25 = Bm25::of(case);
         for question in &case.questions {
-            let ranked = ask(&corpus, question, &embedder, args.method, &weights).await?;
+            let ranked = ask(&corpus, question, embedder, cosines, args, &weights).await?;
             if args.show && args.half != Half::Odd {
                 show_missed(case, question, &ranked);
             }
@@ -101,11 +117,7 @@ pub(crate) async fn run(cases: &[Case], args: &OfflineArgs) -> anyhow::Result<()
 }
 
 /// What a server would hold of a case.
-pub(crate) async fn corpus(
-    case: &Case,
-    embedder: &StaticEmbedder,
-    turns_only: bool,
-) -> anyhow::Result<Corpus> {
+pub(crate) async fn corpus(case: &Case, embedder: &dyn Embedder, turns_only: bool) -> anyhow::Result<Corpus> {
     let mut corpus = Corpus::default();
     for mut doc in rows(case, embedder, turns_only).await? {
         doc.vector = embedder
@@ -179,8 +191,9 @@ fn show_missed(case: &Case, question: &Question, ranked: &[Ranked]) {
 async fn ask(
     corpus: &Corpus,
     question: &Question,
-    embedder: &StaticEmbedder,
-    method: MethodArg,
+    embedder: &dyn Embedder,
+    cosines: Cosines,
+    args: &OfflineArgs,
     weights: &Weights,
 ) -> anyhow::Result<Vec<Ranked>> {
     let vector = embedder
@@ -190,8 +203,8 @@ async fn ask(
     let query = Query {
         text: &question.text,
         vector: vector.as_deref(),
-        cosines: Cosines::default(),
-        method: match method {
+        cosines,
+        method: match args.method {
             MethodArg::Keyword => Method::Keyword,
             MethodArg::Vector => Method::Vector,
             MethodArg::Hybrid => Method::Hybrid,
@@ -226,7 +239,7 @@ fn passage(doc: &Doc) -> String {
 }
 
 /// A case's rows: every turn, and what the rules make of each part of a session.
-async fn rows(case: &Case, embedder: &StaticEmbedder, turns_only: bool) -> anyhow::Result<Vec<Doc>> {
+async fn rows(case: &Case, embedder: &dyn Embedder, turns_only: bool) -> anyhow::Result<Vec<Doc>> {
     let turn = |message: &Message| Doc::of_message(message, &case.owner);
     if turns_only {
         return Ok(case.messages.iter().map(turn).collect());
@@ -236,8 +249,12 @@ async fn rows(case: &Case, embedder: &StaticEmbedder, turns_only: bool) -> anyho
     for session in case.sessions() {
         let texts: Vec<String> = session.iter().map(Message::text).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let vectors = embedder.embed(&texts, EmbedPurpose::Passage).await?;
-        let cuts = extract::boundaries(session, Some(&vectors), &Limits::default());
+        let vectors = if embedder.is_instant() {
+            Some(embedder.embed(&texts, EmbedPurpose::Passage).await?)
+        } else {
+            None
+        };
+        let cuts = extract::boundaries(session, vectors.as_deref(), &Limits::default());
         let mut start = 0;
         for end in cuts.iter().map(|cut| cut.end).chain([session.len()]) {
             let cell = Cell {

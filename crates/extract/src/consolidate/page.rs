@@ -34,6 +34,14 @@ pub struct PageLine<'a> {
     pub is_pinned: bool,
 }
 
+impl PageLine<'_> {
+    /// Whether it is ours and cites a deleted memory; not pinned, also one that was deleted earlier.
+    pub fn repeats(&self, gone: &BTreeSet<&str>, is_there: impl Fn(&str) -> bool) -> bool {
+        let goes = |id: &String| gone.contains(id.as_str()) || !self.is_pinned && !is_there(id);
+        self.own.as_ref().is_some_and(|own| own.cites.iter().any(goes))
+    }
+}
+
 impl Own {
     /// A statement with its sources; none if it is empty, or no source has an id that can be cited.
     pub fn new<'a>(text: &str, cites: impl IntoIterator<Item = &'a str>) -> Option<Self> {
@@ -122,11 +130,8 @@ pub fn lines(page: &str) -> Vec<PageLine<'_>> {
 /// deleted earlier, because they can repeat the same content. None if there is no such line.
 pub fn without(page: &str, gone: &BTreeSet<&str>, is_there: impl Fn(&str) -> bool) -> Option<String> {
     let lines = lines(page);
-    let stays = |line: &&PageLine<'_>| {
-        let goes = |id: &String| gone.contains(id.as_str()) || !line.is_pinned && !is_there(id);
-        line.own.as_ref().is_none_or(|own| !own.cites.iter().any(goes))
-    };
-    let left: String = lines.iter().filter(stays).map(|line| line.raw).collect();
+    let stays = lines.iter().filter(|line| !line.repeats(gone, &is_there));
+    let left: String = stays.map(|line| line.raw).collect();
     (left.len() < page.len()).then_some(left)
 }
 

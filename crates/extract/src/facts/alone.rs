@@ -6,6 +6,7 @@
 use text::is_stop_word;
 
 use super::claim::Clause;
+use super::clause::is_own_subject;
 use super::lexicon::{Form, TIME_UNITS, VAGUE, is_kin, verb};
 use crate::dates::names_a_day;
 use crate::words::{WordList, word_list};
@@ -13,7 +14,8 @@ use crate::words::{WordList, word_list};
 /// Words behind a comma with which a remark begins, and not another piece of a list.
 static REMARKS: WordList = word_list!(
     "which where who whom it it's that that's this they they're he she there i'm i as especially usually mostly mainly \
-     particularly since like such if once when while even though just still not thanks actually because making"
+     particularly since like such if once when while even though just still not thanks actually because making \
+     kinda sorta never nobody always haven't hasn't didn't honestly obviously apparently btw best worst"
 );
 
 /// Words behind an "and" with which a remark begins.
@@ -25,17 +27,29 @@ impl Clause<'_> {
     pub(super) fn understood(&self, from: usize) -> Option<usize> {
         let all = self.words.len();
         let end = (from + 2..all).find(|at| self.is_remark(*at)).unwrap_or(all);
-        let stray = (from..end).find(|at| !self.points_inside(from, *at) || self.is_stranded(*at, end));
+        let stray = (from..end)
+            .filter(|at| !self.is_quoted(*at))
+            .find(|at| !self.points_inside(from, *at) || self.is_stranded(*at, end));
         let Some(stray) = stray else { return Some(end) };
         let joint = |at: &usize| {
             let word = &self.words[*at];
-            let acts = || verb(self.word(at + 1)).is_some_and(|(_, form)| form == Form::Past);
-            word.breaks
-                || matches!(
-                    word.text.as_str(),
-                    "that" | "who" | "where" | "when" | "while" | "since" | "as"
-                )
-                || word.text == "and" && acts()
+            let acts = || {
+                let is = |at: usize, forms: &[Form]| {
+                    verb(self.word(at)).is_some_and(|(_, form)| forms.contains(&form))
+                };
+                // "… and bad sleep sets them off".
+                let begins = (at + 2..=at + 3).any(|at| is(at, &[Form::Past, Form::Third]));
+                is(at + 1, &[Form::Past]) || begins && verb(self.word(at + 1)).is_none()
+            };
+            // Behind a joint without a comma stands what the statement is about ("the song that …"), and so it may
+            // behind the comma in "a longer, duller book".
+            let begins = is_stop_word(&word.text)
+                && !matches!(word.text.as_str(), "more" | "most" | "very" | "less")
+                || REMARKS.contains(&word.text)
+                || word.text.starts_with(|c: char| c.is_ascii_digit())
+                || word.text.ends_with("ing")
+                || verb(&word.text).is_some();
+            word.breaks && begins && !self.is_quoted(*at) || word.text == "and" && acts()
         };
         (from + 3..=stray).rev().find(joint)
     }
@@ -43,33 +57,96 @@ impl Clause<'_> {
     /// Whether a remark about the statement begins, and no more of it.
     fn is_remark(&self, at: usize) -> bool {
         let (word, next) = (&self.words[at], self.word(at + 1));
+        if self.is_quoted(at) {
+            return false;
+        }
         let between = &self.text[self.words[at - 1].range.end..word.range.start];
-        if between.contains(['—', '–', ';', '…', '!', '?'])
+        if between.contains(['—', '–', ';', '…', '!', '?', '('])
             || between.contains(" -")
             || between.contains("- ")
         {
             return true;
         }
+        // "I don't eat meat, Pieter does."
+        let is_other = word.breaks && word.capital && !is_own_subject(&word.text);
+        if is_other
+            && (matches!(next, "is" | "does" | "has" | "was")
+                || verb(next).is_some_and(|(_, form)| form == Form::Past))
+        {
+            return true;
+        }
         match word.text.as_str() {
-            "but" | "because" | "although" | "though" | "cause" | "cuz" => true,
+            _ if word.breaks && self.begins_another(at) => true,
+            "but" | "because" | "although" | "though" | "cause" | "cuz" | "here's" | "heres" => true,
             "speaking" => next == "of",
-            "that" => matches!(next, "i" | "we" | "i'm" | "i've"),
-            "so" => word.breaks || matches!(next, "i" | "i'm" | "that" | "it" | "it's"),
-            "and" => {
+            "check" | "look" => matches!(next, "out" | "at") && word.breaks,
+            "so" => {
+                word.breaks
+                    || matches!(
+                        next,
+                        "i" | "i'm"
+                            | "that"
+                            | "it"
+                            | "it's"
+                            | "its"
+                            | "im"
+                            | "he"
+                            | "she"
+                            | "they"
+                            | "there"
+                            | "keep"
+                            | "make"
+                            | "give"
+                            | "please"
+                            | "no"
+                            | "nothing"
+                    )
+            }
+            "and" | "n" => {
                 let other = word.breaks
                     && matches!(
                         next,
                         "the" | "while" | "when" | "now" | "recently" | "in" | "on" | "to"
                     );
-                other || POINTERS.contains(next)
+                other || POINTERS.contains(next) || self.begins_another(at + 1)
             }
             "as" if next == "well" => false,
             "he" | "she" if next == "has" => false,
+            "me" if word.breaks => next == "and",
+            "have" if word.breaks => matches!(next, "been" | "always"),
+            "he's" | "she's" | "they're" | "we're" if word.breaks => true,
             text => {
                 let listed = self.word(at - 1).ends_with("ing");
                 word.breaks && (REMARKS.contains(text) || text.ends_with("ing") && !listed && !word.capital)
             }
         }
+    }
+
+    /// Whether a statement with another subject begins: "and the early shift is killing me", "and mine is too".
+    fn begins_another(&self, at: usize) -> bool {
+        let ends = |at: &usize| self.words.get(*at).is_none_or(|word| word.breaks);
+        let is_subject = matches!(
+            self.word(at),
+            "the"
+                | "this"
+                | "that"
+                | "nobody"
+                | "everyone"
+                | "everybody"
+                | "nothing"
+                | "everything"
+                | "mine"
+                | "ours"
+                | "their"
+        );
+        let end = (at + 1..=at + 5).find(ends).unwrap_or(at + 6);
+        let acts = |at: usize| {
+            matches!(
+                self.word(at),
+                "is" | "are" | "was" | "were" | "isn't" | "aren't" | "won't" | "will"
+            )
+        };
+        is_subject && (at + 1..end).any(acts)
     }
 
     /// Whether a word points at nothing, or at a person or a time that the clause has named before.
@@ -79,11 +156,22 @@ impl Clause<'_> {
             "this" | "these" => self.is_time(at + 1),
             "here" => matches!(next, "in" | "at"),
             "there" => matches!(next, "is" | "are"),
+            "then" => !matches!(
+                self.word(at.wrapping_sub(1)),
+                "since" | "by" | "until" | "till" | "from"
+            ),
             "that" => {
                 let before = if at > from { self.word(at - 1) } else { "" };
-                !next.is_empty() && !is_stop_word(before) && verb(before).is_none()
+                if self.is_time(at + 1) {
+                    return false;
+                }
+                let of_noun = at > from + 1 && matches!(self.word(at - 2), "a" | "an" | "the" | "my" | "our");
+                !next.is_empty() && !is_stop_word(before) && (of_noun || verb(before).is_none())
             }
             "one" | "ones" => matches!(self.word(at.wrapping_sub(1)), "no" | "every") || self.is_counted(at),
+            "them" if self.word(at.wrapping_sub(1)) == "for" => {
+                self.words[from..at].iter().any(|word| is_kin(&word.text))
+            }
             "he" | "him" | "his" | "she" | "her" | "hers" | "he's" | "she's" | "they" | "their" | "them" => {
                 self.somebody(from, at)
             }

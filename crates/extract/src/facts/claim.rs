@@ -9,11 +9,11 @@ use std::sync::LazyLock;
 use model::{Timestamp, Zone};
 use recall::time::{Tense, expressions};
 
-use super::lexicon::{ADVERBS, Form, verb};
+use super::lexicon::{ADVERBS, Form, TALK, verb};
 use super::retell::of_somebody;
 use crate::dates::names_a_day;
-use crate::slot::{Pattern, is_read, plain_words};
-use crate::words::{Word, words};
+use crate::slot::{Pattern, is_number, is_read, plain_words};
+use crate::words::{Word, WordList, word_list, words};
 
 /// What a clause must contain besides a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +30,10 @@ struct Claim {
     phrase: Pattern,
     needs: Needs,
 }
+
+/// Words that alone go on with no statement.
+static FILLERS: WordList =
+    word_list!("sure no nope yes yeah yep yet well then now maybe honestly recently also so not");
 
 /// The phrases by the words that they begin with.
 static CLAIMS: LazyLock<HashMap<&'static str, Vec<Claim>>> = LazyLock::new(|| {
@@ -90,7 +94,11 @@ impl<'a> Clause<'a> {
             .iter()
             .rposition(|word| !idle(word))
             .map_or(0, |last| last + 1);
-        let end = if end == self.words.len() { end } else { kept };
+        let mut end = if end == self.words.len() { end } else { kept };
+        // "… is an Android and sure".
+        while end > 3 && idle(&self.words[end - 2]) && FILLERS.contains(self.word(end - 1)) {
+            end -= 2;
+        }
         let words: &'a [Word] = &self.words[..end];
         let text: &'a str = words
             .last()
@@ -120,23 +128,38 @@ impl Clause<'_> {
     pub(super) fn counts(&self, subject: &str, predicate: &str) -> bool {
         let text = format!("{subject} {predicate}.");
         self.lasts(subject, &text)
-            .unwrap_or_else(|| is_read(subject, &text))
+            .unwrap_or_else(|| is_read(subject, &text) && !is_bare_count(predicate))
     }
 
     /// Where the predicate ends of a subject at a place: before another one that does not count.
     pub(super) fn told_until(&self, subject: usize, name: &str) -> usize {
         let all = self.words.len();
+        let is_own = self.word(subject).starts_with('i') || self.word(subject).starts_with("we");
+        // "I'm into fitness and travel."
+        let tastes = |word: &Word| {
+            matches!(
+                word.text.as_str(),
+                "like" | "love" | "enjoy" | "hate" | "prefer" | "into"
+            )
+        };
+        let is_taste = self.words[subject..].iter().take(4).any(tastes);
         let other = |at: &usize| {
+            if self.is_quoted(*at) {
+                return false;
+            }
             let joined = self.word(*at) == "and";
             let begin = at + usize::from(joined);
             let acts = match self.word(self.past_adverbs(begin)) {
-                "is" | "was" | "has" | "did" | "am" | "need" | "want" | "would" | "interested" => joined,
+                "is" | "was" | "has" | "did" | "am" | "need" | "want" | "would" | "interested" | "don't"
+                | "haven't" | "can't" | "didn't" | "won't" | "isn't" | "aren't" => joined,
                 next => match verb(next) {
                     Some((base, Form::Past)) => {
                         joined || self.words[*at].breaks && !self.words[*at].capital && base != next
                     }
-                    Some((_, Form::Base | Form::Third)) => joined,
-                    _ => false,
+                    Some((_, Form::Third)) => joined && !is_own,
+                    Some((_, Form::Base)) => joined && !(is_taste && self.ends_at(begin)),
+                    None => joined && TALK.contains(next),
+                    Some(_) => false,
                 },
             };
             acts && !self.counts(name, &self.predicate(begin, name))
@@ -144,8 +167,20 @@ impl Clause<'_> {
         (subject + 3..all).find(other).unwrap_or(all)
     }
 
+    /// Whether nothing follows a word without a comma.
+    fn ends_at(&self, at: usize) -> bool {
+        self.words.get(at + 1).is_none_or(|next| next.breaks)
+    }
+
+    /// Whether a word stands within quotation marks, such as those of a title.
+    pub(super) fn is_quoted(&self, at: usize) -> bool {
+        let marks = |text: &str| text.matches(['"', '“', '”']).count();
+        let before = marks(&self.text[..self.words[at].range.start]);
+        before % 2 == 1 && marks(self.text) > before
+    }
+
     /// What the phrases say of a statement; none if none fits.
-    fn lasts(&self, subject: &str, text: &str) -> Option<bool> {
+    pub(super) fn lasts(&self, subject: &str, text: &str) -> Option<bool> {
         let told = plain_words(&of_somebody(text));
         // "I" and "My sister" become "me" and "me's sister": as many words.
         let start = words(subject).len();
@@ -173,6 +208,22 @@ impl Clause<'_> {
             }),
         }
     }
+}
+
+/// "Has got 4 bushes": of what, only the talk knows.
+fn is_bare_count(predicate: &str) -> bool {
+    let words = words(predicate);
+    let got = usize::from(words.get(1).is_some_and(|word| word.text == "got"));
+    let has = words.first().is_some_and(|word| {
+        matches!(
+            word.text.as_str(),
+            "has" | "have" | "owns" | "own" | "got" | "keeps"
+        )
+    });
+    let goes_on = words
+        .get(got + 3)
+        .is_some_and(|word| !word.breaks && word.text != "that");
+    has && words.get(got + 1).is_some_and(is_number) && !goes_on
 }
 
 /// "Every day", "three times a week", "on Mondays".

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::lexicon::{ADVERBS, Form, HYPOTHETICAL, NOT_OWN, TIME_UNITS, participle, verb};
+use super::lexicon::{ADVERBS, Form, HYPOTHETICAL, NOT_OWN, TIME_UNITS, is_kin, participle, verb};
 use super::statement::{LEADS, SUBORDINATE, is_preposition};
 use crate::dates::names_a_day;
 use crate::words::{Word, WordList, word_list, words};
@@ -17,8 +17,8 @@ const LEAD_WORDS_MAX: usize = 6;
 /// "My", what it is, and a word or two more: "my old phone number".
 const THING_WORDS_MAX: usize = 4;
 
-const JOINERS: [&str; 10] = [
-    "and", "but", "so", "then", "yet", "because", "cause", "plus", "cuz", "although",
+const JOINERS: [&str; 11] = [
+    "and", "n", "but", "so", "then", "yet", "because", "cause", "plus", "cuz", "although",
 ];
 
 /// Words that begin a statement of the speaker's own.
@@ -38,6 +38,9 @@ static ASKS: WordList = word_list!(
      which who who's where where's when how how's why any anything anyone"
 );
 
+/// Words that open a question, with or without its mark.
+static REQUESTS: WordList = word_list!("how what which where why who");
+
 /// The statement before the question of a sentence: "I'm a size 10, do these come up small?"
 fn stated(sentence: &str) -> Option<&str> {
     let words = words(sentence);
@@ -47,20 +50,29 @@ fn stated(sentence: &str) -> Option<&str> {
 }
 
 /// The clauses of a sentence, without what it asks.
-pub(super) fn clauses(sentence: &str) -> Vec<Cow<'_, str>> {
-    let bare = sentence.trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '?' | '？'));
+pub(super) fn clauses(sentence: &str) -> Vec<String> {
+    let bare =
+        sentence.trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '?' | '？' | '+' | '#'));
     let asks = bare.ends_with(['?', '？']);
     let Some(bare) = (if asks { stated(bare) } else { Some(bare) }) else {
         return Vec::new();
     };
     let words = words(bare);
+    // "How to sell scarves, we have …"
+    if words.first().is_some_and(|word| REQUESTS.contains(&word.text)) {
+        return Vec::new();
+    }
     let sentence = Sentence {
         text: bare,
         words: &words,
     };
+    if sentence.is_reported() {
+        return Vec::new();
+    }
     let mut found = Vec::new();
     for part in sentence.cut() {
-        found.extend(resolved(part));
+        let part = spelt_out(part);
+        found.extend(resolved(&part).into_iter().map(Cow::into_owned));
     }
     found.retain(|clause| clause.chars().count() <= CLAUSE_CHARS_MAX);
     found
@@ -72,6 +84,14 @@ struct Sentence<'a, 'w> {
 }
 
 impl<'a> Sentence<'a, '_> {
+    /// Whether the first statement belongs to words of another kind: "Assume that my name is …".
+    fn is_reported(&self) -> bool {
+        let subject = self.words.iter().position(|word| is_own_subject(&word.text));
+        let lead = &self.words[..subject.unwrap_or(0)];
+        let is_that = lead.last().is_some_and(|word| word.text == "that");
+        is_that && !lead.iter().all(|word| LEADS.contains(&word.text))
+    }
+
     fn cut(&self) -> Vec<&'a str> {
         let words = self.words;
         let mut found = Vec::new();
@@ -145,15 +165,36 @@ impl<'a> Sentence<'a, '_> {
         // "My wife and I": one subject.
         let acts =
             |word: &Word| verb(&word.text).is_some() || matches!(word.text.as_str(), "is" | "was" | "are");
-        if matches!(head[0].text.as_str(), "my" | "our") && head.len() <= 3 && !head.iter().any(acts) {
+        let opens = head.iter().position(|word| !LEADS.contains(&word.text));
+        let who = &head[opens.unwrap_or(0)..];
+        if matches!(who[0].text.as_str(), "my" | "our") && who.len() <= 3 && !who.iter().any(acts) {
+            return true;
+        }
+        let text = &self.text[head[0].range.start..self.words[end].range.start];
+        // "A woman who says: I left …"
+        if text.trim_end().ends_with(':') && head.iter().any(|word| NOT_OWN.contains(&word.text)) {
+            return true;
+        }
+        // "And on Mondays, I …"
+        let opens = head
+            .iter()
+            .find(|word| !JOINERS.contains(&word.text.as_str()))
+            .map_or("", |word| word.text.as_str());
+        // "When I travel, I …": so it is only then.
+        if matches!(
+            opens,
+            "when" | "whenever" | "wherever" | "if" | "unless" | "until"
+        ) {
             return true;
         }
         if head.len() > LEAD_WORDS_MAX || head.iter().any(|word| is_own_subject(&word.text)) {
             return false;
         }
-        let opens = &head[0].text;
-        let text = &self.text[head[0].range.start..self.words[end].range.start];
-        let quoted = text.trim_end().ends_with([':', '"', '“', '(']);
+        let news = head.iter().find(|word| !ADVERBS.contains(&word.text));
+        let is_news = news
+            .is_some_and(|word| matches!(verb(&word.text), Some((base, Form::Past)) if base != word.text));
+        // "Just got the letter: I passed", but not "The letter: …".
+        let quoted = text.trim_end().ends_with([':', '"', '“', '(']) && !is_news;
         let word = |word: &Word| HYPOTHETICAL.contains(&word.text) || NOT_OWN.contains(&word.text);
         let timely = |word: &Word| TIME_UNITS.contains(&word.text) || word.text.parse::<u16>().is_ok();
         let acts = |word: &Word| {
@@ -177,9 +218,35 @@ fn has_verb(words: &[Word]) -> bool {
     near.skip(1).any(|word| {
         matches!(
             word.text.as_str(),
-            "is" | "are" | "was" | "were" | "has" | "have" | "had"
+            "is" | "are" | "was" | "were" | "has" | "have" | "had" | "isn't" | "aren't" | "doesn't" | "don't"
         ) || verb(&word.text).is_some()
     })
+}
+
+/// "My car's a Clio" with its verb in full.
+fn spelt_out(clause: &str) -> Cow<'_, str> {
+    let words = words(clause);
+    let is_mine = |at: usize| {
+        words
+            .get(at)
+            .is_some_and(|word| matches!(word.text.as_str(), "my" | "our"))
+    };
+    let place = (1..words.len()).find_map(|at| {
+        let own = is_mine(at - 1) || at > 1 && is_mine(at - 2) && words[at].capital;
+        let verb = match words.get(at + 1)?.text.as_str() {
+            "got" | "been" => " has",
+            "a" | "an" | "called" | "named" | "allergic" | "from" | "turning" | "getting" | "moving"
+            | "starting" | "pregnant" | "vegan" | "vegetarian" | "deaf" | "blind" | "diabetic"
+            | "divorced" | "retired" | "dead" | "engaged" | "married" | "studying" => " is",
+            _ => return None,
+        };
+        let end = words[at].range.end;
+        let bare = clause[..end]
+            .strip_suffix("'s")
+            .or_else(|| clause[..end].strip_suffix("’s"))?;
+        own.then(|| format!("{bare}{verb}{}", &clause[end..]))
+    });
+    place.map_or(Cow::Borrowed(clause), Cow::Owned)
 }
 
 /// A clause, and what it adds about a thing of its own: "we postponed the wedding, it's on 30 August now" also says
@@ -188,9 +255,11 @@ fn resolved(clause: &str) -> Vec<Cow<'_, str>> {
     let words = words(clause);
     let place = (3..words.len()).find(|at| {
         let opens = words[*at].breaks || matches!(words[at - 1].text.as_str(), "and" | "now" | "so");
+        // "It's been a month": not the thing.
+        let lasts = words.get(at + 1).is_some_and(|next| next.text == "been");
         // "The shows … it's …": not of them.
         let of_many = words[at - 1].text.ends_with('s') && words[*at].text.starts_with("it");
-        opens && !of_many && is_of(&words[*at].text)
+        opens && !of_many && !lasts && is_of(&words[*at].text)
     });
     let told = place.and_then(|at| {
         let is_new =
@@ -201,7 +270,16 @@ fn resolved(clause: &str) -> Vec<Cow<'_, str>> {
             rest(clause, &words, at)?,
         ))
     });
-    match told {
+    // "They" are several, "she" is somebody.
+    let agrees = |at: usize, thing: &str| {
+        let last = thing.rsplit(' ').next().unwrap_or("");
+        match words[at].text.split('\'').next() {
+            Some("they") => last.ends_with(['s', 'n']),
+            Some("he" | "she") => is_kin(last) || last.starts_with(char::is_uppercase),
+            _ => true,
+        }
+    };
+    match told.filter(|(at, thing, _)| agrees(*at, thing)) {
         Some((at, thing, rest)) => {
             let before = at - usize::from(matches!(words[at - 1].text.as_str(), "and" | "now" | "so"));
             let head = &clause[..words[before].range.start];
@@ -247,6 +325,10 @@ fn rest<'a>(clause: &'a str, words: &[Word], at: usize) -> Option<Cow<'a, str>> 
 fn thing<'a>(clause: &'a str, words: &[Word], is_new: bool) -> Option<&'a str> {
     let is_mine = |word: &Word| matches!(word.text.as_str(), "my" | "our") || is_new && word.text == "the";
     let start = words.iter().rposition(is_mine)? + 1;
+    let before = start.checked_sub(2).map_or("", |at| words[at].text.as_str());
+    if words[start - 1].text == "the" && is_preposition(before) {
+        return None;
+    }
     let ends = |word: &Word| {
         let acts = matches!(verb(&word.text), Some((_, Form::Past | Form::Participle)));
         word.breaks
@@ -264,5 +346,12 @@ fn thing<'a>(clause: &'a str, words: &[Word], is_new: bool) -> Option<&'a str> {
         .take_while(|word| !ends(word))
         .count();
     let last = noun.checked_sub(1)?;
-    Some(&clause[words[start].range.start..words[start + last].range.end])
+    // "My clip of the parrot": not just "my clip".
+    if words.get(start + noun).is_some_and(|word| word.text == "of") {
+        return None;
+    }
+    let thing = &clause[words[start].range.start..words[start + last].range.end];
+    // "I'm at my dad's, he's …"
+    let at_home = thing.strip_suffix("'s").or_else(|| thing.strip_suffix("’s"));
+    Some(at_home.filter(|who| is_kin(who)).unwrap_or(thing))
 }

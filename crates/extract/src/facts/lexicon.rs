@@ -28,7 +28,7 @@ const REGULAR: &str = "live move relocate work learn graduate enroll enrol atten
     accept transfer reside settle stay participate compete serve foster inherit ship publish finalize finalise \
     major specialize specialise return arrive land deploy migrate convert reschedule delay repair fix sketch \
     photograph interview hire promote welcome reach track follow favor favour celebrate park \
-    report exchange trade swap downsize struggle battle remarry separate pack hand study carry try bank increase decrease shrink call unsubscribe postpone rebook push bring requalify retrain emigrate rearrange reach ditch dump delete uninstall scrap abandon shelve phase share code browse store shop vote edit blog stream rely vape wipe remove remarry install";
+    report exchange trade swap downsize struggle battle remarry separate pack hand study carry try bank increase decrease shrink call unsubscribe postpone rebook push bring requalify retrain emigrate rearrange reach ditch dump delete uninstall scrap abandon shelve phase share code browse store shop vote edit blog stream rely vape wipe remove remarry install tend admin administer breed juggle translate consult ski skate sail surf dive qualify retrain fast coach";
 
 /// Verbs with forms of their own: base, past, participle.
 const IRREGULAR: &[(&str, &str, &str)] = &[
@@ -214,7 +214,7 @@ pub(crate) static HYPOTHETICAL: WordList = word_list!(
 /// Words that make a sentence a report of someone else's words, or about the one spoken to.
 pub(crate) static NOT_OWN: WordList = word_list!(
     "you your yours you're you've you'll you'd u ur said says saying told tells asked asks claims claimed \
-     mentioned replied thinks believes joked according"
+     mentioned replied thinks believes joked according assume assuming"
 );
 
 /// Words that mark a secret; a text with one never becomes a fact.
@@ -274,12 +274,17 @@ pub(crate) fn is_kin(word: &str) -> bool {
         .any(|word| word.len() > 1 && KIN.contains(&format!(" {word} ")))
 }
 
+/// Where people and breeds are from.
+pub(crate) static NATIONS: WordList = word_list!(
+    "african american argentinian australian austrian bangladeshi basque belgian brazilian british bulgarian cameroonian      canadian catalan chilean chinese colombian croatian cuban czech danish dutch egyptian english estonian ethiopian      filipino finnish french german ghanaian greek hungarian icelandic indian indonesian iranian iraqi irish israeli      italian jamaican japanese jewish kenyan korean kurdish latvian lebanese lithuanian malaysian mexican moroccan      nepali nigerian norwegian pakistani palestinian peruvian polish portuguese persian romanian russian scottish      senegalese serbian slovak slovenian somali spanish sudanese swedish swiss syrian taiwanese tanzanian thai tunisian      turkish ugandan ukrainian vietnamese welsh zimbabwean"
+);
+
 /// Nouns after "my …" that are not a part of a life.
 pub(crate) static ABSTRACT: WordList = word_list!(
     "question questions point guess bad opinion concern understanding assumption goodness god gosh pleasure \
      apologies apology heart mind thought thoughts turn code issue problem error day week weekend morning \
      evening night life way time feeling feelings hope hopes idea ideas advice suggestion answer request \
-     message query function script file data prompt input output mistake fault experience view word favor"
+     message query sentence sentences paragraph function script file data prompt input output mistake fault experience view word favor"
 );
 
 /// Verbs that only weigh a thought or steer the talk.

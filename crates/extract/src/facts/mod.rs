@@ -4,10 +4,12 @@
 //! to the verbatim turns. Questions, suppositions, other people's words and secrets are never facts.
 //!
 //! Reading order: `clause` (sentences cut so that each has one subject), `statement` and `others` (which of them count,
-//! by their subject), `claim` (by their predicate) and `alone` (whether they need context), `retell` (from the first
-//! person to the third), `lexicon` (words).
+//! by their subject), `called` (names said in passing), `wish` (how one wants to be answered), `tongues` (other
+//! languages), `claim` (by their predicate), `alone` (whether they need context) and `whole` (whether they lost something),
+//! `retell` (from the first person to the third), `lexicon` (words).
 
 mod alone;
+mod called;
 mod claim;
 mod clause;
 pub(crate) mod lexicon;
@@ -17,16 +19,24 @@ mod retell;
 mod statement;
 #[cfg(test)]
 mod tests;
+mod tongues;
+mod whole;
+mod wish;
+
+use std::collections::BTreeSet;
 
 use model::{Cell, Message, MessageId, Role, SenderId, Timestamp, Zone};
 use text::terms;
 
-use retell::capitalised;
+use called::Called;
+pub(crate) use retell::capitalised;
 pub(crate) use retell::of_somebody;
+use statement::Statement;
 
 use crate::sentence::sentences;
 use crate::slot::is_duplicate;
 use crate::visible::FIRST_PERSON;
+use crate::words::{WordList, word_list, words};
 use crate::{dates, visible};
 
 /// One self-contained statement.
@@ -68,13 +78,55 @@ pub(crate) struct Told {
     pub(crate) sentence: String,
 }
 
-/// The facts of people's messages, in order; none where one of them sets a scene, in which anybody may speak.
+/// The facts of people's messages, in order; none from where one of them sets a scene, in which anybody may speak.
 pub(crate) fn told<'a>(messages: &'a [Message], zone: &'a Zone) -> impl Iterator<Item = Told> + 'a {
-    let said = || messages.iter().filter(|message| message.role == Role::User);
-    let is_scene = said().any(|message| material::sets_a_scene(&visible::own_words(message).to_lowercase()));
-    said()
-        .filter(move |_| !is_scene)
+    let said = messages[..scene(messages)].iter();
+    said.filter(|message| message.role == Role::User)
         .flat_map(move |message| of_message(message, zone))
+}
+
+/// The place of the message from which on people play a scene; their number, if none does.
+pub(crate) fn scene(messages: &[Message]) -> usize {
+    let sets = |message: &Message| material::sets_a_scene(&visible::own_words(message).to_lowercase());
+    messages.iter().position(sets).unwrap_or(messages.len())
+}
+
+/// The sentences of a message that are its writer's own: no quotation, no draft, no task's text.
+pub(crate) fn own_sentences(message: &Message) -> BTreeSet<String> {
+    let text = visible::own_words(message);
+    let sentences = if is_account(message) {
+        sentences(&text)
+    } else {
+        Vec::new()
+    };
+    material::spoken(sentences).map(str::to_owned).collect()
+}
+
+fn is_account(message: &Message) -> bool {
+    let text = visible::own_words(message);
+    material::is_account(&text) && !names_another(&text, message)
+}
+
+/// Whether the writer takes another name: "my name is Bram" of one who is called Sam.
+fn names_another(text: &str, message: &Message) -> bool {
+    const NAMES_MIN: usize = 3;
+    let own = visible::speaker(message).to_lowercase();
+    let is_name = own.chars().count() >= NAMES_MIN && own.chars().all(|c| c.is_alphabetic() || c == ' ');
+    let is_generic = ["user", "human", "person", "owner", "admin", "default"].contains(&&*own);
+    let lower = text.to_lowercase();
+    let mut said = lower
+        .match_indices("my name is ")
+        .map(|(at, opening)| &lower[at + opening.len()..]);
+    is_name
+        && !is_generic
+        && said.any(|name| {
+            let name: String = name
+                .chars()
+                .take_while(|c| c.is_alphabetic())
+                .take(NAMES_MIN)
+                .collect();
+            !own.split(' ').any(|part| part.starts_with(&name))
+        })
 }
 
 /// The first fact in a sentence of a person's message.
@@ -84,7 +136,7 @@ pub(crate) fn first_of(sentence: &str, message: &Message, name: &str, zone: &Zon
     }
     let mut clauses = clause::clauses(sentence).into_iter();
     let said = clauses.find_map(|clause| statement::statement(&clause, name, message.time, zone))?;
-    Some(full(&said.subject, &said.predicate, name))
+    Some(full(&said.subject, &plain(&said.predicate), name))
 }
 
 fn of_message(message: &Message, zone: &Zone) -> Vec<Told> {
@@ -94,44 +146,81 @@ fn of_message(message: &Message, zone: &Zone) -> Vec<Told> {
         name = capitalised(&name);
     }
     let mut told = Vec::new();
-    if !material::is_account(&text) {
+    if !is_account(message) {
         return told;
     }
-    for sentence in sentences(&text)
-        .into_iter()
-        .filter(|one| material::is_spoken(one))
-    {
-        for clause in clause::clauses(sentence) {
+    let fact = |text: String, valid_from| Fact {
+        text,
+        sources: vec![message.id.clone()],
+        sender: message.sender.clone(),
+        said_at: message.time,
+        valid_from,
+    };
+    let mut introduced = None;
+    for sentence in material::spoken(sentences(&text)) {
+        let mut facts = Vec::new();
+        let carried = introduced.and_then(|before| called::carried(sentence, &before));
+        introduced = called::introduced(sentence);
+        for clause in clause::clauses(carried.as_deref().unwrap_or(sentence)) {
             let Some(said) = statement::statement(&clause, &name, message.time, zone) else {
                 continue;
             };
             if says_only(&said.predicate, &name) {
                 continue;
             }
-            // A birthday comes every year.
-            let yearly = said.subject.ends_with("birthday") && said.predicate.starts_with("is on");
-            let (predicate, since) = if yearly {
+            let (predicate, since) = if is_yearly(&said) {
                 (said.predicate, None)
             } else {
                 dates::written_out(&said.predicate, message.time, zone)
             };
-            let fact = Fact {
-                text: full(&said.subject, without_fillers(&predicate), &name),
-                sources: vec![message.id.clone()],
-                sender: message.sender.clone(),
-                said_at: message.time,
-                valid_from: since,
-            };
-            told.push(Told {
-                fact,
-                sentence: sentence.to_owned(),
-            });
-            if told.len() == PER_MESSAGE_MAX {
-                return told;
+            let predicate = as_of(plain(&predicate), message.time, zone);
+            facts.push(fact(full(&said.subject, &predicate, &name), since));
+        }
+        if let Some(wish) = wish::wish(sentence, &name) {
+            facts.push(fact(full(&wish.subject, &wish.predicate, &name), None));
+        }
+        for Called { told, said } in called::called(sentence, &name) {
+            if !facts.iter().any(|fact: &Fact| fact.text.contains(&said)) {
+                facts.push(fact(full(&told.subject, &told.predicate, &name), None));
             }
         }
+        if let Some(said) = tongues::statement(sentence, &name).filter(|_| facts.is_empty()) {
+            facts.push(fact(full(&said.subject, &said.predicate, &name), None));
+        }
+        told.extend(facts.into_iter().map(|fact| Told {
+            fact,
+            sentence: sentence.to_owned(),
+        }));
     }
+    told.truncate(PER_MESSAGE_MAX);
     told
+}
+
+/// A predicate that counts how long something has lasted, with the day on which it was counted: "has been a nurse for ten
+/// years (as of 8 May 2023)".
+fn as_of(predicate: String, said_at: Timestamp, zone: &Zone) -> String {
+    const UNITS: [&str; 8] = [
+        "week", "weeks", "month", "months", "year", "years", "decade", "decades",
+    ];
+    let words = words(&predicate);
+    let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
+    let counts =
+        (2..words.len()).any(|at| text(at) == "for" && (at + 2..at + 5).any(|at| UNITS.contains(&text(at))));
+    let is_perfect = matches!(text(0), "has" | "have") && text(1) != "to";
+    if !(counts && is_perfect) || predicate.ends_with(')') {
+        return predicate;
+    }
+    let date = model::date_in_words(zone.date(said_at));
+    let lasting = predicate.strip_suffix(" now").unwrap_or(&predicate);
+    format!("{lasting} (as of {date})")
+}
+
+/// Whether a statement dates what comes every year.
+fn is_yearly(said: &Statement) -> bool {
+    let is_day = ["birthday", "anniversary"]
+        .iter()
+        .any(|day| said.subject.ends_with(day));
+    is_day && said.predicate.starts_with("is ") && dates::names_a_month(&said.predicate)
 }
 
 fn full(subject: &str, predicate: &str, name: &str) -> String {
@@ -143,18 +232,35 @@ fn full(subject: &str, predicate: &str, name: &str) -> String {
     }
 }
 
-/// A predicate without the words behind it that only join it to the talk.
-fn without_fillers(mut predicate: &str) -> &str {
-    const FILLERS: &str = "too|also|though|actually|before|anyway|lately|recently|as well|\
-        for example|of course|so far|right now|by the way";
+/// A predicate without the words that only join it to the talk: "also likes sushi, by the way" as "likes sushi".
+fn plain(predicate: &str) -> String {
+    const FILLERS: &str = "too|also|though|actually|before|anyway|lately|recently|as well|for example|of course|so far|\
+        right now|by the way|to be honest|btw|tbh|apparently|thank you|thanks|lol|haha|please|pls";
+    let mut predicate = predicate;
     while let Some(rest) = FILLERS
         .split('|')
         .find_map(|filler| predicate.strip_suffix(filler)?.strip_suffix(' '))
     {
         predicate = rest.trim_end_matches([',', ' ']);
     }
-    predicate
+    let is_helper = |word: &&str| IDLE.contains(word) || HELPERS.contains(word);
+    let helpers = predicate.split(' ').take_while(is_helper).count();
+    // "Likes also cheese" has it behind the verb.
+    let is_idle = |(at, word): (usize, &str)| {
+        at < helpers && IDLE.contains(word) || at == helpers + 1 && word == "also"
+    };
+    let words = predicate.split(' ').enumerate();
+    let kept: Vec<&str> = words.filter(|one| !is_idle(*one)).map(|(_, word)| word).collect();
+    kept.join(" ")
 }
+
+/// Words before a verb that add nothing for one who does not know the talk.
+static IDLE: WordList = word_list!(
+    "just also actually even still really already totally absolutely definitely truly honestly basically super"
+);
+
+static HELPERS: WordList =
+    word_list!("is am was has have had been will does doesn't don't did didn't can can't");
 
 /// Whether a predicate says nothing but the speaker's own name, which every fact says.
 fn says_only(predicate: &str, name: &str) -> bool {

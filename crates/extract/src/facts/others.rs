@@ -9,7 +9,7 @@ use super::claim::Clause;
 use super::clause::is_own_subject;
 use super::lexicon::{ABSTRACT, ADVERBS, Form, VAGUE, is_kin, participle, verb};
 use super::retell::{Before, retell};
-use super::statement::{LEADS, SUBORDINATE, Statement, closed, decapitalised, is_preposition};
+use super::statement::{LEADS, OF_THE_TALK, SUBORDINATE, Statement, closed, decapitalised, is_preposition};
 use crate::dates::names_a_day;
 use crate::slot::is_read;
 use crate::visible::FIRST_PERSON;
@@ -20,6 +20,12 @@ static DONE: WordList = word_list!(
     "moved promoted rescheduled postponed pushed delayed cancelled canceled raised lowered increased decreased changed renamed \
      transferred hired fired let rebooked upgraded extended shifted relocated accepted rejected approved denied sold demoted \
      cut put brought taken switched reduced stopped booked"
+);
+
+/// What has no name of its own.
+static COMMON: WordList = word_list!(
+    "passion hobby hobbies food drink dish snack fruit vegetable ingredient season subject exercise workout sport fix treat dessert \
+     breakfast colour color thing escape outlet therapy sound smell flower animal"
 );
 
 /// Words with which the time of an event is set.
@@ -53,14 +59,34 @@ impl Clause<'_> {
             .find(|word| !ADVERBS.contains(&word.text))?;
         let counts =
             matches!(self.word(my), "my" | "our") && what.len() <= 4 && ends == noun.len() && ends <= 5;
-        if !counts || what.iter().any(vague) || ABSTRACT.contains(&head.text) {
+        if !counts
+            || what.iter().any(vague)
+            || ABSTRACT.contains(&head.text)
+            || OF_THE_TALK.contains(&head.text)
+        {
             return None;
         }
         let owned = retell(self.text, &self.words[my..], name, Before::Nothing);
         let what = &self.text[what[0].range.start..self.words[is - 1].range.end];
-        let subject = owned.trim_end_matches(" now").to_owned();
+        let idle = |word: &str| ADVERBS.contains(word) || word == "too";
+        let mut subject = owned;
+        while let Some(end) = subject
+            .rsplit_once(' ')
+            .filter(|(_, last)| idle(last))
+            .map(|(before, _)| before.len())
+        {
+            subject.truncate(end);
+        }
+        let is_read = is_read(&subject, &format!("{subject} is {what}."));
+        // A sentence's capital; a game or a band keeps its own.
+        let is_common = start == 0 && COMMON.contains(&head.text);
+        let what = if is_common {
+            decapitalised(what)
+        } else {
+            what.to_owned()
+        };
         let predicate = format!("is {what}");
-        is_read(&subject, &format!("{subject} {predicate}.")).then_some(Statement { subject, predicate })
+        is_read.then_some(Statement { subject, predicate })
     }
 
     /// "The launch has been moved to Friday": a named event gets a date or a time, or loses it.
@@ -95,6 +121,7 @@ impl Clause<'_> {
         let whose = if owner == "The" { "" } else { &subject };
         let set = is_read(whose, &format!("{subject} {predicate}."));
         let says_when = names_a_day(&predicate) || SETTING.iter().any(|joint| predicate.contains(joint));
+        let says_when = says_when && !predicate.contains(" on a ");
         let spoken = says_when && self.words.len() <= EVENT_WORDS_MAX || owner != "The";
         let told = set && spoken || self.words[verb_at..].iter().take(4).any(cancelled);
         told.then_some(Statement { subject, predicate })
@@ -139,10 +166,28 @@ impl Clause<'_> {
             .iter()
             .position(|word| !matches!(word.text.as_str(), "and" | "so" | "yeah" | "oh" | "also"))?;
         let at = self.past_adverbs(start);
-        let (base, form) = verb(self.word(at))?;
-        let past = form == Form::Past && base != self.word(at);
+        // "Left Achilles is complaining": a thing, and no deed.
+        let is_thing = (at + 1..at + 4)
+            .take_while(|at| self.words.get(*at).is_some_and(|word| !word.breaks))
+            .any(|at| {
+                matches!(
+                    self.word(at),
+                    "is" | "are" | "was" | "were" | "has" | "isn't" | "hurts" | "aches"
+                )
+            });
+        if is_thing {
+            return None;
+        }
+        let goes_on = self.word(at) == "been" && self.word(at + 1).ends_with("ing");
+        let is_past =
+            verb(self.word(at)).is_some_and(|(base, form)| form == Form::Past && base != self.word(at));
         let predicate = decapitalised(&self.predicate(start, name));
-        (past && self.counts(name, &predicate)).then(|| Statement {
+        let predicate = match (goes_on, name == FIRST_PERSON) {
+            (false, _) => predicate,
+            (true, true) => format!("have {predicate}"),
+            (true, false) => format!("has {predicate}"),
+        };
+        ((is_past || goes_on) && self.counts(name, &predicate)).then(|| Statement {
             subject: name.to_owned(),
             predicate,
         })

@@ -35,7 +35,7 @@ pub(crate) fn of_somebody(text: &str) -> Cow<'_, str> {
 }
 
 /// A statement that begins with a capital.
-pub(super) fn capitalised(text: &str) -> String {
+pub(crate) fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().map(char::to_uppercase);
     first.map_or_else(String::new, |first| first.chain(chars).collect())
@@ -51,10 +51,10 @@ pub(super) fn retell(text: &str, words: &[Word], name: &str, before: Before) -> 
     for (i, word) in words.iter().enumerate() {
         out.push_str(&text[at..word.range.start]);
         at = word.range.end;
-        let after_and = words.get(i + 1).is_some_and(|next| LEAD_ON.contains(&next.text))
-            && i > 0
-            && present
-            && matches!(words[i - 1].text.as_str(), "and" | "or" | "but");
+        let leads_on = matches!(word.text.as_str(), "have" | "don't" | "am")
+            || words.get(i + 1).is_some_and(|next| LEAD_ON.contains(&next.text));
+        let after_and =
+            leads_on && i > 0 && present && matches!(words[i - 1].text.as_str(), "and" | "or" | "but");
         if let Some(told) = pronoun(&word.text, name, named).filter(|_| !is_of_title(word, i)) {
             let subject = is_subject(&word.text);
             named |= subject || matches!(word.text.as_str(), "my" | "our" | "me" | "us");
@@ -83,7 +83,8 @@ fn is_of_title(word: &Word, at: usize) -> bool {
 }
 
 /// Words behind which the one before can be a verb and not just a noun: "and work at", but not "and love songs".
-static LEAD_ON: WordList = word_list!("at in for with as on to a an the my our from every two");
+static LEAD_ON: WordList =
+    word_list!("at in for with as on to a an the my our from every two by up out once twice");
 
 fn is_subject(word: &str) -> bool {
     word == "i" || word == "we" || word.starts_with("i'") || word.starts_with("we'")
@@ -142,6 +143,7 @@ fn conjugated(word: &str) -> Option<String> {
         "want" => "wants".to_owned(),
         "need" => "needs".to_owned(),
         "call" => "calls".to_owned(),
+        "look" | "feel" | "think" | "know" | "help" | "ask" | "talk" | "wait" => format!("{word}s"),
         _ if SAME_IN_PAST.contains(&word) => return None,
         _ => match verb(word)? {
             (base, Form::Base) => third(base),

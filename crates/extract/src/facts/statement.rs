@@ -8,8 +8,9 @@ use recall::time::expressions;
 
 use super::claim::{Clause, is_dated};
 use super::clause::is_own_subject;
-use super::lexicon::{ABSTRACT, Form, HYPOTHETICAL, NOT_OWN, SECRETS, is_kin, verb};
-use super::retell::{Before, retell};
+use super::lexicon::{ABSTRACT, ADVERBS, Form, HYPOTHETICAL, NOT_OWN, SECRETS, is_kin, verb};
+use super::retell::{Before, capitalised, retell};
+use super::whole::is_whole;
 use crate::dates::names_a_day;
 use crate::slot::is_read;
 use crate::visible::FIRST_PERSON;
@@ -25,13 +26,16 @@ pub(super) struct Statement {
 impl Statement {
     /// Says something more where the first clause of the predicate ends.
     fn say_also(&mut self, more: &str) {
-        let breaks = words(&self.predicate)
-            .iter()
-            .find(|word| word.breaks)
-            .map(|word| word.range.start);
+        let all = words(&self.predicate);
+        // A title's marks end no clause.
+        let ends = |at: &usize| {
+            self.predicate[all[at - 1].range.end..all[*at].range.start]
+                .contains([',', ';', ':', '(', '—', '–'])
+        };
+        let breaks = (1..all.len()).find(ends).map(|at| all[at].range.start);
         let end = breaks.map_or(self.predicate.len(), |start| {
             self.predicate[..start]
-                .trim_end_matches(|c: char| !c.is_alphanumeric() && c != ')')
+                .trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, ')' | '"' | '”'))
                 .len()
         });
         self.predicate.insert_str(end, &format!(" {more}"));
@@ -48,9 +52,9 @@ pub(super) static LEADS: WordList = word_list!(
 );
 
 /// Things of the speaker's that are a matter of the talk, or of the day.
-static OF_THE_TALK: WordList = word_list!(
+pub(super) static OF_THE_TALK: WordList = word_list!(
     "budget city dates hours meeting code schedule hotel thing part highlight dose concerns itinerary \
-     business fittings score off"
+     business fittings score off far one instructor pick picks balance"
 );
 
 /// Words that make what follows depend on something else.
@@ -58,10 +62,13 @@ pub(super) static SUBORDINATE: WordList = word_list!(
     "when if while because although before after until as once where what how which who whenever why like"
 );
 
-/// Reads a clause; none when it is not a statement of the speaker's own life.
+/// Reads a clause; none when it is not a statement of the speaker's own life, or lost a part.
 pub(super) fn statement(clause: &str, name: &str, said_at: Timestamp, zone: &Zone) -> Option<Statement> {
-    let words = words(clause);
-    let words = without_address(words);
+    read(clause, name, said_at, zone).filter(|told| is_whole(told, name, said_at, zone))
+}
+
+fn read(clause: &str, name: &str, said_at: Timestamp, zone: &Zone) -> Option<Statement> {
+    let words = without_address(words(clause));
     let has = |list: &WordList| words.iter().any(|word| list.contains(&word.text));
     if has(&HYPOTHETICAL) || has(&NOT_OWN) || has(&SECRETS) {
         return None;
@@ -78,9 +85,9 @@ pub(super) fn statement(clause: &str, name: &str, said_at: Timestamp, zone: &Zon
         return Some(told);
     }
     let subject = words.iter().position(|word| is_own_subject(&word.text));
-    let end = clause.understood(subject.unwrap_or(0))?;
-    let clause = clause.until(end);
-    let clause = clause.until(clause.told_until(subject.unwrap_or(0), name));
+    let from = subject.unwrap_or(0);
+    let clause = clause.until(clause.told_until(from, name));
+    let clause = clause.until(clause.understood(from)?);
     let last = clause.words.last()?;
     let before = clause.words.len().checked_sub(2).map_or("", |at| clause.word(at));
     if is_preposition(&last.text) && before != "now"
@@ -90,6 +97,7 @@ pub(super) fn statement(clause: &str, name: &str, said_at: Timestamp, zone: &Zon
     }
     if let Some((companion, at)) = companion(&clause, name) {
         let mut told = clause.of_me(at, name)?;
+        told.predicate = without_together(&told.predicate).unwrap_or(told.predicate);
         told.say_also(&format!("with {companion}"));
         return Some(told);
     }
@@ -105,16 +113,21 @@ pub(super) fn statement(clause: &str, name: &str, said_at: Timestamp, zone: &Zon
         let word = &words[at];
         let guess_what =
             word.text == "guess" || (word.text == "what" && at > 0 && words[at - 1].text == "guess");
-        guess_what || LEADS.contains(&word.text) || (word.capital && words[subject].breaks)
+        let is_address = word.capital && words[subject].breaks && !is_weekly(&word.text);
+        guess_what || LEADS.contains(&word.text) || is_address
     };
-    let free = lead.len() <= 6 && !lead.iter().any(|word| SUBORDINATE.contains(&word.text));
+    // "Yesterday was a crazy day - I …" is a statement of its own.
+    let ties = |word: &Word| {
+        SUBORDINATE.contains(&word.text) || matches!(word.text.as_str(), "speaking" | "is" | "was")
+    };
+    let free = lead.len() <= 6 && !lead.iter().any(ties);
     if let Some(told) = clause.inverted(subject, name) {
         return Some(told);
     }
     let placed = free && is_place(lead);
     let plain = (0..subject).all(says_nothing) || (free && said_when) || placed;
     if !plain {
-        return clause.elliptical(name);
+        return clause.until(clause.understood(0)?).elliptical(name);
     }
     let mut told = match words[subject].text.as_str() {
         "my" | "our" => clause.of_mine(subject, name)?,
@@ -126,6 +139,12 @@ pub(super) fn statement(clause: &str, name: &str, said_at: Timestamp, zone: &Zon
         told.say_also(&decapitalised(lead_text));
     }
     Some(told)
+}
+
+/// "Mondays".
+fn is_weekly(word: &str) -> bool {
+    word.strip_suffix("days")
+        .is_some_and(|day| names_a_day(&capitalised(&format!("{day}day"))))
 }
 
 /// Whether a lead says where, with a name: "at Atlantic Maps", "in Porto".
@@ -152,13 +171,28 @@ fn without_address(mut words: Vec<Word>) -> Vec<Word> {
         words.truncate(at);
     }
     let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
+    let last = text(words.len().saturating_sub(1));
+    let is_tag =
+        |at: usize| words[at].breaks && words.len() - at <= 4 && matches!(last, "says" | "said" | "reckons");
     let aside = |at: &usize| match text(*at) {
-        "he" | "she" | "they" => words[*at].breaks && matches!(text(at + 1), "says" | "said"),
-        "if" => text(at + 1) == "they" && matches!(text(at + 2), "need" | "want" | "ask"),
-        _ => false,
+        "he" | "she" | "they" if words[*at].breaks || text(at - 1) == "and" => {
+            matches!(text(at + 1), "says" | "said" | "reckons" | "thinks")
+        }
+        "if" => matches!(
+            (text(at + 1), text(at + 2)),
+            ("they", "need" | "want" | "ask")
+                | ("that" | "it", "matters" | "helps" | "counts")
+                | ("you", "wonder")
+                | ("anyone", "asks")
+        ),
+        "nobody" => words[*at].breaks || text(at - 1) == "and",
+        // "…, wouldn't give it up", "…, please be quick".
+        "wouldn't" | "couldn't" | "won't" | "please" | "pls" => words[*at].breaks,
+        _ => is_tag(*at),
     };
     if let Some(at) = (3..words.len()).find(aside) {
-        words.truncate(at);
+        let joined = usize::from(text(at - 1) == "and");
+        words.truncate(at - joined);
     }
     words
 }
@@ -166,10 +200,11 @@ fn without_address(mut words: Vec<Word>) -> Vec<Word> {
 /// The others in "Paul and I" and "my wife and I", as they are retold, and the place of the "I".
 fn companion(clause: &Clause<'_>, name: &str) -> Option<(String, usize)> {
     let words = clause.words;
-    let at = (2..words.len().min(5))
+    let opens = words.iter().position(|word| !LEADS.contains(&word.text))?;
+    let at = (opens + 2..words.len().min(opens + 5))
         .find(|at| words[at - 1].text == "and" && matches!(clause.word(*at), "i" | "we" | "i've"))?;
-    let who = &words[..at - 1];
-    let mine = matches!(clause.word(0), "my" | "our") && who.len() > 1;
+    let who = &words[opens..at - 1];
+    let mine = matches!(clause.word(opens), "my" | "our") && who.len() > 1;
     let named = who.len() == 1 && who[0].capital && !LEADS.contains(&who[0].text);
     let plain = who.iter().skip(1).all(|word| !word.breaks);
     (plain && (mine || named)).then(|| (retell(clause.text, who, name, Before::Name), at))
@@ -192,7 +227,7 @@ fn time_in<'a>(lead: &'a str, said_at: Timestamp, zone: &Zone) -> &'a str {
         return lead;
     };
     let before = lead[..start].trim_end().rsplit(' ').next().unwrap_or("");
-    let belongs = ["in", "on", "at", "during", "around"]
+    let belongs = ["in", "on", "at", "during", "around", "about"]
         .iter()
         .any(|word| before.eq_ignore_ascii_case(word));
     let start = if belongs {
@@ -213,25 +248,25 @@ pub(super) fn decapitalised(text: &str) -> String {
     first.map_or_else(String::new, |first| first.chain(chars).collect())
 }
 
-/// A predicate without "together", unless that belongs to its verb: "put together".
-fn without_together(predicate: &str) -> String {
-    const BELONGS: [&str; 8] = ["put", "putting", "get", "got", "gets", "getting", "come", "came"];
+/// A predicate without "together", unless that belongs to its verb: "put together". None where nothing is said without
+/// it: "have been together since school".
+fn without_together(predicate: &str) -> Option<String> {
     let Some((before, after)) = predicate.split_once(" together") else {
-        return predicate.to_owned();
+        return Some(predicate.to_owned());
     };
-    if before
-        .rsplit(' ')
-        .next()
-        .is_some_and(|word| BELONGS.contains(&word))
-    {
-        return predicate.to_owned();
+    match before.rsplit(' ').next().unwrap_or("") {
+        "put" | "putting" | "get" | "got" | "gets" | "getting" | "come" | "came" => {
+            Some(predicate.to_owned())
+        }
+        "is" | "isn't" | "am" | "not" | "was" | "been" | "back" | "in" => None,
+        _ => Some(format!("{before}{after}")),
     }
-    format!("{before}{after}")
 }
 
 /// A predicate without what stands behind its last word, its last quotation and bracket closed.
 pub(super) fn closed(text: &str) -> String {
-    let kept = text.trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '%' | ')' | '"' | '”'));
+    let kept = text
+        .trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '%' | '+' | '#' | ')' | '"' | '”'));
     let mut kept = kept.to_owned();
     let count = |of: char| kept.chars().filter(|c| *c == of).count();
     let open = [
@@ -267,7 +302,10 @@ impl Clause<'_> {
             other => other,
         };
         let predicate = if lead_in.is_empty() {
-            self.predicate(subject + 1, name)
+            // "I do have a cat."
+            let insists = self.word(subject + 1) == "do"
+                && matches!(verb(self.word(subject + 2)), Some((_, Form::Base)));
+            self.predicate(subject + 1 + usize::from(insists), name)
         } else {
             // The contraction was the verb; what follows it keeps its form.
             let rest = self.words.get(subject + 1..).unwrap_or(&[]);
@@ -279,9 +317,14 @@ impl Clause<'_> {
         // The sentence does not name the others.
         let alone = self.word(subject).starts_with("we") && !predicate.contains(" with ");
         let predicate = if alone {
-            without_together(&predicate)
+            without_together(&predicate)?
         } else {
             predicate
+        };
+        // "I want to see it now": since a moment ago.
+        let predicate = match predicate.strip_suffix(" now") {
+            Some(wish) if wish.contains("want") => wish.to_owned(),
+            _ => predicate,
         };
         self.counts(name, &predicate).then(|| Statement {
             subject: name.to_owned(),
@@ -299,7 +342,13 @@ impl Clause<'_> {
             ) || matches!(verb(word), Some((_, Form::Third | Form::Past)))
                 || (self.word(*at - 1).ends_with('s') && matches!(verb(word), Some((_, Form::Base))))
         });
-        let verb_at = verb_at.filter(|at| !self.words[subject + 1..=*at].iter().any(|word| word.breaks))?;
+        // "Our elder girl, Ifeoma, got …"
+        let is_named =
+            |at: usize| self.words[at - 1].breaks && self.words[at - 1].capital && self.words[at].breaks;
+        let verb_at = verb_at.filter(|at| {
+            let plain = if is_named(*at) { at - 1 } else { at + 1 };
+            !self.words[subject + 1..plain].iter().any(|word| word.breaks)
+        })?;
         let noun = self.words[subject + 1..verb_at]
             .iter()
             .map(|word| word.text.as_str());
@@ -314,11 +363,35 @@ impl Clause<'_> {
         {
             return None;
         }
-        let owned = retell(self.text, &self.words[subject..verb_at], name, Before::Nothing);
+        // Of the many whom one can mean.
+        let is_of_many = matches!(
+            head,
+            "friend" | "friends" | "colleague" | "colleagues" | "coworker" | "coworkers"
+        );
+        let tells_which =
+            |word: &Word| word.capital || matches!(word.text.as_str(), "best" | "closest" | "oldest");
+        if is_of_many && !self.words[subject + 1..verb_at].iter().any(tells_which) {
+            return None;
+        }
+        // "My friend's name is from …"
+        if head == "name" && is_preposition(self.word(verb_at + 1)) {
+            return None;
+        }
+        // "My favourite dish also is …"
+        let noun_end = (subject + 2..=verb_at)
+            .rev()
+            .find(|end| !ADVERBS.contains(self.word(end - 1)))?;
+        let mut owned = retell(self.text, &self.words[subject..noun_end], name, Before::Nothing);
+        if is_named(verb_at) {
+            owned.push(',');
+        }
         let predicate = closed(&retell(self.text, &self.words[verb_at..], name, Before::Name));
         let lives = |word: &str| is_kin(word) || matches!(word, "club" | "team" | "band" | "choir" | "class");
-        let counts = noun.clone().any(lives) && self.counts(&owned, &predicate)
-            || is_read(&owned, &format!("{owned} {predicate}."));
+        let text = format!("{owned} {predicate}.");
+        let counts = match self.lasts(&owned, &text) {
+            Some(lasts) if !lasts || noun.clone().any(lives) => lasts,
+            _ => is_read(&owned, &text) && !predicate.contains(" enough"),
+        };
         counts.then_some(Statement {
             subject: owned,
             predicate,

@@ -5,6 +5,8 @@
     reason = "expect-test writes its texts so"
 )]
 
+mod said;
+
 use expect_test::{Expect, expect};
 use model::Zone;
 
@@ -77,13 +79,13 @@ My name is Alice and I'm 34.",
             Alice has been working at Acme since 2019.
             Alice grew up in Sweden.
             Alice quit their job on Friday.
-            Alice just got promoted to team lead.
+            Alice got promoted to team lead.
             Alice starts their new job at Globex next Monday (15 May 2023).
             Alice used to live in Prague.
             Alice doesn't eat meat.
             Alice can't eat gluten.
             Alice speaks French and Spanish.
-            Alice signed up for a pottery class last week (1 May 2023 to 7 May 2023).
+            Alice signed up for a pottery class last week (1 to 7 May 2023).
             Alice ran the Boston Marathon in 2019.
             Alice is 34."#]],
     );
@@ -236,6 +238,7 @@ I went camping in the mountains and those were stunning.",
             Alice loves hiking.
             Alice has one brother.
             Alice went to a concert in Boston in May 2023.
+            Alice has an aunt called Ida.
             Alice bought a boat in May 2023 with their wife.
             Alice went to a convention last month (April 2023)."#]],
     );
@@ -244,7 +247,7 @@ I went camping in the mountains and those were stunning.",
 #[test]
 fn a_friend_would_remember_it() {
     check(
-        "My name is Sofia Marin and I live in Porto with my husband Luis.
+        "My name is Alice Marin and I live in Porto with my husband Luis.
 We have two kids, Ines who is 7 and Tomas who is 4.
 My mum has Parkinson's, so I visit her every month.
 We just adopted a greyhound called Brisa.
@@ -272,11 +275,11 @@ I've been to Japan before.
 I went to a pride parade last Friday and it was awesome - so much energy!
 I take salsa classes on Tuesday evenings.",
         &expect![[r#"
-            Alice's name is Sofia Marin.
+            Alice's name is Alice Marin.
             Alice lives in Porto with their husband Luis.
             Alice has two kids, Ines who is 7 and Tomas who is 4.
             Alice's mum has Parkinson's.
-            Alice just adopted a greyhound called Brisa.
+            Alice adopted a greyhound called Brisa.
             Alice plays the cello in an amateur orchestra on Thursdays.
             Alice is training for the Porto marathon in November 2023.
             Alice broke their wrist in 2019.
@@ -291,7 +294,7 @@ I take salsa classes on Tuesday evenings.",
             Alice's birthday is on 3 March.
             Alice has a dentist appointment on Friday (12 May 2023) at 10.
             Alice's father died in 2020.
-            Alice has been seeing a therapist since the spring (1 March 2023).
+            Alice has been seeing a therapist since the spring (1 March to 31 May 2023).
             Alice's daughter is afraid of dogs.
             Alice used to work in Brussels.
             Alice is reading The Master and Margarita.
@@ -414,7 +417,7 @@ They thanked me for coming.",
             Alice's wedding is on 30 August 2024 now.
             Alice's car is green now.
             The team meeting has been pushed to 11.
-            Alice's favourite colour is Orange.
+            Alice's favourite colour is orange.
             Alice sold the boat.
             Alice lives in Denver now."#]],
     );

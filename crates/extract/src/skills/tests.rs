@@ -35,7 +35,7 @@ fn cell(talk: &str) -> Cell {
             sender_name: None,
             role,
             time: Timestamp::from_millis(1_700_000_000_000 + 1_000 * i64::try_from(n).expect("few")),
-            content: Content::Text(text.to_owned()),
+            content: Content::Text(text.to_owned()).into(),
             tool_calls: calls,
             tool_call_id: answers,
         });

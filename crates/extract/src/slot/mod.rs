@@ -24,7 +24,7 @@ mod wording;
 use model::Timestamp;
 
 pub(crate) use pattern::Pattern;
-pub(crate) use rules::plain_words;
+pub(crate) use rules::{is_number, plain_words};
 
 pub use known::{Counts, KnownFacts, Statement, Supersession};
 use rules::Reading;

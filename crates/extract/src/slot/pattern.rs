@@ -3,7 +3,7 @@
 //! `a|b` is one of several words, `[a|b]` one that may be missing, `+ing` a word that ends so, `$` the end of a clause, `.` that of a noun phrase, `~` skips one to four words, `<` captures the old
 //! value and `*` the new one (one to six words, as few as the rest of the phrase allows; at the phrase's end as many
 //! as belong together). `A` is "a", "an", "the", "their" or nothing, `_` up to three adjectives. Among several words, `A` is an
-//! article, `NAME` a name, `NUM` a number and `TELLS` a word with a meaning of its own.
+//! article, `NAME` a name, `NATION` one of a people, `NUM` a number and `TELLS` a word with a meaning of its own.
 //!
 //! Owns: matching. Never: the meaning of a phrase (`rules`).
 
@@ -13,7 +13,7 @@ use std::ops::Range;
 use text::is_stop_word;
 
 use super::rules::{is_calendar, is_number};
-use crate::facts::lexicon::{EMPTY_NOUNS, GENERIC_NOUNS, TIME_UNITS, VAGUE};
+use crate::facts::lexicon::{EMPTY_NOUNS, GENERIC_NOUNS, NATIONS, TIME_UNITS, VAGUE};
 use crate::words::{Word, WordList, word_list};
 
 const SKIP_MAX: usize = 4;
@@ -175,6 +175,7 @@ fn fits(one: &str, word: &Word) -> bool {
     match one {
         "A" => ARTICLES.contains(&word.text.as_str()),
         "NAME" => is_name(word),
+        "NATION" => NATIONS.contains(&word.text),
         "NUM" => is_number(word),
         "TELLS" => tells(word),
         text => word.text == text,

@@ -108,7 +108,7 @@ static TRADES: WordList = word_list!(
     "accountant actor actress actuary administrator agent analyst apprentice archaeologist architect archivist artist \
      assistant astronomer attorney auditor author baker banker barber barista bartender beautician biologist blacksmith \
      bookkeeper bookseller botanist bricklayer broker builder butcher buyer captain caregiver carer caretaker carpenter \
-     cashier ceo cfo chef chemist chiropractor cleaner clerk coach comedian composer conductor consultant contractor cook \
+     cashier ceo cfo chef sous-chef chemist chiropractor cleaner clerk coach comedian composer conductor consultant contractor cook \
      coordinator copywriter counselor counsellor courier creator cto curator dancer dentist designer developer dietitian \
      director doctor dressmaker driver economist editor electrician engineer entrepreneur farmer filmmaker firefighter \
      fisherman fitter florist founder freelancer gardener geologist goldsmith guard guide hairdresser handyman head historian \
@@ -131,7 +131,7 @@ static LEISURE: WordList = word_list!(
 
 static NUMBERS: WordList = word_list!(
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen \
-     seventeen eighteen nineteen twenty"
+     seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred"
 );
 
 /// Words after "works at" or "works for" that are not an employer.
@@ -404,8 +404,10 @@ fn fits(want: Want, value: &[Word]) -> bool {
     }
 }
 
-pub(super) fn is_number(word: &Word) -> bool {
-    word.text.starts_with(|c: char| c.is_ascii_digit()) || NUMBERS.contains(&word.text)
+pub(crate) fn is_number(word: &Word) -> bool {
+    // "Thirty-six".
+    let is_spelt = || word.text.split('-').all(|part| NUMBERS.contains(part));
+    word.text.starts_with(|c: char| c.is_ascii_digit()) || is_spelt()
 }
 
 /// A weekday, a month, or another word that a date is made of.

@@ -204,8 +204,8 @@ fn a_message_stays_data() {
     ];
     for attack in attacks {
         let mut messages = messages();
-        messages[2].content = model::Content::Text(attack.to_owned());
-        messages[3].content = model::Content::Text(attack.to_owned());
+        messages[2].content = model::Content::Text(attack.to_owned()).into();
+        messages[3].content = model::Content::Text(attack.to_owned()).into();
         let prompt = memcell_request(&messages, &Zone::utc(), Tail::Open);
         let lines: Vec<&str> = prompt.user.lines().collect();
         assert_eq!(prompt.user.matches("</messages>").count(), 1, "{attack}");

@@ -81,7 +81,7 @@ fn a_part_is_cut_at_its_token_limit() {
     };
     let mut script = talk("alice: one\nbot: two\nalice: three\nbot: four\nalice: five");
     for message in &mut script[1..] {
-        message.content = model::Content::Text("word ".repeat(400));
+        message.content = model::Content::Text("word ".repeat(400)).into();
     }
     assert_eq!(
         cuts(&script, None, &limits),
@@ -145,7 +145,7 @@ fn talk_that_turns_is_cut_where_it_turns() {
 #[test]
 fn a_question_keeps_its_answer() {
     let (mut messages, vectors) = two_subjects();
-    messages[19].content = model::Content::Text("And what else is new?".to_owned());
+    messages[19].content = model::Content::Text("And what else is new?".to_owned()).into();
     assert_eq!(cuts(&messages, Some(&vectors), &Limits::default()), []);
 }
 

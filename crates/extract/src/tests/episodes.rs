@@ -1,5 +1,7 @@
 //! Episodes: golden ones.
 
+use std::sync::Arc;
+
 use expect_test::{Expect, expect};
 use model::{Content, Zone};
 
@@ -25,11 +27,11 @@ fn two_friends() {
          bob: She loves her teacher, Mrs. Ortiz. We are going camping in Yosemite next month.
          alice: Have fun! Bye!",
         &expect![[r#"
-            # Alice went to a pottery workshop
-            Alice: I went to a pottery workshop yesterday (7 May 2023) and made a blue bowl for my sister. Bob: I've been busy: our daughter Nina started school last week (1 May 2023 to 7 May 2023). We are going camping in Yosemite next month (June 2023).
+            # Bob's daughter Nina started school
+            Alice: I went to a pottery workshop yesterday (7 May 2023) and made a blue bowl for my sister. Bob: I've been busy: our daughter Nina started school last week (1 to 7 May 2023). We are going camping in Yosemite next month (June 2023).
             ---
             On 8 May 2023, Alice said: I went to a pottery workshop yesterday (7 May 2023) and made a blue bowl for my sister.
-            Bob said: I've been busy: our daughter Nina started school last week (1 May 2023 to 7 May 2023).
+            Bob said: I've been busy: our daughter Nina started school last week (1 to 7 May 2023).
             Bob said: She loves her teacher, Mrs. Ortiz. We are going camping in Yosemite next month (June 2023).
         "#]],
     );
@@ -44,7 +46,7 @@ fn an_agent_with_tools() {
          bot: The cheapest flight from Porto to Oslo on 3 June is with TAP for 189 euros.
          alice: Book it, and use my aisle seat preference.",
     );
-    let Content::Text(offer) = &mut messages[3].content else {
+    let Content::Text(offer) = Arc::make_mut(&mut messages[3].content) else {
         panic!("a text");
     };
     offer.push_str("\n```json\n{}\n```");
@@ -108,6 +110,16 @@ fn the_subject_is_what_tells_most() {
             "alice: In the end I could have swum to Denmark, so long was that summer with Ida.
              bob: Wow!",
             "Alice: In the end I could have swum to Denmark, so long was that summer with Ida",
+        ),
+        (
+            "alice: I'll ask Mrs Okafor in Leeds to put the rent of 12 Mill Lane back to 400.
+             alice: I started at Atlantic Maps!",
+            "Alice started at Atlantic Maps",
+        ),
+        (
+            "bob: Hm!
+             alice: Quit the bubble tea shop. Can you find another one?",
+            "Alice: Quit the bubble tea shop",
         ),
     ] {
         assert_eq!(subject(lines), expected);

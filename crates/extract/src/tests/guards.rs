@@ -97,6 +97,22 @@ fn a_fact_cites_messages_of_persons_that_say_it() {
     }
 }
 
+/// A weak model can repeat itself until it is cut off.
+#[test]
+fn of_too_many_facts_the_first_are_read() {
+    let fact = |text: &str| json!({"text": text, "messages": [2], "date": ""});
+    let given = |count: usize, text: &str| {
+        let mut facts = vec![fact(text); count];
+        facts.push(fact("Bob has a dog named Rex."));
+        let answer = answered(TALK, &json!({"title": "", "summary": "", "facts": facts}));
+        let last = answer.dropped.last().expect("something is left out").why.clone();
+        (answer.parts[0].facts.len(), last)
+    };
+    let invented = || Doubt::Invented("Otto".to_owned());
+    assert_eq!(given(99, "Bob has a dog named Otto."), (1, invented()));
+    assert_eq!(given(100, "Bob has a dog named Otto."), (0, Doubt::TooMany));
+}
+
 #[test]
 fn a_name_from_earlier_is_a_source_as_well() {
     let lines = "tom: My daughter Lea starts school. Is Otto a good name for a cat?

@@ -50,7 +50,7 @@ pub(crate) fn message(number: usize, who: &str, text: &str, time: Timestamp) -> 
             _ => Role::User,
         },
         time,
-        content: Content::Text(text.to_owned()),
+        content: Content::Text(text.to_owned()).into(),
         tool_calls: Vec::new(),
         tool_call_id: None,
     }

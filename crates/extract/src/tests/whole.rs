@@ -122,7 +122,7 @@ proptest! {
 
 fn huge(text: &str) -> Vec<Message> {
     let mut messages = talk("alice: x\nbob: I live in Oslo.");
-    messages[0].content = Content::Text(text.repeat(1_000_000 / text.len()));
+    messages[0].content = Content::Text(text.repeat(1_000_000 / text.len())).into();
     messages
 }
 

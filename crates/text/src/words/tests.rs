@@ -72,7 +72,7 @@ fn a_word_is_found_however_it_is_typed() {
 
 #[test]
 fn scripts_without_spaces_become_pairs() {
-    check("我喜欢北京", expect!["我 我喜 喜 喜欢 欢 欢北 北 北京 京"]);
+    check("我喜欢北京", expect!["我喜 喜 喜欢 欢 欢北 北 北京 京"]);
     check(
         "東京タワーへ行く",
         expect!["東 東京 京 京タ タワ ワー ーへ へ行 行 行く"],
@@ -92,6 +92,15 @@ fn scripts_without_spaces_become_pairs() {
         63,
         "a letter of three bytes and its marks"
     );
+}
+
+#[test]
+fn chinese_and_japanese_function_words_are_no_terms() {
+    check("我的职业是什么？", expect!["的职 职 职业 业 业是"]);
+    check("你们在哪里？", expect![""]);
+    check("私の職業は何ですか？", expect!["の職 職 職業 業 業は"]);
+    check("これは何ですか", expect!["れは"]);
+    check("目的", expect!["目 目的"]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A chat model behind an OpenAI-compatible endpoint, asked as Quipu asks it.
+//! A chat model behind an OpenAI-compatible endpoint, asked with Quipu's prompts.
 //!
 //! Owns: the exchange. Never: the prompt, how often it is asked again, or what of an answer counts (`extract` has them).
 

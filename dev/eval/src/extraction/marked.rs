@@ -119,7 +119,7 @@ fn message(
         sender_name: is_named.then(|| speaker.to_owned()),
         role,
         time,
-        content: Content::Text(text.to_owned()),
+        content: Content::Text(text.to_owned()).into(),
         tool_calls: Vec::new(),
         tool_call_id: None,
     })

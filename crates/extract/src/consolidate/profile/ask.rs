@@ -2,6 +2,8 @@
 //!
 //! Owns: the prompt, and what of an answer may be believed. Never: sending it.
 
+use std::collections::BTreeSet;
+
 use crate::Prompt;
 use serde_json::Value;
 
@@ -83,8 +85,8 @@ pub fn request(facts: &[KnownFact<'_>], standing: &[ProfileEntry<'_>]) -> Prompt
     }
 }
 
-/// What of an answer to [`request`] with the same input the facts bear out; none where there is no answer, or an empty one
-/// while the profile says nothing.
+/// What of an answer to [`request`] with the same input the facts bear out; none where there is no answer, an empty one
+/// while the profile says nothing, or one of which nothing is borne out.
 pub fn parse_answer(
     answer: &str,
     facts: &[KnownFact<'_>],
@@ -119,21 +121,24 @@ pub fn parse_answer(
     for number in numbers(value.get("remove")) {
         remove(number, &mut said);
     }
+    // A model that says a statement again may give it as its own successor.
+    let said_again: Vec<String> = said.items.iter().map(ProfileStatement::id).collect();
+    said.remove.retain(|id| !said_again.contains(id));
     let is_silent = said.items.is_empty() && said.remove.is_empty();
     let is_begun = standing
         .iter()
         .any(|entry| entry.subject != ProfileCategory::Talk.title());
-    (!is_silent || is_begun).then_some(said)
+    (!is_silent || is_begun && said.dropped == 0).then_some(said)
 }
 
 fn item(data: &Value, facts: &[&KnownFact<'_>]) -> Option<ProfileStatement> {
     let heading = text(data, &["heading", "category"])?;
     let body = text(data, &["text", "description"])?;
-    let mut known: Vec<&KnownFact<'_>> = numbers(data.get("facts"))
+    let cited: BTreeSet<usize> = numbers(data.get("facts")).into_iter().collect();
+    let mut known: Vec<&KnownFact<'_>> = cited
         .iter()
         .filter_map(|number| facts.get(number.checked_sub(1)?).copied())
         .collect();
-    known.dedup();
     let said = |known: &[&KnownFact<'_>]| known.iter().map(|fact| fact.text).collect::<Vec<_>>().join(" ");
     let category = ProfileCategory::of_title(heading);
     let is_trait = category.is_none() && known.len() >= TRAIT_FACTS_MIN;

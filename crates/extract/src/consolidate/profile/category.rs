@@ -154,7 +154,8 @@ const WORDS: [(ProfileCategory, &str); 11] = [
     ),
     (
         Possessions,
-        "owns bought car bike bicycle motorbike guitar piano violin laptop phone camera boat van",
+        "owns bought car bike bicycle motorbike scooter moped guitar piano violin cello laptop computer tablet phone camera \
+         boat yacht ship sailboat dinghy canoe kayak van caravan camper truck tractor robot",
     ),
     (
         Plans,
@@ -162,16 +163,43 @@ const WORDS: [(ProfileCategory, &str); 11] = [
     ),
 ];
 
+/// Others who have names. Where no name is told, such a word can be food, a device or a stranger.
+const NAMED: &str = "friend neighbour neighbor godson goddaughter stepson stepdaughter budgie bunny canary chicken cow \
+                     donkey ferret fish gecko goat goldfish guinea hamster hen lizard mouse pig pony rat sheep snake \
+                     tortoise turtle";
+
+/// The heading of what a person calls by a name, in lower case.
+fn of_named(whose: &str) -> ProfileCategory {
+    let words = words(whose);
+    if leads(NAMED, &words) {
+        return Family;
+    }
+    by_words(&words).unwrap_or(Life)
+}
+
+fn words(lower: &str) -> BTreeSet<&str> {
+    lower
+        .split(|c: char| !(c.is_alphanumeric() || c == '\''))
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+fn leads(list: &str, words: &BTreeSet<&str>) -> bool {
+    list.split_whitespace().any(|word| words.contains(word))
+}
+
+fn by_words(words: &BTreeSet<&str>) -> Option<ProfileCategory> {
+    let mut headings = WORDS.iter().filter(|(_, list)| leads(list, words));
+    headings.next().map(|(category, _)| *category)
+}
+
 /// The heading of a statement about a person; none if it is not lasting.
 pub(super) fn category(text: &str) -> Option<ProfileCategory> {
     let lower = text.to_lowercase();
-    let words: BTreeSet<&str> = lower
-        .split(|c: char| !(c.is_alphanumeric() || c == '\''))
-        .filter(|word| !word.is_empty())
-        .collect();
+    let words = words(&lower);
     if lower.contains("name is") || lower.contains("goes by") || lower.contains("is called") {
-        let own = crate::slot(text).is_none_or(|slot| !slot.subject.contains("'s"));
-        return Some(if own { Name } else { Family });
+        let named = crate::slot(text).filter(|slot| slot.subject.contains("'s"));
+        return Some(named.map_or(Name, |slot| of_named(&slot.subject.to_lowercase())));
     }
     let by_slot = crate::slot(text).and_then(|slot| match of_attribute(&slot.attribute) {
         Some(category) if !slot.subject.contains("'s") => Some(category),
@@ -182,10 +210,6 @@ pub(super) fn category(text: &str) -> Option<ProfileCategory> {
         if of_a_day.iter().any(|day| words.contains(day)) && !lower.contains(" every ") {
             return None;
         }
-        let leads = |list: &str| list.split_whitespace().any(|word| words.contains(word));
-        WORDS
-            .iter()
-            .find(|(_, list)| leads(list))
-            .map(|(category, _)| *category)
+        by_words(&words)
     })
 }

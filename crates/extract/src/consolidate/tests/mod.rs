@@ -33,7 +33,7 @@ fn said(text: &str) -> Message {
         sender_name: Some("Ann".to_owned()),
         role: Role::User,
         time: at("2024-05-08T10:00:00Z"),
-        content: Content::Text(text.to_owned()),
+        content: Content::Text(text.to_owned()).into(),
         tool_calls: Vec::new(),
         tool_call_id: None,
     }

@@ -99,6 +99,10 @@ fn statements_stand_under_their_headings() {
         ("Ann plays the cello.", ProfileCategory::Interests),
         ("Ann prefers short answers.", ProfileCategory::Wishes),
         ("Ann's dog is called Rex.", ProfileCategory::Family),
+        ("Ann's goldfish is called Bob.", ProfileCategory::Family),
+        ("Ann's boat is called Marula.", ProfileCategory::Possessions),
+        ("Ann's company is called Tilework.", ProfileCategory::Work),
+        ("Ann's gazebo is called Utopia.", ProfileCategory::Life),
         ("Ann wants to sail round the world.", ProfileCategory::Plans),
     ] {
         let items = by_rules(&[fact(1, text)]);
@@ -242,7 +246,7 @@ fn a_model_begins_and_changes_a_profile() {
         {"heading":"Home","text":"Carol lives in Porto.","facts":[1],"replaces":0},
         {"heading":"Outdoorsy","text":"Ann likes being outside.","facts":[1,3,4],"replaces":0},
         {"heading":"Welsh","text":"Ann longs for Wales.","facts":[1,3,4],"replaces":0},
-        {"heading":"Brave","text":"Ann is brave.","facts":[4],"replaces":0}],"remove":[]}"#;
+        {"heading":"Brave","text":"Ann is brave.","facts":[4,3,4],"replaces":0}],"remove":[]}"#;
     let said = parse_answer(begun, &known(&facts), &[]).expect("an answer");
     assert_eq!(said.dropped, 5);
     let bodies: Vec<&str> = said.items.iter().map(|item| item.body.as_str()).collect();
@@ -282,6 +286,11 @@ fn a_model_begins_and_changes_a_profile() {
         "a quarter of six, and no more"
     );
     assert_eq!(said.dropped, 2, "there is no statement 77");
+    let again = r#"{"statements":[{"heading":"Home","text":"Ann lives in Porto.","facts":[1],"replaces":1}],"remove":[]}"#;
+    let said = parse_answer(again, &known(&facts), &standing).expect("an answer");
+    assert_eq!(said.remove, Vec::<String>::new(), "it replaces itself");
+    let invented = r#"{"statements":[{"heading":"Home","text":"Ann owns a castle.","facts":[1],"replaces":0}],"remove":[]}"#;
+    assert_eq!(parse_answer(invented, &known(&facts), &standing), None);
     let nothing = r#"{"statements":[],"remove":[]}"#;
     assert_eq!(
         parse_answer(nothing, &known(&facts), &standing),

@@ -1,0 +1,58 @@
+//! Lasting wishes for answers: "always give me weights in ounces", "keep your answers short".
+//!
+//! Owns: which requests last beyond their message, in the words in which they were said. Never: what is asked for once.
+
+use super::statement::{LEADS, Statement};
+use crate::visible::FIRST_PERSON;
+use crate::words::{WordList, word_list, words};
+
+/// What an answer does; these alone are about every answer.
+static ANSWERING: WordList = word_list!("answer reply respond speak talk");
+
+/// What an answer does with or for the one who asks.
+static SERVING: WordList = word_list!(
+    "give use call address write show send explain tell remind ask list convert format suggest recommend offer assume"
+);
+
+static ANSWERS: WordList = word_list!("answers replies responses messages explanations");
+
+/// Words before a wish.
+static OPENINGS: WordList = word_list!("one thing dear from now on in future pls kindly");
+
+/// A longer wish is a task.
+const WORDS_MAX: usize = 14;
+
+/// The wish of a sentence, as a quotation.
+pub(super) fn wish(sentence: &str, name: &str) -> Option<Statement> {
+    let words = words(sentence);
+    let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
+    let start = (0..words.len()).find(|at| !LEADS.contains(text(*at)) && !OPENINGS.contains(text(*at)))?;
+    let end = (start + 3..words.len())
+        .find(|at| words[*at].breaks)
+        .unwrap_or(words.len());
+    let rest = || (start..end).map(text);
+    let is_wish = match text(start) {
+        "always" | "never" => {
+            ANSWERING.contains(text(start + 1)) && end > start + 2
+                || SERVING.contains(text(start + 1)) && rest().any(|word| word == "me")
+        }
+        "keep" => {
+            matches!(text(start + 1), "your" | "ur" | "the")
+                && ANSWERS.contains(text(start + 2))
+                && end > start + 3
+        }
+        _ => false,
+    };
+    if !is_wish
+        || end - start > WORDS_MAX
+        || rest().any(|word| matches!(word, "this" | "that" | "it" | "here"))
+    {
+        return None;
+    }
+    let said = &sentence[words[start].range.start..words[end - 1].range.end];
+    let asks = if name == FIRST_PERSON { "ask" } else { "asks" };
+    Some(Statement {
+        subject: name.to_owned(),
+        predicate: format!("{asks}: \"{said}\""),
+    })
+}
