@@ -61,7 +61,7 @@ fn turn(number: usize, dice: &mut Dice) -> Doc {
         sender_name: None,
         role: Role::User,
         time: Timestamp::from_millis(1_600_000_000_000 + i64::try_from(number).expect("few") * 60_000),
-        content: Content::Text(dice.text(25)),
+        content: Content::Text(dice.text(25)).into(),
         tool_calls: Vec::new(),
         tool_call_id: None,
     };

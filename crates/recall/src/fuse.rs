@@ -58,6 +58,13 @@ impl Fusion<'_> {
                 - self.weights.question * row.traits.asks;
         }
         let mut later = self.lend(&facts, &mut strengths);
+        self.add_kinds(&self.question.kinds, &mut strengths);
+        if self.question.is_personal {
+            for slot in &self.lineup.turns {
+                strengths[*slot as usize] *=
+                    1.0 - self.weights.material * self.corpus.row(*slot).traits.material;
+            }
+        }
         let updates = match &self.question.state {
             Some(state) => self.updates(state, &mut strengths),
             None => Vec::new(),

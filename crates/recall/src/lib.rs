@@ -3,10 +3,10 @@
 //! Owns: BM25, vector comparison, evidence fusion, time expressions, supersession, cutting to a budget. Never: I/O, a
 //! clock, a model call, storage, or where words begin and end ([`text`]).
 //!
-//! Reading order: [`hit`](Query) (queries and results), [`time`] (time expressions), `corpus` with `row`, `lexicon`,
-//! `postings` and `vectors` (the stored rows), then one search in its order: `rank` (the steps), `lineup` (the visible
-//! rows), `question` with `asking`, `evidence` with `near` and `cosines`, `validity`, `fuse` with [`Weights`], `state` with
-//! `statement` and `kinds` (questions about a present state), `score`; [`rerank`](Shortlist) (the order that a reranker
+//! Reading order: [`hit`](Query) (queries and results), [`time`] (time expressions), `corpus` with `row`, `material`,
+//! `lexicon`, `postings` and `vectors` (the stored rows), then one search in its order: `rank` (the steps), `lineup` (the visible
+//! rows), `question` with `asking`, `evidence` with `near` and `cosines`, `validity`, `fuse` with [`Weights`], `kinds`
+//! (things that a question names the kind of), `state` with `statement` (questions about a present state), `score`; [`rerank`](Shortlist) (the order that a reranker
 //! makes); and [`told`], the text for a model.
 
 mod asking;
@@ -18,6 +18,7 @@ mod hit;
 mod kinds;
 mod lexicon;
 mod lineup;
+mod material;
 mod near;
 mod postings;
 mod question;

@@ -10,9 +10,10 @@ use text::Language;
 use crate::asking::{Class, class};
 use crate::corpus::Corpus;
 use crate::hit::Query;
+use crate::kinds::AskedKinds;
 use crate::lexicon::Term;
 use crate::row::{Row, RowKind};
-use crate::state::StateQuestion;
+use crate::state::{StateQuestion, asks_for_state};
 use crate::time::{self, Expression, Span};
 use crate::weights::Weights;
 
@@ -44,6 +45,12 @@ pub(crate) struct Question {
     pub(crate) is_open: bool,
     /// It asks how things are now.
     pub(crate) about_now: bool,
+    /// Kinds of things that it asks for, of the asker's or of nobody who speaks.
+    pub(crate) kinds: AskedKinds,
+    /// It is about the asker, or about nobody who speaks; not about what the assistant did.
+    pub(crate) is_personal: bool,
+    /// It is in English, as far as its words tell.
+    pub(crate) is_english: bool,
     /// How something is that it asks for, if it does.
     pub(crate) state: Option<StateQuestion>,
     /// It speaks of the one who asks.
@@ -72,6 +79,13 @@ const NOW: [&str; 8] = [
     "recently",
     "still",
     "nowadays",
+];
+
+/// First persons in the languages of Quipu's rules, without words that English has, too.
+const FIRST_PERSON: [&str; 39] = [
+    "eu", "i", "ich", "io", "je", "ma", "mein", "meine", "meinem", "meinen", "meiner", "meines", "mes",
+    "meu", "meus", "mi", "mia", "mich", "mie", "miei", "mine", "minha", "minhas", "mio", "mir", "mis", "moi",
+    "mon", "my", "myself", "nosotros", "nous", "notre", "wir", "yo", "我", "私", "僕", "俺",
 ];
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -124,10 +138,17 @@ impl Question {
             .zip(&names)
             .map(|(number, name)| name.iter().any(|part| words.contains(part)) && speaks(number))
             .collect();
-        let about_me = has_any(&words, &["i", "my", "mine", "myself"]) || of_me(&words);
-        let whose = (about_me, named.contains(&true));
-        let state = StateQuestion::of(corpus, query.text, &words, &told, whose).filter(|_| !is_open);
+        let about_me = has_any(&words, &FIRST_PERSON) || of_me(&words);
+        let is_named = named.contains(&true);
+        let state = StateQuestion::of(query.text, &words, &told, (about_me, is_named)).filter(|_| !is_open);
+        let is_personal = about_me || !is_named;
+        let seeks_kinds = is_personal && !is_open && asks_for_state(&words, &told);
+        let kinds = seeks_kinds.then(|| AskedKinds::of(corpus, &words, language, &told));
+        let about_you = has_any(&words, &["you", "your", "yours"]);
         Self {
+            kinds: kinds.unwrap_or_default(),
+            is_english: language == Language::English && has_letters(query.text),
+            is_personal: is_personal && !about_you,
             wanted: wanted(told, is_open, weights),
             span: time::narrowest(&times),
             spans: times.into_iter().map(|time| time.span).collect(),
@@ -135,7 +156,7 @@ impl Question {
             about_now: has_any(&words, &NOW),
             state,
             about_me,
-            about_you: has_any(&words, &["you", "your", "yours"]),
+            about_you,
             named,
             sought: sought(&words),
         }
@@ -248,6 +269,11 @@ pub(crate) fn has_any(words: &[String], any: &[&str]) -> bool {
     words.iter().any(|word| any.contains(&word.as_str()))
 }
 
+/// Whether a text has a letter that English has.
+fn has_letters(text: &str) -> bool {
+    text.contains(|c: char| c.is_ascii_alphabetic())
+}
+
 /// The words of a name.
 fn parts(name: &str) -> Vec<String> {
     let mut parts = Vec::new();
@@ -256,6 +282,10 @@ fn parts(name: &str) -> Vec<String> {
             parts.push(part.to_owned());
         }
     });
+    // Of "小明", neither character alone is the name.
+    if parts.iter().any(|part| part.chars().count() > 1) {
+        parts.retain(|part| part.is_ascii() || part.chars().count() > 1);
+    }
     parts
 }
 

@@ -9,7 +9,9 @@ use model::{Doc, DocId, DocKind, EntryId, EntryKind, MessageId, Name, ParentKind
 use text::Language;
 
 use crate::corpus::Speakers;
+use crate::kinds::Phrases;
 use crate::lexicon::{Lexicon, Term};
+use crate::material;
 use crate::postings::allocated;
 
 /// Kinds of rows that are indexed apart, because their lengths and words differ.
@@ -46,6 +48,10 @@ pub(crate) struct Traits {
     pub(crate) reply: bool,
     /// The share of its questions, by length.
     pub(crate) asks: f32,
+    /// The share that is not its speaker's own account, by length.
+    pub(crate) material: f32,
+    /// Groups of phrases that it has, one bit each.
+    pub(crate) phrases: u8,
     /// It names a time.
     pub(crate) time: bool,
     pub(crate) number: bool,
@@ -101,11 +107,19 @@ impl Row {
             asks: questions(&doc.text),
             ..Traits::default()
         };
+        if doc.role == Some(Role::User) {
+            traits.material = material::share(&doc.text);
+        }
+        let mut phrases = Phrases::default();
         let counts = counts(&doc, lexicon, |word| {
+            if doc.role == Some(Role::User) {
+                phrases.add(word);
+            }
             traits.number |= word.as_bytes()[0].is_ascii_digit();
             traits.time |= TIME_WORDS.binary_search(&word).is_ok();
         });
         traits.time |= traits.number;
+        traits.phrases = phrases.found;
         let row = Self {
             kind,
             time: doc.time,

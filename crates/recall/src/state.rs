@@ -7,11 +7,9 @@
 use std::collections::BTreeMap;
 
 use model::Role;
-use text::Language;
 
-use crate::corpus::Corpus;
 use crate::fuse::Fusion;
-use crate::kinds;
+use crate::kinds::AskedKinds;
 use crate::lexicon::Term;
 use crate::postings::Slot;
 use crate::question::{QuestionWord, has_any, rarity};
@@ -37,7 +35,8 @@ const ANSWERS: f32 = 0.5;
 const STRENGTH_MAX: f32 = 1.2;
 
 // Weights for the likelihood that a later statement supersedes an earlier one. Found by logistic regression on the odd
-// pairs of `eval changed`, so that 0 means one in two; `OF_OTHER` is set by hand, as the pairs have few of these.
+// pairs of `eval changed`, so that 0 means one in two; `OF_OTHER`, `MATERIAL`
+// and `UNREAD` are set by hand, as the pairs have few of these.
 const BIAS: f32 = -4.5;
 /// It is a strong answer by itself …
 const STRENGTH: f32 = 2.7;
@@ -56,26 +55,21 @@ const SAME_KIND: f32 = 1.0;
 const MEASURED: f32 = 0.8;
 /// It asks.
 const ASKS: f32 = -0.9;
+/// The words of a change, of a measure and of other people are English.
+const UNREAD: f32 = -3.0;
 /// Its subject is another person.
 const OF_OTHER: f32 = -3.0;
+/// It is not its speaker's own account.
+const MATERIAL: f32 = -2.0;
 
-/// Words of questions about another time than now.
-const NOT_NOW: [&str; 26] = [
-    "ago",
+/// Words of questions about how something was.
+const PAST: [&str; 14] = [
     "antes",
     "avant",
     "before",
-    "did",
-    "earlier",
-    "ever",
-    "first",
     "former",
     "formerly",
     "fruher",
-    "had",
-    "hatte",
-    "last",
-    "originally",
     "previous",
     "previously",
     "used",
@@ -84,26 +78,39 @@ const NOT_NOW: [&str; 26] = [
     "waren",
     "was",
     "were",
+];
+/// Words of questions about an event.
+const EVENTS: [&str; 12] = [
+    "ago",
+    "did",
+    "earlier",
+    "ever",
+    "first",
+    "had",
+    "hatte",
+    "last",
+    "originally",
     "will",
     "wohnte",
     "would",
 ];
 /// Stems of questions for advice, for which nothing of the asker's is the answer.
 const ADVICE: [&str; 7] = ["advic", "advis", "help", "idea", "recommend", "suggest", "tip"];
-/// First persons of other languages, and "we".
-const OURS: [&str; 11] = [
-    "we", "our", "ours", "ich", "mein", "meine", "mi", "mio", "mia", "mon", "ma",
-];
+/// "We".
+const OURS: [&str; 3] = ["our", "ours", "we"];
 /// Words of questions whose answer is a number or a time.
 const MEASURES: [&str; 13] = [
     "many", "much", "far", "often", "old", "long", "size", "number", "when", "day", "days", "time", "date",
 ];
 
+/// Whether a question asks how something is or was, not for an event or for advice.
+pub(crate) fn asks_for_state(words: &[String], told: &[QuestionWord]) -> bool {
+    !has_any(words, &EVENTS) && !told.iter().any(|word| ADVICE.contains(&word.stem.as_str()))
+}
+
 /// A question for a present state, besides its words.
 #[derive(Debug)]
 pub(crate) struct StateQuestion {
-    /// Terms of things of the kinds that it asks for, each with a number of its kind; in order.
-    kinds: Vec<(Term, u32)>,
     /// Nouns after "my": "boss" in "who is my boss".
     pub(crate) heads: Vec<String>,
     /// Its subject is another person than the asker.
@@ -115,7 +122,6 @@ pub(crate) struct StateQuestion {
 impl StateQuestion {
     /// None if the question asks for something else, or about a speaker who is not the asker.
     pub(crate) fn of(
-        corpus: &Corpus,
         text: &str,
         words: &[String],
         told: &[QuestionWord],
@@ -124,37 +130,17 @@ impl StateQuestion {
         let contracted = ["'s ", "’s "].iter().any(|is| text.contains(is));
         let is_present = contracted || has_any(words, &["is", "are", "do", "does"]);
         let is_own = is_own || has_any(words, &OURS);
-        let for_advice = told.iter().any(|word| ADVICE.contains(&word.stem.as_str()));
-        if has_any(words, &NOT_NOW) || for_advice || !(is_own || is_present && !is_named) {
+        if has_any(words, &PAST) || !asks_for_state(words, told) || !(is_own || is_present && !is_named) {
             return None;
         }
-        let stems: Vec<&str> = told.iter().map(|word| word.stem.as_str()).collect();
-        let mut kinds: Vec<(Term, u32)> = Vec::new();
-        for (kind, things) in (0..u64::BITS).zip(kinds::told(&stems)) {
-            let terms = things
-                .iter()
-                .filter_map(|word| corpus.lexicon.find(word, Language::English));
-            let unasked = terms.filter(|term| told.iter().all(|word| word.term != Some(*term)));
-            kinds.extend(unasked.map(|term| (term, kind)));
-        }
-        kinds.sort_unstable();
-        kinds.dedup();
         let owned = words
             .windows(2)
             .filter(|pair| matches!(pair[0].as_str(), "my" | "our"));
         Some(Self {
-            kinds,
             heads: owned.map(|pair| pair[1].clone()).collect(),
             is_of_other: has_any(words, &OTHERS),
             seeks_measure: has_any(words, &MEASURES),
         })
-    }
-
-    /// The kinds that a term is a thing of, one bit each.
-    pub(crate) fn kinds_of(&self, term: Term) -> u64 {
-        let first = self.kinds.partition_point(|(known, _)| *known < term);
-        let of_term = self.kinds[first..].iter().take_while(|(known, _)| *known == term);
-        of_term.map(|(_, kind)| 1 << kind).sum()
     }
 }
 
@@ -171,7 +157,6 @@ impl Fusion<'_> {
     /// Weighs turns by their evidence for a state; returns which of the best are superseded by later ones, oldest
     /// first.
     pub(crate) fn updates(&self, state: &StateQuestion, strengths: &mut [f32]) -> Vec<StateUpdate> {
-        self.add_kinds(state, strengths);
         let mut best: Vec<Statement> = self
             .best_told(strengths)
             .iter()
@@ -184,7 +169,8 @@ impl Fusion<'_> {
         let strength = |told: &Statement| strengths[told.slot as usize];
         best.sort_by(|a, b| strength(b).total_cmp(&strength(a)));
         let mut updates: Vec<StateUpdate> = Vec::new();
-        for (at, old) in best.iter().enumerate().take(OVERTAKEN_MAX) {
+        let answers = |told: &&Statement| strength(told) >= ANSWERS * strength(&best[0]);
+        for (at, old) in best.iter().take_while(answers).enumerate().take(OVERTAKEN_MAX) {
             // A turn that just superseded another one stays.
             if updates
                 .iter()
@@ -208,9 +194,9 @@ impl Fusion<'_> {
     }
 
     /// A thing of the requested kind counts by the rarity of its name.
-    fn add_kinds(&self, state: &StateQuestion, strengths: &mut [f32]) {
+    pub(crate) fn add_kinds(&self, kinds: &AskedKinds, strengths: &mut [f32]) {
         let mut told: BTreeMap<Slot, f32> = BTreeMap::new();
-        for (term, _) in &state.kinds {
+        for (term, _) in &kinds.things {
             let share = self.share(*term);
             for posting in self.corpus.postings(RowKind::Turn).of(*term) {
                 let most = told.entry(posting.slot).or_default();
@@ -219,6 +205,12 @@ impl Fusion<'_> {
         }
         for (slot, share) in told {
             strengths[slot as usize] += self.weights.kind * share;
+        }
+        for slot in &self.lineup.turns {
+            let traits = self.corpus.row(*slot).traits;
+            if traits.phrases & kinds.phrases != 0 {
+                strengths[*slot as usize] += self.weights.phrase * (1.0 - traits.material);
+            }
         }
     }
 
@@ -258,6 +250,7 @@ impl Fusion<'_> {
                 .and_then(|meaning| self.corpus.vectors.cosine(new.slot, meaning))
                 .map(|cosine| self.evidence.scale.usual(cosine));
             let score = BIAS
+                + UNREAD * yes(!self.question.is_english)
                 + STRENGTH * strength.min(STRENGTH_MAX)
                 + BEHIND * (strongest - strength)
                 + MEANT * self.evidence.vector[new.slot as usize]
@@ -267,7 +260,8 @@ impl Fusion<'_> {
                 + SAME_KIND * yes(new.kinds & old.kinds != 0)
                 + MEASURED * yes(new.has_measure && old.has_measure)
                 + ASKS * yes(new.asks)
-                + OF_OTHER * yes(new.is_of_other && !old.is_of_other);
+                + OF_OTHER * yes(new.is_of_other && !old.is_of_other)
+                + MATERIAL * self.corpus.row(new.slot).traits.material;
             (score, new.slot)
         });
         let scored: Vec<(f32, Slot)> = scored.collect();

@@ -245,7 +245,7 @@ impl Fusion<'_> {
                     .iter()
                     .find(|wanted| wanted.term == Some(term));
                 said.evidence += wanted.map_or(0.0, |wanted| wanted.share);
-                let kinds = state.kinds_of(term);
+                let kinds = self.question.kinds.of_term(term);
                 said.kinds |= kinds;
                 if kinds != 0 {
                     kind = kind.max(self.share(term));

@@ -52,6 +52,10 @@ pub struct Weights {
     pub memory: f32,
     /// A thing of the kind that a question about a state asks for.
     pub kind: f32,
+    /// A phrase by which people say such a thing: "I'm a …".
+    pub phrase: f32,
+    /// The share of its strength that a row loses where its speaker says nothing of themselves.
+    pub material: f32,
     /// The same thing of the asker's as in that question: "my boss".
     pub head: f32,
     /// Deducted from rows about a person who is not the question's subject.
@@ -86,6 +90,8 @@ impl Default for Weights {
             substance: 0.5,
             memory: 0.25,
             kind: 0.5,
+            phrase: 0.08,
+            material: 0.5,
             head: 0.15,
             other: 0.2,
             overtake: -0.5,
@@ -96,7 +102,7 @@ impl Default for Weights {
 
 impl Weights {
     /// Each weight with its name.
-    pub fn named(&mut self) -> [(&'static str, &mut f32); 25] {
+    pub fn named(&mut self) -> [(&'static str, &mut f32); 27] {
         [
             ("k1", &mut self.k1),
             ("b", &mut self.b),
@@ -119,6 +125,8 @@ impl Weights {
             ("substance", &mut self.substance),
             ("memory", &mut self.memory),
             ("kind", &mut self.kind),
+            ("phrase", &mut self.phrase),
+            ("material", &mut self.material),
             ("head", &mut self.head),
             ("other", &mut self.other),
             ("overtake", &mut self.overtake),

@@ -2,6 +2,8 @@
 //!
 //! Owns: the grammar. Never: instants and zones; it knows only the civil date of the text.
 
+mod dated;
+
 use std::ops::Range;
 
 use model::Date;
@@ -51,6 +53,9 @@ struct TimeReader<'a> {
     today: Date,
     asked: bool,
 }
+
+/// Behind a weekday they mean a later one: "Friday week".
+const LATER: [&str; 2] = ["week", "fortnight"];
 
 /// How far an open end reaches.
 const OPEN_YEARS: i64 = 100;
@@ -216,7 +221,10 @@ impl TimeReader<'_> {
         let context = [
             "in", "on", "during", "of", "by", "since", "around", "until", "for", "about",
         ];
-        self.simple_in(at, self.before_is(at, &context))
+        // "A label for: may contain nuts".
+        let goes_on = self.word(at + 1).is_some_and(|next| next.count().is_none());
+        let is_modal = self.words[at].text == "may" && goes_on && self.before_is(at, &["for", "about"]);
+        self.simple_in(at, !is_modal && self.before_is(at, &context))
     }
 
     /// `sure`: the words before tell that a time follows, so "may" is the month.
@@ -255,8 +263,20 @@ impl TimeReader<'_> {
     fn counted(&self, at: usize) -> Reading {
         let ahead = self.words[at].text == "in";
         let (low, high, next) = self.quantity(at + usize::from(ahead))?;
-        let unit = self.word_at_start(next, at)?.unit()?;
+        let unit = self.word_at_start(next, at)?;
+        let (low, high, unit) = match unit.text.as_str() {
+            "fortnight" | "fortnights" => (2 * low, 2 * high, Unit::Week),
+            _ => (low, high, unit.unit()?),
+        };
         let next = next + 1;
+        if let Some(weekday) = self.word(next + 1).and_then(Word::weekday)
+            && unit == Unit::Week
+            && self.is(next, &["on", "from"])
+        {
+            let coming = calendar::weekday(self.today, weekday, false);
+            let ahead = tense(self.words, &(at..next + 2), self.asked) != Some(Tense::Past);
+            return ahead.then(|| (Days::one(calendar::moved(unit, coming, high)), next + 2));
+        }
         let (low, high, next) = if self.is(next, &["ago", "back", "earlier"]) {
             (-high, -low, next + 1)
         } else if self.is(next, &["from"]) && self.is(next + 1, &["now", "today"]) {
@@ -313,9 +333,13 @@ impl TimeReader<'_> {
         };
         let word = self.word(next)?;
         if let Some(unit) = word.unit().filter(|_| !word.text.ends_with('s')) {
-            return Some((self.relative_unit(which, unit), next + 1));
+            // "The last day" is none of today's neighbours.
+            return (unit != Unit::Day).then(|| (self.relative_unit(which, unit), next + 1));
         }
         if let Some(day) = word.weekday() {
+            if self.is(next + 1, &LATER) {
+                return None;
+            }
             return Some((self.relative_weekday(which, day), self.skip(next + 1, &["s"])));
         }
         if let Some((yearly, end)) = self.yearly_name(next, true) {
@@ -355,44 +379,6 @@ impl TimeReader<'_> {
             }
         };
         Days::one(day)
-    }
-
-    /// "7 May 2023", "the 7th of May", "May 7th, 2023", "2023-05-07", "on Friday".
-    fn dated(&self, at: usize) -> Reading {
-        let word = &self.words[at];
-        if let Some(date) = word.date {
-            return Some((Days::one(date), at + 1));
-        }
-        if word.weekday().is_some()
-            && self
-                .word(at + 1)
-                .is_some_and(|next| next.day().is_some() || next.month().is_some())
-        {
-            return self.dated(at + 1);
-        }
-        if let Some(weekday) = word
-            .weekday()
-            .filter(|_| self.before_is(at, &["on", "since", "until", "till", "to", "by"]))
-        {
-            // A weekday without a sign is a plan more often than a memory.
-            let before = self.lean(at, at + 1) == Lean::Past;
-            return Some((Days::one(calendar::weekday(self.today, weekday, before)), at + 1));
-        }
-        let first = word;
-        let (day, month, next) = if let Some(day) = first.day() {
-            let name = self.skip(at + 1, &["of"]);
-            (day, self.word(name)?.month()?.0, name + 1)
-        } else {
-            let (month, _) = first.month()?;
-            let second = self.skip(at + 1, &["the"]);
-            (self.word(second)?.day()?, month, second + 1)
-        };
-        if let Some(year) = self.word(self.skip(next, &["of", "in"])).and_then(Word::year) {
-            let date = calendar::date(year, month, day)?;
-            return Some((Days::one(date), self.skip(next, &["of", "in"]) + 1));
-        }
-        let days = Yearly::Day(month, day).lean(self.lean(at, next), self.today)?;
-        Some((days, next))
     }
 
     /// "in March", "March 2023", "summer of 2022", "Christmas Eve".

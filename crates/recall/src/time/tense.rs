@@ -189,7 +189,7 @@ impl SentencePart<'_> {
         let word = &self.words[at];
         let next = self.words.get(at + 1).map_or("", |next| next.text.as_str());
         let to_come = match word.text.as_str() {
-            "going" | "about" | "want" | "wants" | "have" | "has" => next == "to",
+            "going" | "about" | "want" | "wants" | "have" | "has" | "am" | "is" | "are" => next == "to",
             "looking" => next == "forward",
             // "Won't" and "let's" are cut at their apostrophes.
             "won" if next == "t" => true,
@@ -219,7 +219,20 @@ impl SentencePart<'_> {
             || word.text == "got" && self.is_before(at, " ve have has ")
             || word.text == "left" && self.is_before(at, " day days week weeks month months ")
             || word.text == "last" && near.clone().any(|word| is(word, " day one week "));
-        (!was_to && !present).then_some(Tense::Past)
+        (!was_to && !present && !self.is_to_be_done(at)).then_some(Tense::Past)
+    }
+
+    /// "To have my hip done", "will get it fixed", "to be signed".
+    fn is_to_be_done(&self, at: usize) -> bool {
+        let before: Vec<&Word> = self.before(at).take(6).collect();
+        before.windows(2).enumerate().any(|(distance, pair)| {
+            let causes = match pair[0].text.as_str() {
+                "have" | "get" => distance > 0,
+                "be" => distance == 0,
+                _ => false,
+            };
+            causes && is(pair[1], " to will ll must shall gonna ")
+        })
     }
 
     /// "Was moved to", "booked for", "a table for".

@@ -91,9 +91,10 @@ fn the_narrowest_of_several_is_meant() {
 }
 
 fn vocabulary() -> impl Strategy<Value = String> {
-    let words = "the a few couple of two 7 7th 31 2023 9999 0 99999 2023-02-30 5/7/2023 may march spring fall last next \
-                 this past day days week weekend months years ago before after since between and from to until in on \
-                 early end mid yesterday tomorrow christmas eve new year's friday will 1990s . , – ’ 五月 now";
+    let words = "the a few couple of two 7 7th 31 2023 9999 0 99999 2023-02-30 5/7/2023 third twenty first 3rd fortnight \
+                 may march spring fall last next this past day days week weekend months years ago before after since \
+                 between and from to until in on early end mid yesterday tomorrow christmas eve new year's friday will \
+                 1990s . , – ’ 五月 now";
     let words: Vec<&'static str> = words.split_whitespace().collect();
     proptest::collection::vec(proptest::sample::select(words), 0..9).prop_map(|words| words.join(" "))
 }
