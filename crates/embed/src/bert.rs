@@ -73,7 +73,7 @@ pub enum OpenError {
         source: std::io::Error,
     },
     /// The content of a file is invalid.
-    #[error("`{}` is not valid: download it again", path.display())]
+    #[error("`{}` is not valid: delete it and download it again", path.display())]
     Malformed {
         path: PathBuf,
         #[source]

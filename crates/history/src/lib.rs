@@ -23,3 +23,4 @@ mod undo;
 mod tests;
 
 pub use history::GitHistory;
+pub use repository::hold;

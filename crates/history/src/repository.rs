@@ -79,17 +79,15 @@ impl Folder {
     pub(crate) fn turn(&self) -> Result<HistoryTurn, HistoryError> {
         let locks = self.root.join(LOCKS);
         create_private(&locks).map_err(io_error(&locks))?;
-        let lock = locks.join(LOCK);
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&lock);
-        let file = file.map_err(io_error(&lock))?;
-        file.lock().map_err(io_error(&lock))?;
+        let file = hold(&self.root).map_err(io_error(&locks.join(LOCK)))?;
         let git = self.root.join(DOT_GIT);
         if self.dot_git()?.is_none() {
             make(&git)?;
+        }
+        // Copies often leave out empty folders, and git needs these.
+        for folder in ["objects/pack", "objects/info", "refs/heads"] {
+            let folder = git.join(folder);
+            create_private(&folder).map_err(io_error(&folder))?;
         }
         let repository = open(&git, &self.root).map_err(git_error(&git))?;
         let turn = HistoryTurn {
@@ -114,6 +112,18 @@ impl Folder {
             Err(error) => Err(io_error(&git)(error)),
         }
     }
+}
+
+/// Waits, blocking, until nobody works on the history of the vault in a folder, and keeps everybody from it until the
+/// file is closed.
+pub fn hold(vault: &Path) -> io::Result<File> {
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(vault.join(LOCKS).join(LOCK))?;
+    file.lock()?;
+    Ok(file)
 }
 
 /// Opens the repository as a bare one and then sets its work tree, so that no setting of git moves the work tree elsewhere, and git

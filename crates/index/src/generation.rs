@@ -2,13 +2,13 @@
 //!
 //! Owns: every request to LanceDB. Never: which generation is live, or a lock that makes a reader wait for a writer.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use arrow_schema::SchemaRef;
 use futures::TryStreamExt as _;
-use futures::future::try_join;
+use futures::future::{try_join, try_join_all};
 use lancedb::expr::{DfExpr, col, is_in, lit};
 use lancedb::index::Index as Kind;
 use lancedb::index::scalar::{BTreeIndexBuilder, FtsIndexBuilder, FullTextSearchQuery};
@@ -17,7 +17,9 @@ use lancedb::table::{CompactionOptions, Duration, OptimizeAction, OptimizeOption
 use lancedb::{Connection, DistanceType, Session, Table};
 use model::{Doc, DocKey, Owner, Scope};
 use ports::{CandidateQuery, IndexError, IndexStats, Maintenance};
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
+use tokio::task::block_in_place;
 
 use crate::current::{Current, bytes_below, generation_dir};
 use crate::errors::{caught, judge, of_files};
@@ -32,6 +34,8 @@ const METADATA_CACHE_BYTES: usize = 4 << 20;
 const FRAGMENT_ROWS: usize = 50_000;
 /// A larger fragment is rewritten once more than this share of its rows was removed, but when they must be erased.
 const REMOVED_MAX: f32 = 0.1;
+/// How many rows a compaction has in memory at a time: some are long.
+const COMPACTED_ROWS: usize = 256;
 /// Maximum number of different terms of a query; more add nothing.
 const QUERY_TERMS_MAX: usize = 200;
 /// With more parts than that an index is merged into one.
@@ -133,8 +137,13 @@ impl Generation {
             self.table.delete(&any_of(remove)).await.map_err(judge)?;
         }
         if !add.is_empty() {
-            let batch =
-                rows::to_batch(add, &self.schema).map_err(|error| IndexError::Store(Box::new(error)))?;
+            let batch = || rows::to_batch(add, &self.schema);
+            // Analysing the words of many rows keeps a thread busy.
+            let batch = match Handle::current().runtime_flavor() {
+                RuntimeFlavor::CurrentThread => batch(),
+                _ => block_in_place(batch),
+            };
+            let batch = batch.map_err(|error| IndexError::Store(Box::new(error)))?;
             self.table.add(batch).execute().await.map_err(judge)?;
         }
         Ok(())
@@ -203,6 +212,7 @@ impl Generation {
         let options = CompactionOptions {
             target_rows_per_fragment: FRAGMENT_ROWS,
             materialize_deletions_threshold: removed_max,
+            batch_size: Some(COMPACTED_ROWS),
             ..CompactionOptions::default()
         };
         let compact = OptimizeAction::Compact {
@@ -324,6 +334,27 @@ impl Reading {
             .only_if_expr(is_owner(scope, owner))
             .select(generation.columns());
         generation.met(generation.rows_of(query, scope, owner)).await
+    }
+
+    /// One read for each owner: a row's record does not name its owner.
+    pub(crate) async fn get(&self, keys: &[DocKey]) -> Result<Vec<Doc>, IndexError> {
+        let generation = &self.generation;
+        let mut of_owner: BTreeMap<(&Scope, &Owner), Vec<DocKey>> = BTreeMap::new();
+        for key in keys {
+            of_owner
+                .entry((&key.scope, &key.owner))
+                .or_default()
+                .push(key.clone());
+        }
+        let reads = of_owner.into_iter().map(|((scope, owner), keys)| {
+            let query = generation
+                .table
+                .query()
+                .only_if_expr(any_of(&keys))
+                .select(generation.columns());
+            generation.met(generation.rows_of(query, scope, owner))
+        });
+        Ok(try_join_all(reads).await?.concat())
     }
 
     /// Rows by words first, then rows by vector that are not among them.

@@ -291,6 +291,13 @@ impl Index for LanceIndex {
         }
     }
 
+    async fn get(&self, keys: &[DocKey]) -> Result<Vec<Doc>, IndexError> {
+        match self.shared.reading().await? {
+            Some((reading, same_model)) => Ok(comparable(reading.get(keys).await?, same_model)),
+            None => Ok(Vec::new()),
+        }
+    }
+
     async fn candidates(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError> {
         match self.shared.reading().await? {
             Some((reading, true)) => reading.candidates(query).await,

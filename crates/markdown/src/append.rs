@@ -35,15 +35,22 @@ pub fn plan(bytes: &[u8], parsed: &Parsed, entries: &[Entry], zone: &Zone) -> Re
     }
     let mut taken: BTreeSet<&EntryId> = parsed.ids();
     let missing = entries.iter().filter(|entry| taken.insert(&entry.id));
-    let rendered: Vec<String> = missing.map(|entry| render(entry, zone)).collect();
-    let cut = cut(bytes, parsed, &rendered);
+    // An entry may be long: it is rendered once and copied at most once.
+    let (mut text, mut places) = (String::new(), Vec::new());
+    for entry in missing.map(|entry| render(entry, zone)) {
+        if text.is_empty() {
+            text = entry;
+            places.push(0..text.len());
+            continue;
+        }
+        text.push_str(separator(text.as_bytes(), &entry));
+        places.push(text.len()..text.len() + entry.len());
+        text.push_str(&entry);
+    }
+    let cut = cut(bytes, parsed, || places.iter().map(|place| &text[place.clone()]));
     let stays = &bytes[..cut.map_or(bytes.len(), |cut| cut.at)];
-    let mut text = String::new();
-    for entry in &rendered {
-        let end = if text.is_empty() { stays } else { text.as_bytes() };
-        let separator = separator(end, entry);
-        text.push_str(separator);
-        text.push_str(entry);
+    if !text.is_empty() {
+        text.insert_str(0, separator(stays, &text));
     }
     Ok(Plan { cut, text })
 }
@@ -67,11 +74,15 @@ fn plan_skill(
     }
 }
 
-fn cut(bytes: &[u8], parsed: &Parsed, rendered: &[String]) -> Option<TailCut> {
+fn cut<'a, I: Iterator<Item = &'a str>>(
+    bytes: &[u8],
+    parsed: &Parsed,
+    rendered: impl Fn() -> I,
+) -> Option<TailCut> {
     let last_line = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |n| n + 1);
     for at in [parsed.tail, last_line] {
         let tail = &bytes[at..];
-        if !tail.is_empty() && rendered.iter().any(|text| text.as_bytes().starts_with(tail)) {
+        if !tail.is_empty() && rendered().any(|text| text.as_bytes().starts_with(tail)) {
             let is_rewritten = true;
             return Some(TailCut { at, is_rewritten });
         }

@@ -325,7 +325,7 @@ impl MessageParts {
             sender_name: self.sender_name,
             role: self.role,
             time: self.time,
-            content: Content::Text(self.text),
+            content: Content::Text(self.text).into(),
             tool_calls: values.all(keys::REPEATED).map(call).collect::<Result<_, _>>()?,
             tool_call_id: values.text("answers"),
         })

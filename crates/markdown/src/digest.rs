@@ -48,7 +48,7 @@ pub fn digest(entry: &Entry) -> u64 {
 
 /// The text of a message's content in a file.
 pub(crate) fn text_of(message: &Message) -> Cow<'_, str> {
-    match &message.content {
+    match &*message.content {
         Content::Text(text) => text.into(),
         Content::Parts(_) => message.text().into(),
     }

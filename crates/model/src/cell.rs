@@ -52,6 +52,11 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// How much its messages take, about, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.messages.iter().map(Message::bytes).sum()
+    }
+
     /// Time of its first message.
     pub fn started(&self) -> Timestamp {
         self.messages.first().map_or_else(Timestamp::default, |m| m.time)

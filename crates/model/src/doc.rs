@@ -64,6 +64,12 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
+/// Label of a fact that holds only in the project where it was said.
+pub const PROJECT_ONLY: &str = "project";
+
+/// A turn's row has no more bytes of a long message; all of it stands in its file.
+pub const TURN_BYTES_MAX: usize = 256 << 10;
+
 /// One row of the index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Doc {
@@ -103,6 +109,11 @@ impl Doc {
             DocKind::Entry(EntryKind::Skill) => SkillStatus::of(&self.labels) == SkillStatus::Approved,
             _ => true,
         }
+    }
+
+    /// Whether it is a fact that holds for its owner in every project, not only where it was said.
+    pub fn holds_everywhere(&self) -> bool {
+        self.kind == DocKind::Entry(EntryKind::Fact) && !self.labels.iter().any(|label| label == PROJECT_ONLY)
     }
 
     /// The rows of one entry: the entry's own, and one for each verbatim turn.
@@ -179,7 +190,7 @@ impl Doc {
             confidence_percent: None,
             subject: String::new(),
             summary: String::new(),
-            text: message.text(),
+            text: message.beginning(TURN_BYTES_MAX),
             path: Arc::from(""),
             vector: None,
         }

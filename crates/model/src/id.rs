@@ -136,6 +136,16 @@ impl Scope {
     pub fn new(app: AppId, project: ProjectId) -> Self {
         Self { app, project }
     }
+
+    /// What a user said outside of any project.
+    pub fn home(app: &AppId) -> Self {
+        Self::new(app.clone(), Self::default().project)
+    }
+
+    /// Stands for all projects of an app together. It holds nothing itself, and no client can name it.
+    pub fn all_projects(app: &AppId) -> Self {
+        Self::new(app.clone(), Name(Arc::from("*")))
+    }
 }
 
 impl Default for Scope {

@@ -3,6 +3,7 @@
 //! Owns: the shape of a message and the text that memory sees of it. Never: judging or changing its content.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::attachment::{attachment, without_attachments};
 use crate::{MessageId, SenderId, SessionKey, Timestamp};
@@ -83,7 +84,7 @@ pub struct ToolCall {
     pub arguments: String,
 }
 
-/// One message of a conversation.
+/// One message of a conversation. Its copies share its content, which may be long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     pub id: MessageId,
@@ -92,7 +93,7 @@ pub struct Message {
     pub sender_name: Option<String>,
     pub role: Role,
     pub time: Timestamp,
-    pub content: Content,
+    pub content: Arc<Content>,
     pub tool_calls: Vec<ToolCall>,
     /// Which call a tool message answers.
     pub tool_call_id: Option<String>,
@@ -101,8 +102,18 @@ pub struct Message {
 impl Message {
     /// The text that memory sees: the parts' texts, a line each; a quotation stands between blank lines.
     pub fn text(&self) -> String {
-        let parts = match &self.content {
-            Content::Text(text) => return text.clone(),
+        self.shared_text().into_owned()
+    }
+
+    /// The first bytes of that text, at most so many.
+    pub fn beginning(&self, bytes_max: usize) -> String {
+        let text = self.shared_text();
+        text[..text.floor_char_boundary(bytes_max)].to_owned()
+    }
+
+    fn shared_text(&self) -> Cow<'_, str> {
+        let parts = match &*self.content {
+            Content::Text(text) => return text.into(),
             Content::Parts(parts) => parts,
         };
         let mut text = String::new();
@@ -120,15 +131,43 @@ impl Message {
             text.push_str(&own);
             is_after_quotation = is_quotation;
         }
-        text
+        text.into()
     }
 
-    /// The same without the text of attachments, which its sender did not say.
-    pub fn said(&self) -> String {
-        let text = self.text();
-        match without_attachments(&text) {
-            Cow::Borrowed(_) => text,
-            Cow::Owned(said) => said,
+    /// How much it takes, about, in bytes.
+    pub fn bytes(&self) -> usize {
+        let lengths = |texts: &[&Option<String>]| -> usize {
+            texts
+                .iter()
+                .filter_map(|text| text.as_ref())
+                .map(String::len)
+                .sum()
+        };
+        let content: usize = match &*self.content {
+            Content::Text(text) => text.len(),
+            Content::Parts(parts) => parts
+                .iter()
+                .map(|part| {
+                    size_of::<Part>()
+                        + lengths(&[&part.text, &part.uri, &part.base64, &part.name, &part.extras_json])
+                })
+                .sum(),
+        };
+        let calls = self.tool_calls.iter();
+        let calls: usize = calls
+            .map(|call| size_of::<ToolCall>() + call.name.len() + call.arguments.len())
+            .sum();
+        size_of::<Self>() + content + calls + lengths(&[&self.sender_name, &self.tool_call_id])
+    }
+
+    /// Its text without that of attachments, which its sender did not say.
+    pub fn said(&self) -> Cow<'_, str> {
+        match self.shared_text() {
+            Cow::Borrowed(text) => without_attachments(text),
+            Cow::Owned(text) => match without_attachments(&text) {
+                Cow::Borrowed(_) => text.into(),
+                Cow::Owned(said) => said.into(),
+            },
         }
     }
 
@@ -139,17 +178,17 @@ impl Message {
 }
 
 impl Part {
-    fn as_text(&self) -> String {
+    fn as_text(&self) -> Cow<'_, str> {
         if let Some(text) = &self.text {
-            return text.clone();
+            return text.into();
         }
         match self.kind.label() {
-            None => String::new(),
+            None => "".into(),
             Some(label) => {
                 let name = self.name.as_deref().unwrap_or_default();
                 match &self.uri {
-                    None => attachment(label, name, ""),
-                    Some(uri) => attachment(label, &format!("{name} {uri}, not fetched"), ""),
+                    None => attachment(label, name, "").into(),
+                    Some(uri) => attachment(label, &format!("{name} {uri}, not fetched"), "").into(),
                 }
             }
         }
@@ -193,7 +232,8 @@ mod tests {
                 linked,
                 part(PartKind::Doc, &plan),
                 part(PartKind::Text, "and tell me."),
-            ]),
+            ])
+            .into(),
             tool_calls: Vec::new(),
             tool_call_id: None,
         };
@@ -204,5 +244,16 @@ mod tests {
             format!("{before}> I live in Rome.\n\nand tell me.")
         );
         assert_eq!(message.said(), format!("{before}\nand tell me."));
+        assert_eq!(message.beginning(5), "See\n[");
+
+        let long = Message {
+            content: Content::Text("thé ".repeat(100_000)).into(),
+            ..message.clone()
+        };
+        assert!(matches!(long.said(), Cow::Borrowed(_)), "it is long");
+        assert_eq!(long.beginning(3), "th", "no half letter");
+        assert!((500_000..501_000).contains(&long.bytes()));
+        let row = crate::Doc::of_message(&long, &crate::Owner::user(message.sender));
+        assert!(row.text.len() > crate::TURN_BYTES_MAX - 4 && row.text.len() <= crate::TURN_BYTES_MAX);
     }
 }

@@ -4,16 +4,22 @@
 //! a guarantee: a password that looks like an ordinary word, without a hint near it, stays.
 //!
 //! Reading order: [`redact()`], then `shapes` (secrets known by their own form), `assign` (values known by the name they are
-//! given to), `cards` (numbers that pay).
+//! given to), `said` (passwords in sentences), `cards` (numbers that pay).
 
 mod assign;
 mod cards;
+mod said;
 mod shapes;
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::OnceLock;
+
+use regex::Regex;
 
 const MARK: &str = "[redacted:";
+/// A shape without hints has a run of at least so many bytes.
+const RUN_BYTES: usize = 20;
 /// A cut can lay bare what stood behind it; each round only sees what earlier ones left. Two suffice but for texts made to
 /// need more, and the bound keeps the work linear.
 const ROUNDS_MAX: usize = 6;
@@ -23,6 +29,47 @@ const ROUNDS_MAX: usize = 6;
 struct FoundSecret {
     range: Range<usize>,
     kind: &'static str,
+}
+
+/// A pattern that is compiled when it is first needed.
+struct LateRegex {
+    pattern: &'static str,
+    regex: OnceLock<Regex>,
+}
+
+impl LateRegex {
+    const fn new(pattern: &'static str) -> Self {
+        Self {
+            pattern,
+            regex: OnceLock::new(),
+        }
+    }
+
+    fn get(&self) -> &Regex {
+        self.regex
+            .get_or_init(|| Regex::new(self.pattern).expect("a test compiles every pattern"))
+    }
+}
+
+/// Whether a text in small letters has one of these hints in it; without hints, a long run of what keys are made of.
+fn hints_at(small: &str, hints: &[&str]) -> bool {
+    if hints.is_empty() {
+        return has_run(small);
+    }
+    hints.iter().any(|hint| small.contains(hint))
+}
+
+fn has_run(small: &str) -> bool {
+    let is_of_key = |byte: &u8| byte.is_ascii_alphanumeric() || b"_+/=-".contains(byte);
+    let mut runs = small
+        .as_bytes()
+        .chunk_by(|byte, next| is_of_key(byte) && is_of_key(next));
+    runs.any(|run| run.len() >= RUN_BYTES)
+}
+
+/// A text in small letters, as patterns that do not distinguish them read it: ſ is an s.
+fn in_small_letters(text: &str) -> String {
+    text.to_lowercase().replace('ſ', "s")
 }
 
 /// The text with every secret replaced by `[redacted:KIND]`; the text itself where there is none. A text that was redacted
@@ -90,8 +137,10 @@ fn split_at_mark(text: &str) -> (&str, &str, &str) {
 /// Appends `plain` without its secrets; returns whether it had any.
 fn clean(plain: &str, out: &mut String) -> bool {
     let mut secrets = Vec::new();
-    shapes::find(plain, &mut secrets);
-    assign::find(plain, &mut secrets);
+    let small = in_small_letters(plain);
+    shapes::find(plain, &small, &mut secrets);
+    assign::find(plain, &small, &mut secrets);
+    said::find(plain, &mut secrets);
     cards::find(plain, &mut secrets);
     // Stable: of two that begin together, the one found first by the order above names the kind.
     secrets.sort_by_key(|secret| secret.range.start);

@@ -7,6 +7,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use ports::Room;
+
 /// Changes to a disk; each is on disk when it returns, but for a folder's own entries, which `sync` makes durable.
 pub(crate) trait Disk: Send + Sync + Debug {
     /// Creates a folder; one that is there is fine.
@@ -65,6 +67,23 @@ impl Disk for RealDisk {
     fn sync(&self, path: &Path) -> io::Result<()> {
         File::open(path)?.sync_all()
     }
+}
+
+/// Room on the disk of a folder, for this process: a file system may keep a part for the administrator.
+#[cfg(unix)]
+pub(crate) fn room(folder: &Path) -> Option<Room> {
+    let about = rustix::fs::statvfs(folder).ok()?;
+    Some(Room {
+        path: folder.display().to_string(),
+        free_bytes: about.f_bavail.saturating_mul(about.f_frsize),
+        total_bytes: about.f_blocks.saturating_mul(about.f_frsize),
+        is_read_only: about.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY),
+    })
+}
+
+#[cfg(not(unix))]
+pub(crate) fn room(_: &Path) -> Option<Room> {
+    None
 }
 
 fn unless(result: io::Result<()>, fine: io::ErrorKind) -> io::Result<()> {

@@ -8,8 +8,10 @@
 //! no retry completed.
 //!
 //! Reading order: [`MarkdownVault`], `pages` (what is kept at hand), [`write`] (append, edit, remove), [`tree`] (paths, links, listing),
-//! [`disk`] (the seam that tests break), [`locks`], [`watch`], [`shelf`] (what libraries keep beside their memory).
+//! [`disk`] (the seam that tests break), [`locks`], [`watch`], [`shelf`] (what libraries keep beside their memory),
+//! [`copy`] (for those who copy the files).
 
+mod copy;
 mod disk;
 mod locks;
 mod pages;
@@ -22,4 +24,5 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub use copy::FileTurns;
 pub use vault::MarkdownVault;

@@ -40,12 +40,21 @@ impl Locks {
 
     /// Waits for the process's turn to write to a path.
     pub(crate) async fn turn(&self, path: &str) -> ProcessTurn {
+        ProcessTurn(self.of(path).lock_owned().await)
+    }
+
+    /// The same, blocking.
+    pub(crate) fn blocking_turn(&self, path: &str) -> ProcessTurn {
+        ProcessTurn(self.of(path).blocking_lock_owned())
+    }
+
+    fn of(&self, path: &str) -> Arc<Mutex<File>> {
         // Written out, because every version of the program must choose the same lock for a path.
         let hash = path
             .bytes()
             .fold(0u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
         let n = usize::try_from(hash % LOCKS).expect("a small number");
-        ProcessTurn(self.0[n].clone().lock_owned().await)
+        self.0[n].clone()
     }
 }
 

@@ -3,16 +3,20 @@
 //! Owns: `originals/` and `.taxonomy.md` in a library's folder, as port [`Shelf`]. Never: memory, or a name that leads out.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read as _, Seek as _};
+use std::path::Path;
 
 use async_trait::async_trait;
 use markdown::place::{Place, folder_of};
 use model::{Owner, OwnerKind, Scope};
-use ports::{ORIGINALS, Shelf, TAXONOMY, VaultError, VaultPath};
+use ports::{FileBytes, ORIGINALS, Shelf, TAXONOMY, VaultError, VaultPath};
 
 use crate::tree::{io_error, outside};
 use crate::vault::MarkdownVault;
 use crate::write::Writer;
+
+/// Bytes of a file on a disk that are in memory at a time.
+const PIECE_BYTES: u64 = 4 << 20;
 
 /// Where a file of a library is, if it is one that a library keeps.
 fn path_of(scope: &Scope, library: &Owner, name: &str) -> Result<String, VaultError> {
@@ -24,17 +28,34 @@ fn path_of(scope: &Scope, library: &Owner, name: &str) -> Result<String, VaultEr
 }
 
 impl Writer {
-    fn put(&self, path: &str, bytes: &[u8]) -> Result<(), VaultError> {
+    fn put(&self, path: &str, file: &FileBytes) -> Result<(), VaultError> {
         let spot = self.tree.spot(path)?;
         spot.check_plain(path)?;
         let name = spot.path.file_name().unwrap_or_default().to_string_lossy();
         let beside = spot.path.with_file_name(format!(".{name}.tmp"));
         let written = self
             .create_folders(&spot.path)
-            .and_then(|()| self.disk.write(&beside, bytes))
+            .and_then(|()| self.copy(file, &beside))
             .and_then(|()| self.disk.rename(&beside, &spot.path))
             .and_then(|()| self.sync_folders(&spot.path));
         written.map_err(io_error(path))
+    }
+
+    fn copy(&self, file: &FileBytes, path: &Path) -> io::Result<()> {
+        let mut file = match file {
+            FileBytes::Memory(bytes) => return self.disk.write(path, bytes),
+            FileBytes::Disk(file) => &**file,
+        };
+        file.rewind()?;
+        self.disk.write(path, &[])?;
+        loop {
+            let mut piece = Vec::new();
+            file.take(PIECE_BYTES).read_to_end(&mut piece)?;
+            if piece.is_empty() {
+                return Ok(());
+            }
+            self.disk.append(path, &piece)?;
+        }
     }
 
     fn discard(&self, path: &str) -> Result<(), VaultError> {
@@ -117,11 +138,11 @@ impl Shelf for MarkdownVault {
         scope: &Scope,
         library: &Owner,
         name: &str,
-        bytes: Vec<u8>,
+        file: FileBytes,
     ) -> Result<VaultPath, VaultError> {
         let path: VaultPath = path_of(scope, library, name)?.into();
         self.in_turn(&path, move |writer, path| {
-            writer.put(path, &bytes)?;
+            writer.put(path, &file)?;
             Ok(path.clone())
         })
         .await

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use model::{Entry, Timestamp};
-use ports::{Clock, Vault};
+use model::{Entry, Name, Owner, Scope, Timestamp};
+use ports::{Clock, FileBytes, Shelf as _, Vault};
 use tempfile::TempDir;
 use testkit::vault::contract;
 use testkit::vault::samples::zone;
@@ -147,6 +147,25 @@ async fn keeps_the_contract() {
     contract::holds(async || Folder::new()).await;
     let folder = Folder::new();
     contract::keeps_a_shelf(&folder, &*folder.vault).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_on_a_disk_is_kept_whole_from_its_first_byte() {
+    let folder = Folder::new();
+    let bytes: Vec<u8> = (0..9_000_000_u32)
+        .flat_map(u32::to_le_bytes)
+        .take(9_000_001)
+        .collect();
+    let mut file = tempfile::tempfile().expect("a file");
+    file.write_all(&bytes).expect("writes");
+    let library = Owner::library(Name::parse("ours").expect("a name"));
+    let file = FileBytes::Disk(Arc::new(file));
+    let kept = folder
+        .vault
+        .put(&Scope::default(), &library, "originals/d_1/a.pdf", file)
+        .await;
+    let kept = kept.expect("puts");
+    assert_eq!(contract::Fixture::bytes(&folder, &kept), Some(bytes));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -164,9 +164,14 @@ impl Tree {
         Ok(files)
     }
 
-    /// Entries of the last scan in the place of memory that are neither a plain file nor a folder.
+    /// Entries of the last scan in the place of memory that are neither a plain file nor a folder, and still are not.
     pub(crate) fn strangers(&self) -> Vec<VaultPath> {
-        let strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_stranger = |path: &VaultPath| {
+            let metadata = self.root.join(&**path).symlink_metadata();
+            metadata.is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+        };
+        let mut strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
+        strangers.retain(is_stranger);
         strangers.iter().cloned().collect()
     }
 

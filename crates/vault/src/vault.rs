@@ -12,18 +12,19 @@ use async_trait::async_trait;
 use markdown::{NoPlace, Parsed, Place};
 use model::{Entry, Owner, Scope, Zone};
 use ports::{
-    Clock, Edit, EntryProblem, FileStat, ParsedFile, ReadEntry, Vault, VaultChange, VaultError, VaultPath,
-    Written,
+    Clock, Edit, EntryProblem, FileStat, NoRoom, ParsedFile, ReadEntry, Room, Vault, VaultChange, VaultError,
+    VaultPath, Written,
 };
+use tokio::sync::OnceCell;
 
-use crate::disk::{Disk, RealDisk};
+use crate::disk::{self, Disk, RealDisk};
 use crate::locks::Locks;
 use crate::tree::{Tree, io_error, outside};
 use crate::watch::{Watch, Watching};
 use crate::write::Writer;
 
 /// Where the lock files are.
-const LOCKS: &str = ".locks";
+pub(crate) const LOCKS: &str = ".locks";
 
 /// Interval of scans if the system reports no file events.
 const RESCAN: Duration = Duration::from_secs(30);
@@ -32,7 +33,7 @@ const RESCAN: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct MarkdownVault {
     writer: Writer,
-    locks: Locks,
+    locks: OnceCell<Locks>,
     watch: Watch,
 }
 
@@ -56,10 +57,14 @@ impl MarkdownVault {
         let shown = root.display().to_string();
         create_private(root).map_err(io_error(&shown))?;
         let tree = Tree::open(root).map_err(io_error(&shown))?;
-        let locks = tree.spot(LOCKS)?.path;
-        create_private(&locks).map_err(io_error(LOCKS))?;
+        let locks = match open_locks(&tree) {
+            Ok(locks) => OnceCell::new_with(Some(locks)),
+            // Such a disk can be read; the first write opens them.
+            Err(error) if NoRoom::of(&error).is_some() => OnceCell::new(),
+            Err(error) => return Err(error),
+        };
         Ok(Self {
-            locks: Locks::open(&locks).map_err(io_error(LOCKS))?,
+            locks,
             watch: Watch::new(tree.clone(), clock, watching),
             writer: Writer { tree, zone, disk },
         })
@@ -71,7 +76,8 @@ impl MarkdownVault {
         path: &VaultPath,
         work: impl FnOnce(&Writer, &VaultPath) -> Result<T, VaultError> + Send + 'static,
     ) -> Result<T, VaultError> {
-        let turn = self.locks.turn(path).await;
+        let locks = self.locks.get_or_try_init(async || open_locks(&self.writer.tree));
+        let turn = locks.await?.turn(path).await;
         let path = path.clone();
         self.blocking(move |writer| {
             let _locked = turn.lock().map_err(io_error(&path))?;
@@ -91,6 +97,12 @@ impl MarkdownVault {
             Err(cancelled) => Err(io_error("")(io::Error::other(cancelled))),
         }
     }
+}
+
+fn open_locks(tree: &Tree) -> Result<Locks, VaultError> {
+    let folder = tree.spot(LOCKS)?.path;
+    let opened = create_private(&folder).and_then(|()| Locks::open(&folder));
+    opened.map_err(io_error(LOCKS))
 }
 
 /// Creates a folder that only its owner can enter, because memory is private.
@@ -162,6 +174,10 @@ impl Vault for MarkdownVault {
 
     fn strangers(&self) -> Vec<VaultPath> {
         self.writer.tree.strangers()
+    }
+
+    fn room(&self) -> Option<Room> {
+        disk::room(self.writer.tree.root())
     }
 
     async fn remove(&self, scope: &Scope, owner: Option<&Owner>) -> Result<Vec<VaultPath>, VaultError> {

@@ -81,8 +81,9 @@ impl Writer {
         let parsed = markdown::parse(front.as_bytes(), &place_of(path)?, &self.zone);
         let plan =
             markdown::plan(front.as_bytes(), &parsed, entries, &self.zone).map_err(broken_file(path))?;
-        let bytes = [front, plan.text].concat();
-        let stat = self.replace(spot, path, before, bytes.as_bytes())?;
+        let mut text = plan.text;
+        text.insert_str(0, &front);
+        let stat = self.replace(spot, path, before, text.as_bytes())?;
         Ok(stat.map(|stat| (stat, entries.iter().map(known).collect())))
     }
 

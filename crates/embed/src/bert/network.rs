@@ -32,30 +32,24 @@ enum EncoderFamily {
 }
 
 /// A network that turns a text into a vector.
+#[derive(Debug)]
 pub(super) struct Network {
     encoder: Encoder,
     pooling: Pooling,
 }
 
 /// A network that scores a query with a passage.
+#[derive(Debug)]
 pub(super) struct PairNetwork {
     encoder: Encoder,
     dense: Linear,
     out: Linear,
 }
 
-impl fmt::Debug for Network {
+impl fmt::Debug for Encoder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Network")
-            .field("dims", &self.encoder.dims)
-            .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for PairNetwork {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PairNetwork")
-            .field("dims", &self.encoder.dims)
+        f.debug_struct("Encoder")
+            .field("dims", &self.dims)
             .finish_non_exhaustive()
     }
 }

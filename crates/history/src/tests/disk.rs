@@ -42,6 +42,25 @@ fn a_folder_that_may_not_be_written_to_is_told() {
     );
 }
 
+/// A backup that keeps files alone has none.
+#[tokio::test]
+async fn a_copy_without_its_empty_folders_goes_on() {
+    let folder = Folder::new();
+    folder.put(FACTS, "## A\n");
+    folder.by_run("r_1").await;
+    for empty in [".git/objects/pack", ".git/objects/info", ".git/refs/tags"] {
+        fs::remove_dir(folder.at(empty)).ok();
+    }
+    assert!(!folder.at(".git/objects/pack").exists());
+    folder.put(FACTS, "## B\n");
+    let made = folder
+        .history
+        .commit(&Author::Person, &CommitPart::All, at(1))
+        .await;
+    assert!(matches!(made, Ok(Some(_))), "{made:?}");
+    assert!(folder.at(".git/objects/pack").exists());
+}
+
 #[tokio::test]
 async fn a_damaged_repository_is_told() {
     let folder = Folder::new();

@@ -27,7 +27,7 @@ fn episode() -> Entry {
         sender_name: None,
         role,
         time: at(&zone, time),
-        content: Content::Text(text.to_owned()),
+        content: Content::Text(text.to_owned()).into(),
         tool_calls: Vec::new(),
         tool_call_id: None,
     };

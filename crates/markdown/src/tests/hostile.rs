@@ -95,7 +95,7 @@ fn turn() -> BoxedStrategy<Message> {
                     sender_name,
                     role,
                     time,
-                    content: Content::Text(text),
+                    content: Content::Text(text).into(),
                     tool_calls,
                     tool_call_id,
                 }

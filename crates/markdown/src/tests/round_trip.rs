@@ -161,7 +161,7 @@ fn message() -> Message {
         sender_name: None,
         role: Role::User,
         time: model::Timestamp::from_millis(5),
-        content: Content::Text("hi".to_owned()),
+        content: Content::Text("hi".to_owned()).into(),
         tool_calls: Vec::new(),
         tool_call_id: None,
     }
@@ -217,7 +217,7 @@ fn a_digest_sees_every_field() {
         |e| e.turns[0].sender_name = Some("bob".to_owned()),
         |e| e.turns[0].role = Role::Tool,
         |e| e.turns[0].time = model::Timestamp::from_millis(6),
-        |e| e.turns[0].content = Content::Text("ho".to_owned()),
+        |e| e.turns[0].content = Content::Text("ho".to_owned()).into(),
         |e| {
             e.turns[0].tool_calls = vec![call()];
         },
@@ -249,12 +249,13 @@ fn parts_are_told_as_their_text() {
     let content = Content::Parts(vec![
         part(Some("see"), PartKind::Text),
         part(None, PartKind::Image),
-    ]);
+    ])
+    .into();
     entry.session = Some(SessionId::new("s"));
     entry.turns = vec![Message { content, ..message() }];
     let read = entries(&read(&render(&entry, &berlin())));
     assert_eq!(
-        read[0].turns[0].content,
+        *read[0].turns[0].content,
         Content::Text("see\n[image: a.png]".to_owned())
     );
     assert_eq!(digest(&read[0]), digest(&entry));

@@ -3,33 +3,87 @@
 //! Owns: telling `password = "x1"` from code and prose about passwords. Never: forms that speak for themselves; see
 //! `shapes`.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
-use super::FoundSecret;
+use super::{FoundSecret, LateRegex, hints_at};
 
 /// A name that ends like a secret's, an assignment, a value in or without quotes.
 const NAMED: &str = concat!(
     r"(?i)(password|passwd|passphrase|passcode|pwd|(?:(?-u:\b)|_)pass|secret|token|api[_\- ]?key|access[_\- ]?key|private[_\- ]?key",
-    r"|secret[_\- ]?key|auth[_\- ]?key|credentials?|mot de passe|passwort|kennwort|contraseña|senha|пароль|密码|密碼|パスワード|비밀번호)",
-    r#"\\?["'`]?\s{0,4}(?::=|=>|==?|:|\x{FF1A}|\s(?:is|est|ist|es|是)\s)\s{0,4}"#,
-    r#"(?:\\?"([^"\\\n]{4,400})|'([^'\n]{4,400})|`([^`\n]{4,400})|([^\s"'`,;&<>\[\]{}()]{4,400}))"#,
+    r"|secret[_\- ]?key|auth[_\- ]?key|secret_key_base|credentials?|mot de passe|passwort|kennwort|contraseña|senha|wachtwoord|lösenord|hasło|пароль|密码|密碼|パスワード|비밀번호)",
+    r#"\\?["'`]?\s{0,4}(?::=|=>|==?|:|\x{FF1A}|\s(?:is|was|est|ist|lautet|es|é|è|是)\s)\s{0,4}"#,
+    r#"(?:\\?["“„«]([^"\\\n”“»]{4,400})|'([^'\n]{4,400})|`([^`\n]{4,400})|([^\s"'`,;&<>\[\]{}()]{4,400}))"#,
 );
 
+/// What [`NAMED`] has in each match, in small letters.
+const NAMED_HINTS: &[&str] = &[
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "credential",
+    "kennwort",
+    "contraseña",
+    "senha",
+    "wachtwoord",
+    "lösenord",
+    "hasło",
+    "пар",
+    "密码",
+    "密碼",
+    "パスワード",
+    "비밀번호",
+];
+
 /// Any name in capitals, or any name with a value in quotes, given a long value without spaces.
-const ANY: &str = r#"(?:(?-u:\b)[A-Z][A-Z0-9_]{2,60}\s?[=:]\s?["']?|(?-u:[A-Za-z0-9_])["']?\s?[=:]\s?["'])([A-Za-z0-9+/_=.~-]{24,400})"#;
+const ANY: &str = r#"(?:(?-u:\b)([A-Z][A-Z0-9_]{2,60})\s?[=:]\s?["']?|(?-u:([A-Za-z0-9_]{1,60}))["']?\s?[=:]\s?["'])([A-Za-z0-9+/_=.~-]{24,400})"#;
 
-static NAMED_REGEX: LazyLock<Regex> = LazyLock::new(|| Regex::new(NAMED).expect("a test compiles it"));
-static ANY_REGEX: LazyLock<Regex> = LazyLock::new(|| Regex::new(ANY).expect("a test compiles it"));
+/// How the names end of values that are drawn by lot and told to everybody.
+const PUBLIC: &[&str] = &[
+    "id",
+    "ids",
+    "hash",
+    "digest",
+    "integrity",
+    "checksum",
+    "etag",
+    "md5",
+    "sha1",
+    "sha256",
+    "sha512",
+    "fingerprint",
+    "cursor",
+    "url",
+    "uri",
+    "href",
+    "src",
+    "path",
+    "file",
+    "version",
+    "model",
+];
 
-/// Appends the secrets of `text`.
-pub(super) fn find(text: &str, secrets: &mut Vec<FoundSecret>) {
-    for groups in NAMED_REGEX.captures_iter(text) {
+/// The same of [`ANY`].
+const ANY_HINTS: &[&str] = &["=", ":"];
+
+static NAMED_REGEX: LateRegex = LateRegex::new(NAMED);
+static ANY_REGEX: LateRegex = LateRegex::new(ANY);
+
+/// Appends the secrets of `text`; `small` is the text in small letters.
+pub(super) fn find(text: &str, small: &str, secrets: &mut Vec<FoundSecret>) {
+    if hints_at(small, NAMED_HINTS) {
+        find_named(text, secrets);
+    }
+    if hints_at(small, ANY_HINTS) {
+        find_any(text, secrets);
+    }
+}
+
+fn find_named(text: &str, secrets: &mut Vec<FoundSecret>) {
+    for groups in NAMED_REGEX.get().captures_iter(text) {
         let name = groups.get(1).map_or("", |name| name.as_str()).to_lowercase();
         let quoted = (2..=4).find_map(|group| groups.get(group));
         let secret = match (quoted, groups.get(5)) {
-            (Some(value), _) => is_filled(value.as_str()).then_some(value),
+            (Some(value), _) => is_quoted_secret(&name, value.as_str()).then_some(value),
             (None, Some(value)) => {
                 let after = text[value.end()..].chars().next();
                 let sign = &text[groups.get(1).map_or(0, |name| name.end())..value.start()];
@@ -42,8 +96,18 @@ pub(super) fn find(text: &str, secrets: &mut Vec<FoundSecret>) {
             kind: kind(&name),
         }));
     }
-    for groups in ANY_REGEX.captures_iter(text) {
-        let value = groups.get(1).filter(|value| is_random(value.as_str()));
+}
+
+fn find_any(text: &str, secrets: &mut Vec<FoundSecret>) {
+    for groups in ANY_REGEX.get().captures_iter(text) {
+        let name = groups
+            .get(1)
+            .or_else(|| groups.get(2))
+            .map_or("", |name| name.as_str());
+        if is_public(name) {
+            continue;
+        }
+        let value = groups.get(3).filter(|value| is_random(value.as_str()));
         secrets.extend(value.map(|value| FoundSecret {
             range: value.range(),
             kind: "high-entropy",
@@ -51,7 +115,7 @@ pub(super) fn find(text: &str, secrets: &mut Vec<FoundSecret>) {
     }
 }
 
-fn kind(name: &str) -> &'static str {
+pub(super) fn kind(name: &str) -> &'static str {
     match name {
         "token" => "token",
         "secret" => "secret",
@@ -61,21 +125,60 @@ fn kind(name: &str) -> &'static str {
     }
 }
 
-/// A value in quotes that is not a place for one to be filled in, nor a sentence.
-fn is_filled(value: &str) -> bool {
+/// Whether the last word of a name, as in `callId`, `tool_call_id` or `ETAG`, is one of [`PUBLIC`].
+fn is_public(name: &str) -> bool {
+    let is_capital = |at: usize| name.as_bytes()[at].is_ascii_uppercase();
+    let starts =
+        |at: usize| at == 0 || name.as_bytes()[at - 1] == b'_' || (is_capital(at) && !is_capital(at - 1));
+    let last = (0..name.len()).rev().find(|at| starts(*at)).unwrap_or(0);
+    PUBLIC.contains(&name[last..].to_lowercase().as_str())
+}
+
+/// What people write where a secret will stand, or for none.
+const HOLLOW: &[&str] = &[
+    "none", "null", "true", "false", "string", "text", "password", "required", "optional", "example",
+    "hidden",
+];
+
+/// A value that is not a place for one to be filled in, nor a sentence.
+pub(super) fn is_filled(value: &str) -> bool {
     let lower = value.to_lowercase();
-    let open = ["${", "$(", "{{", "{%", "<", "**", "%(", "...", "xxx", "your"];
-    let variable = value
-        .strip_prefix('$')
-        .is_some_and(|name| name.bytes().all(|byte| matches!(byte, b'A'..=b'Z' | b'_')));
-    let hollow = variable || open.iter().any(|open| lower.starts_with(open));
+    let open = [
+        "${",
+        "$(",
+        "{{",
+        "{%",
+        "<",
+        "**",
+        "%(",
+        "...",
+        "…",
+        "xxx",
+        "your",
+        "env:",
+        "op://",
+        "process.env",
+    ];
+    let name = value.strip_prefix('$').unwrap_or(value);
+    let variable = (name.len() < value.len() || name.contains('_'))
+        && name.bytes().all(|byte| matches!(byte, b'A'..=b'Z' | b'_'));
+    let hollow =
+        variable || HOLLOW.contains(&lower.as_str()) || open.iter().any(|open| lower.starts_with(open));
     let words = value.split_whitespace().count();
     !hollow && words <= 1
 }
 
+/// A password in quotes can be any word; a key is no word.
+fn is_quoted_secret(name: &str, value: &str) -> bool {
+    let is_drawn = value.len() >= 16 || value.bytes().any(|byte| byte.is_ascii_digit());
+    is_filled(value) && (kind(name) == "password" || is_drawn)
+}
+
 /// A value without quotes: code and prose put other names there, so it has to look like no name.
 fn is_bare_secret(name: &str, sign: &str, value: &str, after: Option<char>) -> bool {
-    if !is_filled(value) || value.starts_with('\\') || matches!(after, Some('(' | '[' | '{')) {
+    // After a word as in "the password is X" it is a sentence; see `said`.
+    let is_sentence = sign.contains(char::is_alphabetic);
+    if is_sentence || !is_filled(value) || value.starts_with('\\') || matches!(after, Some('(' | '[' | '{')) {
         return false;
     }
     let passes = kind(name) == "password";
@@ -99,30 +202,40 @@ fn is_bare_secret(name: &str, sign: &str, value: &str, after: Option<char>) -> b
     (digit && letter && value.chars().count() >= 8) || (mark && digit)
 }
 
-/// Looks drawn by lot: capitals, small letters and digits in turn. A hash in hexadecimal, a UUID, a path, a name in any
-/// common style does not.
-fn is_random(value: &str) -> bool {
-    let bytes = value.as_bytes();
+/// Looks drawn by lot: in its longest part, capitals, small letters and digits take turns. No part of a hash in hexadecimal, a
+/// UUID, a path, the name of a model or a name in any common style does so.
+pub(super) fn is_random(value: &str) -> bool {
+    if value.contains("..") || value.starts_with("sha") || is_file(value) {
+        return false;
+    }
+    let parts = value.split(|c: char| !c.is_ascii_alphanumeric());
+    let part = parts.max_by_key(|part| part.len()).unwrap_or_default().as_bytes();
     let class = |byte: &u8| match byte {
         b'A'..=b'Z' => 0,
         b'a'..=b'z' => 1,
-        b'0'..=b'9' => 2,
-        _ => 3,
+        _ => 2,
     };
-    let mut counts = [0_usize; 4];
-    let mut changes = 0;
-    for (place, byte) in bytes.iter().enumerate() {
+    let mut counts = [0_usize; 3];
+    for byte in part {
         counts[class(byte)] += 1;
-        changes += usize::from(place > 0 && class(&bytes[place - 1]) != class(byte));
     }
-    let named =
-        value.contains("..") || value.bytes().filter(|byte| *byte == b'.').count() > 1 || is_file(value);
-    !named && counts[0] >= 3 && counts[1] >= 3 && counts[2] >= 2 && changes * 3 >= bytes.len()
+    let changes = part
+        .windows(2)
+        .filter(|pair| class(&pair[0]) != class(&pair[1]))
+        .count();
+    counts[0] >= 2 && counts[1] >= 2 && counts[2] >= 1 && part.len() >= 10 && changes * 3 >= part.len()
 }
 
 /// Ends like the name of a file.
-fn is_file(value: &str) -> bool {
+pub(super) fn is_file(value: &str) -> bool {
     value.rsplit_once('.').is_some_and(|(_, end)| {
-        (1..=5).contains(&end.len()) && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        (1..=5).contains(&end.len())
+            && end.starts_with(|first: char| first.is_ascii_alphabetic())
+            && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
     })
+}
+
+#[cfg(test)]
+pub(super) fn patterns() -> [(&'static str, &'static [&'static str]); 2] {
+    [(NAMED, NAMED_HINTS), (ANY, ANY_HINTS)]
 }

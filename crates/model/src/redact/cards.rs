@@ -4,7 +4,7 @@
 
 use super::FoundSecret;
 
-/// A run of digits within a longer run that single spaces or hyphens divide, in bytes.
+/// A run of digits within a longer run that single spaces, hyphens or dots divide, in bytes.
 struct Group {
     start: usize,
     end: usize,
@@ -41,11 +41,25 @@ fn run(bytes: &[u8], start: usize) -> (Vec<Group>, usize) {
             at += 1;
         }
         groups.push(Group { start: from, end: at });
-        let divided = bytes.get(at).is_some_and(|byte| matches!(byte, b' ' | b'-'));
-        if !divided || !bytes.get(at + 1).is_some_and(u8::is_ascii_digit) {
+        let divider = divider(&bytes[at..], at - from);
+        if divider == 0 || !bytes.get(at + divider).is_some_and(u8::is_ascii_digit) {
             return (groups, at);
         }
-        at += 1;
+        at += divider;
+    }
+}
+
+/// The bytes of what divides a group of that many digits from the next, if it is one of the ways in which people write cards.
+fn divider(rest: &[u8], digits: usize) -> usize {
+    match rest {
+        [b' ' | b'-', ..] => 1,
+        // Decimal numbers and addresses have other groups.
+        [b'.', ..] if matches!(digits, 4 | 6) => 1,
+        // A no-break space.
+        [0xc2, 0xa0, ..] => 2,
+        // Thin, narrow and figure spaces; the hyphen that does not break, the dash.
+        [0xe2, 0x80, 0x87 | 0x89 | 0xaf | 0x91 | 0x93, ..] => 3,
+        _ => 0,
     }
 }
 

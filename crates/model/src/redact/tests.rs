@@ -2,7 +2,11 @@
 
 use proptest::prelude::*;
 
-use super::{marks, redact};
+use proptest::strategy::ValueTree;
+
+use super::{assign, hints_at, in_small_letters, marks, redact, shapes};
+
+mod kinds;
 
 /// Built from parts, so that no scanner of repositories takes a test for a leak.
 fn secrets() -> Vec<(&'static str, String)> {
@@ -161,5 +165,23 @@ fn a_long_text_of_near_misses_is_quick() {
     ] {
         let text = piece.repeat(200_000 / piece.len());
         assert!(redact(&text).len() <= text.len() * 4);
+    }
+}
+
+/// Without its places, of which a random text has none.
+fn random_match(pattern: &str) -> impl Strategy<Value = String> + use<> {
+    let plain = pattern.replace(r"(?-u:\b)", "").replace("^|", "");
+    proptest::string::string_regex(&plain).expect("a pattern")
+}
+
+#[test]
+fn whatever_a_pattern_matches_has_one_of_its_hints() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    for (pattern, hints) in shapes::patterns().chain(assign::patterns()) {
+        for _ in 0..60 {
+            let tree = random_match(pattern).new_tree(&mut runner).expect("a text");
+            let text = tree.current();
+            assert!(hints_at(&in_small_letters(&text), hints), "{pattern}: {text}");
+        }
     }
 }

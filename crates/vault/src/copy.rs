@@ -1,0 +1,40 @@
+//! The turns of one who copies a vault's files while other processes write to them.
+//!
+//! Owns: that a file is copied between two writes, never in the middle of one. Never: which files, or where to.
+
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use crate::locks::{Locked, Locks};
+use crate::vault::LOCKS;
+
+/// The locks of the vault in a folder.
+#[derive(Debug)]
+pub struct FileTurns(Option<Locks>);
+
+/// Nobody writes to the file until this is dropped.
+#[derive(Debug)]
+pub struct FileTurn {
+    _lock: Option<Locked>,
+}
+
+impl FileTurns {
+    /// A folder without locks, or on a disk that is read-only, has nobody who writes.
+    pub fn open(vault: &Path) -> io::Result<Self> {
+        match Locks::open(&vault.join(LOCKS)) {
+            Ok(locks) => Ok(Self(Some(locks))),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ReadOnlyFilesystem) => {
+                Ok(Self(None))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Waits, blocking, until nobody writes to a file of the vault.
+    pub fn wait(&self, path: &str) -> io::Result<FileTurn> {
+        let lock = self.0.as_ref().map(|locks| locks.blocking_turn(path).lock());
+        Ok(FileTurn {
+            _lock: lock.transpose()?,
+        })
+    }
+}
