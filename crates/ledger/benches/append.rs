@@ -74,7 +74,7 @@ fn turn(caller: usize, n: usize, batch: usize) -> (model::SessionKey, Vec<NewMes
             _ => replies(&s, "bot", &id, millis),
         };
         new(Message {
-            content: Content::Text(TEXT.to_owned()),
+            content: Content::Text(TEXT.to_owned()).into(),
             ..message
         })
     });

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use model::{DocId, EntryId, Scope};
+use model::{DocId, DocKey, EntryId, Name, Owner, OwnerKind, Scope};
 use ports::{BrokenFile, FileAppend, FileChanges, FileMark, FileRecord, FileStat, LedgerError, VaultPath};
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -25,6 +25,13 @@ pub(crate) const RECORD: &str = "SELECT path, bytes, modified_s, modified_ns,
 pub(crate) const MARKS: &str = "SELECT entry, digest, docs FROM file_marks WHERE file = ?1 ORDER BY entry";
 
 pub(crate) const BROKEN: &str = "SELECT path, problem FROM files WHERE problem IS NOT NULL ORDER BY path";
+
+/// The fifth part of a memory file's path names the kind of what it holds (docs/format.md).
+pub(crate) const FACTS: &str = "SELECT project, docs FROM files JOIN file_marks ON file = id
+    WHERE app = ?1 AND owner_kind = ?2 AND owner = ?3 AND path GLOB '*/*/*/*/facts/*'";
+
+pub(crate) const USERS: &str =
+    "SELECT DISTINCT owner FROM files WHERE app = ?1 AND project = ?2 AND owner_kind = ?3 ORDER BY owner";
 
 /// Nanoseconds since 1970 do not fit into a column of 64 bits for every year: seconds, and the rest of one.
 const SECOND_NS: i128 = 1_000_000_000;
@@ -129,6 +136,36 @@ fn extend(connection: &Connection, append: &FileAppend) -> LedgerResult<()> {
     file.map_or(Ok(()), |file| mark(connection, file, record))
 }
 
+fn facts(connection: &Connection, app: &Name, owner: &Owner) -> LedgerResult<Vec<DocKey>> {
+    let mut statement = connection.prepare_cached(FACTS)?;
+    let mut rows = statement.query((app.as_str(), kind_number(owner.kind), owner.id.as_str()))?;
+    let mut keys = Vec::new();
+    while let Some(row) = rows.next()? {
+        let scope = Scope::new(app.clone(), name_of(&row.get::<_, String>(0)?)?);
+        let docs: Vec<String> = serde_json::from_str(&row.get::<_, String>(1)?)?;
+        keys.extend(docs.into_iter().map(|id| DocKey {
+            scope: scope.clone(),
+            owner: owner.clone(),
+            id: id.into(),
+        }));
+    }
+    Ok(keys)
+}
+
+fn users(connection: &Connection, scope: &Scope) -> LedgerResult<Vec<Owner>> {
+    let mut statement = connection.prepare_cached(USERS)?;
+    let mut rows = statement.query((
+        scope.app.as_str(),
+        scope.project.as_str(),
+        kind_number(OwnerKind::User),
+    ))?;
+    let mut users = Vec::new();
+    while let Some(row) = rows.next()? {
+        users.push(Owner::user(name_of(&row.get::<_, String>(0)?)?));
+    }
+    Ok(users)
+}
+
 fn mark(connection: &Connection, file: i64, record: &FileRecord) -> LedgerResult<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO file_marks (file, entry, digest, docs) VALUES (?1, ?2, ?3, ?4)
@@ -183,6 +220,16 @@ impl FileChanges for SqliteLedger {
             Ok(statement.query_row([], |row| Ok(counted(row.get(0)?)))?)
         };
         self.readers.read(work).await
+    }
+
+    async fn facts(&self, app: &Name, owner: &Owner) -> Result<Vec<DocKey>, LedgerError> {
+        let (app, owner) = (app.clone(), owner.clone());
+        self.readers.read(move |c| facts(c, &app, &owner)).await
+    }
+
+    async fn users(&self, scope: &Scope) -> Result<Vec<Owner>, LedgerError> {
+        let scope = scope.clone();
+        self.readers.read(move |c| users(c, &scope)).await
     }
 
     async fn drop_paths(&self, paths: &[VaultPath]) -> Result<(), LedgerError> {

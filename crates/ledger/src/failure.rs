@@ -4,7 +4,8 @@
 
 use std::sync::Arc;
 
-use ports::LedgerError;
+use ports::{LedgerError, NoRoom};
+use rusqlite::ErrorCode;
 
 /// What a piece of work on a connection may end with.
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +24,7 @@ pub(crate) enum Failure {
     Commit(#[source] Arc<Failure>),
     /// `SQLite` gave the transaction up in the middle.
     #[error("sqlite rolled the transaction back")]
-    RolledBack,
+    RolledBack(Option<NoRoom>),
     /// A value does not fit into a row, or a row is none that this program wrote.
     #[error("a row and its value do not match: {0}")]
     Row(String),
@@ -33,12 +34,44 @@ pub(crate) enum Failure {
     /// A reader held the log for longer than the writer waits.
     #[error("a reader keeps the log of the ledger busy; try again")]
     LogInUse,
+    /// As [`LedgerError::InUse`].
+    #[error("another process uses the ledger")]
+    InUse,
+    /// As [`LedgerError::NewerVersion`].
+    #[error("the ledger has version {found}, this program knows {known}")]
+    NewerVersion { found: u32, known: u32 },
     /// The writer is gone; it ended with the ledger or with a panic.
     #[error("the ledger's writer has stopped")]
     Stopped,
 }
 
 pub(crate) type LedgerResult<T> = Result<T, Failure>;
+
+impl Failure {
+    /// Whether the disk is full or read-only.
+    pub(crate) fn no_room(&self) -> Option<NoRoom> {
+        match self {
+            Self::Sql(error) => match error.sqlite_error_code()? {
+                ErrorCode::DiskFull => Some(NoRoom::Full),
+                ErrorCode::ReadOnly => Some(NoRoom::ReadOnly),
+                _ => None,
+            },
+            Self::Io(error) => NoRoom::of_io(error),
+            Self::Commit(cause) => cause.no_room(),
+            Self::RolledBack(why) => *why,
+            _ => None,
+        }
+    }
+
+    /// Whether such a disk may be the cause: SQLite cannot make or grow the files beside the database, and says no more.
+    pub(crate) fn may_be_for_room(&self) -> bool {
+        let code = match self {
+            Self::Sql(error) => error.sqlite_error_code(),
+            _ => None,
+        };
+        self.no_room().is_some() || matches!(code, Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure))
+    }
+}
 
 impl From<serde_json::Error> for Failure {
     fn from(error: serde_json::Error) -> Self {
@@ -51,7 +84,12 @@ impl From<Failure> for LedgerError {
         match failure {
             Failure::Conflict => Self::Conflict,
             Failure::OtherOwner => Self::OtherOwner,
-            other => Self::Store(Box::new(other)),
+            Failure::InUse => Self::InUse,
+            Failure::NewerVersion { found, known } => Self::NewerVersion { found, known },
+            other => match other.no_room() {
+                Some(why) => Self::Store(Box::new(why.because(other))),
+                None => Self::Store(Box::new(other)),
+            },
         }
     }
 }

@@ -4,15 +4,18 @@
 //! Owns: the database file, its schema and its durability; the only crate that names `SQLite`. Never: deciding where a
 //! conversation is cut or what a job does. `docs/internals/ledger.md` describes the tables and the invariants they carry.
 //!
-//! Reading order: [`writer`] (one thread, one commit for all who wait), [`readers`], [`schema`], [`row`] (values and
+//! Reading order: [`writer`] (one thread, one commit for all who wait), [`readers`], [`late`] (a full or read-only disk), [`schema`], [`row`] (values and
 //! rows), [`transcripts`], [`sweep`] and [`scrub`] (forgetting, in rows and in bytes), [`jobs`], [`changes`],
-//! [`conversations`] and [`packing`], [`runs`]; [`everos`] reads another system's file.
+//! [`conversations`] and [`packing`], [`runs`]; [`backup`] copies the file, [`everos`] reads another system's.
 
+mod backup;
 mod changes;
 mod conversations;
 pub mod everos;
 mod failure;
+mod forgotten;
 mod jobs;
+mod late;
 mod packing;
 mod readers;
 mod row;
@@ -32,22 +35,21 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ports::LedgerError;
-use rusqlite::Connection;
 
-use failure::Failure;
+use late::LateWriter;
 use readers::Readers;
-use writer::Writer;
+
+/// Nobody else writes; this is for a tool that a person points at the file, and for a moment of recovery.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The ledger ports on one database file. Dropping it finishes what is queued and frees the file.
 #[derive(Debug)]
 pub struct SqliteLedger {
-    // In this order they end: the writer is the last to close the database and so tidies its files up, and only then
-    // may another process come in.
     readers: Arc<Readers>,
-    writer: Writer,
-    _lock: File,
+    writer: LateWriter,
 }
 
 impl SqliteLedger {
@@ -59,20 +61,12 @@ impl SqliteLedger {
     }
 
     /// Opens the ledger at `path`, as in `<root>/ledger.db`, and creates or upgrades it where needed. One process may
-    /// have it open; the lock is `ledger.lock` beside it.
+    /// have it open; the lock is `ledger.lock` beside it. On a disk that is full or read-only it can be read; a write fails
+    /// until the disk takes it.
     pub fn open(path: &Path) -> Result<Self, LedgerError> {
-        let lock = lock(path)?;
-        make_private(path).map_err(Failure::Io)?;
-        let mut connection = Connection::open(path).map_err(Failure::Sql)?;
-        writer::prepare(&connection).map_err(Failure::Sql)?;
-        schema::migrate(&mut connection)?;
-        writer::make_durable(&connection).map_err(Failure::Sql)?;
-        scrub::whole(&connection)?;
-        Ok(Self {
-            readers: Arc::new(Readers::open(path).map_err(Failure::Sql)?),
-            writer: Writer::start(connection).map_err(Failure::Io)?,
-            _lock: lock,
-        })
+        let writer = LateWriter::open(path)?;
+        let readers = writer.readers();
+        Ok(Self { readers, writer })
     }
 }
 
@@ -100,19 +94,4 @@ fn make_private(path: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn make_private(_: &Path) -> io::Result<()> {
     Ok(())
-}
-
-/// The operating system frees the lock with the process, however it ends.
-fn lock(path: &Path) -> Result<File, LedgerError> {
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(path.with_extension("lock"))
-        .map_err(Failure::Io)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(LedgerError::InUse),
-        Err(TryLockError::Error(error)) => Err(Failure::Io(error).into()),
-    }
 }

@@ -1,22 +1,22 @@
 //! A few read connections, used on blocking threads: readers wait neither for the writer nor for the async workers.
 //!
-//! Owns: how many reads run at once. Never: writing; its connections cannot.
+//! Owns: how many reads run at once, and reading on a disk that takes no writes. Never: writing; its connections cannot.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use ports::LedgerError;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::BUSY_TIMEOUT;
 use crate::failure::{Failure, LedgerResult};
+use crate::schema;
 use crate::writer::prepare_once;
 
 /// More would only wait for the same two or four cores.
 const READERS: usize = 3;
-/// Readers do not block in WAL mode, but for the moment in which another process recovers the file.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const STATEMENTS_MAX: usize = 32;
 
 /// The pool.
@@ -28,17 +28,29 @@ pub(crate) struct Readers {
 }
 
 impl Readers {
-    pub(crate) fn open(path: &Path) -> rusqlite::Result<Self> {
-        let open = |_| {
-            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-            let connection = Connection::open_with_flags(path, flags)?;
-            connection.busy_timeout(BUSY_TIMEOUT)?;
-            prepare_once(&connection, STATEMENTS_MAX)?;
-            Ok(connection)
-        };
+    pub(crate) fn open(path: &Path) -> LedgerResult<Self> {
+        Self::with(|| open_one(path))
+    }
+
+    /// Reads files that nobody writes, without a file beside them: on a disk that takes none.
+    pub(crate) fn open_frozen(path: &Path) -> LedgerResult<Self> {
+        Self::with(|| open_one_frozen(path))
+    }
+
+    fn with(open: impl Fn() -> LedgerResult<Connection>) -> LedgerResult<Self> {
         Ok(Self {
-            idle: Mutex::new((0..READERS).map(open).collect::<rusqlite::Result<_>>()?),
+            idle: Mutex::new((0..READERS).map(|_| open()).collect::<LedgerResult<_>>()?),
             places: Arc::new(Semaphore::new(READERS)),
+        })
+    }
+
+    /// Waits until nobody reads; nobody does until this is dropped.
+    pub(crate) async fn alone(self: &Arc<Self>) -> Result<Alone, LedgerError> {
+        let all = u32::try_from(READERS).expect("a handful");
+        let places = Arc::clone(&self.places).acquire_many_owned(all).await;
+        Ok(Alone {
+            readers: Arc::clone(self),
+            _places: places.map_err(|_| Failure::Stopped)?,
         })
     }
 
@@ -53,11 +65,77 @@ impl Readers {
         let reading = tokio::task::spawn_blocking(move || {
             let _place = place;
             let lease = ReaderLease::new(readers);
-            let connection = lease.connection.as_ref().expect("there until drop");
+            let connection = lease.connection.as_ref().ok_or(Failure::Stopped)?;
             let snapshot = connection.unchecked_transaction()?;
             work(&snapshot)
         });
         Ok(reading.await.map_err(|_| Failure::Stopped)??)
+    }
+}
+
+fn open_one(path: &Path) -> LedgerResult<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    prepare_once(&connection, STATEMENTS_MAX)?;
+    Ok(connection)
+}
+
+/// The log's own index has its place in a file, or in the memory of a connection that locks nothing and has the database
+/// alone. A database without a log needs none.
+fn open_one_frozen(path: &Path) -> LedgerResult<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let connection = if std::fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
+        let connection = Connection::open_with_flags_and_vfs(path, flags, c"unix-none")?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        connection.pragma_update_and_check(None, "locking_mode", "exclusive", |_| Ok(()))?;
+        connection
+    } else {
+        Connection::open_with_flags(immutable(path), flags | OpenFlags::SQLITE_OPEN_URI)?
+    };
+    prepare_once(&connection, STATEMENTS_MAX)?;
+    schema::check(&connection)?;
+    Ok(connection)
+}
+
+fn immutable(path: &Path) -> String {
+    use std::fmt::Write as _;
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                uri.push(char::from(*byte));
+            }
+            byte => write!(uri, "%{byte:02X}").expect("a string takes all"),
+        }
+    }
+    uri + "?immutable=1"
+}
+
+/// The right to replace all connections.
+pub(crate) struct Alone {
+    readers: Arc<Readers>,
+    _places: OwnedSemaphorePermit,
+}
+
+impl Alone {
+    pub(crate) fn close_all(&self) {
+        self.idle().clear();
+    }
+
+    pub(crate) fn open_all(&self, path: &Path, is_frozen: bool) -> LedgerResult<()> {
+        let open = if is_frozen { open_one_frozen } else { open_one };
+        let opened = (0..READERS)
+            .map(|_| open(path))
+            .collect::<LedgerResult<Vec<_>>>()?;
+        *self.idle() = opened;
+        Ok(())
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
+        self.readers.idle.lock().expect("nothing panics in between")
     }
 }
 

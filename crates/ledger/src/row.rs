@@ -2,6 +2,9 @@
 //!
 //! Owns: the stored form of messages, versioned with the schema. Never: statements of one port alone.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use model::{
     Content, Message, MessageId, Name, Owner, OwnerKind, Part, PartKind, Role, Scope, SessionId, SessionKey,
     Timestamp, ToolCall,
@@ -16,14 +19,14 @@ pub(crate) const MESSAGE: &str = "message";
 
 /// A message as the payload of its event. Absent and empty fields are left out; text is kept as it came.
 #[derive(Serialize, Deserialize)]
-struct StoredMessage {
+struct StoredMessage<'a> {
     id: String,
     sender: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sender_name: Option<String>,
     role: String,
     time: i64,
-    content: StoredContent,
+    content: StoredContent<'a>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<StoredCall>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,27 +35,27 @@ struct StoredMessage {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum StoredContent {
-    Text(String),
-    Parts(Vec<StoredPart>),
+enum StoredContent<'a> {
+    Text(Cow<'a, str>),
+    Parts(Vec<StoredPart<'a>>),
 }
 
 #[derive(Serialize, Deserialize)]
-struct StoredPart {
+struct StoredPart<'a> {
     kind: StoredPartKind,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
+    text: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    uri: Option<String>,
+    uri: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    base64: Option<String>,
+    base64: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    ext: Option<String>,
+    ext: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
+    name: Option<Cow<'a, str>>,
     /// JSON text inside a JSON string, so that its spelling survives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    extras_json: Option<String>,
+    extras_json: Option<Cow<'a, str>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -85,9 +88,9 @@ pub(crate) fn payload_of(message: Message) -> LedgerResult<String> {
         sender_name: message.sender_name,
         role: message.role.as_str().to_owned(),
         time: message.time.millis(),
-        content: match message.content {
-            Content::Text(text) => StoredContent::Text(text),
-            Content::Parts(parts) => StoredContent::Parts(parts.into_iter().map(StoredPart::from).collect()),
+        content: match &*message.content {
+            Content::Text(text) => StoredContent::Text(text.into()),
+            Content::Parts(parts) => StoredContent::Parts(parts.iter().map(StoredPart::from).collect()),
         },
         tool_calls: message.tool_calls.into_iter().map(StoredCall::from).collect(),
         tool_call_id: message.tool_call_id,
@@ -97,7 +100,7 @@ pub(crate) fn payload_of(message: Message) -> LedgerResult<String> {
 
 /// The message of an event's payload.
 pub(crate) fn message_of(payload: &str, session: SessionKey) -> LedgerResult<Message> {
-    let said: StoredMessage = serde_json::from_str(payload)?;
+    let said: StoredMessage<'_> = serde_json::from_str(payload)?;
     Ok(Message {
         id: MessageId::new(said.id),
         session,
@@ -105,39 +108,41 @@ pub(crate) fn message_of(payload: &str, session: SessionKey) -> LedgerResult<Mes
         sender_name: said.sender_name,
         role: Role::parse(&said.role).ok_or(Failure::Row(said.role))?,
         time: Timestamp::from_millis(said.time),
-        content: match said.content {
-            StoredContent::Text(text) => Content::Text(text),
+        content: Arc::new(match said.content {
+            StoredContent::Text(text) => Content::Text(text.into_owned()),
             StoredContent::Parts(parts) => Content::Parts(parts.into_iter().map(Part::from).collect()),
-        },
+        }),
         tool_calls: said.tool_calls.into_iter().map(ToolCall::from).collect(),
         tool_call_id: said.tool_call_id,
     })
 }
 
-impl From<Part> for StoredPart {
-    fn from(part: Part) -> Self {
+impl<'a> From<&'a Part> for StoredPart<'a> {
+    fn from(part: &'a Part) -> Self {
+        let borrowed = |text: &'a Option<String>| text.as_deref().map(Cow::Borrowed);
         Self {
             kind: StoredPartKind(part.kind),
-            text: part.text,
-            uri: part.uri,
-            base64: part.base64,
-            ext: part.ext,
-            name: part.name,
-            extras_json: part.extras_json,
+            text: borrowed(&part.text),
+            uri: borrowed(&part.uri),
+            base64: borrowed(&part.base64),
+            ext: borrowed(&part.ext),
+            name: borrowed(&part.name),
+            extras_json: borrowed(&part.extras_json),
         }
     }
 }
 
-impl From<StoredPart> for Part {
-    fn from(part: StoredPart) -> Self {
+impl From<StoredPart<'_>> for Part {
+    fn from(part: StoredPart<'_>) -> Self {
+        let owned = |text: Option<Cow<'_, str>>| text.map(Cow::into_owned);
         Self {
             kind: part.kind.0,
-            text: part.text,
-            uri: part.uri,
-            base64: part.base64,
-            ext: part.ext,
-            name: part.name,
-            extras_json: part.extras_json,
+            text: owned(part.text),
+            uri: owned(part.uri),
+            base64: owned(part.base64),
+            ext: owned(part.ext),
+            name: owned(part.name),
+            extras_json: owned(part.extras_json),
         }
     }
 }

@@ -86,7 +86,8 @@ fn counted_due(
     lane: &Lane,
     subject: &str,
     threshold: Threshold,
-    run_at: Timestamp,
+    new: &NewRun,
+    waiting: Option<&Waiting>,
 ) -> LedgerResult<Option<Timestamp>> {
     const COUNTER: &str =
         "scope = ?1 AND strategy = ?2 AND owner_kind IS ?3 AND owner IS ?4 AND subject = ?5";
@@ -108,7 +109,19 @@ fn counted_due(
     } else {
         let cooldown = i64::try_from(threshold.cooldown.as_millis()).unwrap_or(i64::MAX);
         let rested = fired.map(|fired| Timestamp::from_millis(fired).plus_millis(cooldown));
-        let due = rested.map_or(run_at, |rested| rested.max(run_at));
+        let due = rested.map_or(new.run_at, |rested| rested.max(new.run_at));
+        // The run that this number brought before takes it in, without a cooldown of its own.
+        let due = match waiting {
+            Some(waiting) if waiting.is_failed() || fired == Some(waiting.due) => {
+                let stands = Timestamp::from_millis(waiting.due);
+                if new.cause == Cause::Idle {
+                    stands.max(new.run_at)
+                } else {
+                    stands
+                }
+            }
+            _ => due,
+        };
         (0, Some(due.millis()), Some(due))
     };
     connection
@@ -127,6 +140,12 @@ struct Waiting {
     cause: String,
     due: i64,
     session: Option<String>,
+}
+
+impl Waiting {
+    fn is_failed(&self) -> bool {
+        self.state == RunState::Failed.as_str()
+    }
 }
 
 fn waiting(connection: &Connection, lane: &Lane, subject: &str) -> LedgerResult<Option<Waiting>> {
@@ -152,7 +171,7 @@ fn waiting(connection: &Connection, lane: &Lane, subject: &str) -> LedgerResult<
 /// Work that waits takes a new run in.
 fn absorb(connection: &Connection, waiting: &Waiting, new: &NewRun, due: i64) -> LedgerResult<()> {
     let before = Cause::parse(&waiting.cause).ok_or_else(|| Failure::Row(waiting.cause.clone()))?;
-    let is_failed = waiting.state == RunState::Failed.as_str();
+    let is_failed = waiting.is_failed();
     let (cause, due) = match (before, new.cause) {
         (_, Cause::Manual) => (Cause::Manual, due.min(waiting.due)),
         (Cause::Idle, Cause::Idle) if !is_failed => (Cause::Idle, due.max(waiting.due)),
@@ -182,14 +201,15 @@ fn enqueue(connection: &Connection, new: &NewRun, now: Timestamp) -> LedgerResul
     let scope = make_scope(connection, &new.work.scope)?;
     let lane = Lane::new(scope, &new.work.strategy, new.work.owner.as_ref());
     let subject = new.work.subject.as_str();
+    let waiting = waiting(connection, &lane, subject)?;
     let due = match new.threshold {
-        Some(threshold) => counted_due(connection, &lane, subject, threshold, new.run_at)?,
+        Some(threshold) => counted_due(connection, &lane, subject, threshold, new, waiting.as_ref())?,
         None => Some(new.run_at),
     };
     let Some(due) = due.map(Timestamp::millis) else {
         return Ok(None);
     };
-    let id = if let Some(waiting) = waiting(connection, &lane, subject)? {
+    let id = if let Some(waiting) = waiting {
         absorb(connection, &waiting, new, due)?;
         RunId::from(waiting.id)
     } else {

@@ -2,32 +2,52 @@
 //!
 //! Owns: the migrations, each a file that is never edited once released. Never: queries.
 
-use ports::LedgerError;
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, LedgerResult};
 
 /// Step `n` makes version `n + 1` of version `n`.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("schema/v1.sql"),
     include_str!("schema/v2.sql"),
     include_str!("schema/v3.sql"),
     include_str!("schema/v4.sql"),
     include_str!("schema/v5.sql"),
+    include_str!("schema/v6.sql"),
+    include_str!("schema/v7.sql"),
 ];
 
 /// Brings the file to this program's version; a file of a newer program is left as it is.
-pub(crate) fn migrate(connection: &mut Connection) -> Result<(), LedgerError> {
-    let known = u32::try_from(MIGRATIONS.len()).expect("a handful");
-    let found = version(connection).map_err(Failure::Sql)?;
-    if found > known {
-        return Err(LedgerError::NewerVersion { found, known });
-    }
-    for next in found..known {
+pub(crate) fn migrate(connection: &mut Connection) -> LedgerResult<()> {
+    for next in found(connection)?..known() {
         let step = MIGRATIONS[next as usize];
-        apply(connection, step, next + 1).map_err(Failure::Sql)?;
+        apply(connection, step, next + 1)?;
     }
     Ok(())
+}
+
+/// Refuses a file that `migrate` would have to change first.
+pub(crate) fn check(connection: &Connection) -> LedgerResult<()> {
+    let (found, known) = (found(connection)?, known());
+    if found < known {
+        return Err(Failure::Row(format!(
+            "the ledger has version {found} and must become {known} first"
+        )));
+    }
+    Ok(())
+}
+
+fn known() -> u32 {
+    u32::try_from(MIGRATIONS.len()).expect("a handful")
+}
+
+/// The file's version, if this program knows it.
+fn found(connection: &Connection) -> LedgerResult<u32> {
+    let (found, known) = (version(connection)?, known());
+    if found > known {
+        return Err(Failure::NewerVersion { found, known });
+    }
+    Ok(found)
 }
 
 fn version(connection: &Connection) -> rusqlite::Result<u32> {

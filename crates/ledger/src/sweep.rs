@@ -12,6 +12,7 @@ use ports::{Forgotten, JobKind, Sweep};
 use rusqlite::{Connection, OptionalExtension, Params};
 
 use crate::failure::LedgerResult;
+use crate::forgotten::{self, Leaving};
 use crate::row::{USER, counted, kind_number, scope_row, session_row};
 use crate::{jobs, runs, transcripts};
 
@@ -101,7 +102,10 @@ fn delete_runs(connection: &Connection, sweep: &Sweep) -> LedgerResult<()> {
 fn delete(connection: &Connection, sweep: &Sweep) -> LedgerResult<Forgotten> {
     match sweep {
         Sweep::Session(key) => match session_row(connection, key)? {
-            Some(session) => whole(connection, &SESSION, session),
+            Some(session) => {
+                forgotten::note(connection, Leaving::Session, session)?;
+                whole(connection, &SESSION, session)
+            }
             None => Ok(Forgotten::default()),
         },
         Sweep::Scope(scope) => match scope_row(connection, scope)? {
@@ -236,6 +240,7 @@ fn erase(connection: &Connection, doomed: &BTreeSet<i64>) -> LedgerResult<Forgot
             .query_row([seq], |row| Ok((row.get(0)?, row.get(1)?)))?;
         sessions.insert(session);
         cells.extend(cell);
+        forgotten::note(connection, Leaving::Message, *seq)?;
         connection
             .prepare_cached("DELETE FROM events WHERE seq = ?1")?
             .execute([seq])?;
@@ -275,6 +280,10 @@ fn drop_if_empty(connection: &Connection, cell: i64) -> LedgerResult<Option<Cell
 
 /// Makes a session's derived columns true again, or removes it when its log is empty.
 fn settle(connection: &Connection, session: i64) -> LedgerResult<()> {
+    let has_events = "SELECT 1 FROM events WHERE session = ?1 LIMIT 1";
+    if numbers(connection, has_events, [session])?.is_empty() {
+        forgotten::note_title(connection, session)?;
+    }
     let emptied = connection
         .prepare_cached(
             "DELETE FROM sessions WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM events WHERE session = ?1)",

@@ -189,6 +189,8 @@ fn no_read_walks_over_other_tenants_rows() {
         changes::STAT,
         changes::RECORD,
         changes::MARKS,
+        changes::FACTS,
+        changes::USERS,
         conversations::CONVERSATION,
         conversations::READ,
         conversations::ITEMS,

@@ -16,10 +16,10 @@ use rusqlite::{Connection, OptionalExtension, Params};
 
 use crate::failure::{Failure, LedgerResult};
 use crate::row::{
-    MESSAGE, SessionRows, USER, count, counted, kind_number, message_of, owner_of, payload_of, place_of,
-    scope_row, session_key, session_row, speaker_of,
+    MESSAGE, SessionRows, USER, count, counted, kind_number, make_scope, message_of, owner_of, payload_of,
+    place_of, scope_row, session_key, session_row, speaker_of,
 };
-use crate::{SqliteLedger, jobs, sweep};
+use crate::{SqliteLedger, forgotten, jobs, sweep};
 
 pub(crate) const BUFFER: &str = "SELECT events.payload FROM messages JOIN events ON events.seq = messages.seq
     WHERE messages.session = ?1 AND messages.cell IS NULL ORDER BY messages.time, messages.seq";
@@ -76,16 +76,27 @@ fn append(
     let first_ordinal = ordinal;
     let mut accepted = Vec::with_capacity(messages.len());
     for new in messages {
-        let seen = first_of(connection, place, new.client_id.as_deref())?;
-        let duplicate = seen.is_some();
+        let client_id = new.client_id.as_deref();
+        let seen = first_of(connection, place, client_id)?;
+        let forgotten = seen.is_none()
+            && client_id.is_some()
+            && forgotten::is_noted(connection, place.scope, session.session.as_str(), client_id)?;
+        let duplicate = seen.is_some() || forgotten;
         let id = seen.unwrap_or_else(|| new.message.id.clone());
         if !duplicate {
             insert(connection, place, ordinal, new)?;
             ordinal += 1;
         }
-        accepted.push(Accepted { id, duplicate });
+        accepted.push(Accepted {
+            id,
+            duplicate,
+            forgotten,
+        });
     }
     let new = ordinal - first_ordinal;
+    if ordinal == 0 {
+        forgotten::drop_empty(connection, place)?;
+    }
     if new > 0 {
         connection
             .prepare_cached(
@@ -135,11 +146,36 @@ fn cut_if_it_fits(connection: &Connection, wanted: Cut) -> LedgerResult<bool> {
 }
 
 fn entitle(connection: &Connection, session: &SessionKey, title: &str) -> LedgerResult<()> {
+    let scope = make_scope(connection, &session.scope)?;
+    if forgotten::is_noted(connection, scope, session.session.as_str(), None)? {
+        return Ok(());
+    }
+    if title.is_empty() {
+        return untitle(connection, session);
+    }
     let place = place_of(connection, session)?;
     connection
         .prepare_cached("UPDATE sessions SET title = ?2 WHERE id = ?1 AND title IS NOT ?2")?
         .execute((place.session, title))?;
     Ok(())
+}
+
+fn untitle(connection: &Connection, session: &SessionKey) -> LedgerResult<()> {
+    let Some(session) = session_row(connection, session)? else {
+        return Ok(());
+    };
+    forgotten::note_title(connection, session)?;
+    connection
+        .prepare_cached("UPDATE sessions SET title = NULL WHERE id = ?1")?
+        .execute([session])?;
+    sweep::erase_bytes(connection)
+}
+
+fn let_back(connection: &Connection, session: &SessionKey, client_ids: &[String]) -> LedgerResult<()> {
+    match scope_row(connection, &session.scope)? {
+        Some(scope) => forgotten::strike(connection, scope, session.session.as_str(), client_ids),
+        None => Ok(()),
+    }
 }
 
 fn title(connection: &Connection, session: &SessionKey) -> LedgerResult<Option<String>> {
@@ -171,9 +207,15 @@ fn insert(connection: &Connection, place: SessionRows, ordinal: i64, new: NewMes
     let (id, time) = (message.id.clone(), message.time.millis());
     let (kind, speaker) = speaker_of(&message);
     let payload = payload_of(message)?;
-    let seq = connection
-        .prepare_cached("INSERT INTO events (session, ordinal, kind, payload) VALUES (?1, ?2, ?3, ?4)")?
-        .insert((place.session, ordinal, MESSAGE, payload))?;
+    let mut event = connection
+        .prepare_cached("INSERT INTO events (session, ordinal, kind, payload) VALUES (?1, ?2, ?3, ?4)")?;
+    event.raw_bind_parameter(1, place.session)?;
+    event.raw_bind_parameter(2, ordinal)?;
+    event.raw_bind_parameter(3, MESSAGE)?;
+    // SQLite has a copy of its own: this one goes before the row is made.
+    event.raw_bind_parameter(4, payload)?;
+    event.raw_execute()?;
+    let seq = connection.last_insert_rowid();
     connection
         .prepare_cached(
             "INSERT INTO messages (seq, scope, session, id, client_id, time, speaker_kind, speaker)
@@ -389,7 +431,17 @@ impl Transcripts for SqliteLedger {
 
     async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError> {
         let session = session.clone();
+        let erases = title.is_empty();
         let work = move |c: &Connection| entitle(c, &session, &title);
+        if erases {
+            return self.writer.erase(work).await;
+        }
+        self.writer.write(work).await
+    }
+
+    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<(), LedgerError> {
+        let session = session.clone();
+        let work = move |c: &Connection| let_back(c, &session, &client_ids);
         self.writer.write(work).await
     }
 

@@ -11,11 +11,12 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use ports::LedgerError;
+use ports::{LedgerError, NoRoom};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::BUSY_TIMEOUT;
 use crate::failure::{Failure, LedgerResult};
 use crate::scrub::Scrub;
 
@@ -26,8 +27,6 @@ const BATCH_MAX: usize = 256;
 /// Callers that were answered together often come back together. Without this pause the first of them would take a
 /// whole commit for itself, and the others wait for two.
 const COMPANY_WAIT: Duration = Duration::from_micros(150);
-/// Nobody else writes; this is for a tool that a person points at the file.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Statements kept prepared; there are fewer.
 const STATEMENTS_MAX: usize = 96;
 const CACHE_KIB: i64 = 8 * 1024;
@@ -127,6 +126,8 @@ impl Drop for Writer {
 trait Request: Send {
     /// Does the work; whether it shall stay.
     fn run(&mut self, connection: &Connection) -> bool;
+    /// Why the work failed, if it was for want of room.
+    fn no_room(&self) -> Option<NoRoom>;
     /// The work deletes what no file may show afterwards.
     fn erases(&self) -> bool;
     /// Tells the caller, and that the commit failed if it did.
@@ -144,6 +145,10 @@ impl<T: Send, F: FnOnce(&Connection) -> LedgerResult<T> + Send> Request for Writ
     fn run(&mut self, connection: &Connection) -> bool {
         self.result = self.work.take().map(|work| work(connection));
         matches!(self.result, Some(Ok(_)))
+    }
+
+    fn no_room(&self) -> Option<NoRoom> {
+        self.result.as_ref()?.as_ref().err()?.no_room()
     }
 
     fn erases(&self) -> bool {
@@ -282,7 +287,7 @@ fn run_in_savepoint(connection: &Connection, request: &mut dyn Request) -> Ledge
     statement("SAVEPOINT request")?;
     let stays = request.run(connection);
     if connection.is_autocommit() {
-        return Err(Failure::RolledBack);
+        return Err(Failure::RolledBack(request.no_room()));
     }
     if !stays {
         statement("ROLLBACK TO request")?;

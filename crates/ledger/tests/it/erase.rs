@@ -37,7 +37,7 @@ fn message(dice: &mut Dice, s: &SessionKey, user: &str, number: usize) -> Messag
     let length = [0, 3, 60, 700, 5_000, 40_000][dice.roll(6)];
     let token = format!("tok-{number:06}");
     Message {
-        content: Content::Text(format!("{token} {} {token}", "x".repeat(length))),
+        content: Content::Text(format!("{token} {} {token}", "x".repeat(length))).into(),
         ..says(
             s,
             user,
@@ -117,7 +117,7 @@ async fn large(folder: &Path) -> (SqliteLedger, SessionKey, SessionKey) {
         let id = format!("tok-{n:06}");
         let text = format!("{id} {}", "x".repeat(3_000));
         let message = Message {
-            content: Content::Text(text),
+            content: Content::Text(text).into(),
             ..says(s, "ann", &id, i64::try_from(n).expect("small"))
         };
         ledger

@@ -6,8 +6,8 @@ use ledger::SqliteLedger;
 use model::{CellId, Date, MessageId, Owner};
 use ports::runs::{Cause, Claim, Cost, NewRun, Run, RunState, Runs, Work};
 use ports::{
-    Conversations, FileChanges, FileRecord, JobKind, JobState, Jobs, LedgerError, NewRecord, TaskQuery,
-    Transcripts,
+    Conversations, FileChanges, FileRecord, JobKind, JobState, Jobs, LedgerError, NewRecord, Sweep,
+    TaskQuery, Transcripts,
 };
 use testkit::ledger::contract::conversations::{item, note};
 use testkit::ledger::samples::{
@@ -35,6 +35,28 @@ async fn a_root_is_open_once_and_free_again_after_drop() {
     );
     let ledger = SqliteLedger::open(&path).expect("opens again");
     assert_eq!(ledger.buffer(&s).await.expect("reads").len(), 1);
+}
+
+#[tokio::test]
+async fn a_copy_has_all_that_was_accepted_while_the_ledger_is_open() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, copy) = (folder.path().join("ledger.db"), folder.path().join("copy.db"));
+    let ledger = SqliteLedger::open(&path).expect("opens");
+    let s = session("a", "s");
+    let message = new(says(&s, "ann", "m1", 1));
+    Transcripts::append(&ledger, &s, vec![message], at(1))
+        .await
+        .expect("accepted");
+    SqliteLedger::copy(&path, &copy).expect("copied");
+    SqliteLedger::check(&copy).expect("whole");
+    let open = SqliteLedger::open(&copy).expect("opens beside the other");
+    assert_eq!(open.buffer(&s).await.expect("reads").len(), 1);
+    drop(open);
+    let mut bytes = std::fs::read(&copy).expect("reads");
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 4096].fill(0xA5);
+    std::fs::write(&copy, bytes).expect("writes");
+    SqliteLedger::check(&copy).expect_err("damaged");
 }
 
 #[test]
@@ -74,9 +96,10 @@ fn a_file_that_is_no_database_is_an_error_with_its_cause() {
 }
 
 /// What this program writes.
-const VERSION: u32 = 5;
+const VERSION: u32 = 7;
 
-/// What every fixture holds; a conversation from version 2 on, a run from version 3 on, a title from version 5 on.
+/// What every fixture holds; a conversation from version 2 on, a run from version 3 on, a title from version 5 on,
+/// a forgotten client id from version 7 on.
 async fn fill(ledger: &SqliteLedger) {
     let s = session("a", "s");
     let messages = vec![
@@ -113,6 +136,20 @@ async fn fill(ledger: &SqliteLedger) {
     let claimed = Runs::claim(ledger, claim(41)).await.expect("claims");
     assert_eq!(claimed.runs.len(), 1);
     ledger.charge(&"r_1".into(), DAY, call()).await.expect("kept");
+    let gone = session("a", "gone");
+    let said = vec![with_client_id(says(&gone, "ann", "m9", 60), "c9")];
+    Transcripts::append(ledger, &gone, said, at(6))
+        .await
+        .expect("accepted");
+    ledger.sweep(Sweep::Session(gone)).await.expect("swept");
+}
+
+async fn check_forgotten(ledger: &SqliteLedger, version: u32) {
+    let gone = session("a", "gone");
+    let said = vec![with_client_id(says(&gone, "ann", "m9", 60), "c9")];
+    let outcome = Transcripts::append(ledger, &gone, said, at(70)).await;
+    let accepted = &outcome.expect("answered").accepted[0];
+    assert_eq!(accepted.forgotten, version >= 7);
 }
 
 const DAY: Date = Date::constant(2026, 3, 2);
@@ -253,6 +290,7 @@ async fn check_filled(path: &Path, version: u32) {
     }
     let title = ledger.title(&s).await.expect("reads");
     assert_eq!(title.as_deref(), (version > 4).then_some("Road bike"));
+    check_forgotten(&ledger, version).await;
 }
 
 async fn check_jobs(ledger: &SqliteLedger) {
@@ -302,6 +340,12 @@ async fn this_version_holds_what_the_fixtures_hold() {
     let ledger = SqliteLedger::open(&path).expect("opens");
     fill(&ledger).await;
     drop(ledger);
+    let raw = rusqlite::Connection::open(&path).expect("opens");
+    let written: u32 = raw
+        .pragma_query_value(None, "user_version", |row| row.get(0))
+        .expect("reads");
+    assert_eq!(written, VERSION, "a new version needs a fixture");
+    raw.close().expect("closes");
     check_filled(&path, VERSION).await;
 }
 
@@ -313,7 +357,14 @@ async fn every_old_version_is_read() {
         include_str!("../fixtures/v3.sql"),
         include_str!("../fixtures/v4.sql"),
         include_str!("../fixtures/v5.sql"),
+        include_str!("../fixtures/v6.sql"),
+        include_str!("../fixtures/v7.sql"),
     ];
+    assert_eq!(
+        dumps.len(),
+        VERSION as usize,
+        "a fixture for each version, kept for ever"
+    );
     for (version, dump) in (1..=VERSION).zip(dumps) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("ledger.db");

@@ -8,3 +8,5 @@ mod faults;
 mod files;
 mod kill;
 mod property;
+#[cfg(unix)]
+mod room;

@@ -1,0 +1,105 @@
+//! What a sweep deleted and an append leaves out.
+//!
+//! Owns: the digests of deleted client ids and titles. Never: the ids or titles themselves.
+
+use rusqlite::{Connection, OptionalExtension};
+use sha2::{Digest, Sha256};
+
+use crate::failure::LedgerResult;
+use crate::row::SessionRows;
+
+/// Which messages a sweep is about to delete; each with a row as its only parameter.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Leaving {
+    Session,
+    Message,
+}
+
+/// Notes the client ids of messages that are about to be deleted, and the title of a whole session.
+pub(crate) fn note(connection: &Connection, leaving: Leaving, row: i64) -> LedgerResult<()> {
+    let column = match leaving {
+        Leaving::Session => "session",
+        Leaving::Message => "seq",
+    };
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT sessions.scope, sessions.name, client_id FROM messages JOIN sessions ON sessions.id = messages.session
+         WHERE messages.{column} = ?1 AND client_id IS NOT NULL"
+    ))?;
+    let mut rows = statement.query([row])?;
+    while let Some(row) = rows.next()? {
+        let (name, client_id): (String, String) = (row.get(1)?, row.get(2)?);
+        insert(connection, row.get(0)?, &digest(&name, Some(&client_id)))?;
+    }
+    match leaving {
+        Leaving::Session => note_title(connection, row),
+        Leaving::Message => Ok(()),
+    }
+}
+
+/// Notes that a session lost its title, if it has one.
+pub(crate) fn note_title(connection: &Connection, session: i64) -> LedgerResult<()> {
+    let titled: Option<(i64, String)> = connection
+        .prepare_cached("SELECT scope, name FROM sessions WHERE id = ?1 AND title IS NOT NULL")?
+        .query_row([session], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    match titled {
+        Some((scope, name)) => insert(connection, scope, &digest(&name, None)),
+        None => Ok(()),
+    }
+}
+
+/// Whether a client id of a session was deleted; without a client id, whether its title was.
+pub(crate) fn is_noted(
+    connection: &Connection,
+    scope: i64,
+    session: &str,
+    client_id: Option<&str>,
+) -> LedgerResult<bool> {
+    let mut statement =
+        connection.prepare_cached("SELECT 1 FROM forgotten WHERE scope = ?1 AND digest = ?2")?;
+    Ok(statement.exists((scope, digest(session, client_id)))?)
+}
+
+/// Forgets what was noted about a session's title and these client ids.
+pub(crate) fn strike(
+    connection: &Connection,
+    scope: i64,
+    session: &str,
+    client_ids: &[String],
+) -> LedgerResult<()> {
+    let mut statement =
+        connection.prepare_cached("DELETE FROM forgotten WHERE scope = ?1 AND digest = ?2")?;
+    let client_ids = client_ids.iter().map(|id| Some(id.as_str()));
+    for client_id in client_ids.chain([None]) {
+        statement.execute((scope, digest(session, client_id)))?;
+    }
+    Ok(())
+}
+
+/// Removes the row of a session that an append made and left empty.
+pub(crate) fn drop_empty(connection: &Connection, place: SessionRows) -> LedgerResult<()> {
+    connection
+        .prepare_cached(
+            "DELETE FROM sessions WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM events WHERE session = ?1)
+               AND NOT EXISTS (SELECT 1 FROM jobs WHERE session = ?1)",
+        )?
+        .execute([place.session])?;
+    Ok(())
+}
+
+fn insert(connection: &Connection, scope: i64, digest: &[u8; 32]) -> LedgerResult<()> {
+    connection
+        .prepare_cached("INSERT INTO forgotten (scope, digest) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
+        .execute((scope, digest))?;
+    Ok(())
+}
+
+/// The length keeps a session's name apart from what follows.
+fn digest(session: &str, client_id: Option<&str>) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update((session.len() as u64).to_le_bytes());
+    hash.update(session);
+    hash.update([u8::from(client_id.is_some())]);
+    hash.update(client_id.unwrap_or_default());
+    hash.finalize().into()
+}

@@ -1,0 +1,181 @@
+//! The writer of a disk that took no writes when the ledger was opened.
+//!
+//! Owns: the root's lock, and the step from a ledger that can only be read to one that can be written. Never: giving up; each
+//! write tries again.
+
+use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ports::{LedgerError, NoRoom};
+use rusqlite::Connection;
+use tokio::sync::OnceCell;
+
+use crate::failure::{Failure, LedgerResult};
+use crate::readers::Readers;
+use crate::writer::{self, Writer};
+use crate::{make_private, schema, scrub};
+
+/// The writer, opened at the start or by the first write that finds room.
+#[derive(Debug)]
+pub(crate) struct LateWriter {
+    // In this order they end: the writer is the last to close the database and so tidies its files up, and only then may
+    // another process come in.
+    readers: Arc<Readers>,
+    writer: OnceCell<Writer>,
+    place: Arc<Place>,
+}
+
+#[derive(Debug)]
+struct Place {
+    path: PathBuf,
+    /// None on a read-only disk without a lock file.
+    lock: Mutex<Option<File>>,
+}
+
+impl LateWriter {
+    /// Opens the ledger. On a disk that is full or read-only, one that is there is opened to be read.
+    pub(crate) fn open(path: &Path) -> Result<Self, LedgerError> {
+        let place = Place {
+            path: path.to_owned(),
+            lock: Mutex::new(lock(path)?),
+        };
+        let (writer, readers) = match place.open() {
+            Ok(connection) => (
+                Some(Writer::start(connection).map_err(Failure::Io)?),
+                Readers::open(path)?,
+            ),
+            Err(failure) if failure.may_be_for_room() => match Readers::open_frozen(path) {
+                Ok(readers) => {
+                    tracing::warn!(
+                        error = text_of(&failure),
+                        "cannot write to the ledger; it can be read, and each write tries again"
+                    );
+                    (None, readers)
+                }
+                Err(newer @ Failure::NewerVersion { .. }) => return Err(newer.into()),
+                Err(_) => return Err(failure.into()),
+            },
+            Err(failure) => return Err(failure.into()),
+        };
+        Ok(Self {
+            readers: Arc::new(readers),
+            writer: OnceCell::new_with(writer),
+            place: Arc::new(place),
+        })
+    }
+
+    pub(crate) fn readers(&self) -> Arc<Readers> {
+        self.readers.clone()
+    }
+
+    /// As [`Writer::write`].
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> LedgerResult<T> + Send + 'static,
+    ) -> Result<T, LedgerError> {
+        self.writer().await?.write(work).await
+    }
+
+    /// As [`Writer::erase`].
+    pub(crate) async fn erase<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> LedgerResult<T> + Send + 'static,
+    ) -> Result<T, LedgerError> {
+        self.writer().await?.erase(work).await
+    }
+
+    async fn writer(&self) -> Result<&Writer, LedgerError> {
+        self.writer.get_or_try_init(|| self.try_again()).await
+    }
+
+    /// What reads a frozen file would not see what is written, so all reads wait, and see the opened one.
+    async fn try_again(&self) -> Result<Writer, LedgerError> {
+        let place = self.place.clone();
+        // Most tries end here, and no reader notices.
+        blocking(move || place.prepare()).await??;
+        let alone = self.readers.alone().await?;
+        let place = self.place.clone();
+        let opened = blocking(move || {
+            alone.close_all();
+            let opened = place.open().and_then(|connection| Ok(Writer::start(connection)?));
+            alone.open_all(&place.path, opened.is_err())?;
+            opened
+        });
+        opened.await?.map_err(|failure| match failure.no_room() {
+            // SQLite does not say that a file beside the database found no room.
+            None if failure.may_be_for_room() => LedgerError::Store(Box::new(NoRoom::Full.because(failure))),
+            _ => failure.into(),
+        })
+    }
+}
+
+impl Place {
+    /// Opens the file to write, and takes the lock. A read-only disk ends it before the lock, which its readers share.
+    fn prepare(&self) -> LedgerResult<()> {
+        make_private(&self.path)?;
+        self.lock_alone()
+    }
+
+    /// The connection of the writer, with the file created or upgraded where needed.
+    fn open(&self) -> LedgerResult<Connection> {
+        self.prepare()?;
+        let mut connection = Connection::open(&self.path)?;
+        writer::prepare(&connection)?;
+        schema::migrate(&mut connection)?;
+        writer::make_durable(&connection)?;
+        scrub::whole(&connection)?;
+        Ok(connection)
+    }
+
+    /// A reader's lock becomes a writer's.
+    fn lock_alone(&self) -> LedgerResult<()> {
+        let mut lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(file) = &*lock else {
+            *lock = self::lock(&self.path)?;
+            return Ok(());
+        };
+        match file.try_lock() {
+            Ok(()) => Ok(()),
+            Err(TryLockError::WouldBlock) => {
+                // The try may have cost the reader's lock.
+                file.try_lock_shared().ok();
+                Err(Failure::InUse)
+            }
+            Err(TryLockError::Error(error)) => Err(error.into()),
+        }
+    }
+}
+
+/// The lock of the process that may write; the operating system frees it with the process, however it ends. On a read-only disk
+/// it is one that all readers share.
+fn lock(path: &Path) -> LedgerResult<Option<File>> {
+    let path = path.with_extension("lock");
+    let mut options = File::options();
+    let locked = match options.create(true).truncate(false).write(true).open(&path) {
+        Ok(file) => file.try_lock().map(|()| file),
+        Err(error) if error.kind() == ErrorKind::ReadOnlyFilesystem => match File::open(&path) {
+            Ok(file) => file.try_lock_shared().map(|()| file),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.into()),
+        },
+        Err(error) => return Err(error.into()),
+    };
+    match locked {
+        Ok(file) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Err(Failure::InUse),
+        Err(TryLockError::Error(error)) => Err(error.into()),
+    }
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> LedgerResult<T> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| Failure::Stopped)
+}
+
+fn text_of(failure: &Failure) -> String {
+    let cause = std::error::Error::source(failure).map(|cause| format!(": {cause}"));
+    format!("{failure}{}", cause.unwrap_or_default())
+}
