@@ -1,13 +1,19 @@
 //! Requests, results and errors of the engine. No behaviour.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use model::{Entry, EntryId, EntryKind, Filter, Message, Owner, Page, Scope, SessionKey, Timestamp};
+use model::{
+    Doc, Entry, EntryId, EntryKind, Filter, Message, Owner, Page, Scope, SessionId, SessionKey, Timestamp,
+};
 use ports::{
     Accepted, BrokenFile, EmbedError, HistoryError, IndexError, IndexHealth, IndexStats, JobId, JobStats,
-    LedgerError, NewMessage, RunId, VaultError,
+    LedgerError, NewMessage, NoRoom, ReadError, RunId, VaultError, VaultPath,
 };
 use recall::{Hit, Method};
+use text::counted;
+
+use crate::room::DiskState;
 
 /// Messages of one session to add.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +21,7 @@ pub struct Add {
     pub session: SessionKey,
     /// The engine gives each message its id and this session. A client's own id goes into `client_id` and is never
     /// visible outside its session. [`Added::accepted`] returns the id of each message; `sources` of every memory
-    /// contain these ids.
+    /// contain these ids. A message whose client id was deleted is left out.
     pub messages: Vec<NewMessage>,
     /// Only accept them; do not look for boundaries now.
     pub defer_extraction: bool,
@@ -77,6 +83,8 @@ pub struct Search {
     pub score_min: f32,
     /// Cut the result to about this many tokens.
     pub tokens_max: Option<usize>,
+    /// Search what the user said outside of any project too, and what holds for them everywhere.
+    pub with_person: bool,
     /// Let the reranker order the best hits; none: if the method is hybrid and there is a reranker.
     pub rerank: Option<bool>,
 }
@@ -108,6 +116,14 @@ pub enum SortBy {
     UpdatedAt,
 }
 
+/// Whether a memory holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    Current,
+    /// Another memory took its place, or its validity ended.
+    Superseded,
+}
+
 /// A page of an owner's memories.
 #[derive(Debug, Clone, PartialEq)]
 pub struct List {
@@ -115,6 +131,9 @@ pub struct List {
     pub owner: Owner,
     pub kind: EntryKind,
     pub filter: Option<Filter>,
+    /// Only what was known then, and held or did not.
+    pub as_of: Option<Timestamp>,
+    pub standing: Option<Standing>,
     pub sort_by: SortBy,
     pub descending: bool,
     /// From 1.
@@ -130,6 +149,8 @@ impl List {
             owner,
             kind,
             filter: None,
+            as_of: None,
+            standing: None,
             sort_by: SortBy::Time,
             descending: true,
             page: 1,
@@ -145,6 +166,15 @@ pub struct Listed {
     pub hits: Vec<Hit>,
 }
 
+/// What the vault holds of an owner.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Holding {
+    pub files: usize,
+    /// Entries in them.
+    pub entries: usize,
+    pub bytes: u64,
+}
+
 /// Target of a deletion.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Forget {
@@ -156,13 +186,28 @@ pub enum Forget {
     OwnerInSession(SessionKey, Owner),
     /// Single entries of an owner, the messages that are in no other memory, and all memories made from both.
     Entries(Scope, Owner, Vec<EntryId>),
+    /// The messages and memories of an owner that have some words.
+    Words(WordsTarget),
+}
+
+/// Words whose messages and memories to delete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WordsTarget {
+    pub scope: Scope,
+    pub owner: Owner,
+    /// A message or a memory that has all of these as whole words goes.
+    pub words: String,
+    /// Ids of messages and memories that stay. A memory keeps the messages from which it was made.
+    pub keep: BTreeSet<String>,
 }
 
 impl Forget {
-    pub(crate) fn scope(&self) -> &Scope {
+    /// The tenant of the target.
+    pub fn scope(&self) -> &Scope {
         match self {
             Self::Session(session) | Self::OwnerInSession(session, _) => &session.scope,
             Self::Owner(scope, _) | Self::Entries(scope, ..) => scope,
+            Self::Words(target) => &target.scope,
         }
     }
 }
@@ -170,10 +215,67 @@ impl Forget {
 /// Result of a deletion.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Forgot {
+    /// All that went, also with those that were named.
     pub entries: usize,
     pub messages: usize,
+    /// Memories that lost some of their messages.
+    pub rewritten: usize,
     /// Requested ids that do not exist.
     pub missing: Vec<EntryId>,
+}
+
+/// What a deletion would remove and what it would leave, as things are now.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Doomed {
+    /// The entries that go, those of agents included.
+    pub entries: Vec<Arc<Doc>>,
+    /// How many of them go for themselves, at the beginning; the others were made from these.
+    pub named: usize,
+    /// The verbatim messages that go from the files, in order of time.
+    pub messages: Vec<Arc<Doc>>,
+    /// Memories that lose some of their messages and stay, as they will be.
+    pub rewritten: Vec<Arc<Doc>>,
+    /// Lines of the owner's pages that go.
+    pub lines: Vec<String>,
+    /// The messages of the entries that go, which stay in the same memory.
+    pub own_stays: Vec<Arc<Doc>>,
+    /// The same person's words in the memory of others: they stay.
+    pub stays: Vec<Staying>,
+}
+
+/// Messages that a deletion leaves in another owner's memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Staying {
+    pub owner: Owner,
+    /// The session to forget, if they must go too.
+    pub session: Option<SessionId>,
+    /// In order of time, never empty.
+    pub messages: Vec<Arc<Doc>>,
+}
+
+/// Everything that memory has of an owner.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OwnedMemory {
+    pub entries: Vec<Entry>,
+    pub pages: Vec<(Page, String)>,
+    /// Ids of the memories that strategies ever made.
+    pub made: BTreeSet<String>,
+    /// Messages that no episode has yet.
+    pub messages: Vec<Message>,
+    /// Files of which not everything could be read.
+    pub broken: Vec<VaultPath>,
+}
+
+/// Result of an import.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TakenIn {
+    /// Entries and pages that were given.
+    pub memories: usize,
+    pub new_memories: usize,
+    /// Those that are different here: they stay as they are here.
+    pub kept_memories: usize,
+    pub messages: usize,
+    pub new_messages: usize,
 }
 
 /// A finding of an audit, and the run that wrote the entry, if the history knows it.
@@ -192,6 +294,8 @@ pub struct EditEntry {
     pub subject: Option<String>,
     pub summary: Option<String>,
     pub body: Option<String>,
+    /// Of a fact: whether it holds only in its project, or for its owner everywhere.
+    pub project_only: Option<bool>,
 }
 
 /// A change of an owner's derived memories.
@@ -244,6 +348,8 @@ pub struct Status {
     pub history_trouble: Option<String>,
     /// A running rebuild or re-embedding: rows done, rows in total.
     pub rebuilding: Option<(usize, usize)>,
+    /// Whether the disk takes writes.
+    pub disk: DiskState,
 }
 
 /// What came of a chat model's answers about conversations.
@@ -260,7 +366,7 @@ pub struct ModelAnswers {
 impl Status {
     /// The problems, each with its remedy; empty if there are none.
     pub fn problems(&self) -> Vec<String> {
-        let mut problems = Vec::new();
+        let mut problems: Vec<String> = self.disk.problem().into_iter().collect();
         if let IndexHealth::NeedsRebuild { reason } = &self.index {
             problems.push(format!(
                 "the index must be rebuilt ({reason}): run `quipu rebuild`"
@@ -268,14 +374,14 @@ impl Status {
         }
         if self.jobs.failed > 0 {
             problems.push(format!(
-                "{} tasks failed permanently: see `quipu status --tasks` for the reason, retry with `quipu retry`",
-                self.jobs.failed
+                "{} failed permanently: see `quipu status --tasks` for the reason, retry with `quipu retry`",
+                counted(self.jobs.failed, "task", "tasks")
             ));
         }
         if self.stuck > 0 {
             problems.push(format!(
-                "{} tasks are blocked, and Quipu retries them: repair the files below, or free disk space",
-                self.stuck
+                "{} blocked, and Quipu retries: repair the files below, or free disk space",
+                counted(self.stuck, "task is", "tasks are")
             ));
         }
         if let Some(trouble) = &self.history_trouble {
@@ -346,4 +452,13 @@ pub enum EngineError {
     Index(#[from] IndexError),
     #[error("embedding failed")]
     Embed(#[from] EmbedError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}
+
+impl EngineError {
+    /// Why the disk took no write, if that is the cause.
+    pub fn no_room(&self) -> Option<NoRoom> {
+        NoRoom::of(self)
+    }
 }

@@ -4,10 +4,12 @@
 //! (`documents`), how a text quotes (`model`), fetching an address.
 
 use std::panic::resume_unwind;
+use std::sync::Arc;
 
+use bytes::Bytes;
 use documents::Unreadable;
 use model::{Content, Part, PartKind};
-use ports::NewMessage;
+use ports::{BEGINNING_MAX_BYTES, DocumentReader, FileBytes, NewMessage, ReadError};
 use sha2::{Digest as _, Sha256};
 
 use crate::api::EngineError;
@@ -15,7 +17,7 @@ use crate::tasks::aside;
 use crate::world::World;
 
 /// The longest text of an attachment, in bytes. It stands in the file of its message, and a person reads that file.
-const TEXT_MAX_BYTES: usize = 128 << 10;
+const TEXT_MAX_BYTES: usize = BEGINNING_MAX_BYTES;
 /// Digits of the SHA-256 by which a person finds a file again.
 const DIGEST_BYTES: usize = 8;
 
@@ -25,36 +27,28 @@ pub(crate) async fn read(
     mut messages: Vec<NewMessage>,
 ) -> Result<Vec<NewMessage>, EngineError> {
     let is_attachment = |part: &Part| part.kind != PartKind::Text;
-    let has_attachment = |new: &NewMessage| matches!(&new.message.content, Content::Parts(parts) if parts.iter().any(is_attachment));
+    let has_attachment = |new: &NewMessage| matches!(&*new.message.content, Content::Parts(parts) if parts.iter().any(is_attachment));
     if !messages.iter().any(has_attachment) {
         return Ok(messages);
     }
-    let _turn = world.busy().await;
-    let reading = aside(move || {
-        for (at, new) in messages.iter_mut().enumerate() {
-            let Content::Parts(parts) = &mut new.message.content else {
-                continue;
-            };
-            for (nth, part) in parts.iter_mut().enumerate() {
-                take_in(part, &format!("messages.{at}.content.{nth}"))?;
-            }
+    for (at, new) in messages.iter_mut().enumerate() {
+        let Content::Parts(parts) = Arc::make_mut(&mut new.message.content) else {
+            continue;
+        };
+        for (nth, part) in parts.iter_mut().enumerate() {
+            take_in(world, part, &format!("messages.{at}.content.{nth}")).await?;
         }
-        Ok(messages)
-    });
-    reading
-        .await
-        .unwrap_or_else(|ended| match ended.try_into_panic() {
-            Ok(panic) => resume_unwind(panic),
-            Err(_) => Err(EngineError::Stopping),
-        })
+    }
+    Ok(messages)
 }
 
 /// `place` is the part's place in the request.
-fn take_in(part: &mut Part, place: &str) -> Result<(), EngineError> {
+async fn take_in(world: &World, part: &mut Part, place: &str) -> Result<(), EngineError> {
     let bytes = match part.kind {
         PartKind::Text => return Ok(()),
-        _ => bytes_of(part, place)?,
+        _ => bytes_of(world, part, place).await?,
     };
+    let reader = &*world.parts.documents;
     let named = AttachmentName::of(part);
     let media_type = match part.kind {
         PartKind::Html => "text/html",
@@ -64,10 +58,10 @@ fn take_in(part: &mut Part, place: &str) -> Result<(), EngineError> {
     let is_picture_or_sound = matches!(part.kind, PartKind::Image | PartKind::Audio);
     let shown = match (part.text.take(), bytes) {
         // A page and a mail are what they are as text, too.
-        (Some(text), _) if !media_type.is_empty() => named.file(text.as_bytes(), media_type),
+        (Some(text), _) if !media_type.is_empty() => named.file(reader, text.into(), media_type).await?,
         (Some(text), _) => named.quoted(&text),
         (None, Some(bytes)) if is_picture_or_sound => Ok(named.unread(&bytes, "")),
-        (None, Some(bytes)) => named.file(&bytes, media_type),
+        (None, Some(bytes)) => named.file(reader, bytes, media_type).await?,
         // A name or an address alone: nothing is fetched.
         (None, None) => return Ok(()),
     };
@@ -76,22 +70,36 @@ fn take_in(part: &mut Part, place: &str) -> Result<(), EngineError> {
 }
 
 /// The bytes that the client sent, by themselves or as a `data:` address, which is no address then.
-fn bytes_of(part: &mut Part, place: &str) -> Result<Option<Vec<u8>>, EngineError> {
-    let embedded = part.uri.as_deref().filter(|uri| uri.starts_with("data:"));
-    let embedded = embedded.and_then(|uri| Some(uri.split_once(";base64,")?.1.to_owned()));
-    if embedded.is_some() {
-        part.uri = None;
-    }
-    let Some(letters) = part.base64.take().or(embedded) else {
-        return Ok(None);
+async fn bytes_of(world: &World, part: &mut Part, place: &str) -> Result<Option<Bytes>, EngineError> {
+    let is_data = |uri: &mut String| uri.get(..5).is_some_and(|it| it.eq_ignore_ascii_case("data:"));
+    let (field, letters) = match (part.base64.take(), part.uri.take_if(is_data)) {
+        (Some(letters), _) => ("base64", Some(letters)),
+        (None, Some(uri)) => (
+            "uri",
+            uri.split_once(";base64,").map(|(_, letters)| letters.to_owned()),
+        ),
+        (None, None) => return Ok(None),
     };
-    let bytes = documents::base64(letters.as_bytes());
+    let _turn = world.busy().await;
+    let decoding = aside(move || letters.and_then(|letters| documents::base64(letters.as_bytes())));
+    let bytes = decoding.await.map_err(|ended| match ended.try_into_panic() {
+        Ok(panic) => resume_unwind(panic),
+        Err(_) => EngineError::Stopping,
+    })?;
     let problem = || {
         EngineError::Invalid(format!(
-            "{place}.base64: is not base64: send the file's bytes in base64"
+            "{place}.{field}: is not base64: send the file's bytes in base64"
         ))
     };
-    bytes.ok_or_else(problem).map(Some)
+    bytes.ok_or_else(problem).map(|bytes| Some(bytes.into()))
+}
+
+fn too_long(bytes: usize) -> String {
+    format!(
+        "the attachment has {} KiB of text, the limit is {} KiB: upload it to `knowledge/documents` and name it in the message",
+        bytes >> 10,
+        TEXT_MAX_BYTES >> 10
+    )
 }
 
 /// How an attachment is named in its message.
@@ -124,28 +132,37 @@ impl AttachmentName {
     }
 
     /// A file with its text, or the line about it if it cannot be read; an error if it has more text than a message keeps.
-    fn file(&self, bytes: &[u8], media_type: &str) -> Result<String, String> {
-        use Unreadable::{TooLarge, TooManyPages, TooMuchText};
-        match documents::read(bytes, &self.file, media_type) {
-            Ok(source) => self.quoted(&source.markdown),
-            Err(problem @ (TooLarge { .. } | TooMuchText | TooManyPages)) => Err(problem.to_string()),
-            Err(problem) => {
+    async fn file(
+        &self,
+        reader: &dyn DocumentReader,
+        bytes: Bytes,
+        media_type: &str,
+    ) -> Result<Result<String, String>, ReadError> {
+        use Unreadable::{NeedsMemory, NeedsTime, TooLarge, TooManyPages, TooMuchText};
+        let file = FileBytes::Memory(bytes.clone());
+        let problem = match reader.read(file, &self.file, media_type).await {
+            Ok(read) if read.text_bytes > TEXT_MAX_BYTES => return Ok(Err(too_long(read.text_bytes))),
+            Ok(read) => return Ok(self.quoted(&read.beginning)),
+            Err(ReadError::Unreadable(problem)) => problem,
+            Err(busy @ ReadError::Unavailable { .. }) => return Err(busy),
+        };
+        Ok(match problem {
+            TooLarge { .. } | TooMuchText | TooManyPages | NeedsMemory | NeedsTime => {
+                Err(problem.to_string())
+            }
+            _ => {
                 let problem = problem.to_string();
                 let reason = problem
                     .split_once(": ")
                     .map_or(problem.as_str(), |(reason, _)| reason);
-                Ok(self.unread(bytes, reason))
+                Ok(self.unread(&bytes, reason))
             }
-        }
+        })
     }
 
     fn quoted(&self, text: &str) -> Result<String, String> {
         if text.len() > TEXT_MAX_BYTES {
-            return Err(format!(
-                "the attachment has {} KiB of text, the limit is {} KiB: upload it to `knowledge/documents` and name it in the message",
-                text.len() >> 10,
-                TEXT_MAX_BYTES >> 10
-            ));
+            return Err(too_long(text.len()));
         }
         Ok(model::attachment(self.label, &self.shown, text))
     }

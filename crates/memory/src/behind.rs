@@ -18,8 +18,10 @@ use crate::memorize;
 use crate::tasks::words_of;
 use crate::world::World;
 
-/// Queued adds of all sessions; `take_on` blocks while there are more.
-const WAITING_MAX: usize = 1_024;
+/// Room of the queued adds of all sessions; `take_on` blocks while there are more.
+const PLACES: u32 = 1_024;
+/// An add takes a place, and one more for each such piece of it.
+const PLACE_BYTES: usize = 32 << 10;
 
 /// Writes that wait for the disk, by session.
 #[derive(Debug)]
@@ -40,7 +42,7 @@ impl Behind {
     pub(crate) fn new() -> Self {
         Self {
             queues: Mutex::default(),
-            room: Arc::new(Semaphore::new(WAITING_MAX)),
+            room: Arc::new(Semaphore::new(PLACES as usize)),
         }
     }
 
@@ -75,7 +77,7 @@ impl Behind {
 /// Queues messages behind those of the same session.
 pub(crate) async fn take_on(world: &Arc<World>, add: Add) -> Result<(), EngineError> {
     world.accepting()?;
-    let room = world.behind.room.clone().acquire_owned().await;
+    let room = world.behind.room.clone().acquire_many_owned(places(&add)).await;
     let waiting = Waiting::Add(add.clone(), room.map_err(|_| EngineError::Stopping)?);
     let mut queues = world.behind.queues();
     if let Some(queue) = queues.get_mut(&add.session) {
@@ -88,6 +90,14 @@ pub(crate) async fn take_on(world: &Arc<World>, add: Add) -> Result<(), EngineEr
         .work
         .spawn(async move { empty(&world_of_task, &add.session).await });
     Ok(())
+}
+
+/// How much of the room an add takes.
+fn places(add: &Add) -> u32 {
+    let bytes: usize = add.messages.iter().map(|new| new.message.bytes()).sum();
+    u32::try_from(1 + bytes / PLACE_BYTES)
+        .unwrap_or(PLACES)
+        .min(PLACES)
 }
 
 /// Waits until the messages queued so far, of a scope or of all scopes, are stored. Returns at once when the engine stops.
@@ -113,6 +123,7 @@ async fn empty(world: &Arc<World>, session: &SessionKey) {
                 let remembered =
                     remembered.unwrap_or_else(|panic| Err(EngineError::Panicked(words_of(&*panic))));
                 if let Err(error) = remembered {
+                    world.mind(&error);
                     tracing::error!(error = chain(&error), session = %session.session, "cannot store messages in memory");
                 }
             }

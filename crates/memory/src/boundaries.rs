@@ -11,6 +11,7 @@ use ports::{Cut, JobKind, LedgerError, NewJob};
 use crate::api::{EngineError, MemorizeStatus};
 use crate::ids;
 use crate::model_pass;
+use crate::tasks::on_text;
 use crate::world::World;
 
 /// How often a buffer that changes under us is read again; only forgetting can change it.
@@ -74,7 +75,10 @@ pub(crate) async fn by_rules(world: &World, buffer: &[Message]) -> Vec<Boundary>
     } else {
         None
     };
-    extract::boundaries(buffer, vectors.as_deref(), &limits(world))
+    let bytes = buffer.iter().map(Message::bytes).sum();
+    on_text(bytes, || {
+        extract::boundaries(buffer, vectors.as_deref(), &limits(world))
+    })
 }
 
 /// Cuts a buffer at some ends, in one commit with the jobs that will write the memcells; the caller holds the

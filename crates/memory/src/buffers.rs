@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::{Message, SessionKey};
 
-/// Sessions and bytes of text that are kept; with more, all are read again when they are needed.
+/// Sessions and bytes that are kept; with more, all are read again when they are needed.
 const SESSIONS_MAX: usize = 1_024;
 const BYTES_MAX: usize = 8 * 1024 * 1024;
 
@@ -54,7 +54,7 @@ impl Buffers {
 }
 
 fn bytes(buffer: &[Message]) -> usize {
-    buffer.iter().map(|message| 512 + message.text().len()).sum()
+    buffer.iter().map(Message::bytes).sum()
 }
 
 #[cfg(test)]
@@ -84,7 +84,7 @@ mod tests {
             sender_name: None,
             role: Role::User,
             time: Timestamp::default(),
-            content: Content::Text(text.to_owned()),
+            content: Content::Text(text.to_owned()).into(),
             tool_calls: Vec::new(),
             tool_call_id: None,
         }

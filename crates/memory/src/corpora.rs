@@ -12,7 +12,7 @@ mod hot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use model::{Doc, DocId, Message, Owner, Scope, SessionId, SessionKey};
+use model::{AppId, Doc, DocId, DocKey, Message, Owner, Scope, SessionId, SessionKey};
 
 use hot::RowsChange;
 pub(crate) use hot::{AcceptedMessages, Hot, buffered_rows, corpus_of};
@@ -75,7 +75,8 @@ impl Corpora {
         scope: &Scope,
         owner: &Owner,
     ) -> Result<CorpusView, EngineError> {
-        if !self.is_hot(scope, owner) {
+        // The facts of all projects have no rows of their own.
+        if !self.is_hot(scope, owner) && *scope != Scope::all_projects(&scope.app) {
             let rows = world.parts.index.count(scope, owner).await?;
             if rows > world.settings.hot_rows_max {
                 return Ok(CorpusView::Large);
@@ -132,8 +133,17 @@ impl Corpora {
 
     /// Applies an owner's new and removed rows of the index.
     pub(crate) fn rows(&self, scope: &Scope, owner: &Owner, add: Vec<Doc>, remove: Vec<DocId>) {
+        // First the project's: a load of the facts of all projects that begins meanwhile takes them from there.
         if let Some(hot) = self.at_hand(scope, owner) {
+            let (add, remove) = (add.clone(), remove.clone());
             hot.change(RowsChange::Rows { add, remove });
+        }
+        if let Some(hot) = self.at_hand(&Scope::all_projects(&scope.app), owner) {
+            let changed = add.iter().map(|doc| doc.key.id.clone());
+            hot.change(RowsChange::Rows {
+                remove: remove.into_iter().chain(changed).collect(),
+                add: add.into_iter().filter(Doc::holds_everywhere).collect(),
+            });
         }
     }
 
@@ -160,9 +170,36 @@ impl Corpora {
         }
     }
 
+    /// What of a scope, or of all projects, is not in the index yet.
     fn on_their_way(&self, scope: &Scope, owner: &Owner) -> Vec<OnTheirWay> {
-        let key = (scope.clone(), owner.clone());
-        self.slots().on_their_way.get(&key).cloned().unwrap_or_default()
+        let everywhere = Scope::all_projects(&scope.app);
+        let concerns = |of: &Scope| of == scope || (*scope == everywhere && of.app == scope.app);
+        let slots = self.slots();
+        let waiting = slots.on_their_way.iter();
+        let theirs = waiting.filter(|((of, whose), _)| concerns(of) && whose == owner);
+        theirs.flat_map(|(_, rows)| rows.iter().cloned()).collect()
+    }
+
+    /// The rows of these keys, from the projects whose rows are at hand, and from the index.
+    async fn of_projects(&self, world: &World, keys: Vec<DocKey>) -> Result<Vec<Doc>, EngineError> {
+        let mut docs = Vec::new();
+        let mut elsewhere = Vec::new();
+        for keys in keys.chunk_by(|key, next| (&key.scope, &key.owner) == (&next.scope, &next.owner)) {
+            let hot = self.at_hand(&keys[0].scope, &keys[0].owner);
+            for key in keys {
+                let doc = hot
+                    .as_ref()
+                    .and_then(|hot| hot.read(|corpus| corpus.get(&key.id).cloned()));
+                match doc {
+                    Some(doc) => docs.push(Doc::clone(&doc)),
+                    None => elsewhere.push(key.clone()),
+                }
+            }
+        }
+        if !elsewhere.is_empty() {
+            docs.extend(world.parts.index.get(&elsewhere).await?);
+        }
+        Ok(docs)
     }
 
     fn at_hand(&self, scope: &Scope, owner: &Owner) -> Option<Arc<Hot>> {
@@ -181,6 +218,12 @@ impl Corpora {
         let mut slots = self.slots();
         slots.letting_go += 1;
         slots.scopes.remove(scope);
+        slots.scopes.remove(&Scope::all_projects(&scope.app));
+    }
+
+    /// Drops the facts of all projects of an app: a load before the record of a file was written missed its facts.
+    pub(crate) fn let_all_projects_go(&self, app: &AppId) {
+        self.slots().scopes.remove(&Scope::all_projects(app));
     }
 
     /// Lets everyone go.

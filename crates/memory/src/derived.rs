@@ -10,13 +10,22 @@ use model::{Doc, DocKind, Entry, EntryKind, MessageId, Parent, ParentKind};
 fn is_derived(kind: EntryKind, parent: Option<&Parent>) -> bool {
     match kind {
         EntryKind::Profile | EntryKind::Foresight => true,
-        EntryKind::Episode => is_merged(parent),
+        EntryKind::Episode => is_cluster(parent),
         EntryKind::Fact | EntryKind::Case | EntryKind::Skill | EntryKind::Topic => false,
     }
 }
 
-fn is_merged(parent: Option<&Parent>) -> bool {
+fn is_cluster(parent: Option<&Parent>) -> bool {
     parent.is_some_and(|parent| parent.kind == ParentKind::Cluster)
+}
+
+/// Whether an entry was merged from several episodes.
+pub(crate) fn is_merged(entry: &Entry) -> bool {
+    entry.kind == EntryKind::Episode && is_cluster(entry.parent.as_ref())
+}
+
+pub(crate) fn entry_is_derived(entry: &Entry) -> bool {
+    is_derived(entry.kind, entry.parent.as_ref())
 }
 
 fn row_is_derived(doc: &Doc) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! Owns: finding the file, and what an edit does to provenance. Never: writing Markdown.
 
-use model::{Entry, EntryId, EntryKind, Origin, Owner, Scope, SkillStatus};
+use model::{Entry, EntryId, EntryKind, Origin, Owner, PROJECT_ONLY, Scope, SkillStatus};
 use ports::{Edit, VaultError, VaultPath};
 
 use crate::api::{EditEntry, EngineError};
@@ -19,13 +19,26 @@ pub(crate) async fn edit(world: &World, edit: EditEntry) -> Result<(), EngineErr
         subject,
         summary,
         body,
+        project_only,
     } = edit;
-    if subject.is_none() && summary.is_none() && body.is_none() {
+    let is_rewritten = subject.is_some() || summary.is_some() || body.is_some();
+    if !is_rewritten && project_only.is_none() {
         return Err(EngineError::Invalid(
-            "an edit must change the subject, the summary or the body".to_owned(),
+            "an edit must change the subject, the summary, the body or where the memory holds".to_owned(),
         ));
     }
     changed(world, &scope, &owner, &id, |entry| {
+        if let Some(project_only) = project_only {
+            if entry.kind != EntryKind::Fact {
+                return Err(EngineError::Invalid(format!(
+                    "`{id}` is not a fact: only a fact can hold in one project only"
+                )));
+            }
+            entry.labels.retain(|label| label != PROJECT_ONLY);
+            if project_only {
+                entry.labels.push(PROJECT_ONLY.to_owned());
+            }
+        }
         if let Some(subject) = subject {
             entry.subject = subject;
         }
@@ -35,9 +48,11 @@ pub(crate) async fn edit(world: &World, edit: EditEntry) -> Result<(), EngineErr
         if let Some(body) = body {
             entry.body = body;
         }
-        // The new text comes neither from a message nor from an extractor.
-        entry.origin = Origin::Hand;
-        entry.author = None;
+        if is_rewritten {
+            // The new text comes neither from a message nor from an extractor.
+            entry.origin = Origin::Hand;
+            entry.author = None;
+        }
         Ok(())
     })
     .await

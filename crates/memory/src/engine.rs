@@ -1,6 +1,6 @@
 //! The engine: the parts it is built of, and the doors' one handle to every use case.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::time::Duration;
@@ -8,14 +8,14 @@ use std::time::Duration;
 use model::{Cell, CellId, Doc, EntryId, Owner, Page, Scope, SessionKey, SkillStatus};
 use ports::runs::Events;
 use ports::{
-    Chat, Clock, Embedder, FileChanges, History, Ids, Index, Job, JobId, Jobs, Pages, RecordedChange,
-    Reranker, Retention, Run, TaskPage, TaskQuery, Transcripts, Vault,
+    Chat, Clock, DocumentReader, Embedder, FileChanges, History, Ids, Index, Job, JobId, Jobs, NoRoom, Pages,
+    RecordedChange, Reranker, Retention, Run, TaskPage, TaskQuery, Transcripts, Vault,
 };
 use recall::Hit;
 
 use crate::api::{
-    Add, Added, Audited, Curate, EditEntry, EngineError, Flush, Forget, Forgot, Found, List, Listed,
-    OnProgress, ReplacePage, Search, Status, Synced,
+    Add, Added, Audited, Curate, Doomed, EditEntry, EngineError, Flush, Forget, Forgot, Found, Holding, List,
+    Listed, OnProgress, OwnedMemory, ReplacePage, Search, Status, Synced, TakenIn,
 };
 use crate::behind::{self, Behind};
 use crate::bell::Bell;
@@ -31,15 +31,17 @@ use crate::locks::KeyedLocks;
 use crate::model_pass::ModelPasses;
 use crate::panics::Panics;
 use crate::records::Records;
+use crate::room::RoomGauge;
 use crate::rows::Rows;
 use crate::serving::Gauge;
 use crate::settings::MemorySettings;
 use crate::tasks::Tasks;
+use crate::workers::Unrecorded;
 use crate::world::{self, World};
 use crate::writer::IndexWriter;
 use crate::{
-    audit, curate, edit, forget, history, janitor, keeper, list, memorize, pages, rebuild, rounds, search,
-    settle, status, sync, workers,
+    audit, curate, edit, forget, history, janitor, keeper, list, memorize, pages, portable, preview, rebuild,
+    rounds, search, settle, status, sync, workers,
 };
 
 /// Time that running work has to reach a safe point when the engine stops.
@@ -65,6 +67,8 @@ pub struct Parts {
     pub chat: Option<Arc<dyn Chat>>,
     /// Receiver of events about written memories.
     pub events: Arc<dyn Events>,
+    /// Reads documents and attachments.
+    pub documents: Arc<dyn DocumentReader>,
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn Ids>,
 }
@@ -94,9 +98,13 @@ impl Engine {
     /// Starts the engine: releases stale leases, starts the workers, begins a sync (or a rebuild, if the index needs it).
     pub async fn start(mut parts: Parts, settings: MemorySettings) -> Result<Self, EngineError> {
         let (wall, elapsed) = (parts.clock.now(), parts.clock.elapsed());
+        let unrecorded = Unrecorded::default();
         if !settings.asks_only {
-            let released = parts.jobs.release_all(workers::latest(wall)).await?;
-            tracing::debug!(released, "released the jobs of an earlier process");
+            match parts.jobs.release_all(workers::latest(wall)).await {
+                Ok(released) => tracing::debug!(released, "released the jobs of an earlier process"),
+                Err(error) if NoRoom::of(&error).is_some() => unrecorded.release_later(),
+                Err(error) => return Err(error.into()),
+            }
         }
         let service = Tasks::default();
         let panics = Arc::<Panics>::default();
@@ -133,6 +141,8 @@ impl Engine {
             idle: IdleSessions::default(),
             panics,
             chronicle,
+            room: RoomGauge::default(),
+            unrecorded,
             redacted: AtomicUsize::default(),
             sweeps: AtomicU64::default(),
             turns: world::turns(tokio::runtime::Handle::current().metrics().num_workers()),
@@ -160,7 +170,9 @@ impl Engine {
     /// Stores messages; after `Ok` they are never lost.
     pub async fn add(&self, add: Add) -> Result<Added, EngineError> {
         self.caught_up(Some(&add.session.scope)).await;
-        memorize::add(self.world(), add).await
+        let added = self.minded(memorize::add(self.world(), add).await)?;
+        self.world().room.succeeded();
+        Ok(added)
     }
 
     /// Queues messages and returns before they are on disk. Later searches, lists and deletes wait for them, and a shutdown stores
@@ -174,15 +186,20 @@ impl Engine {
         behind::caught_up(self.world(), scope).await;
     }
 
+    /// Lets later adds of a session store messages that were deleted, by their client ids. An add leaves out all others.
+    pub async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<(), EngineError> {
+        self.minded(memorize::let_back(self.world(), session, client_ids).await)
+    }
+
     /// Sets a session's title; later episodes made by rules take it as their subject. A blank one changes nothing.
     pub async fn entitle(&self, session: &SessionKey, title: &str) -> Result<(), EngineError> {
-        memorize::entitle(self.world(), session, title).await
+        self.minded(memorize::entitle(self.world(), session, title).await)
     }
 
     /// Ends the segment in a session's buffer.
     pub async fn flush(&self, flush: Flush) -> Result<Added, EngineError> {
         self.caught_up(Some(&flush.session.scope)).await;
-        memorize::flush(self.world(), flush).await
+        self.minded(memorize::flush(self.world(), flush).await)
     }
 
     /// Finds memories and messages.
@@ -206,6 +223,17 @@ impl Engine {
     /// Shows one memory.
     pub async fn entry(&self, scope: &Scope, owner: &Owner, id: &EntryId) -> Result<Hit, EngineError> {
         self.minded(list::entry(self.world(), scope, owner, id).await)
+    }
+
+    /// The messages that a memory cites, word for word, in order of time.
+    pub async fn sources(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        id: &EntryId,
+    ) -> Result<Vec<Arc<Doc>>, EngineError> {
+        self.caught_up(Some(scope)).await;
+        self.minded(list::sources(self.world(), scope, owner, id).await)
     }
 
     /// Changes one entry's text.
@@ -248,8 +276,30 @@ impl Engine {
 
     /// All owners in the vault, of every tenant.
     pub async fn owners(&self) -> Result<BTreeSet<(Scope, Owner)>, EngineError> {
+        Ok(self.holdings().await?.into_keys().collect())
+    }
+
+    /// What the vault holds of each of them.
+    pub async fn holdings(&self) -> Result<BTreeMap<(Scope, Owner), Holding>, EngineError> {
         self.world().accepting()?;
-        list::owners(self.world()).await
+        list::holdings(self.world()).await
+    }
+
+    /// Everything that memory has of an owner, the same each time.
+    pub async fn export(&self, scope: &Scope, owner: &Owner) -> Result<OwnedMemory, EngineError> {
+        self.caught_up(Some(scope)).await;
+        portable::export(self.world(), scope, owner).await
+    }
+
+    /// Adds what an export has and memory has not, with its ids. A second import changes nothing.
+    pub async fn import(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        given: OwnedMemory,
+    ) -> Result<TakenIn, EngineError> {
+        self.caught_up(Some(scope)).await;
+        self.minded(portable::import(self.world(), scope, owner, given).await)
     }
 
     /// A page of an owner; none when there is no page.
@@ -284,6 +334,12 @@ impl Engine {
     ) -> Result<(), EngineError> {
         self.world().accepting()?;
         Ok(self.world().parts.pages.set_made(scope, owner, ids).await?)
+    }
+
+    /// What a deletion would remove and leave; it changes nothing.
+    pub async fn preview(&self, forget: &Forget) -> Result<Doomed, EngineError> {
+        self.caught_up(Some(forget.scope())).await;
+        self.minded(preview::preview(self.world(), forget).await)
     }
 
     /// Deletes from the vault, the ledger and the index.
@@ -389,6 +445,11 @@ impl Engine {
     /// The present settings, including the display zone.
     pub fn settings(&self) -> &MemorySettings {
         &self.world().settings
+    }
+
+    /// The reader of documents.
+    pub(crate) fn reader(&self) -> &dyn DocumentReader {
+        &*self.world().parts.documents
     }
 
     /// Ends within ten seconds, as [`Self::shutdown_within`] does.

@@ -11,13 +11,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{
-    CellId, Doc, DocKey, DocKind, EntryId, EntryKind, Owner, OwnerKind, Page, ParentKind, Scope, SessionKey,
+    CellId, Doc, DocKey, DocKind, EntryId, EntryKind, Message, MessageId, Owner, OwnerKind, Page, ParentKind,
+    Scope, SessionKey,
 };
-use ports::{Edit, Forgotten, JobState, Sweep, VaultPath};
+use ports::{Edit, Forgotten, JobState, Sweep, VaultError, VaultPath};
 
-use crate::api::{EngineError, Forget, Forgot};
+use crate::api::{EngineError, Forget, Forgot, WordsTarget};
+use crate::words::{Owned, Words, WordsPlan};
 use crate::world::World;
-use crate::{derived, edit, erase, history, ids, list, pages, sync};
+use crate::{derived, edit, erase, history, ids, list, pages, sync, words};
 
 /// The result, and whether anything was deleted at all.
 type Taken = Result<(Forgot, bool), EngineError>;
@@ -38,6 +40,7 @@ pub(crate) async fn forget(world: &World, forget: Forget) -> Result<Forgot, Engi
             Forget::Owner(scope, owner) => forget_owner(world, &scope, &owner).await,
             Forget::OwnerInSession(session, owner) => forget_part(world, &session, &owner).await,
             Forget::Entries(scope, owner, ids) => forget_entries(world, &scope, &owner, ids).await,
+            Forget::Words(target) => forget_words(world, &target).await,
         };
         // Also after a failure midway: no search may find swept messages.
         world.corpora.let_go(&scope);
@@ -104,7 +107,7 @@ async fn forget_part(world: &World, session: &SessionKey, owner: &Owner) -> Take
 
 /// Deletes what agents learnt from deleted work: it quotes the people who asked for the work. Of the possible cases, it
 /// deletes those with a message that is no longer in the ledger: another case can come from a lost ledger. Returns the
-/// number of cases; their skills follow them. The caller has the tenant alone.
+/// number of cases, with what follows them. The caller has the tenant alone.
 async fn forget_cases(
     world: &World,
     scope: &Scope,
@@ -166,7 +169,7 @@ async fn told_of_session(
     Ok(Forgot {
         entries,
         messages: swept.messages,
-        missing: Vec::new(),
+        ..Forgot::default()
     })
 }
 
@@ -187,7 +190,7 @@ async fn forget_owner(world: &World, scope: &Scope, owner: &Owner) -> Taken {
     let (forgot, is_told) = any(Forgot {
         entries,
         messages: swept.messages,
-        missing: Vec::new(),
+        ..Forgot::default()
     });
     Ok((forgot, is_any || is_told))
 }
@@ -232,8 +235,94 @@ async fn forget_entries(world: &World, scope: &Scope, owner: &Owner, ids: Vec<En
     Ok(any(forgot))
 }
 
+async fn forget_words(world: &World, target: &WordsTarget) -> Taken {
+    let WordsTarget { scope, owner, .. } = target;
+    let words = Words::parse(&target.words)?;
+    let mut messages = words::write_shared(world, target, &words).await?;
+    let _alone = world.alone_in(scope).await;
+    sync::tenant_alone(world, scope).await?;
+    let owned = words::owned(world, target).await?;
+    let plan = words::plan(&owned, &words, target, &world.settings.zone);
+    let swept = erasable(world, target, &owned, &plan).await?;
+    let mut is_any = !plan.rewritten.is_empty();
+    is_any |= untitle(world, &owned, &words).await?;
+    if !swept.is_empty() {
+        let ids = swept.iter().cloned().collect();
+        sweep(world, Sweep::Messages(scope.clone(), ids)).await?;
+    }
+    messages.extend(plan.messages.iter().map(|message| message.id.clone()));
+    let is_swept = |doc: &Doc| doc.sources.iter().any(|source| swept.contains(source));
+    let cases = forget_cases(world, scope, is_swept).await?;
+    is_any |= pages::forget_words(world, (scope, owner), &words).await?;
+    let rows: Vec<&Doc> = plan.rows.iter().collect();
+    let told: Vec<&Doc> = plan
+        .rows
+        .iter()
+        .filter(|row| plan.told.contains(&*row.key.id))
+        .collect();
+    let (entries, mut paths) = forget_told(world, (scope, owner), &rows, &told).await?;
+    // Last: until then a repetition finds in them which messages went.
+    for (path, entry) in &plan.rewritten {
+        let edit = Edit::Replace(Box::new(entry.clone()));
+        match world.parts.vault.edit(path, &[edit]).await {
+            // A person took it out meanwhile.
+            Ok(_) | Err(VaultError::NoEntry { .. }) => paths.insert(path.clone()),
+            Err(error) => return Err(error.into()),
+        };
+    }
+    edit::follow(world, paths).await?;
+    let (forgot, is_told) = any(Forgot {
+        entries: entries + cases,
+        messages: messages.len(),
+        rewritten: plan.rewritten.len(),
+        missing: Vec::new(),
+    });
+    Ok((forgot, is_any || is_told))
+}
+
+/// The messages of a plan that the ledger need not keep for another owner.
+async fn erasable(
+    world: &World,
+    target: &WordsTarget,
+    owned: &Owned,
+    plan: &WordsPlan,
+) -> Result<BTreeSet<MessageId>, EngineError> {
+    let is_told = |message: &&Message| plan.told.contains(message.id.as_str());
+    let is_own = |message: &&Message| {
+        message.sender == target.owner.id || !words::is_shared(owned, &message.session, &target.owner)
+    };
+    let tail = owned.tail.iter().filter(is_told).filter(is_own);
+    let mut erasable: BTreeSet<MessageId> = tail.map(|message| message.id.clone()).collect();
+    for (path, entry) in &owned.entries {
+        let told: Vec<&Message> = entry.turns.iter().filter(is_told).collect();
+        if told.is_empty() || words::cell_of(entry).is_none() {
+            continue;
+        }
+        if let Some(doc) = Doc::of_entry(entry, path).first()
+            && is_alone_with(world, &target.scope, &target.owner, doc).await?
+        {
+            erasable.extend(told.into_iter().map(|message| message.id.clone()));
+        }
+    }
+    Ok(erasable)
+}
+
+/// Removes the titles that have some words; whether there were any.
+async fn untitle(world: &World, owned: &Owned, words: &Words) -> Result<bool, EngineError> {
+    let transcripts = &world.parts.transcripts;
+    let mut is_any = false;
+    for session in words::sessions(owned) {
+        let title = transcripts.title(&session).await?;
+        if title.is_some_and(|title| words.are_in([&*title])) {
+            transcripts.entitle(&session, String::new()).await?;
+            is_any = true;
+        }
+    }
+    Ok(is_any)
+}
+
 /// Deletes entries of an owner from the vault, but first the memories that cite them or were made from them: after a
-/// crash, a repetition still knows these. Returns the number of entries and the changed files.
+/// crash, a repetition still knows these. Returns the number of all these entries and the changed files.
 async fn forget_told(
     world: &World,
     (scope, owner): (&Scope, &Owner),
@@ -245,10 +334,13 @@ async fn forget_told(
     gone.extend(going.iter().map(|doc| &*doc.key.id));
     pages::forget(world, (scope, owner), rows, &gone).await?;
     pages::let_be_made(world, scope, owner, &going).await?;
-    let (_, mut paths) = take_out(world, going.into_iter()).await?;
-    let (count, changed) = take_out(world, told.iter().copied()).await?;
-    paths.extend(changed);
-    Ok((count, paths.into_iter().collect()))
+    let mut paths = take_out(world, going.into_iter()).await?;
+    paths.extend(take_out(world, told.iter().copied()).await?);
+    let count = rows
+        .iter()
+        .filter(|row| row.kind != DocKind::Turn && gone.contains(&*row.key.id))
+        .count();
+    Ok((count, paths))
 }
 
 /// Deletes the memories made from entries that an undo removed. Returns the files that may have changed.
@@ -341,18 +433,16 @@ async fn is_alone_with(world: &World, scope: &Scope, owner: &Owner, doc: &Doc) -
     Ok(true)
 }
 
-/// Removes entries from their files; returns their number and the changed files.
+/// Removes entries from their files; returns the changed files.
 async fn take_out<'a>(
     world: &World,
     docs: impl Iterator<Item = &'a Doc>,
-) -> Result<(usize, Vec<VaultPath>), EngineError> {
+) -> Result<BTreeSet<VaultPath>, EngineError> {
     let mut by_path: BTreeMap<VaultPath, BTreeSet<&str>> = BTreeMap::new();
     for doc in docs {
         by_path.entry(doc.path.clone()).or_default().insert(&doc.key.id);
     }
-    let mut count = 0;
     for (path, ids) in &by_path {
-        count += ids.len();
         let Some(file) = world.parts.vault.read(path).await? else {
             continue;
         };
@@ -365,12 +455,12 @@ async fn take_out<'a>(
             world.parts.vault.edit(path, &edits).await?;
         }
     }
-    Ok((count, by_path.into_keys().collect()))
+    Ok(by_path.into_keys().collect())
 }
 
 /// Everyone in a scope of whom the vault holds a file.
-async fn owners_of(world: &World, scope: &Scope) -> Result<BTreeSet<Owner>, EngineError> {
-    let all = list::owners(world).await?.into_iter();
+pub(crate) async fn owners_of(world: &World, scope: &Scope) -> Result<BTreeSet<Owner>, EngineError> {
+    let all = list::holdings(world).await?.into_keys();
     Ok(all
         .filter(|(of, _)| of == scope)
         .map(|(_, owner)| owner)

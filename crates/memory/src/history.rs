@@ -355,7 +355,7 @@ async fn rows_of(
         .filter(|change| matches!(&change.by, By::Run { run: maker, .. } if *maker.id == *run));
     let files: BTreeSet<&VaultPath> = made.flat_map(|change| &change.files).collect();
     let mut rows = BTreeMap::new();
-    for (scope, owner) in list::owners(world).await? {
+    for (scope, owner) in list::holdings(world).await?.into_keys() {
         let folder = format!("{}/", history.folder_of(&scope, Some(&owner)));
         if files.iter().any(|file| file.starts_with(&folder)) {
             let theirs = world.parts.index.load(&scope, &owner).await?;

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ports::NoRoom;
 use text::chain;
 
 use crate::world::World;
@@ -19,6 +20,7 @@ pub(crate) async fn keep(world: Arc<World>) {
         let before = world.now().plus_millis(-hours * 3_600_000);
         match world.parts.retention.drop_finished(before).await {
             Ok(dropped) => tracing::debug!(dropped, "finished tasks were removed"),
+            Err(error) if NoRoom::of(&error).is_some() => tracing::debug!("the disk takes no removals now"),
             Err(error) => tracing::warn!(
                 error = chain(&error),
                 "finished tasks could not be removed; retrying in an hour"

@@ -8,7 +8,7 @@
 //! [`list`], over [`corpora`]. Work without a request: [`idle`], [`history`]. Changes from outside: [`sync`], [`edit`], [`curate`],
 //! [`pages`], [`forget`] with [`derived`]. Problems: [`audit`]. The index: [`keeper`], [`rebuild`], [`writer`],
 //! [`serving`]. The small ones: [`secrets`], [`tasks`], [`locks`], [`bell`], [`dirty`], [`ids`], [`records`], [`rows`],
-//! [`settle`], [`signal`], [`status`].
+//! [`room`], [`settle`], [`signal`], [`status`].
 
 mod api;
 mod attachments;
@@ -41,9 +41,12 @@ mod memorize;
 mod model_pass;
 mod pages;
 mod panics;
+mod portable;
+mod preview;
 mod rebuild;
 mod records;
 mod rerank;
+mod room;
 mod rounds;
 mod rows;
 mod search;
@@ -56,6 +59,7 @@ mod status;
 mod sync;
 mod tasks;
 mod telling;
+mod words;
 mod workers;
 mod world;
 mod write_cell;
@@ -63,10 +67,12 @@ mod writer;
 
 pub use crate::findings::{Fault, Finding};
 pub use api::{
-    Add, Added, Audited, Curate, EditEntry, EngineError, Flush, Forget, Forgot, Found, List, Listed,
-    MemorizeStatus, ModelAnswers, OnProgress, Progress, ReplacePage, Search, SortBy, Status, Synced,
+    Add, Added, Audited, Curate, Doomed, EditEntry, EngineError, Flush, Forget, Forgot, Found, Holding, List,
+    Listed, MemorizeStatus, ModelAnswers, OnProgress, OwnedMemory, Progress, ReplacePage, Search, SortBy,
+    Standing, Status, Staying, Synced, TakenIn, WordsTarget,
 };
 pub use due::Due;
 pub use engine::{Engine, Parts};
 pub use recall::{Hit, Method, Why};
+pub use room::DiskState;
 pub use settings::MemorySettings;

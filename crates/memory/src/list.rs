@@ -3,14 +3,14 @@
 //! Owns: filter, order, page. Never: ranking.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::future::try_join_all;
-use model::{Doc, DocKind, EntryId, Owner, Scope, Timestamp};
+use model::{Doc, DocKind, EntryId, MessageId, Owner, Scope, Timestamp};
 use recall::{Hit, Why};
 
-use crate::api::{EngineError, List, Listed, SortBy};
+use crate::api::{EngineError, Holding, List, Listed, SortBy, Standing};
 use crate::corpora::CorpusView;
 use crate::world::World;
 
@@ -27,9 +27,20 @@ pub(crate) async fn list(world: &World, list: List) -> Result<Listed, EngineErro
     }
     world.gauge.answering(&*world.parts.clock).await?;
     let mut rows = entries(world, &list.scope, &list.owner).await?;
+    if let Some(then) = list.as_of {
+        rows.retain(|doc| doc.time <= then);
+    }
     let superseders = superseders(&rows);
+    let at = list.as_of.unwrap_or_else(|| world.parts.clock.now());
+    let has_ended = |doc: &Doc| {
+        superseders.contains_key(&*doc.key.id) || doc.valid_until.is_some_and(|until| until <= at)
+    };
     rows.retain(|doc| {
-        doc.kind == DocKind::Entry(list.kind) && list.filter.as_ref().is_none_or(|filter| filter.matches(doc))
+        doc.kind == DocKind::Entry(list.kind)
+            && list.filter.as_ref().is_none_or(|filter| filter.matches(doc))
+            && list
+                .standing
+                .is_none_or(|standing| (standing == Standing::Superseded) == has_ended(doc))
     });
     match (list.sort_by, list.descending) {
         // A row has only one time, but an edit changes the time in the file.
@@ -63,6 +74,7 @@ pub(crate) async fn entry(
     id: &EntryId,
 ) -> Result<Hit, EngineError> {
     world.accepting()?;
+    world.gauge.answering(&*world.parts.clock).await?;
     let rows = entries(world, scope, owner).await?;
     let superseded_by = superseders(&rows).remove(id.as_str());
     let doc = rows.into_iter().find(|doc| &*doc.key.id == id.as_str());
@@ -87,19 +99,38 @@ pub(crate) async fn rows(world: &World, scope: &Scope, owner: &Owner) -> Result<
     Ok(world.parts.index.load(scope, owner).await?)
 }
 
-/// Everyone of whom the vault holds a file.
-pub(crate) async fn owners(world: &World) -> Result<BTreeSet<(Scope, Owner)>, EngineError> {
-    let mut owners = BTreeSet::new();
+/// What the vault holds of everyone of whom it has a file.
+pub(crate) async fn holdings(world: &World) -> Result<BTreeMap<(Scope, Owner), Holding>, EngineError> {
+    let mut holdings: BTreeMap<_, Holding> = BTreeMap::new();
     for some in world.records.stats().await?.chunks(RECORDS) {
         let records = try_join_all(some.iter().map(|stat| world.records.record(&stat.path))).await?;
-        owners.extend(
-            records
-                .into_iter()
-                .flatten()
-                .map(|record| (record.scope, record.owner)),
-        );
+        for record in records.into_iter().flatten() {
+            let holding = holdings.entry((record.scope, record.owner)).or_default();
+            holding.files += 1;
+            holding.entries += record.marks.len();
+            holding.bytes += record.stat.bytes;
+        }
     }
-    Ok(owners)
+    Ok(holdings)
+}
+
+/// The messages that an entry cites, word for word, in order of time.
+pub(crate) async fn sources(
+    world: &World,
+    scope: &Scope,
+    owner: &Owner,
+    id: &EntryId,
+) -> Result<Vec<Arc<Doc>>, EngineError> {
+    let cited = entry(world, scope, owner, id).await?.doc;
+    let is_cited = |doc: &Doc| {
+        let is_it = |source: &MessageId| source.as_str() == &*doc.key.id;
+        doc.kind == DocKind::Turn && cited.sources.iter().any(is_it)
+    };
+    let mut messages = kept(world, scope, owner, is_cited).await?;
+    messages.sort_by_key(order);
+    // A merged episode repeats the messages of its parts.
+    messages.dedup_by(|a, b| a.key.id == b.key.id);
+    Ok(messages)
 }
 
 /// An owner's rows that are entries.
@@ -108,16 +139,23 @@ pub(crate) async fn entries(
     scope: &Scope,
     owner: &Owner,
 ) -> Result<Vec<Arc<Doc>>, EngineError> {
-    let is_entry = |doc: &&Arc<Doc>| doc.kind != DocKind::Turn;
+    kept(world, scope, owner, |doc| doc.kind != DocKind::Turn).await
+}
+
+/// Some of an owner's rows.
+pub(crate) async fn kept(
+    world: &World,
+    scope: &Scope,
+    owner: &Owner,
+    keep: impl Fn(&Doc) -> bool,
+) -> Result<Vec<Arc<Doc>>, EngineError> {
     match world.corpora.view(world, scope, owner).await? {
-        CorpusView::Hot(hot) => Ok(hot.read(|corpus| corpus.iter().filter(is_entry).cloned().collect())),
+        CorpusView::Hot(hot) => {
+            Ok(hot.read(|corpus| corpus.iter().filter(|doc| keep(doc)).cloned().collect()))
+        }
         CorpusView::Large => {
             let docs = world.parts.index.load(scope, owner).await?;
-            Ok(docs
-                .into_iter()
-                .filter(|doc| doc.kind != DocKind::Turn)
-                .map(Arc::new)
-                .collect())
+            Ok(docs.into_iter().filter(|doc| keep(doc)).map(Arc::new).collect())
         }
     }
 }

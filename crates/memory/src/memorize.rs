@@ -18,6 +18,7 @@ use crate::corpora::{AcceptedMessages, Ticket};
 use crate::ids;
 use crate::secrets;
 use crate::settle;
+use crate::tasks::on_text;
 use crate::world::World;
 
 /// The kinds of jobs that clients ask for.
@@ -121,6 +122,16 @@ async fn accept_and_look(
     })
 }
 
+/// Lets later adds store messages that were deleted, by their client ids.
+pub(crate) async fn let_back(
+    world: &World,
+    session: &SessionKey,
+    client_ids: Vec<String>,
+) -> Result<(), EngineError> {
+    world.accepting()?;
+    Ok(world.parts.transcripts.let_back(session, client_ids).await?)
+}
+
 /// How long a title may be; it becomes the heading of an episode.
 const TITLE_CHARS_MAX: usize = 80;
 
@@ -184,15 +195,34 @@ fn prepared(world: &World, session: &SessionKey, messages: Vec<NewMessage>) -> (
         .into_iter()
         .map(|new| named(world, session, new))
         .collect();
-    let mut redacted = 0;
-    if world.settings.redacts {
-        redacted = messages
+    let redacted = redact(world, &mut messages);
+    (messages, redacted)
+}
+
+/// Removes secrets from messages; returns their number.
+fn redact(world: &World, messages: &mut [NewMessage]) -> usize {
+    if !world.settings.redacts {
+        return 0;
+    }
+    let bytes = messages.iter().map(|new| new.message.bytes()).sum();
+    let redacted = on_text(bytes, || {
+        messages
             .iter_mut()
             .map(|new| secrets::take_out(&mut new.message))
-            .sum();
-        world.redacted.fetch_add(redacted, Ordering::Relaxed);
-    }
-    (messages, redacted)
+            .sum()
+    });
+    world.redacted.fetch_add(redacted, Ordering::Relaxed);
+    redacted
+}
+
+/// Accepts messages that keep their ids. They wait in the session's buffer like those of an add.
+pub(crate) async fn take_in(
+    world: &World,
+    session: &SessionKey,
+    mut messages: Vec<NewMessage>,
+) -> Result<(), EngineError> {
+    redact(world, &mut messages);
+    accept(world, session, messages, None).await.map(drop)
 }
 
 /// Stores messages in the ledger, then shows them to searches.

@@ -4,11 +4,12 @@
 
 use std::collections::BTreeSet;
 
-use extract::consolidate::page;
+use extract::consolidate::page::{self, PageLine};
 use model::{Doc, Owner, Page, Scope};
 
 use crate::api::{EngineError, ReplacePage};
 use crate::list;
+use crate::words::Words;
 use crate::world::World;
 
 /// How often a page is read again that a person saved meanwhile.
@@ -76,6 +77,60 @@ pub(crate) async fn forget(
         forget_in(world, (scope, owner), page, left).await?;
     }
     Ok(world.parts.pages.drop_previous(scope, owner).await?)
+}
+
+/// The lines of an owner's pages that go with what is gone of the owner's rows, and those that have some words.
+pub(crate) async fn going(
+    world: &World,
+    (scope, owner): (&Scope, &Owner),
+    rows: &[&Doc],
+    gone: &BTreeSet<&str>,
+    words: Option<&Words>,
+) -> Result<Vec<String>, EngineError> {
+    let there: BTreeSet<&str> = rows.iter().map(|doc| &*doc.key.id).collect();
+    let mut going = Vec::new();
+    for page in Page::ALL {
+        let Some(text) = world.parts.pages.page(scope, owner, page).await? else {
+            continue;
+        };
+        let goes = |line: &PageLine<'_>| {
+            let is_told = !gone.is_empty() && line.repeats(gone, |id| there.contains(id));
+            is_told || words.is_some_and(|words| words.are_in([line.raw]))
+        };
+        let lines = page::lines(&text).into_iter().filter(goes);
+        going.extend(lines.map(|line| match line.own {
+            Some(own) => own.text,
+            None => line.raw.trim().to_owned(),
+        }));
+    }
+    Ok(going)
+}
+
+/// Takes the lines with some words out of an owner's pages, people's own lines too; whether there were any.
+pub(crate) async fn forget_words(
+    world: &World,
+    (scope, owner): (&Scope, &Owner),
+    words: &Words,
+) -> Result<bool, EngineError> {
+    let mut is_any = false;
+    for page in Page::ALL {
+        let Some(text) = world.parts.pages.page(scope, owner, page).await? else {
+            continue;
+        };
+        if words.are_in([&*text]) {
+            let left = |text: &str| {
+                let stays = |line: &&str| !words.are_in([*line]);
+                let left: String = text.split_inclusive('\n').filter(stays).collect();
+                (left.len() < text.len()).then_some(left)
+            };
+            is_any |= left(&text).is_some();
+            forget_in(world, (scope, owner), page, left).await?;
+        }
+    }
+    if is_any {
+        world.parts.pages.drop_previous(scope, owner).await?;
+    }
+    Ok(is_any)
 }
 
 /// A memory that goes only because its sources went can be made again, from the remaining sources or from new ones.

@@ -2,6 +2,7 @@
 //!
 //! Owns: its time limit, and one answer from several. Never: the prompt (`extract`), or the searches themselves.
 
+use std::mem::take;
 use std::time::Duration;
 
 use extract::follow_up;
@@ -25,8 +26,13 @@ pub(crate) async fn search(world: &World, search: Search) -> Result<Option<Found
         return Ok(None);
     };
     let mut found = search::search(world, search.clone()).await?;
-    let queries = match further(world, chat, &search, &found).await {
-        Ok(queries) => queries,
+    let mut ranking = Ranking {
+        memories: take(&mut found.memories),
+        messages: take(&mut found.messages),
+        ..Ranking::default()
+    };
+    match further(world, chat, &search, &ranking).await {
+        Ok(queries) => found.queries = queries,
         Err(error) => {
             tracing::warn!(
                 error = chain(&error),
@@ -35,35 +41,25 @@ pub(crate) async fn search(world: &World, search: Search) -> Result<Option<Found
             found
                 .warnings
                 .push("no further queries: the chat model did not answer; see the server's log".to_owned());
-            return Ok(Some(found));
         }
-    };
-    let more = queries.iter().map(|query| {
-        let query = query.clone();
-        search::search(
-            world,
-            Search {
-                query,
-                ..search.clone()
-            },
-        )
+    }
+    let more = found.queries.iter().map(|query| {
+        let next = Search {
+            query: query.clone(),
+            ..search.clone()
+        };
+        search::search(world, next)
     });
     for other in try_join_all(more).await? {
-        unite(&mut found.memories, other.memories, search.memories_max);
-        unite(&mut found.messages, other.messages, search.messages_max);
+        unite(&mut ranking.memories, other.memories, search.memories_max);
+        unite(&mut ranking.messages, other.messages, search.messages_max);
         found.warnings.extend(other.warnings);
     }
     found.warnings.dedup();
     if let Some(tokens_max) = search.tokens_max {
-        let mut ranking = Ranking {
-            memories: found.memories,
-            messages: found.messages,
-            ..Ranking::default()
-        };
         cut_to_tokens(&mut ranking, tokens_max);
-        (found.memories, found.messages) = (ranking.memories, ranking.messages);
     }
-    found.queries = queries;
+    (found.memories, found.messages) = (ranking.memories, ranking.messages);
     Ok(Some(found))
 }
 
@@ -72,14 +68,9 @@ async fn further(
     world: &World,
     chat: &dyn Chat,
     search: &Search,
-    found: &Found,
+    ranking: &Ranking,
 ) -> Result<Vec<String>, ChatError> {
-    let ranking = Ranking {
-        memories: found.memories.clone(),
-        messages: found.messages.clone(),
-        ..Ranking::default()
-    };
-    let mut read = Shortlist::of(&ranking, &search.query, &world.settings.zone).passages;
+    let mut read = Shortlist::of(ranking, &search.query, &world.settings.zone).passages;
     read.truncate(HITS_READ_MAX);
     let prompt = follow_up::request(&search.query, &read);
     let request = ChatRequest {

@@ -15,8 +15,12 @@ use recall::{Cosines, QUESTIONS, STATEMENTS};
 use text::chain;
 use tokio::sync::OnceCell;
 
-/// Texts that one call to the embedder takes.
+/// Texts that one call to the embedder takes, and their bytes.
 const BATCH: usize = 128;
+const BATCH_BYTES: usize = 256 << 10;
+
+/// No model reads more of a text.
+const TEXT_BYTES_MAX: usize = 64 << 10;
 
 /// Vectors kept; about a kilobyte each with the default model.
 const KEPT_MAX: usize = 4_096;
@@ -77,7 +81,8 @@ impl Rows {
         };
         let unknown: Vec<usize> = (0..messages.len()).filter(|n| vectors[*n].is_none()).collect();
         for some in unknown.chunks(BATCH) {
-            let texts: Vec<String> = some.iter().map(|n| messages[*n].text()).collect();
+            let texts = some.iter().map(|n| messages[*n].beginning(TEXT_BYTES_MAX));
+            let texts: Vec<String> = texts.collect();
             for (n, vector) in some.iter().zip(self.embed(&texts).await?) {
                 self.keep(&messages[*n].id, &vector);
                 vectors[*n] = Some(vector);
@@ -115,9 +120,24 @@ impl Rows {
 
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vector>, EmbedError> {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let vectors = self.embedder.embed(&texts, EmbedPurpose::Passage).await?;
         let as_kept = |vector: Vector| vector.iter().copied().map(kept_number).collect();
-        Ok(vectors.into_iter().map(as_kept).collect())
+        let (mut vectors, mut rest) = (Vec::with_capacity(texts.len()), texts.as_slice());
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let fits = |text: &&&str| {
+                bytes += text.len();
+                bytes <= BATCH_BYTES
+            };
+            let (some, others) = rest.split_at(rest.iter().take_while(fits).count().max(1));
+            let made = self.embedder.embed(some, EmbedPurpose::Passage).await?;
+            vectors.extend(made.into_iter().map(as_kept));
+            rest = others;
+            if !rest.is_empty() {
+                // Long texts must not hold a runtime thread from the others.
+                tokio::task::yield_now().await;
+            }
+        }
+        Ok(vectors)
     }
 
     fn keep(&self, id: &MessageId, vector: &Vector) {
@@ -136,9 +156,79 @@ impl Rows {
 /// The text of a row that is embedded.
 fn passage(doc: &Doc) -> String {
     let parts = [doc.subject.as_str(), doc.summary.as_str(), doc.text.as_str()];
-    parts
+    let mut text = parts
         .into_iter()
         .filter(|part| !part.is_empty())
         .collect::<Vec<_>>()
-        .join("\n")
+        .join("\n");
+    text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use model::{Content, EmbedderId, Name, Role, Scope, SessionId, SessionKey, Timestamp};
+
+    use super::*;
+
+    /// Keeps how long the texts of each call are.
+    #[derive(Debug)]
+    struct Lengths(EmbedderId, Mutex<Vec<Vec<usize>>>);
+
+    #[async_trait]
+    impl Embedder for Lengths {
+        fn id(&self) -> &EmbedderId {
+            &self.0
+        }
+
+        fn is_instant(&self) -> bool {
+            true
+        }
+
+        async fn embed(&self, texts: &[&str], _: EmbedPurpose) -> Result<Vec<Vector>, EmbedError> {
+            let lengths = texts.iter().map(|text| text.len()).collect();
+            self.1.lock().expect("no panic").push(lengths);
+            Ok(texts.iter().map(|_| Vector::from([1.0])).collect())
+        }
+    }
+
+    #[tokio::test]
+    async fn of_long_texts_the_beginning_is_embedded_and_few_at_a_time() {
+        let model = "lengths".to_owned();
+        let embedder = Arc::new(Lengths(EmbedderId { model, dims: 1 }, Mutex::default()));
+        let rows = Rows::new(embedder.clone());
+        let message = |n: usize| Message {
+            id: MessageId::new(format!("m{n}")),
+            session: SessionKey {
+                scope: Scope::default(),
+                session: SessionId::new("s"),
+            },
+            sender: Name::parse("ann").expect("a name"),
+            sender_name: None,
+            role: Role::User,
+            time: Timestamp::default(),
+            content: Content::Text("x".repeat(n * 50_000)).into(),
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+        };
+        let messages: Vec<Message> = (0..7).map(message).collect();
+        let mut docs: Vec<Doc> = messages
+            .iter()
+            .map(|message| Doc {
+                kind: DocKind::Entry(model::EntryKind::Topic),
+                ..Doc::of_message(message, &model::Owner::user(message.sender.clone()))
+            })
+            .collect();
+        let vectors = rows.of_messages(&messages).await.expect("it embeds");
+        rows.embed_docs(&mut docs).await.expect("it embeds");
+        assert_eq!(vectors.len(), 7);
+        assert!(docs.iter().all(|doc| doc.vector.is_some()));
+        let max = TEXT_BYTES_MAX;
+        let calls = [vec![0, 50_000, max, max, max], vec![max, max]];
+        assert_eq!(
+            *embedder.1.lock().expect("no panic"),
+            [calls.clone(), calls].concat()
+        );
+    }
 }

@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use model::{Message, Timestamp, Vector, Zone};
+use model::{Message, Owner, OwnerKind, Scope, Timestamp, Vector, Zone};
 use ports::{CandidateQuery, EmbedPurpose};
-use recall::{Corpus, Cosines, Method, Query, RERANKED_MAX, Ranking, cut_to_tokens};
+use recall::{Corpus, Cosines, Hit, Method, Query, RERANKED_MAX, Ranking, cut_to_tokens};
 use text::chain;
 
 use crate::api::{EngineError, Found, Search};
@@ -64,10 +64,12 @@ pub(crate) async fn search(world: &World, search: Search) -> Result<Found, Engin
         search,
     });
     let (scope, owner) = (&question.search.scope, &question.search.owner);
-    let mut ranking = match world.corpora.view(world, scope, owner).await? {
-        CorpusView::Hot(hot) => rank(&hot, &question).await?,
-        CorpusView::Large => rank_candidates(world, &question).await?,
-    };
+    let mut ranking = rank_at(world, &question, scope, owner).await?;
+    for (scope, owner) in places_beside(world, &question.search).await? {
+        let more = rank_at(world, &question, &scope, &owner).await?;
+        unite(&mut ranking.memories, more.memories);
+        unite(&mut ranking.messages, more.messages);
+    }
     let warning = rerank(world, &question.search, &mut ranking).await;
     ranking.memories.truncate(question.search.memories_max);
     ranking.messages.truncate(question.search.messages_max);
@@ -116,6 +118,54 @@ async fn embed(world: &World, search: &Search) -> Option<Vector> {
     }
 }
 
+/// Where else a search looks: at the owner's memory outside of the project, at what holds in all of the owner's projects, and
+/// at the memory of others who share the project.
+async fn places_beside(world: &World, search: &Search) -> Result<Vec<(Scope, Owner)>, EngineError> {
+    let Search { scope, owner, .. } = search;
+    let mut places = Vec::new();
+    if owner.kind != OwnerKind::User {
+        return Ok(places);
+    }
+    if search.with_person {
+        let own = [Scope::home(&scope.app), Scope::all_projects(&scope.app)];
+        places.extend(
+            own.into_iter()
+                .filter(|own| own != scope)
+                .map(|own| (own, owner.clone())),
+        );
+    }
+    if world.settings.shared.contains(scope) {
+        let users = world.parts.file_changes.users(scope).await?;
+        let others = users.into_iter().filter(|user| user != owner);
+        places.extend(others.map(|other| (scope.clone(), other)));
+    }
+    Ok(places)
+}
+
+/// Adds hits of another place. What is known of a hit in both places holds: a fact can be superseded in another project.
+fn unite(hits: &mut Vec<Hit>, others: Vec<Hit>) {
+    for other in others {
+        match hits.iter_mut().find(|hit| hit.doc.key == other.doc.key) {
+            Some(known) if known.superseded_by.is_none() && other.superseded_by.is_some() => *known = other,
+            Some(_) => {}
+            None => hits.push(other),
+        }
+    }
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+}
+
+async fn rank_at(
+    world: &World,
+    question: &Arc<Question>,
+    scope: &Scope,
+    owner: &Owner,
+) -> Result<Ranking, EngineError> {
+    match world.corpora.view(world, scope, owner).await? {
+        CorpusView::Hot(hot) => rank(&hot, question).await,
+        CorpusView::Large => rank_candidates(world, question, scope, owner).await,
+    }
+}
+
 async fn rank(hot: &Arc<Hot>, question: &Arc<Question>) -> Result<Ranking, EngineError> {
     if hot.read(Corpus::len) <= ROWS_INLINE_MAX {
         return Ok(hot.read(|corpus| question.rank(corpus)));
@@ -129,17 +179,19 @@ async fn rank(hot: &Arc<Hot>, question: &Arc<Question>) -> Result<Ranking, Engin
 }
 
 /// An owner whose rows are too many is asked for the best, and these are ranked together with what is buffered.
-async fn rank_candidates(world: &World, question: &Question) -> Result<Ranking, EngineError> {
-    let Search {
-        scope, owner, query, ..
-    } = &question.search;
+async fn rank_candidates(
+    world: &World,
+    question: &Question,
+    scope: &Scope,
+    owner: &Owner,
+) -> Result<Ranking, EngineError> {
     let best = CandidateQuery {
         scope: scope.clone(),
         owner: owner.clone(),
         text: if question.method == Method::Vector {
             String::new()
         } else {
-            query.clone()
+            question.search.query.clone()
         },
         vector: question.vector.clone(),
         limit: CANDIDATES,

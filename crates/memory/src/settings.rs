@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::Zone;
+use model::{Scope, Zone};
 
 /// The engine's settings, as `quipu.toml` gives them.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +35,8 @@ pub struct MemorySettings {
     pub redacts: bool,
     /// Changes of the vault are recorded in its history, if it has one. Deleted memories leave the history in any case.
     pub records_history: bool,
+    /// Tenants in which users search each other's memory too.
+    pub shared: Vec<Scope>,
     /// Questions are all that is asked: the vault is looked at once, and what waits to be cut or written waits for another process.
     pub asks_only: bool,
 }
@@ -56,6 +58,7 @@ impl Default for MemorySettings {
             task_retention_hours: 168,
             redacts: true,
             records_history: true,
+            shared: Vec::new(),
             asks_only: false,
         }
     }

@@ -15,8 +15,9 @@ use crate::world::World;
 const STRANGER: &str = "it is no plain file or folder but a link, a pipe or the like, which are not read: remove it, or put the \
                         file itself there";
 
-/// How the system is.
+/// How the system is. Before the first look at the vault, nothing is known of what changed while no engine ran.
 pub(crate) async fn status(world: &World) -> Result<Status, EngineError> {
+    world.gauge.synced(&*world.parts.clock).await;
     let (_, stuck) = world.bell.stuck_sessions();
     let buffered = world.parts.transcripts.buffered().await?;
     let (index, index_stats) = index(world).await?;
@@ -41,6 +42,7 @@ pub(crate) async fn status(world: &World) -> Result<Status, EngineError> {
             .gauge
             .progress()
             .map(|progress| (progress.done, progress.total)),
+        disk: world.room.state(&*world.parts.vault, &*world.parts.clock),
     })
 }
 

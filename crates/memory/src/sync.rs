@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{EntryId, Owner, Scope};
+use model::{AppId, EntryId, Owner, Scope};
 use ports::{FileRecord, FileStat, VaultChange, VaultError, VaultPath};
 use text::chain;
 
@@ -232,10 +232,12 @@ impl<'a> Pass<'a> {
     /// Removes what is gone, and then records the files that had to wait for it.
     async fn finish(&mut self) -> Result<(), EngineError> {
         self.remove_gone().await?;
-        self.world
-            .records
-            .put_all(std::mem::take(&mut self.held).into_values().collect())
-            .await?;
+        let held: Vec<FileRecord> = std::mem::take(&mut self.held).into_values().collect();
+        let apps: BTreeSet<AppId> = held.iter().map(|file| file.scope.app.clone()).collect();
+        self.world.records.put_all(held).await?;
+        for app in &apps {
+            self.world.corpora.let_all_projects_go(app);
+        }
         let vanished: Vec<VaultPath> = std::mem::take(&mut self.vanished).into_iter().collect();
         if !vanished.is_empty() {
             self.world.records.drop_paths(&vanished).await?;

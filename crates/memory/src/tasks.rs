@@ -11,10 +11,13 @@ use futures::FutureExt;
 use ports::Clock;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::oneshot;
-use tokio::task::{JoinError, JoinSet, spawn_blocking};
+use tokio::task::{JoinError, JoinSet, block_in_place, spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
 use crate::api::EngineError;
+
+/// Work on more text than this takes so long that others would notice.
+pub(crate) const QUICK_BYTES_MAX: usize = 64 << 10;
 
 /// A set of tasks that end together. The only place in the engine that spawns.
 #[derive(Debug, Default)]
@@ -97,10 +100,52 @@ pub(crate) async fn aside<T: Send + 'static>(
     }
 }
 
+/// Does work on borrowed data that keeps this thread busy, while another thread serves what this one would have served.
+pub(crate) fn in_place<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::current().runtime_flavor() {
+        RuntimeFlavor::CurrentThread => work(),
+        _ => block_in_place(work),
+    }
+}
+
+/// Does work on that much text: in place, if others would notice how long it takes.
+pub(crate) fn on_text<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
+    if bytes > QUICK_BYTES_MAX {
+        in_place(work)
+    } else {
+        work()
+    }
+}
+
 /// The message of a panic.
 pub(crate) fn words_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied())
         .unwrap_or("no message")
         .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn work_on_much_text_holds_up_nobody() {
+        let tasks = Tasks::default();
+        let (sender, receiver) = mpsc::channel();
+        let working = tasks.run(async move {
+            // The only thread has another task, which must run meanwhile.
+            on_text(QUICK_BYTES_MAX + 1, || {
+                receiver.recv_timeout(Duration::from_secs(10))
+            })
+        });
+        let others = async move { sender.send(()).expect("it waits") };
+        let (worked, ()) = tokio::join!(working, async {
+            tokio::task::yield_now().await;
+            tasks.run(others).await.expect("it ends");
+        });
+        worked.expect("it ends").expect("the other task ran");
+    }
 }

@@ -8,21 +8,21 @@ use std::panic::resume_unwind;
 
 use extract::{AnswerPart, Counts, Fact, KnownFacts, Statement, Supersession, Tail};
 use model::{
-    Cell, CellId, Doc, DocKind, Entry, EntryId, EntryKind, Origin, Owner, Parent, ParentKind, Role, SenderId,
-    Zone,
+    Cell, CellId, Doc, DocKind, Entry, EntryId, EntryKind, MessageId, Origin, Owner, PROJECT_ONLY, Parent,
+    ParentKind, Role, Scope, SenderId, Zone,
 };
 
 use crate::api::EngineError;
 use crate::ids;
 use crate::interview::{self, Trouble};
-use crate::tasks::aside;
+use crate::tasks::{QUICK_BYTES_MAX, aside};
 use crate::world::World;
 use crate::write_cell::JobError;
 
 /// Attempts of a job that wait for a silent model; after that the rules extract.
 const MODEL_ATTEMPTS_MAX: u32 = 3;
 
-/// Segments of at most so many messages are read on this thread.
+/// Segments of at most so many messages, none of them long, are read on this thread.
 const MESSAGES_INLINE_MAX: usize = 8;
 
 /// The extracted content of a segment, before it belongs to an owner.
@@ -33,6 +33,8 @@ pub(crate) struct Telling {
     digest: String,
     facts: Vec<Fact>,
     author: String,
+    /// The messages whose facts hold for a person everywhere; none: all do.
+    personal: Option<BTreeSet<MessageId>>,
 }
 
 /// Extracts a segment, with the model if there is one. Fails only if the model may answer a later attempt.
@@ -56,7 +58,13 @@ pub(crate) async fn tell(world: &World, cell: &Cell, attempt: u32) -> Result<Tel
         },
     };
     let is_named = parts.iter().any(|part| !part.title.is_empty());
-    let told = by_model(cell, zone, parts, extract::signed(chat.model()));
+    let mut told = by_model(cell, zone, parts, extract::signed(chat.model()));
+    let scope = &cell.session.scope;
+    if *scope != Scope::home(&scope.app) {
+        // A model's facts are of any kind, those of the rules about a life: what both read out of a message is the person's.
+        let ruled = by_rules(world, cell).await?.facts;
+        told.personal = Some(ruled.into_iter().flat_map(|fact| fact.sources).collect());
+    }
     Ok(if is_named { told } else { told.entitled(title) })
 }
 
@@ -64,7 +72,7 @@ pub(crate) async fn tell(world: &World, cell: &Cell, attempt: u32) -> Result<Tel
 async fn by_rules(world: &World, cell: &Cell) -> Result<Telling, JobError> {
     let _turn = world.busy().await;
     let zone = &world.settings.zone;
-    if cell.messages.len() <= MESSAGES_INLINE_MAX {
+    if cell.messages.len() <= MESSAGES_INLINE_MAX && cell.bytes() <= QUICK_BYTES_MAX {
         return Ok(ruled(cell, zone));
     }
     let (cell, zone) = (cell.clone(), zone.clone());
@@ -83,6 +91,7 @@ fn ruled(cell: &Cell, zone: &Zone) -> Telling {
         digest: episode.body,
         facts: extract::facts(cell, zone),
         author: extract::RULES_VERSION.to_owned(),
+        personal: None,
     }
 }
 
@@ -101,6 +110,7 @@ fn by_model(cell: &Cell, zone: &Zone, parts: Vec<AnswerPart>, author: String) ->
         digest: episode.body,
         facts: parts.into_iter().flat_map(|part| part.facts).collect(),
         author,
+        personal: None,
     }
 }
 
@@ -247,6 +257,10 @@ impl Telling {
             .messages
             .iter()
             .find(|message| fact.sources.contains(&message.id));
+        let is_personal = self
+            .personal
+            .as_ref()
+            .is_none_or(|personal| fact.sources.iter().any(|id| personal.contains(id)));
         Entry {
             id: ids::fact_id(&cell.id, n),
             kind: EntryKind::Fact,
@@ -268,7 +282,11 @@ impl Telling {
                 id: ids::episode_id(&cell.id).as_str().to_owned(),
             }),
             sources: fact.sources.clone(),
-            labels: Vec::new(),
+            labels: if is_personal {
+                Vec::new()
+            } else {
+                vec![PROJECT_ONLY.to_owned()]
+            },
             confidence_percent: None,
             senders: vec![fact.sender.clone()],
             subject: String::new(),

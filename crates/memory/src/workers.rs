@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -28,6 +28,48 @@ const IDLE: Duration = Duration::from_secs(5);
 const BEHIND_MAX: usize = 31;
 const BACKOFF_MIN_MILLIS: u64 = 500;
 const BACKOFF_MAX_MILLIS: u64 = 60_000;
+
+/// Jobs that are free, but leased in the ledger, which took no write.
+#[derive(Debug, Default)]
+pub(crate) struct Unrecorded(Mutex<Waiting>);
+
+#[derive(Debug, Default)]
+struct Waiting {
+    /// The leases of an earlier process stand. Nothing is claimed before they are released.
+    releases: bool,
+    jobs: Vec<JobId>,
+}
+
+impl Unrecorded {
+    pub(crate) fn release_later(&self) {
+        self.waiting().releases = true;
+    }
+
+    fn hand_back_later(&self, jobs: Vec<JobId>) {
+        self.waiting().jobs.extend(jobs);
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Brings the ledger up to date.
+    async fn record(&self, world: &World) -> Result<(), LedgerError> {
+        let (releases, jobs) = {
+            let waiting = self.waiting();
+            (waiting.releases, waiting.jobs.clone())
+        };
+        if releases {
+            world.parts.jobs.release_all(latest(world.work_time())).await?;
+            self.waiting().releases = false;
+        }
+        if !jobs.is_empty() {
+            world.parts.jobs.hand_back(&jobs, world.work_time()).await?;
+            self.waiting().jobs.drain(..jobs.len());
+        }
+        Ok(())
+    }
+}
 
 /// Claims jobs and runs them until the engine stops.
 pub(crate) async fn dispatch(world: Arc<World>) {
@@ -68,12 +110,19 @@ async fn claim(world: &World, limit: usize) -> Vec<Job> {
     if limit == 0 {
         return Vec::new();
     }
+    if let Err(error) = world.unrecorded.record(world).await {
+        let error = EngineError::from(error);
+        world.mind(&error);
+        tracing::debug!(error = chain(&error), "cannot return jobs to the queue; retrying");
+        return Vec::new();
+    }
     let now = world.work_time();
     // A model tells memcells one by one, and the first shall not wait for the last.
     let behind = if world.parts.chat.is_some() { 0 } else { BEHIND_MAX };
     let claimed = world.parts.jobs.claim(limit, behind, now, later(now, LEASE));
-    let claimed = claimed.await;
+    let claimed = claimed.await.map_err(EngineError::from);
     claimed.unwrap_or_else(|error| {
+        world.mind(&error);
         tracing::warn!(error = chain(&error), "cannot claim jobs; retrying");
         world
             .bell
@@ -117,7 +166,9 @@ async fn ended(
     let done = AssertUnwindSafe(work).catch_unwind().await;
     done.unwrap_or_else(|panic| Err(JobError::Panic(words_of(&*panic))))?;
     let ids: Vec<JobId> = jobs.iter().map(|job| job.id.clone()).collect();
-    Ok(world.parts.jobs.complete(&ids, world.work_time()).await?)
+    world.parts.jobs.complete(&ids, world.work_time()).await?;
+    world.room.succeeded();
+    Ok(())
 }
 
 /// The failed one is not known yet. The attempts stay counted, so that each job runs alone next time.
@@ -132,10 +183,8 @@ async fn hand_back(world: &World, jobs: &[Job], error: &JobError) {
     );
     let ids: Vec<JobId> = jobs.iter().map(|job| job.id.clone()).collect();
     if let Err(error) = world.parts.jobs.hand_back(&ids, world.work_time()).await {
-        tracing::warn!(
-            error = chain(&error),
-            "cannot return the jobs; they run again when their leases end"
-        );
+        tracing::warn!(error = chain(&error), "cannot return the jobs; retrying");
+        world.unrecorded.hand_back_later(ids);
     }
 }
 
@@ -177,7 +226,8 @@ async fn fail(world: &World, job: &Job, error: &JobError) {
         retry_at: (!gives_up).then_some(retry_at),
     };
     if let Err(error) = world.parts.jobs.fail(&job.id, failure, now).await {
-        tracing::warn!(error = chain(&error), job = %job.id.0, "cannot record the failure; the job runs again when its lease ends");
+        tracing::warn!(error = chain(&error), job = %job.id.0, "cannot record the failure; the job runs again");
+        world.unrecorded.hand_back_later(vec![job.id.clone()]);
     }
     if gives_up {
         world.bell.is_loose(&job.id);

@@ -32,11 +32,12 @@ use crate::locks::KeyedLocks;
 use crate::model_pass::ModelPasses;
 use crate::panics::{self, Panics};
 use crate::records::Records;
+use crate::room::RoomGauge;
 use crate::rows::Rows;
 use crate::serving::Gauge;
 use crate::settings::MemorySettings;
 use crate::tasks::Tasks;
-use crate::workers;
+use crate::workers::{self, Unrecorded};
 use crate::writer::IndexWriter;
 
 /// Everything the use cases work with.
@@ -67,17 +68,31 @@ pub(crate) struct World {
     pub(crate) idle: IdleSessions,
     pub(crate) panics: Arc<Panics>,
     pub(crate) chronicle: Arc<Chronicle>,
+    pub(crate) room: RoomGauge,
+    /// Changes of jobs that the ledger could not record yet.
+    pub(crate) unrecorded: Unrecorded,
     /// The number of secrets that were removed from messages.
     pub(crate) redacted: AtomicUsize,
     /// Counts sweeps of the ledger.
     pub(crate) sweeps: AtomicU64,
-    /// Turns for background work that keeps a thread busy: requests find the other threads free.
-    pub(crate) turns: Semaphore,
+    pub(crate) turns: Turns,
 }
 
-/// Background work that may keep a thread busy at a time, where so many threads serve requests.
-pub(crate) fn turns(threads: usize) -> Semaphore {
-    Semaphore::new((threads / 2).max(1))
+/// Turns for background work.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    /// Of what keeps a thread busy: requests find the other threads free.
+    busy: Semaphore,
+    /// Of writing a long segment: one is in memory at a time.
+    pub(crate) long: tokio::sync::Mutex<()>,
+}
+
+/// The turns where so many threads serve requests.
+pub(crate) fn turns(threads: usize) -> Turns {
+    Turns {
+        busy: Semaphore::new((threads / 2).max(1)),
+        long: tokio::sync::Mutex::default(),
+    }
 }
 
 impl World {
@@ -117,8 +132,9 @@ impl World {
         self.sweeps.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Starts a rebuild of the index, once, if an error says that it is unusable.
+    /// Notes a full or read-only disk, and starts a rebuild of the index, once, if an error says that it is unusable.
     pub(crate) fn mind(&self, error: &EngineError) {
+        self.room.failed(error, &*self.parts.vault, &*self.parts.clock);
         let is_index = matches!(
             error,
             EngineError::Index(IndexError::Unusable { .. } | IndexError::OtherEmbedder { .. })
@@ -150,7 +166,7 @@ impl World {
 
     /// Waits for a turn to keep a thread busy.
     pub(crate) async fn busy(&self) -> SemaphorePermit<'_> {
-        self.turns.acquire().await.expect("it is never closed")
+        self.turns.busy.acquire().await.expect("it is never closed")
     }
 
     /// Whether a request may wait for an embedding, and the index may see it.

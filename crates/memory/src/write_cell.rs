@@ -31,6 +31,8 @@ use crate::writer::Pending;
 
 /// Facts that a large owner's index may bring for each new fact.
 const CANDIDATES: usize = 50;
+/// Segments with more bytes are not written together, and one that has more alone is long.
+const TOGETHER_BYTES_MAX: usize = 1 << 20;
 
 /// Why an attempt failed.
 #[derive(Debug, thiserror::Error)]
@@ -70,21 +72,56 @@ pub(crate) async fn write_together(world: &World, ids: &[CellId]) -> Result<(), 
 
 async fn write_all(world: &World, ids: &[CellId], attempt: u32) -> Result<(), JobError> {
     let sweeps = world.sweeps();
-    let mut told = Vec::new();
-    for cell in world.parts.transcripts.cells(ids).await? {
-        let telling = telling::tell(world, &cell, attempt).await?;
-        told.push(ExtractedCell {
-            cell: Arc::new(cell),
-            telling,
-        });
-    }
     // An earlier attempt at several segments may have written facts of later ones.
     let later = match ids {
         [id] if attempt > 1 => world.parts.transcripts.unwritten_after(id).await?,
         _ => Vec::new(),
     };
-    let writing: Vec<Writing<'_>> = by_owner(world, &told, &later, sweeps);
-    let written = join_all(writing.into_iter().map(|one| one.write(attempt == 1))).await;
+    let write = |told| write_told(world, told, &later, sweeps, attempt == 1);
+    let (mut told, mut together) = (Vec::new(), 0);
+    for id in ids {
+        let Some(cell) = world.parts.transcripts.cell(id).await? else {
+            continue;
+        };
+        let bytes = cell.bytes();
+        if together + bytes > TOGETHER_BYTES_MAX {
+            write(std::mem::take(&mut told)).await?;
+            together = 0;
+        }
+        if bytes <= TOGETHER_BYTES_MAX {
+            told.push(extracted(world, cell, attempt).await?);
+            together += bytes;
+            continue;
+        }
+        drop(cell);
+        let _turn = world.turns.long.lock().await;
+        if let Some(cell) = world.parts.transcripts.cell(id).await? {
+            write(vec![extracted(world, cell, attempt).await?]).await?;
+        }
+    }
+    write(told).await
+}
+
+async fn extracted(world: &World, cell: Cell, attempt: u32) -> Result<ExtractedCell, JobError> {
+    let telling = telling::tell(world, &cell, attempt).await?;
+    Ok(ExtractedCell {
+        cell: Arc::new(cell),
+        telling,
+    })
+}
+
+async fn write_told(
+    world: &World,
+    told: Vec<ExtractedCell>,
+    later: &[CellId],
+    sweeps: u64,
+    is_first: bool,
+) -> Result<(), JobError> {
+    if told.is_empty() {
+        return Ok(());
+    }
+    let writing: Vec<Writing<'_>> = by_owner(world, &told, later, sweeps);
+    let written = join_all(writing.into_iter().map(|one| one.write(is_first))).await;
     let events = written.into_iter().collect::<Result<Vec<_>, JobError>>()?;
     // The job is not done before they are on disk; one that runs again tells them again.
     world.parts.events.emit(events.concat()).await?;

@@ -87,6 +87,8 @@ pub trait Index: Send + Sync + std::fmt::Debug {
     async fn count(&self, scope: &Scope, owner: &Owner) -> Result<usize, IndexError>;
     /// All rows of an owner, with vectors; costs what the owner has, not what the index holds.
     async fn load(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError>;
+    /// The rows of these keys that are there, with vectors.
+    async fn get(&self, keys: &[DocKey]) -> Result<Vec<Doc>, IndexError>;
     /// The best rows of an owner by BM25 and by cosine, each once, unindexed rows included.
     async fn candidates(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError>;
     /// Compacts files, updates the full-text and scalar indexes, drops old versions.

@@ -3,7 +3,8 @@
 
 use async_trait::async_trait;
 use model::{
-    Cell, CellId, DocId, EntryId, Message, MessageId, Owner, Scope, SessionId, SessionKey, Timestamp,
+    Cell, CellId, DocId, DocKey, EntryId, Message, MessageId, Name, Owner, Scope, SessionId, SessionKey,
+    Timestamp,
 };
 
 use crate::vault::{FileStat, VaultPath};
@@ -23,7 +24,9 @@ pub enum LedgerError {
     /// Another process serves this root.
     #[error("another quipu process is using this root")]
     InUse,
-    /// The store failed; another try may succeed.
+    /// The store failed; another try may succeed. [`NoRoom::of`] tells whether the disk is full or read-only.
+    ///
+    /// [`NoRoom::of`]: crate::NoRoom::of
     #[error("the ledger store failed")]
     Store(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
@@ -43,6 +46,8 @@ pub struct Accepted {
     pub id: MessageId,
     /// It was there before: same session and client id.
     pub duplicate: bool,
+    /// Of a duplicate: a sweep deleted it since, and it is left out.
+    pub forgotten: bool,
 }
 
 /// Result of an append.
@@ -107,7 +112,8 @@ pub struct Forgotten {
 }
 
 /// Event logs, buffers and segments. Invariant: a message that was accepted is in its session's buffer or in exactly
-/// one segment, until a sweep removes it.
+/// one segment, until a sweep removes it. An append leaves out a message whose client id a sweep deleted, until
+/// [`Transcripts::let_back`]; a sweep of the whole scope ends this.
 #[async_trait]
 pub trait Transcripts: Send + Sync + std::fmt::Debug {
     /// Accepts messages of one session: log and buffer in one commit, all or none.
@@ -126,7 +132,10 @@ pub trait Transcripts: Send + Sync + std::fmt::Debug {
         cut: CutWithAppend,
         now: Timestamp,
     ) -> Result<AppendOutcome, LedgerError>;
-    /// Replaces the title of a session; deleted with the session.
+    /// Lets later appends accept these client ids of a session again, and lets it have a title again.
+    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<(), LedgerError>;
+    /// Replaces the title of a session; deleted with the session. An empty title deletes it. A session whose title was
+    /// deleted takes no other until [`Transcripts::let_back`].
     async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError>;
     /// A session's title, if it was given one.
     async fn title(&self, session: &SessionKey) -> Result<Option<String>, LedgerError>;
@@ -383,6 +392,10 @@ pub trait FileChanges: Send + Sync + std::fmt::Debug {
     async fn extend(&self, appends: Vec<FileAppend>) -> Result<(), LedgerError>;
     /// How many files are recorded.
     async fn count(&self) -> Result<usize, LedgerError>;
+    /// The rows of an owner's facts in every project of an app.
+    async fn facts(&self, app: &Name, owner: &Owner) -> Result<Vec<DocKey>, LedgerError>;
+    /// The users that have files in a tenant, in order.
+    async fn users(&self, scope: &Scope) -> Result<Vec<Owner>, LedgerError>;
     /// Forgets files.
     async fn drop_paths(&self, paths: &[VaultPath]) -> Result<(), LedgerError>;
     /// Files with a problem.

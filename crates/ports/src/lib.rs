@@ -11,6 +11,8 @@ mod index;
 mod ledger;
 mod models;
 mod pages;
+mod reading;
+mod room;
 pub mod runs;
 mod shelf;
 mod upstream;
@@ -34,6 +36,8 @@ pub use models::{
     RerankError, Reranker,
 };
 pub use pages::Pages;
+pub use reading::{BEGINNING_MAX_BYTES, DocumentReader, FileBytes, ReadDocument, ReadError};
+pub use room::{NoRoom, Room};
 pub use shelf::{ORIGINALS, Shelf, TAXONOMY};
 pub use upstream::{Probed, Upstream, UpstreamAnswer, UpstreamError, UpstreamRequest};
 pub use vault::{

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use model::{Owner, Scope};
 
+use crate::reading::FileBytes;
 use crate::vault::{VaultError, VaultPath};
 
 /// The folder of the files that documents were made of: `originals/<document>/<file>`.
@@ -22,7 +23,7 @@ pub trait Shelf: Send + Sync + std::fmt::Debug {
         scope: &Scope,
         library: &Owner,
         name: &str,
-        bytes: Vec<u8>,
+        file: FileBytes,
     ) -> Result<VaultPath, VaultError>;
     /// A file's bytes; none when it is not there.
     async fn get(&self, scope: &Scope, library: &Owner, name: &str) -> Result<Option<Vec<u8>>, VaultError>;

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use model::{Entry, EntryId, Owner, Scope};
 
+use crate::room::Room;
+
 /// A file of the vault, relative to the vault's folder, with `/` between its parts.
 pub type VaultPath = Arc<str>;
 
@@ -125,6 +127,10 @@ pub trait Vault: Send + Sync + std::fmt::Debug {
     /// Vault entries of the last scan that are neither a plain file nor a folder: links, pipes, sockets, devices.
     fn strangers(&self) -> Vec<VaultPath> {
         Vec::new()
+    }
+    /// Room on the vault's disk now; none if the file system does not say.
+    fn room(&self) -> Option<Room> {
+        None
     }
     /// Waits until files may have changed, together with everything else that changed in the same moment.
     async fn changed(&self) -> VaultChange;

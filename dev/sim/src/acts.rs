@@ -125,7 +125,7 @@ impl Run {
                     return Ok(false);
                 };
                 for (number, accepted) in said.into_iter().zip(added.accepted) {
-                    self.book.is_acknowledged(number, accepted.id);
+                    self.book.is_acknowledged(number, accepted);
                 }
             }
             Promise::Forget(what) => {
@@ -184,7 +184,7 @@ impl Run {
             let (number, added) = answer.map_err(|error| format!("a client panicked: {error}"))?;
             if let Some(added) = self.heard(added)? {
                 for (said, accepted) in saids[number].iter().zip(added.accepted) {
-                    self.book.is_acknowledged(*said, accepted.id);
+                    self.book.is_acknowledged(*said, accepted);
                 }
             }
         }
@@ -370,6 +370,7 @@ fn question(scope: &Scope, owner: &Owner, query: String) -> Search {
         asked_at: Some(Timestamp::from_millis(ManualClock::START_MILLIS)),
         score_min: 0.0,
         tokens_max: None,
+        with_person: false,
         rerank: None,
     }
 }

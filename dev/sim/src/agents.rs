@@ -127,6 +127,7 @@ impl Run {
                 subject: None,
                 summary: None,
                 body: Some(format!("{}\n{text}", skill.body)),
+                project_only: None,
             };
             let edited = self.world.drive(engine.edit(edit)).await?;
             if self.heard(edited)?.is_some() {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Entry, EntryId, MessageId, Name, Owner, Scope, SessionId, SessionKey, SkillStatus};
-use ports::VaultPath;
+use ports::{Accepted, VaultPath};
 
 /// A number that stands in one text, as [`word`].
 pub(crate) type Word = usize;
@@ -133,6 +133,8 @@ pub(crate) struct Book {
     adopted: BTreeSet<(Scope, Owner, Word)>,
     /// Entries that a person took out of their files, or may have by taking back a run.
     pub(crate) taken: BTreeSet<EntryId>,
+    /// Words of these that nobody had forgotten: only the history may tell of them.
+    pub(crate) past: BTreeSet<Word>,
     /// Who shall not find what was said in a session before.
     revoked: BTreeSet<(Owner, SessionKey)>,
     words: Word,
@@ -169,9 +171,14 @@ impl Book {
         }
     }
 
-    pub(crate) fn is_acknowledged(&mut self, said: usize, id: MessageId) {
+    /// A message that was forgotten before its client heard of it is left out of a retry.
+    pub(crate) fn is_acknowledged(&mut self, said: usize, accepted: Accepted) {
         let said = &mut self.said[said];
-        said.fate = Fate::Kept(id);
+        if accepted.forgotten {
+            said.fate = Fate::Gone;
+            return;
+        }
+        said.fate = Fate::Kept(accepted.id);
         if let Some(user) = &said.user {
             self.revoked.remove(&(user.clone(), said.session.clone()));
         }
@@ -247,8 +254,9 @@ impl Book {
         }
         self.taken.insert(id.clone());
         for written in &mut self.written {
-            if matches!(&written.place, Place::Heading(of, _) if of == id) {
+            if matches!(&written.place, Place::Heading(of, _) if of == id) && written.fate != Fate::Gone {
                 written.fate = Fate::Gone;
+                self.past.insert(written.word);
             }
         }
     }

@@ -98,7 +98,8 @@ impl Run {
         let known = self.runs().await?.into_iter();
         let known: BTreeMap<String, String> =
             known.map(|run| (run.id.to_string(), run.work.strategy)).collect();
-        let alive = self.book.alive();
+        let mut alive = self.book.alive();
+        alive.extend(&self.book.past);
         let mut changes = self.log().await?;
         changes.reverse();
         let mut first_told = BTreeSet::new();

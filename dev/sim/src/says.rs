@@ -137,7 +137,7 @@ pub(crate) fn spoken(key: &SessionKey, sender: Name, role: Role, time: Timestamp
         sender_name: None,
         role,
         time,
-        content: Content::Text(text),
+        content: Content::Text(text).into(),
         tool_calls: Vec::new(),
         tool_call_id: None,
     }

@@ -232,6 +232,7 @@ impl World {
             reranker: None,
             chat,
             events: offline.events(),
+            documents: Arc::new(testkit::reading::DirectReader),
             clock: self.clock.clone(),
             ids: self.dice.clone(),
         };

@@ -10,4 +10,5 @@ pub mod history;
 pub mod index;
 pub mod ledger;
 pub mod models;
+pub mod reading;
 pub mod vault;

@@ -127,7 +127,10 @@ impl ExtractForesight {
 
 fn outcome(count: usize) -> RunOutcome {
     RunOutcome {
-        change: format!("{count} upcoming events written"),
+        change: format!(
+            "{} written",
+            text::counted(count, "upcoming event", "upcoming events")
+        ),
         events: Vec::new(),
     }
 }

@@ -83,7 +83,8 @@ impl Strategy for ExtractUserProfile {
         let update = update(said.items, &facts, &standing, &made);
         let mut remove: BTreeSet<String> = update.remove.into_iter().collect();
         remove.extend(said.remove);
-        let change = format!("{} statements added, {} removed", update.put.len(), remove.len());
+        let added = text::counted(update.put.len(), "statement", "statements");
+        let change = format!("{added} added, {} removed", remove.len());
         let curate = Curate {
             scope: scope.clone(),
             owner: owner.clone(),

@@ -5,6 +5,7 @@ mod calls;
 mod faults;
 mod kill;
 mod life;
+mod seeds;
 mod stage;
 mod strategies;
 mod tries;

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use extract::KnownFacts;
-use model::{Doc, DocId, EntryId, Message, Owner, Scope, SessionId, SessionKey, Vector};
+use model::{Doc, DocId, EntryId, Message, Owner, Scope, SessionId, SessionKey, TURN_BYTES_MAX, Vector};
 use recall::Corpus;
 use text::chain;
 use tokio::sync::OnceCell;
 
 use super::speaks_in;
 use crate::api::EngineError;
-use crate::tasks::aside;
+use crate::tasks::{QUICK_BYTES_MAX, aside, on_text};
 use crate::telling;
 use crate::world::World;
 
@@ -150,6 +150,10 @@ impl Hot {
 
     /// Applies a change; false if the rows cannot follow it and must be loaded again.
     pub(super) fn change(&self, change: RowsChange) -> bool {
+        on_text(change.bytes(), || self.apply(change))
+    }
+
+    fn apply(&self, change: RowsChange) -> bool {
         match &mut *self.state.write().unwrap_or_else(PoisonError::into_inner) {
             HotState::Loading(waiting) => {
                 waiting.push(change);
@@ -186,9 +190,18 @@ impl Hot {
     async fn load_once(&self, world: &World, scope: &Scope) -> Result<bool, EngineError> {
         let on_their_way = world.corpora.on_their_way(scope, &self.owner);
         let tail = world.parts.transcripts.tail(scope, &self.owner).await?;
-        let mut docs = world.parts.index.load(scope, &self.owner).await?;
+        let is_everywhere = *scope == Scope::all_projects(&scope.app);
+        let mut docs = if is_everywhere {
+            let facts = world.parts.file_changes.facts(&scope.app, &self.owner).await?;
+            world.corpora.of_projects(world, facts).await?
+        } else {
+            world.parts.index.load(scope, &self.owner).await?
+        };
         tracing::debug!(rows = docs.len(), "read an owner's rows");
         docs.extend(on_their_way.iter().flat_map(|rows| rows.to_vec()));
+        if is_everywhere {
+            docs.retain(Doc::holds_everywhere);
+        }
         if !world.gauge.takes_vectors() {
             for doc in &mut docs {
                 doc.vector = None;
@@ -196,7 +209,9 @@ impl Hot {
         }
         let buffered = buffered_rows(world, &self.owner, &tail).await;
         let owner = self.owner.clone();
-        let mut rows = if docs.len() + buffered.len() <= ROWS_INLINE_MAX {
+        let bytes: usize = docs.iter().chain(&buffered).map(|doc| doc.text.len()).sum();
+        let is_quick = docs.len() + buffered.len() <= ROWS_INLINE_MAX && bytes <= QUICK_BYTES_MAX;
+        let mut rows = if is_quick {
             Rows::of(&owner, docs, buffered)
         } else {
             let built = aside(move || Rows::of(&owner, docs, buffered)).await;
@@ -327,10 +342,14 @@ impl Rows {
 
 impl RowsChange {
     /// About how much memory it adds.
-    fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let per_row = 1_024;
         match self {
-            Self::Said(said) => said.messages.len() * per_row,
+            Self::Said(said) => {
+                let text = |message: &Message| message.bytes().min(TURN_BYTES_MAX);
+                let messages = said.messages.iter();
+                messages.map(|message| per_row + 2 * text(message)).sum()
+            }
             Self::Unsaid(_) => 0,
             Self::Rows { add, .. } => add.iter().map(|doc| per_row + 2 * doc.text.len()).sum(),
         }

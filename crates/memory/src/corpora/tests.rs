@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use model::{Name, Owner, Scope};
+use model::{
+    Content, Message, MessageId, Name, Owner, Role, Scope, SessionId, SessionKey, TURN_BYTES_MAX, Timestamp,
+};
 
-use super::Corpora;
+use super::hot::RowsChange;
+use super::{AcceptedMessages, Corpora};
 
 fn owner(n: usize) -> Owner {
     Owner::user(Name::parse(&format!("u{n}")).expect("a proper name"))
@@ -50,4 +53,36 @@ fn letting_go_makes_earlier_tickets_void() {
     assert!(!corpora.is_current(&scope, &slot));
     let again = corpora.slot(&scope, &owner(1));
     assert!(!Arc::ptr_eq(&slot, &again));
+}
+
+#[test]
+fn accepted_messages_count_by_their_text() {
+    let session = SessionKey {
+        scope: Scope::default(),
+        session: SessionId::new("s"),
+    };
+    let bytes = |text: &str| {
+        let message = Message {
+            id: MessageId::new("m"),
+            session: session.clone(),
+            sender: Name::parse("ann").expect("a name"),
+            sender_name: None,
+            role: Role::User,
+            time: Timestamp::default(),
+            content: Content::Text(text.to_owned()).into(),
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+        };
+        let said = AcceptedMessages {
+            session: session.clone(),
+            speakers: [Owner::user(message.sender.clone())].into(),
+            has_backlog: false,
+            messages: vec![message],
+            vectors: None,
+        };
+        RowsChange::Said(Arc::new(said)).bytes()
+    };
+    let (short, long) = (bytes("tea"), bytes(&"tea ".repeat(TURN_BYTES_MAX)));
+    assert!(short < 4_096, "{short}");
+    assert_eq!(long, 1_024 + 2 * TURN_BYTES_MAX, "no row has more of it");
 }

@@ -47,7 +47,7 @@ fn episode(id: &str, message: &str, text: &str) -> FiledEntry {
         sender_name: None,
         role: Role::User,
         time: entry.time,
-        content: Content::Text(text.to_owned()),
+        content: Content::Text(text.to_owned()).into(),
         tool_calls: Vec::new(),
         tool_call_id: None,
     };

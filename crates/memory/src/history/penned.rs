@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use model::{Entry, Owner, Scope};
-use ports::{Clock, Edit, FileStat, ParsedFile, Vault, VaultChange, VaultError, VaultPath, Written};
+use ports::{Clock, Edit, FileStat, ParsedFile, Room, Vault, VaultChange, VaultError, VaultPath, Written};
 
 use super::Chronicle;
 
@@ -72,6 +72,10 @@ impl Vault for Penned {
 
     fn strangers(&self) -> Vec<VaultPath> {
         self.vault.strangers()
+    }
+
+    fn room(&self) -> Option<Room> {
+        self.vault.room()
     }
 
     async fn remove(&self, scope: &Scope, owner: Option<&Owner>) -> Result<Vec<VaultPath>, VaultError> {

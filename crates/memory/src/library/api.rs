@@ -3,19 +3,19 @@
 use crate::{EngineError, Method};
 use documents::Unreadable;
 use model::{Scope, Timestamp};
-use ports::VaultPath;
+use ports::{FileBytes, ReadError, VaultPath};
 
 pub use documents::taxonomy::Category;
 
 /// An uploaded file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Upload {
     pub scope: Scope,
     /// As the client calls it; no path of it is believed.
     pub file_name: String,
     /// As the client declares it; may be empty.
     pub media_type: String,
-    pub bytes: Vec<u8>,
+    pub file: FileBytes,
     /// The document's own when none.
     pub title: Option<String>,
     /// The client's word for where it is from.
@@ -135,6 +135,15 @@ pub enum KnowledgeError {
     Duplicate { id: String },
     #[error(transparent)]
     Engine(#[from] EngineError),
+}
+
+impl From<ReadError> for KnowledgeError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Unreadable(reason) => Self::Unreadable(reason),
+            error @ ReadError::Unavailable { .. } => Self::Engine(error.into()),
+        }
+    }
 }
 
 impl From<ports::VaultError> for KnowledgeError {

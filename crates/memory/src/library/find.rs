@@ -63,6 +63,7 @@ impl Knowledge {
                 asked_at: None,
                 score_min: search.score_min,
                 tokens_max: None,
+                with_person: false,
                 rerank: Some(false),
             })
             .await?;

@@ -8,10 +8,6 @@ use crate::Engine;
 use crate::locks::KeyedLocks;
 use model::{Name, Owner, Scope};
 use ports::{Chat, Clock, Embedder, Ids, Shelf, Vault};
-use tokio::sync::Semaphore;
-
-/// Files that are read at a time: each may unfold to hundreds of megabytes.
-const READ_AT_A_TIME: usize = 2;
 
 /// The ports and settings of libraries.
 #[derive(Debug, Clone)]
@@ -35,7 +31,6 @@ pub struct Knowledge {
     pub(crate) library: Owner,
     /// Allows one change of a library at a time, so that a change removes only entries that it has seen.
     pub(crate) changing: Arc<KeyedLocks<Scope>>,
-    pub(crate) reading: Arc<Semaphore>,
 }
 
 impl Knowledge {
@@ -45,7 +40,6 @@ impl Knowledge {
             parts,
             library: Owner::library(Name::parse("default").expect("a name")),
             changing: Arc::default(),
-            reading: Arc::new(Semaphore::new(READ_AT_A_TIME)),
         }
     }
 }

@@ -4,30 +4,32 @@
 //! original, which `sweep` removes. Never: the content of a file.
 
 use std::fmt::Write as _;
+use std::io::{self, Read as _, Seek as _};
 
 use crate::{Curate, EngineError, Forget};
-use documents::{Source, topics};
 use model::{Entry, EntryId, Scope, Timestamp};
-use ports::{ORIGINALS, VaultError, VaultPath};
+use ports::{FileBytes, ORIGINALS, ReadDocument, ReadError, VaultError, VaultPath};
 use sha2::{Digest as _, Sha256};
 
 use crate::library::api::{Document, Emptied, KnowledgeError, Patch, Stored, Upload};
 use crate::library::knowledge::Knowledge;
 use crate::library::shape::{self, DocumentPlace, Facts, touched};
+use crate::tasks::aside;
 
 /// Number of hexadecimal digits of a file's digest in the name of its version on the shelf.
 pub(crate) const VERSION_DIGITS: usize = 8;
 /// Bits of a number that a document's id shows, as twelve hexadecimal digits.
 const ID_BITS: u64 = 0xffff_ffff_ffff;
+/// Bytes of a file on a disk that are in memory at a time.
+const PIECE_BYTES: usize = 256 << 10;
 /// The longest name of a file on the shelf, in bytes; file systems take 255.
 const NAME_MAX_BYTES: usize = 120;
 
 /// A file that was read.
 struct Reading {
-    source: Source,
-    topics: Vec<documents::Topic>,
+    document: ReadDocument,
     digest: String,
-    bytes: Vec<u8>,
+    file: FileBytes,
 }
 
 impl Knowledge {
@@ -162,25 +164,26 @@ impl Knowledge {
         if let Some(category) = &upload.category {
             self.check_category(&upload.scope, category).await?;
         }
-        let reading = {
-            let _turn = self.reading.acquire().await.expect("it is never closed");
-            let (bytes, name, media_type) = (upload.bytes, upload.file_name.clone(), upload.media_type);
-            let read = tokio::task::spawn_blocking(move || {
-                let source = documents::read(&bytes, &name, &media_type)?;
-                Ok::<_, KnowledgeError>(Reading {
-                    topics: topics(&source),
-                    digest: hex(&Sha256::digest(&bytes)),
-                    source,
-                    bytes,
-                })
-            });
-            read.await
-                .map_err(|error| EngineError::Panicked(error.to_string()))??
-        };
-        let title = upload.title.unwrap_or_else(|| reading.source.title.clone());
+        let (reader, file) = (self.parts.engine.reader(), upload.file);
+        let document = reader
+            .read(file.clone(), &upload.file_name, &upload.media_type)
+            .await?;
+        let bytes = file.clone();
+        let digest = aside(move || digest(&bytes))
+            .await
+            .map_err(|error| EngineError::Panicked(error.to_string()))?
+            .map_err(|error| ReadError::Unavailable {
+                source: Some(error.into()),
+            })?;
+        let title = upload.title.unwrap_or_else(|| document.title.clone());
         let category = match upload.category {
             Some(category) => category,
-            None => self.sorted(&upload.scope, &reading.source, &title).await?,
+            None => self.sorted(&upload.scope, &document, &title).await?,
+        };
+        let reading = Reading {
+            document,
+            digest,
+            file,
         };
         let facing = Facing {
             scope: upload.scope,
@@ -205,7 +208,7 @@ impl Knowledge {
         let kept = format!("{version}-{}", safe_name(&facing.source_name));
         let name = format!("{ORIGINALS}/{id}/{kept}");
         let shelf = &self.parts.shelf;
-        let original = shelf.put(scope, &self.library, &name, reading.bytes).await?;
+        let original = shelf.put(scope, &self.library, &name, reading.file).await?;
         let place = self.place(scope, id, before.as_ref().map_or(now, |before| before.created));
         let facts = Facts {
             source: Some(facing.source_name.clone()),
@@ -216,8 +219,8 @@ impl Knowledge {
         };
         let zone = &self.parts.engine.settings().zone;
         let text = facts.text(zone);
-        let mut put = vec![place.head(&facing.title, &facing.category, &reading.source.summary, text)];
-        put.extend(reading.topics.iter().map(|topic| place.topic(topic)));
+        let mut put = vec![place.head(&facing.title, &facing.category, &reading.document.summary, text)];
+        put.extend(reading.document.topics.iter().map(|topic| place.topic(topic)));
         let path = self.parts.vault.path_of(&put[0]);
         let rows = self.rows_of(scope, id).await?;
         // Keeps entries that a person wrote beside them.
@@ -236,7 +239,7 @@ impl Knowledge {
         Ok(Stored {
             id: id.to_owned(),
             category: facing.category.clone(),
-            topics: reading.topics.len(),
+            topics: reading.document.topics.len(),
             source_name: facing.source_name.clone(),
             path,
             original,
@@ -330,6 +333,22 @@ fn safe_name(name: &str) -> String {
         stem
     } else {
         format!("{stem}.{extension}")
+    }
+}
+
+/// SHA-256 of a file, in hexadecimal.
+fn digest(file: &FileBytes) -> io::Result<String> {
+    let mut file = match file {
+        FileBytes::Memory(bytes) => return Ok(hex(&Sha256::digest(bytes))),
+        FileBytes::Disk(file) => &**file,
+    };
+    file.rewind()?;
+    let (mut digest, mut piece) = (Sha256::new(), vec![0; PIECE_BYTES]);
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(hex(&digest.finalize())),
+            length => digest.update(&piece[..length]),
+        }
     }
 }
 

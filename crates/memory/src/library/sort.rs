@@ -5,10 +5,9 @@
 
 use std::time::Duration;
 
-use documents::Source;
 use documents::taxonomy::{self, Category, OTHERS};
 use model::{Scope, dot};
-use ports::{ChatError, ChatRequest, EmbedError, EmbedPurpose, TAXONOMY};
+use ports::{ChatError, ChatRequest, EmbedError, EmbedPurpose, ReadDocument, TAXONOMY};
 
 use crate::library::api::KnowledgeError;
 use crate::library::knowledge::Knowledge;
@@ -33,20 +32,20 @@ impl Knowledge {
     pub(crate) async fn sorted(
         &self,
         scope: &Scope,
-        source: &Source,
+        document: &ReadDocument,
         title: &str,
     ) -> Result<String, KnowledgeError> {
         let shelf = &self.parts.shelf;
         if shelf.get(scope, &self.library, TAXONOMY).await?.is_none() {
             let text = taxonomy::render(&taxonomy::usual()).into_bytes();
-            shelf.put(scope, &self.library, TAXONOMY, text).await?;
+            shelf.put(scope, &self.library, TAXONOMY, text.into()).await?;
         }
         let categories = self.taxonomy(scope).await?;
-        if let Some(category) = self.by_chat(source, title, &categories).await {
+        if let Some(category) = self.by_chat(document, title, &categories).await {
             return Ok(category.id.clone());
         }
         let liked = self
-            .by_likeness(source, title, &categories)
+            .by_likeness(document, title, &categories)
             .await
             .unwrap_or_else(|error| {
                 tracing::warn!(%error, "embedder unavailable; the document gets no category");
@@ -57,12 +56,12 @@ impl Knowledge {
 
     async fn by_chat<'a>(
         &self,
-        source: &Source,
+        document: &ReadDocument,
         title: &str,
         categories: &'a [Category],
     ) -> Option<&'a Category> {
         let chat = self.parts.chat.as_ref()?;
-        let prompt = taxonomy::prompt(source, title, categories);
+        let prompt = taxonomy::prompt(&document.beginning, title, categories);
         let request = ChatRequest {
             schema: Some(("category".to_owned(), prompt.schema)),
             ..ChatRequest::new(prompt.system, prompt.user, prompt.tokens_max)
@@ -85,16 +84,16 @@ impl Knowledge {
 
     async fn by_likeness<'a>(
         &self,
-        source: &Source,
+        document: &ReadDocument,
         title: &str,
         categories: &'a [Category],
     ) -> Result<Option<&'a Category>, EmbedError> {
-        let beginning: String = source.markdown.chars().take(SHOWN_CHARS).collect();
+        let beginning: String = document.beginning.chars().take(SHOWN_CHARS).collect();
         let named: Vec<&Category> = categories
             .iter()
             .filter(|category| category.id != OTHERS)
             .collect();
-        let mut texts = vec![format!("{title}\n{}\n{beginning}", source.summary)];
+        let mut texts = vec![format!("{title}\n{}\n{beginning}", document.summary)];
         texts.extend(
             named
                 .iter()

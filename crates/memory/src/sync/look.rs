@@ -94,7 +94,9 @@ impl Pass<'_> {
         self.vanished.remove(path);
         if difference.gone.is_empty() {
             self.held.remove(path);
+            let app = record.scope.app.clone();
             self.world.records.put(record).await?;
+            self.world.corpora.let_all_projects_go(&app);
         } else {
             self.held.insert(path.clone(), record);
             self.note_gone(path, difference.gone);

@@ -150,3 +150,25 @@ async fn where_too_many_tasks_wait_the_messages_are_kept_without_one() {
     engine.take_on(one).await.expect("it is taken on");
     assert_eq!(turns(&engine, "ana", "cat").await, ["my cat is called Nougat"]);
 }
+
+#[tokio::test]
+async fn who_brings_much_waits_for_what_was_brought_before() {
+    let (mut stage, key, other) = (Stage::default(), session("talk"), session("other"));
+    stage.settings.redacts = false;
+    let (disk, engine) = held_up(&stage, &key).await;
+    let text = "x".repeat(20 << 20);
+    take_on(&engine, &key, 0, &text).await;
+    disk.called().await;
+    {
+        let mut late = std::pin::pin!(take_on(&engine, &other, 0, &text));
+        tokio::select! {
+            biased;
+            () = &mut late => panic!("both are in memory"),
+            () = yield_now() => {}
+        }
+        disk.let_go();
+        late.await;
+    }
+    engine.caught_up(None).await;
+    assert_eq!(buffered(&stage, &other).await.len(), 1);
+}

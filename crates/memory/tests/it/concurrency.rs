@@ -15,7 +15,7 @@ use crate::stage::{Stage, add, flush, minute, said, say, session, turns};
 use testkit::faults::Mode;
 
 /// Every message of a session is in its buffer or in exactly one memcell, and none of them was lost.
-async fn check_accounted(stage: &Stage, key: &SessionKey, expected: usize) {
+pub(crate) async fn check_accounted(stage: &Stage, key: &SessionKey, expected: usize) {
     let all = stage.ledger.everything();
     let of_session: Vec<_> = all
         .iter()
@@ -57,7 +57,7 @@ fn batches(key: &SessionKey, batches: i64, size: i64) -> Vec<Vec<NewMessage>> {
     (0..batches).map(batch).collect()
 }
 
-async fn add_all(engine: &Engine, key: &SessionKey, batches: Vec<Vec<NewMessage>>) {
+pub(crate) async fn add_all(engine: &Engine, key: &SessionKey, batches: Vec<Vec<NewMessage>>) {
     let adds = batches.into_iter().map(|batch| {
         let (engine, add) = (engine.clone(), add(key, batch));
         tokio::spawn(async move { engine.add(add).await })
@@ -250,7 +250,7 @@ async fn shutdown_does_not_wait_longer_than_its_bound() {
     let key = session("s");
     say(&engine, &key, "ann", 0, "hello").await;
     // The job that writes the memcell hangs for ever.
-    stage.faults.plan_next("cells", Mode::DieBefore);
+    stage.faults.plan_next("cell", Mode::DieBefore);
     engine.flush(flush(&key)).await.expect("it cuts");
     stage.faults.death().await;
     let (bound, began) = (Duration::from_secs(4), stage.clock.elapsed());

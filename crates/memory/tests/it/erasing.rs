@@ -4,13 +4,14 @@ use memory::Forget;
 use model::{EntryKind, Scope};
 use testkit::faults::Mode;
 
+use crate::by_words::target;
 use crate::forgetting::ids_of;
 use crate::stage::{Stage, flush, say, session, user};
 
 /// Also where others ask at the same time.
 #[tokio::test]
 async fn what_is_forgotten_is_in_no_file_of_the_index_when_it_is_answered() {
-    for way in 0..4 {
+    for way in 0..5 {
         let stage = Stage::default();
         let engine = stage.open().await;
         let key = session("one");
@@ -22,6 +23,7 @@ async fn what_is_forgotten_is_in_no_file_of_the_index_when_it_is_answered() {
             0 => Forget::Session(key.clone()),
             1 => Forget::Owner(Scope::default(), user("ann")),
             2 => Forget::OwnerInSession(key.clone(), user("ann")),
+            3 => target("ann", "harpsichord", &[]),
             _ => {
                 let of_kind = |kind| ids_of(&stage, "ann", kind);
                 let ids = [EntryKind::Episode, EntryKind::Fact]

@@ -178,7 +178,7 @@ async fn forgetting_an_episode_forgets_what_only_it_supported() {
         .forget(Forget::Entries(Scope::default(), user("ann"), ids))
         .await
         .expect("it forgets");
-    assert_eq!((forgot.entries, forgot.messages), (1, 1));
+    assert_eq!((forgot.entries, forgot.messages), (2, 1), "its fact goes with it");
     assert_eq!(forgot.missing, [missing]);
     assert_eq!(
         ids_of(&stage, "ann", EntryKind::Fact),
@@ -365,7 +365,7 @@ async fn what_a_person_filed_under_a_session_goes_with_it_seen_or_not() {
     stage.rest(&engine).await;
     stage
         .vault
-        .by_hand("default/default/users/cid/episode/a.md", false, |entries| {
+        .by_hand("default/default/users/cid/episodes/a.md", false, |entries| {
             let mut entry = crate::stage::written("cid", EntryKind::Episode, "ep_cid", 0, "The cello");
             entry.session = Some(key.session.clone());
             entries.push(entry);

@@ -8,8 +8,8 @@ use ports::VaultError;
 use crate::stage::{Stage, finds, flush, question, say, session, turns, user, written};
 use testkit::faults::Mode;
 
-const FACTS: &str = "default/default/users/ann/fact/2024-05-08.md";
-const EPISODES: &str = "default/default/users/ann/episode/2024-05-08.md";
+const FACTS: &str = "default/default/users/ann/facts/2024-05-08.md";
+const EPISODES: &str = "default/default/users/ann/episodes/2024-05-08.md";
 
 /// One episode of ann's with its fact, written and indexed; ann is at hand.
 async fn remembered() -> (Stage, Engine) {
@@ -133,8 +133,8 @@ async fn a_file_that_moves_loses_nothing() {
     let (stage, engine) = remembered().await;
     stage
         .vault
-        .rename(EPISODES, "default/default/users/ann/episode/a.md");
-    stage.vault.rename(FACTS, "default/default/users/ann/fact/z.md");
+        .rename(EPISODES, "default/default/users/ann/episodes/a.md");
+    stage.vault.rename(FACTS, "default/default/users/ann/facts/z.md");
     carried_over(&stage, &engine).await;
     assert_eq!(stage.vault.entries().len(), 2);
     assert!(turns(&engine, "ann", "violin").await.len() == 2);
@@ -150,7 +150,7 @@ async fn an_entry_that_moves_between_files_keeps_what_hangs_on_it() {
         .by_hand(EPISODES, false, |entries| moved.clone_from(entries));
     stage
         .vault
-        .by_hand("default/default/users/ann/episode/z.md", true, |entries| {
+        .by_hand("default/default/users/ann/episodes/z.md", true, |entries| {
             *entries = moved;
         });
     stage
@@ -260,6 +260,7 @@ async fn an_edit_through_the_engine_is_an_edit_of_the_file() {
         subject: Some("All about a glockenspiel".to_owned()),
         summary: None,
         body: None,
+        project_only: None,
     };
     engine.edit(edit.clone()).await.expect("it edits");
     assert!(finds(&engine, "ann", "glockenspiel", "glockenspiel").await);
@@ -297,7 +298,7 @@ async fn a_fact_written_under_an_episode_by_hand_goes_with_it() {
     let id = stage.vault.entries()[0].1.id.as_str().to_owned();
     stage
         .vault
-        .by_hand("default/default/users/ann/fact/2020-01-01.md", true, |entries| {
+        .by_hand("default/default/users/ann/facts/2020-01-01.md", true, |entries| {
             let mut fact = written("ann", EntryKind::Fact, "af_mine", 5, "Ann owns a theremin");
             fact.parent = Some(Parent {
                 kind: ParentKind::Episode,

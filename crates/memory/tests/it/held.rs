@@ -86,6 +86,10 @@ impl Transcripts for Held {
         self.hold(Call::Append, &session).await;
         appended
     }
+    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<(), LedgerError> {
+        self.inner.let_back(session, client_ids).await
+    }
+
     async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError> {
         self.inner.entitle(session, title).await
     }

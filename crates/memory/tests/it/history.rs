@@ -88,14 +88,8 @@ impl Recorded {
     async fn entry(&self, engine: &Engine, text: &str) -> EntryId {
         let listed = engine
             .list(memory::List {
-                scope: Scope::default(),
-                owner: user("ann"),
-                kind: model::EntryKind::Episode,
-                filter: None,
-                sort_by: memory::SortBy::Time,
                 descending: false,
-                page: 1,
-                page_size: 100,
+                ..memory::List::all(Scope::default(), user("ann"), model::EntryKind::Episode)
             })
             .await
             .expect("it lists");
@@ -120,6 +114,7 @@ fn edit(id: &EntryId, body: &str) -> EditEntry {
         subject: None,
         summary: None,
         body: Some(body.to_owned()),
+        project_only: None,
     }
 }
 
@@ -262,7 +257,7 @@ async fn runs_do_not_overlap() {
 
 #[tokio::test]
 async fn what_is_forgotten_leaves_the_history_before_the_answer() {
-    for what in 0..3 {
+    for what in 0..4 {
         let world = Recorded::new();
         let engine = world.open().await;
         world.remember(&engine, "one", "The violin is out of tune").await;
@@ -270,6 +265,7 @@ async fn what_is_forgotten_leaves_the_history_before_the_answer() {
         let forget = match what {
             0 => Forget::Session(session("one")),
             1 => Forget::Owner(Scope::default(), user("ann")),
+            2 => crate::by_words::target("ann", "Violin", &[]),
             _ => {
                 let id = world.entry(&engine, "violin").await;
                 Forget::Entries(Scope::default(), user("ann"), vec![id])

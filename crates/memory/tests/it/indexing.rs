@@ -358,8 +358,8 @@ async fn an_empty_root_is_ready_at_once() {
 async fn one_id_in_two_files_is_built_once() {
     let stage = Stage::default();
     for path in [
-        "default/default/users/ann/episode/a.md",
-        "default/default/users/ann/episode/b.md",
+        "default/default/users/ann/episodes/a.md",
+        "default/default/users/ann/episodes/b.md",
     ] {
         stage.vault.by_hand(path, false, |entries| {
             entries.push(written(
@@ -381,4 +381,30 @@ impl Stage {
         let index: &MemoryIndex = &self.index;
         ports::Index::health(index, Embedder::id(&*self.embedder)).await
     }
+}
+
+#[tokio::test]
+async fn what_changed_while_no_engine_ran_is_looked_at_before_an_answer() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    remember(&stage, &engine).await;
+    drop(engine);
+    let is_episode = |(path, _): &(ports::VaultPath, _)| path.contains("ann/episodes");
+    let (path, episode) = stage
+        .vault
+        .entries()
+        .into_iter()
+        .find(is_episode)
+        .expect("a file");
+    stage.vault.by_hand(&path, true, |entries| {
+        "All about a glockenspiel".clone_into(&mut entries[0].subject);
+    });
+    let engine = stage.open().await;
+    let hit = engine.entry(&episode.scope, &episode.owner, &episode.id).await;
+    assert_eq!(hit.expect("it is there").doc.subject, "All about a glockenspiel");
+    drop(engine);
+    stage.vault.set_broken(&path, true);
+    let engine = stage.open().await;
+    let status = engine.status().await.expect("it answers");
+    assert_eq!(status.broken_files.len(), 1);
 }

@@ -1,8 +1,11 @@
 //! Background tasks: queued, seen, tried again, given up, never in each other's way.
 
+use std::time::Duration;
+
 use memory::{EngineError, Flush, MemorizeStatus};
 use model::Scope;
 use ports::{Clock as _, JobId, JobKind, JobState, NewJob, TaskQuery};
+use testkit::faults::Mode;
 
 use crate::stage::{Stage, add, flush, said, say, session, turns};
 
@@ -193,6 +196,27 @@ async fn a_memcell_that_cannot_be_written_blocks_no_other_session() {
     stage.check_told(&["The poison".to_owned()], &["ann"]);
     stage.rest(&engine).await;
     stage.check().await;
+}
+
+#[tokio::test]
+async fn a_job_whose_failure_could_not_be_recorded_runs_again_long_before_its_lease_ends() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let key = session("s");
+    say(&engine, &key, "ann", 0, "The cello").await;
+    // A full disk takes neither the memory nor the note that it did not.
+    stage.vault.refuse(Some("ep_"));
+    stage.faults.plan_next("fail", Mode::Refuse);
+    engine.flush(flush(&key)).await.expect("it cuts");
+    while stage.faults.hit().is_none() {
+        tokio::task::yield_now().await;
+    }
+    stage.vault.refuse(None);
+    let began = stage.clock.elapsed();
+    stage.drive(engine.settle(None)).await.expect("it settles");
+    stage.check_told(&["The cello".to_owned()], &["ann"]);
+    let took = stage.clock.elapsed().saturating_sub(began);
+    assert!(took < Duration::from_mins(1), "{took:?}");
 }
 
 #[tokio::test]

@@ -48,6 +48,7 @@ async fn on_clock(vault: MemoryVault, chat: Option<Arc<dyn Chat>>, clock: &Arc<M
         embedder: embedder.clone(),
         reranker: None,
         chat: None,
+        documents: Arc::new(testkit::reading::DirectReader),
         clock: clock.clone(),
         ids: ids.clone(),
     };
@@ -70,7 +71,7 @@ fn upload(text: &str) -> Upload {
         scope: Scope::default(),
         file_name: "a.txt".to_owned(),
         media_type: String::new(),
-        bytes: text.as_bytes().to_vec(),
+        file: text.as_bytes().to_vec().into(),
         title: None,
         source_type: None,
         category: None,

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "a test owns the tasks that it spawns")]
 
 mod behind;
+mod by_words;
 mod concurrency;
 mod crashes;
 mod curating;
@@ -19,9 +20,11 @@ mod models;
 mod pages;
 mod panics;
 mod paper;
+mod projects;
 mod reading;
 mod reranking;
 mod rounds;
+mod seeds;
 mod slow;
 mod stage;
 mod together;

@@ -7,7 +7,7 @@ use tokio::task::yield_now;
 use crate::stage::{Stage, flush, say, session, written};
 use testkit::faults::Mode;
 
-const BY_HAND: &str = "default/default/users/ann/episode/a.md";
+const BY_HAND: &str = "default/default/users/ann/episodes/a.md";
 
 impl Stage {
     fn writes_by_hand(&self) {

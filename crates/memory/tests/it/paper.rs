@@ -223,7 +223,7 @@ impl Vault for PaperVault {
         };
         let date = Zone::utc().date(entry.time);
         format!(
-            "{app}/{project}/{kind}/{}/{}/{date}.md",
+            "{app}/{project}/{kind}/{}/{}s/{date}.md",
             entry.owner.id,
             entry.kind.as_str()
         )

@@ -1,7 +1,7 @@
 //! What was acknowledged is found, at every moment.
 
 use futures::future::join_all;
-use memory::{Engine, List, Method, SortBy};
+use memory::{Engine, List, Method};
 use model::{Comparison, EntryKind, Field, Filter, Scope, Value};
 
 use crate::held::{Call, Held};
@@ -250,14 +250,9 @@ async fn a_listing_has_pages_an_order_and_a_filter() {
     }
     stage.rest(&engine).await;
     let list = List {
-        scope: Scope::default(),
-        owner: user("ann"),
-        kind: EntryKind::Episode,
-        filter: None,
-        sort_by: SortBy::Time,
-        descending: true,
         page: 2,
         page_size: 2,
+        ..List::all(Scope::default(), user("ann"), EntryKind::Episode)
     };
     let listed = engine.list(list.clone()).await.expect("it lists");
     assert_eq!(listed.total, 5);

@@ -98,6 +98,9 @@ impl Index for Slow {
         self.turnstile.pass(At::Loaded).await;
         rows
     }
+    async fn get(&self, keys: &[DocKey]) -> Result<Vec<Doc>, IndexError> {
+        self.inner.get(keys).await
+    }
     async fn candidates(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError> {
         self.inner.candidates(query).await
     }

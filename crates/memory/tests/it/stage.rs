@@ -98,6 +98,7 @@ impl Stage {
                 .map(|reranker| reranker as Arc<dyn ports::Reranker>),
             chat: self.chat.clone().map(|chat| chat as Arc<dyn Chat>),
             events: Faulty::<dyn Events>::new(self.listener.clone(), faults),
+            documents: Arc::new(testkit::reading::DirectReader),
             clock: self.clock.clone(),
             ids: self.ids.clone(),
         }
@@ -317,7 +318,7 @@ pub(crate) fn said(session: &SessionKey, sender: &str, minutes: i64, text: &str)
             sender_name: None,
             role,
             time: minute(minutes),
-            content: Content::Text(text.to_owned()),
+            content: Content::Text(text.to_owned()).into(),
             tool_calls: Vec::new(),
             tool_call_id: None,
         },
@@ -374,6 +375,7 @@ pub(crate) fn question(owner: &str, query: &str) -> Search {
         asked_at: Some(minute(100_000)),
         score_min: 0.0,
         tokens_max: None,
+        with_person: false,
         rerank: None,
     }
 }

@@ -13,7 +13,7 @@ use model::{Doc, DocKey, EmbedderId, Entry, Owner, Page, Scope, Timestamp, Vecto
 use ports::{
     Author, CandidateQuery, CommitPart, Debt, Edit, EmbedError, EmbedPurpose, Embedder, FileStat, History,
     HistoryError, Index, IndexError, IndexHealth, IndexStage, IndexStats, LedgerError, Maintenance, Pages,
-    ParsedFile, RecordedChange, Run, Touching, Vault, VaultChange, VaultError, VaultPath, Written,
+    ParsedFile, RecordedChange, Room, Run, Touching, Vault, VaultChange, VaultError, VaultPath, Written,
 };
 
 use super::Faults;
@@ -182,6 +182,9 @@ impl Vault for Faulty<dyn Vault> {
     fn strangers(&self) -> Vec<VaultPath> {
         self.inner.strangers()
     }
+    fn room(&self) -> Option<Room> {
+        self.inner.room()
+    }
     async fn remove(&self, scope: &Scope, owner: Option<&Owner>) -> Result<Vec<VaultPath>, VaultError> {
         self.faults
             .call("remove", self.inner.remove(scope, owner), no_vault)
@@ -211,6 +214,9 @@ impl Index for Faulty<dyn Index> {
         self.faults
             .call("load", self.inner.load(scope, owner), no_index)
             .await
+    }
+    async fn get(&self, keys: &[DocKey]) -> Result<Vec<Doc>, IndexError> {
+        self.faults.call("get", self.inner.get(keys), no_index).await
     }
     async fn candidates(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError> {
         self.faults

@@ -2,7 +2,7 @@
 //!
 //! Owns: the port's promises as assertions. Never: speed, files, or what only one implementation does.
 
-use model::{Doc, DocId, EmbedderId, Name, Scope, Vector};
+use model::{Doc, DocId, DocKey, EmbedderId, Name, Scope, Vector};
 use ports::{CandidateQuery, Index, IndexError, IndexHealth};
 
 use super::cities;
@@ -138,6 +138,12 @@ pub async fn keeps_owners_apart(index: &impl Index) {
             std::slice::from_ref(doc)
         );
     }
+    let (asked, others) = docs.split_at(2);
+    let mut keys: Vec<DocKey> = asked.iter().map(|doc| doc.key.clone()).collect();
+    keys.push(key("nobody", "x"));
+    let mut got = index.get(&keys).await.expect("gets");
+    got.sort_by(|a, b| a.key.cmp(&b.key));
+    assert_eq!(got, asked, "of {} others none", others.len());
     index.apply(&[], &[docs[0].key.clone()]).await.expect("removes");
     assert_eq!(
         index.stats().await.expect("has stats").rows,

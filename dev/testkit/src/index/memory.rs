@@ -229,6 +229,13 @@ impl Index for MemoryIndex {
         Ok(self.serving()?.live.of_owner(scope, owner).cloned().collect())
     }
 
+    async fn get(&self, keys: &[DocKey]) -> Result<Vec<Doc>, IndexError> {
+        let shared = self.serving()?;
+        let wanted: BTreeSet<&DocKey> = keys.iter().collect();
+        let rows = shared.live.rows.values();
+        Ok(rows.filter(|doc| wanted.contains(&doc.key)).cloned().collect())
+    }
+
     async fn candidates(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError> {
         let shared = self.serving()?;
         let rows: Vec<&Doc> = shared.live.of_owner(&query.scope, &query.owner).collect();

@@ -41,6 +41,8 @@ pub async fn check_all<L: Ledger + Conversations + Runs>(fresh: impl Fn() -> L) 
     sweeps::an_agent_goes_as_sender_and_as_owner(&fresh()).await;
     sweeps::a_scope_goes_and_no_other(&fresh()).await;
     sweeps::single_messages_go_with_what_they_leave_empty(&fresh()).await;
+    sweeps::a_deleted_client_id_is_left_out(&fresh()).await;
+    sweeps::what_is_left_out_leaves_nothing(&fresh()).await;
     jobs::a_job_is_queued_once(&fresh()).await;
     jobs::a_session_has_one_job_at_a_time(&fresh()).await;
     jobs::memcells_of_a_session_are_claimed_together(&fresh()).await;
@@ -57,6 +59,7 @@ pub async fn check_all<L: Ledger + Conversations + Runs>(fresh: impl Fn() -> L) 
     changes::an_append_extends_a_record(&fresh()).await;
     changes::an_append_after_an_unknown_one_changes_nothing(&fresh()).await;
     changes::broken_files_are_named(&fresh()).await;
+    changes::facts_and_users_are_listed(&fresh()).await;
     conversations::a_log_comes_back_byte_for_byte(&fresh()).await;
     conversations::an_append_goes_where_its_caller_saw_the_end(&fresh()).await;
     conversations::a_key_makes_a_retry_harmless(&fresh()).await;

@@ -10,7 +10,7 @@ mod runs;
 mod sweep;
 mod transcripts;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard};
 
 use model::{CellId, CutReason, Message, Owner, SessionKey, Timestamp};
@@ -48,6 +48,8 @@ struct State {
     /// In order of their first message.
     sessions: Vec<SessionKey>,
     titles: BTreeMap<SessionKey, String>,
+    /// Client ids of deleted messages, and none for a session's deleted title.
+    forgotten: BTreeSet<(SessionKey, Option<String>)>,
     /// When each got its last message.
     touched: BTreeMap<SessionKey, Timestamp>,
     /// In order of arrival.

@@ -43,7 +43,7 @@ pub fn says(session: &SessionKey, user: &str, id: &str, millis: i64) -> Message 
         sender_name: None,
         role: Role::User,
         time: at(millis),
-        content: Content::Text(format!("the text of {id}")),
+        content: Content::Text(format!("the text of {id}")).into(),
         tool_calls: Vec::new(),
         tool_call_id: None,
     }
@@ -81,7 +81,8 @@ pub fn full(session: &SessionKey, id: &str, millis: i64) -> Message {
                 extras_json: None,
                 ..part(PartKind::Email, Some(""))
             },
-        ]),
+        ])
+        .into(),
         tool_calls: vec![ToolCall {
             id: "call-1".to_owned(),
             name: "grep".to_owned(),

@@ -11,7 +11,8 @@ use async_trait::async_trait;
 use markdown::{Change, NoPlace, Parsed, Place};
 use model::{Entry, EntryId, EntryKind, Owner, Scope, Zone};
 use ports::{
-    Edit, EntryProblem, FileStat, ParsedFile, ReadEntry, Vault, VaultChange, VaultError, VaultPath, Written,
+    Edit, EntryProblem, FileStat, ParsedFile, ReadEntry, Room, Vault, VaultChange, VaultError, VaultPath,
+    Written,
 };
 use tokio::sync::Notify;
 
@@ -31,6 +32,7 @@ pub(super) struct Shared {
     change: VaultChange,
     calls: u64,
     fail_call: Option<u64>,
+    room: Option<Room>,
 }
 
 #[derive(Debug, Clone)]
@@ -58,6 +60,11 @@ impl MemoryVault {
     pub fn fail_call(&self, n: u64) {
         let mut shared = self.lock();
         shared.fail_call = Some(shared.calls + n);
+    }
+
+    /// Sets what the disk says of itself; calls go on as before.
+    pub fn set_room(&self, room: Option<Room>) {
+        self.lock().room = room;
     }
 
     /// How many calls that can fail there were, failed ones included.
@@ -231,6 +238,10 @@ impl Vault for MemoryVault {
 
     fn folder_of(&self, scope: &Scope) -> String {
         markdown::place::folder_of(scope, None)
+    }
+
+    fn room(&self) -> Option<Room> {
+        self.lock().room.clone()
     }
 
     /// Ignores `fresh`: it only saves a look.

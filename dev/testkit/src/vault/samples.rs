@@ -54,7 +54,7 @@ pub fn episode(owner: &str, id: &str, date: &str, texts: &[&str]) -> Entry {
         sender_name: None,
         role: Role::User,
         time: noon(date).plus_millis(n * 1000),
-        content: Content::Text((*text).to_owned()),
+        content: Content::Text((*text).to_owned()).into(),
         tool_calls: Vec::new(),
         tool_call_id: None,
     };

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use markdown::Place;
 use model::{Owner, OwnerKind, Scope};
-use ports::{ORIGINALS, Shelf, TAXONOMY, VaultError, VaultPath};
+use ports::{FileBytes, ORIGINALS, Shelf, TAXONOMY, VaultError, VaultPath};
 
 use super::MemoryVault;
 
@@ -41,10 +41,10 @@ impl Shelf for MemoryVault {
         scope: &Scope,
         library: &Owner,
         name: &str,
-        bytes: Vec<u8>,
+        file: FileBytes,
     ) -> Result<VaultPath, VaultError> {
         let path = path_of(scope, library, name)?;
-        self.serving()?.put(&path, bytes);
+        self.serving()?.put(&path, crate::reading::whole(file));
         Ok(path)
     }
 

@@ -171,6 +171,7 @@ impl Product {
             reranker: None,
             chat: model,
             events: offline.events(),
+            documents: Arc::new(testkit::reading::DirectReader),
             clock: clock.clone(),
             ids,
         };
@@ -264,7 +265,7 @@ fn said(product: &Product, key: &SessionKey, n: usize, text: String) -> NewMessa
             sender_name: n.is_multiple_of(2).then(|| "Ann".to_owned()),
             role,
             time: product.clock.now(),
-            content: Content::Text(text),
+            content: Content::Text(text).into(),
             tool_calls: Vec::new(),
             tool_call_id: None,
         },

@@ -160,6 +160,7 @@ async fn what_a_person_changed_or_took_out_of_a_profile_stays_so() {
         subject: None,
         summary: None,
         body: Some("Ann is a head nurse.".to_owned()),
+        project_only: None,
     };
     process.engine.edit(edit).await.expect("it is changed");
     let forget = Forget::Entries(Scope::default(), user("ann"), vec![id("Lisbon")]);
@@ -203,6 +204,7 @@ async fn an_announcement_is_listed_found_and_ends() {
         asked_at: None,
         score_min: 0.0,
         tokens_max: None,
+        with_person: false,
         rerank: None,
     };
     let answer = process.engine.search(search).await.expect("it answers");
@@ -256,6 +258,7 @@ async fn a_profile_is_not_found_piece_by_piece() {
         asked_at: None,
         score_min: 0.0,
         tokens_max: None,
+        with_person: false,
         rerank: None,
     };
     let answer = process.engine.search(search).await.expect("it answers");
@@ -346,7 +349,7 @@ async fn a_model_is_asked_and_the_rules_serve_where_it_fails() {
     assert_eq!((runs[0].state, runs[0].cost.calls), (RunState::Success, 1));
     assert_eq!(
         runs[0].change,
-        "1 statements added, 0 removed; 1 of the model's statements left out as unsupported"
+        "1 statement added, 0 removed; 1 of the model's statements left out as unsupported"
     );
     assert_eq!(
         texts(&process.engine, "ann", EntryKind::Profile).await,

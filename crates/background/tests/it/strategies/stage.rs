@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use background::{BackgroundSettings, Offline};
-use memory::{Add, Curate, Engine, Flush, Hit, List, SortBy};
+use memory::{Add, Curate, Engine, Flush, Hit, List};
 use model::{
     Content, Entry, EntryId, EntryKind, Message, MessageId, Name, Owner, Page, Role, Scope, SessionId,
     SessionKey, Timestamp,
@@ -170,6 +170,7 @@ impl Stage {
             reranker: None,
             chat: self.teller.clone().map(|chat| chat as Arc<dyn Chat>),
             events: Arc::new(ports::runs::NoEvents),
+            documents: Arc::new(testkit::reading::DirectReader),
             clock: self.clock.clone(),
             ids: self.ids.clone(),
         };
@@ -293,7 +294,7 @@ fn said(key: &SessionKey, sender: &str, time: Timestamp, text: &str) -> NewMessa
             }),
             role,
             time,
-            content: Content::Text(text.to_owned()),
+            content: Content::Text(text.to_owned()).into(),
             tool_calls: Vec::new(),
             tool_call_id: (role == Role::Tool).then(|| "call".to_owned()),
         },
@@ -311,14 +312,8 @@ pub(crate) fn user(text: &str) -> Owner {
 
 pub(crate) async fn hits(engine: &Engine, owner: &str, kind: EntryKind) -> Vec<Hit> {
     let list = List {
-        scope: Scope::default(),
-        owner: user(owner),
-        kind,
-        filter: None,
-        sort_by: SortBy::Time,
         descending: false,
-        page: 1,
-        page_size: 1_000,
+        ..List::all(Scope::default(), user(owner), kind)
     };
     engine.list(list).await.expect("it lists").hits
 }

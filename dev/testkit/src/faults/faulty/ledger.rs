@@ -3,7 +3,7 @@
 //! Owns: their wrappers. Never: what happens at a call (`Faults` says).
 
 use async_trait::async_trait;
-use model::{Cell, CellId, Date, Message, MessageId, Owner, Scope, SessionKey, Timestamp};
+use model::{Cell, CellId, Date, DocKey, Message, MessageId, Name, Owner, Scope, SessionKey, Timestamp};
 use ports::runs::{
     Claim, Claimed, Cost, Events, MemoryEvent, NewRun, RunPage, RunQuery, RunStats, Runs, Verdict,
 };
@@ -43,6 +43,12 @@ impl Transcripts for Faulty<dyn Transcripts> {
         let call = self.inner.append_and_cut(messages, cut, now);
         self.faults.call("append and cut", call, no_ledger).await
     }
+    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<(), LedgerError> {
+        self.faults
+            .call("let_back", self.inner.let_back(session, client_ids), no_ledger)
+            .await
+    }
+
     async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError> {
         self.faults
             .call("entitle", self.inner.entitle(session, title), no_ledger)
@@ -197,6 +203,16 @@ impl FileChanges for Faulty<dyn FileChanges> {
     async fn drop_paths(&self, paths: &[VaultPath]) -> Result<(), LedgerError> {
         self.faults
             .call("drop_paths", self.inner.drop_paths(paths), no_ledger)
+            .await
+    }
+    async fn facts(&self, app: &Name, owner: &Owner) -> Result<Vec<DocKey>, LedgerError> {
+        self.faults
+            .call("facts", self.inner.facts(app, owner), no_ledger)
+            .await
+    }
+    async fn users(&self, scope: &Scope) -> Result<Vec<Owner>, LedgerError> {
+        self.faults
+            .call("users", self.inner.users(scope), no_ledger)
             .await
     }
     async fn broken(&self) -> Result<Vec<BrokenFile>, LedgerError> {

@@ -2,7 +2,7 @@
 //!
 //! Owns: the meaning of `FileChanges`. Never: files.
 
-use model::{Owner, OwnerKind};
+use model::{DocKey, Owner, OwnerKind, Scope};
 use ports::{BrokenFile, FileAppend, FileChanges, FileRecord, FileStat, VaultPath};
 
 use super::Ledger;
@@ -139,4 +139,62 @@ pub async fn broken_files_are_named(ledger: &impl Ledger) {
     assert_eq!(ledger.broken().await.expect("reads"), [named("f1"), named("f3")]);
     ledger.put(file("f3", 2, &[])).await.expect("recorded");
     assert_eq!(ledger.broken().await.expect("reads"), [named("f1")]);
+}
+
+/// The facts of one owner in one app, whatever the project; and who has files in a tenant.
+pub async fn facts_and_users_are_listed(ledger: &impl Ledger) {
+    let ann = Owner::user(name("ann"));
+    let at = |project: &str, owner: &Owner, path: &str, entry: &str| FileRecord {
+        scope: Scope::new(name("a"), name(project)),
+        owner: owner.clone(),
+        ..file(path, 1, &[(entry, 1)])
+    };
+    let other_app = FileRecord {
+        scope: Scope::new(name("b"), name("main")),
+        ..at("main", &ann, "b/main/users/ann/facts/1.md", "af_5")
+    };
+    let records = [
+        at("main", &ann, "a/main/users/ann/facts/1.md", "af_1"),
+        at("main", &ann, "a/main/users/ann/episodes/facts.md", "ep_1"),
+        at("boat", &ann, "a/boat/users/ann/facts/1.md", "af_2"),
+        at(
+            "main",
+            &Owner::user(name("bob")),
+            "a/main/users/bob/facts/1.md",
+            "af_3",
+        ),
+        at(
+            "main",
+            &Owner::agent(name("ann")),
+            "a/main/agents/ann/facts/1.md",
+            "af_4",
+        ),
+        other_app,
+    ];
+    for record in records {
+        ledger.put(record).await.expect("recorded");
+    }
+    let mut keys = ledger.facts(&name("a"), &ann).await.expect("reads");
+    keys.sort();
+    let of = |project: &str, id: &str| DocKey {
+        scope: Scope::new(name("a"), name(project)),
+        owner: ann.clone(),
+        id: id.into(),
+    };
+    assert_eq!(
+        keys,
+        [
+            of("boat", "af_2"),
+            of("boat", "af_2-turn-0"),
+            of("main", "af_1"),
+            of("main", "af_1-turn-0")
+        ]
+    );
+    let users = async |project| {
+        let scope = Scope::new(name("a"), name(project));
+        ledger.users(&scope).await.expect("reads")
+    };
+    assert_eq!(users("main").await, [ann.clone(), Owner::user(name("bob"))]);
+    assert_eq!(users("boat").await, [ann]);
+    assert_eq!(users("none").await, []);
 }

@@ -384,14 +384,34 @@ pub async fn a_threshold_counts(ledger: &(impl Runs + Transcripts)) {
     assert_eq!((ask("r2", "x", 5).await, ask("r2", "x", 6).await), (None, None));
     assert_eq!(ask("r2", "x", 7).await.as_deref(), Some("r2"));
     assert_eq!(run(ledger, "r2").await.run_at, at(103), "a while after the last");
+    for due in 8..14 {
+        ask("r3", "x", due).await;
+    }
+    assert_eq!(
+        run(ledger, "r2").await.run_at,
+        at(103),
+        "it takes in what comes meanwhile"
+    );
+    assert_eq!(claimed(ledger, 103).await, "r2");
+    end(ledger, "r2", done(), 104).await;
+    for due in 105..108 {
+        ask("r3", "x", due).await;
+    }
+    assert_eq!(
+        run(ledger, "r3").await.run_at,
+        at(203),
+        "a while after the last run, however many it took in"
+    );
+    assert_eq!(claimed(ledger, 203).await, "r3");
+    end(ledger, "r3", done(), 204).await;
     let ann = Sweep::Owner(scope("a"), Owner::user(name("ann")));
     ledger.sweep(ann).await.expect("swept");
     assert_eq!(
-        (ask("r3", "x", 300).await, ask("r3", "x", 300).await),
+        (ask("r4", "x", 300).await, ask("r4", "x", 300).await),
         (None, None)
     );
-    assert_eq!(ask("r3", "x", 300).await.as_deref(), Some("r3"));
-    assert_eq!(run(ledger, "r3").await.run_at, at(300));
+    assert_eq!(ask("r4", "x", 300).await.as_deref(), Some("r4"));
+    assert_eq!(run(ledger, "r4").await.run_at, at(300));
 }
 
 /// Costs add up, for the run and for the day.

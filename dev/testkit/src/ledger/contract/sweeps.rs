@@ -86,9 +86,101 @@ pub async fn a_session_goes_whole(ledger: &impl Ledger) {
     assert_eq!(ids(&ledger.tail(&s.scope, &ann).await.expect("reads")), ["m3"]);
     let again = ledger.sweep(Sweep::Session(s.clone())).await.expect("swept");
     assert_eq!(again, Forgotten::default());
-    let anew = with_client_id(says(&s, "ann", "m1", 1), "c1");
-    let outcome = ledger.append(&s, vec![anew], at(2)).await.expect("accepted");
-    assert_eq!((outcome.accepted[0].duplicate, outcome.buffered), (false, 1));
+}
+
+/// However its message went, a client id is left out of later appends until it is let back. Other sessions, and messages
+/// without one, are accepted.
+pub async fn a_deleted_client_id_is_left_out(ledger: &impl Ledger) {
+    let ann = Owner::user(name("ann"));
+    let (whole, some, owned, part) = (
+        session("a", "whole"),
+        session("a", "some"),
+        session("a", "owned"),
+        session("a", "part"),
+    );
+    let says = |s: &SessionKey, id: &str, n: i64| says(s, "ann", &format!("{}-{id}", s.session), n);
+    let sweeps = [
+        (&whole, Sweep::Session(whole.clone())),
+        (
+            &some,
+            Sweep::Messages(scope("a"), vec![MessageId::new("some-m1")]),
+        ),
+        (&part, Sweep::OwnerInSession(part.clone(), ann.clone())),
+        (&owned, Sweep::Owner(scope("a"), ann)),
+    ];
+    for (s, sweep) in sweeps {
+        let first = vec![with_client_id(says(s, "m1", 1), "c1"), new(says(s, "m2", 2))];
+        ledger.append(s, first, at(1)).await.expect("accepted");
+        ledger.sweep(sweep).await.expect("swept");
+        let again = || {
+            let anew = with_client_id(says(s, "m3", 1), "c1");
+            vec![
+                anew,
+                with_client_id(says(s, "m4", 2), "c2"),
+                new(says(s, "m5", 3)),
+            ]
+        };
+        let append = async |said| ledger.append(s, said, at(2)).await.expect("accepted").accepted;
+        let accepted = append(again()).await;
+        let verdicts: Vec<_> = accepted.iter().map(|a| (a.duplicate, a.forgotten)).collect();
+        assert_eq!(verdicts, [(true, true), (false, false), (false, false)], "{s:?}");
+        ledger
+            .let_back(s, vec!["c1".to_owned()])
+            .await
+            .expect("lets back");
+        let accepted = append(again()[..2].to_vec()).await;
+        let verdicts: Vec<_> = accepted.iter().map(|a| (a.duplicate, a.forgotten)).collect();
+        assert_eq!(verdicts, [(false, false), (true, false)], "{s:?}");
+    }
+    ledger
+        .sweep(Sweep::Messages(scope("a"), vec![MessageId::new("some-m4")]))
+        .await
+        .expect("swept");
+    ledger.sweep(Sweep::Scope(scope("a"))).await.expect("swept");
+    let anew = vec![with_client_id(says(&some, "m4", 1), "c2")];
+    let outcome = ledger.append(&some, anew, at(3)).await.expect("accepted");
+    assert!(
+        !outcome.accepted[0].forgotten,
+        "nothing is left of a deleted scope"
+    );
+}
+
+/// A session whose messages were all left out has no buffer, and no append brings a deleted title back.
+pub async fn what_is_left_out_leaves_nothing(ledger: &impl Ledger) {
+    let (s, renamed) = (session("a", "s"), session("a", "renamed"));
+    for of in [&s, &renamed] {
+        let said = vec![with_client_id(says(of, "ann", of.session.as_str(), 1), "c1")];
+        ledger
+            .entitle(of, "Petra".to_owned())
+            .await
+            .expect("is called so");
+        ledger.append(of, said, at(1)).await.expect("accepted");
+    }
+    ledger.sweep(Sweep::Session(s.clone())).await.expect("swept");
+    ledger
+        .entitle(&renamed, String::new())
+        .await
+        .expect("loses its title");
+    for of in [&s, &renamed] {
+        ledger.entitle(of, "Petra".to_owned()).await.expect("answered");
+        assert_eq!(ledger.title(of).await.expect("reads"), None, "{of:?}");
+    }
+    let anew = || vec![with_client_id(says(&s, "ann", "m2", 1), "c1")];
+    let outcome = ledger.append(&s, anew(), at(2)).await.expect("answered");
+    assert_eq!(outcome.buffered, 0);
+    assert_eq!(ledger.open_sessions(9).await.expect("reads").len(), 1);
+    ledger.let_back(&s, Vec::new()).await.expect("lets back");
+    ledger
+        .entitle(&s, "Petra".to_owned())
+        .await
+        .expect("is called so");
+    assert_eq!(ledger.title(&s).await.expect("reads").as_deref(), Some("Petra"));
+    ledger.append(&s, anew(), at(2)).await.expect("answered");
+    assert_eq!(
+        ledger.title(&s).await.expect("reads"),
+        None,
+        "a session without messages is none"
+    );
 }
 
 /// Where nobody else speaks, nothing stays: the agent's replies were part of that talk.

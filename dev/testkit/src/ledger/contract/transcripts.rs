@@ -54,7 +54,7 @@ pub async fn everything_comes_back_in_order(ledger: &impl Ledger) {
     assert_eq!((nothing.accepted.len(), nothing.buffered), (0, 0));
 }
 
-/// A client id means one message of its session, for as long as that message exists.
+/// A client id means one message of its session.
 pub async fn a_client_id_makes_a_retry_harmless(ledger: &impl Ledger) {
     let (s, other) = (session("a", "s"), session("a", "other"));
     let first = with_client_id(says(&s, "ann", "m1", 1), "c1");
@@ -66,6 +66,7 @@ pub async fn a_client_id_makes_a_retry_harmless(ledger: &impl Ledger) {
     let m1 = |duplicate| Accepted {
         id: MessageId::new("m1"),
         duplicate,
+        forgotten: false,
     };
     assert_eq!(outcome.accepted, [m1(false), m1(true)]);
     let buffer = ledger.buffer(&s).await.expect("reads");

@@ -2,10 +2,10 @@
 //!
 //! Owns: `FileChanges` of the fake. Never: looking at files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use model::EntryId;
+use model::{DocKey, EntryId, Name, Owner, OwnerKind, Scope};
 use ports::{BrokenFile, FileAppend, FileChanges, FileMark, FileRecord, FileStat, LedgerError, VaultPath};
 
 use super::MemoryLedger;
@@ -71,6 +71,35 @@ impl FileChanges for MemoryLedger {
         self.call(|state| {
             state.files.retain(|path, _| !paths.contains(path));
             Ok(())
+        })
+    }
+
+    async fn facts(&self, app: &Name, owner: &Owner) -> Result<Vec<DocKey>, LedgerError> {
+        self.call(|state| {
+            let is_theirs = |file: &&FileRecord| {
+                file.scope.app == *app
+                    && file.owner == *owner
+                    && file.stat.path.split('/').nth(4) == Some("facts")
+            };
+            let files = state.files.values().filter(is_theirs);
+            let keys = files.flat_map(|file| {
+                let docs = file.marks.iter().flat_map(|mark| &mark.docs);
+                docs.map(|id| DocKey {
+                    scope: file.scope.clone(),
+                    owner: owner.clone(),
+                    id: id.clone(),
+                })
+            });
+            Ok(keys.collect())
+        })
+    }
+
+    async fn users(&self, scope: &Scope) -> Result<Vec<Owner>, LedgerError> {
+        self.call(|state| {
+            let files = state.files.values().filter(|file| file.scope == *scope);
+            let users = files.filter(|file| file.owner.kind == OwnerKind::User);
+            let users: BTreeSet<Owner> = users.map(|file| file.owner.clone()).collect();
+            Ok(users.into_iter().collect())
         })
     }
 

@@ -76,6 +76,20 @@ impl Kept {
         let cooldown = i64::try_from(threshold.cooldown.as_millis()).expect("a test's cooldown is short");
         let rested = counter.fired.map(|fired| fired.plus_millis(cooldown));
         let due = rested.map_or(new.run_at, |rested| rested.max(new.run_at));
+        let waiting = self
+            .runs
+            .iter()
+            .find(|run| run.work == new.work && run.state.is_waiting());
+        let due = match waiting {
+            Some(run) if run.state == RunState::Failed || counter.fired == Some(run.run_at) => {
+                if new.cause == Cause::Idle {
+                    run.run_at.max(new.run_at)
+                } else {
+                    run.run_at
+                }
+            }
+            _ => due,
+        };
         *counter = Counter {
             count: 0,
             fired: Some(due),

@@ -30,7 +30,7 @@ impl State {
         match sweep {
             Sweep::Session(session) => {
                 self.sessions.retain(|key| *key != session);
-                self.titles.remove(&session);
+                self.untitle(&session);
                 self.jobs.retain(|stored| stored.job.session != session);
                 self.erase(|m| m.session == session)
             }
@@ -38,7 +38,9 @@ impl State {
                 self.sessions.retain(|key| key.scope != scope);
                 self.titles.retain(|key, _| key.scope != scope);
                 self.jobs.retain(|stored| stored.job.session.scope != scope);
-                self.erase(|m| m.session.scope == scope)
+                let swept = self.erase(|m| m.session.scope == scope);
+                self.forgotten.retain(|(key, _)| key.scope != scope);
+                swept
             }
             Sweep::Owner(scope, owner) => {
                 let gone = self.disown(&owner, |session| session.scope == scope);
@@ -49,6 +51,12 @@ impl State {
                 self.erase(|m| m.session == session && gone.contains(&m.id))
             }
             Sweep::Messages(scope, ids) => self.erase(|m| m.session.scope == scope && ids.contains(&m.id)),
+        }
+    }
+
+    pub(super) fn untitle(&mut self, session: &SessionKey) {
+        if self.titles.remove(session).is_some() {
+            self.forgotten.insert((session.clone(), None));
         }
     }
 
@@ -90,7 +98,10 @@ impl State {
     fn erase(&mut self, gone: impl Fn(&Message) -> bool) -> Forgotten {
         let before = self.messages.len();
         let erased = self.messages.iter().filter(|m| gone(&m.message));
-        let touched: BTreeSet<SessionKey> = erased.map(|m| m.message.session.clone()).collect();
+        let touched: BTreeSet<SessionKey> = erased.clone().map(|m| m.message.session.clone()).collect();
+        let named = erased.filter(|m| m.client_id.is_some());
+        self.forgotten
+            .extend(named.map(|m| (m.message.session.clone(), m.client_id.clone())));
         self.messages.retain(|m| !gone(&m.message));
 
         let messages = &self.messages;
@@ -103,12 +114,15 @@ impl State {
         cell_ids.sort();
         self.cells.retain(|cell| !cell_ids.contains(&cell.id));
         self.sessions.retain(|session| !ended(session));
-        self.titles.retain(|session, _| !ended(session));
+        let untitled: Vec<SessionKey> = self.titles.keys().filter(|key| ended(key)).cloned().collect();
         self.jobs.retain(|stored| {
             let writes_gone = stored.job.kind == JobKind::WriteCell
                 && cell_ids.iter().any(|id| id.as_str() == stored.job.subject);
             !writes_gone && !ended(&stored.job.session)
         });
+        for session in untitled {
+            self.untitle(&session);
+        }
         Forgotten {
             messages: before - self.messages.len(),
             cells: cell_ids.len(),

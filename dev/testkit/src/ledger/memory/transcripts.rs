@@ -37,15 +37,28 @@ impl State {
             return Accepted {
                 id: seen.message.id.clone(),
                 duplicate: true,
+                forgotten: false,
             };
         }
         let id = new.message.id.clone();
+        let key = (session.clone(), new.client_id.clone());
+        if key.1.is_some() && self.forgotten.contains(&key) {
+            return Accepted {
+                id,
+                duplicate: true,
+                forgotten: true,
+            };
+        }
         self.messages.push(Stored {
             message: new.message,
             client_id: new.client_id,
             cell: None,
         });
-        Accepted { id, duplicate: false }
+        Accepted {
+            id,
+            duplicate: false,
+            forgotten: false,
+        }
     }
 
     /// Of two different messages of one scope with one id, the second is refused.
@@ -58,7 +71,9 @@ impl State {
         let of_session = self.messages.iter().filter(|m| &m.message.session == session);
         let mut client_ids: BTreeSet<&String> = of_session.filter_map(|m| m.client_id.as_ref()).collect();
         for NewMessage { message, client_id } in new {
-            let is_duplicate = client_id.as_ref().is_some_and(|id| !client_ids.insert(id));
+            let is_forgotten =
+                client_id.is_some() && self.forgotten.contains(&(session.clone(), client_id.clone()));
+            let is_duplicate = client_id.as_ref().is_some_and(|id| !client_ids.insert(id)) || is_forgotten;
             if !is_duplicate && !taken.insert(&message.id) {
                 return Err(LedgerError::Store("the message id is taken".into()));
             }
@@ -79,6 +94,8 @@ impl State {
         }
         if accepted.iter().any(|a| !a.duplicate) {
             self.touch(session, now);
+        } else if !self.messages.iter().any(|m| &m.message.session == session) {
+            self.titles.remove(session);
         }
         Ok(AppendOutcome {
             accepted,
@@ -228,7 +245,20 @@ impl Transcripts for MemoryLedger {
 
     async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError> {
         self.call(|state| {
-            state.titles.insert(session.clone(), title);
+            if title.is_empty() {
+                state.untitle(session);
+            } else if !state.forgotten.contains(&(session.clone(), None)) {
+                state.titles.insert(session.clone(), title);
+            }
+            Ok(())
+        })
+    }
+
+    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<(), LedgerError> {
+        self.call(|state| {
+            for client_id in client_ids.into_iter().map(Some).chain([None]) {
+                state.forgotten.remove(&(session.clone(), client_id));
+            }
             Ok(())
         })
     }

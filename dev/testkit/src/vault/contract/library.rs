@@ -41,7 +41,7 @@ pub async fn keeps_a_shelf(fixture: &impl Fixture, shelf: &dyn Shelf) {
     let file = "originals/d_1/a b.pdf";
     for (library, bytes) in [(&ours, b"one"), (&ours, b"two"), (&theirs, b"abc")] {
         let path = shelf
-            .put(&scope, library, file, bytes.to_vec())
+            .put(&scope, library, file, bytes.to_vec().into())
             .await
             .expect("puts");
         assert_eq!(fixture.bytes(&path).expect("is there"), bytes);
@@ -49,7 +49,7 @@ pub async fn keeps_a_shelf(fixture: &impl Fixture, shelf: &dyn Shelf) {
     let both = [&ours, &theirs].map(|library| (scope.clone(), library.clone()));
     assert_eq!(shelf.libraries().await.expect("lists"), both);
     shelf
-        .put(&scope, &ours, TAXONOMY, b"- a: b".to_vec())
+        .put(&scope, &ours, TAXONOMY, b"- a: b".to_vec().into())
         .await
         .expect("puts");
     assert_eq!(
@@ -74,7 +74,7 @@ pub async fn keeps_a_shelf(fixture: &impl Fixture, shelf: &dyn Shelf) {
         "..",
     ];
     for name in leads_out {
-        let refused = shelf.put(&scope, &ours, name, Vec::new()).await;
+        let refused = shelf.put(&scope, &ours, name, Vec::new().into()).await;
         assert!(matches!(refused, Err(VaultError::Outside { .. })), "{name}");
         let refused = shelf.discard(&scope, &ours, name).await;
         assert!(matches!(refused, Err(VaultError::Outside { .. })), "{name}");

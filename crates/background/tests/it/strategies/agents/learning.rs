@@ -162,6 +162,7 @@ async fn an_agents_search_finds_its_cases_and_no_draft() {
         asked_at: None,
         score_min: 0.0,
         tokens_max: None,
+        with_person: false,
         rerank: None,
     };
     let found = async || {

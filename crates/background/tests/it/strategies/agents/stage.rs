@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use background::{BackgroundSettings, Offline};
-use memory::{Add, Engine, Flush, List, SortBy};
+use memory::{Add, Engine, Flush, List};
 use model::{
     Content, Doc, EntryKind, Message, MessageId, Name, Owner, Role, Scope, SessionId, SessionKey, Timestamp,
     ToolCall,
@@ -74,6 +74,7 @@ impl Stage {
             reranker: None,
             chat: None,
             events: Arc::new(ports::runs::NoEvents),
+            documents: Arc::new(testkit::reading::DirectReader),
             clock: clock.clone(),
             ids: ids.clone(),
         };
@@ -177,14 +178,8 @@ impl Stage {
     /// Memories of the agent, the oldest first.
     pub(crate) async fn learnt(&self, kind: EntryKind) -> Vec<Arc<Doc>> {
         let list = List {
-            scope: Scope::default(),
-            owner: coder(),
-            kind,
-            filter: None,
-            sort_by: SortBy::Time,
             descending: false,
-            page: 1,
-            page_size: 100,
+            ..List::all(Scope::default(), coder(), kind)
         };
         let listed = self.engine.list(list).await.expect("it is listed");
         listed.hits.into_iter().map(|hit| hit.doc).collect()
@@ -242,7 +237,7 @@ pub(crate) fn deployment(service: &str, hour: i64) -> Vec<NewMessage> {
                 time: Timestamp::from_millis(
                     1_772_442_000_000 + hour * 3_600_000 + 1_000 * i64::try_from(n).expect("few"),
                 ),
-                content: Content::Text(text.to_owned()),
+                content: Content::Text(text.to_owned()).into(),
                 tool_calls: calls.into_iter().collect(),
                 tool_call_id: answers.then(|| format!("call_{}", n - 1)),
             },

@@ -1,0 +1,160 @@
+//! All memory of one owner, out as values and in again.
+//!
+//! Owns: what an owner's memory is, and that a second import changes nothing. Never: its text form (the doors).
+//!
+//! The Markdown is the memory: an export has what the files have, with the verbatim messages of their episodes, and the
+//! messages that no file has yet.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::{Entry, EntryId, EntryKind, Message, MessageId, Owner, Page, Scope, SessionKey};
+use ports::{NewMessage, VaultPath};
+
+use crate::api::{EngineError, OwnedMemory, TakenIn};
+use crate::world::World;
+use crate::{edit, memorize};
+
+/// Everything that memory has of an owner, in the same order each time.
+pub(crate) async fn export(world: &World, scope: &Scope, owner: &Owner) -> Result<OwnedMemory, EngineError> {
+    world.accepting()?;
+    let (entries, broken) = entries(world, scope, owner).await?;
+    let mut entries: Vec<Entry> = entries.into_iter().map(|(_, entry)| entry).collect();
+    entries.sort_by(|a, b| (a.kind.as_str(), a.time, &a.id).cmp(&(b.kind.as_str(), b.time, &b.id)));
+    let mut pages = Vec::new();
+    for page in Page::ALL {
+        if let Some(text) = world.parts.pages.page(scope, owner, page).await? {
+            pages.push((page, text));
+        }
+    }
+    let told: BTreeSet<MessageId> = told(&entries).collect();
+    let mut messages = world.parts.transcripts.tail(scope, owner).await?;
+    // A segment that is being written is in both.
+    messages.retain(|message| !told.contains(&message.id));
+    messages.sort_by(|a, b| (a.time, &a.id).cmp(&(b.time, &b.id)));
+    Ok(OwnedMemory {
+        entries,
+        pages,
+        made: world.parts.pages.made(scope, owner).await?,
+        messages,
+        broken,
+    })
+}
+
+/// Adds what is not there yet, with its ids. What is there stays as it is.
+pub(crate) async fn import(
+    world: &Arc<World>,
+    scope: &Scope,
+    owner: &Owner,
+    given: OwnedMemory,
+) -> Result<TakenIn, EngineError> {
+    world.accepting()?;
+    let is_theirs = |entry: &Entry| entry.scope == *scope && entry.owner == *owner;
+    if !given.entries.iter().all(is_theirs) || given.messages.iter().any(|m| m.session.scope != *scope) {
+        return Err(EngineError::Invalid(
+            "a memory belongs to somebody else".to_owned(),
+        ));
+    }
+    world.gauge.answering(&*world.parts.clock).await?;
+    let mut taken = TakenIn {
+        memories: given.entries.len() + given.pages.len(),
+        messages: given.messages.len(),
+        ..TakenIn::default()
+    };
+    let told = {
+        let _alone = world.alone_in(scope).await;
+        let (standing, _) = entries(world, scope, owner).await?;
+        let standing: Vec<Entry> = standing.into_iter().map(|(_, entry)| entry).collect();
+        let told: BTreeSet<MessageId> = told(&standing).chain(told(&given.entries)).collect();
+        let standing: BTreeMap<EntryId, Entry> = standing
+            .into_iter()
+            .map(|entry| (entry.id.clone(), entry))
+            .collect();
+        let mut fresh = Vec::new();
+        for entry in given.entries {
+            match standing.get(&entry.id) {
+                None => fresh.push(entry),
+                Some(there) if *there != entry => taken.kept_memories += 1,
+                Some(_) => {}
+            }
+        }
+        taken.new_memories = fresh.len();
+        let written = world.parts.vault.append(&fresh, false).await?;
+        edit::follow(world, written.into_iter().map(|written| written.stat.path)).await?;
+        told
+    };
+    let pages = &world.parts.pages;
+    for (page, text) in given.pages {
+        match pages.page(scope, owner, page).await? {
+            None if pages.replace(scope, owner, page, None, &text).await? => taken.new_memories += 1,
+            Some(there) if there == text => {}
+            _ => taken.kept_memories += 1,
+        }
+    }
+    let mut made = pages.made(scope, owner).await?;
+    let before = made.len();
+    made.extend(given.made);
+    if made.len() > before {
+        pages.set_made(scope, owner, &made).await?;
+    }
+    let open = given
+        .messages
+        .into_iter()
+        .filter(|message| !told.contains(&message.id));
+    taken.new_messages = add(world, scope, open.collect()).await?;
+    Ok(taken)
+}
+
+/// Puts messages that no episode has into the buffers of their sessions; the number of new ones.
+async fn add(world: &Arc<World>, scope: &Scope, messages: Vec<Message>) -> Result<usize, EngineError> {
+    let ids: Vec<MessageId> = messages.iter().map(|message| message.id.clone()).collect();
+    let there = world.parts.transcripts.messages(scope, &ids).await?;
+    let there: BTreeSet<MessageId> = there.into_iter().map(|message| message.id).collect();
+    let mut sessions: BTreeMap<SessionKey, Vec<NewMessage>> = BTreeMap::new();
+    for message in messages {
+        if !there.contains(&message.id) {
+            let new = NewMessage {
+                message,
+                client_id: None,
+            };
+            sessions.entry(new.message.session.clone()).or_default().push(new);
+        }
+    }
+    let mut added = 0;
+    for (session, messages) in sessions {
+        added += messages.len();
+        memorize::take_in(world, &session, messages).await?;
+    }
+    Ok(added)
+}
+
+/// The entries of all files of an owner, each with its file, and the files that cannot be read.
+pub(crate) async fn entries(
+    world: &World,
+    scope: &Scope,
+    owner: &Owner,
+) -> Result<(Vec<(VaultPath, Entry)>, Vec<VaultPath>), EngineError> {
+    let page = world.parts.pages.path_of(scope, owner, Page::Memory);
+    let folder = page.strip_suffix(Page::Memory.file_name()).unwrap_or(&page);
+    let (mut entries, mut broken) = (Vec::new(), Vec::new());
+    for stat in world.parts.vault.scan().await? {
+        if !stat.path.starts_with(folder) {
+            continue;
+        }
+        let Some(file) = world.parts.vault.read(&stat.path).await? else {
+            continue;
+        };
+        if file.broken.is_some() || !file.problems.is_empty() {
+            broken.push(stat.path.clone());
+        }
+        let read = file.entries.into_iter().map(|read| read.entry);
+        entries.extend(read.map(|entry| (stat.path.clone(), entry)));
+    }
+    Ok((entries, broken))
+}
+
+/// The messages that episodes have.
+fn told(entries: &[Entry]) -> impl Iterator<Item = MessageId> {
+    let episodes = entries.iter().filter(|entry| entry.kind == EntryKind::Episode);
+    episodes.flat_map(|entry| entry.turns.iter().map(|turn| turn.id.clone()))
+}

@@ -1,0 +1,273 @@
+//! Forgetting by words: what has them goes everywhere, what stays is whole, and the preview says all of it.
+
+use std::collections::BTreeSet;
+
+use memory::{Doomed, Engine, Forget, WordsTarget};
+use model::{Entry, EntryKind, Scope};
+
+use crate::stage::{Stage, add, ask, finds, flush, said, say, session, turns, user, written};
+
+pub(crate) fn target(owner: &str, words: &str, keep: &[&str]) -> Forget {
+    Forget::Words(WordsTarget {
+        scope: Scope::default(),
+        owner: user(owner),
+        words: words.to_owned(),
+        keep: keep.iter().map(|id| (*id).to_owned()).collect(),
+    })
+}
+
+async fn preview(engine: &Engine, forget: &Forget) -> Doomed {
+    engine.preview(forget).await.expect("it looks")
+}
+
+fn entries(stage: &Stage, owner: &str, kind: EntryKind) -> Vec<Entry> {
+    let entries = stage.vault.entries().into_iter().map(|(_, entry)| entry);
+    entries
+        .filter(|entry| entry.owner == user(owner) && entry.kind == kind)
+        .collect()
+}
+
+/// Everything that the ledger and the vault have, as text.
+fn everything(stage: &Stage) -> String {
+    format!("{:?} {:?}", stage.ledger.everything(), stage.vault.entries())
+}
+
+/// One conversation of three messages, the middle one about Petra, and one about nothing else.
+async fn told() -> (Stage, Engine) {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let (mixed, alone) = (session("mixed"), session("alone"));
+    engine
+        .entitle(&mixed, "Petra and the garden")
+        .await
+        .expect("is called so");
+    say(&engine, &mixed, "ann", 0, "I live in Lisbon.").await;
+    say(&engine, &mixed, "ann", 1, "My friend Petra plays the violin.").await;
+    say(&engine, &mixed, "ann", 2, "I grow tomatoes in my garden.").await;
+    engine.flush(flush(&mixed)).await.expect("it cuts");
+    say(&engine, &alone, "ann", 50, "PETRA's birthday is in May.").await;
+    engine.flush(flush(&alone)).await.expect("it cuts");
+    stage.rest(&engine).await;
+    say(&engine, &session("open"), "ann", 90, "Is pétra at home?").await;
+    say(&engine, &session("open"), "ann", 91, "The kettle is on.").await;
+    (stage, engine)
+}
+
+#[tokio::test]
+async fn words_go_from_the_middle_of_an_episode_and_the_rest_of_it_stays() {
+    let (stage, engine) = told().await;
+    let what = target("ann", "petra", &[]);
+    let looked = preview(&engine, &what).await;
+    let forgot = engine.forget(what.clone()).await.expect("it forgets");
+    assert_eq!(forgot.messages, 3);
+    assert_eq!(looked.messages.len(), forgot.messages);
+    assert_eq!(looked.entries.len(), forgot.entries);
+    assert_eq!((looked.rewritten.len(), forgot.rewritten), (1, 1));
+    let all = everything(&stage).to_lowercase();
+    assert!(!all.contains("petra") && !all.contains("pétra"), "{all}");
+    assert_eq!(stage.ledger.everything().len(), 3);
+    let episodes = entries(&stage, "ann", EntryKind::Episode);
+    assert_eq!(episodes.len(), 1, "of the other nothing is left");
+    let left: Vec<String> = episodes[0].turns.iter().map(model::Message::text).collect();
+    assert_eq!(left, ["I live in Lisbon.", "I grow tomatoes in my garden."]);
+    assert_eq!(episodes[0].sources.len(), 2);
+    assert!(
+        turns(&engine, "ann", "Petra violin birthday")
+            .await
+            .iter()
+            .all(|text| !text.contains("etra"))
+    );
+    assert!(finds(&engine, "ann", "where does ann live Lisbon", "Lisbon").await);
+    assert!(finds(&engine, "ann", "kettle", "kettle").await);
+    stage.rest(&engine).await;
+    stage.check().await;
+    let again = engine.forget(what).await.expect("asking twice is no error");
+    assert_eq!((again.entries, again.messages, again.rewritten), (0, 0, 0));
+}
+
+#[tokio::test]
+async fn what_was_forgotten_by_words_comes_back_only_when_it_is_let() {
+    let (stage, engine) = told().await;
+    engine
+        .forget(target("ann", "petra", &[]))
+        .await
+        .expect("it forgets");
+    let mixed = session("mixed");
+    let all = || {
+        vec![
+            said(&mixed, "ann", 0, "I live in Lisbon."),
+            said(&mixed, "ann", 1, "My friend Petra plays the violin."),
+            said(&mixed, "ann", 2, "I grow tomatoes in my garden."),
+        ]
+    };
+    engine
+        .entitle(&mixed, "Petra and the garden")
+        .await
+        .expect("answered");
+    let added = engine.add(add(&mixed, all())).await.expect("accepted");
+    let forgotten: Vec<bool> = added.accepted.iter().map(|one| one.forgotten).collect();
+    assert_eq!(forgotten, [false, true, false]);
+    engine.flush(flush(&mixed)).await.expect("it cuts");
+    stage.rest(&engine).await;
+    assert!(!everything(&stage).contains("etra"));
+    let client_ids = all().into_iter().filter_map(|new| new.client_id);
+    engine
+        .let_back(&mixed, client_ids.collect())
+        .await
+        .expect("lets back");
+    let added = engine.add(add(&mixed, all())).await.expect("accepted");
+    let new = added.accepted.iter().filter(|one| !one.duplicate).count();
+    assert_eq!(new, 1);
+    assert!(everything(&stage).contains("Petra"));
+}
+
+#[tokio::test]
+async fn what_a_person_keeps_stays_with_the_messages_it_came_from() {
+    let (stage, engine) = told().await;
+    let looked = preview(&engine, &target("ann", "petra", &[])).await;
+    let birthday = looked.messages.iter().find(|doc| doc.text.contains("birthday"));
+    let birthday = birthday.expect("it would go").key.id.to_string();
+    let fact = entries(&stage, "ann", EntryKind::Fact)
+        .into_iter()
+        .find(|fact| fact.body.contains("violin"));
+    let keep = match &fact {
+        Some(fact) => vec![birthday.as_str(), fact.id.as_str()],
+        None => vec![birthday.as_str()],
+    };
+    let forgot = engine
+        .forget(target("ann", "petra", &keep))
+        .await
+        .expect("it forgets");
+    assert_eq!(forgot.messages, if fact.is_some() { 1 } else { 2 });
+    assert!(everything(&stage).contains("birthday"));
+    assert_eq!(everything(&stage).contains("violin"), fact.is_some());
+}
+
+#[tokio::test]
+async fn a_persons_words_go_from_her_own_memory_and_stay_with_others() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let key = session("s");
+    say(&engine, &key, "ann", 0, "Petra comes on Sunday.").await;
+    say(&engine, &key, "bob", 1, "I bring the cake, says bob.").await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    stage.rest(&engine).await;
+    // Buffered, in a talk that both hear.
+    say(&engine, &key, "bob", 90, "Petra likes the cake.").await;
+    let what = target("ann", "petra", &[]);
+    let looked = preview(&engine, &what).await;
+    assert_eq!(looked.messages.len(), 2);
+    let staying: BTreeSet<String> = looked
+        .stays
+        .iter()
+        .map(|staying| staying.owner.id.to_string())
+        .collect();
+    assert_eq!(staying, BTreeSet::from(["bob".to_owned()]));
+    let forgot = engine.forget(what).await.expect("it forgets");
+    assert_eq!(forgot.messages, 2);
+    stage.rest(&engine).await;
+    assert!(!format!("{:?}", entries(&stage, "ann", EntryKind::Episode)).contains("Petra"));
+    assert!(format!("{:?}", entries(&stage, "bob", EntryKind::Episode)).contains("Petra"));
+    assert!(
+        turns(&engine, "ann", "Petra cake")
+            .await
+            .iter()
+            .all(|text| !text.contains("Petra"))
+    );
+    assert!(
+        turns(&engine, "bob", "Petra Sunday")
+            .await
+            .iter()
+            .any(|text| text.contains("Petra"))
+    );
+    stage.check().await;
+    // What another person says has that person's name.
+    let forgot = engine
+        .forget(target("ann", "bob", &[]))
+        .await
+        .expect("it forgets");
+    assert_eq!(forgot.messages, 1);
+}
+
+#[tokio::test]
+async fn a_memory_without_messages_and_a_page_lose_the_words_too() {
+    let (stage, engine) = told().await;
+    let hand = written("ann", EntryKind::Profile, "pf_hand", 5, "Petra is a friend.");
+    let other = written("ann", EntryKind::Profile, "pf_other", 5, "Likes tea.");
+    engine
+        .curate(memory::Curate {
+            scope: Scope::default(),
+            owner: user("ann"),
+            put: vec![hand, other],
+            remove: Vec::new(),
+        })
+        .await
+        .expect("written");
+    let page = memory::ReplacePage {
+        scope: Scope::default(),
+        owner: user("ann"),
+        page: model::Page::User,
+        before: None,
+        text: "# Ann\n\nPetra is her friend.\nTea first.\n".to_owned(),
+    };
+    assert!(engine.replace_page(page).await.expect("written"));
+    let what = target("ann", "petra", &[]);
+    let looked = preview(&engine, &what).await;
+    assert_eq!(looked.lines, ["Petra is her friend."]);
+    assert!(looked.entries.iter().any(|doc| &*doc.key.id == "pf_hand"));
+    engine.forget(what).await.expect("it forgets");
+    let page = engine
+        .page(&Scope::default(), &user("ann"), model::Page::User)
+        .await;
+    assert_eq!(page.expect("reads").as_deref(), Some("# Ann\n\nTea first.\n"));
+    let left: Vec<String> = entries(&stage, "ann", EntryKind::Profile)
+        .into_iter()
+        .map(|entry| entry.body)
+        .collect();
+    assert_eq!(left, ["Likes tea."]);
+    let found = ask(&engine, "ann", "petra").await;
+    assert!(
+        found
+            .messages
+            .iter()
+            .all(|hit| !hit.doc.text.to_lowercase().contains("petra"))
+    );
+}
+
+#[tokio::test]
+async fn a_single_fact_goes_and_the_preview_names_the_message_that_stays() {
+    let (stage, engine) = told().await;
+    let fact = entries(&stage, "ann", EntryKind::Fact)
+        .into_iter()
+        .find(|fact| fact.body.contains("Lisbon"))
+        .expect("a fact");
+    let forget = Forget::Entries(Scope::default(), user("ann"), vec![fact.id]);
+    let looked = preview(&engine, &forget).await;
+    assert_eq!((looked.named, looked.messages.len()), (1, 0));
+    let stays: Vec<&str> = looked.own_stays.iter().map(|doc| doc.text.as_str()).collect();
+    assert_eq!(stays, ["I live in Lisbon."]);
+}
+
+#[tokio::test]
+async fn every_failed_call_leaves_a_deletion_that_a_repetition_finishes() {
+    for n in 1..60 {
+        let (stage, engine) = told().await;
+        let before = stage.ledger.calls();
+        stage.ledger.fail_call(n, testkit::ledger::Fault::Refused);
+        let first = engine.forget(target("ann", "petra", &[])).await;
+        let used = stage.ledger.calls() - before;
+        stage.ledger.repair();
+        if first.is_err() {
+            engine
+                .forget(target("ann", "petra", &[]))
+                .await
+                .expect("it forgets");
+        }
+        stage.rest(&engine).await;
+        let all = everything(&stage).to_lowercase();
+        assert!(!all.contains("petra"), "call {n}: {all}");
+        if used < n {
+            break;
+        }
+    }
+}

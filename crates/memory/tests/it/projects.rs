@@ -1,0 +1,177 @@
+//! What was said in a project stays there; what holds for a person, and what a shared project says, is found beside it.
+
+use std::sync::Arc;
+
+use memory::{EditEntry, Engine, Found, Search};
+use model::{EntryId, Scope, SessionKey};
+
+use testkit::faults::Mode;
+use testkit::models::ScriptedChat;
+
+use crate::stage::{Stage, flush, name, question, say, user};
+
+fn project(named: &str) -> Scope {
+    Scope::new(Scope::default().app, name(named))
+}
+
+/// A user says something in a project, and it becomes memory.
+async fn tell(stage: &Stage, engine: &Engine, whose: &str, place: &str, text: &str) {
+    let session = model::SessionId::new(format!("{whose}/{place}"));
+    let key = SessionKey {
+        scope: project(place),
+        session,
+    };
+    say(engine, &key, whose, 0, text).await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    assert_eq!(stage.rest(engine).await, 0);
+}
+
+async fn ask(engine: &Engine, whose: &str, place: &str, with_person: bool, query: &str) -> Found {
+    let search = Search {
+        scope: project(place),
+        with_person,
+        ..question(whose, query)
+    };
+    engine.search(search).await.expect("it is answered")
+}
+
+/// Everything that a search shows, as one text.
+fn shown(found: &Found) -> String {
+    let facts = found.memories.iter().flat_map(|hit| &hit.facts);
+    let hits = found.memories.iter().chain(facts).chain(&found.messages);
+    let texts: Vec<&str> = hits.map(|hit| &*hit.doc.text).collect();
+    texts.join("\n")
+}
+
+#[tokio::test]
+async fn what_holds_for_a_person_is_found_in_every_project_and_the_talk_is_not() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let said = "I live in Lisbon. The build of the quay needs the wrench.";
+    tell(&stage, &engine, "ann", "boat", said).await;
+    tell(&stage, &engine, "ann", "default", "The violin is out of tune").await;
+    for place in ["garden", "default"] {
+        let found = shown(&ask(&engine, "ann", place, true, "Where does Ann live?").await);
+        assert!(
+            found.contains("lives in Lisbon") && !found.contains("wrench"),
+            "{place}: {found}"
+        );
+        let found = shown(&ask(&engine, "ann", place, true, "violin").await);
+        assert!(
+            found.contains("violin"),
+            "{place}: what was said outside of projects"
+        );
+        let found = shown(&ask(&engine, "ann", place, false, "Where does Ann live?").await);
+        assert!(
+            !found.contains("Lisbon"),
+            "{place}: only where it is asked for: {found}"
+        );
+    }
+    let found = shown(&ask(&engine, "bob", "garden", true, "Where does Ann live?").await);
+    assert_eq!(found, "", "another person");
+}
+
+#[tokio::test]
+async fn a_fact_that_changes_in_one_project_changes_in_all() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    tell(&stage, &engine, "ann", "boat", "I live in Lisbon.").await;
+    let before = ask(&engine, "ann", "garden", true, "Where does Ann live?").await;
+    assert!(shown(&before).contains("Lisbon"));
+    // The rows of all projects are at hand now: they follow what is written, edited and deleted.
+    tell(&stage, &engine, "ann", "garden", "I live in Porto.").await;
+    let after = shown(&ask(&engine, "ann", "default", true, "Where does Ann live?").await);
+    assert!(after.contains("Porto"), "{after}");
+    let found = ask(&engine, "ann", "default", true, "Where does Ann live?").await;
+    let porto = found.memories.iter().find(|hit| hit.doc.text.contains("Porto"));
+    let id = EntryId::new(porto.expect("a fact").doc.key.id.clone());
+    let only_here = |project_only| EditEntry {
+        scope: project("garden"),
+        owner: user("ann"),
+        id: id.clone(),
+        subject: None,
+        summary: None,
+        body: None,
+        project_only: Some(project_only),
+    };
+    engine.edit(only_here(true)).await.expect("it is a fact");
+    let elsewhere = shown(&ask(&engine, "ann", "default", true, "Where does Ann live?").await);
+    assert!(!elsewhere.contains("Porto"), "{elsewhere}");
+    let here = shown(&ask(&engine, "ann", "garden", true, "Where does Ann live?").await);
+    assert!(here.contains("lives in Porto"), "{here}");
+    engine.edit(only_here(false)).await.expect("it is a fact");
+    let elsewhere = shown(&ask(&engine, "ann", "default", true, "Where does Ann live?").await);
+    assert!(elsewhere.contains("Porto"), "{elsewhere}");
+    let forget = memory::Forget::Owner(project("garden"), user("ann"));
+    engine.forget(forget).await.expect("it is deleted");
+    let after = shown(&ask(&engine, "ann", "default", true, "Where does Ann live?").await);
+    assert!(!after.contains("Porto") && after.contains("Lisbon"), "{after}");
+}
+
+#[tokio::test]
+async fn people_see_each_others_memory_of_a_shared_project_only() {
+    let mut stage = Stage::default();
+    stage.settings.shared = vec![project("boat")];
+    let engine = stage.open().await;
+    tell(&stage, &engine, "ann", "boat", "The mast is made of larch").await;
+    tell(&stage, &engine, "ann", "garden", "The shed is made of larch").await;
+    let found = ask(&engine, "bob", "boat", true, "larch").await;
+    let first = found.messages.first().expect("a message");
+    assert_eq!(first.doc.text, "The mast is made of larch");
+    assert_eq!(first.doc.key.owner, user("ann"), "who taught it");
+    assert_eq!(shown(&ask(&engine, "bob", "garden", true, "larch").await), "");
+    drop(engine);
+    stage.settings.shared.clear();
+    let engine = stage.open().await;
+    assert_eq!(
+        shown(&ask(&engine, "bob", "boat", true, "larch").await),
+        "",
+        "switched off"
+    );
+}
+
+#[tokio::test]
+async fn a_models_facts_hold_everywhere_only_if_they_are_about_a_life() {
+    let answer = r#"{"parts":[{"last":2,"title":"The quay","summary":"Ann talks.","facts":[
+        {"text":"ann lives in Lisbon","messages":[1],"date":""},
+        {"text":"the quay is built with the wrench","messages":[2],"date":""}]}]}"#;
+    let stage = Stage {
+        chat: Some(Arc::new(ScriptedChat::answering(move |_| Ok(answer.to_owned())))),
+        ..Stage::default()
+    };
+    let engine = stage.open().await;
+    let key = SessionKey {
+        scope: project("boat"),
+        session: model::SessionId::new("s"),
+    };
+    say(&engine, &key, "ann", 0, "I live in Lisbon.").await;
+    say(&engine, &key, "ann", 1, "We build the quay with the wrench.").await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    assert_eq!(stage.rest(&engine).await, 0);
+    let facts = |found: &Found| shown(found).matches("built with the wrench").count();
+    assert_eq!(
+        facts(&ask(&engine, "ann", "boat", true, "What is the quay built with?").await),
+        1
+    );
+    assert_eq!(
+        facts(&ask(&engine, "ann", "garden", true, "What is the quay built with?").await),
+        0
+    );
+    let found = shown(&ask(&engine, "ann", "garden", true, "Where does Ann live?").await);
+    assert!(found.contains("lives in Lisbon"), "{found}");
+}
+
+#[tokio::test]
+async fn the_facts_of_a_project_at_hand_are_not_read_again() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    tell(&stage, &engine, "ann", "default", "I live in Lisbon.").await;
+    drop(engine);
+    for read in ["get", "count"] {
+        let engine = stage.open().await;
+        ask(&engine, "ann", "default", false, "Where does Ann live?").await;
+        stage.faults.plan_next(read, Mode::Refuse);
+        let found = shown(&ask(&engine, "ann", "default", true, "Where does Ann live?").await);
+        assert!(found.contains("lives in Lisbon"), "{found}");
+    }
+}
