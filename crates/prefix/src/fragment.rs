@@ -123,41 +123,57 @@ pub fn defused(text: &str) -> String {
     for (at, c) in text.char_indices() {
         let rest = &text[at + c.len_utf8()..];
         match c {
-            '<' if opens_tag(rest) => out.push_str("&lt;"),
-            '[' if opens_bracketed(rest) => out.push_str("&#91;"),
+            // Some tokenizers read the wide forms as the plain ones.
+            '<' | '＜' | '﹤' if opens_tag(rest) => out.push_str("&lt;"),
+            '[' | '［' if opens_bracketed(rest) => out.push_str("&#91;"),
+            '\u{2028}' | '\u{2029}' => out.push('\n'),
             c => out.push(c),
         }
     }
     out
 }
 
-/// Characters that show nothing and can hide an instruction: controls, spaces without width, marks that turn the order of
-/// reading, tags, variation selectors beyond those of emoji. Joiners stay, since words of some scripts need them.
+/// Characters that show nothing and can hide an instruction: controls, spaces without width, fillers, marks that turn the
+/// order of reading, tags, variation selectors beyond those of emoji. Joiners and marks of direction stay, since words of
+/// some scripts need them.
 fn is_unseen(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t')
         || matches!(
             c,
             '\u{ad}'
-                | '\u{180e}'
+                | '\u{34f}'
+                | '\u{115f}'
+                | '\u{1160}'
+                | '\u{180b}'..='\u{180f}'
                 | '\u{200b}'
                 | '\u{202a}'..='\u{202e}'
                 | '\u{2060}'..='\u{206f}'
+                | '\u{3164}'
+                | '\u{fe00}'..='\u{fe0d}'
                 | '\u{feff}'
+                | '\u{ffa0}'
+                | '\u{fff9}'..='\u{fffb}'
                 | '\u{e0000}'..='\u{e01ef}'
         )
+}
+
+/// Joiners and marks of direction: they show nothing, and could stand between a bracket and its word.
+fn is_silent(c: char) -> bool {
+    matches!(c, '\u{200c}'..='\u{200f}' | '\u{61c}')
 }
 
 fn opens_tag(rest: &str) -> bool {
     let Some(next) = rest.chars().next() else {
         return true;
     };
-    let word = rest.trim_start();
-    let hidden = word.starts_with(['/', '|', '｜', '<']) || starts_with_ignoring_case(word, "quipu");
+    let word = rest.trim_start_matches(|c: char| c.is_whitespace() || is_silent(c));
+    let hidden =
+        word.starts_with(['/', '／', '|', '｜', '<', '＜']) || starts_with_ignoring_case(word, "quipu");
     hidden || !(next.is_whitespace() || next.is_ascii_digit() || matches!(next, '=' | '-'))
 }
 
 fn opens_bracketed(rest: &str) -> bool {
-    let word = rest.trim_start_matches(['/', '\u{200c}', '\u{200d}']);
+    let word = rest.trim_start_matches(|c| c == '/' || is_silent(c));
     BRACKETED
         .iter()
         .any(|control| starts_with_ignoring_case(word, control))

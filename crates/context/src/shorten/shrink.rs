@@ -48,7 +48,7 @@ const LADDER: [ShrinkStrategy; 4] = [
 /// Cutting out the middle is not tried if less than this share of the text would remain.
 const MIDDLE_SHARE_MIN: f64 = 0.5;
 /// Ends a text that lost its rest.
-const NOTICE: &str = "\n[… the rest was left out]";
+const NOTICE: &str = "\n[… content truncated]";
 
 /// Result of the shortening.
 #[derive(Debug, Clone, PartialEq)]

@@ -121,7 +121,7 @@ impl Style {
     /// Ours.
     pub const fn quipu() -> Self {
         Self {
-            marker: "\n[… {} bytes left out …]\n",
+            marker: "\n[… {} bytes removed …]\n",
             unit: Unit::Bytes,
             slack: 0,
         }

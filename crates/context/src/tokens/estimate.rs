@@ -68,9 +68,13 @@ impl Breadth {
 
     /// The tokens of a text, on the safe side.
     pub(crate) fn count(self, text: &str) -> usize {
+        self.milli(text).div_ceil(MILLI)
+    }
+
+    fn milli(self, text: &str) -> usize {
         let mut milli = 0;
         Vocabulary::O200k.pieces(text, |piece, tokens| milli += self.piece_milli(piece, tokens));
-        milli.div_ceil(MILLI)
+        milli
     }
 
     /// A piece is what the vocabulary never joins with its neighbours: a word, up to three digits, a run of marks or of white
@@ -78,17 +82,23 @@ impl Breadth {
     fn piece_milli(self, piece: &str, tokens: usize) -> usize {
         let bytes = piece.as_bytes();
         let base = tokens * self.pick(1_250, 1_130);
-        let milli = if !piece.is_ascii() {
+        let milli = if piece.trim().is_empty() {
+            // Of what is no space, each byte counts, whatever stands beside it.
+            let runs = bytes.chunk_by(|left, right| *left == b' ' && *right == b' ');
+            base.max(runs.map(|run| run.len().div_ceil(SPACES_MAX)).sum::<usize>() * MILLI)
+        } else if piece.contains(is_rare) {
+            // Each of their bytes is a token. In a bound of the whole piece they would hide behind what stands beside them.
+            let rare = piece.matches(is_rare).map(str::len).sum::<usize>() * MILLI;
+            rare + piece.split(is_rare).map(|part| self.milli(part)).sum::<usize>()
+        } else if !piece.is_ascii() {
             base + piece
                 .chars()
-                .map(|letter| self.letter_milli(letter))
+                .filter_map(letter_milli)
+                .map(|(any, wide)| self.pick(any, wide))
                 .sum::<usize>()
         } else if bytes.iter().all(u8::is_ascii_digit) {
             // Most other vocabularies have no token of more than one digit.
             bytes.len() * MILLI
-        } else if piece.trim_ascii().is_empty() {
-            let runs = bytes.chunk_by(|left, right| *left == b' ' && *right == b' ');
-            base.max(runs.map(|run| run.len().div_ceil(SPACES_MAX)).sum::<usize>() * MILLI)
         } else if bytes[bytes.len() - 1].is_ascii_alphabetic() {
             base
         } else {
@@ -106,43 +116,47 @@ impl Breadth {
             + first_milli
     }
 
-    /// Addition for a letter to its tokens in o200k.
-    fn letter_milli(self, letter: char) -> usize {
-        let (any, wide) = match letter {
-            '\n' | '\r' => (MILLI, MILLI),
-            ' ' | '0'..='9' | 'A'..='Z' | 'a'..='z' => (0, 0),
-            // Marks weigh what they weigh among themselves.
-            '\0'..='\x7f' => MARK_MILLI,
-            // Latin: common accents, then the rarer ones up to Vietnamese.
-            '\u{80}'..='\u{ff}' => (1_000, 800),
-            '\u{100}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => (2_200, 1_000),
-            // Greek, Cyrillic.
-            '\u{370}'..='\u{3ff}' => (920, 650),
-            '\u{400}'..='\u{52f}' => (310, 80),
-            // Hebrew, Arabic.
-            '\u{590}'..='\u{5ff}' => (720, 110),
-            '\u{600}'..='\u{6ff}' => (720, 60),
-            // Devanagari, Thai.
-            '\u{900}'..='\u{97f}' => (980, 820),
-            '\u{e00}'..='\u{e7f}' => (1_250, 130),
-            // Chinese, Japanese, Korean, with their punctuation and wide forms.
-            '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ff00}'..='\u{ffef}' => (400, 190),
-            '\u{ac00}'..='\u{d7af}' => (830, 170),
-            // Typographic punctuation.
-            '\u{2010}'..='\u{203a}' => (300, 100),
-            // Symbols; emoji, with what joins and selects them.
-            '\u{203b}'..='\u{25ff}' => (700, 1_000),
-            '\u{200d}' | '\u{2600}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}' => (1_100, 1_300),
-            // Scripts that a vocabulary may know by their bytes only.
-            other => (other.len_utf8() * MILLI, other.len_utf8() * MILLI),
-        };
-        self.pick(any, wide)
-    }
-
     fn pick(self, any: usize, wide: usize) -> usize {
         match self {
             Self::Any => any,
             Self::Wide => wide,
         }
     }
+}
+
+/// Addition for a letter to its tokens in o200k, for any vocabulary and for a wide one; none for a letter of a script that a
+/// vocabulary may know by its bytes only.
+fn letter_milli(letter: char) -> Option<(usize, usize)> {
+    let addition = match letter {
+        '\n' | '\r' => (MILLI, MILLI),
+        ' ' | '0'..='9' | 'A'..='Z' | 'a'..='z' => (0, 0),
+        // Marks weigh what they weigh among themselves.
+        '\0'..='\x7f' => MARK_MILLI,
+        // Latin: common accents, then the rarer ones up to Vietnamese.
+        '\u{80}'..='\u{ff}' => (1_000, 800),
+        '\u{100}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => (2_200, 1_000),
+        // Greek, Cyrillic.
+        '\u{370}'..='\u{3ff}' => (920, 650),
+        '\u{400}'..='\u{52f}' => (310, 80),
+        // Hebrew, Arabic.
+        '\u{590}'..='\u{5ff}' => (720, 110),
+        '\u{600}'..='\u{6ff}' => (720, 60),
+        // Devanagari, Thai.
+        '\u{900}'..='\u{97f}' => (980, 820),
+        '\u{e00}'..='\u{e7f}' => (1_250, 130),
+        // Chinese, Japanese, Korean, with their punctuation and wide forms.
+        '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ff00}'..='\u{ffef}' => (400, 190),
+        '\u{ac00}'..='\u{d7af}' => (830, 170),
+        // Typographic punctuation.
+        '\u{2010}'..='\u{203a}' => (300, 100),
+        // Symbols; emoji, with what joins and selects them.
+        '\u{203b}'..='\u{25ff}' => (700, 1_000),
+        '\u{200d}' | '\u{2600}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}' => (1_100, 1_300),
+        _ => return None,
+    };
+    Some(addition)
+}
+
+fn is_rare(letter: char) -> bool {
+    letter_milli(letter).is_none()
 }

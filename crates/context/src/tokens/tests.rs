@@ -288,6 +288,14 @@ fn the_estimate_leans_to_the_safe_side() {
     }
 }
 
+proptest! {
+    #[test]
+    fn counts_are_those_of_the_library_that_the_tables_come_from(text in text()) {
+        prop_assert_eq!(Vocabulary::O200k.count(&text), bpe_openai::o200k_base().count(&*text));
+        prop_assert_eq!(Vocabulary::Cl100k.count(&text), bpe_openai::cl100k_base().count(&*text));
+    }
+}
+
 /// Text of any script, of runs, and of white space in all shapes.
 fn text() -> impl Strategy<Value = String> {
     let run = ("[a =\\-\n\t0😀字é\0]", 1..40usize).prop_map(|(unit, times)| unit.repeat(times));

@@ -1,11 +1,12 @@
 //! OpenAI's vocabularies and the models that use them.
 //!
-//! Owns: which vocabulary a model's name means, and its exact counts. Never: other vendors' vocabularies, and tables of its
-//! own; they are in the binary.
+//! Owns: which vocabulary a model's name means, the patterns of its pieces, and its exact counts. Never: other vendors'
+//! vocabularies.
 
-use bpe_openai::Tokenizer;
+use std::sync::LazyLock;
 
 use crate::tokens::memo::Pieces;
+use crate::tokens::ranks::Ranks;
 
 /// A vocabulary whose counts are exact.
 ///
@@ -39,6 +40,24 @@ const FAMILIES: &[(&str, Vocabulary)] = &[
 /// that of a text. Each cut adds a token at most, to a hundred or more.
 const PART_BYTES: usize = 8 * 1024;
 
+/// A word with a mark before it and `'s` behind it, up to three digits, marks with a space before them and line breaks behind
+/// them, or white space.
+const O200K_PIECE: &str = r"(?x)
+    [^\r\n\p{L}\p{N}]? [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]* [\p{Ll}\p{Lm}\p{Lo}\p{M}]+ (?i: '(?:s|t|re|ve|m|ll|d) )?
+    | [^\r\n\p{L}\p{N}]? [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+ [\p{Ll}\p{Lm}\p{Lo}\p{M}]* (?i: '(?:s|t|re|ve|m|ll|d) )?
+    | \p{N}{1,3}
+    | \x20? [^\s\p{L}\p{N}]+ [\r\n/]*
+    | \s* [\r\n]+
+    | \s+";
+
+const CL100K_PIECE: &str = r"(?x)
+    (?i: '(?:s|t|re|ve|m|ll|d) )
+    | [^\r\n\p{L}\p{N}]? \p{L}+
+    | \p{N}{1,3}
+    | \x20? [^\s\p{L}\p{N}]+ [\r\n]*
+    | \s* [\r\n]+
+    | \s+";
+
 impl Vocabulary {
     /// The vocabulary of a model; nothing for a model that is not known to be OpenAI's.
     ///
@@ -67,17 +86,14 @@ impl Vocabulary {
         let mut last = ("", 0);
         for piece in table.split(text) {
             if piece.len() <= PART_BYTES {
-                see(
-                    piece,
-                    known.count(piece, |piece| table.bpe.count(piece.as_bytes())),
-                );
+                see(piece, known.count(piece, |piece| table.count(piece.as_bytes())));
                 continue;
             }
             let mut rest = piece;
             while !rest.is_empty() {
                 let (part, after) = rest.split_at(rest.floor_char_boundary(PART_BYTES));
                 if part != last.0 {
-                    last = (part, table.bpe.count(part.as_bytes()));
+                    last = (part, table.count(part.as_bytes()));
                 }
                 see(part, last.1);
                 rest = after;
@@ -86,10 +102,18 @@ impl Vocabulary {
         known.give_back(self);
     }
 
-    fn table(self) -> &'static Tokenizer {
+    fn table(self) -> &'static Ranks {
+        static O200K: LazyLock<Ranks> = LazyLock::new(|| {
+            let packed = include_bytes!(concat!(env!("OUT_DIR"), "/o200k"));
+            Ranks::unpack(packed, O200K_PIECE)
+        });
+        static CL100K: LazyLock<Ranks> = LazyLock::new(|| {
+            let packed = include_bytes!(concat!(env!("OUT_DIR"), "/cl100k"));
+            Ranks::unpack(packed, CL100K_PIECE)
+        });
         match self {
-            Self::O200k => bpe_openai::o200k_base(),
-            Self::Cl100k => bpe_openai::cl100k_base(),
+            Self::O200k => &O200K,
+            Self::Cl100k => &CL100K,
         }
     }
 }

@@ -7,6 +7,7 @@ mod chunker;
 mod fallback;
 mod first_lines;
 mod flush;
+mod manager;
 mod scorer;
 mod summarizer;
 

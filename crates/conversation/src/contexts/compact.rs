@@ -222,8 +222,12 @@ impl Contexts {
         let report = work
             .carry_out(keeping, &whose, self.parts.chat.as_deref(), self.now())
             .await;
-        if matches!(report.reason, Some(Unflushed::Failed | Unflushed::Unwritable)) {
-            return;
+        match report.reason {
+            Some(Unflushed::Unwritable) => {
+                return tracing::warn!(owner = %whose.owner.id, "cannot write to context.flush_folder; compacted messages yield no facts");
+            }
+            Some(Unflushed::Failed) => return,
+            _ => {}
         }
         let mut conversation = shared.lock().await;
         let at = conversation.records;

@@ -2,10 +2,13 @@
 //!
 //! Owns: reading. Never: changing a conversation.
 
+use std::collections::BTreeSet;
+
 use context::event::{NodeId, ViewEvent};
 use context::guard::{Claims, GuardEvent, GuardFinding, Limits, ModelWindow};
 use context::ranges;
-use prefix::shadow::ShadowEvent;
+use prefix::fragment::FragmentId;
+use prefix::shadow::{Fragment, ShadowEvent};
 use transcript::ItemId;
 use transcript::dialect::{self, Dialect};
 
@@ -65,6 +68,18 @@ impl Contexts {
         let shared = self.existing(whose).await?;
         let conversation = shared.lock().await;
         Ok(conversation.view_shown())
+    }
+
+    /// What memory added to the conversation and the model still sees: beside the system text, and in which messages.
+    pub async fn given(&self, whose: &Whose) -> Result<(String, Vec<(ItemId, Fragment)>), ContextError> {
+        let shared = self.existing(whose).await?;
+        let conversation = shared.lock().await;
+        let shadow = &conversation.shadow;
+        let seen: BTreeSet<FragmentId> = shadow.fragments().map(|fragment| fragment.id).collect();
+        let entries = conversation.ids.iter().zip(shadow.entries());
+        let given = entries.filter_map(|(id, entry)| Some((*id, entry.fragment.clone()?)));
+        let given = given.filter(|(_, fragment)| seen.contains(&fragment.id));
+        Ok((shadow.head().own.text.clone(), given.collect()))
     }
 
     /// The summaries in view, each with the items it replaces.

@@ -22,7 +22,7 @@ fn hostile() -> impl Strategy<Value = String> {
 
 fn missing(text: &str) -> Option<usize> {
     let (_, rest) = text.split_once("[… ")?;
-    rest.split_once(" bytes left out …]")?.0.parse().ok()
+    rest.split_once(" bytes removed …]")?.0.parse().ok()
 }
 
 proptest! {

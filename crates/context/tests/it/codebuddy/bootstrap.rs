@@ -88,6 +88,18 @@ fn bl_1_2_3_9_places_and_sections() {
         ),
         Loaded::default()
     );
+    let single = load(&old(), &Tree::of(&[("/p/IDENTITY.md", "I am the identity")]));
+    assert_eq!(single.content, "## IDENTITY.md\n\nI am the identity");
+    let custom = Policy {
+        names: vec!["NOTES.md".to_owned()],
+        danger: Danger::Drop,
+        ..Policy::new(vec!["/work/.mine".into(), "/home/ann/.mine".into()])
+    };
+    let tree = Tree::of(&[
+        ("/home/ann/.mine/NOTES.md", "mine"),
+        ("/p/SOUL.md", "not asked for"),
+    ]);
+    assert_eq!(load(&custom, &tree).content, "## NOTES.md\n\nmine");
 }
 
 #[test]
