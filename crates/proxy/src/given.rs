@@ -79,8 +79,7 @@ impl Giver<'_> {
             })
             .collect();
         let now = self.engine.settings().zone.render_short(self.clock.now());
-        let told = visible.clock.as_deref().filter(|told| hour(told) == hour(&now));
-        fragment::draft(&memories, Some(told.unwrap_or(&now)), visible, tokens_max, &count)
+        fragment::draft(&memories, Some(&now), visible, tokens_max, &count)
     }
 
     /// The skills of the agent that fit the question.
@@ -93,9 +92,4 @@ impl Giver<'_> {
             None => Vec::new(),
         }
     }
-}
-
-/// The hour of a time as it is shown: a conversation is shown the time once in each.
-fn hour(time: &str) -> &str {
-    time.split_once(':').map_or(time, |(hour, _)| hour)
 }

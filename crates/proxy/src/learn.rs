@@ -157,7 +157,7 @@ impl<'a> Learnt<'a> {
             sender_name: None,
             role,
             time: self.now,
-            content: Content::Text(text),
+            content: Content::Text(text).into(),
             tool_calls: Vec::new(),
             tool_call_id: None,
         };

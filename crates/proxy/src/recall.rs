@@ -20,7 +20,7 @@ use unicode_segmentation::UnicodeSegmentation;
 /// How long a turn waits for memory; later it goes without.
 pub(crate) const WAIT: Duration = Duration::from_millis(50);
 /// The same in a conversation's first turn, when the owner's memory may have to be read from the disk first.
-pub(crate) const FIRST_WAIT: Duration = Duration::from_millis(300);
+pub(crate) const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// Maximum number of hits to choose from.
 const MESSAGES_MAX: usize = 40;
 const MEMORIES_MAX: usize = 12;
@@ -99,20 +99,29 @@ pub struct RecalledContext {
     pub tokens: usize,
 }
 
+/// Whose memory a client asks for.
+#[derive(Debug, Clone, Copy)]
+pub struct ContextOf<'a> {
+    pub scope: &'a Scope,
+    pub owner: &'a Owner,
+    /// What the owner said outside of any project too, and what holds for them everywhere.
+    pub with_person: bool,
+}
+
 /// The memory of a turn with this message, of at most about so many tokens, for a client that calls its model itself.
 /// Messages of the session `here` and memories that the model knows already are left out.
 pub async fn context(
     engine: &Engine,
-    scope: &Scope,
-    owner: &Owner,
+    whose: ContextOf<'_>,
     here: Option<&SessionId>,
     message: &str,
     known: BTreeSet<String>,
     tokens_max: usize,
 ) -> Result<RecalledContext, EngineError> {
-    let Some(search) = search(scope, owner, message) else {
+    let Some(mut search) = search(whose.scope, whose.owner, message) else {
         return Ok(RecalledContext::default());
     };
+    search.with_person = whose.with_person;
     let question = search.query.clone();
     let recalled = told(engine.search(search).await?, &question, here, engine);
     Ok(fragment_of(&recalled, known, tokens_max))
@@ -122,10 +131,10 @@ pub async fn context(
 pub async fn opening(
     engine: &Engine,
     clock: &dyn Clock,
-    scope: &Scope,
-    owner: &Owner,
+    whose: ContextOf<'_>,
     tokens_max: usize,
 ) -> Result<RecalledContext, EngineError> {
+    let ContextOf { scope, owner, .. } = whose;
     let meter = context::tokens::Meter::estimate();
     let count = |text: &str| meter.roughly(text);
     let pages_max = tokens_max - tokens_max / LATEST_SHARE;
@@ -134,12 +143,27 @@ pub async fn opening(
         ..List::all(scope.clone(), owner.clone(), EntryKind::Episode)
     };
     let latest = engine.list(episodes).await?;
-    let pages = pages(engine, clock, scope, owner, pages_max, &count).await;
+    let home = Some(Scope::home(&scope.app)).filter(|home| whose.with_person && home != scope);
+    let mut core = Vec::new();
+    for scope in home.iter().chain([scope]) {
+        let shown: usize = core.iter().map(|page: &Recalled| count(&page.text)).sum();
+        core.extend(
+            pages(
+                engine,
+                clock,
+                scope,
+                owner,
+                pages_max.saturating_sub(shown),
+                &count,
+            )
+            .await,
+        );
+    }
     let latest = latest.hits.into_iter().map(|Hit { doc, .. }| Recalled {
         text: format!("{}, talk: {}", engine.settings().zone.date(doc.time), doc.subject),
         id: doc.key.id.to_string(),
     });
-    let recalled: Vec<Recalled> = pages.into_iter().chain(latest).collect();
+    let recalled: Vec<Recalled> = core.into_iter().chain(latest).collect();
     Ok(fragment_of(&recalled, BTreeSet::new(), tokens_max))
 }
 
@@ -191,6 +215,7 @@ fn search(scope: &Scope, owner: &Owner, message: &str) -> Option<Search> {
         asked_at: None,
         score_min: 0.0,
         tokens_max: None,
+        with_person: false,
         rerank: Some(false),
     })
 }

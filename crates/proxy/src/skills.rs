@@ -51,6 +51,7 @@ pub(crate) async fn skills(
         asked_at: None,
         score_min: 0.0,
         tokens_max: None,
+        with_person: false,
         rerank: Some(false),
     };
     let found = tokio::select! {

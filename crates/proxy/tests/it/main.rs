@@ -11,6 +11,7 @@ mod marks;
 mod measure;
 mod responses;
 mod roles;
+mod seeds;
 mod slots;
 mod stage;
 mod turns;

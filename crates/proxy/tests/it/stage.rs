@@ -211,7 +211,7 @@ impl Stage {
             sender_name: None,
             role: Role::User,
             time: ports::Clock::now(&*self.clock),
-            content: Content::Text(text.to_owned()),
+            content: Content::Text(text.to_owned()).into(),
             tool_calls: Vec::new(),
             tool_call_id: None,
         };
@@ -261,6 +261,7 @@ impl Kept {
             reranker: None,
             chat: self.wishes.learns.then(|| self.chat(backend, &gates)),
             events: Arc::new(ports::runs::NoEvents),
+            documents: Arc::new(testkit::reading::DirectReader),
             clock: self.clock.clone(),
             ids: self.ids.clone(),
         };

@@ -136,14 +136,14 @@ async fn what_was_said_a_moment_ago_in_another_conversation_is_known() {
 }
 
 #[tokio::test]
-async fn the_time_stands_in_the_persons_turn_once_an_hour() {
+async fn the_time_stands_in_the_persons_turn_when_the_minute_is_another() {
     let stage = Stage::new(config(CacheKind::StrictExtension)).await;
     let mut client = Client::new();
     for _ in 0..3 {
         client.turn(&stage, "What day is it?").await;
     }
-    for minutes in [59, 1, 30] {
-        stage.clock.advance(std::time::Duration::from_mins(minutes));
+    for seconds in [59, 1, 59] {
+        stage.clock.advance(std::time::Duration::from_secs(seconds));
         client.turn(&stage, "And now?").await;
     }
     let sent = messages(&stage.last());

@@ -131,7 +131,7 @@ async fn what_quipu_adds_to_a_turn_is_in_no_summary_and_is_not_found() {
         request.conversation.clone_from(&whose.conversation);
         let got = stage.got(request).await;
         client.hears(&got.text);
-        // The hour changes: each turn is told the time.
+        // Each turn is told the time.
         stage.clock.advance(Duration::from_hours(1));
         let archives = contexts.archives(&whose).await.expect("summaries");
         if !archives.is_empty() {
