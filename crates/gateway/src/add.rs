@@ -37,13 +37,18 @@ pub(crate) async fn add(
     State(gateway): State<Gateway>,
     visit: Visit,
     UrlQuery(query): UrlQuery<WaitQuery>,
-    JsonBody { mut value, bytes }: JsonBody<AddRequest>,
+    JsonBody {
+        mut value,
+        bytes,
+        hold,
+    }: JsonBody<AddRequest>,
 ) -> Result<Response, Failure> {
     value.wait |= query.wait;
     let async_bytes_max = gateway.settings.async_body_bytes_max;
     if value.async_mode && bytes > async_bytes_max {
         return Err(too_large(async_bytes_max));
     }
+    let accept_forgotten = value.accept_forgotten;
     let (defer_extraction, async_mode, wait) = (value.defer_extraction, value.async_mode, value.wait);
     let title = value.session_title.take();
     let parts = value.into_parts(&visit.caller.home)?;
@@ -57,11 +62,20 @@ pub(crate) async fn add(
         task: task.clone(),
         wait,
     };
-    if let Some(title) = title {
-        // Set the title before the messages: Quipu can end a segment and write its episode as soon as they are stored.
-        gateway.engine.entitle(&add.session, &title).await?;
-    }
-    let added = gateway.engine.add(add).await?;
+    let engine = gateway.engine.clone();
+    let write = async move {
+        let _hold = hold;
+        if accept_forgotten {
+            let client_ids = add.messages.iter().filter_map(|new| new.client_id.clone());
+            engine.let_back(&add.session, client_ids.collect()).await?;
+        }
+        if let Some(title) = title {
+            // Set the title before the messages: Quipu can end a segment and write its episode as soon as they are stored.
+            engine.entitle(&add.session, &title).await?;
+        }
+        Ok(engine.add(add).await?)
+    };
+    let added = gateway.see_through(write).await?;
     gateway.metrics.added(added.accepted.len(), duplicates(&added));
     let status = match added.status {
         MemorizeStatus::Queued => return Ok(queued(&visit, task, &added)),
@@ -73,6 +87,7 @@ pub(crate) async fn add(
         status,
         message_ids: message_ids(&added),
         duplicates: duplicates(&added),
+        forgotten: forgotten(&added),
         redacted: added.redacted,
     }))
 }
@@ -135,6 +150,7 @@ fn queued(visit: &Visit, task: Option<JobId>, added: &Added) -> Response {
         pending: added.pending,
         message_ids: message_ids(added),
         duplicates: duplicates(added),
+        forgotten: forgotten(added),
         redacted: added.redacted,
     };
     let request_id = task.map_or_else(|| visit.request_id.as_ref().to_owned(), |task| task.0);
@@ -143,6 +159,10 @@ fn queued(visit: &Visit, task: Option<JobId>, added: &Added) -> Response {
 
 fn duplicates(added: &Added) -> usize {
     added.accepted.iter().filter(|one| one.duplicate).count()
+}
+
+fn forgotten(added: &Added) -> usize {
+    added.accepted.iter().filter(|one| one.forgotten).count()
 }
 
 fn message_ids(added: &Added) -> Vec<String> {

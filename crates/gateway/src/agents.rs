@@ -7,6 +7,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use model::{Name, Scope};
 
+use crate::body::arrive;
 use crate::failure::Failure;
 use crate::frame::Visit;
 use crate::state::Gateway;
@@ -29,5 +30,8 @@ pub(crate) async fn known(
 ) -> Result<Response, Failure> {
     let asker = v1::asker(&gateway, &visit, request.headers())?;
     request.extensions_mut().insert(asker);
+    let (head, body) = request.into_parts();
+    let whole = arrive(Request::from_parts(head.clone(), body), &gateway).await?;
+    let request = Request::from_parts(head, whole.bytes.into());
     Ok(next.run(request).await)
 }

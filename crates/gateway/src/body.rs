@@ -5,27 +5,67 @@
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use axum::http::request::Parts;
+use futures::StreamExt as _;
 use serde::de::DeserializeOwned;
+use tokio::task::JoinError;
 use wire::ErrorCode;
 
+use crate::budget::{self, Hold};
 use crate::failure::Failure;
 use crate::state::Gateway;
 
 /// A body that takes longer to arrive is given up.
 const ARRIVAL: Duration = Duration::from_mins(1);
+/// The most values of a larger body: each can take more memory than it has letters.
+const VALUES_MAX: usize = 250_000;
+/// How much memory is asked for before a byte is there; a larger body gets it as it arrives.
+const RESERVED_BYTES_MAX: usize = 64 << 20;
+/// A larger body is parsed on a thread that serves no requests.
+const PARSED_HERE_BYTES_MAX: usize = 256 << 10;
 
 /// A JSON body.
 #[derive(Debug)]
 pub(crate) struct JsonBody<T> {
     pub(crate) value: T,
     pub(crate) bytes: usize,
+    /// Its room. A write keeps it to its end, whether or not the client waits for it.
+    pub(crate) hold: Hold,
 }
 
-impl<T: DeserializeOwned> FromRequest<Gateway> for JsonBody<T> {
+/// A JSON body that is not read yet.
+#[derive(Debug)]
+pub(crate) struct JsonBytes(Bytes, Hold);
+
+impl JsonBytes {
+    pub(crate) async fn read<T: DeserializeOwned + Send + 'static>(&self) -> Result<T, Failure> {
+        parsed(self.0.clone(), |bytes| {
+            if bytes.len() > PARSED_HERE_BYTES_MAX && values(bytes) > VALUES_MAX {
+                let message = format!("the body has more than {VALUES_MAX} values: send fewer at a time");
+                return Err(Failure::new(ErrorCode::PayloadTooLarge, message));
+            }
+            Ok(wire::json::from_slice(bytes)?)
+        })
+        .await
+    }
+}
+
+/// Parses a body: a larger one on a thread that serves no requests.
+pub(crate) async fn parsed<T: Send + 'static>(
+    bytes: Bytes,
+    parse: impl FnOnce(&[u8]) -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    if bytes.len() <= PARSED_HERE_BYTES_MAX {
+        return parse(&bytes);
+    }
+    let parsing = tokio::task::spawn_blocking(move || parse(&bytes));
+    let failed = |error: JoinError| Failure::internal(error.to_string());
+    parsing.await.map_err(failed)?
+}
+
+impl FromRequest<Gateway> for JsonBytes {
     type Rejection = Failure;
 
     async fn from_request(request: Request<Body>, gateway: &Gateway) -> Result<Self, Failure> {
@@ -35,31 +75,81 @@ impl<T: DeserializeOwned> FromRequest<Gateway> for JsonBody<T> {
                 "send the body as JSON, with `Content-Type: application/json`",
             ));
         }
-        let body = arrive(request, gateway).await?;
-        let value = wire::json::from_slice(&body)?;
+        let Arrived { bytes, hold } = arrive(request, gateway).await?;
+        Ok(Self(bytes, hold))
+    }
+}
+
+impl<T: DeserializeOwned + Send + 'static> FromRequest<Gateway> for JsonBody<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request<Body>, gateway: &Gateway) -> Result<Self, Failure> {
+        let body = JsonBytes::from_request(request, gateway).await?;
         Ok(Self {
-            value,
-            bytes: body.len(),
+            value: body.read().await?,
+            bytes: body.0.len(),
+            hold: body.1,
         })
     }
 }
 
-/// A whole body, of whatever type, within its size and its time.
-pub(crate) async fn arrive(request: Request<Body>, gateway: &Gateway) -> Result<Bytes, Failure> {
+/// Objects, lists and their elements of a JSON text.
+fn values(json: &[u8]) -> usize {
+    let (mut values, mut in_text, mut is_escaped) = (0, false, false);
+    for byte in json {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_text => is_escaped = true,
+            b'"' => in_text = !in_text,
+            b',' | b'[' | b'{' if !in_text => values += 1,
+            _ => {}
+        }
+    }
+    values
+}
+
+/// A whole body, of whatever type.
+#[derive(Debug)]
+pub(crate) struct Arrived {
+    pub(crate) bytes: Bytes,
+    pub(crate) hold: Hold,
+}
+
+/// Reads a body within its size and its time, as soon as there is room for it.
+pub(crate) async fn arrive(request: Request<Body>, gateway: &Gateway) -> Result<Arrived, Failure> {
     let max = gateway.settings.body_bytes_max;
-    if announced(request.headers()).is_some_and(|bytes| bytes > max) {
+    let announced = announced(request.headers());
+    if announced.is_some_and(|bytes| bytes > max) {
         return Err(too_large(max));
     }
-    let body = tokio::select! {
-        body = Bytes::from_request(request, gateway) => body,
-        () = gateway.clock.sleep(ARRIVAL) => {
+    let (head, body) = request.into_parts();
+    let clock = &*gateway.clock;
+    let size = budget::size(&head.headers, &body, max);
+    let mut hold = gateway.bodies.hold(size, clock).await?;
+    let bytes = tokio::select! {
+        bytes = whole(body, announced.unwrap_or_default(), max) => bytes?,
+        () = clock.sleep(ARRIVAL) => {
             return Err(Failure::new(ErrorCode::BadRequest, "the body did not arrive in time"));
         }
     };
-    body.map_err(|rejection| match rejection {
-        BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) => too_large(max),
-        _ => Failure::new(ErrorCode::BadRequest, "the body ended too early"),
-    })
+    if !head.headers.contains_key(CONTENT_ENCODING) {
+        hold.shrink(bytes.len());
+    }
+    Ok(Arrived { bytes, hold })
+}
+
+/// A body in one piece, which is never in memory twice.
+async fn whole(body: Body, announced: usize, max: usize) -> Result<Bytes, Failure> {
+    let mut bytes = Vec::with_capacity(announced.min(RESERVED_BYTES_MAX));
+    let mut pieces = body.into_data_stream();
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(|_| Failure::new(ErrorCode::BadRequest, "the body ended too early"))?;
+        if bytes.len() + piece.len() > max {
+            return Err(too_large(max));
+        }
+        bytes.extend_from_slice(&piece);
+    }
+    Ok(bytes.into())
 }
 
 /// The refusal of a body that is larger than this.

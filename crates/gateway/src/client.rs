@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use axum::Router;
 use axum::body::{Body, BodyDataStream, to_bytes};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use axum::http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response};
 use futures::StreamExt;
 use hyper::client::conn::http1;
@@ -149,6 +149,19 @@ impl Client {
         self.answered(request).await
     }
 
+    /// Sends the body of somebody's request as a POST request, while it arrives.
+    pub async fn forward(&self, path: &str, given: Request<Body>) -> Result<ClientReply, AskError> {
+        let (head, body) = given.into_parts();
+        let mut request = self.request(Method::POST, path, body);
+        request.headers_mut().remove(CONTENT_TYPE);
+        for name in [CONTENT_TYPE, CONTENT_LENGTH] {
+            request
+                .headers_mut()
+                .extend(head.headers.get(&name).map(|value| (name, value.clone())));
+        }
+        self.answered(request).await
+    }
+
     /// Sends a POST request with a JSON body and headers of visible ASCII; returns when the answer's head is there.
     pub async fn stream(
         &self,
@@ -213,8 +226,8 @@ impl Client {
             .uri(path)
             .header(HOST, host)
             .header(CONTENT_TYPE, "application/json");
-        if let Some(token) = token {
-            request = request.header(AUTHORIZATION, token.bearer());
+        if let Some(token) = token.and_then(Secret::bearer) {
+            request = request.header(AUTHORIZATION, token);
         }
         let mut request = request.body(body).expect("a path of this program's own");
         if let Way::Here { credentials, .. } = &self.0 {

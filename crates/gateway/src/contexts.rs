@@ -9,6 +9,7 @@ use axum::response::Response;
 use context::ladder::Attempt;
 use conversation::contexts::expand_tool;
 use conversation::{ContextError, Whose};
+use ports::NoRoom;
 use proxy::{Assembly, Direct, MemoryUse, Speech};
 use serde_json::Value;
 use text::chain;
@@ -61,12 +62,15 @@ fn at<'a>(
 pub(crate) async fn append(
     State(gateway): State<Gateway>,
     visit: Visit,
-    JsonBody { value, .. }: JsonBody<AppendRequest>,
+    JsonBody { value, hold, .. }: JsonBody<AppendRequest>,
 ) -> Result<Response, Failure> {
     let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
     let texts = value.texts()?;
     let (contexts, dialect) = (direct.contexts().clone(), speech(value.dialect).dialect());
-    let append = async move { Ok(contexts.append(&whose, dialect, &texts).await?) };
+    let append = async move {
+        let _hold = hold;
+        Ok(contexts.append(&whose, dialect, &texts).await?)
+    };
     let ids: Vec<ItemId> = gateway.see_through(append).await?;
     Ok(visit.answer(AppendData {
         ids: ids.iter().map(ToString::to_string).collect(),
@@ -138,11 +142,12 @@ pub(crate) async fn assemble(
 pub(crate) async fn after_turn(
     State(gateway): State<Gateway>,
     visit: Visit,
-    JsonBody { value, .. }: JsonBody<AfterTurnRequest>,
+    JsonBody { value, hold, .. }: JsonBody<AfterTurnRequest>,
 ) -> Result<Response, Failure> {
     let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
     let (agent, direct, speech) = (value.agent()?, direct.clone(), speech(value.dialect));
     let work = async move {
+        let _hold = hold;
         let (reply, tokens) = (
             value.message.to_string(),
             value.prompt_tokens.map(|tokens| tokens as usize),
@@ -422,7 +427,10 @@ impl From<ContextError> for Failure {
             ContextError::OverBudget(_) | ContextError::NoMessage(..) | ContextError::NoBudget => {
                 ErrorCode::InvalidInput
             }
-            ContextError::Ledger(_) => return Self::internal(chain(&error)),
+            ContextError::Ledger(_) => {
+                let no_room = NoRoom::of(&error).map(Self::from);
+                return no_room.unwrap_or_else(|| Self::internal(chain(&error)));
+            }
         };
         Self::new(code, message)
     }

@@ -6,15 +6,18 @@ use axum::extract::State;
 use axum::response::Response;
 use memory::{EditEntry, Engine, EngineError, Hit};
 use model::{DocKind, EntryId, EntryKind, Owner, Scope};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use wire::forget::IdsParts;
 use wire::update::EpisodePatch;
 use wire::{EditData, EditRequest, Envelope, EpisodeItem, Invalid, UpdateData, UpdateRequest};
 
-use crate::body::JsonBody;
+use crate::body::{JsonBody, JsonBytes};
 use crate::failure::Failure;
 use crate::forget::owners;
 use crate::frame::Visit;
 use crate::openapi::Errors;
+use crate::profile;
 use crate::state::Gateway;
 
 /// How much of a patched text becomes its summary.
@@ -34,8 +37,12 @@ const SUMMARY_CHARS_MAX: usize = 200;
 pub(crate) async fn edit(
     State(gateway): State<Gateway>,
     visit: Visit,
-    JsonBody { value, .. }: JsonBody<EditRequest>,
+    body: JsonBytes,
 ) -> Result<Response, Failure> {
+    if body.read::<EditedKind>().await?.operations.is_some() {
+        return profile::edit(&gateway, &visit, body.read().await?).await;
+    }
+    let value: EditRequest = body.read().await?;
     let mut parts = value.parts(&visit.caller.home)?;
     visit.caller.enter_ids(&mut parts)?;
     let changed = value.changed();
@@ -50,6 +57,12 @@ pub(crate) async fn edit(
     Ok(visit.answer(EditData { id, changed }))
 }
 
+/// Tells the edit of a profile from the edit of a memory.
+#[derive(Debug, Deserialize)]
+struct EditedKind {
+    operations: Option<IgnoredAny>,
+}
+
 /// Whether it was there.
 async fn change(engine: &Engine, parts: IdsParts, request: EditRequest) -> Result<bool, EngineError> {
     let IdsParts { scope, owner, ids } = parts;
@@ -62,6 +75,7 @@ async fn change(engine: &Engine, parts: IdsParts, request: EditRequest) -> Resul
                 subject: request.subject.clone(),
                 summary: request.summary.clone(),
                 body: request.episode.clone(),
+                project_only: request.project_only,
             };
             match engine.edit(edit).await {
                 Ok(()) => return Ok(true),
@@ -127,6 +141,7 @@ pub(crate) async fn update(
             Some(beginning(new))
         }),
         body: episode,
+        project_only: None,
     };
     let write = async move {
         engine.edit(edit).await?;
@@ -165,7 +180,7 @@ pub(crate) async fn find(engine: &Engine, parts: IdsParts) -> Result<Option<(Own
     Ok(None)
 }
 
-async fn entry(
+pub(crate) async fn entry(
     engine: &Engine,
     scope: &Scope,
     owner: &Owner,

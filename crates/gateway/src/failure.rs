@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use memory::EngineError;
 use memory::library::{KnowledgeError, Unreadable};
-use ports::{HistoryError, IndexError, VaultError};
+use ports::{HistoryError, IndexError, NoRoom, VaultError};
 use text::chain;
 use wire::{ErrorCode, Invalid};
 
@@ -92,9 +92,10 @@ impl Failure {
             }
             ErrorCode::QueueSaturated => StatusCode::TOO_MANY_REQUESTS,
             ErrorCode::InternalError | ErrorCode::ConfigurationError => StatusCode::INTERNAL_SERVER_ERROR,
-            ErrorCode::ExternalServiceUnavailable | ErrorCode::CapabilityUnavailable => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
+            ErrorCode::ExternalServiceUnavailable
+            | ErrorCode::CapabilityUnavailable
+            | ErrorCode::DiskReadOnly => StatusCode::SERVICE_UNAVAILABLE,
+            ErrorCode::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
         }
     }
 
@@ -123,15 +124,34 @@ impl From<Invalid> for Failure {
     }
 }
 
+impl From<NoRoom> for Failure {
+    fn from(why: NoRoom) -> Self {
+        let (code, action) = match why {
+            NoRoom::Full => (ErrorCode::DiskFull, "free space on it"),
+            NoRoom::ReadOnly => (ErrorCode::DiskReadOnly, "mount it writable"),
+        };
+        let message = format!("nothing was stored, because {why}: {action}, then send the request again");
+        Self::new(code, message)
+    }
+}
+
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
+        if let Some(why) = error.no_room() {
+            return Self {
+                detail: Some(chain(&error)),
+                ..why.into()
+            };
+        }
         let (code, message) = match &error {
             EngineError::NotFound { .. } => (ErrorCode::NotFound, error.to_string()),
             EngineError::Invalid(message) => (ErrorCode::InvalidInput, message.clone()),
             EngineError::TooLarge(message) => (ErrorCode::PayloadTooLarge, message.clone()),
             EngineError::Unfit(message) => (ErrorCode::Conflict, message.clone()),
             EngineError::Saturated { .. } => (ErrorCode::QueueSaturated, error.to_string()),
-            EngineError::Stopping => (ErrorCode::CapabilityUnavailable, error.to_string()),
+            EngineError::Stopping | EngineError::Read(_) => {
+                (ErrorCode::CapabilityUnavailable, error.to_string())
+            }
             EngineError::Vault(outside @ VaultError::Outside { .. }) => (
                 ErrorCode::Conflict,
                 format!("{outside}: put the file itself in the link's place and try again"),
@@ -179,9 +199,11 @@ impl From<KnowledgeError> for Failure {
                     ErrorCode::PayloadTooLarge
                 }
                 Unreadable::Unsupported => ErrorCode::UnsupportedFormat,
-                Unreadable::TooComplex | Unreadable::Encrypted | Unreadable::Damaged => {
-                    ErrorCode::InvalidInput
-                }
+                Unreadable::TooComplex
+                | Unreadable::NeedsMemory
+                | Unreadable::NeedsTime
+                | Unreadable::Encrypted
+                | Unreadable::Damaged => ErrorCode::InvalidInput,
             },
         };
         Self::new(code, message)

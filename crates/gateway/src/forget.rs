@@ -4,7 +4,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use memory::{Engine, EngineError, Forget};
+use memory::{Engine, EngineError, Forget, Forgot, WordsTarget};
 use model::{EntryId, Name, Owner};
 use wire::forget::{DeleteParts, IdsParts};
 use wire::{ApiId, DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, Envelope, MemoryType};
@@ -15,9 +15,11 @@ use crate::frame::Visit;
 use crate::openapi::Errors;
 use crate::state::Gateway;
 
-/// Delete a session, an owner, or an owner's part of a session
+/// Delete a session, an owner, an owner's part of a session, or what has some words
 ///
-/// Quipu deletes it from the Markdown files, the ledger and the index.
+/// Quipu deletes it from the Markdown files, the ledger, the index and the history. With `words`, messages and memories of
+/// the owner go that contain all of them as whole words; an episode that loses some of its messages is rewritten from the
+/// others.
 #[utoipa::path(
     post,
     path = "/memory/delete",
@@ -31,11 +33,20 @@ pub(crate) async fn delete(
     visit: Visit,
     JsonBody { value, .. }: JsonBody<DeleteRequest>,
 ) -> Result<Response, Failure> {
-    let parts = value.parts(&visit.caller.home)?;
+    let what = target(&visit, value.parts(&visit.caller.home)?)?;
+    let forgot = forget(&gateway, what).await?;
+    Ok(visit.answer(DeleteData {
+        filters: value.filters(),
+        count: forgot.entries,
+        message_count: forgot.messages,
+        rewritten_count: forgot.rewritten,
+    }))
+}
+
+/// What a request deletes, if the caller may.
+pub(crate) fn target(visit: &Visit, parts: DeleteParts) -> Result<Forget, Failure> {
     visit.caller.enter(parts.scope())?;
-    let scope = parts.scope().clone();
-    let engine = gateway.engine.clone();
-    let what = match parts {
+    Ok(match parts {
         DeleteParts::Session(session) => {
             visit.caller.enter_everybodys()?;
             Forget::Session(session)
@@ -48,25 +59,34 @@ pub(crate) async fn delete(
             visit.caller.enter_owner(&owner)?;
             Forget::OwnerInSession(session, owner)
         }
-    };
+        DeleteParts::Words(parts) => {
+            visit.caller.enter_owner(&parts.owner)?;
+            Forget::Words(WordsTarget {
+                scope: parts.scope,
+                owner: parts.owner,
+                words: parts.words,
+                keep: parts.keep,
+            })
+        }
+    })
+}
+
+/// Deletes, and drops what conversations hold of it.
+pub(crate) async fn forget(gateway: &Gateway, what: Forget) -> Result<Forgot, Failure> {
+    let engine = gateway.engine.clone();
     let (proxy, direct) = (gateway.proxy.clone(), gateway.direct.clone());
-    let forgot = gateway
-        .see_through(async move {
-            let forgot = engine.forget(what).await?;
-            if let Some(direct) = direct {
-                direct.contexts().store().reload(&scope).await;
-            }
-            if let Some(proxy) = proxy {
-                proxy.forgotten(&scope).await;
-            }
-            Ok(forgot)
-        })
-        .await?;
-    Ok(visit.answer(DeleteData {
-        filters: value.filters(),
-        count: forgot.entries,
-        message_count: forgot.messages,
-    }))
+    let forget = async move {
+        let scope = what.scope().clone();
+        let forgot = engine.forget(what).await?;
+        if let Some(direct) = direct {
+            direct.contexts().store().reload(&scope).await;
+        }
+        if let Some(proxy) = proxy {
+            proxy.forgotten(&scope).await;
+        }
+        Ok(forgot)
+    };
+    gateway.see_through(forget).await
 }
 
 /// Delete single memories

@@ -19,6 +19,8 @@ use wire::{Envelope, ErrorEnvelope, ErrorInfo};
 
 use crate::failure::Failure;
 use crate::guard::{self, Caller};
+use crate::mem0;
+use crate::page;
 use crate::state::Gateway;
 use crate::v1;
 
@@ -67,7 +69,14 @@ pub(crate) async fn frame(State(gateway): State<Gateway>, mut request: Request, 
     let path = request.uri().path().to_owned();
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let caller = guard::identify(&gateway.settings.auth, request.uri(), request.headers());
+    let caller = page::admit(&mut request)
+        .and_then(|()| guard::identify(&gateway.settings.auth, request.uri(), request.headers()));
+    let caller = caller.and_then(|caller| {
+        if let Some(route) = &route {
+            caller.needs(guard::roles::needed(&method, route.as_str()))?;
+        }
+        Ok(caller)
+    });
     let response = match caller {
         Ok(caller) => {
             request.extensions_mut().insert(Visit {
@@ -81,7 +90,7 @@ pub(crate) async fn frame(State(gateway): State<Gateway>, mut request: Request, 
                 .await
                 .unwrap_or_else(|panic| Failure::internal(words(&*panic)).into_response())
         }
-        Err(failure) => failure.into_response(),
+        Err(failure) => page::to_sign_in(&request, &failure).unwrap_or_else(|| failure.into_response()),
     };
     let mut response = wrap(response, &gateway, &request_id, &path);
     if let Ok(value) = HeaderValue::from_str(&request_id) {
@@ -119,7 +128,10 @@ fn wrap(mut response: Response, gateway: &Gateway, request_id: &str, path: &str)
     }
     let passing = failure.is_passing();
     let status = failure.status();
-    let mut wrapped = if v1::has_dialect(path) {
+    let mut wrapped = if mem0::has_dialect(path) {
+        let error = mem0::error(failure.code, &failure.message);
+        (status, Json(error)).into_response()
+    } else if v1::has_dialect(path) {
         let error = v1::error(path, status.as_u16(), failure.code, &failure.message);
         (status, Json(error)).into_response()
     } else {

@@ -1,12 +1,15 @@
 //! Authentication and permissions.
 //!
-//! Owns: bearer tokens, the borders between tenants and between users, protection against foreign web pages. Never: the
-//! requests themselves.
+//! Owns: bearer tokens, the borders between tenants and between users, protection against foreign web pages; [`roles`] has what
+//! each request needs. Never: the requests themselves.
+
+pub(crate) mod roles;
 
 use std::net::IpAddr;
 use std::time::Duration;
 
 use axum::http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
+use axum::http::request::Parts;
 use axum::http::{HeaderValue, Uri};
 use model::{Name, Owner, OwnerKind, Role, Scope};
 use tower_http::cors::{AllowHeaders, AllowMethods, AllowOrigin, CorsLayer, ExposeHeaders};
@@ -15,8 +18,10 @@ use wire::add::AddParts;
 use wire::forget::IdsParts;
 
 use crate::failure::Failure;
+use crate::mem0;
+use crate::page;
 use crate::routes::{AGENTS, VERSIONS};
-use crate::settings::Auth;
+use crate::settings::{Auth, TokenRole};
 
 /// Answers without a token: it shows only that the process runs.
 pub(crate) const OPEN_PATH: &str = "/health/live";
@@ -25,11 +30,14 @@ const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// Headers that can hold a token.
 pub(crate) const CARRIERS: [HeaderName; 2] = [AUTHORIZATION, API_KEY];
 /// Routes that a user's token can use, without the version: every other route concerns other users too.
-const OF_ONE_USER: [&str; 26] = [
+const OF_ONE_USER: [&str; 30] = [
     "/memory/add",
     "/memory/search",
     "/memory/context",
     "/memory/get",
+    "/memory/export",
+    "/memory/overview",
+    "/memory/preview",
     "/memory/delete",
     "/memory/delete_by_ids",
     "/memory/edit",
@@ -42,6 +50,7 @@ const OF_ONE_USER: [&str; 26] = [
     "/context/guard",
     "/context/conversations",
     "/context/view",
+    "/context/given",
     "/context/archives",
     "/context/recover",
     "/context/find",
@@ -78,11 +87,32 @@ pub(crate) struct Caller {
     bound: bool,
     /// The caller has access to this user's memory only.
     user: Option<Name>,
+    /// The user of a request that names none, if the caller has access to every user.
+    usual: Option<Name>,
+    role: TokenRole,
+    /// The caller has access to what the user said outside of the tenant.
+    person: bool,
     /// The header that held the token.
     carrier: Option<HeaderName>,
 }
 
 impl Caller {
+    /// Checks that a request may do what a role may.
+    pub(crate) fn needs(&self, role: TokenRole) -> Result<(), Failure> {
+        if self.may(role) {
+            return Ok(());
+        }
+        let (have, need) = (self.role.as_str(), role.as_str());
+        Err(forbidden(&format!(
+            "this token has the role `{have}`, and this request needs `{need}`"
+        )))
+    }
+
+    /// Whether the caller may do what a role may.
+    pub(crate) fn may(&self, role: TokenRole) -> bool {
+        self.role >= role
+    }
+
     /// Checks that a request has access to a tenant.
     pub(crate) fn enter(&self, scope: &Scope) -> Result<(), Failure> {
         if self.bound && *scope != self.home {
@@ -99,8 +129,13 @@ impl Caller {
         match (&self.user, named) {
             (Some(user), Some(named)) if *user != named => Err(not_theirs(user)),
             (Some(user), _) => Ok(Some(user.clone())),
-            (None, named) => Ok(named),
+            (None, named) => Ok(named.or_else(|| self.usual.clone())),
         }
+    }
+
+    /// The only user whose memory the caller may see.
+    pub(crate) fn only_user(&self) -> Option<&Name> {
+        self.user.as_ref()
     }
 
     /// Checks that a request has access to an owner's memory.
@@ -166,7 +201,12 @@ impl Caller {
         let route = VERSIONS.iter().find_map(|version| path.strip_prefix(version));
         let is_theirs = |route: &str| OF_ONE_USER.contains(&route) || route.starts_with(ONE_MEMORY);
         // The door of agents asks each route with the same token.
-        if path.starts_with("/v1/") || path == AGENTS || route.is_some_and(is_theirs) {
+        if path.starts_with("/v1/")
+            || mem0::has_dialect(path)
+            || path == AGENTS
+            || page::is_its(path)
+            || route.is_some_and(is_theirs)
+        {
             Ok(())
         } else {
             Err(not_theirs(user))
@@ -176,6 +216,11 @@ impl Caller {
     /// Whether a header is for this server only.
     pub(crate) fn keeps(&self, header: &str) -> bool {
         self.carrier.as_ref().is_some_and(|carrier| carrier == header)
+    }
+
+    /// Whether the caller may see what a user said outside of the project, and what holds for the user everywhere.
+    pub(crate) fn sees_person(&self) -> bool {
+        !self.bound || self.person
     }
 
     /// Whether the caller may see data beyond a single tenant.
@@ -199,8 +244,11 @@ pub(crate) fn identify(auth: &Auth, uri: &Uri, headers: &HeaderMap) -> Result<Ca
     if uri.path() == OPEN_PATH {
         return Ok(Caller::default());
     }
-    if auth.tokens.is_empty() {
+    let Some(tokens) = auth.known() else {
         return from_this_machine(uri, headers).map(|()| Caller::default());
+    };
+    if page::is_open(uri.path()) {
+        return Ok(Caller::default());
     }
     let key = || Some((API_KEY, text(headers, &API_KEY)?.trim()));
     let given: Vec<(HeaderName, &str)> = bearer(headers)
@@ -215,7 +263,7 @@ pub(crate) fn identify(auth: &Auth, uri: &Uri, headers: &HeaderMap) -> Result<Ca
     }
     // Compares with every token, so that the duration does not reveal the position of the right one.
     let mut known = None;
-    for token in &auth.tokens {
+    for token in &tokens {
         for (carrier, secret) in &given {
             if token.secret.is(secret) {
                 known = Some((token, carrier));
@@ -223,11 +271,18 @@ pub(crate) fn identify(auth: &Auth, uri: &Uri, headers: &HeaderMap) -> Result<Ca
         }
     }
     let (token, carrier) = known.ok_or_else(|| unauthorized("unknown token"))?;
+    let (user, usual) = match token.role {
+        TokenRole::Admin => (None, token.user.clone()),
+        TokenRole::Read | TokenRole::Write => (token.user.clone(), None),
+    };
     let caller = Caller {
         home: token.scope.clone().unwrap_or_default(),
         // A user belongs to one tenant.
-        bound: token.scope.is_some() || token.user.is_some(),
-        user: token.user.clone(),
+        bound: token.scope.is_some() || user.is_some(),
+        user,
+        usual,
+        role: token.role,
+        person: token.person,
         carrier: Some(carrier.clone()),
     };
     caller.enter_path(uri.path())?;
@@ -244,7 +299,11 @@ fn unauthorized(message: &str) -> Failure {
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    // `Token` is the word of mem0's clients.
+    let is_token = ["bearer", "token"]
+        .iter()
+        .any(|word| scheme.eq_ignore_ascii_case(word));
+    is_token.then(|| token.trim())
 }
 
 /// A web page elsewhere can make a browser on this machine ask us, under a name of its own that resolves to this
@@ -268,13 +327,12 @@ fn from_this_machine(uri: &Uri, headers: &HeaderMap) -> Result<(), Failure> {
 /// Which web pages a browser lets ask us and read what we answer: without tokens those of this machine, with tokens any, since a
 /// page must know one.
 pub(crate) fn pages(auth: &Auth) -> CorsLayer {
-    let origins = if auth.tokens.is_empty() {
-        AllowOrigin::predicate(|origin, _| origin.to_str().is_ok_and(is_loopback_origin))
-    } else {
-        AllowOrigin::mirror_request()
+    let auth = auth.clone();
+    let origins = move |origin: &HeaderValue, _: &Parts| {
+        auth.known().is_some() || origin.to_str().is_ok_and(is_loopback_origin)
     };
     CorsLayer::new()
-        .allow_origin(origins)
+        .allow_origin(AllowOrigin::predicate(origins))
         .allow_methods(AllowMethods::mirror_request())
         .allow_headers(AllowHeaders::mirror_request())
         .expose_headers(ExposeHeaders::list(EXPOSED))

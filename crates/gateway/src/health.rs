@@ -6,6 +6,7 @@ use memory::Status;
 use model::Timestamp;
 use ports::IndexHealth;
 use ports::runs::RunStats;
+use text::counted;
 use wire::HealthData;
 use wire::health::{
     BrokenFileItem, Capabilities, CascadeHealth, HealthStatus, IndexHealthItem, ModelAnswers, QueueHealth,
@@ -29,7 +30,8 @@ pub(crate) fn health(
     let dead_letters = runs.map_or(0, |runs| runs.dead_letters);
     if dead_letters > 0 {
         problems.push(format!(
-            "{dead_letters} background runs failed permanently: see `quipu runs` for the reason, retry with `quipu trigger NAME`"
+            "{} failed permanently: see `quipu runs` for the reason, retry with `quipu trigger NAME`",
+            counted(dead_letters, "background run", "background runs")
         ));
     }
     let files = status.broken_files.iter().filter(|_| sees_all);
@@ -101,13 +103,14 @@ fn cascade(status: &Status, problems: &[String]) -> CascadeHealth {
 }
 
 fn queue(status: &Status, problems: &[String], now: Timestamp) -> QueueHealth {
-    let healthy = status.jobs.failed == 0;
+    let accepting = status.disk.refusal.is_none();
+    let healthy = status.jobs.failed == 0 && accepting;
     let age = |at: Timestamp| (now.millis() - at.millis()).max(0) as f64 / 1_000.0;
     QueueHealth {
         healthy,
         reasons: if healthy { Vec::new() } else { problems.to_vec() },
         loop_alive: true,
-        accepting: true,
+        accepting,
         pending: status.jobs.queued + status.jobs.processing,
         oldest_pending_age_s: status.jobs.oldest_queued.map(age),
         failed: status.jobs.failed,
@@ -146,6 +149,7 @@ fn nameless_problems(status: &Status) -> Vec<String> {
     let mut problems = Status {
         broken_files: Vec::new(),
         history_trouble: None,
+        disk: status.disk.nameless(),
         ..status.clone()
     }
     .problems();

@@ -129,14 +129,14 @@ pub(crate) async fn audit(
 }
 
 /// The tenant whose files a request concerns.
-struct Tenant {
+pub(crate) struct Tenant {
     scope: Scope,
     /// All tenants: the token allows it and the request names none.
     is_everyone: bool,
 }
 
 impl Tenant {
-    fn of(visit: &Visit, app_id: Option<&str>, project_id: Option<&str>) -> Result<Self, Failure> {
+    pub(crate) fn of(visit: &Visit, app_id: Option<&str>, project_id: Option<&str>) -> Result<Self, Failure> {
         let scope = scope::scope(app_id, project_id, &visit.caller.home)?;
         visit.caller.enter(&scope)?;
         let is_named = app_id.is_some() || project_id.is_some();
@@ -147,7 +147,7 @@ impl Tenant {
     }
 
     /// The scope that limits the request.
-    fn within(&self) -> Option<&Scope> {
+    pub(crate) fn within(&self) -> Option<&Scope> {
         (!self.is_everyone).then_some(&self.scope)
     }
 }

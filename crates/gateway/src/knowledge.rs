@@ -17,6 +17,7 @@ use wire::knowledge::{
 use wire::{Envelope, ErrorCode, SortOrder};
 
 use crate::body::{JsonBody, UrlQuery};
+use crate::budget::Hold;
 use crate::failure::Failure;
 use crate::frame::Visit;
 use crate::openapi::Errors;
@@ -41,8 +42,11 @@ pub(crate) async fn create(
     visit: Visit,
     uploaded: Uploaded,
 ) -> Result<Response, Failure> {
-    let (library, upload) = (library(&gateway)?, upload(&visit, uploaded)?);
-    let store = async move { Ok(library.create(upload).await?) };
+    let (library, (upload, hold)) = (library(&gateway)?, upload(&visit, uploaded)?);
+    let store = async move {
+        let _hold = hold;
+        Ok(library.create(upload).await?)
+    };
     let stored = gateway.see_through(store).await?;
     Ok((StatusCode::CREATED, visit.answer(told(stored))).into_response())
 }
@@ -66,8 +70,11 @@ pub(crate) async fn replace(
     uploaded: Uploaded,
 ) -> Result<Response, Failure> {
     let id = document_id(&named(id)?)?.to_owned();
-    let (library, upload) = (library(&gateway)?, upload(&visit, uploaded)?);
-    let store = async move { Ok(library.replace(&id, upload).await?) };
+    let (library, (upload, hold)) = (library(&gateway)?, upload(&visit, uploaded)?);
+    let store = async move {
+        let _hold = hold;
+        Ok(library.replace(&id, upload).await?)
+    };
     Ok(visit.answer(told(gateway.see_through(store).await?)))
 }
 
@@ -394,19 +401,20 @@ fn entered(visit: &Visit, query: &ScopeQuery) -> Result<Scope, Failure> {
     Ok(scope)
 }
 
-fn upload(visit: &Visit, uploaded: Uploaded) -> Result<Upload, Failure> {
+fn upload(visit: &Visit, uploaded: Uploaded) -> Result<(Upload, Hold), Failure> {
     let mut form = uploaded.form;
     let scope = form.parts(&visit.caller.home)?;
     visit.caller.enter(&scope)?;
-    Ok(Upload {
+    let upload = Upload {
         scope,
         file_name: uploaded.name,
         media_type: uploaded.media_type,
-        bytes: uploaded.bytes,
+        file: uploaded.file,
         title: form.title,
         source_type: form.source_type,
         category: form.category_id,
-    })
+    };
+    Ok((upload, uploaded.hold))
 }
 
 fn told(stored: Stored) -> DocumentCreateData {

@@ -5,13 +5,14 @@
 //!
 //! Reading order: [`settings`], then the way of one request: [`serve`] (connections), [`frame`] (id, log, metrics,
 //! errors into envelopes), [`guard`] (who asks), [`routes`], [`body`] (JSON in), [`unpack`] (a compressed one), [`writes`] (what a client that hangs up
-//! does not end), a handler of [`add`], [`recall`], [`forget`], [`edit`], [`tasks`], [`upkeep`], [`cache`], [`history`], [`knowledge`] with
-//! [`upload`] (a form in), [`system`], [`reference`] (the API as a page), [`v1`] (the models' own routes) or [`agents`] (another crate's door), and [`present`] (the engine's answer as wire types). [`client`] is the
+//! does not end), a handler of [`add`], [`recall`], [`forget`], [`edit`] with [`profile`], [`portable`], [`tasks`], [`upkeep`], [`owners`], [`cache`], [`history`], [`knowledge`] with
+//! [`upload`] (a form in), [`system`], [`reference`] (the API as a page), [`v1`] (the models' own routes), [`mem0`] (mem0's), [`page`] or [`agents`] (other crates' doors), and [`present`] (the engine's answer as wire types). [`client`] is the
 //! other end: it asks a gateway, near or far, and [`form`] is what it uploads.
 
 mod add;
 mod agents;
 mod body;
+mod budget;
 mod cache;
 mod client;
 mod contexts;
@@ -24,9 +25,14 @@ mod guard;
 mod health;
 mod history;
 mod knowledge;
+mod mem0;
 mod metrics;
 mod openapi;
+mod owners;
+mod page;
+mod portable;
 mod present;
+mod profile;
 mod recall;
 mod reference;
 mod routes;
@@ -35,6 +41,7 @@ mod serve;
 mod settings;
 mod skills;
 mod state;
+mod survey;
 mod system;
 mod tasks;
 mod unpack;
@@ -47,7 +54,8 @@ pub use agents::Asker;
 pub use client::{Arriving, AskError, Client, ClientReply};
 pub use form::Form;
 pub use openapi::openapi_json;
+pub use page::{Visitor, cookie};
 pub use proxy::{NOTE, defused, wrapped};
 pub use serve::ServeError;
-pub use settings::{Auth, GatewaySettings, Secret, Token};
+pub use settings::{Auth, GatewaySettings, IssuedTokens, Secret, Token, TokenRole};
 pub use state::Gateway;

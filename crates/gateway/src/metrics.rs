@@ -63,6 +63,9 @@ pub(crate) struct Metrics {
     index_fragments: Gauge<u64, AtomicU64>,
     index_unindexed_rows: Gauge<u64, AtomicU64>,
     index_bytes: Gauge<u64, AtomicU64>,
+    disk_free: Gauge<u64, AtomicU64>,
+    disk_refuses: Gauge,
+    disk_failures: Gauge<u64, AtomicU64>,
 }
 
 impl Default for Metrics {
@@ -86,6 +89,9 @@ impl Default for Metrics {
             index_fragments: Gauge::default(),
             index_unindexed_rows: Gauge::default(),
             index_bytes: Gauge::default(),
+            disk_free: Gauge::default(),
+            disk_refuses: Gauge::default(),
+            disk_failures: Gauge::default(),
         };
         metrics.register();
         metrics
@@ -150,6 +156,27 @@ impl Metrics {
             Unit::Bytes,
             self.index_bytes.clone(),
         );
+        self.register_disk();
+    }
+
+    fn register_disk(&mut self) {
+        let r = &mut self.registry;
+        r.register_with_unit(
+            "disk_free",
+            "Room on the disk of the root",
+            Unit::Bytes,
+            self.disk_free.clone(),
+        );
+        r.register(
+            "disk_refuses_writes",
+            "1 while the disk is full or read-only",
+            self.disk_refuses.clone(),
+        );
+        r.register(
+            "disk_write_failures",
+            "Writes that found a full or read-only disk, since the start",
+            self.disk_failures.clone(),
+        );
     }
 
     pub(crate) fn request(&self, method: &Method, route: &str, status: u16, took: Duration) {
@@ -203,6 +230,10 @@ impl Metrics {
         self.index_fragments.set(status.index_stats.fragments);
         self.index_unindexed_rows.set(status.index_stats.unindexed_rows);
         self.index_bytes.set(status.index_stats.bytes_on_disk);
+        let free_bytes = status.disk.room.as_ref().map_or(0, |room| room.free_bytes);
+        self.disk_free.set(free_bytes);
+        self.disk_refuses.set(status.disk.refusal.is_some().into());
+        self.disk_failures.set(status.disk.failures);
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
         Ok(text)

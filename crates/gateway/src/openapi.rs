@@ -13,7 +13,8 @@ use wire::tasks::TaskStatus;
 use wire::{ErrorCode, ErrorEnvelope, ErrorInfo};
 
 use crate::{
-    add, cache, contexts, edit, forget, history, knowledge, recall, runs, skills, system, tasks, upkeep,
+    add, cache, contexts, edit, forget, history, knowledge, owners, portable, recall, runs, skills, survey,
+    system, tasks, upkeep,
 };
 
 #[derive(OpenApi)]
@@ -52,6 +53,11 @@ struct System;
     recall::get,
     forget::delete,
     forget::delete_by_ids,
+    portable::export,
+    portable::import,
+    survey::overview,
+    survey::sources,
+    survey::preview,
     edit::edit,
     edit::update,
     recall::one,
@@ -64,6 +70,7 @@ struct System;
     upkeep::sync,
     upkeep::rebuild,
     cache::cache,
+    owners::list,
     contexts::append,
     contexts::assemble,
     contexts::after_turn,
@@ -73,6 +80,7 @@ struct System;
     contexts::look::guard,
     contexts::look::conversations,
     contexts::look::view,
+    contexts::look::given,
     contexts::look::archives,
     contexts::look::recover,
     contexts::look::find,
@@ -110,7 +118,7 @@ const SHOWN: &str = "/api/v2";
 pub(crate) struct Errors;
 
 /// Status, name in the document, and meaning.
-const ERRORS: [(&str, &str, &str); 11] = [
+const ERRORS: [(&str, &str, &str); 12] = [
     ("400", "BadRequest", "The request cannot be read"),
     ("401", "Unauthorized", "No token, or an unknown token"),
     (
@@ -148,8 +156,9 @@ const ERRORS: [(&str, &str, &str); 11] = [
     (
         "503",
         "Unavailable",
-        "Shutting down, or a model or the index is unavailable",
+        "Shutting down, a model or the index is unavailable, or the disk is read-only",
     ),
+    ("507", "DiskFull", "The disk is full: nothing was stored"),
 ];
 
 impl IntoResponses for Errors {

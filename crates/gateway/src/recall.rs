@@ -5,11 +5,12 @@
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
-use memory::{EngineError, Hit, List, Listed, Method, Search, SortBy};
+use memory::{EngineError, Hit, List, Listed, Method, Search, SortBy, Standing};
 use model::{DocKind, EntryKind, Filter, Owner, OwnerKind, Scope};
+use proxy::ContextOf;
 use wire::{
-    ContextData, ContextRequest, Envelope, ErrorCode, GetData, GetRequest, MemoryType, OneQuery, SearchData,
-    SearchMethod, SearchRequest, SortField, SortOrder,
+    ContextData, ContextRequest, Envelope, ErrorCode, GetData, GetRequest, MemoryStanding, MemoryType,
+    OneQuery, SearchData, SearchMethod, SearchRequest, SortField, SortOrder,
 };
 
 use crate::body::{JsonBody, UrlQuery};
@@ -52,6 +53,7 @@ pub(crate) async fn search(
         asked_at: parts.asked_at,
         score_min: parts.score_min as f32,
         tokens_max: parts.tokens_max,
+        with_person: value.include_person && visit.caller.sees_person(),
         rerank: value.enable_llm_rerank,
     };
     let found = match value.method {
@@ -95,14 +97,19 @@ pub(crate) async fn context(
     let parts = value.parts(&visit.caller.home)?;
     visit.caller.enter(&parts.scope)?;
     visit.caller.enter_owner(&parts.owner)?;
-    let (engine, scope, owner) = (&gateway.engine, &parts.scope, &parts.owner);
+    let engine = &gateway.engine;
+    let whose = ContextOf {
+        scope: &parts.scope,
+        owner: &parts.owner,
+        with_person: value.include_person && visit.caller.sees_person(),
+    };
     let told = match &value.query {
         Some(query) => {
             let here = parts.session.as_ref();
             let known = value.known_ids.into_iter().collect();
-            proxy::context(engine, scope, owner, here, query, known, parts.tokens_max).await?
+            proxy::context(engine, whose, here, query, known, parts.tokens_max).await?
         }
-        None => proxy::opening(engine, &*gateway.clock, scope, owner, parts.tokens_max).await?,
+        None => proxy::opening(engine, &*gateway.clock, whose, parts.tokens_max).await?,
     };
     Ok(visit.answer(ContextData {
         context: told.text,
@@ -112,7 +119,7 @@ pub(crate) async fn context(
 }
 
 /// The rows of a user's profile, the newest first.
-async fn profile(
+pub(crate) async fn profile(
     gateway: &Gateway,
     scope: &Scope,
     owner: &Owner,
@@ -170,19 +177,10 @@ pub(crate) async fn one(
     let (owner, hit) = edit::find(&gateway.engine, parts)
         .await?
         .ok_or_else(|| Failure::not_found("memory", &memory_id))?;
-    let list = List {
-        scope,
-        owner,
-        kind: match hit.doc.kind {
-            DocKind::Entry(kind) => kind,
-            DocKind::Turn => return Err(Failure::not_found("memory", &memory_id)),
-        },
-        filter: None,
-        sort_by: SortBy::Time,
-        descending: true,
-        page: 1,
-        page_size: 1,
+    let DocKind::Entry(kind) = hit.doc.kind else {
+        return Err(Failure::not_found("memory", &memory_id));
     };
+    let list = List::all(scope, owner, kind);
     let listed = Listed {
         total: 1,
         hits: vec![hit],
@@ -233,6 +231,11 @@ pub(crate) async fn get(
         owner: parts.owner,
         kind,
         filter: parts.filter,
+        as_of: parts.as_of,
+        standing: value.standing.map(|standing| match standing {
+            MemoryStanding::Current => Standing::Current,
+            MemoryStanding::Superseded => Standing::Superseded,
+        }),
         sort_by: match value.sort_by {
             SortField::Timestamp => SortBy::Time,
             SortField::UpdatedAt => SortBy::UpdatedAt,

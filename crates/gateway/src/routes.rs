@@ -12,8 +12,8 @@ use crate::failure::Failure;
 use crate::state::Gateway;
 use crate::upload::FORM_BYTES_MAX;
 use crate::{
-    add, agents, cache, contexts, edit, forget, frame, guard, history, knowledge, recall, reference, runs,
-    skills, system, tasks, upkeep, v1,
+    add, agents, cache, contexts, edit, forget, frame, guard, history, knowledge, mem0, owners, page,
+    portable, recall, reference, runs, skills, survey, system, tasks, upkeep, v1,
 };
 
 /// Both versions are the same.
@@ -25,8 +25,6 @@ impl Gateway {
     /// Every route, with everything around them.
     pub fn router(&self) -> Router {
         let mut router = Router::new()
-            // Some clients look first whether anybody is there.
-            .route("/", head(system::live).fallback(no_route))
             .route("/health", get(system::health))
             .route("/health/live", get(system::live))
             .route("/health/ready", get(system::ready))
@@ -44,9 +42,14 @@ impl Gateway {
                 .route(&path("/memory/get"), post(recall::get))
                 .route(&path("/memory/delete"), post(forget::delete))
                 .route(&path("/memory/delete_by_ids"), post(forget::delete_by_ids))
+                .route(&path("/memory/overview"), post(survey::overview))
+                .route(&path("/memory/preview"), post(survey::preview))
+                .route(&path("/memory/export"), get(portable::export))
+                .route(&path("/memory/import"), post(portable::import))
                 .route(&path("/memory/edit"), post(edit::edit))
                 .route(&path("/memory/update"), post(edit::update))
                 .route(&path("/memories/{memory_id}"), get(recall::one))
+                .route(&path("/memories/{memory_id}/sources"), get(survey::sources))
                 .route(&path("/skills/{skill_id}/approve"), post(skills::approve))
                 .route(&path("/skills/{skill_id}/reject"), post(skills::reject))
                 .route(&path("/tasks"), get(tasks::list))
@@ -57,6 +60,7 @@ impl Gateway {
                 .route(&path("/ome/trigger"), post(runs::trigger))
                 .route(&path("/cascade/quiesce"), post(runs::quiesce))
                 .route(&path("/cache"), get(cache::cache))
+                .route(&path("/owners"), get(owners::list))
                 .route(&path("/history"), get(history::log))
                 .route(&path("/history/{change_id}"), get(history::diff))
                 .route(&path("/history/undo"), post(history::undo))
@@ -70,11 +74,17 @@ impl Gateway {
             .route("/v1/chat/completions", post(v1::chat).fallback(v1::other))
             .route("/v1/messages", post(v1::messages).fallback(v1::other))
             .route("/v1/responses", post(v1::responses).fallback(v1::other))
-            .route("/v1/{*path}", any(v1::other));
+            .route("/v1/{*path}", any(v1::other))
+            .merge(mem0::routes());
         if let Some(door) = &self.agents {
             let known = from_fn_with_state(self.clone(), agents::known);
             router = router.route_service(AGENTS, door.clone().layer(known));
         }
+        router = match &self.page {
+            Some(page) => router.merge(page::routes(self, page)),
+            // Some clients look first whether anybody is there.
+            None => router.route("/", head(system::live).fallback(no_route)),
+        };
         router
             .fallback(no_route)
             .method_not_allowed_fallback(no_method)
@@ -97,6 +107,7 @@ impl Gateway {
             .route(&path("/guard"), get(contexts::look::guard))
             .route(&path("/conversations"), get(contexts::look::conversations))
             .route(&path("/view"), get(contexts::look::view))
+            .route(&path("/given"), get(contexts::look::given))
             .route(&path("/archives"), get(contexts::look::archives))
             .route(&path("/recover"), get(contexts::look::recover))
             .route(&path("/find"), get(contexts::look::find))

@@ -15,6 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::page::Stopping;
 use crate::settings::Auth;
 use crate::state::Gateway;
 
@@ -110,7 +111,7 @@ impl Gateway {
 }
 
 fn check_exposure(auth: &Auth, address: SocketAddr) -> Result<(), ServeError> {
-    if auth.tokens.is_empty() && !address.ip().to_canonical().is_loopback() {
+    if auth.known().is_none() && !address.ip().to_canonical().is_loopback() {
         return Err(ServeError::OpenToTheNetwork(address));
     }
     Ok(())
@@ -121,7 +122,9 @@ async fn connection(stream: TcpStream, router: Router, stop: CancellationToken) 
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "cannot set TCP_NODELAY on a connection");
     }
-    let service = tower::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+    let stopping = Stopping(stop.clone());
+    let service = tower::service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
+        request.extensions_mut().insert(stopping.clone());
         let answer = call(router.clone(), request);
         async move { Ok::<_, Infallible>(answer.await) }
     });

@@ -1,11 +1,14 @@
 //! Settings of the gateway.
 //!
-//! Owns: defaults and the secrecy of tokens. Never: reading configuration (`cli` does).
+//! Owns: defaults and the secrecy of tokens. Never: reading configuration, or where tokens are kept (`cli` does).
 
 use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use model::{Name, Scope};
+use sha2::{Digest as _, Sha256};
 
 /// The gateway's settings.
 #[derive(Debug, Clone)]
@@ -17,6 +20,8 @@ pub struct GatewaySettings {
     pub async_body_bytes_max: usize,
     /// A larger file is refused where documents are uploaded.
     pub upload_bytes_max: usize,
+    /// Where files wait while they arrive, without a name; none: in memory.
+    pub upload_folder: Option<PathBuf>,
     /// Headers in which a trusted client names the user, in lower case: `x-openwebui-user-id`.
     pub user_headers: Vec<String>,
     /// Time that running requests have to end after the server is asked to stop.
@@ -30,6 +35,7 @@ impl Default for GatewaySettings {
             body_bytes_max: 32 << 20,
             async_body_bytes_max: 4 << 20,
             upload_bytes_max: 50 << 20,
+            upload_folder: None,
             user_headers: Vec::new(),
             shutdown: Duration::from_secs(10),
         }
@@ -39,42 +45,121 @@ impl Default for GatewaySettings {
 /// Access rules. Without tokens, everybody on this machine has access, and nobody else.
 #[derive(Debug, Clone, Default)]
 pub struct Auth {
+    /// From the configuration.
     pub tokens: Vec<Token>,
+    /// Those that come and go while the server runs.
+    pub issued: Option<Arc<dyn IssuedTokens>>,
+    /// Opens everything, also where tokens are needed: for commands of the person who can read the root.
+    pub own_key: Option<Secret>,
+}
+
+/// Tokens that come and go while the server runs.
+pub trait IssuedTokens: Send + Sync + fmt::Debug {
+    /// The tokens as they are now. None if there never was one: who took back the last token did not mean to open the
+    /// server to everybody.
+    fn now(&self) -> Option<Arc<[Token]>>;
+}
+
+impl Auth {
+    /// Every token as of now; none if no token is needed.
+    pub(crate) fn known(&self) -> Option<Vec<Token>> {
+        let issued = self.issued.as_ref().and_then(|issued| issued.now());
+        if self.tokens.is_empty() && issued.is_none() {
+            return None;
+        }
+        let own = self.own_key.clone().map(Token::for_everything);
+        let issued = issued.iter().flat_map(|issued| issued.iter());
+        Some(self.tokens.iter().chain(issued).cloned().chain(own).collect())
+    }
 }
 
 /// A bearer token.
 #[derive(Debug, Clone)]
 pub struct Token {
     pub secret: Secret,
+    pub role: TokenRole,
     /// The one tenant to which it gives access; none: every tenant.
     pub scope: Option<Scope>,
-    /// The one user to whose memory it gives access; none: every user.
+    /// The one user to whose memory it gives access; none: every user. An administrator has access to every user: then it
+    /// is the user of requests that name none.
     pub user: Option<Name>,
+    /// With a tenant: also to what its users said outside of any project, and to what holds for them in all their projects.
+    pub person: bool,
+}
+
+impl Token {
+    /// A token that opens everything.
+    pub fn for_everything(secret: Secret) -> Self {
+        Self {
+            secret,
+            role: TokenRole::Admin,
+            scope: None,
+            user: None,
+            person: false,
+        }
+    }
+}
+
+/// What a token may do where it has access; each role may do what the one before it may.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TokenRole {
+    /// Search and look.
+    Read,
+    /// Add, change and forget memory.
+    Write,
+    /// All users, and the server itself.
+    #[default]
+    Admin,
+}
+
+impl TokenRole {
+    /// The word that configuration, commands and errors use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Admin => "admin",
+        }
+    }
 }
 
 /// A text that `Debug` and logs never show.
 #[derive(Clone)]
-pub struct Secret(String);
+pub struct Secret {
+    /// None if only its hash is known.
+    text: Option<String>,
+    sha256: [u8; 32],
+}
 
 impl Secret {
     /// Keeps a text secret.
     pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
+        let text = text.into();
+        Self {
+            sha256: Sha256::digest(&text).into(),
+            text: Some(text),
+        }
     }
 
-    /// As a request carries it.
-    pub(crate) fn bearer(&self) -> String {
-        format!("Bearer {}", self.0)
+    /// A secret of which only the SHA-256 is known. The secret must be random: a word could be guessed.
+    pub fn hashed(sha256: [u8; 32]) -> Self {
+        Self { text: None, sha256 }
+    }
+
+    /// As a request carries it; none if only its hash is known.
+    pub(crate) fn bearer(&self) -> Option<String> {
+        self.text.as_ref().map(|text| format!("Bearer {text}"))
     }
 
     /// Whether it equals this text. The comparison takes the same time for every text. An empty secret equals nothing.
     pub(crate) fn is(&self, text: &str) -> bool {
-        let (have, given) = (self.0.as_bytes(), text.as_bytes());
-        let difference = have
+        let given = Sha256::digest(text);
+        let difference = self
+            .sha256
             .iter()
             .zip(given)
             .fold(0, |sum, (have, given)| std::hint::black_box(sum | (have ^ given)));
-        !have.is_empty() && have.len() == given.len() && difference == 0
+        !text.is_empty() && difference == 0
     }
 }
 

@@ -12,10 +12,15 @@ use model::Zone;
 use ports::{Clock, Ids};
 use proxy::{Direct, Proxy};
 
+use crate::budget::Budget;
 use crate::failure::Failure;
 use crate::metrics::Metrics;
 use crate::settings::GatewaySettings;
+use crate::upload::FORM_BYTES_MAX;
 use crate::writes::Writes;
+
+/// Files of the largest size that arrive at once.
+const UPLOADS_AT_ONCE: usize = 4;
 
 /// The gateway: cheap to clone, made once for each engine.
 #[derive(Debug, Clone)]
@@ -26,6 +31,10 @@ pub struct Gateway {
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) writes: Arc<Writes>,
+    /// Room in memory for the bodies of requests.
+    pub(crate) bodies: Budget,
+    /// Room on the disk for files that arrive.
+    pub(crate) uploads: Budget,
     pub(crate) proxy: Option<Proxy>,
     /// Conversations of programs that call their model themselves.
     pub(crate) direct: Option<Direct>,
@@ -33,13 +42,18 @@ pub struct Gateway {
     pub(crate) knowledge: Option<Knowledge>,
     /// The door that agents use.
     pub(crate) agents: Option<Router>,
+    /// What a person sees in a browser.
+    pub(crate) page: Option<Router>,
 }
 
 impl Gateway {
     /// A gateway to an engine.
     pub fn new(engine: Engine, settings: GatewaySettings, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
+        let form_max = settings.upload_bytes_max.saturating_add(FORM_BYTES_MAX);
         Self {
             engine,
+            bodies: Budget::of(settings.body_bytes_max),
+            uploads: Budget::of(form_max.saturating_mul(UPLOADS_AT_ONCE)),
             settings: Arc::new(settings),
             clock,
             ids,
@@ -50,6 +64,7 @@ impl Gateway {
             offline: None,
             knowledge: None,
             agents: None,
+            page: None,
         }
     }
 
@@ -85,6 +100,13 @@ impl Gateway {
     #[must_use]
     pub fn with_agents(mut self, door: Router) -> Self {
         self.agents = Some(door);
+        self
+    }
+
+    /// The same, with a page at `/` and below `/page/`. Its requests carry a [`Visitor`](crate::Visitor).
+    #[must_use]
+    pub fn with_page(mut self, page: Router) -> Self {
+        self.page = Some(page);
         self
     }
 

@@ -58,7 +58,7 @@ pub(crate) async fn live() -> Response {
 
 /// Whether requests can be served
 ///
-/// 503 while the index must be rebuilt.
+/// 503 while the index must be rebuilt, or while the disk takes no writes.
 #[utoipa::path(
     get,
     path = "/health/ready",
@@ -72,9 +72,11 @@ pub(crate) async fn live() -> Response {
 )]
 pub(crate) async fn ready(State(gateway): State<Gateway>) -> Result<Response, Failure> {
     let status = gateway.engine.status().await?;
-    let (code, status) = match status.index {
-        IndexHealth::NeedsRebuild { .. } => (StatusCode::SERVICE_UNAVAILABLE, HealthStatus::Degraded),
-        IndexHealth::Ready | IndexHealth::Fresh => (StatusCode::OK, HealthStatus::Ok),
+    let can_search = !matches!(status.index, IndexHealth::NeedsRebuild { .. });
+    let (code, status) = if can_search && status.disk.refusal.is_none() {
+        (StatusCode::OK, HealthStatus::Ok)
+    } else {
+        (StatusCode::SERVICE_UNAVAILABLE, HealthStatus::Degraded)
     };
     Ok((code, Json(Probe { status })).into_response())
 }

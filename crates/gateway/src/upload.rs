@@ -1,23 +1,31 @@
 //! A document's form, `multipart/form-data`.
 //!
-//! Owns: its type, size and time to arrive. Never: the content of the file, bounds of the other fields (`wire` checks
+//! Owns: its type, size and time to arrive, and where the file waits meanwhile. Never: the content of the file, bounds of the other fields (`wire` checks
 //! them).
 
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::{FromRequest, Multipart, Request};
 use axum::http::StatusCode;
+use ports::{FileBytes, NoRoom};
+use tokio::io::{AsyncWriteExt as _, BufWriter};
 use wire::knowledge::DocumentForm;
 use wire::{ErrorCode, Invalid};
 
 use crate::body::announced;
+use crate::budget::{self, Hold};
 use crate::failure::Failure;
 use crate::state::Gateway;
 
 /// A form that takes longer to arrive is given up.
 const ARRIVAL: Duration = Duration::from_mins(5);
+/// How much of a file is in memory before it is written, in bytes.
+const PIECE_BYTES: usize = 256 << 10;
 /// The longest field beside the file, in bytes.
 const FIELD_BYTES_MAX: usize = 8 << 10;
 /// Maximum bytes of a form without its file.
@@ -29,7 +37,9 @@ pub(crate) struct Uploaded {
     pub(crate) form: DocumentForm,
     pub(crate) name: String,
     pub(crate) media_type: String,
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) file: FileBytes,
+    /// Its room, until it is a document.
+    pub(crate) hold: Hold,
 }
 
 impl FromRequest<Gateway> for Uploaded {
@@ -40,6 +50,9 @@ impl FromRequest<Gateway> for Uploaded {
         if announced(request.headers()).is_some_and(|bytes| bytes > max.saturating_add(FORM_BYTES_MAX)) {
             return Err(too_large(max));
         }
+        let form_max = max.saturating_add(FORM_BYTES_MAX);
+        let size = budget::size(request.headers(), request.body(), form_max);
+        let hold = gateway.uploads.hold(size, &*gateway.clock).await?;
         let parts = Multipart::from_request(request, gateway).await.map_err(|_| {
             Failure::new(
                 ErrorCode::UnsupportedFormat,
@@ -47,7 +60,9 @@ impl FromRequest<Gateway> for Uploaded {
             )
         })?;
         tokio::select! {
-            read = read(parts, max) => read,
+            read = read(parts, max, gateway.settings.upload_folder.as_deref()) => {
+                read.map(|read| Self { hold, ..read })
+            }
             () = gateway.clock.sleep(ARRIVAL) => {
                 Err(Failure::new(ErrorCode::BadRequest, "the form did not arrive in time"))
             }
@@ -55,7 +70,7 @@ impl FromRequest<Gateway> for Uploaded {
     }
 }
 
-async fn read(mut parts: Multipart, max: usize) -> Result<Uploaded, Failure> {
+async fn read(mut parts: Multipart, max: usize, folder: Option<&Path>) -> Result<Uploaded, Failure> {
     let mut form = DocumentForm::default();
     let mut file = None;
     while let Some(mut field) = parts.next_field().await.map_err(|error| broken(&error, max))? {
@@ -64,7 +79,10 @@ async fn read(mut parts: Multipart, max: usize) -> Result<Uploaded, Failure> {
             "file" => {
                 let name = field.file_name().unwrap_or_default().to_owned();
                 let media_type = field.content_type().unwrap_or_default().to_owned();
-                let bytes = bytes(&mut field, max, || too_large(max), max).await?;
+                let bytes = match folder {
+                    Some(folder) => on_disk(&mut field, max, folder).await?,
+                    None => bytes(&mut field, max, || too_large(max), max).await?.into(),
+                };
                 file = Some((name, media_type, bytes));
                 continue;
             }
@@ -80,13 +98,35 @@ async fn read(mut parts: Multipart, max: usize) -> Result<Uploaded, Failure> {
         let text = String::from_utf8(text).map_err(|_| Invalid::at(name.as_str(), "must be UTF-8"))?;
         *place = Some(text);
     }
-    let (name, media_type, bytes) = file.ok_or_else(|| Invalid::at("file", "this field is required"))?;
+    let (name, media_type, file) = file.ok_or_else(|| Invalid::at("file", "this field is required"))?;
     Ok(Uploaded {
         form,
         name,
         media_type,
-        bytes,
+        file,
+        hold: Hold::default(),
     })
+}
+
+/// A file without a name, which is gone with its last use.
+async fn on_disk(field: &mut Field<'_>, max: usize, folder: &Path) -> Result<FileBytes, Failure> {
+    let failed = |error: io::Error| match NoRoom::of_io(&error) {
+        Some(why) => why.into(),
+        None => Failure::internal(format!("cannot keep an upload on disk: {error}")),
+    };
+    let file = tempfile::tempfile_in(folder).map_err(failed)?;
+    let mut written = BufWriter::with_capacity(PIECE_BYTES, tokio::fs::File::from_std(file));
+    let mut bytes = 0;
+    while let Some(piece) = field.chunk().await.map_err(|error| broken(&error, max))? {
+        bytes += piece.len();
+        if bytes > max {
+            return Err(too_large(max));
+        }
+        written.write_all(&piece).await.map_err(failed)?;
+    }
+    written.flush().await.map_err(failed)?;
+    let file = written.into_inner().into_std().await;
+    Ok(FileBytes::Disk(Arc::new(file)))
 }
 
 /// A field's bytes, at most the maximum of the field.

@@ -16,10 +16,12 @@ use serde_json::{Value, json};
 use wire::ErrorCode;
 
 use crate::agents::Asker;
-use crate::body::arrive;
+use crate::body::{Arrived, arrive};
+use crate::budget::Hold;
 use crate::failure::Failure;
 use crate::frame::Visit;
 use crate::guard::Caller;
+use crate::settings::TokenRole;
 use crate::state::Gateway;
 use crate::unpack::unpacked;
 
@@ -40,6 +42,8 @@ const NOT_SENT_ON: [&str; 12] = [
     "accept-encoding",
     "x-request-id",
 ];
+/// A larger body is more than any model reads as text: it takes room from others while the model server is at work.
+const LONG_BYTES: usize = 2 << 20;
 /// In which clients name their own session: conversations of one belong together.
 const SESSIONS: [&str; 4] = [
     "x-claude-code-session-id",
@@ -104,7 +108,8 @@ async fn ask(
     };
     let path = request.uri().path().to_owned();
     let is_talk = speech.is_some();
-    let request = read(gateway, visit, request, is_talk).await?;
+    // A body of many images has its room until the model server answers.
+    let (request, _hold) = read(gateway, visit, request, is_talk).await?;
     let answer = match speech {
         Some(speech) => proxy.converse(request, speech).await,
         None => proxy.forward(request).await,
@@ -141,17 +146,22 @@ async fn read(
     visit: &Visit,
     request: Request,
     is_talk: bool,
-) -> Result<proxy::Request, Failure> {
+) -> Result<(proxy::Request, Option<Hold>), Failure> {
     let (mut headers, method) = (request.headers().clone(), request.method().to_string());
     let path = request.uri().path_and_query().map_or("", |path| path.as_str());
     let path = path.strip_prefix("/v1/").unwrap_or(path).to_owned();
     let Asker { scope, user } = asker(gateway, visit, &headers)?;
-    let mut body = arrive(request, gateway).await?;
+    let Arrived {
+        bytes: mut body,
+        mut hold,
+    } = arrive(request, gateway).await?;
     if is_talk {
         body = unpacked(&headers, body, gateway.settings.body_bytes_max).await?;
         headers.remove(CONTENT_ENCODING);
     }
-    Ok(proxy::Request {
+    hold.shrink(body.len());
+    let hold = (body.len() > LONG_BYTES).then_some(hold);
+    let request = proxy::Request {
         path,
         method,
         owner: user,
@@ -161,11 +171,16 @@ async fn read(
             .transpose()
             .map_err(|error| invalid("x-quipu-conversation", &error))?,
         family: SESSIONS.iter().find_map(|name| lossy(&headers, name)),
-        memory: memory(&headers)?,
+        memory: match memory(&headers)? {
+            // What a model says in a conversation is kept with it; who may only read adds to none.
+            _ if !visit.caller.may(TokenRole::Write) => MemoryUse::Incognito,
+            chosen => chosen,
+        },
         headers: sent_on(&headers, &visit.caller),
         body,
         scope,
-    })
+    };
+    Ok((request, hold))
 }
 
 /// Tenant and user of a request.

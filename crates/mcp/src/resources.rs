@@ -70,6 +70,7 @@ async fn core<A: MemoryApi>(door: &Door<A>) -> Result<String, ToolRefusal> {
         query: None,
         session_id: None,
         known_ids: Vec::new(),
+        include_person: true,
         max_tokens: CORE_TOKENS,
     };
     let data: ContextData = post(&door.api, "/memory/context", &request).await?;

@@ -46,6 +46,8 @@ pub(crate) struct ShownMemory {
     pub(crate) superseded_by: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) session: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) project_only: bool,
     /// Facts that say the same.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) facts: Vec<String>,
@@ -106,6 +108,7 @@ impl ShownMemory {
                 .as_ref()
                 .map(|id| format!("superseded by {id}")),
             self.session.as_ref().map(|session| format!("session {session}")),
+            self.project_only.then(|| "project only".to_owned()),
             self.score.map(|score| format!("score {score:.2}")),
             self.why.clone(),
         ];
@@ -280,6 +283,7 @@ pub(crate) fn of_fact(fact: &FactItem) -> ShownMemory {
         until: fact.valid_until.as_deref().map(date),
         superseded_by: fact.superseded_by.clone(),
         session: fact.session_id.clone(),
+        project_only: fact.project_only,
         messages: fact.message_ids.clone(),
         file: some(&fact.path),
         ..ShownMemory::default()

@@ -39,6 +39,8 @@ pub(crate) async fn all<A: MemoryApi>(door: &Door<A>) -> Result<Vec<ServedSkill>
         sort_order: SortOrder::Desc,
         filters: None,
         with_readable_episode: false,
+        as_of: None,
+        standing: None,
     };
     let data: GetData = match post(&door.api, "/memory/get", &request).await {
         Err(refused) if refused.status == Some(403) => return Ok(Vec::new()),

@@ -13,6 +13,7 @@ pub const MESSAGES_MAX: usize = 500;
 
 /// Messages of one session to add. Unknown keys are ignored.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct AddRequest {
     #[schema(min_length = 1, max_length = 128)]
     pub session_id: String,
@@ -41,6 +42,10 @@ pub struct AddRequest {
     #[serde(default)]
     #[schema(default = false)]
     pub wait: bool,
+    /// Quipu: also store messages that were deleted before. Without it an add leaves them out, by their `message_id`.
+    #[serde(default)]
+    #[schema(default = false)]
+    pub accept_forgotten: bool,
 }
 
 /// A checked add in the types of the model.
@@ -63,6 +68,7 @@ impl AddRequest {
             defer_extraction: false,
             async_mode: false,
             wait: false,
+            accept_forgotten: false,
         }
     }
 
@@ -95,8 +101,11 @@ pub struct AddData {
     pub status: AddStatus,
     /// Quipu: the messages' ids, in the order they were sent.
     pub message_ids: Vec<String>,
-    /// Quipu: number of messages that were already stored.
+    /// Quipu: number of messages that were stored before, also those deleted since.
     pub duplicates: usize,
+    /// Quipu: number of duplicates that were deleted and are left out; their ids name nothing.
+    #[serde(default)]
+    pub forgotten: usize,
     /// Quipu: number of secrets removed from them before they were written.
     #[serde(default)]
     pub redacted: usize,
@@ -120,9 +129,12 @@ pub struct QueuedData {
     /// Quipu: the messages' ids, in the order they were sent.
     #[serde(default)]
     pub message_ids: Vec<String>,
-    /// Quipu: number of messages that were already stored.
+    /// Quipu: number of messages that were stored before, also those deleted since.
     #[serde(default)]
     pub duplicates: usize,
+    /// Quipu: number of duplicates that were deleted and are left out; their ids name nothing.
+    #[serde(default)]
+    pub forgotten: usize,
     /// Quipu: number of secrets removed from them before they were written.
     #[serde(default)]
     pub redacted: usize,

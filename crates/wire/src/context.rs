@@ -41,6 +41,11 @@ pub struct ContextRequest {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false, max_items = 1000)]
     pub known_ids: Vec<String>,
+    /// Also searches what the user said outside of any project, and what holds for them in all their projects. A token for one
+    /// project gets that only with `person = true`.
+    #[serde(default)]
+    #[schema(default = false)]
+    pub include_person: bool,
     /// Maximum length of the text, in tokens.
     #[serde(default = "tokens")]
     #[schema(minimum = 1, maximum = 8000, default = 350)]

@@ -13,8 +13,8 @@ use crate::{Invalid, scope};
 
 pub use answers::{
     AfterTurnData, AppendData, ArchiveItem, ArchivesData, AssembleData, CleanupData, CompactData,
-    ContextStatsData, ConversationsData, DoneData, ExpandData, GuardData, OriginalItem, OriginalsData,
-    SpawnData, StepItem, ToolsData, ViewData, ViewItem,
+    ContextStatsData, ConversationsData, DoneData, ExpandData, GivenData, GivenItem, GuardData, OriginalItem,
+    OriginalsData, SpawnData, StepItem, ToolsData, ViewData, ViewItem,
 };
 
 /// Messages that one request may append.

@@ -53,4 +53,6 @@ pub enum ErrorCode {
     ConfigurationError,
     ExternalServiceUnavailable,
     CapabilityUnavailable,
+    DiskReadOnly,
+    DiskFull,
 }

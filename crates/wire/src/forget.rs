@@ -2,6 +2,8 @@
 //!
 //! Owns: their requests, bounds and answers. Never: choosing which other memories go too.
 
+use std::collections::BTreeSet;
+
 use model::{Name, Owner, Scope, SessionKey};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -13,7 +15,11 @@ use crate::{ApiId, Invalid, scope};
 /// Maximum number of ids in one request.
 pub const IDS_MAX: usize = 50;
 
-/// Deletes all memory of a session, of an owner, or of an owner in a session. Unknown keys are refused.
+/// Maximum number of ids that a deletion by words keeps.
+pub const KEPT_MAX: usize = 2_000;
+
+/// Deletes all memory of a session, of an owner, or of an owner in a session; or what an owner has with some words. Unknown
+/// keys are refused.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteRequest {
@@ -29,6 +35,15 @@ pub struct DeleteRequest {
     pub agent_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
+    /// Quipu: delete only the owner's messages and memories that contain all of these as whole words. Case and accents do not
+    /// matter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    pub words: Option<String>,
+    /// Quipu: with `words`, ids of messages and memories that stay. A memory keeps the messages that it was made from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false, max_items = 2000)]
+    pub keep: Vec<String>,
 }
 
 /// Target of a delete.
@@ -37,6 +52,17 @@ pub enum DeleteParts {
     Session(SessionKey),
     Owner(Scope, Owner),
     OwnerInSession(SessionKey, Owner),
+    Words(WordsParts),
+}
+
+/// Words whose messages and memories to delete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WordsParts {
+    pub scope: Scope,
+    pub owner: Owner,
+    pub words: String,
+    /// Ids as files have them.
+    pub keep: BTreeSet<String>,
 }
 
 impl DeleteParts {
@@ -45,6 +71,7 @@ impl DeleteParts {
         match self {
             Self::Session(session) | Self::OwnerInSession(session, _) => &session.scope,
             Self::Owner(scope, _) => scope,
+            Self::Words(parts) => &parts.scope,
         }
     }
 }
@@ -57,6 +84,12 @@ impl DeleteRequest {
             (None, None) => None,
             (user, agent) => Some(scope::owner(user.as_deref(), agent.as_deref())?),
         };
+        if let Some(words) = &self.words {
+            return self.words(words, scope, owner).map(DeleteParts::Words);
+        }
+        if !self.keep.is_empty() {
+            return Err(Invalid::at("keep", "needs `words`"));
+        }
         match (self.session_id.as_deref(), owner) {
             (None, None) => Err(Invalid::whole(
                 "name what to delete: `user_id`, `agent_id` or `session_id`",
@@ -69,12 +102,40 @@ impl DeleteRequest {
         }
     }
 
+    fn words(&self, words: &str, scope: Scope, owner: Option<Owner>) -> Result<WordsParts, Invalid> {
+        let owner = owner.ok_or_else(|| {
+            Invalid::at(
+                "words",
+                "needs `user_id` or `agent_id`: say in whose memory to look",
+            )
+        })?;
+        if self.session_id.is_some() {
+            return Err(Invalid::at("session_id", "cannot be combined with `words`"));
+        }
+        if !words.contains(char::is_alphanumeric) {
+            return Err(Invalid::at("words", "must have a letter or a digit"));
+        }
+        if self.keep.len() > KEPT_MAX {
+            let problem = format!("must have at most {KEPT_MAX} ids, this has {}", self.keep.len());
+            return Err(Invalid::at("keep", problem));
+        }
+        let prefix = format!("{}_", owner.id);
+        let bare = |id: &String| id.strip_prefix(&prefix).unwrap_or(id).to_owned();
+        Ok(WordsParts {
+            keep: self.keep.iter().flat_map(|id| [bare(id), id.clone()]).collect(),
+            words: words.to_owned(),
+            scope,
+            owner,
+        })
+    }
+
     /// The fields that named the target.
     pub fn filters(&self) -> Vec<String> {
         [
             ("user_id", &self.user_id),
             ("agent_id", &self.agent_id),
             ("session_id", &self.session_id),
+            ("words", &self.words),
         ]
         .into_iter()
         .filter(|(_, given)| given.is_some())
@@ -84,7 +145,7 @@ impl DeleteRequest {
 }
 
 /// Result of a delete.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DeleteData {
     /// The fields of the request that named the target.
     pub filters: Vec<String>,
@@ -93,6 +154,9 @@ pub struct DeleteData {
     /// Quipu: number of deleted messages.
     #[serde(default)]
     pub message_count: usize,
+    /// Quipu: number of memories that lost some of their messages.
+    #[serde(default)]
+    pub rewritten_count: usize,
 }
 
 /// Deletes single memories, and memories without another source. Unknown keys are refused.
@@ -198,6 +262,9 @@ pub struct EditRequest {
     /// The memory's text: an episode's, or a fact's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub episode: Option<String>,
+    /// Of a fact: `true` if it holds only in its project, `false` if it holds for the user everywhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_only: Option<bool>,
 }
 
 impl EditRequest {
@@ -208,7 +275,7 @@ impl EditRequest {
         let id = ApiId::parse("id", &self.id, name_of(owner.as_ref()))?;
         if self.changed().is_empty() {
             return Err(Invalid::whole(
-                "name what to change: `subject`, `summary` or `episode`",
+                "name what to change: `subject`, `summary`, `episode` or `project_only`",
             ));
         }
         if self
@@ -234,12 +301,13 @@ impl EditRequest {
     /// The fields that it changes.
     pub fn changed(&self) -> Vec<String> {
         [
-            ("subject", &self.subject),
-            ("summary", &self.summary),
-            ("episode", &self.episode),
+            ("subject", self.subject.is_some()),
+            ("summary", self.summary.is_some()),
+            ("episode", self.episode.is_some()),
+            ("project_only", self.project_only.is_some()),
         ]
         .into_iter()
-        .filter(|(_, text)| text.is_some())
+        .filter(|(_, is_given)| *is_given)
         .map(|(name, _)| name.to_owned())
         .collect()
     }

@@ -2,7 +2,7 @@
 //!
 //! Owns: its request, bounds and answer. Never: sorting.
 
-use model::{Filter, Owner, OwnerKind, Scope, Zone};
+use model::{Filter, Owner, OwnerKind, Scope, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use utoipa::{IntoParams, ToSchema};
@@ -12,6 +12,7 @@ use crate::filter::{self, FilterNode};
 use crate::forget::{DeleteByIdsRequest, IdsParts};
 use crate::items::{EpisodeItem, FactItem};
 use crate::profile::{ForesightItem, ProfileItem};
+use crate::search::When;
 use crate::{Invalid, scope};
 
 /// Maximum number of memories on a page.
@@ -57,6 +58,20 @@ pub struct GetRequest {
     #[serde(default)]
     #[schema(default = false)]
     pub with_readable_episode: bool,
+    /// Quipu: only what was known then; epoch milliseconds or ISO 8601.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<When>,
+    /// Quipu: only what holds, or only what was superseded or ended; of `as_of`, or now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<MemoryStanding>,
+}
+
+/// Whether a memory holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryStanding {
+    Current,
+    Superseded,
 }
 
 /// A kind of memory. A user has episodes, facts, upcoming events and a profile, an agent has cases and skills.
@@ -118,6 +133,7 @@ pub struct GetParts {
     pub scope: Scope,
     pub owner: Owner,
     pub filter: Option<Filter>,
+    pub as_of: Option<Timestamp>,
     pub page: usize,
     pub page_size: usize,
 }
@@ -146,6 +162,11 @@ impl GetRequest {
             scope,
             owner,
             filter,
+            as_of: self
+                .as_of
+                .as_ref()
+                .map(|then| then.resolve("as_of", zone))
+                .transpose()?,
             page: between("page", self.page, PAGE_MAX)?,
             page_size: between("page_size", self.page_size, PAGE_SIZE_MAX)?,
         })

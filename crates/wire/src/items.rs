@@ -2,7 +2,7 @@
 //!
 //! Owns: the items' JSON form and how a row of the model fills it. Never: scores and order.
 
-use model::{Doc, Message, Owner, OwnerKind, Zone};
+use model::{Doc, Message, Owner, OwnerKind, Scope, Zone};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -79,6 +79,12 @@ pub struct FactItem {
     pub episode_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
+    /// Quipu: its project, if that is not `default`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<String>,
+    /// Quipu: it holds only in its project, not for its user everywhere.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub project_only: bool,
     /// Quipu: the messages that support it.
     #[serde(default)]
     pub message_ids: Vec<String>,
@@ -107,6 +113,9 @@ pub struct FoundMessage {
     pub score: f32,
     /// The episode that contains it; none while it waits in the buffer.
     pub episode_id: Option<String>,
+    /// Its project, if that is not `default`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explain: Option<Explain>,
 }
@@ -190,6 +199,8 @@ impl FactItem {
             superseded_by: None,
             episode_id: episode_of(doc),
             session_id: session_of(doc),
+            project_id: project_of(doc),
+            project_only: !doc.holds_everywhere(),
             message_ids: sources_of(doc),
             subject: doc.subject.clone(),
             path: doc.path.as_ref().to_owned(),
@@ -212,6 +223,7 @@ impl FoundMessage {
             timestamp: zone.render(doc.time),
             score: 0.0,
             episode_id: episode_of(doc),
+            project_id: project_of(doc),
             explain: None,
         }
     }
@@ -230,7 +242,7 @@ impl UnprocessedMessage {
             sender_id: message.sender.as_str().to_owned(),
             sender_name: message.sender_name.clone(),
             role: message.role.into(),
-            content: (&message.content).into(),
+            content: (&*message.content).into(),
             timestamp: zone.render(message.time),
             tool_calls: (!calls.is_empty()).then_some(calls),
             tool_call_id: message.tool_call_id.clone(),
@@ -255,6 +267,11 @@ pub(crate) fn sources_of(doc: &Doc) -> Vec<String> {
         .iter()
         .map(|source| source.as_str().to_owned())
         .collect()
+}
+
+fn project_of(doc: &Doc) -> Option<String> {
+    let scope = &doc.key.scope;
+    (*scope != Scope::home(&scope.app)).then(|| scope.project.as_str().to_owned())
 }
 
 fn episode_of(doc: &Doc) -> Option<String> {

@@ -5,8 +5,8 @@
 //!
 //! Reading order: [`json`] and [`invalid`] (how a body becomes a type, and the error when it does not), [`envelope`],
 //! [`scope`] (the tenant), [`message`], then one module for each family of routes: [`add`], [`search`], [`context`],
-//! [`conversation`], [`get`], [`forget`], [`update`], [`tasks`], [`upkeep`], [`health`], [`cache`], [`history`],
-//! [`knowledge`]. [`items`] and [`profile`] are the items of answers, [`filter`] reads the filter language, [`api_id`]
+//! [`conversation`], [`get`], [`forget`], [`survey`], [`portable`], [`update`], [`tasks`], [`upkeep`], [`health`], [`owners`], [`cache`], [`history`],
+//! [`knowledge`]. [`items`] and [`profile`] are the items of answers, [`profile_edit`] changes a profile, [`filter`] reads the filter language, [`api_id`]
 //! the ids.
 
 pub mod add;
@@ -26,11 +26,15 @@ pub mod items;
 pub mod json;
 pub mod knowledge;
 pub mod message;
+pub mod owners;
 mod page;
+pub mod portable;
 pub mod profile;
+pub mod profile_edit;
 pub mod runs;
 pub mod scope;
 pub mod search;
+pub mod survey;
 pub mod tasks;
 pub mod update;
 mod upkeep;
@@ -42,13 +46,14 @@ pub use cache::{CacheData, CacheQuery};
 pub use context::{ContextData, ContextRequest, KNOWN_IDS_MAX};
 pub use envelope::{Envelope, ErrorCode, ErrorEnvelope, ErrorInfo};
 pub use forget::{DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, EditData, EditRequest};
-pub use get::{GetData, GetRequest, MemoryType, OneQuery, SortField, SortOrder};
+pub use get::{GetData, GetRequest, MemoryStanding, MemoryType, OneQuery, SortField, SortOrder};
 pub use health::HealthData;
 pub use invalid::Invalid;
 pub use items::{EpisodeItem, Explain, FactItem, FoundMessage, UnprocessedMessage};
 pub use message::{MessageContent, MessageItem};
 pub use profile::{ExplicitInfo, ForesightItem, ImplicitTrait, ProfileData, ProfileItem};
 pub use search::{SearchData, SearchMethod, SearchRequest};
+pub use survey::{OverviewData, OverviewRequest, PreviewData, PreviewRequest, SourcesData};
 pub use tasks::{StatsQuery, TaskItem, TaskPageData, TaskStatsData, TasksQuery};
 pub use update::{UpdateData, UpdateRequest};
 pub use upkeep::SyncedData;

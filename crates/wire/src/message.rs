@@ -154,6 +154,10 @@ impl<'de> Deserialize<'de> for MessageContent {
             fn visit_string<E: de::Error>(self, text: String) -> Result<Self::Value, E> {
                 Ok(MessageContent::Text(text))
             }
+            /// An assistant's message that only calls tools has no text.
+            fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+                Ok(MessageContent::Text(String::new()))
+            }
             fn visit_seq<A: de::SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
                 let items = de::value::SeqAccessDeserializer::new(items);
                 crate::json::objects(items).map(MessageContent::Parts)
@@ -200,7 +204,7 @@ impl MessageItem {
             sender_name: self.sender_name,
             role: self.role.into(),
             time,
-            content,
+            content: content.into(),
             tool_calls: self
                 .tool_calls
                 .unwrap_or_default()

@@ -8,8 +8,8 @@ use utoipa::ToSchema;
 
 use crate::items::{id_of, session_of, sources_of, user_of};
 
-/// Category that makes a row of the profile a trait.
-const TRAIT: &str = "trait";
+/// Label that makes a row of the profile a trait.
+pub const TRAIT: &str = "trait";
 const DAY_MILLIS: i64 = 86_400_000;
 
 /// A user's profile.

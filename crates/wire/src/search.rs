@@ -20,6 +20,7 @@ const TOP_K_MAX: usize = 100;
 const INCLUDE_MESSAGES_MAX: usize = 200;
 
 /// A question. Unknown keys are refused.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the JSON")]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchRequest {
@@ -57,6 +58,11 @@ pub struct SearchRequest {
     #[serde(default)]
     #[schema(default = false)]
     pub include_profile: bool,
+    /// Quipu: also searches what the user said outside of any project, and what holds for them in all their projects. A token for
+    /// one project gets that only with `person = true`.
+    #[serde(default)]
+    #[schema(default = false)]
+    pub include_person: bool,
     /// Let the server's reranker order the best hits. Without the field it does so if the method is `hybrid`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = bool, required = false)]
@@ -187,6 +193,7 @@ impl SearchRequest {
             radius: None,
             min_score: None,
             include_profile: false,
+            include_person: false,
             enable_llm_rerank: None,
             with_readable_episode: false,
             filters: None,

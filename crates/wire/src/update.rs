@@ -90,6 +90,7 @@ impl UpdateRequest {
             subject: subject.clone(),
             summary: summary.clone(),
             episode: episode.clone(),
+            project_only: None,
         };
         edit.parts(home).map_err(|invalid| Invalid {
             path: match invalid.path.as_str() {

@@ -11,8 +11,8 @@ use transcript::ItemId;
 use wire::Envelope;
 use wire::conversation::{
     ArchiveItem, ArchivesData, ContextStatsData, ConversationAt, ConversationsData, ConversationsQuery,
-    FindQuery, GuardData, GuardQuery, LookQuery, OriginalItem, OriginalsData, RecoverQuery, ViewData,
-    ViewItem,
+    FindQuery, GivenData, GivenItem, GuardData, GuardQuery, LookQuery, OriginalItem, OriginalsData,
+    RecoverQuery, ViewData, ViewItem,
 };
 
 use super::{at, steps, value};
@@ -170,6 +170,35 @@ pub(crate) async fn view(
     });
     Ok(visit.answer(ViewData {
         messages: view.collect(),
+    }))
+}
+
+/// Show what memory added
+///
+/// The text that recall and core memory added to the conversation, as far as the model still sees it.
+#[utoipa::path(
+    get,
+    path = "/context/given",
+    operation_id = "context_given",
+    tag = "context",
+    params(LookQuery),
+    responses((status = 200, description = "The added text", body = Envelope<GivenData>), Errors),
+)]
+pub(crate) async fn given(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<LookQuery>,
+) -> Result<Response, Failure> {
+    let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
+    let (head, turns) = direct.contexts().given(&whose).await?;
+    let turns = turns.into_iter().map(|(id, fragment)| GivenItem {
+        id: id.to_string(),
+        memories: fragment.memories.len(),
+        text: fragment.text.trim().to_owned(),
+    });
+    Ok(visit.answer(GivenData {
+        head,
+        turns: turns.collect(),
     }))
 }
 

@@ -5,7 +5,7 @@ use axum::http::header::HeaderName;
 use model::Name;
 
 use super::*;
-use crate::settings::{Secret, Token};
+use crate::settings::{Secret, Token, TokenRole};
 
 fn scope(app: &str) -> Scope {
     Scope::new(
@@ -35,8 +35,14 @@ fn ask(auth: &Auth, path: &str, pairs: &[(&str, &str)]) -> Result<Caller, ErrorC
 fn with_tokens() -> Auth {
     let token = |secret: &str, scope, user: Option<&str>| Token {
         secret: Secret::new(secret),
+        role: if user.is_some() {
+            TokenRole::Write
+        } else {
+            TokenRole::Admin
+        },
         scope,
         user: user.map(|user| Name::parse(user).expect("a name")),
+        person: false,
     };
     Auth {
         tokens: vec![
@@ -44,6 +50,7 @@ fn with_tokens() -> Auth {
             token("only-a", Some(scope("a")), None),
             token("carols", Some(scope("a")), Some("carol")),
         ],
+        ..Auth::default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The mount of the agents' door, and what a user's token opens behind it.
 
 use axum::{Extension, Router};
-use gateway::{Asker, Auth, Client, GatewaySettings, Secret, Token};
+use gateway::{Asker, Auth, Client, GatewaySettings, Secret, Token, TokenRole};
 use model::{Name, Scope, Zone};
 use serde_json::{Value, json};
 
@@ -11,11 +11,18 @@ use crate::house::{Ask, House, conversation, get, post, sent};
 async fn house() -> House {
     let token = |secret: &str, user: Option<&str>| Token {
         secret: Secret::new(secret),
+        role: if user.is_some() {
+            TokenRole::Write
+        } else {
+            TokenRole::Admin
+        },
         scope: user.map(|_| Scope::default()),
         user: user.map(|user| Name::parse(user).expect("a name")),
+        person: false,
     };
     let auth = Auth {
         tokens: vec![token("root", None), token("ada", Some("ada"))],
+        ..Auth::default()
     };
     let settings = GatewaySettings {
         auth,

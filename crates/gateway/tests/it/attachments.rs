@@ -161,7 +161,7 @@ async fn each_kind_of_part_is_read_or_named() {
         {"type": "email", "text": mail, "name": "boats.eml"},
         {"type": "email", "base64": base64(mail.as_bytes())},
         {"type": "image", "text": "A red boat", "name": "boat.jpg"},
-        {"type": "image", "uri": "data:image/png;base64,iVBORw0KGgo="},
+        {"type": "image", "uri": "Data:image/png;base64,iVBORw0KGgo="},
         {"type": "audio", "uri": "https://example.org/song.mp3"},
         {"type": "pdf", "ext": "pdf", "base64": base64(&scanned[..300])},
         {"type": "doc", "name": "notes.bin", "base64": "AAEC"},
@@ -222,6 +222,12 @@ async fn what_cannot_be_kept_is_refused_by_its_place_and_leaves_nothing() {
             422,
             "INVALID_INPUT",
             "messages.0.content.1.base64: ",
+        ),
+        (
+            json!({"type": "doc", "uri": "data:text/plain,hello%20there"}),
+            422,
+            "INVALID_INPUT",
+            "messages.0.content.1.uri: ",
         ),
         (
             json!({"type": "pdf", "text": long}),

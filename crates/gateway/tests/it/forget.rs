@@ -203,3 +203,60 @@ async fn nothing_comes_back_after_a_rebuild() {
     let nothing: Vec<Value> = Vec::new();
     assert_eq!(episodes(&house, "ada").await.len(), nothing.len());
 }
+
+/// What Ada said of Petra and of other things, each message with its own id.
+fn of_petra() -> Value {
+    let said = [
+        ("c1", "I live in Lisbon."),
+        ("c2", "Petra's birthday is on the third of May."),
+        ("c3", "My bicycle is orange."),
+    ];
+    let messages: Vec<Value> = (0i64..)
+        .zip(said)
+        .map(|(minute, (id, text))| {
+            json!({"sender_id": "ada", "role": "user", "content": text, "message_id": id,
+                "timestamp": crate::house::SAID + minute * 60_000})
+        })
+        .collect();
+    json!({"session_id": "talk", "session_title": "Petra", "messages": messages, "wait": true})
+}
+
+#[tokio::test]
+async fn words_go_and_their_messages_stay_out_until_a_request_accepts_them() {
+    let house = House::new().await;
+    let add = async |body: &Value| house.post("/api/v2/memory/add", body).await.data();
+    add(&of_petra()).await;
+    let flush = json!({"session_id": "talk", "wait": true});
+    house.post("/api/v2/memory/flush", &flush).await.data();
+    let words = json!({"user_id": "ada", "words": "PETRA"});
+    let preview = house.post("/api/v2/memory/preview", &words).await.data();
+    assert_eq!(preview["message_count"], 1, "{preview}");
+    assert!(
+        preview["messages"][0]["content"].to_string().contains("birthday"),
+        "{preview}"
+    );
+    assert_eq!(preview["rewritten"].as_array().map(Vec::len), Some(1));
+    let kept = json!({"user_id": "ada", "words": "petra", "keep": [preview["messages"][0]["id"]]});
+    let nothing = house.post("/api/v2/memory/preview", &kept).await.data();
+    assert_eq!(nothing["message_count"], 0, "{nothing}");
+    let gone = house.post("/api/v2/memory/delete", &words).await.data();
+    assert_eq!(gone["filters"], json!(["user_id", "words"]));
+    for (of, in_preview) in [("count", "count"), ("message_count", "message_count")] {
+        assert_eq!(gone[of], preview[in_preview], "{gone} {preview}");
+    }
+    assert_eq!(gone["rewritten_count"], 1);
+    assert!(!finds(&house, "ada", "Petra birthday").await.contains("etra"));
+    assert!(finds(&house, "ada", "bicycle").await.contains("orange"));
+
+    let again = add(&of_petra()).await;
+    assert_eq!(
+        (&again["duplicates"], &again["forgotten"]),
+        (&json!(3), &json!(1))
+    );
+    assert!(!finds(&house, "ada", "Petra birthday").await.contains("etra"));
+    let mut accepting = of_petra();
+    accepting["accept_forgotten"] = json!(true);
+    let back = add(&accepting).await;
+    assert_eq!((&back["duplicates"], &back["forgotten"]), (&json!(2), &json!(0)));
+    assert!(finds(&house, "ada", "Petra birthday").await.contains("Petra"));
+}

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use model::{Cell, CellId, Message, MessageId, Owner, Scope, SessionKey, Timestamp};
 use ports::{
-    AppendOutcome, Buffered, Cut, CutWithAppend, Forgotten, LedgerError, NewMessage, Sweep, Transcripts,
+    AppendOutcome, Buffered, Cut, CutWithAppend, Forgotten, LedgerError, NewMessage, NoRoom, Sweep,
+    Transcripts,
 };
 use testkit::ledger::MemoryLedger;
 use tokio::sync::watch;
@@ -19,6 +20,7 @@ pub(crate) enum Plan {
     Hold(&'static str),
     /// With these words as its cause.
     Fail(&'static str, &'static str),
+    NoRoom(&'static str, NoRoom),
     Panic(&'static str),
 }
 
@@ -62,6 +64,9 @@ impl GatedLedger {
         self.waiting.send_modify(|count| *count -= 1);
         match plan {
             Plan::Fail(name, words) if name == call => Err(LedgerError::Store(words.into())),
+            Plan::NoRoom(name, why) if name == call => {
+                Err(LedgerError::Store(Box::new(why.because("planned"))))
+            }
             Plan::Panic(name) => {
                 assert_ne!(name, call, "the test wants it");
                 Ok(())
@@ -91,6 +96,10 @@ impl Transcripts for GatedLedger {
         self.pass("append").await?;
         self.inner.append_and_cut(messages, cut, now).await
     }
+    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<(), LedgerError> {
+        self.inner.let_back(session, client_ids).await
+    }
+
     async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError> {
         self.inner.entitle(session, title).await
     }

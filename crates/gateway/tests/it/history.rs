@@ -49,6 +49,7 @@ impl Real {
             reranker: None,
             chat: None,
             events: Arc::new(ports::runs::NoEvents),
+            documents: Arc::new(testkit::reading::DirectReader),
             clock: clock.clone(),
             ids: ids.clone(),
         };
@@ -108,6 +109,7 @@ async fn run(engine: &Engine, id: &str, scope: &Scope, entry: &str, body: &str) 
         subject: None,
         summary: None,
         body: Some(body.to_owned()),
+        project_only: None,
     };
     let run = Run {
         id: id.into(),
@@ -392,7 +394,7 @@ async fn two_tenants() -> House {
 
 #[tokio::test]
 async fn a_tenant_sees_and_takes_back_its_own_alone() {
-    let house = two_tenants().await;
+    let house = Box::pin(two_tenants()).await;
     let everyones = house.ask(get("/api/v1/history").token("root")).await.data();
     // What was said to both became memory at once, and is neither's alone.
     assert_eq!(everyones["changes"].as_array().expect("a list").len(), 3);

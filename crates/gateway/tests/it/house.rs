@@ -14,7 +14,7 @@ use context::flush::{Destination, Unwritable};
 use context::policy::Policy;
 use conversation::flush::Keeping;
 use conversation::{Contexts, Whose};
-use gateway::{Auth, Gateway, GatewaySettings, Secret, Token};
+use gateway::{Auth, Gateway, GatewaySettings, Secret, Token, TokenRole};
 use memory::library::Knowledge;
 use memory::{Engine, Parts};
 use model::{Name, Scope, Zone};
@@ -218,6 +218,7 @@ impl House {
             reranker: None,
             chat: None,
             events: Arc::new(ports::runs::NoEvents),
+            documents: Arc::new(testkit::reading::DirectReader),
             clock: clock.clone(),
             ids: Arc::new(CountingIds::new()),
         };
@@ -346,8 +347,10 @@ pub(crate) fn scope(app: &str) -> Scope {
 pub(crate) fn tokens() -> GatewaySettings {
     let token = |secret: &str, scope| Token {
         secret: Secret::new(secret),
+        role: TokenRole::Admin,
         scope,
         user: None,
+        person: false,
     };
     GatewaySettings {
         auth: Auth {
@@ -356,6 +359,7 @@ pub(crate) fn tokens() -> GatewaySettings {
                 token("a", Some(scope("a"))),
                 token("b", Some(scope("b"))),
             ],
+            ..Auth::default()
         },
         ..GatewaySettings::default()
     }
@@ -454,12 +458,12 @@ pub(crate) fn every_route() -> Vec<Ask> {
 /// What a look at a conversation must say.
 fn look(name: &str) -> &'static str {
     match name {
-        "/context/view" | "/context/stats" | "/context/guard" | "/context/archives" => {
+        "/context/view" | "/context/given" | "/context/stats" | "/context/guard" | "/context/archives" => {
             "?user_id=ada&conversation_id=s"
         }
         "/context/recover" => "?user_id=ada&conversation_id=s&id=m0",
         "/context/find" => "?user_id=ada&conversation_id=s&query=dessert",
-        "/context/conversations" => "?user_id=ada",
+        "/context/conversations" | "/memory/export" => "?user_id=ada",
         _ => "",
     }
 }
@@ -486,10 +490,12 @@ pub(crate) fn bodies() -> Vec<String> {
 pub(crate) fn sample(name: &str) -> Value {
     match name {
         "/memory/add" => conversation("s", &TEA),
-        "/memory/flush" | "/memory/delete" => json!({"session_id": "s"}),
+        "/memory/flush" | "/memory/delete" | "/memory/preview" => json!({"session_id": "s"}),
         "/memory/search" => json!({"user_id": "ada", "query": "tea", "include_messages": 5}),
         "/memory/context" => json!({"user_id": "ada", "query": "what tea do I like?"}),
         "/memory/get" => json!({"user_id": "ada", "memory_type": "episode"}),
+        "/memory/overview" => json!({"user_id": "ada"}),
+        "/memory/import" => json!({"quipu_export": 1, "user_id": "ada"}),
         "/memory/delete_by_ids" => json!({"ids": ["ada_ep_1"]}),
         "/history/undo" => json!({"run_id": "r_1"}),
         "/memory/edit" => json!({"id": "ada_ep_1", "summary": "changed"}),

@@ -131,6 +131,12 @@ async fn waiting_means_written_in_body_and_query_alike() {
             .await
             .data();
         assert!(!house.vault.paths().is_empty(), "{name}");
+        let list = json!({"user_id": "ada", "memory_type": "episode"});
+        let listed = house.post("/api/v1/memory/get", &list).await.data();
+        assert_eq!(listed["total_count"], 1, "{name}");
+        let search = json!({"user_id": "ada", "query": "green tea"});
+        let found = house.post("/api/v1/memory/search", &search).await.data();
+        assert!(found["episodes"][0]["id"].is_string(), "{name}: {found}");
     }
     let house = House::new().await;
     // A day's pause closes the first part, and the add that sees it waits until it is written.

@@ -122,3 +122,38 @@ async fn a_foresight_is_listed_and_found_with_its_time_and_is_no_fact() {
     }
     assert!(found["foresights"][0]["score"].is_number() && listed["foresights"][0].get("score").is_none());
 }
+
+#[tokio::test]
+async fn operations_change_statements_one_by_one() {
+    let house = with_profile().await;
+    let data = |category: &str, text: &str| json!({"category": category, "description": text});
+    let operations = json!([
+        {"action": "add", "type": "explicit_info", "data": data("Boat", "Ada sails a yawl.")},
+        {"action": "update", "type": "explicit_info", "item_id": "ada_pf_1", "data": {"description": "Ada lives in Faro."}},
+        {"action": "delete", "type": "implicit_traits", "item_id": "ada_pf_2"},
+        {"action": "delete", "type": "explicit_info", "item_id": "ada_pf_9"},
+        {"action": "add", "type": "explicit_info", "data": {"category": "Boat"}},
+    ]);
+    let body = json!({"user_id": "ada", "memory_type": "profile", "operations": operations});
+    let edited = house.post("/api/v2/memory/edit", &body).await.data();
+    let results = edited["results"].as_array().expect("a list");
+    let status: Vec<&str> = results.iter().filter_map(|one| one["status"].as_str()).collect();
+    assert_eq!(status, ["applied", "applied", "applied", "rejected", "rejected"]);
+    assert_eq!(edited["applied"], 3);
+    assert_eq!(results[4]["error"], "data.description: this field is required");
+    let listed = get(&house, json!({"user_id": "ada", "memory_type": "profile"})).await;
+    let profile = &listed["profiles"][0]["profile_data"];
+    assert_eq!(&edited["profile"], profile);
+    let mut texts: Vec<&str> = profile["explicit_info"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|one| one["description"].as_str())
+        .collect();
+    texts.sort_unstable();
+    assert_eq!(texts, ["Ada lives in Faro.", "Ada sails a yawl."]);
+    assert_eq!(profile["implicit_traits"], json!([]));
+    let mut facts = body;
+    facts["memory_type"] = json!("episode");
+    assert_eq!(house.post("/api/v2/memory/edit", &facts).await.error().0, 422);
+}

@@ -1,8 +1,11 @@
 //! Health and metrics.
 
+use model::Zone;
+use ports::{NoRoom, Room};
 use serde_json::json;
 
-use crate::house::{House, TEA, get};
+use crate::gate::Plan;
+use crate::house::{House, TEA, conversation, get, tokens};
 
 #[tokio::test]
 async fn health_has_the_documented_fields() {
@@ -145,4 +148,85 @@ async fn metrics_count_what_happened() {
         );
     }
     assert!(!reply.text.contains("ada"), "no name of a client becomes a label");
+}
+
+fn set_room(house: &House, free_bytes: u64, is_read_only: bool) {
+    house.vault.set_room(Some(Room {
+        path: "/data/memory".to_owned(),
+        free_bytes,
+        total_bytes: 1 << 30,
+        is_read_only,
+    }));
+}
+
+#[tokio::test]
+async fn a_disk_without_room_refuses_with_its_own_code_and_turns_health_red_until_there_is_room() {
+    let house = House::new().await;
+    for (why, code, free_bytes) in [
+        (NoRoom::Full, (507, "DISK_FULL"), 0),
+        (NoRoom::ReadOnly, (503, "DISK_READ_ONLY"), 1 << 29),
+    ] {
+        set_room(&house, free_bytes, why == NoRoom::ReadOnly);
+        house.gated.set(Plan::NoRoom("append", why));
+        let add = house
+            .post("/api/v2/memory/add", &conversation(code.1, &TEA[..1]))
+            .await;
+        let (status, told, message) = add.error();
+        assert_eq!((status, told.as_str()), code, "{message}");
+        assert!(
+            message.contains(&why.to_string()) && message.contains("send the request again"),
+            "{message}"
+        );
+        assert_eq!(house.get("/health/ready").await.status, 503);
+        let health = house.get("/health").await.json();
+        assert_eq!(
+            (&health["status"], &health["memorize_queue"]["accepting"]),
+            (&json!("degraded"), &json!(false))
+        );
+        let problem = health["problems"][0].as_str().expect("words");
+        assert!(
+            problem.contains(&why.to_string().replace("the disk ", "")),
+            "{problem}"
+        );
+        assert!(problem.contains("/data/memory"), "{problem}");
+        assert!(
+            house
+                .get("/metrics")
+                .await
+                .text
+                .contains("quipu_disk_refuses_writes 1")
+        );
+
+        house.gated.set(Plan::Open);
+        set_room(&house, 1 << 29, false);
+        if why == NoRoom::Full {
+            assert_eq!(
+                house.get("/health/ready").await.status,
+                200,
+                "there is room again"
+            );
+        }
+        house.remember("s", &TEA).await;
+        assert_eq!(house.get("/health").await.json()["status"], "ok");
+    }
+    let failures = house.get("/metrics").await.text;
+    assert!(!failures.contains("quipu_disk_write_failures 0"), "{failures}");
+}
+
+#[tokio::test]
+async fn a_disk_that_is_almost_full_is_told_and_takes_writes_and_one_tenant_sees_no_path() {
+    let house = House::with(tokens(), Zone::utc()).await;
+    set_room(&house, 5_000_000, false);
+    let health = house.ask(get("/health").token("root")).await.json();
+    assert_eq!(health["status"], "degraded");
+    assert!(
+        health["problems"][0]
+            .as_str()
+            .expect("words")
+            .contains("almost full: 5.0 MB are free"),
+        "{health}"
+    );
+    assert_eq!(house.ask(get("/health/ready").token("root")).await.status, 200);
+    let of_one = house.ask(get("/health").token("a")).await.json();
+    assert!(!of_one.to_string().contains("/data"), "{of_one}");
 }

@@ -3,7 +3,7 @@
 use model::Zone;
 use serde_json::{Value, json};
 
-use crate::house::{House, TEA, post, tokens};
+use crate::house::{House, TEA, conversation, get, post, tokens};
 
 #[tokio::test]
 async fn a_sync_carries_hand_edits_over_and_a_rebuild_reads_all() {
@@ -57,4 +57,45 @@ async fn one_tenants_token_does_not_open_every_tenants_files() {
             .await;
         assert_eq!(foreign.error().0, 403);
     }
+}
+
+#[tokio::test]
+async fn owners_have_counts_and_sizes_and_a_token_sees_its_own_tenant() {
+    let house = House::with(tokens(), Zone::utc()).await;
+    for app in ["a", "b"] {
+        let mut body = conversation("s", &TEA);
+        body["app_id"] = json!(app);
+        body["project_id"] = json!("p");
+        house
+            .ask(post("/api/v2/memory/add", &body).token(app))
+            .await
+            .data();
+        let flush = json!({"session_id": "s", "app_id": app, "project_id": "p", "wait": true});
+        house
+            .ask(post("/api/v2/memory/flush", &flush).token(app))
+            .await
+            .data();
+    }
+    house.engine.sync().await.expect("synced");
+    let listed = |token: &'static str| house.ask(get("/api/v2/owners").token(token));
+    let all = listed("root").await.data();
+    let own = listed("a").await.data();
+    let owners = |data: &Value| data["owners"].as_array().expect("owners").clone();
+    assert_eq!(owners(&all).len(), 2 * owners(&own).len(), "{all}");
+    let ada = owners(&own)
+        .into_iter()
+        .find(|owner| owner["id"] == "ada")
+        .expect("Ada");
+    assert_eq!((&ada["kind"], &ada["app_id"]), (&json!("user"), &json!("a")));
+    let files = house
+        .vault
+        .paths()
+        .into_iter()
+        .filter(|path| path.starts_with("a/p/users/ada/"));
+    let sizes: Vec<usize> = files
+        .map(|path| house.vault.bytes(&path).expect("bytes").len())
+        .collect();
+    assert_eq!(ada["files"], sizes.len(), "{ada}");
+    assert_eq!(ada["bytes"], sizes.iter().sum::<usize>(), "{ada}");
+    assert!(ada["memories"].as_u64() >= Some(1), "{ada}");
 }

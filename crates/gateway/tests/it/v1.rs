@@ -1,5 +1,6 @@
 //! The models' own routes over real sockets: a client, the gateway, the adapter, a server without a model.
 
+mod after;
 mod faults;
 mod owners;
 mod passing;

@@ -1,5 +1,6 @@
 //! The tools that write: `remember`, `update`, `forget`.
 
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use rmcp::model::{CallToolResult, JsonObject};
@@ -55,6 +56,7 @@ pub(super) async fn remember<A: MemoryApi>(
     let id = added.message_ids.first().cloned().unwrap_or_default();
     let removed = match added.redacted {
         0 => String::new(),
+        1 => "; 1 secret was removed first".to_owned(),
         count => format!("; {count} secrets were removed first"),
     };
     let text = format!("stored as {id} in session {session}; searches find it now{removed}");
@@ -66,7 +68,10 @@ pub(super) async fn remember<A: MemoryApi>(
 #[serde(deny_unknown_fields)]
 struct UpdateArguments {
     id: String,
-    text: String,
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    project_only: Option<bool>,
 }
 
 pub(super) async fn update<A: MemoryApi>(
@@ -74,12 +79,14 @@ pub(super) async fn update<A: MemoryApi>(
     given: JsonObject,
 ) -> Result<CallToolResult, ToolRefusal> {
     let wanted: UpdateArguments = arguments(given)?;
+    let (id, project) = find::place(door, &wanted.id);
     let request = EditRequest {
         app_id: Some(door.whose.app.clone()),
-        project_id: Some(door.whose.project.clone()),
+        project_id: Some(project.to_owned()),
         user_id: Some(door.whose.user()?.to_owned()),
-        id: wanted.id,
-        episode: Some(wanted.text),
+        id: id.to_owned(),
+        episode: wanted.text,
+        project_only: wanted.project_only,
         ..EditRequest::default()
     };
     let edited: EditData = post(&door.api, "/memory/edit", &request).await?;
@@ -114,15 +121,24 @@ pub(super) async fn forget<A: MemoryApi>(
     if wanted.confirm.as_ref() != Some(&code) {
         return Ok(shown::memories(&doomed, &json!({"deleted": 0, "confirm": code})));
     }
-    let request = DeleteByIdsRequest {
-        app_id: Some(door.whose.app.clone()),
-        project_id: Some(door.whose.project.clone()),
-        user_id: Some(door.whose.user()?.to_owned()),
-        ids: wanted.ids,
-        ..DeleteByIdsRequest::default()
-    };
-    let data: DeleteByIdsData = post(&door.api, "/memory/delete_by_ids", &request).await?;
-    let (memories, messages) = (data.count, data.message_count);
+    let mut of_project: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for id in &wanted.ids {
+        let (id, project) = find::place(door, id);
+        of_project.entry(project).or_default().push(id.to_owned());
+    }
+    let (mut memories, mut messages) = (0, 0);
+    for (project, ids) in of_project {
+        let request = DeleteByIdsRequest {
+            app_id: Some(door.whose.app.clone()),
+            project_id: Some(project.to_owned()),
+            user_id: Some(door.whose.user()?.to_owned()),
+            ids,
+            ..DeleteByIdsRequest::default()
+        };
+        let data: DeleteByIdsData = post(&door.api, "/memory/delete_by_ids", &request).await?;
+        memories += data.count;
+        messages += data.message_count;
+    }
     Ok(shown::result(
         format!("deleted {memories} memories and {messages} messages"),
         json!({"deleted": memories, "messages": messages}),

@@ -16,6 +16,8 @@ use crate::shown::{self, ShownMemory};
 const HITS: i64 = 8;
 /// Memories on a page that names no limit.
 const PAGE: i64 = 20;
+/// Stands between an id and its project; no project contains it.
+const PLACE: char = '#';
 /// How the ids of messages begin.
 const MESSAGE: &str = "m_";
 /// Upcoming events beside a profile.
@@ -47,9 +49,37 @@ pub(super) async fn search<A: MemoryApi>(
         explain: true,
         ..question(door, wanted.query)?
     };
-    let data: SearchData = post(&door.api, "/memory/search", &request).await?;
+    let mut data: SearchData = post(&door.api, "/memory/search", &request).await?;
+    name_other_projects(&mut data, &door.whose.project);
     let hits = shown::found(&data, usize::try_from(limit).unwrap_or_default());
     Ok(shown::memories(&hits, &Value::Null))
+}
+
+/// Puts the project behind the ids of other projects than the door's, so that [`place`] finds them again.
+fn name_other_projects(data: &mut SearchData, own: &str) {
+    let name = |id: &mut String, project: &Option<String>| {
+        let project = project.as_deref().unwrap_or("default");
+        if project != own {
+            id.push(PLACE);
+            id.push_str(project);
+        }
+    };
+    for fact in &mut data.facts {
+        name(&mut fact.id, &fact.project_id);
+    }
+    for message in &mut data.messages {
+        if let Some(id) = &mut message.episode_id {
+            name(id, &message.project_id);
+        }
+    }
+    for episode in &mut data.episodes {
+        name(&mut episode.id, &Some(episode.project_id.clone()));
+    }
+}
+
+/// A memory's id and project, from the id that a search showed.
+pub(super) fn place<'a, A: MemoryApi>(door: &'a Door<A>, id: &'a str) -> (&'a str, &'a str) {
+    id.rsplit_once(PLACE).unwrap_or((id, &door.whose.project))
 }
 
 fn question<A: MemoryApi>(door: &Door<A>, query: String) -> Result<SearchRequest, ToolRefusal> {
@@ -57,6 +87,7 @@ fn question<A: MemoryApi>(door: &Door<A>, query: String) -> Result<SearchRequest
         user_id: Some(door.whose.user()?.to_owned()),
         app_id: Some(door.whose.app.clone()),
         project_id: Some(door.whose.project.clone()),
+        include_person: true,
         ..SearchRequest::new(query)
     })
 }
@@ -88,7 +119,8 @@ pub(super) async fn read<A: MemoryApi>(
 
 /// One memory of the user.
 pub(crate) async fn one<A: MemoryApi>(door: &Door<A>, id: &str) -> Result<ShownMemory, ToolRefusal> {
-    let path = format!("/memories/{}?{}", encoded(id), whose(door)?);
+    let (id, project) = place(door, id);
+    let path = format!("/memories/{}?{}", encoded(id), whose(door, project)?);
     let data: GetData = get(&door.api, &path).await?;
     let profiles = data.profiles.iter().map(|profile| &profile.profile_data);
     let statements = profiles.flat_map(statements);
@@ -107,8 +139,8 @@ fn statements(profile: &wire::ProfileData) -> Vec<ShownMemory> {
 }
 
 /// User and tenant in a query.
-fn whose<A: MemoryApi>(door: &Door<A>) -> Result<String, ToolRefusal> {
-    let (user, app, project) = (door.whose.user()?, &door.whose.app, &door.whose.project);
+fn whose<A: MemoryApi>(door: &Door<A>, project: &str) -> Result<String, ToolRefusal> {
+    let (user, app) = (door.whose.user()?, &door.whose.app);
     let (user, app, project) = (encoded(user), encoded(app), encoded(project));
     Ok(format!("user_id={user}&app_id={app}&project_id={project}"))
 }
@@ -123,7 +155,7 @@ async fn originals<A: MemoryApi>(
     // A session that is a conversation has the user before its name.
     let own = format!("{}/", door.whose.user()?);
     let name = encoded(conversation.strip_prefix(&own).unwrap_or(conversation));
-    let (whose, value) = (whose(door)?, encoded(value));
+    let (whose, value) = (whose(door, &door.whose.project)?, encoded(value));
     let path = format!("/context/{route}?{whose}&conversation_id={name}&{key}={value}");
     let data: OriginalsData = get(&door.api, &path).await?;
     Ok(data.messages.iter().map(shown::original).collect())
@@ -188,6 +220,8 @@ fn page<A: MemoryApi>(door: &Door<A>, memory_type: MemoryType) -> Result<GetRequ
         sort_order: SortOrder::Desc,
         filters: None,
         with_readable_episode: false,
+        as_of: None,
+        standing: None,
     })
 }
 
@@ -207,7 +241,17 @@ pub(super) async fn profile<A: MemoryApi>(
 pub(crate) async fn about_user<A: MemoryApi>(door: &Door<A>) -> Result<Vec<ShownMemory>, ToolRefusal> {
     let request = page(door, MemoryType::Profile)?;
     let data: GetData = post(&door.api, "/memory/get", &request).await?;
-    let profiles = data.profiles.iter().map(|profile| &profile.profile_data);
+    let mut profiles = data.profiles;
+    if door.whose.project != "default" {
+        let home = GetRequest {
+            project_id: Some("default".to_owned()),
+            ..request
+        };
+        // A token for one project may not see it.
+        let data: Result<GetData, _> = post(&door.api, "/memory/get", &home).await;
+        profiles.extend(data.map(|data| data.profiles).unwrap_or_default());
+    }
+    let profiles = profiles.iter().map(|profile| &profile.profile_data);
     let mut about: Vec<ShownMemory> = profiles.flat_map(statements).map(shown::brief).collect();
     let request = GetRequest {
         page_size: EVENTS,

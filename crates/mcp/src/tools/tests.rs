@@ -264,7 +264,7 @@ async fn what_is_remembered_is_the_users_and_in_a_session_of_the_users_own() {
     let added = json!({"message_count": 1, "status": "accumulated", "message_ids": ["m1"], "duplicates": 0, "redacted": 1});
     let api = Canned::new(200, added);
     let result = api.call("remember", json!({"text": "I like tea."})).await;
-    assert!(text(&result).contains("1 secrets were removed"));
+    assert!(text(&result).contains("1 secret was removed"));
     let (path, body) = api.asked().pop().expect("asked");
     assert_eq!(
         (path.as_str(), &body["session_id"]),

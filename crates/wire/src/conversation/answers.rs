@@ -150,6 +150,25 @@ pub struct ViewItem {
     pub text: String,
 }
 
+/// What memory added to a conversation, as the model sees it now.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct GivenData {
+    /// Text beside the system text, the same in each request: core memory.
+    pub head: String,
+    /// Text in single messages, the oldest first.
+    pub turns: Vec<GivenItem>,
+}
+
+/// What memory added to one message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct GivenItem {
+    /// The message: `m17`.
+    pub id: String,
+    /// The number of memories in the text.
+    pub memories: usize,
+    pub text: String,
+}
+
 /// The ids of conversations, the last by name first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ConversationsData {

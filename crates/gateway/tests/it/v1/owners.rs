@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gateway::{Auth, GatewaySettings, Secret, Token};
+use gateway::{Auth, GatewaySettings, Secret, Token, TokenRole};
 use model::{Name, Scope};
 use serde_json::{Value, json};
 use testkit::backend::Backend;
@@ -169,12 +169,19 @@ async fn a_token_says_whose_memory_it_is() {
     let scope = Scope::default();
     let token = |secret: &str, user: Option<&str>| Token {
         secret: Secret::new(secret),
+        role: if user.is_some() {
+            TokenRole::Write
+        } else {
+            TokenRole::Admin
+        },
         scope: Some(scope.clone()),
         user: user.map(|user| Name::parse(user).expect("a name")),
+        person: false,
     };
     let settings = GatewaySettings {
         auth: Auth {
             tokens: vec![token("shared", None), token("carols", Some("carol"))],
+            ..Auth::default()
         },
         ..GatewaySettings::default()
     };
@@ -229,7 +236,7 @@ async fn a_search_that_takes_too_long_serves_the_next_turn() {
     };
     let (knows, ()) = tokio::join!(asked(), async {
         stage.house.gated.reached().await;
-        stage.house.clock.advance(Duration::from_millis(300));
+        stage.house.clock.advance(Duration::from_secs(1));
     });
     assert!(!knows, "it goes without");
     stage.house.gated.set(Plan::Open);

@@ -1,0 +1,157 @@
+//! mem0's hosted REST API, for its clients: the same engine calls as the memory API, under mem0's paths and names.
+//!
+//! Owns: its paths, its form of errors, and what a memory is for it: a fact, or the messages of an episode without facts. Never: how
+//! memory is written, found or deleted (the engine), or a place in the OpenAPI document: the dialect is mem0's.
+//!
+//! Reading order: [`add`], [`filters`] (whose memories a request concerns), [`memories`] (reading them), [`change`].
+
+mod add;
+mod change;
+mod filters;
+mod memories;
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, delete, get, post, put};
+use axum::{Json, Router};
+use model::{Name, Owner, OwnerKind, Scope};
+use serde::Serialize;
+use serde_json::{Value, json};
+use wire::Invalid;
+
+use crate::failure::Failure;
+use crate::frame::Visit;
+use crate::state::Gateway;
+
+/// The first step of mem0's paths, behind `/v1/`, `/v2/` or `/v3/`.
+const STEPS: [&str; 10] = [
+    "ping", "memories", "batch", "entities", "event", "events", "exports", "summary", "feedback", "profiles",
+];
+/// mem0's paths that stand beside those of the memory API.
+const ACCOUNT: [&str; 2] = ["/api/v1/webhooks/", "/api/v1/orgs/"];
+/// Before the name of an agent whose memories belong to no user: they must not become those of a user of that name.
+const AGENT: &str = "agent+";
+/// After the owner: the session of messages that name no run.
+const NO_RUN: &str = "/mem0";
+
+/// Whether the clients of a path are mem0's.
+pub(crate) fn has_dialect(path: &str) -> bool {
+    let step = ["/v1/", "/v2/", "/v3/"]
+        .iter()
+        .find_map(|version| path.strip_prefix(version));
+    step.and_then(|rest| rest.split('/').next())
+        .is_some_and(|step| STEPS.contains(&step))
+        || ACCOUNT.iter().any(|account| path.starts_with(account))
+}
+
+/// An error in the form that mem0's clients read.
+pub(crate) fn error(code: impl Serialize, message: &str) -> Value {
+    json!({"detail": message, "code": code})
+}
+
+/// Every path of mem0's clients.
+pub(crate) fn routes() -> Router<Gateway> {
+    let mut router = Router::new()
+        .route("/v1/ping/", get(ping))
+        .route(
+            "/v1/memories/",
+            post(add::waiting)
+                .get(memories::listed)
+                .delete(change::delete_all),
+        )
+        .route("/v3/memories/add/", post(add::queued))
+        .route("/v2/memories/", post(memories::page))
+        .route("/v3/memories/", post(memories::page))
+        .route("/v1/memories/search/", post(memories::search_list))
+        .route("/v2/memories/search/", post(memories::search_list))
+        .route("/v3/memories/search/", post(memories::search))
+        .route(
+            "/v1/memories/{memory_id}/",
+            get(memories::one).put(change::update).delete(change::delete),
+        )
+        .route("/v1/memories/{memory_id}/history/", get(memories::history))
+        .route(
+            "/v1/batch/",
+            put(change::update_batch).delete(change::delete_batch),
+        )
+        .route("/v1/entities/", get(change::entities))
+        .route("/v1/entities/{kind}/{name}/", delete(change::delete_entity))
+        .route("/v2/entities/{kind}/{name}/", delete(change::delete_entity))
+        .route("/v1/event/{event_id}/", get(add::event))
+        .route("/v1/events/", get(add::events));
+    for path in [
+        "/v1/exports/",
+        "/v1/exports/get/",
+        "/v1/summary/",
+        "/v1/feedback/",
+        "/v2/profiles/{*path}",
+        "/v2/entities/user/{name}/profile/",
+        "/api/v1/webhooks/{*path}",
+        "/api/v1/orgs/{*path}",
+    ] {
+        router = router.route(path, any(absent));
+    }
+    router
+}
+
+/// Clients ask first whether their key is right, which the frame has answered, and need names of an organization and a project.
+async fn ping(visit: Visit) -> Json<Value> {
+    let home = &visit.caller.home;
+    Json(json!({"status": "ok", "org_id": home.app.as_str(), "project_id": home.project.as_str()}))
+}
+
+async fn absent() -> Response {
+    let message = "Quipu has no exports, summaries, feedback, profile jobs, webhooks and project settings of mem0: \
+                   see \"Clients of mem0 and EverOS\" in docs/api.md";
+    (
+        StatusCode::NOT_IMPLEMENTED,
+        Json(error("NOT_IMPLEMENTED", message)),
+    )
+        .into_response()
+}
+
+/// A name that mem0 lets a client choose more freely.
+fn name(field: &str, text: &str) -> Result<Name, Invalid> {
+    Name::parse(text).map_err(|error| Invalid::at(field, error))
+}
+
+/// The owner of the memories of an agent that belong to no user.
+fn agents_own(agent: &Name) -> Result<Owner, Invalid> {
+    name("agent_id", &format!("{AGENT}{agent}")).map(Owner::user)
+}
+
+/// The agent whose memories an owner has, if these belong to no user.
+fn agent_of(owner: &Owner) -> Option<&str> {
+    owner.id.as_str().strip_prefix(AGENT)
+}
+
+/// The session of messages that name no run.
+fn no_run(owner: &Owner) -> String {
+    format!("{}{NO_RUN}", owner.id)
+}
+
+/// mem0's `app_id` chooses nothing here: the token says which tenant a request concerns.
+fn refuse_app(app_id: Option<&str>, home: &Scope) -> Result<(), Invalid> {
+    match app_id {
+        Some(app) if app != "*" && app != home.app.as_str() => Err(Invalid::at(
+            "app_id",
+            format!(
+                "this token works in the app `{}`: leave `app_id` out, or use a token of that app",
+                home.app
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// All users of a tenant whose memories a caller can see, agents with memories of their own among them.
+async fn everyone(gateway: &Gateway, scope: &Scope, only: Option<Name>) -> Result<Vec<Owner>, Failure> {
+    if let Some(user) = only {
+        return Ok(vec![Owner::user(user)]);
+    }
+    let owners = gateway.engine.owners().await?.into_iter();
+    Ok(owners
+        .filter(|(of, owner)| of == scope && owner.kind == OwnerKind::User)
+        .map(|(_, owner)| owner)
+        .collect())
+}

@@ -1,0 +1,390 @@
+//! Adding messages as mem0's clients do, and asking whether their memories are written.
+//!
+//! Owns: mem0's form of a message, whose words it is, and the session of a run. Never: when memory is made; mem0 makes it of each
+//! add, so each add ends the segment of its session.
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use memory::{Add, Flush};
+use model::{Name, Owner, SessionKey};
+use ports::{Job, JobId, JobKind, JobState, NewMessage, TaskQuery};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use wire::message::{ContentItem, ContentType, MessageRole};
+use wire::{AddRequest, ApiId, Invalid, MessageContent, MessageItem};
+
+use super::memories::{Id, Ids, MemoryPages, id, of_owner, text};
+use super::{agents_own, name, no_run, refuse_app};
+use crate::body::{JsonBody, UrlQuery};
+use crate::failure::Failure;
+use crate::frame::Visit;
+use crate::state::Gateway;
+
+/// Who speaks as an assistant without a name.
+const ASSISTANT: &str = "assistant";
+/// Who speaks in a run that names nobody.
+const USER: &str = "user";
+
+/// An add of any version. Other keys, such as `metadata` and `infer`, are ignored: the messages are kept word for word, and what
+/// they state becomes facts.
+#[derive(Debug, Deserialize)]
+pub(super) struct Adding {
+    messages: Value,
+    #[serde(flatten)]
+    ids: Ids,
+    filters: Option<Map<String, Value>>,
+    /// Seconds since 1970.
+    timestamp: Option<i64>,
+    #[serde(default)]
+    async_mode: bool,
+    output_format: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct SaidTo {
+    role: String,
+    #[serde(default)]
+    content: Value,
+    name: Option<String>,
+    tool_call_id: Option<String>,
+}
+
+/// An add whose memories are written later; its event says when they are.
+pub(super) async fn queued(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    body: JsonBody<Adding>,
+) -> Result<Response, Failure> {
+    let event = add(&gateway, &visit, body).await?.event;
+    Ok(Json(pending(&event)).into_response())
+}
+
+/// An add that answers with the memories that were made of it, unless the client does not wait for them.
+pub(super) async fn waiting(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    body: JsonBody<Adding>,
+) -> Result<Response, Failure> {
+    let is_list = body.value.output_format.as_deref() != Some("v1.1");
+    let is_async = body.value.async_mode;
+    let done = add(&gateway, &visit, body).await?;
+    let results = if is_async {
+        vec![pending(&done.event)]
+    } else {
+        made(&gateway, done).await?
+    };
+    Ok(if is_list {
+        Json(results).into_response()
+    } else {
+        Json(json!({"results": results})).into_response()
+    })
+}
+
+fn pending(event: &JobId) -> Value {
+    json!({
+        "message": "Memory processing has been queued for background execution",
+        "status": "PENDING",
+        "event_id": event.0,
+    })
+}
+
+/// Stored messages, and the task that makes memories of them.
+struct Done {
+    session: SessionKey,
+    owner: Owner,
+    messages: Vec<model::MessageId>,
+    event: JobId,
+}
+
+async fn add(gateway: &Gateway, visit: &Visit, body: JsonBody<Adding>) -> Result<Done, Failure> {
+    let home = &visit.caller.home;
+    let JsonBody { value, hold, .. } = body;
+    let (owner, request) = value.request(gateway, visit)?;
+    let parts = request
+        .into_parts(home)
+        .map_err(|invalid| match invalid.path.as_str() {
+            "session_id" => Invalid::at("run_id", invalid.problem),
+            _ => invalid,
+        })?;
+    visit.caller.enter_add(&parts)?;
+    let session = parts.session;
+    let new = |(message, client_id)| NewMessage { message, client_id };
+    let add = Add {
+        session: session.clone(),
+        messages: parts.messages.into_iter().map(new).collect(),
+        defer_extraction: true,
+        task: None,
+        wait: false,
+    };
+    let event = JobId(gateway.fresh_id());
+    let flush = Flush {
+        session: session.clone(),
+        task: Some(event.clone()),
+        wait: false,
+    };
+    let engine = gateway.engine.clone();
+    let write = async move {
+        let _hold = hold;
+        let added = engine.add(add).await?;
+        engine.flush(flush).await?;
+        Ok(added)
+    };
+    let added = gateway.see_through(write).await?;
+    gateway.metrics.added(added.accepted.len(), 0);
+    Ok(Done {
+        session,
+        owner,
+        messages: added.accepted.into_iter().map(|one| one.id).collect(),
+        event,
+    })
+}
+
+impl Adding {
+    /// Whose memory it becomes, and the same add for the memory API.
+    fn request(self, gateway: &Gateway, visit: &Visit) -> Result<(Owner, AddRequest), Invalid> {
+        let given = |own: &Option<String>, key: &str| -> Option<String> {
+            let filters = self.filters.as_ref();
+            own.clone()
+                .or_else(|| filters?.get(key)?.as_str().map(str::to_owned))
+        };
+        refuse_app(given(&self.ids.app_id, "app_id").as_deref(), &visit.caller.home)?;
+        let user = given(&self.ids.user_id, "user_id")
+            .map(|user| name("user_id", &user))
+            .transpose()?;
+        let agent = given(&self.ids.agent_id, "agent_id")
+            .map(|agent| name("agent_id", &agent))
+            .transpose()?;
+        let run = given(&self.ids.run_id, "run_id");
+        let owner = match (&user, &agent) {
+            (Some(user), _) => Owner::user(user.clone()),
+            (None, Some(agent)) => agents_own(agent)?,
+            (None, None) if run.is_some() => Owner::user(name("run_id", USER)?),
+            (None, None) => {
+                let problem = "say whose memory it is: give `user_id`, `agent_id` or `run_id`";
+                return Err(Invalid::whole(problem));
+            }
+        };
+        let assistant = agent.as_ref().map_or(ASSISTANT, |agent| agent.as_str());
+        let own_name = user.is_none().then_some(agent.as_ref()).flatten();
+        let said = match self.messages {
+            Value::String(_) => vec![json!({"role": "user", "content": self.messages})],
+            Value::Array(said) => said,
+            one => vec![one],
+        };
+        let now = gateway.clock.now().millis();
+        let began = self
+            .timestamp
+            .map_or(now, |seconds| seconds.saturating_mul(1_000));
+        let speakers = Speakers {
+            user: &owner.id,
+            user_name: own_name,
+            assistant,
+        };
+        let messages: Result<Vec<Option<MessageItem>>, Invalid> = said
+            .into_iter()
+            .enumerate()
+            .map(|(at, said)| {
+                let time = began.saturating_add(i64::try_from(at).unwrap_or_default());
+                speakers.message(at, said, time)
+            })
+            .collect();
+        let messages = messages?.into_iter().flatten().collect();
+        let session = run.unwrap_or_else(|| no_run(&owner));
+        let mut request = AddRequest::new(session, messages);
+        request.defer_extraction = true;
+        Ok((owner, request))
+    }
+}
+
+/// In whose names messages are said.
+struct Speakers<'a> {
+    user: &'a Name,
+    user_name: Option<&'a Name>,
+    assistant: &'a str,
+}
+
+impl Speakers<'_> {
+    /// A message for the memory API; none for instructions and messages without content.
+    fn message(&self, at: usize, said: Value, timestamp: i64) -> Result<Option<MessageItem>, Invalid> {
+        let said: SaidTo =
+            serde_json::from_value(said).map_err(|error| Invalid::at(format!("messages.{at}"), error))?;
+        let role = match said.role.as_str() {
+            "user" => MessageRole::User,
+            "tool" => MessageRole::Tool,
+            "assistant" => MessageRole::Assistant,
+            _ => return Ok(None),
+        };
+        let is_user = role == MessageRole::User;
+        Ok(content(said.content, at)?.map(|content| MessageItem {
+            sender_id: if is_user {
+                self.user.to_string()
+            } else {
+                self.assistant.to_owned()
+            },
+            sender_name: said
+                .name
+                .or_else(|| self.user_name.filter(|_| is_user).map(ToString::to_string)),
+            role,
+            timestamp,
+            content,
+            tool_calls: None,
+            tool_call_id: said.tool_call_id,
+            message_id: None,
+        }))
+    }
+}
+
+/// A message's content; none if it has none, as a call of a tool.
+fn content(content: Value, at: usize) -> Result<Option<MessageContent>, Invalid> {
+    let path = || format!("messages.{at}.content");
+    let parts = match content {
+        Value::Null => return Ok(None),
+        Value::String(text) => return Ok(Some(MessageContent::Text(text))),
+        Value::Array(parts) => parts,
+        part @ Value::Object(_) => vec![part],
+        _ => return Err(Invalid::at(path(), "must be a string or a list of parts")),
+    };
+    let items = parts.iter().map(|part| {
+        let kind = part["type"].as_str().unwrap_or_default();
+        let (kind, text, uri) = match kind {
+            "text" => (ContentType::Text, &part["text"], &Value::Null),
+            "image_url" => (ContentType::Image, &Value::Null, &part["image_url"]["url"]),
+            "pdf_url" => (ContentType::Pdf, &Value::Null, &part["pdf_url"]["url"]),
+            "mdx_url" => (ContentType::Doc, &Value::Null, &part["mdx_url"]["url"]),
+            _ => {
+                return Err(Invalid::at(
+                    path(),
+                    "a part is `text`, `image_url`, `pdf_url` or `mdx_url`",
+                ));
+            }
+        };
+        Ok(ContentItem {
+            kind,
+            text: text.as_str().map(str::to_owned),
+            uri: uri.as_str().map(str::to_owned),
+            base64: None,
+            ext: None,
+            name: None,
+            extras: None,
+        })
+    });
+    Ok(Some(MessageContent::Parts(items.collect::<Result<_, _>>()?)))
+}
+
+/// The memories that were made of an add, once they are written.
+async fn made(gateway: &Gateway, done: Done) -> Result<Vec<Value>, Failure> {
+    let Done {
+        session,
+        owner,
+        messages,
+        ..
+    } = done;
+    let flush = Flush {
+        session: session.clone(),
+        task: None,
+        wait: true,
+    };
+    let engine = gateway.engine.clone();
+    gateway
+        .see_through(async move { Ok(engine.flush(flush).await?) })
+        .await?;
+    let hits = of_owner(&gateway.engine, &session.scope, &owner, None).await?;
+    let mut results = Vec::new();
+    for hit in hits
+        .iter()
+        .filter(|hit| hit.doc.sources.iter().any(|source| messages.contains(source)))
+    {
+        results.push(json!({
+            "id": ApiId::render(&owner.id, &hit.doc.key.id),
+            "memory": text(&gateway.engine, &hit.doc).await?,
+            "event": "ADD",
+        }));
+    }
+    Ok(results)
+}
+
+/// Whether the memories of an add are written.
+pub(super) async fn event(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    event_id: Id,
+) -> Result<Response, Failure> {
+    let event = JobId(id(event_id)?);
+    let job = gateway.engine.task(&visit.caller.home, &event).await?;
+    if let Some(user) = visit.caller.as_user(None)? {
+        let is_theirs = job.session.session.as_str().starts_with(&format!("{user}/"));
+        if !is_theirs {
+            return Err(Failure::not_found("event", &event.0));
+        }
+    }
+    Ok(Json(shown(&gateway, &job).await?).into_response())
+}
+
+/// The events of a week, newest first.
+pub(super) async fn events(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(pages): UrlQuery<MemoryPages>,
+) -> Result<Response, Failure> {
+    visit.caller.enter_everybodys()?;
+    let query = TaskQuery {
+        scope: visit.caller.home.clone(),
+        session: None,
+        state: None,
+        kinds: vec![JobKind::MemoryFlush],
+        made_from: None,
+        made_before: None,
+        page: 1,
+        page_size: usize::MAX,
+    };
+    let (jobs, paged) = pages.cut("/v1/events/", gateway.engine.tasks(query).await?.jobs)?;
+    let mut events = Vec::new();
+    for job in &jobs {
+        events.push(shown(&gateway, job).await?);
+    }
+    Ok(paged.answer(events))
+}
+
+async fn shown(gateway: &Gateway, job: &Job) -> Result<Value, Failure> {
+    let zone = gateway.zone();
+    let status = match job.state {
+        JobState::Queued => "PENDING",
+        JobState::Failed => "FAILED",
+        // The task cuts the segment; others write its memories.
+        JobState::Success if is_written(gateway, &job.session).await? => "SUCCEEDED",
+        JobState::Processing | JobState::Success => "RUNNING",
+    };
+    let created = zone.render(job.created);
+    let finished = job.finished.map(|at| zone.render(at));
+    Ok(json!({
+        "id": job.id.0,
+        "event_type": "ADD",
+        "status": status,
+        "payload": {"run_id": job.session.session.as_str()},
+        "error": job.error,
+        "created_at": created,
+        "updated_at": finished.clone().unwrap_or(created),
+        "completed_at": finished.filter(|_| status == "SUCCEEDED"),
+    }))
+}
+
+/// Whether all segments of a session are written.
+async fn is_written(gateway: &Gateway, session: &SessionKey) -> Result<bool, Failure> {
+    for state in [JobState::Queued, JobState::Processing] {
+        let query = TaskQuery {
+            scope: session.scope.clone(),
+            session: Some(session.session.clone()),
+            state: Some(state),
+            kinds: vec![JobKind::WriteCell],
+            made_from: None,
+            made_before: None,
+            page: 1,
+            page_size: 1,
+        };
+        if gateway.engine.tasks(query).await?.total > 0 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

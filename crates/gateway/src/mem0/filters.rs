@@ -1,0 +1,315 @@
+//! mem0's filters: whose memories a request concerns, and which of them.
+//!
+//! Owns: mem0's fields and what they mean for an owner. Never: times and sessions (`wire` reads them), or matching a row (`model`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use memory::List;
+use model::{Comparison, EntryKind, Field, Filter, Name, Owner, Scope, Value, Zone};
+use serde_json::{Map, Value as Json, json};
+use wire::Invalid;
+
+use super::{agent_of, agents_own, everyone, name, no_run, refuse_app};
+use crate::failure::Failure;
+use crate::frame::Visit;
+use crate::state::Gateway;
+
+const IDS: [&str; 4] = ["user_id", "agent_id", "app_id", "run_id"];
+const TIMES: [&str; 3] = ["created_at", "updated_at", "timestamp"];
+
+/// A filter as the client wrote it.
+#[derive(Debug)]
+enum Condition {
+    All(Vec<Condition>),
+    Any(Vec<Condition>),
+    User(Who),
+    Agent(Who),
+    SomeRun,
+    Rows(Filter),
+}
+
+#[derive(Debug)]
+enum Who {
+    Anyone,
+    These(Vec<Name>),
+}
+
+/// What of one owner's memories passes.
+#[derive(Debug)]
+enum Passes {
+    Nothing,
+    Everything,
+    Rows(Filter),
+}
+
+/// An owner, and the filter for this owner's memories.
+pub(super) type WantedMemories = (Owner, Option<Filter>);
+
+/// Whose memories a request concerns: what its `filters` and the ids beside them say.
+pub(super) async fn wanted(
+    gateway: &Gateway,
+    visit: &Visit,
+    filters: Option<&Map<String, Json>>,
+    ids: Map<String, Json>,
+) -> Result<Vec<WantedMemories>, Failure> {
+    let scope = &visit.caller.home;
+    let reader = FilterReader {
+        home: scope,
+        zone: gateway.zone(),
+    };
+    let mut conditions = reader.object(&ids, "")?;
+    if let Some(filters) = filters {
+        conditions.extend(reader.object(filters, "filters.")?);
+    }
+    if conditions.is_empty() {
+        let problem = "name whose memories: `user_id`, `agent_id` or `run_id`";
+        return Err(Invalid::at("filters", problem).into());
+    }
+    let condition = Condition::All(conditions);
+    let (mut named, mut agents) = (BTreeSet::new(), BTreeSet::new());
+    condition.names(&mut named, &mut agents)?;
+    for owner in &named {
+        visit.caller.enter_owner(owner)?;
+    }
+    let others = if condition.of_others() {
+        everyone(gateway, scope, visit.caller.as_user(None)?).await?
+    } else {
+        Vec::new()
+    };
+    let mut wanted = Vec::new();
+    for owner in &named {
+        let spoken = spoken(gateway, scope, owner, &agents).await?;
+        wanted.extend(condition.passes(owner, Some(&spoken)).of(owner));
+    }
+    for owner in others.iter().filter(|owner| !named.contains(owner)) {
+        wanted.extend(condition.passes(owner, None).of(owner));
+    }
+    Ok(wanted)
+}
+
+/// For each agent the filter of an owner's memories that come from conversations with it.
+type Spoken = BTreeMap<Name, Filter>;
+
+async fn spoken(
+    gateway: &Gateway,
+    scope: &Scope,
+    owner: &Owner,
+    agents: &BTreeSet<Name>,
+) -> Result<Spoken, Failure> {
+    let mut spoken = Spoken::new();
+    for agent in agents {
+        let said = Filter::Compare(Field::SenderId, Comparison::Eq, Value::Text(agent.to_string()));
+        let list = List {
+            filter: Some(said.clone()),
+            ..List::all(scope.clone(), owner.clone(), EntryKind::Episode)
+        };
+        // A fact names the person who said it, and its episode everybody who spoke.
+        let episodes = gateway.engine.list(list).await?.hits.into_iter();
+        let episodes = episodes
+            .map(|hit| Value::Text(hit.doc.key.id.to_string()))
+            .collect();
+        let filter = Filter::Any(vec![said, Filter::In(Field::ParentId, episodes)]);
+        spoken.insert(agent.clone(), filter);
+    }
+    Ok(spoken)
+}
+
+impl Condition {
+    /// The owners and the agents that it names.
+    fn names(&self, owners: &mut BTreeSet<Owner>, agents: &mut BTreeSet<Name>) -> Result<(), Invalid> {
+        match self {
+            Self::All(conditions) | Self::Any(conditions) => {
+                for condition in conditions {
+                    condition.names(owners, agents)?;
+                }
+            }
+            Self::User(Who::These(users)) => owners.extend(users.iter().cloned().map(Owner::user)),
+            Self::Agent(Who::These(names)) => {
+                for agent in names {
+                    owners.insert(agents_own(agent)?);
+                    agents.insert(agent.clone());
+                }
+            }
+            Self::User(Who::Anyone) | Self::Agent(Who::Anyone) | Self::SomeRun | Self::Rows(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Whether memories of owners that it does not name can pass.
+    fn of_others(&self) -> bool {
+        match self {
+            Self::All(conditions) => conditions.iter().all(Self::of_others),
+            Self::Any(conditions) => conditions.iter().any(Self::of_others),
+            Self::User(Who::These(_)) | Self::Agent(Who::These(_)) => false,
+            Self::User(Who::Anyone) | Self::Agent(Who::Anyone) | Self::SomeRun | Self::Rows(_) => true,
+        }
+    }
+
+    /// What of an owner's memories passes; `spoken` is known of an owner that it names.
+    fn passes(&self, owner: &Owner, spoken: Option<&Spoken>) -> Passes {
+        let of = |conditions: &[Self]| conditions.iter().map(|one| one.passes(owner, spoken)).collect();
+        match self {
+            Self::All(conditions) => Passes::all(of(conditions)),
+            Self::Any(conditions) => Passes::any(of(conditions)),
+            Self::User(who) => match (agent_of(owner), who) {
+                (Some(_), _) => Passes::Nothing,
+                (None, Who::Anyone) => Passes::Everything,
+                (None, Who::These(users)) => Passes::either(users.contains(&owner.id)),
+            },
+            Self::Agent(Who::Anyone) => Passes::Everything,
+            Self::Agent(Who::These(agents)) => {
+                if let Some(agent) = agent_of(owner) {
+                    Passes::either(agents.iter().any(|one| one.as_str() == agent))
+                } else {
+                    let said = agents.iter().filter_map(|agent| spoken?.get(agent).cloned());
+                    Passes::any(said.map(Passes::Rows).collect())
+                }
+            }
+            Self::SomeRun => Passes::Rows(Filter::Compare(
+                Field::SessionId,
+                Comparison::Ne,
+                Value::Text(no_run(owner)),
+            )),
+            Self::Rows(filter) => Passes::Rows(filter.clone()),
+        }
+    }
+}
+
+impl Passes {
+    fn either(is_everything: bool) -> Self {
+        if is_everything {
+            Self::Everything
+        } else {
+            Self::Nothing
+        }
+    }
+
+    fn all(parts: Vec<Self>) -> Self {
+        let mut rows = Vec::new();
+        for part in parts {
+            match part {
+                Self::Nothing => return Self::Nothing,
+                Self::Everything => {}
+                Self::Rows(filter) => rows.push(filter),
+            }
+        }
+        match rows.len() {
+            0 => Self::Everything,
+            _ => Self::Rows(Filter::All(rows)),
+        }
+    }
+
+    fn any(parts: Vec<Self>) -> Self {
+        let mut rows = Vec::new();
+        for part in parts {
+            match part {
+                Self::Nothing => {}
+                Self::Everything => return Self::Everything,
+                Self::Rows(filter) => rows.push(filter),
+            }
+        }
+        match rows.len() {
+            0 => Self::Nothing,
+            _ => Self::Rows(Filter::Any(rows)),
+        }
+    }
+
+    fn of(self, owner: &Owner) -> Option<WantedMemories> {
+        match self {
+            Self::Nothing => None,
+            Self::Everything => Some((owner.clone(), None)),
+            Self::Rows(filter) => Some((owner.clone(), Some(filter))),
+        }
+    }
+}
+
+struct FilterReader<'a> {
+    home: &'a Scope,
+    zone: &'a Zone,
+}
+
+impl FilterReader<'_> {
+    fn object(&self, object: &Map<String, Json>, path: &str) -> Result<Vec<Condition>, Invalid> {
+        let given = object.iter().filter(|(_, value)| !value.is_null());
+        let read = given.map(|(key, value)| self.field(key, value, &format!("{path}{key}")));
+        Ok(read
+            .collect::<Result<Vec<_>, _>>()?
+            .into_iter()
+            .flatten()
+            .collect())
+    }
+
+    fn field(&self, key: &str, value: &Json, path: &str) -> Result<Option<Condition>, Invalid> {
+        Ok(Some(match key {
+            "AND" => Condition::All(self.list(value, path)?),
+            "OR" => Condition::Any(self.list(value, path)?),
+            "user_id" => Condition::User(who(value, path)?),
+            "agent_id" => Condition::Agent(who(value, path)?),
+            "app_id" => {
+                refuse_app(Some(value.as_str().unwrap_or_default()), self.home)?;
+                return Ok(None);
+            }
+            "run_id" if value == "*" => Condition::SomeRun,
+            "run_id" => self.rows("session_id", value, path)?,
+            _ if TIMES.contains(&key) => self.rows("timestamp", value, path)?,
+            _ => {
+                let fields = [IDS.as_slice(), &TIMES].concat().join(", ");
+                let problem = format!("Quipu cannot filter by this: use {fields}, AND or OR");
+                return Err(Invalid::at(path, problem));
+            }
+        }))
+    }
+
+    fn list(&self, value: &Json, path: &str) -> Result<Vec<Condition>, Invalid> {
+        let nodes = value
+            .as_array()
+            .filter(|nodes| !nodes.is_empty())
+            .ok_or_else(|| Invalid::at(path, "must be a list of at least one filter"))?;
+        let mut conditions = Vec::new();
+        for (at, node) in nodes.iter().enumerate() {
+            let path = format!("{path}.{at}");
+            let object = node
+                .as_object()
+                .filter(|object| !object.is_empty())
+                .ok_or_else(|| Invalid::at(&path, "must be an object with at least one field"))?;
+            conditions.push(Condition::All(self.object(object, &format!("{path}."))?));
+        }
+        Ok(conditions)
+    }
+
+    /// A field that the memory API has too, under its name there.
+    fn rows(&self, field: &str, value: &Json, path: &str) -> Result<Condition, Invalid> {
+        let filter = wire::filter::parse(&json!({field: value}), self.zone)
+            .map_err(|invalid| Invalid::at(path, invalid.problem))?;
+        Ok(filter.map_or(Condition::All(Vec::new()), Condition::Rows))
+    }
+}
+
+/// One name, several, or anyone.
+fn who(value: &Json, path: &str) -> Result<Who, Invalid> {
+    let names = match value {
+        Json::String(text) if text == "*" => return Ok(Who::Anyone),
+        Json::Object(operators) if operators.len() == 1 => {
+            operators.get("in").or_else(|| operators.get("eq"))
+        }
+        value => Some(value),
+    };
+    let texts: Vec<&Json> = match names {
+        Some(Json::Array(names)) => names.iter().collect(),
+        Some(one) => vec![one],
+        None => Vec::new(),
+    };
+    let read = |text: &&Json| text.as_str().map(|text| name(path, text));
+    let names = texts
+        .iter()
+        .map(read)
+        .collect::<Option<Result<Vec<_>, _>>>()
+        .transpose()?;
+    match names {
+        Some(names) if !names.is_empty() => Ok(Who::These(names)),
+        _ => Err(Invalid::at(
+            path,
+            "must be a name, `*`, {\"eq\": name} or {\"in\": [names]}",
+        )),
+    }
+}

@@ -1,0 +1,423 @@
+//! Reading memories as mem0's clients do: a list, a search, one memory and what it replaced.
+//!
+//! Owns: their JSON form, and which entries are memories here. Never: ranking (the engine).
+
+use std::collections::BTreeSet;
+
+use axum::Json;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use memory::{Engine, EngineError, Hit, List, Method, Search};
+use model::{CellId, Doc, DocKind, EntryId, EntryKind, Filter, Origin, Owner, ParentKind, Scope};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use wire::forget::IdsParts;
+use wire::{ApiId, Invalid, OneQuery};
+
+use super::filters::wanted;
+use super::{agent_of, no_run};
+use crate::body::{JsonBody, UrlQuery};
+use crate::edit;
+use crate::failure::Failure;
+use crate::frame::Visit;
+use crate::state::Gateway;
+
+const TOP_K: usize = 10;
+const TOP_K_MAX: usize = 100;
+const PAGE_SIZE: usize = 100;
+
+/// A memory.
+#[derive(Debug, Serialize)]
+pub(super) struct MemoryItem {
+    id: String,
+    memory: String,
+    user_id: Option<String>,
+    agent_id: Option<String>,
+    run_id: Option<String>,
+    /// Quipu keeps none.
+    metadata: Option<Value>,
+    categories: [&'static str; 0],
+    created_at: String,
+    updated_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f32>,
+}
+
+impl MemoryItem {
+    pub(super) async fn of(gateway: &Gateway, hit: &Hit) -> Result<Self, EngineError> {
+        let doc = &hit.doc;
+        let owner = &doc.key.owner;
+        let agent = agent_of(owner).map(str::to_owned);
+        let at = gateway.zone().render(doc.time);
+        Ok(Self {
+            id: ApiId::render(&owner.id, &doc.key.id),
+            memory: text(&gateway.engine, doc).await?,
+            user_id: agent.is_none().then(|| owner.id.to_string()),
+            agent_id: agent,
+            run_id: doc
+                .session
+                .as_ref()
+                .map(std::string::ToString::to_string)
+                .filter(|session| *session != no_run(owner)),
+            metadata: None,
+            categories: [],
+            created_at: at.clone(),
+            updated_at: at,
+            score: None,
+        })
+    }
+}
+
+/// A fact's statement, or the messages of an episode, unless somebody has rewritten it.
+pub(super) async fn text(engine: &Engine, doc: &Doc) -> Result<String, EngineError> {
+    let cell = match &doc.parent {
+        Some(parent) if parent.kind == ParentKind::Memcell && doc.origin != Origin::Hand => {
+            engine.cell(&CellId::new(parent.id.as_str())).await?
+        }
+        _ => None,
+    };
+    Ok(match cell.as_ref().map(|cell| cell.messages.as_slice()) {
+        None => doc.text.clone(),
+        Some([message]) => message.text(),
+        Some(messages) => {
+            let lines = messages
+                .iter()
+                .map(|said| format!("{}: {}", said.speaker(), said.text()));
+            lines.collect::<Vec<_>>().join("\n")
+        }
+    })
+}
+
+/// An owner's facts, and the episodes from which no fact was made.
+pub(super) async fn of_owner(
+    engine: &Engine,
+    scope: &Scope,
+    owner: &Owner,
+    filter: Option<Filter>,
+) -> Result<Vec<Hit>, EngineError> {
+    let list = |kind, filter| {
+        engine.list(List {
+            filter,
+            ..List::all(scope.clone(), owner.clone(), kind)
+        })
+    };
+    let with_facts = with_facts(engine, scope, owner).await?;
+    let mut hits = list(EntryKind::Fact, filter.clone()).await?.hits;
+    let episodes = list(EntryKind::Episode, filter).await?.hits.into_iter();
+    hits.extend(episodes.filter(|hit| !with_facts.contains(&*hit.doc.key.id)));
+    Ok(hits)
+}
+
+/// The episodes from which facts were made.
+async fn with_facts(engine: &Engine, scope: &Scope, owner: &Owner) -> Result<BTreeSet<String>, EngineError> {
+    let facts = List::all(scope.clone(), owner.clone(), EntryKind::Fact);
+    let facts = engine.list(facts).await?.hits.into_iter();
+    Ok(facts.filter_map(|fact| episode_of(&fact.doc)).collect())
+}
+
+/// The episode of a fact.
+pub(super) fn episode_of(doc: &Doc) -> Option<String> {
+    let parent = doc.parent.as_ref()?;
+    (parent.kind == ParentKind::Episode).then(|| parent.id.clone())
+}
+
+/// What the body of a list or a search says, in every version. Other keys are ignored.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Asked {
+    #[serde(default)]
+    query: String,
+    filters: Option<Map<String, Value>>,
+    #[serde(flatten)]
+    ids: Ids,
+    top_k: Option<usize>,
+    limit: Option<usize>,
+    threshold: Option<f64>,
+    rerank: Option<bool>,
+    #[serde(default)]
+    latest_only: bool,
+    output_format: Option<String>,
+}
+
+/// The ids that older versions send beside the filters.
+#[expect(clippy::struct_field_names, reason = "as mem0 names them")]
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Ids {
+    pub(super) user_id: Option<String>,
+    pub(super) agent_id: Option<String>,
+    pub(super) app_id: Option<String>,
+    pub(super) run_id: Option<String>,
+}
+
+impl Ids {
+    fn filters(&self) -> Map<String, Value> {
+        let ids = [
+            ("user_id", &self.user_id),
+            ("agent_id", &self.agent_id),
+            ("app_id", &self.app_id),
+            ("run_id", &self.run_id),
+        ];
+        let given = ids.into_iter().filter_map(|(key, id)| Some((key, id.as_ref()?)));
+        given.map(|(key, id)| (key.to_owned(), json!(id))).collect()
+    }
+}
+
+/// `?page=2&page_size=50`.
+#[derive(Debug, Deserialize)]
+pub(super) struct MemoryPages {
+    page: Option<usize>,
+    page_size: Option<usize>,
+}
+
+impl MemoryPages {
+    /// Cuts a page out of a list, in mem0's form of one.
+    pub(super) fn cut<T>(&self, path: &str, items: Vec<T>) -> Result<(Vec<T>, Paged), Invalid> {
+        let (page, size) = (self.page.unwrap_or(1), self.page_size.unwrap_or(PAGE_SIZE));
+        for (field, value) in [("page", page), ("page_size", size)] {
+            if value == 0 {
+                return Err(Invalid::at(field, "is counted from 1"));
+            }
+        }
+        let count = items.len();
+        let link = |page: usize| format!("{path}?page={page}&page_size={size}");
+        let paged = Paged {
+            count,
+            next: (page.saturating_mul(size) < count).then(|| link(page + 1)),
+            previous: (page > 1).then(|| link(page - 1)),
+        };
+        let skipped = (page - 1).saturating_mul(size);
+        Ok((items.into_iter().skip(skipped).take(size).collect(), paged))
+    }
+}
+
+/// How many there are, and where the pages beside this one are.
+#[derive(Debug, Serialize)]
+pub(super) struct Paged {
+    count: usize,
+    next: Option<String>,
+    previous: Option<String>,
+}
+
+impl Paged {
+    pub(super) fn answer(self, results: impl Serialize) -> Response {
+        let Self {
+            count,
+            next,
+            previous,
+        } = self;
+        Json(json!({"count": count, "next": next, "previous": previous, "results": results})).into_response()
+    }
+}
+
+/// Lists memories, newest first.
+pub(super) async fn page(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(pages): UrlQuery<MemoryPages>,
+    JsonBody { value: asked, .. }: JsonBody<Asked>,
+) -> Result<Response, Failure> {
+    let hits = list(&gateway, &visit, &asked).await?;
+    let (hits, paged) = pages.cut("/v3/memories/", hits)?;
+    Ok(paged.answer(items(&gateway, &hits).await?))
+}
+
+/// As [`page`], for clients that name one owner in the URL.
+pub(super) async fn listed(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(pages): UrlQuery<MemoryPages>,
+    UrlQuery(ids): UrlQuery<Ids>,
+) -> Result<Response, Failure> {
+    let asked = Asked {
+        ids,
+        ..Asked::default()
+    };
+    let hits = list(&gateway, &visit, &asked).await?;
+    let (hits, _) = pages.cut("/v1/memories/", hits)?;
+    Ok(Json(items(&gateway, &hits).await?).into_response())
+}
+
+async fn list(gateway: &Gateway, visit: &Visit, asked: &Asked) -> Result<Vec<Hit>, Failure> {
+    let mut hits = Vec::new();
+    for (owner, filter) in wanted(gateway, visit, asked.filters.as_ref(), asked.ids.filters()).await? {
+        hits.extend(of_owner(&gateway.engine, &visit.caller.home, &owner, filter).await?);
+    }
+    if asked.latest_only {
+        hits.retain(|hit| hit.superseded_by.is_none());
+    }
+    hits.sort_by(|a, b| (b.doc.time, &b.doc.key.id).cmp(&(a.doc.time, &a.doc.key.id)));
+    Ok(hits)
+}
+
+async fn items(gateway: &Gateway, hits: &[Hit]) -> Result<Vec<MemoryItem>, EngineError> {
+    let mut items = Vec::new();
+    for hit in hits {
+        items.push(MemoryItem::of(gateway, hit).await?);
+    }
+    Ok(items)
+}
+
+/// Searches, best first.
+pub(super) async fn search(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value: asked, .. }: JsonBody<Asked>,
+) -> Result<Response, Failure> {
+    let results = found(&gateway, &visit, &asked).await?;
+    Ok(Json(json!({"results": results})).into_response())
+}
+
+/// As [`search`]; older clients expect a list, unless they ask for the newer format.
+pub(super) async fn search_list(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value: asked, .. }: JsonBody<Asked>,
+) -> Result<Response, Failure> {
+    let results = found(&gateway, &visit, &asked).await?;
+    Ok(match asked.output_format.as_deref() {
+        Some("v1.1") => Json(json!({"results": results})).into_response(),
+        _ => Json(results).into_response(),
+    })
+}
+
+async fn found(gateway: &Gateway, visit: &Visit, asked: &Asked) -> Result<Vec<MemoryItem>, Failure> {
+    let top_k = asked.top_k.or(asked.limit).unwrap_or(TOP_K);
+    if !(1..=TOP_K_MAX).contains(&top_k) {
+        return Err(Invalid::at("top_k", format!("must be between 1 and {TOP_K_MAX}")).into());
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "a score has no more digits")]
+    let score_min = asked.threshold.unwrap_or_default() as f32;
+    let scope = &visit.caller.home;
+    let mut hits = Vec::new();
+    for (owner, filter) in wanted(gateway, visit, asked.filters.as_ref(), asked.ids.filters()).await? {
+        let search = Search {
+            scope: scope.clone(),
+            owner: owner.clone(),
+            query: asked.query.clone(),
+            method: Method::Hybrid,
+            // Episodes with facts are hits of the engine, and no memories here.
+            memories_max: TOP_K_MAX,
+            messages_max: 0,
+            filter,
+            as_of: None,
+            asked_at: None,
+            score_min,
+            tokens_max: None,
+            with_person: false,
+            rerank: asked.rerank,
+        };
+        let found = gateway.engine.search(search).await?.memories;
+        let with_facts = with_facts(&gateway.engine, scope, &owner).await?;
+        hits.extend(memories(found, &with_facts));
+    }
+    gateway.metrics.searched("hybrid");
+    if asked.latest_only {
+        hits.retain(|hit| hit.superseded_by.is_none());
+    }
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let mut seen = BTreeSet::new();
+    hits.retain(|hit| seen.insert(hit.doc.key.clone()));
+    hits.truncate(top_k);
+    let mut items = items(gateway, &hits).await?;
+    for (item, hit) in items.iter_mut().zip(&hits) {
+        item.score = Some(hit.score);
+    }
+    Ok(items)
+}
+
+/// The facts among some hits, those of episodes too, and the episodes without facts.
+fn memories(found: Vec<Hit>, with_facts: &BTreeSet<String>) -> Vec<Hit> {
+    let mut hits = Vec::new();
+    for mut hit in found {
+        hits.append(&mut hit.facts);
+        match hit.doc.kind {
+            DocKind::Entry(EntryKind::Fact) => hits.push(hit),
+            DocKind::Entry(EntryKind::Episode) if !with_facts.contains(&*hit.doc.key.id) => hits.push(hit),
+            _ => {}
+        }
+    }
+    hits
+}
+
+/// A memory's id out of a path.
+pub(super) type Id = Result<Path<String>, PathRejection>;
+
+/// The memory that an id names.
+pub(super) async fn named(gateway: &Gateway, visit: &Visit, id: &str) -> Result<(Owner, Hit), Failure> {
+    let none = || Failure::not_found("memory", id);
+    // Ids of mem0 itself have another form: such a memory is not here.
+    let mut parts: IdsParts = OneQuery::default()
+        .parts(id, &visit.caller.home)
+        .map_err(|_| none())?;
+    visit.caller.enter_ids(&mut parts)?;
+    let (owner, hit) = edit::find(&gateway.engine, parts).await?.ok_or_else(none)?;
+    match hit.doc.kind {
+        DocKind::Entry(EntryKind::Fact | EntryKind::Episode) => Ok((owner, hit)),
+        _ => Err(none()),
+    }
+}
+
+/// The text of an id in a path.
+pub(super) fn id(id: Id) -> Result<String, Failure> {
+    let Path(id) = id.map_err(|_| Invalid::whole("the memory's id is not text"))?;
+    Ok(id)
+}
+
+/// One memory.
+pub(super) async fn one(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    memory_id: Id,
+) -> Result<Response, Failure> {
+    let (_, hit) = named(&gateway, &visit, &id(memory_id)?).await?;
+    Ok(Json(MemoryItem::of(&gateway, &hit).await?).into_response())
+}
+
+/// The memories that one replaced, oldest first, and itself.
+pub(super) async fn history(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    memory_id: Id,
+) -> Result<Response, Failure> {
+    let memory_id = id(memory_id)?;
+    let (owner, newest) = named(&gateway, &visit, &memory_id).await?;
+    let mut versions = vec![newest];
+    while let Some(older) = replaced(&gateway.engine, &visit.caller.home, &owner, &versions).await? {
+        versions.push(older);
+    }
+    let mut old: Option<String> = None;
+    let mut events = Vec::new();
+    for version in versions.iter().rev() {
+        let new = text(&gateway.engine, &version.doc).await?;
+        let at = gateway.zone().render(version.doc.time);
+        events.push(json!({
+            "id": ApiId::render(&owner.id, &version.doc.key.id),
+            "memory_id": memory_id,
+            "user_id": owner.id.as_str(),
+            "event": if old.is_some() { "UPDATE" } else { "ADD" },
+            "old_memory": old,
+            "new_memory": new,
+            "created_at": at,
+            "updated_at": at,
+        }));
+        old = Some(new);
+    }
+    Ok(Json(events).into_response())
+}
+
+/// The memory that the last of some versions replaced.
+async fn replaced(
+    engine: &Engine,
+    scope: &Scope,
+    owner: &Owner,
+    versions: &[Hit],
+) -> Result<Option<Hit>, EngineError> {
+    let is_new = |id: &&EntryId| !versions.iter().any(|one| *one.doc.key.id == *id.as_str());
+    let older: Option<&EntryId> = versions
+        .last()
+        .and_then(|last: &Hit| last.doc.supersedes.iter().rfind(is_new));
+    match older {
+        Some(id) => edit::entry(engine, scope, owner, id).await,
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,59 @@
+//! `/owners`: everybody who has memory, with counts and sizes.
+//!
+//! Owns: whom of them a caller sees. Never: counting.
+
+use axum::extract::State;
+use axum::response::Response;
+use model::OwnerKind;
+use wire::Envelope;
+use wire::history::TenantQuery;
+use wire::owners::{OwnerItem, OwnersData};
+
+use crate::body::UrlQuery;
+use crate::failure::Failure;
+use crate::frame::Visit;
+use crate::history::Tenant;
+use crate::openapi::Errors;
+use crate::state::Gateway;
+
+/// List owners
+///
+/// Users, agents and libraries, as far as the token sees, with counts and sizes of their files.
+#[utoipa::path(
+    get,
+    path = "/owners",
+    operation_id = "list_owners",
+    tag = "memory",
+    params(TenantQuery),
+    responses((status = 200, description = "Everybody who has a file", body = Envelope<OwnersData>), Errors),
+)]
+pub(crate) async fn list(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<TenantQuery>,
+) -> Result<Response, Failure> {
+    let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
+    let holdings = gateway.engine.holdings().await?.into_iter();
+    let seen = holdings.filter(|((scope, owner), _)| {
+        tenant.within().is_none_or(|within| within == scope) && visit.caller.enter_owner(owner).is_ok()
+    });
+    let owners = seen.map(|((scope, owner), holding)| OwnerItem {
+        app_id: scope.app.to_string(),
+        project_id: scope.project.to_string(),
+        kind: word(owner.kind).to_owned(),
+        id: owner.id.to_string(),
+        memories: holding.entries,
+        files: holding.files,
+        bytes: holding.bytes,
+    });
+    let owners = owners.collect();
+    Ok(visit.answer(OwnersData { owners }))
+}
+
+fn word(kind: OwnerKind) -> &'static str {
+    match kind {
+        OwnerKind::User => "user",
+        OwnerKind::Agent => "agent",
+        OwnerKind::Library => "library",
+    }
+}

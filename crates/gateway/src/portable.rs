@@ -1,0 +1,159 @@
+//! `memory/export` and `memory/import`: all memory of one user as lines of JSON, out and in.
+//!
+//! Owns: lines to values and back. Never: choosing what a user's memory is (the engine does).
+
+use axum::extract::{Request, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use memory::{OwnedMemory, TakenIn};
+use model::{Owner, Page, Scope};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use wire::portable::{ExportHead, ExportLine, ExportQuery, ImportedData, MemoryLine, MessageLine};
+use wire::{Envelope, ErrorCode, Invalid};
+
+use crate::body::{Arrived, UrlQuery, arrive, parsed};
+use crate::failure::Failure;
+use crate::frame::Visit;
+use crate::openapi::Errors;
+use crate::state::Gateway;
+
+const JSON_LINES: &str = "application/jsonl";
+
+/// Export a user's memory
+///
+/// One JSON object a line: first whose memory it is, then memories with their messages, core memory, and messages that no
+/// episode has yet. The same memory gives the same bytes.
+#[utoipa::path(
+    get,
+    path = "/memory/export",
+    operation_id = "export_memory",
+    tag = "memory",
+    params(ExportQuery),
+    responses((status = 200, description = "The lines", body = String, content_type = JSON_LINES), Errors),
+)]
+pub(crate) async fn export(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<ExportQuery>,
+) -> Result<Response, Failure> {
+    let (scope, owner) = query.parts(&visit.caller.home)?;
+    visit.caller.enter(&scope)?;
+    visit.caller.enter_owner(&owner)?;
+    let memory = gateway.engine.export(&scope, &owner).await?;
+    if let Some(path) = memory.broken.first() {
+        let files = memory.broken.len();
+        return Err(Failure::new(
+            ErrorCode::Conflict,
+            format!(
+                "{files} files cannot be read whole, the first is `{path}`: repair them, so that nothing is left out"
+            ),
+        ));
+    }
+    let mut text = line(&ExportHead::new(&scope, &owner))?;
+    for each in lines(memory, &scope) {
+        text.push_str(&line(&each)?);
+    }
+    Ok(([(CONTENT_TYPE, JSON_LINES)], text).into_response())
+}
+
+fn lines(memory: OwnedMemory, scope: &Scope) -> Vec<ExportLine> {
+    let mut lines = Vec::new();
+    for entry in &memory.entries {
+        lines.push(ExportLine::Memory(Box::new(MemoryLine::new(entry, scope))));
+    }
+    for (page, text) in memory.pages {
+        let name = page.file_name().to_owned();
+        lines.push(ExportLine::Page { name, text });
+    }
+    if !memory.made.is_empty() {
+        let ids = memory.made.into_iter().collect();
+        lines.push(ExportLine::Made { ids });
+    }
+    for message in &memory.messages {
+        lines.push(ExportLine::Message(Box::new(MessageLine::new(message, scope))));
+    }
+    lines
+}
+
+fn line(value: &impl Serialize) -> Result<String, Failure> {
+    let json = serde_json::to_string(value).map_err(|error| Failure::internal(error.to_string()))?;
+    Ok(json + "\n")
+}
+
+/// Import a user's memory
+///
+/// Lines of an export, the first line among them; a long export can come in several requests, each with that line. Quipu adds what is
+/// missing, with its ids, and changes nothing that is there.
+#[utoipa::path(
+    post,
+    path = "/memory/import",
+    operation_id = "import_memory",
+    tag = "memory",
+    request_body(content = String, content_type = JSON_LINES),
+    responses((status = 200, description = "What was new", body = Envelope<ImportedData>), Errors),
+)]
+pub(crate) async fn import(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    request: Request,
+) -> Result<Response, Failure> {
+    let Arrived { bytes: body, hold } = arrive(request, &gateway).await?;
+    let (_, head) = numbered(&body)
+        .next()
+        .ok_or_else(|| Invalid::whole("the body has no lines"))?;
+    let (scope, owner) = line_of::<ExportHead>(1, head)?.parts(&visit.caller.home)?;
+    visit.caller.enter(&scope)?;
+    visit.caller.enter_owner(&owner)?;
+    let whose = (scope.clone(), owner.clone());
+    let memory = parsed(body, move |body| Ok(memory_of(body, &whose.0, &whose.1)?)).await?;
+    let engine = gateway.engine.clone();
+    let write = async move {
+        let _hold = hold;
+        Ok(engine.import(&scope, &owner, memory).await?)
+    };
+    let taken = gateway.see_through(write).await?;
+    let TakenIn {
+        memories,
+        new_memories,
+        kept_memories,
+        messages,
+        new_messages,
+    } = taken;
+    Ok(visit.answer(ImportedData {
+        memories,
+        new_memories,
+        kept_memories,
+        messages,
+        new_messages,
+    }))
+}
+
+/// The lines of a body that are not empty, each with its number.
+fn numbered(body: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let lines = (1..).zip(body.split(|byte| *byte == b'\n'));
+    lines.filter(|(_, line)| !line.is_empty())
+}
+
+/// What the lines after the first hold.
+fn memory_of(body: &[u8], scope: &Scope, owner: &Owner) -> Result<OwnedMemory, Invalid> {
+    let mut memory = OwnedMemory::default();
+    for (at, line) in numbered(body).skip(1) {
+        match line_of(at, line)? {
+            ExportLine::Memory(line) => memory.entries.push(line.entry(scope, owner)?),
+            ExportLine::Page { name, text } => {
+                let page = Page::ALL.into_iter().find(|page| page.file_name() == name);
+                let page = page
+                    .ok_or_else(|| Invalid::at(format!("line {at}"), format!("there is no page `{name}`")))?;
+                memory.pages.push((page, text));
+            }
+            ExportLine::Made { ids } => memory.made.extend(ids),
+            ExportLine::Message(line) => memory.messages.push(line.into_message(scope)?),
+        }
+    }
+    Ok(memory)
+}
+
+fn line_of<T: DeserializeOwned>(at: usize, line: &[u8]) -> Result<T, Invalid> {
+    serde_json::from_slice(line).map_err(|error| Invalid::at(format!("line {at}"), error))
+}

@@ -1,0 +1,189 @@
+//! `memory/edit` with `operations`: statements of a profile, as EverOS Cloud's clients change them.
+//!
+//! Owns: one result for each operation; one that fails stops no other. Never: writing Markdown.
+
+use axum::response::Response;
+use memory::{Curate, EditEntry, Forget};
+use model::{DocKind, Entry, EntryId, EntryKind, Origin, Owner, Scope};
+use wire::profile::TRAIT;
+use wire::profile_edit::{
+    Action, OperationResult, OperationStatus, ProfileEditData, ProfileEditRequest, ProfileOperation,
+    StatementKind,
+};
+use wire::{ApiId, Invalid};
+
+use crate::edit;
+use crate::failure::Failure;
+use crate::forget::forget;
+use crate::frame::Visit;
+use crate::present;
+use crate::recall;
+use crate::state::Gateway;
+
+/// Changes a profile.
+pub(crate) async fn edit(
+    gateway: &Gateway,
+    visit: &Visit,
+    request: ProfileEditRequest,
+) -> Result<Response, Failure> {
+    let (scope, owner) = request.parts(&visit.caller.home)?;
+    visit.caller.enter(&scope)?;
+    visit.caller.enter_owner(&owner)?;
+    let mut results = Vec::new();
+    for (op_index, operation) in request.operations.iter().enumerate() {
+        let done = apply(gateway, &scope, &owner, operation).await;
+        let (new, error) = match done {
+            Ok(new) => (new, None),
+            // The rest of them would fail too.
+            Err(failure) if failure.status().is_server_error() => return Err(failure),
+            Err(failure) => (None, Some(failure.message)),
+        };
+        results.push(OperationResult {
+            op_index,
+            action: operation.action,
+            kind: operation.kind,
+            status: match &error {
+                None => OperationStatus::Applied,
+                Some(_) => OperationStatus::Rejected,
+            },
+            item_id: operation.item_id.clone(),
+            new_item_id: new.map(|id| ApiId::render(&owner.id, id.as_str())),
+            error,
+        });
+    }
+    let is_applied = |result: &&OperationResult| result.status == OperationStatus::Applied;
+    let applied = results.iter().filter(is_applied).count();
+    let rows = recall::profile(gateway, &scope, &owner, None).await?;
+    Ok(visit.answer(ProfileEditData {
+        user_id: owner.id.to_string(),
+        version: gateway.clock.now().millis(),
+        applied,
+        results,
+        profile: present::profile_of(&rows)
+            .pop()
+            .map(|profile| profile.profile_data),
+    }))
+}
+
+/// The id of an added statement.
+async fn apply(
+    gateway: &Gateway,
+    scope: &Scope,
+    owner: &Owner,
+    operation: &ProfileOperation,
+) -> Result<Option<EntryId>, Failure> {
+    match operation.action {
+        Action::Add => {
+            let id = EntryId::new(format!("{}_{}", EntryKind::Profile.prefix(), gateway.fresh_id()));
+            let entry = entry(gateway, id.clone(), scope, owner, operation)?;
+            let curate = Curate {
+                scope: scope.clone(),
+                owner: owner.clone(),
+                put: vec![entry],
+                remove: Vec::new(),
+            };
+            let engine = gateway.engine.clone();
+            gateway
+                .see_through(async move { Ok(engine.curate(curate).await?) })
+                .await?;
+            Ok(Some(id))
+        }
+        Action::Update => {
+            let edit = EditEntry {
+                scope: scope.clone(),
+                owner: owner.clone(),
+                id: standing(gateway, scope, owner, operation).await?,
+                subject: text(operation, "category")?,
+                summary: text(operation, "evidence")?,
+                body: text(operation, "description")?,
+                project_only: None,
+            };
+            let engine = gateway.engine.clone();
+            gateway
+                .see_through(async move { Ok(engine.edit(edit).await?) })
+                .await?;
+            Ok(None)
+        }
+        Action::Delete => {
+            let id = standing(gateway, scope, owner, operation).await?;
+            forget(gateway, Forget::Entries(scope.clone(), owner.clone(), vec![id])).await?;
+            Ok(None)
+        }
+    }
+}
+
+/// The statement that an operation names, if the profile has it.
+async fn standing(
+    gateway: &Gateway,
+    scope: &Scope,
+    owner: &Owner,
+    operation: &ProfileOperation,
+) -> Result<EntryId, Failure> {
+    let id = operation.id(owner)?;
+    let none = || Failure::not_found("statement", operation.item_id.as_deref().unwrap_or_default());
+    let hit = edit::entry(&gateway.engine, scope, owner, &id)
+        .await?
+        .ok_or_else(none)?;
+    let is_trait = hit.doc.labels.iter().any(|label| label == TRAIT);
+    let is_it = hit.doc.kind == DocKind::Entry(EntryKind::Profile)
+        && is_trait == (operation.kind == StatementKind::ImplicitTraits);
+    if is_it { Ok(id) } else { Err(none()) }
+}
+
+/// A field of an operation, if it has it.
+fn text(operation: &ProfileOperation, field: &str) -> Result<Option<String>, Invalid> {
+    let data = &operation.data;
+    let given = match field {
+        "category" => &data.category,
+        "description" => &data.description,
+        _ => &data.evidence,
+    };
+    match given {
+        Some(text) if text.trim().is_empty() => {
+            Err(Invalid::at(format!("data.{field}"), "must not be empty"))
+        }
+        Some(text) if field == "category" && text.contains(['\n', '\r']) => {
+            Err(Invalid::at("data.category", "must be one line"))
+        }
+        given => Ok(given.clone()),
+    }
+}
+
+/// A statement by hand: no background run changes or removes it.
+fn entry(
+    gateway: &Gateway,
+    id: EntryId,
+    scope: &Scope,
+    owner: &Owner,
+    operation: &ProfileOperation,
+) -> Result<Entry, Invalid> {
+    let required = |field: &str| {
+        text(operation, field)?.ok_or_else(|| Invalid::at(format!("data.{field}"), "this field is required"))
+    };
+    let labels = match operation.kind {
+        StatementKind::ExplicitInfo => Vec::new(),
+        StatementKind::ImplicitTraits => vec![TRAIT.to_owned()],
+    };
+    Ok(Entry {
+        id,
+        kind: EntryKind::Profile,
+        scope: scope.clone(),
+        owner: owner.clone(),
+        session: None,
+        time: gateway.clock.now(),
+        valid_from: None,
+        valid_until: None,
+        supersedes: Vec::new(),
+        origin: Origin::Hand,
+        author: None,
+        parent: None,
+        sources: Vec::new(),
+        senders: vec![owner.id.clone()],
+        labels,
+        confidence_percent: None,
+        subject: required("category")?,
+        summary: text(operation, "evidence")?.unwrap_or_default(),
+        body: required("description")?,
+        turns: Vec::new(),
+    })
+}

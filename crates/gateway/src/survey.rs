@@ -1,0 +1,234 @@
+//! `memory/overview`, `memories/{memory_id}/sources` and `memory/preview`: what a person looks at before
+//! deciding.
+//!
+//! Owns: permissions for them, and counting by month. Never: deciding what goes with what (the engine does).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use memory::{Doomed, Forget, List, Listed, Standing, Staying};
+use model::{Doc, DocKind, EntryId, EntryKind, Owner, Zone};
+use wire::survey::{DoomedItem, MonthItem, PREVIEWED_MAX, PreviewParts, StayingItem};
+use wire::{
+    ApiId, Envelope, ErrorCode, FoundMessage, OneQuery, OverviewData, OverviewRequest, PreviewData,
+    PreviewRequest, SourcesData,
+};
+
+use crate::body::{JsonBody, UrlQuery};
+use crate::edit;
+use crate::failure::Failure;
+use crate::forget::target;
+use crate::frame::Visit;
+use crate::openapi::Errors;
+use crate::state::Gateway;
+
+/// How a month begins a date.
+const MONTH_BYTES: usize = "2026-03".len();
+
+/// Count a user's memories
+///
+/// By kind, and by month for a time line.
+#[utoipa::path(
+    post,
+    path = "/memory/overview",
+    operation_id = "memory_overview",
+    tag = "memory",
+    request_body = OverviewRequest,
+    responses((status = 200, description = "The numbers", body = Envelope<OverviewData>), Errors),
+)]
+pub(crate) async fn overview(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<OverviewRequest>,
+) -> Result<Response, Failure> {
+    let (scope, owner) = value.parts(&visit.caller.home)?;
+    visit.caller.enter(&scope)?;
+    visit.caller.enter_owner(&owner)?;
+    let list = |kind| List::all(scope.clone(), owner.clone(), kind);
+    let listed = |list| async { gateway.engine.list(list).await };
+    let episodes = listed(list(EntryKind::Episode)).await?;
+    let facts = listed(list(EntryKind::Fact)).await?;
+    let superseded = List {
+        standing: Some(Standing::Superseded),
+        ..list(EntryKind::Fact)
+    };
+    let mut months: BTreeMap<String, MonthItem> = BTreeMap::new();
+    count(&mut months, &episodes, gateway.zone(), |month| {
+        &mut month.episodes
+    });
+    count(&mut months, &facts, gateway.zone(), |month| &mut month.facts);
+    Ok(visit.answer(OverviewData {
+        episodes: episodes.total,
+        facts: facts.total,
+        events: listed(list(EntryKind::Foresight)).await?.total,
+        statements: listed(list(EntryKind::Profile)).await?.total,
+        superseded: listed(superseded).await?.total,
+        months: months.into_values().collect(),
+    }))
+}
+
+fn count(
+    months: &mut BTreeMap<String, MonthItem>,
+    listed: &Listed,
+    zone: &Zone,
+    place: impl Fn(&mut MonthItem) -> &mut usize,
+) {
+    for hit in &listed.hits {
+        let date = zone.render(hit.doc.time);
+        let month = date.get(..MONTH_BYTES).unwrap_or(&date);
+        let item = months.entry(month.to_owned()).or_insert_with(|| MonthItem {
+            month: month.to_owned(),
+            ..MonthItem::default()
+        });
+        *place(item) += 1;
+    }
+}
+
+/// Show the words behind a memory
+///
+/// The messages that a memory was made from, verbatim.
+#[utoipa::path(
+    get,
+    path = "/memories/{memory_id}/sources",
+    operation_id = "memory_sources",
+    tag = "memory",
+    params(("memory_id" = String, Path, description = "`id` of a memory, from a search or listing"), OneQuery),
+    responses((status = 200, description = "The messages", body = Envelope<SourcesData>), Errors),
+)]
+pub(crate) async fn sources(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    memory_id: Result<Path<String>, PathRejection>,
+    UrlQuery(query): UrlQuery<OneQuery>,
+) -> Result<Response, Failure> {
+    let Ok(Path(memory_id)) = memory_id else {
+        return Err(Failure::new(ErrorCode::BadRequest, "the memory's id is not text"));
+    };
+    let mut parts = query.parts(&memory_id, &visit.caller.home)?;
+    visit.caller.enter_ids(&mut parts)?;
+    let scope = parts.scope.clone();
+    let (owner, hit) = edit::find(&gateway.engine, parts)
+        .await?
+        .ok_or_else(|| Failure::not_found("memory", &memory_id))?;
+    let id = EntryId::new(hit.doc.key.id.as_ref());
+    let sources = gateway.engine.sources(&scope, &owner, &id).await?;
+    let messages = sources.iter().map(|doc| FoundMessage::of(doc, gateway.zone()));
+    Ok(visit.answer(SourcesData {
+        messages: messages.collect(),
+    }))
+}
+
+/// Look at a deletion first
+///
+/// What `memory/delete` or `memory/delete_by_ids` would remove, and which of a person's words stay in the memory of others. It
+/// changes nothing.
+#[utoipa::path(
+    post,
+    path = "/memory/preview",
+    operation_id = "preview_delete",
+    tag = "memory",
+    request_body = PreviewRequest,
+    responses((status = 200, description = "The preview", body = Envelope<PreviewData>), Errors),
+)]
+pub(crate) async fn preview(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    JsonBody { value, .. }: JsonBody<PreviewRequest>,
+) -> Result<Response, Failure> {
+    let mut doomed = Doomed::default();
+    for forget in targets(&visit, &gateway, value.parts(&visit.caller.home)?).await? {
+        let some = gateway.engine.preview(&forget).await?;
+        doomed.entries.splice(
+            doomed.named..doomed.named,
+            some.entries[..some.named].iter().cloned(),
+        );
+        doomed.entries.extend_from_slice(&some.entries[some.named..]);
+        doomed.named += some.named;
+        doomed.messages.extend(some.messages);
+        doomed.rewritten.extend(some.rewritten);
+        doomed.lines.extend(some.lines);
+        doomed.own_stays.extend(some.own_stays);
+        doomed.stays.extend(some.stays);
+    }
+    let zone = gateway.zone();
+    let items = |docs: &[Arc<Doc>]| {
+        let items = docs.iter().take(PREVIEWED_MAX).filter_map(|doc| item(doc, zone));
+        items.collect()
+    };
+    let messages = |docs: &[Arc<Doc>]| {
+        let messages = docs
+            .iter()
+            .take(PREVIEWED_MAX)
+            .map(|doc| FoundMessage::of(doc, zone));
+        messages.collect()
+    };
+    Ok(visit.answer(PreviewData {
+        count: doomed.entries.len(),
+        named_count: doomed.named,
+        message_count: doomed.messages.len(),
+        memories: items(&doomed.entries),
+        messages: messages(&doomed.messages),
+        rewritten: items(&doomed.rewritten),
+        lines: doomed.lines,
+        own_stays: messages(&doomed.own_stays),
+        stays: doomed.stays.iter().map(staying).collect(),
+    }))
+}
+
+/// What the deletion would forget, if the caller may.
+async fn targets(visit: &Visit, gateway: &Gateway, parts: PreviewParts) -> Result<Vec<Forget>, Failure> {
+    let mut parts = match parts {
+        PreviewParts::Ids(parts) => parts,
+        PreviewParts::Delete(parts) => {
+            visit.caller.enter(parts.scope())?;
+            return Ok(vec![target(visit, parts)?]);
+        }
+    };
+    visit.caller.enter_ids(&mut parts)?;
+    let mut by_owner: BTreeMap<Owner, Vec<EntryId>> = BTreeMap::new();
+    for id in &parts.ids {
+        let one = wire::forget::IdsParts {
+            ids: vec![id.clone()],
+            ..parts.clone()
+        };
+        if let Some((owner, _)) = edit::find(&gateway.engine, one).await? {
+            by_owner.entry(owner).or_default().push(id.entry.clone());
+        }
+    }
+    let forget = |(owner, ids)| Forget::Entries(parts.scope.clone(), owner, ids);
+    Ok(by_owner.into_iter().map(forget).collect())
+}
+
+fn item(doc: &Doc, zone: &Zone) -> Option<DoomedItem> {
+    let DocKind::Entry(kind) = doc.kind else {
+        return None;
+    };
+    Some(DoomedItem {
+        id: ApiId::render(&doc.key.owner.id, &doc.key.id),
+        kind: kind.as_str().to_owned(),
+        owner: doc.key.owner.id.to_string(),
+        text: match kind {
+            // The subject of these is only their category.
+            EntryKind::Fact | EntryKind::Profile | EntryKind::Foresight => doc.text.clone(),
+            _ if doc.subject.is_empty() => doc.text.clone(),
+            _ => doc.subject.clone(),
+        },
+        timestamp: zone.render(doc.time),
+    })
+}
+
+fn staying(staying: &Staying) -> StayingItem {
+    StayingItem {
+        user_id: staying.owner.id.to_string(),
+        session_id: staying.session.as_ref().map(ToString::to_string),
+        messages: staying.messages.len(),
+        example: staying
+            .messages
+            .first()
+            .map(|message| message.text.clone())
+            .unwrap_or_default(),
+    }
+}

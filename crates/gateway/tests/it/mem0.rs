@@ -1,0 +1,400 @@
+//! mem0's dialect: what its clients ask, and what they read in the answers.
+
+use std::time::Duration;
+
+use gateway::{Auth, GatewaySettings, Secret, Token, TokenRole};
+use model::{Name, Zone};
+use serde_json::{Value, json};
+
+use crate::house::{Ask, House, Reply, get, post, scope, tokens};
+
+fn with_method(method: &'static str, ask: Ask) -> Ask {
+    Ask { method, ..ask }
+}
+
+/// The answer of a success.
+fn read(reply: &Reply) -> Value {
+    assert_eq!(reply.status, 200, "{}", reply.text);
+    reply.json()
+}
+
+/// Status and words of a failure.
+fn refusal(reply: &Reply) -> (u16, String) {
+    let body = reply.json();
+    let detail = body["detail"].as_str().expect("mem0's clients read `detail`");
+    assert!(body["code"].is_string(), "{body}");
+    (reply.status.as_u16(), detail.to_owned())
+}
+
+/// Adds and waits until the event of the add has succeeded.
+async fn add(house: &House, body: Value) -> String {
+    let added = read(&house.post("/v3/memories/add/", &body).await);
+    assert_eq!(added["status"], "PENDING", "{added}");
+    let event = added["event_id"].as_str().expect("an id").to_owned();
+    house.engine.settle(None).await.expect("settled");
+    let path = format!("/v1/event/{event}/");
+    assert_eq!(read(&house.get(&path).await)["status"], "SUCCEEDED");
+    event
+}
+
+/// The memories that some filters let pass, oldest first.
+async fn listed(house: &House, filters: Value) -> Vec<Value> {
+    let page = house.post("/v3/memories/", &json!({"filters": filters})).await;
+    let page = read(&page);
+    let mut results = page["results"].as_array().expect("a list").clone();
+    assert_eq!(page["count"], results.len());
+    results.reverse();
+    results
+}
+
+fn texts(memories: &[Value]) -> Vec<&str> {
+    let texts = memories.iter().map(|memory| memory["memory"].as_str());
+    texts.collect::<Option<_>>().expect("each has a text")
+}
+
+#[tokio::test]
+async fn a_memory_is_added_found_changed_and_deleted() {
+    let house = House::new().await;
+    let said = json!([{"role": "user", "content": "I'm allergic to nuts."},
+        {"role": "assistant", "content": "Noted, no nuts."}]);
+    let event = add(&house, json!({"messages": said, "user_id": "ada"})).await;
+    let events = read(&house.get("/v1/events/").await);
+    assert_eq!(
+        (&events["count"], &events["results"][0]["id"]),
+        (&json!(1), &json!(event))
+    );
+
+    let memories = listed(&house, json!({"user_id": "ada"})).await;
+    assert_eq!(texts(&memories), ["Ada is allergic to nuts."]);
+    assert_eq!(memories[0]["user_id"], "ada");
+    assert_eq!(memories[0]["run_id"], Value::Null);
+    let query = json!({"query": "which food is dangerous? nuts?", "filters": {"user_id": "ada"}});
+    let found = read(&house.post("/v3/memories/search/", &query).await);
+    assert_eq!(found["results"][0]["id"], memories[0]["id"], "{found}");
+    assert!(found["results"][0]["score"].as_f64() > Some(0.0), "{found}");
+
+    let path = format!("/v1/memories/{}/", memories[0]["id"].as_str().expect("an id"));
+    assert_eq!(read(&house.get(&path).await), memories[0]);
+    let history = read(&house.get(&format!("{path}history/")).await);
+    assert_eq!(
+        (&history[0]["event"], &history[0]["new_memory"]),
+        (&json!("ADD"), &memories[0]["memory"])
+    );
+    let change = with_method(
+        "PUT",
+        post(&path, &json!({"text": "Ada is allergic to peanuts."})),
+    );
+    assert_eq!(
+        read(&house.ask(change).await)["memory"],
+        "Ada is allergic to peanuts."
+    );
+    read(&house.ask(with_method("DELETE", get(&path))).await);
+    assert_eq!(refusal(&house.get(&path).await).0, 404);
+    // Its messages do not come back as a memory in its place.
+    assert_eq!(
+        listed(&house, json!({"user_id": "ada"})).await,
+        Vec::<Value>::new()
+    );
+    assert!(
+        house.ledger.everything().is_empty(),
+        "{:?}",
+        house.ledger.everything()
+    );
+}
+
+#[tokio::test]
+async fn without_facts_the_messages_are_the_memory() {
+    let house = House::new().await;
+    let body = json!({"messages": "What time is it in Lima?", "user_id": "ada", "infer": false});
+    add(&house, body).await;
+    let memories = listed(&house, json!({"user_id": "ada"})).await;
+    assert_eq!(texts(&memories), ["What time is it in Lima?"]);
+    let query = json!({"query": "Lima", "filters": {"user_id": "ada"}});
+    let found = read(&house.post("/v3/memories/search/", &query).await);
+    assert_eq!(
+        found["results"][0]["memory"], "What time is it in Lima?",
+        "{found}"
+    );
+    let change =
+        json!({"memories": [{"memory_id": memories[0]["id"], "text": "Ada asked for Lima's time."}]});
+    read(&house.ask(with_method("PUT", post("/v1/batch/", &change))).await);
+    assert_eq!(
+        texts(&listed(&house, json!({"user_id": "ada"})).await),
+        ["Ada asked for Lima's time."]
+    );
+    read(
+        &house
+            .ask(with_method("DELETE", post("/v1/batch/", &change)))
+            .await,
+    );
+    assert_eq!(
+        listed(&house, json!({"user_id": "ada"})).await,
+        Vec::<Value>::new()
+    );
+}
+
+/// A house in which three owners have said something, two of them in one run.
+async fn peopled() -> House {
+    let house = House::new().await;
+    let said =
+        |text: &str| json!([{"role": "user", "content": text}, {"role": "assistant", "content": "Fine."}]);
+    for (text, ids) in [
+        ("I'm allergic to nuts.", json!({"user_id": "ada"})),
+        (
+            "I live in Lisbon.",
+            json!({"user_id": "ada", "run_id": "trip", "agent_id": "guide"}),
+        ),
+        ("I live in Porto.", json!({"user_id": "bob", "run_id": "trip"})),
+        ("I live in a server.", json!({"agent_id": "guide"})),
+        ("I live in Rome.", json!({"run_id": "alone"})),
+    ] {
+        house.clock.advance(Duration::from_mins(1));
+        let mut body = json!({"messages": said(text)});
+        body["filters"] = ids;
+        add(&house, body).await;
+    }
+    house
+}
+
+#[tokio::test]
+async fn filters_choose_owners_runs_agents_and_times() {
+    let house = peopled().await;
+    let cases = [
+        (json!({"user_id": "ada"}), vec!["nuts", "Lisbon"]),
+        (
+            json!({"AND": [{"user_id": "ada"}, {"run_id": "trip"}]}),
+            vec!["Lisbon"],
+        ),
+        (json!({"user_id": "ada", "run_id": "*"}), vec!["Lisbon"]),
+        (
+            json!({"AND": [{"user_id": "ada"}, {"agent_id": "guide"}]}),
+            vec!["Lisbon"],
+        ),
+        (json!({"agent_id": "guide"}), vec!["server"]),
+        (json!({"run_id": "trip"}), vec!["Lisbon", "Porto"]),
+        (json!({"run_id": "alone"}), vec!["Rome"]),
+        (
+            json!({"user_id": {"in": ["ada", "bob"]}}),
+            vec!["nuts", "Lisbon", "Porto"],
+        ),
+        (
+            json!({"OR": [{"user_id": "bob"}, {"agent_id": "guide"}]}),
+            vec!["Porto", "server"],
+        ),
+        (
+            json!({"AND": [{"user_id": "*"}, {"run_id": "trip"}]}),
+            vec!["Lisbon", "Porto"],
+        ),
+        (json!({"AND": [{"user_id": "ada"}, {"user_id": "bob"}]}), vec![]),
+        (
+            json!({"user_id": "ada", "created_at": {"gt": "2100-01-01"}}),
+            vec![],
+        ),
+    ];
+    for (filters, wanted) in cases {
+        let memories = listed(&house, filters.clone()).await;
+        let memories = texts(&memories);
+        let fit = memories.len() == wanted.len();
+        let fit = fit
+            && memories
+                .iter()
+                .zip(&wanted)
+                .all(|(memory, part)| memory.contains(part));
+        assert!(fit, "{filters}: {memories:?}, not {wanted:?}");
+    }
+}
+
+#[tokio::test]
+async fn owners_are_listed_and_deleted_as_entities() {
+    let house = peopled().await;
+    let entities = read(&house.get("/v1/entities/?page=1&page_size=2").await);
+    assert_eq!(
+        (&entities["count"], &entities["previous"]),
+        (&json!(4), &Value::Null)
+    );
+    assert_eq!(entities["next"], "/v1/entities/?page=2&page_size=2");
+    assert_eq!(
+        (&entities["results"][0]["type"], &entities["results"][0]["name"]),
+        (&json!("user"), &json!("ada"))
+    );
+    for path in [
+        "/v2/entities/agent/guide/",
+        "/v2/entities/run/alone/",
+        "/v1/memories/?user_id=ada&run_id=trip",
+    ] {
+        read(&house.ask(with_method("DELETE", get(path))).await);
+    }
+    let left = listed(&house, json!({"user_id": "*"})).await;
+    assert_eq!(left.len(), 2, "{left:?}");
+    read(
+        &house
+            .ask(with_method("DELETE", get("/v1/memories/?user_id=bob")))
+            .await,
+    );
+    assert_eq!(
+        listed(&house, json!({"user_id": "bob"})).await,
+        Vec::<Value>::new()
+    );
+}
+
+#[tokio::test]
+async fn older_clients_name_ids_beside_and_read_lists() {
+    let house = House::new().await;
+    let body = json!({"messages": [{"role": "user", "content": "I'm allergic to nuts."}], "user_id": "ada"});
+    let made = read(&house.post("/v1/memories/", &body).await);
+    assert_eq!(
+        (&made[0]["event"], &made[0]["memory"]),
+        (&json!("ADD"), &json!("Ada is allergic to nuts."))
+    );
+    let listed = read(&house.get("/v1/memories/?user_id=ada").await);
+    assert_eq!(listed[0]["id"], made[0]["id"]);
+    let query = json!({"query": "nuts", "user_id": "ada"});
+    assert_eq!(
+        read(&house.post("/v1/memories/search/", &query).await)[0]["id"],
+        made[0]["id"]
+    );
+    let query = json!({"query": "nuts", "filters": {"user_id": "ada"}, "output_format": "v1.1"});
+    let found = read(&house.post("/v2/memories/search/", &query).await);
+    assert_eq!(found["results"][0]["id"], made[0]["id"]);
+}
+
+#[tokio::test]
+async fn a_refusal_is_in_mem0s_words() {
+    let house = House::new().await;
+    let said = |ids: Value| {
+        let mut body = json!({"messages": "Hello."});
+        body.as_object_mut()
+            .expect("an object")
+            .extend(ids.as_object().expect("an object").clone());
+        body
+    };
+    for (path, body, words) in [
+        ("/v3/memories/add/", said(json!({})), "`user_id`"),
+        (
+            "/v3/memories/add/",
+            said(json!({"user_id": "auth0|1"})),
+            "user_id: `|` is not allowed in an id",
+        ),
+        (
+            "/v3/memories/add/",
+            said(json!({"user_id": "ada", "app_id": "shop"})),
+            "app_id: this token works in",
+        ),
+        ("/v3/memories/", json!({}), "filters: name whose memories"),
+        (
+            "/v3/memories/",
+            json!({"filters": {"metadata": {"a": 1}}}),
+            "filters.metadata: Quipu cannot filter by",
+        ),
+        (
+            "/v3/memories/",
+            json!({"filters": {"AND": [{}]}}),
+            "filters.AND.0: must be an object",
+        ),
+        (
+            "/v3/memories/search/",
+            json!({"filters": {"user_id": "ada"}}),
+            "a search needs a query",
+        ),
+    ] {
+        let (status, detail) = refusal(&house.post(path, &body).await);
+        assert!(
+            status == 422 && detail.contains(words),
+            "{path} {body}: {status} {detail}"
+        );
+    }
+    for path in [
+        "/v1/exports/",
+        "/v1/feedback/",
+        "/v2/entities/user/ada/profile/",
+        "/api/v1/webhooks/projects/1/",
+    ] {
+        assert_eq!(refusal(&house.post(path, &json!({})).await).0, 501, "{path}");
+    }
+    let foreign = house
+        .get("/v1/memories/3c90c3cc-0d44-4b50-8888-8dd25736052a/")
+        .await;
+    assert_eq!(refusal(&foreign).0, 404);
+    assert_eq!(refusal(&house.get("/v1/event/none/").await).0, 404);
+    let two = house
+        .ask(with_method(
+            "DELETE",
+            get("/v1/memories/?user_id=ada&agent_id=guide"),
+        ))
+        .await;
+    assert_eq!(refusal(&two).0, 422);
+}
+
+/// The words of every answer that somebody with a token can get of anybody's memory.
+async fn seen(house: &House, secret: &str, id: &str) -> String {
+    let filters = |owner: &str| json!({"query": "dessert", "filters": {"user_id": owner}});
+    let asks = [
+        post("/v3/memories/", &filters("ada")),
+        post("/v3/memories/", &filters("*")),
+        post("/v3/memories/", &json!({"filters": {"run_id": "ada/s"}})),
+        post("/v3/memories/search/", &filters("ada")),
+        get(&format!("/v1/memories/{id}/")),
+        get(&format!("/v1/memories/{id}/history/")),
+        get("/v1/entities/"),
+        get("/v1/events/"),
+        with_method(
+            "PUT",
+            post(&format!("/v1/memories/{id}/"), &json!({"text": "changed"})),
+        ),
+        with_method("DELETE", get(&format!("/v1/memories/{id}/"))),
+        with_method("DELETE", get("/v1/memories/?user_id=ada")),
+        with_method("DELETE", get("/v1/memories/?run_id=ada/s")),
+        with_method("DELETE", get("/v2/entities/user/ada/")),
+    ];
+    let mut words = String::new();
+    for ask in asks {
+        words.push_str(
+            &house
+                .ask(ask.header("authorization", &format!("Token {secret}")))
+                .await
+                .text,
+        );
+    }
+    words
+}
+
+#[tokio::test]
+async fn a_token_of_another_tenant_or_user_sees_and_changes_nothing() {
+    let of = |secret: &str, user: &str| Token {
+        secret: Secret::new(secret),
+        role: TokenRole::Write,
+        scope: Some(scope("a")),
+        user: Some(Name::parse(user).expect("a name")),
+        person: false,
+    };
+    let mut auth: Auth = tokens().auth;
+    auth.tokens.extend([of("ada", "ada"), of("bob", "bob")]);
+    let settings = GatewaySettings {
+        auth,
+        ..GatewaySettings::default()
+    };
+    let house = House::with(settings, Zone::utc()).await;
+    assert_eq!(refusal(&house.get("/v1/ping/").await).0, 401);
+    let mine = |ask: Ask| ask.header("authorization", "Token ada");
+    assert_eq!(read(&house.ask(mine(get("/v1/ping/"))).await)["project_id"], "p");
+    let body = json!({"messages": "My favourite dessert is marzipan.", "user_id": "ada", "run_id": "ada/s"});
+    let added = read(&house.ask(mine(post("/v3/memories/add/", &body))).await);
+    house.engine.settle(None).await.expect("settled");
+    let event = get(&format!(
+        "/v1/event/{}/",
+        added["event_id"].as_str().expect("an id")
+    ));
+    assert_eq!(read(&house.ask(mine(event.clone())).await)["status"], "SUCCEEDED");
+    let all = json!({"filters": {"user_id": "*"}});
+    let before = read(&house.ask(mine(post("/v3/memories/", &all))).await);
+    let id = before["results"][0]["id"].as_str().expect("an id");
+    for stranger in ["b", "bob"] {
+        let words = seen(&house, stranger, id).await;
+        assert!(!words.contains("marzipan"), "{stranger}: {words}");
+        let event = event
+            .clone()
+            .header("authorization", &format!("Token {stranger}"));
+        assert_eq!(refusal(&house.ask(event).await).0, 404);
+    }
+    assert_eq!(read(&house.ask(mine(post("/v3/memories/", &all))).await), before);
+}

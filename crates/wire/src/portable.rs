@@ -1,0 +1,321 @@
+//! `memory/export` and `memory/import`: all memory of one user as lines of JSON.
+//!
+//! Owns: the format of the lines, which carries a version. Never: choosing what is exported.
+//!
+//! The first line names the user. Each further line is a memory, a page of core memory, or a message that no episode has
+//! yet. The same memory gives the same bytes.
+
+use model::{
+    Entry, EntryId, EntryKind, Message, MessageId, Name, Origin, Owner, Parent, ParentKind, Scope, SessionId,
+    SessionKey, Timestamp, Zone,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::message::MessageItem;
+use crate::scope::name;
+use crate::{Invalid, scope};
+
+/// What this program writes, and the newest that it reads.
+const FORMAT: u32 = 1;
+
+/// Whose memory to export.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ExportQuery {
+    pub user_id: String,
+    #[param(default = "default")]
+    pub app_id: Option<String>,
+    #[param(default = "default")]
+    pub project_id: Option<String>,
+}
+
+impl ExportQuery {
+    /// Checks ids and limits; an error names the field.
+    pub fn parts(&self, home: &Scope) -> Result<(Scope, Owner), Invalid> {
+        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        Ok((scope, Owner::user(name("user_id", &self.user_id)?)))
+    }
+}
+
+/// The first line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExportHead {
+    /// Version of the format.
+    pub quipu_export: u32,
+    pub user_id: String,
+    /// None: the tenant of the request.
+    pub app_id: Option<String>,
+    pub project_id: Option<String>,
+}
+
+impl ExportHead {
+    /// The line of an owner's export.
+    pub fn new(scope: &Scope, owner: &Owner) -> Self {
+        Self {
+            quipu_export: FORMAT,
+            user_id: owner.id.as_str().to_owned(),
+            app_id: Some(scope.app.as_str().to_owned()),
+            project_id: Some(scope.project.as_str().to_owned()),
+        }
+    }
+
+    /// Whose memory it is.
+    pub fn parts(&self, home: &Scope) -> Result<(Scope, Owner), Invalid> {
+        if self.quipu_export > FORMAT {
+            return Err(Invalid::whole(format!(
+                "the export has format {}, this server knows {FORMAT}: import it with a newer quipu",
+                self.quipu_export
+            )));
+        }
+        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        Ok((scope, Owner::user(name("user_id", &self.user_id)?)))
+    }
+}
+
+/// Each further line.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ExportLine {
+    /// A memory.
+    Memory(Box<MemoryLine>),
+    /// A page of core memory: `MEMORY.md`, `USER.md` or `SOUL.md`.
+    Page { name: String, text: String },
+    /// The ids of memories that background runs made and that must not be made again if a person deletes them.
+    Made { ids: Vec<String> },
+    /// A message that is not yet in an episode.
+    Message(Box<MessageLine>),
+}
+
+/// A memory with all that its file says of it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct MemoryLine {
+    pub id: String,
+    pub kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// ISO 8601, as all times here.
+    pub time: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_from: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_until: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub supersedes: Vec<String>,
+    pub origin: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<ParentLine>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub senders: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<u8>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub subject: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub summary: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub body: String,
+    /// Of an episode: what was said, word for word.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<MessageLine>,
+}
+
+/// Source of a memory.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ParentLine {
+    pub kind: String,
+    pub id: String,
+}
+
+/// A message with its place.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct MessageLine {
+    pub session: String,
+    /// Where it differs from that of the export.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub app_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<String>,
+    /// `message_id` is Quipu's own.
+    pub message: MessageItem,
+}
+
+/// Result of an import.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ImportedData {
+    /// Memories and pages of the lines.
+    pub memories: usize,
+    /// Those that were not there.
+    pub new_memories: usize,
+    /// Those that are different here: they stay as they are here.
+    pub kept_memories: usize,
+    /// Messages that are not in an episode.
+    pub messages: usize,
+    pub new_messages: usize,
+}
+
+impl MemoryLine {
+    /// The line of a memory; `scope` is that of the export.
+    pub fn new(entry: &Entry, scope: &Scope) -> Self {
+        let time = |time: Timestamp| time.to_string();
+        let texts = |ids: &[MessageId]| ids.iter().map(|id| id.as_str().to_owned()).collect();
+        Self {
+            id: entry.id.as_str().to_owned(),
+            kind: entry.kind.as_str().to_owned(),
+            session: entry.session.as_ref().map(|session| session.as_str().to_owned()),
+            time: time(entry.time),
+            valid_from: entry.valid_from.map(time),
+            valid_until: entry.valid_until.map(time),
+            supersedes: entry.supersedes.iter().map(|id| id.as_str().to_owned()).collect(),
+            origin: entry.origin.as_str().to_owned(),
+            author: entry.author.clone(),
+            parent: entry.parent.as_ref().map(|parent| ParentLine {
+                kind: parent.kind.as_str().to_owned(),
+                id: parent.id.clone(),
+            }),
+            sources: texts(&entry.sources),
+            senders: entry.senders.iter().map(|id| id.as_str().to_owned()).collect(),
+            labels: entry.labels.clone(),
+            confidence: entry.confidence_percent,
+            subject: entry.subject.clone(),
+            summary: entry.summary.clone(),
+            body: entry.body.clone(),
+            messages: entry
+                .turns
+                .iter()
+                .map(|turn| MessageLine::new(turn, scope))
+                .collect(),
+        }
+    }
+
+    /// The memory of a line.
+    pub fn entry(self, scope: &Scope, owner: &Owner) -> Result<Entry, Invalid> {
+        let kind = EntryKind::parse(&self.kind).filter(|kind| KINDS.contains(kind));
+        let place = |field: &str| format!("memory `{}`: {field}", self.id);
+        let wrong = |field: &str| Invalid::at(place(field), "is unknown");
+        let names = |field, texts: &[String]| -> Result<Vec<Name>, Invalid> {
+            texts.iter().map(|text| name(&place(field), text)).collect()
+        };
+        let messages = self.messages.iter().cloned();
+        Ok(Entry {
+            id: entry_id(&place("id"), &self.id)?,
+            kind: kind.ok_or_else(|| wrong("kind"))?,
+            scope: scope.clone(),
+            owner: owner.clone(),
+            session: self
+                .session
+                .as_deref()
+                .map(|text| session(&place("session"), text))
+                .transpose()?,
+            time: time(&place("time"), &self.time)?,
+            valid_from: self
+                .valid_from
+                .as_deref()
+                .map(|text| time(&place("valid_from"), text))
+                .transpose()?,
+            valid_until: self
+                .valid_until
+                .as_deref()
+                .map(|text| time(&place("valid_until"), text))
+                .transpose()?,
+            supersedes: self
+                .supersedes
+                .iter()
+                .map(|id| EntryId::new(id.as_str()))
+                .collect(),
+            origin: Origin::parse(&self.origin).ok_or_else(|| wrong("origin"))?,
+            parent: match &self.parent {
+                None => None,
+                Some(parent) => Some(Parent {
+                    kind: ParentKind::parse(&parent.kind).ok_or_else(|| wrong("parent"))?,
+                    id: parent.id.clone(),
+                }),
+            },
+            sources: self
+                .sources
+                .iter()
+                .map(|id| MessageId::new(id.as_str()))
+                .collect(),
+            senders: names("senders", &self.senders)?,
+            turns: messages
+                .map(|line| line.into_message(scope))
+                .collect::<Result<_, _>>()?,
+            author: self.author,
+            labels: self.labels,
+            confidence_percent: self.confidence,
+            subject: self.subject,
+            summary: self.summary,
+            body: self.body,
+        })
+    }
+}
+
+/// What a user's memory has.
+const KINDS: [EntryKind; 4] = [
+    EntryKind::Episode,
+    EntryKind::Fact,
+    EntryKind::Foresight,
+    EntryKind::Profile,
+];
+
+impl MessageLine {
+    /// The line of a message; `scope` is that of the export.
+    pub fn new(message: &Message, scope: &Scope) -> Self {
+        let own = &message.session.scope;
+        let other = |own: &Name, usual: &Name| (own != usual).then(|| own.as_str().to_owned());
+        let calls = &message.tool_calls;
+        Self {
+            session: message.session.session.as_str().to_owned(),
+            app_id: other(&own.app, &scope.app),
+            project_id: other(&own.project, &scope.project),
+            message: MessageItem {
+                sender_id: message.sender.as_str().to_owned(),
+                sender_name: message.sender_name.clone(),
+                role: message.role.into(),
+                timestamp: message.time.millis(),
+                content: (&*message.content).into(),
+                tool_calls: (!calls.is_empty()).then(|| calls.iter().map(Into::into).collect()),
+                tool_call_id: message.tool_call_id.clone(),
+                message_id: Some(message.id.as_str().to_owned()),
+            },
+        }
+    }
+
+    /// The message of a line, with its id.
+    pub fn into_message(self, usual: &Scope) -> Result<Message, Invalid> {
+        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), usual)?;
+        let session = SessionKey {
+            session: session("session", &self.session)?,
+            scope,
+        };
+        let (message, id) = self.message.into_message(0, &session)?;
+        let id = id.ok_or_else(|| Invalid::at("message_id", "is missing"))?;
+        Ok(Message {
+            id: MessageId::new(id),
+            ..message
+        })
+    }
+}
+
+fn session(path: &str, text: &str) -> Result<SessionId, Invalid> {
+    SessionId::parse(text).map_err(|error| Invalid::at(path, error))
+}
+
+/// An id is one word in a comment of a file.
+fn entry_id(path: &str, text: &str) -> Result<EntryId, Invalid> {
+    if text.is_empty() || text.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return Err(Invalid::at(path, "must be one word"));
+    }
+    Ok(EntryId::new(text))
+}
+
+fn time(path: &str, text: &str) -> Result<Timestamp, Invalid> {
+    Zone::utc().parse(text).map_err(|error| Invalid::at(path, error))
+}

@@ -1,0 +1,190 @@
+//! What a person looks at before deciding: how much memory there is from when, the words behind a memory,
+//! and what a deletion would do.
+//!
+//! Owns: these requests, their bounds and answers. Never: deciding what goes with what.
+
+use model::{Owner, Scope};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::forget::{DeleteByIdsRequest, DeleteParts, DeleteRequest, IdsParts};
+use crate::items::FoundMessage;
+use crate::{Invalid, scope};
+
+/// Memories that a preview shows; it counts all of them.
+pub const PREVIEWED_MAX: usize = 500;
+
+/// A user whose memory to count. Unknown keys are refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OverviewRequest {
+    #[schema(min_length = 1)]
+    pub user_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, default = "default")]
+    pub app_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, default = "default")]
+    pub project_id: Option<String>,
+}
+
+impl OverviewRequest {
+    /// Checks ids and limits; an error names the field.
+    pub fn parts(&self, home: &Scope) -> Result<(Scope, Owner), Invalid> {
+        Ok((
+            scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?,
+            scope::owner(Some(&self.user_id), None)?,
+        ))
+    }
+}
+
+/// A user's memory in numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct OverviewData {
+    pub episodes: usize,
+    pub facts: usize,
+    pub events: usize,
+    /// Lines of the profile.
+    pub statements: usize,
+    /// Facts that no longer hold.
+    pub superseded: usize,
+    /// Months with memories, the earliest first.
+    pub months: Vec<MonthItem>,
+}
+
+/// The memories of a month.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct MonthItem {
+    /// `2026-03`, in the configured zone.
+    pub month: String,
+    pub episodes: usize,
+    pub facts: usize,
+}
+
+/// The messages that a memory was made from, in order of time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct SourcesData {
+    /// Their `score` is 0.
+    pub messages: Vec<FoundMessage>,
+}
+
+/// A deletion to look at first: either `ids`, or the fields of `memory/delete`, `words` among them. Unknown keys are refused.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PreviewRequest {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, default = "default")]
+    pub app_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, default = "default")]
+    pub project_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false, max_items = 50)]
+    pub ids: Vec<String>,
+    /// As in `memory/delete`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    pub words: Option<String>,
+    /// As in `memory/delete`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false, max_items = 2000)]
+    pub keep: Vec<String>,
+}
+
+/// Target of a preview.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PreviewParts {
+    Ids(IdsParts),
+    Delete(DeleteParts),
+}
+
+impl PreviewRequest {
+    /// Checks it as the deletion would.
+    pub fn parts(&self, home: &Scope) -> Result<PreviewParts, Invalid> {
+        let (app_id, project_id) = (self.app_id.clone(), self.project_id.clone());
+        let (user_id, agent_id) = (self.user_id.clone(), self.agent_id.clone());
+        if self.ids.is_empty() {
+            let delete = DeleteRequest {
+                app_id,
+                project_id,
+                user_id,
+                agent_id,
+                session_id: self.session_id.clone(),
+                words: self.words.clone(),
+                keep: self.keep.clone(),
+            };
+            return delete.parts(home).map(PreviewParts::Delete);
+        }
+        if self.words.is_some() {
+            return Err(Invalid::at("words", "cannot be combined with `ids`"));
+        }
+        let by_ids = DeleteByIdsRequest {
+            app_id,
+            project_id,
+            user_id,
+            agent_id,
+            ids: self.ids.clone(),
+            ..DeleteByIdsRequest::default()
+        };
+        by_ids.parts(home).map(PreviewParts::Ids)
+    }
+}
+
+/// What the deletion would remove, and what it would leave.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct PreviewData {
+    /// The memories that go.
+    pub count: usize,
+    /// How many of them the request names, or have its words. They come first; the others were made from them.
+    #[serde(default)]
+    pub named_count: usize,
+    /// The verbatim messages that go from the files.
+    pub message_count: usize,
+    /// The first 500 of the memories that go: those that the request names, then those made from them.
+    pub memories: Vec<DoomedItem>,
+    /// The first 500 of the messages that go, in order of time. Their `score` is 0.
+    #[serde(default)]
+    pub messages: Vec<FoundMessage>,
+    /// Episodes that stay without some of their messages, as they will be.
+    #[serde(default)]
+    pub rewritten: Vec<DoomedItem>,
+    /// Lines of the owner's pages (`USER.md`, `MEMORY.md`, `SOUL.md`) that go.
+    #[serde(default)]
+    pub lines: Vec<String>,
+    /// The messages of deleted memories that stay in the same memory.
+    #[serde(default)]
+    pub own_stays: Vec<FoundMessage>,
+    /// The same words in the memory of others. They stay.
+    pub stays: Vec<StayingItem>,
+}
+
+/// A memory that goes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DoomedItem {
+    pub id: String,
+    /// `episode`, `fact`, `foresight`, `profile`, `case` or `skill`.
+    pub kind: String,
+    /// Whose it is.
+    pub owner: String,
+    pub text: String,
+    #[schema(format = DateTime)]
+    pub timestamp: String,
+}
+
+/// Words that stay in another owner's memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct StayingItem {
+    pub user_id: String,
+    /// The session to delete, if these words must go too.
+    pub session_id: Option<String>,
+    /// Number of messages.
+    pub messages: usize,
+    /// The first of them.
+    pub example: String,
+}
