@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateway::{AskError, Client, ClientReply, Form, Gateway, GatewaySettings};
-use model::{Scope, Zone};
+use model::Zone;
 use ports::Clock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -16,13 +16,13 @@ use serde_json::Value;
 use wire::{Envelope, ErrorCode, ErrorEnvelope, HealthData};
 
 use crate::clock::SystemClock;
-use crate::commands::{Desk, tokens};
+use crate::commands::Desk;
 use crate::error::{Exit, Failure};
 use crate::serving;
 use crate::world::{World, zone};
 
 /// How long a command waits for another one to be done with the root, or for a starting server to listen.
-pub(crate) const WAIT: Duration = Duration::from_secs(3);
+pub(crate) const WAIT: Duration = Duration::from_secs(10);
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 /// The API of one root.
@@ -36,8 +36,8 @@ pub(crate) struct Api {
 }
 
 impl Api {
-    /// Opens the root; when a server has it, that one is asked, with a token that opens `scope` if there is one.
-    pub(crate) async fn open(desk: &Desk, scope: Option<&Scope>) -> Result<Self, Failure> {
+    /// Opens the root; when a server has it, that one is asked.
+    pub(crate) async fn open(desk: &Desk) -> Result<Self, Failure> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let config = &desk.loaded.config;
         loop {
@@ -52,7 +52,7 @@ impl Api {
                 Err(failure) => return Err(failure),
             };
             if let Some(address) = serving::find(&desk.root) {
-                return Self::there(desk, scope, address);
+                return Self::there(desk, address);
             }
             if clock.elapsed() >= WAIT {
                 return Err(in_use);
@@ -62,29 +62,28 @@ impl Api {
     }
 
     /// The API of the server that has the root, if one runs. It opens nothing.
-    pub(crate) fn beside(desk: &Desk, scope: Option<&Scope>) -> Result<Option<Self>, Failure> {
+    pub(crate) fn beside(desk: &Desk) -> Result<Option<Self>, Failure> {
         let address = serving::running(&desk.root);
-        address
-            .map(|address| Self::there(desk, scope, address))
-            .transpose()
+        address.map(|address| Self::there(desk, address)).transpose()
     }
 
-    fn there(desk: &Desk, scope: Option<&Scope>, address: SocketAddr) -> Result<Self, Failure> {
-        let config = &desk.loaded.config;
-        let mut tokens = tokens(config)?;
-        // First the token for everything, then the token for this scope, then one whose refusal names the missing permission.
-        tokens.sort_by_key(|token| match &token.scope {
-            None => 0,
-            opened if opened.as_ref() == scope => 1,
-            Some(_) => 2,
-        });
-        let token = tokens.into_iter().next().map(|token| token.secret);
+    fn there(desk: &Desk, address: SocketAddr) -> Result<Self, Failure> {
         Ok(Self {
-            client: Client::there(address, token),
+            client: Client::there(address, serving::key(&desk.root)),
             world: None,
             clock: Arc::new(SystemClock::new()),
-            zone: zone(config)?,
+            zone: zone(&desk.loaded.config)?,
         })
+    }
+
+    /// The API as somebody's request may ask it.
+    pub(crate) fn of(client: Client, clock: Arc<dyn Clock>, zone: Zone) -> Self {
+        Self {
+            client,
+            world: None,
+            clock,
+            zone,
+        }
     }
 
     /// The API of a world that this process opened.
@@ -129,6 +128,20 @@ impl Api {
         body: &impl Serialize,
     ) -> Result<T, Failure> {
         let body = serde_json::to_vec(body).map_err(anyhow::Error::from)?;
+        data(self.client.post(&format!("/api/v2{route}"), body).await)
+    }
+
+    /// The body of an answer without an envelope.
+    pub(crate) async fn get_bytes(&self, route: &str) -> Result<Vec<u8>, Failure> {
+        accepted(self.client.get(&format!("/api/v2{route}")).await)
+    }
+
+    /// Asks a route below `/api/v2` with POST and a body that is there.
+    pub(crate) async fn post_bytes<T: DeserializeOwned>(
+        &self,
+        route: &str,
+        body: Vec<u8>,
+    ) -> Result<T, Failure> {
         data(self.client.post(&format!("/api/v2{route}"), body).await)
     }
 
@@ -212,19 +225,18 @@ fn accepted(reply: Result<ClientReply, AskError>) -> Result<Vec<u8>, Failure> {
         | ErrorCode::ProviderNotConfigured => (Exit::Usage, None),
         ErrorCode::Unauthorized => (
             Exit::Failed,
-            Some("server.tokens must contain a token that the running server accepts"),
-        ),
-        ErrorCode::Forbidden => (
-            Exit::Failed,
             Some(
-                "name the token's tenant with --app and --project, or add a token without them to server.tokens",
+                "the server started again meanwhile, or you may not read its key in the root: try again as the user who runs it",
             ),
         ),
         _ => (Exit::Failed, None),
     };
+    // The message about a disk says all; SQLite's own words say less.
+    let is_disk = matches!(error.code, ErrorCode::DiskFull | ErrorCode::DiskReadOnly);
+    let detail = reply.detail.filter(|_| !is_disk);
     Err(Failure {
         exit,
-        error: anyhow::anyhow!(reply.detail.unwrap_or(error.message)),
+        error: anyhow::anyhow!(detail.unwrap_or(error.message)),
         hint: hint.map(str::to_owned),
     })
 }

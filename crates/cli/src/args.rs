@@ -1,29 +1,49 @@
 //! Command line: commands, options, and their help.
 
 mod context;
+mod export;
 mod hook;
 mod init;
+mod keep;
 mod knowledge;
 mod mcp;
 mod model;
+mod scope;
+mod shell;
+mod skill;
+mod token;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use context::{ContextArgs, ContextCommand, LiveArgs, LiveContext, LiveOf};
+pub(crate) use export::ExportArgs;
 pub(crate) use hook::HookArgs;
 pub(crate) use init::{DoorArg, InitArgs};
+pub(crate) use keep::{BackupArgs, RestoreArgs};
 pub(crate) use knowledge::{KnowledgeArgs, KnowledgeCommand};
 pub(crate) use mcp::McpArgs;
 pub(crate) use model::{ModelArgs, ModelCommand};
+pub(crate) use scope::{FolderScopeArgs, ScopeArgs};
+pub(crate) use shell::{CompletionsArgs, ManArgs};
+pub(crate) use skill::{SkillArgs, SkillCommand};
+pub(crate) use token::{TokenArgs, TokenCommand, TokenCreateArgs};
+
+use crate::error::Exit;
 
 /// The default user: the person who runs Quipu.
 pub(crate) const DEFAULT_USER: &str = "me";
 
 /// Memory you can read, for LLM agents.
 #[derive(Debug, Parser)]
-#[command(name = "quipu", version, max_term_width = 110, arg_required_else_help = true)]
+#[command(
+    name = "quipu",
+    version,
+    max_term_width = 110,
+    arg_required_else_help = true,
+    after_help = Exit::table()
+)]
 pub(crate) struct Cli {
     /// Data folder: memory (Markdown), ledger, index, quipu.toml [default: ~/.quipu]
     #[arg(long, global = true, env = "QUIPU_ROOT", value_name = "DIR")]
@@ -42,6 +62,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Store one message
     Add(AddArgs),
+    /// Export all memory of one user: JSON lines, or a folder of Markdown
+    Export(ExportArgs),
     /// Import conversations: ChatGPT and Claude exports, Claude Code and Codex sessions, chat files
     Import(ImportArgs),
     /// Search messages and memories
@@ -68,8 +90,16 @@ pub(crate) enum Command {
     Sync,
     /// Show system status
     Status(StatusArgs),
+    /// List users, agents and libraries with counts and sizes
+    Users,
     /// Retry tasks that failed permanently
     Retry(RetryArgs),
+    /// Back up the root into a folder, also while a server uses it
+    Backup(BackupArgs),
+    /// Restore a backup into a new root and rebuild its index
+    Restore(RestoreArgs),
+    /// Create, list and revoke tokens of the server
+    Token(TokenArgs),
     /// List background runs with reason, cost and result
     Runs(RunsArgs),
     /// Run a background strategy now
@@ -84,6 +114,8 @@ pub(crate) enum Command {
     Hook(HookArgs),
     /// Chat with a model through a running server, in the terminal or in a pipe
     Chat(ChatArgs),
+    /// Watch a running server: conversations, cache, queue, memory
+    Top,
     /// Show prompt-cache hits and misses per request, with the reason for each miss
     Cache(CacheArgs),
     /// Download and check a local model for embeddings or reranking
@@ -96,45 +128,11 @@ pub(crate) enum Command {
     Config,
     /// Import, search, edit and rebuild a bundled conversation in a temporary folder
     Demo(DemoArgs),
-}
-
-impl Command {
-    /// The tenant of the command, if the command has one.
-    pub(crate) fn scope(&self) -> Option<ScopeArgs> {
-        match self {
-            Self::Add(args) => Some(args.scope.clone()),
-            Self::Import(args) => Some(args.scope.clone()),
-            Self::Search(args) => Some(args.whose.scope.clone()),
-            Self::Get(args) => Some(args.whose.scope.clone()),
-            Self::Skill(args) => Some(args.scope.clone()),
-            Self::Forget(args) => Some(args.whose.scope.clone()),
-            Self::Status(args) => Some(args.scope.clone()),
-            Self::Retry(args) => Some(args.scope.clone()),
-            Self::Runs(args) => Some(args.scope.clone()),
-            Self::Mcp(args) => Some(args.scope.clone()),
-            Self::Knowledge(args) => Some(args.scope.clone()),
-            Self::Hook(args) => Some(args.scope.clone()),
-            Self::Log(args) => args.tenant.scope(),
-            Self::Diff(args) => args.tenant.scope(),
-            Self::Undo(args) => args.tenant.scope(),
-            Self::Context(args) => match &args.command {
-                Some(ContextCommand::Live(live)) => Some(live.of().scope.clone()),
-                Some(ContextCommand::Instructions) | None => None,
-            },
-            Self::Audit(args) => args.tenant.scope(),
-            Self::Rebuild
-            | Self::Sync
-            | Self::Trigger(_)
-            | Self::Serve(_)
-            | Self::Chat(_)
-            | Self::Cache(_)
-            | Self::Model(_)
-            | Self::Init(_)
-            | Self::Doctor
-            | Self::Config
-            | Self::Demo(_) => None,
-        }
-    }
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+    /// Write the manual pages
+    #[command(hide = true)]
+    Man(ManArgs),
 }
 
 /// Owner and tenant of a memory.
@@ -148,17 +146,6 @@ pub(crate) struct OwnerArgs {
     pub(crate) agent: Option<String>,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
-}
-
-/// The tenant.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct ScopeArgs {
-    /// The application
-    #[arg(long, default_value = "default", value_name = "ID", global = true)]
-    pub(crate) app: String,
-    /// The project inside it
-    #[arg(long, default_value = "default", value_name = "ID", global = true)]
-    pub(crate) project: String,
 }
 
 #[derive(Debug, Args)]
@@ -208,6 +195,9 @@ pub(crate) struct ImportArgs {
     /// User of messages that name none
     #[arg(long, default_value = DEFAULT_USER, value_name = "ID")]
     pub(crate) user: String,
+    /// Also store messages that you deleted before
+    #[arg(long)]
+    pub(crate) forgotten: bool,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
 }
@@ -232,6 +222,8 @@ pub(crate) enum FormatArg {
     Everos,
     /// The `LoCoMo` data set
     Locomo,
+    /// All memory of users, as `quipu export` wrote it: JSON lines, or a folder of Markdown
+    Quipu,
 }
 
 #[derive(Debug, Args)]
@@ -305,42 +297,15 @@ pub(crate) enum KindArg {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct SkillArgs {
-    #[command(subcommand)]
-    pub(crate) what: SkillCommand,
-    /// The agent whose skills they are
-    #[arg(long, value_name = "ID", global = true, default_value = "assistant")]
-    pub(crate) agent: String,
-    #[command(flatten)]
-    pub(crate) scope: ScopeArgs,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum SkillCommand {
-    /// List skills, drafts included
-    List,
-    /// Show a skill in full
-    Show(SkillId),
-    /// Approve the skill: the agent's searches find it, and only people change it
-    Approve(SkillId),
-    /// Reject the skill: hide it and never regenerate it
-    Reject(SkillId),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SkillId {
-    /// Name or id of the skill, as `quipu skill list` shows it
-    #[arg(value_name = "NAME")]
-    pub(crate) name: String,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct ForgetArgs {
     /// Memories of the user or agent to delete
     #[arg(value_name = "ID")]
     pub(crate) ids: Vec<String>,
     #[command(flatten)]
     pub(crate) whose: OwnerArgs,
+    /// Delete every message and memory of the user or agent that contains all of these words
+    #[arg(long, value_name = "WORDS", conflicts_with_all = ["ids", "session", "all"])]
+    pub(crate) words: Option<String>,
     /// Delete a session from every memory; with --user or --agent, from that memory only
     #[arg(long, value_name = "ID", conflicts_with_all = ["ids", "all"])]
     pub(crate) session: Option<String>,
@@ -361,16 +326,6 @@ pub(crate) struct TenantArgs {
     /// Only files of this project
     #[arg(long, value_name = "ID")]
     pub(crate) project: Option<String>,
-}
-
-impl TenantArgs {
-    fn scope(&self) -> Option<ScopeArgs> {
-        let part = |named: &Option<String>| named.clone().unwrap_or_else(|| "default".to_owned());
-        (self.app.is_some() || self.project.is_some()).then(|| ScopeArgs {
-            app: part(&self.app),
-            project: part(&self.project),
-        })
-    }
 }
 
 #[derive(Debug, Args)]

@@ -1,24 +1,33 @@
 //! The commands: one function for each, in terms of the engine.
 
+mod backup;
 mod cache;
 mod chat;
 mod configuration;
 mod context;
 mod demo;
 mod doctor;
+mod export;
+mod forget;
 mod history;
 mod hook;
 mod import;
 mod init;
+mod interrupt;
 mod knowledge;
 mod live_context;
 mod mcp;
 mod memory;
 mod model;
+mod restore;
 mod runs;
 mod serve;
+mod shell;
 mod skill;
+mod token;
+mod top;
 mod upkeep;
+mod users;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -26,15 +35,16 @@ use std::path::PathBuf;
 use ::model::{Name, Owner, Scope, Timestamp, Zone};
 use anyhow::Context;
 
+use self::interrupt::{WhatStands, close, unless_interrupted};
 use crate::api::Api;
 use crate::args::{Cli, Command, ContextCommand, DEFAULT_USER, OwnerArgs, ScopeArgs};
 use crate::config::{LoadedConfig, load};
 use crate::environment;
 use crate::error::{Exit, Failure};
+use crate::output;
 use crate::world::OpenIndex;
 
 pub(crate) use hook::excused;
-pub(crate) use serve::tokens;
 
 /// The context of every command.
 #[derive(Debug)]
@@ -47,10 +57,21 @@ pub(crate) struct Desk {
     pub(crate) open_index: OpenIndex,
     /// Whether the command is a question, which leaves all other work to those that come after it.
     pub(crate) asks_only: bool,
+    /// What an interrupt says.
+    pub(crate) standing: WhatStands,
 }
 
 /// Runs the command that was typed.
 pub(crate) fn run(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
+    match cli.command {
+        // What a shell or a packager asks needs no root and no configuration.
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::manual(&args),
+        _ => configured(cli, open_index),
+    }
+}
+
+fn configured(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
     let root = cli
         .root
         .or_else(environment::default_root)
@@ -70,37 +91,43 @@ pub(crate) fn run(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
         json: cli.json,
         watched: !cli.json && !cli.quiet,
         open_index,
-        asks_only: matches!(cli.command, Command::Search(_)),
+        asks_only: matches!(
+            cli.command,
+            Command::Search(_) | Command::Get(_) | Command::Status(_)
+        ),
+        standing: WhatStands::default(),
     };
-    let scope = cli.command.scope().as_ref().map(scope).transpose()?;
-    let scope = scope.as_ref();
-    match cli.command {
+    work(desk, cli.command)
+}
+
+fn work(desk: Desk, command: Command) -> Result<Exit, Failure> {
+    match command {
         Command::Config => configuration::show(&desk),
         Command::Init(args) => init::init(&desk, &args),
         Command::Doctor => doctor::doctor(&desk),
-        Command::Add(args) => desk.with_api(scope, async |api| memory::add(&desk, api, args).await),
-        Command::Import(args) => desk.with_api(scope, async |api| import::import(&desk, api, args).await),
-        Command::Search(args) => desk.with_api(scope, async |api| memory::search(&desk, api, args).await),
-        Command::Get(args) => desk.with_api(scope, async |api| memory::get(&desk, api, args).await),
-        Command::Skill(args) => desk.with_api(scope, async |api| skill::skill(&desk, api, args).await),
-        Command::Forget(args) => desk.with_api(scope, async |api| memory::forget(&desk, api, args).await),
-        Command::Log(args) => desk.with_api(scope, async |api| history::log(&desk, api, args).await),
-        Command::Diff(args) => desk.with_api(scope, async |api| history::diff(&desk, api, args).await),
-        Command::Undo(args) => desk.with_api(scope, async |api| history::undo(&desk, api, args).await),
-        Command::Audit(args) => desk.with_api(scope, async |api| history::audit(&desk, api, args).await),
-        Command::Knowledge(args) => {
-            desk.with_api(scope, async |api| knowledge::knowledge(&desk, api, args).await)
-        }
-        Command::Rebuild => desk.with_api(scope, async |api| upkeep::rebuild(&desk, api).await),
-        Command::Sync => desk.with_api(scope, async |api| upkeep::sync(&desk, api).await),
-        Command::Status(args) => desk.with_api(scope, async |api| upkeep::status(&desk, api, args).await),
-        Command::Retry(args) => desk.with_api(scope, async |api| upkeep::retry(&desk, api, args).await),
-        Command::Runs(args) => desk.with_api(scope, async |api| runs::list(&desk, api, args).await),
-        Command::Trigger(args) => desk.with_api(scope, async |api| runs::trigger(&desk, api, args).await),
+        Command::Add(args) => desk.with_api(async |api| memory::add(&desk, api, args).await),
+        Command::Import(args) => desk.with_api(async |api| import::import(&desk, api, args).await),
+        Command::Export(args) => desk.with_api(async |api| export::export(&desk, api, args).await),
+        Command::Search(args) => desk.with_api(async |api| memory::search(&desk, api, args).await),
+        Command::Get(args) => desk.with_api(async |api| memory::get(&desk, api, args).await),
+        Command::Skill(args) => desk.with_api(async |api| skill::skill(&desk, api, args).await),
+        Command::Forget(args) => desk.with_api(async |api| forget::forget(&desk, api, args).await),
+        Command::Log(args) => desk.with_api(async |api| history::log(&desk, api, args).await),
+        Command::Diff(args) => desk.with_api(async |api| history::diff(&desk, api, args).await),
+        Command::Undo(args) => desk.with_api(async |api| history::undo(&desk, api, args).await),
+        Command::Audit(args) => desk.with_api(async |api| history::audit(&desk, api, args).await),
+        Command::Knowledge(args) => desk.with_api(async |api| knowledge::knowledge(&desk, api, args).await),
+        Command::Users => desk.with_api(async |api| users::users(&desk, api).await),
+        Command::Rebuild => desk.with_api(async |api| upkeep::rebuild(&desk, api).await),
+        Command::Sync => desk.with_api(async |api| upkeep::sync(&desk, api).await),
+        Command::Status(args) => desk.with_api(async |api| upkeep::status(&desk, api, args).await),
+        Command::Retry(args) => desk.with_api(async |api| upkeep::retry(&desk, api, args).await),
+        Command::Runs(args) => desk.with_api(async |api| runs::list(&desk, api, args).await),
+        Command::Trigger(args) => desk.with_api(async |api| runs::trigger(&desk, api, args).await),
         Command::Context(args) => match &args.command {
             Some(ContextCommand::Instructions) => configuration::instructions(&desk),
             Some(ContextCommand::Live(live)) => {
-                desk.with_api(scope, async |api| live_context::run(&desk, api, live).await)
+                desk.with_api(async |api| live_context::run(&desk, api, live).await)
             }
             None => context::context(&args, desk.json),
         },
@@ -108,30 +135,25 @@ pub(crate) fn run(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
         Command::Mcp(args) => mcp::mcp(desk, &args),
         Command::Hook(args) => hook::hook(desk, &args),
         Command::Chat(args) => chat::chat(&desk, args),
+        Command::Top => top::top(&desk),
         Command::Cache(args) => cache::cache(&desk, &args),
         Command::Model(args) => model::model(&desk, &args),
         Command::Demo(args) => demo::demo(&desk, &args),
+        Command::Backup(args) => backup::backup(&desk, &args),
+        Command::Restore(args) => restore::restore(desk, &args),
+        Command::Token(args) => token::token(&desk, &args),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::manual(&args),
     }
 }
 
 impl Desk {
     /// Opens the root's API, does the work, and closes everything in order, also after an error.
-    fn with_api(
-        &self,
-        scope: Option<&Scope>,
-        work: impl AsyncFnOnce(&Api) -> Result<Exit, Failure>,
-    ) -> Result<Exit, Failure> {
+    fn with_api(&self, work: impl AsyncFnOnce(&Api) -> Result<Exit, Failure>) -> Result<Exit, Failure> {
         runtime()?.block_on(async {
-            let api = Api::open(self, scope).await?;
-            let interrupted = async {
-                tokio::signal::ctrl_c().await.ok();
-                Ok(Exit::Interrupted)
-            };
-            let result = tokio::select! {
-                result = work(&api) => result,
-                result = interrupted => result,
-            };
-            api.close().await;
+            let api = Api::open(self).await?;
+            let result = unless_interrupted(self, work(&api)).await;
+            close(api.close()).await;
             result
         })
     }
@@ -150,7 +172,7 @@ fn start_log(loaded: &LoadedConfig) -> Result<(), Failure> {
     })?;
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_ansi(std::io::stderr().is_terminal())
+        .with_ansi(output::is_coloured(std::io::stderr().is_terminal()))
         .with_writer(std::io::stderr);
     let started = if log.json {
         builder.json().try_init()

@@ -3,11 +3,13 @@
 //! Owns: `quipu.toml`, the `QUIPU_…` variables, and the errors for a wrong key or value. Never: acting on a setting.
 
 mod load;
+mod portable;
 mod schema;
 
 pub(crate) use load::{LoadedConfig, ValueSource, load};
+pub(crate) use portable::portable;
 pub(crate) use schema::{
-    Config, Dangerous, EmbeddingProvider, QuietWhen, RerankProvider, StrategyKeys, Upstream,
+    Config, Dangerous, EmbeddingProvider, QuietWhen, RerankProvider, RoleKey, StrategyKeys, Upstream,
 };
 
 #[cfg(test)]

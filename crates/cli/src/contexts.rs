@@ -25,6 +25,7 @@ use crate::config::Config;
 use crate::error::Failure;
 use crate::instructions::InstructionFiles;
 use crate::places::MemoryFile;
+use crate::tokens;
 
 /// The service of conversations.
 pub(crate) fn contexts(
@@ -123,8 +124,9 @@ fn plugin(config: &Config, clock: &Arc<dyn Clock>) -> Result<Option<Arc<dyn Cont
 
 /// The default user of requests. Without tokens, only the person at this machine has access; the command line uses the
 /// same user.
-pub(crate) fn owner(config: &Config) -> Option<Name> {
-    let is_open = config.server.tokens.is_empty();
+pub(crate) fn owner(config: &Config, root: &Path) -> Option<Name> {
+    let is_open =
+        config.server.tokens.is_empty() && tokens::issued(root).is_ok_and(|issued| issued.is_empty());
     name_of(&config.proxy.owner).or_else(|| is_open.then(|| Name::parse(DEFAULT_USER).ok())?)
 }
 
@@ -140,7 +142,7 @@ pub(crate) fn direct(
         engine: engine.clone(),
         contexts: contexts.clone(),
         instructions: Some(Arc::new(InstructionFiles::new(config, root))),
-        owner: owner(config),
+        owner: owner(config, root),
         idle_after: Duration::from_secs(config.consolidation.idle_seconds.into()),
         clock: clock.clone(),
         ids: ids.clone(),

@@ -44,9 +44,9 @@ pub(crate) fn default_root() -> Option<PathBuf> {
     home().map(|home| home.join(".quipu"))
 }
 
-/// This program's own file.
+/// This program's own file; where no `/proc` says it, as it was called.
 pub(crate) fn program() -> std::io::Result<PathBuf> {
-    std::env::current_exe()
+    std::env::current_exe().or_else(|error| std::env::args_os().next().map(PathBuf::from).ok_or(error))
 }
 
 #[cfg(test)]

@@ -3,23 +3,46 @@
 use std::fmt;
 
 use memory::EngineError;
-use ports::LedgerError;
+use ports::{LedgerError, NoRoom};
 
-/// The exit codes; scripts rely on them.
+/// The exit codes; scripts rely on them. The help and `docs/commands.md` show the same table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// Done.
     Ok = 0,
-    /// It failed for a reason that is not the caller's.
     Failed = 1,
-    /// The command, its input or the configuration is wrong.
     Usage = 2,
-    /// Another process uses the root.
     InUse = 3,
-    /// The thing does not exist.
     NotFound = 4,
-    /// Interrupted by a signal.
     Interrupted = 130,
+}
+
+impl Exit {
+    const MEANINGS: [(Self, &str); 6] = [
+        (Self::Ok, "done"),
+        (
+            Self::Failed,
+            "failed, or done with problems that the output names",
+        ),
+        (
+            Self::Usage,
+            "the command, its input or the configuration is wrong",
+        ),
+        (
+            Self::InUse,
+            "another process uses the root, or its server does not answer",
+        ),
+        (
+            Self::NotFound,
+            "no such memory, document, skill, run or conversation",
+        ),
+        (Self::Interrupted, "interrupted by Ctrl-C"),
+    ];
+
+    /// The table at the end of the help.
+    pub(crate) fn table() -> String {
+        let rows = Self::MEANINGS.map(|(exit, meaning)| format!("\n  {:<3}  {meaning}", exit as u8));
+        format!("Exit codes:{}", rows.concat())
+    }
 }
 
 /// A failure with its exit code and what to do about it.
@@ -76,12 +99,34 @@ impl From<EngineError> for Failure {
             EngineError::Ledger(LedgerError::NewerVersion { .. }) => {
                 (Exit::Failed, Some("install the newer quipu; nothing was changed"))
             }
-            _ => (Exit::Failed, None),
+            error => (Exit::Failed, error.no_room().map(what_to_do)),
         };
         Self {
             exit,
             error: error.into(),
             hint: hint.map(str::to_owned),
+        }
+    }
+}
+
+/// The remedy for a disk that takes no writes.
+pub(crate) fn what_to_do(why: NoRoom) -> &'static str {
+    match why {
+        NoRoom::Full => "free space on the disk of the root",
+        NoRoom::ReadOnly => "mount the disk of the root writable",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Exit;
+
+    #[test]
+    fn the_documentation_has_the_table_of_the_help() {
+        let page = include_str!("../../../docs/commands.md");
+        for (exit, meaning) in Exit::MEANINGS {
+            let row = format!("| {} | {meaning} |", exit as u8);
+            assert!(page.contains(&row), "docs/commands.md has no row `{row}`");
         }
     }
 }

@@ -114,7 +114,7 @@ fn read_stream(
         FormatArg::ClaudeCode => agent::read(stream, Dialect::ClaudeCode, defaults, sink),
         FormatArg::Everos => everos::read(&source.path, defaults, sink),
         FormatArg::Codex => agent::read(stream, Dialect::Codex, defaults, sink),
-        FormatArg::Locomo | FormatArg::Auto => {
+        FormatArg::Locomo | FormatArg::Quipu | FormatArg::Auto => {
             array::each(stream, |found| Ok(locomo::conversation(&found, defaults)), sink)
         }
     }

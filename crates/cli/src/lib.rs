@@ -6,6 +6,7 @@
 //! the root), then one file for each group of commands.
 
 mod api;
+mod archive;
 mod args;
 mod clock;
 mod commands;
@@ -19,10 +20,14 @@ mod instructions;
 mod models;
 mod output;
 pub mod places;
+mod portable;
 mod power;
 mod private;
 mod progress;
+mod project;
+mod reader;
 mod serving;
+mod tokens;
 mod upstreams;
 mod world;
 
@@ -36,6 +41,12 @@ pub use world::OpenIndex;
 /// Runs one command; the binary provides `open_index`.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, open_index: OpenIndex) -> Exit {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if arguments
+        .get(1)
+        .is_some_and(|command| command == reader::child::COMMAND)
+    {
+        return reader::child::run();
+    }
     let cli = match args::Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
@@ -47,6 +58,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, open_index: OpenIndex)
             return if is_help || is_hook { Exit::Ok } else { Exit::Usage };
         }
     };
+    // Manual pages are for everybody; all other files are one person's.
+    if !matches!(cli.command, args::Command::Man(_)) {
+        private::files();
+    }
     let json = cli.json;
     let hook = matches!(cli.command, args::Command::Hook(_)).then(|| cli.root.clone());
     match (commands::run(cli, open_index), hook) {

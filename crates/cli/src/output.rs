@@ -2,16 +2,19 @@
 
 mod found;
 mod layout;
+mod terminal;
 
 use std::fmt;
 use std::io::Write;
 
 use serde::Serialize;
 use serde_json::json;
-use wire::GetData;
+use text::counted;
 use wire::profile::ProfileData;
+use wire::{FactItem, GetData};
 
 pub(crate) use found::{Look, found};
+pub(crate) use terminal::{TableCell, Tone, err, harmless, is_coloured, out, size, table};
 
 use crate::error::{Exit, Failure};
 
@@ -39,6 +42,12 @@ pub(crate) fn written(result: std::io::Result<()>) -> Result<(), Failure> {
     }
 }
 
+/// A line for a person on standard error, which no program reads.
+pub(crate) fn aside(text: &str) {
+    // A closed standard error is nobody's loss.
+    writeln!(std::io::stderr(), "{text}").ok();
+}
+
 /// A failure on standard error, as text or as one JSON object.
 pub(crate) fn failure(failure: &Failure, as_json: bool) {
     let message = format!("{:#}", failure.error);
@@ -49,72 +58,104 @@ pub(crate) fn failure(failure: &Failure, as_json: bool) {
             Exit::Usage => "INVALID_INPUT",
             Exit::NotFound => "NOT_FOUND",
             Exit::InUse => "IN_USE",
+            Exit::Interrupted => "INTERRUPTED",
             _ => "FAILED",
         };
         let error = json!({"error": {"code": code, "message": message, "hint": failure.hint}});
         writeln!(stderr, "{error}").ok();
         return;
     }
-    writeln!(stderr, "error: {message}").ok();
+    if failure.exit == Exit::Interrupted {
+        aside(&message);
+    } else {
+        writeln!(stderr, "{} {message}", err(Tone::Bad, "error:")).ok();
+    }
     if let Some(hint) = &failure.hint {
-        writeln!(stderr, "hint: {hint}").ok();
+        writeln!(stderr, "{} {hint}", err(Tone::Strong, "hint:")).ok();
     }
 }
 
 /// A page of a listing, for people.
 pub(crate) fn listed(listed: &GetData, kind: &str, owner: &str) -> Result<(), Failure> {
-    for episode in &listed.episodes {
-        let title = titled(&episode.subject, &episode.episode);
-        line(format_args!(
-            "{}  {}  {title}",
-            day(&episode.timestamp),
-            episode.id
-        ))?;
-    }
-    for fact in &listed.facts {
-        let title = titled(&fact.subject, &fact.content);
-        line(format_args!("{}  {}  {title}", day(&fact.timestamp), fact.id))?;
-    }
-    for case in &listed.agent_cases {
-        let quality = case.quality_score * 100.0;
-        let title = excerpt(&case.task_intent);
-        line(format_args!(
-            "{}  {}  {quality:.0} %  {title}",
-            day(&case.timestamp),
-            case.id
-        ))?;
-    }
+    let episodes = listed.episodes.iter().map(|it| {
+        let title = titled(&it.subject, &it.episode);
+        (&it.timestamp, &it.id, title)
+    });
+    let facts = listed.facts.iter().map(|it| {
+        let title = titled(&it.subject, &it.content);
+        (&it.timestamp, &it.id, title)
+    });
+    let cases = listed.agent_cases.iter().map(|it| {
+        let quality = it.quality_score * 100.0;
+        let title = format!("{quality:.0} %  {}", excerpt(&it.task_intent));
+        (&it.timestamp, &it.id, title)
+    });
+    let rows = episodes.chain(facts).chain(cases);
+    let rows = rows.map(|(at, id, title)| {
+        [
+            TableCell::text(day(at)),
+            TableCell::text(id),
+            TableCell::text(title),
+        ]
+    });
+    table(["day", "id", kind], rows)?;
     for (id, subject, text) in statements(listed) {
         line(format_args!("{id}  {subject}: {}", excerpt(text)))?;
     }
     line(format_args!(
-        "{} of {} {kind}s of {owner}",
-        listed.count, listed.total_count
+        "{} of {} of {owner}",
+        listed.count,
+        counted(listed.total_count, kind, &format!("{kind}s"))
     ))
 }
 
 /// One memory whole, for people.
 pub(crate) fn memory(found: &GetData) -> Result<(), Failure> {
-    let episodes = found
-        .episodes
-        .iter()
-        .map(|e| (&e.subject, &e.timestamp, &e.id, &e.path, &e.episode));
+    let episodes = found.episodes.iter().map(|e| {
+        (
+            &e.subject,
+            &e.timestamp,
+            &e.id,
+            &e.path,
+            String::new(),
+            &e.episode,
+        )
+    });
     let facts = found
         .facts
         .iter()
-        .map(|f| (&f.subject, &f.timestamp, &f.id, &f.path, &f.content));
-    let cases = found
-        .agent_cases
-        .iter()
-        .map(|c| (&c.task_intent, &c.timestamp, &c.id, &c.path, &c.approach));
-    for (subject, timestamp, id, path, text) in episodes.chain(facts).chain(cases) {
-        line(format_args!("{subject}\n{}  {id}  {path}\n", minute(timestamp)))?;
+        .map(|f| (&f.subject, &f.timestamp, &f.id, &f.path, reach(f), &f.content));
+    let cases = found.agent_cases.iter().map(|c| {
+        (
+            &c.task_intent,
+            &c.timestamp,
+            &c.id,
+            &c.path,
+            String::new(),
+            &c.approach,
+        )
+    });
+    for (subject, timestamp, id, path, reach, text) in episodes.chain(facts).chain(cases) {
+        line(format_args!(
+            "{subject}\n{}  {id}  {path}\n{reach}",
+            minute(timestamp)
+        ))?;
         line(format_args!("{text}"))?;
     }
     for (id, subject, text) in statements(found) {
         line(format_args!("{subject}\n{id}\n\n{text}"))?;
     }
     Ok(())
+}
+
+/// Where a fact holds, as a line.
+fn reach(fact: &FactItem) -> String {
+    let project = fact.project_id.as_deref().unwrap_or("default");
+    if fact.project_only {
+        format!("holds only in project {project}\n")
+    } else {
+        format!("holds in every project, from project {project}\n")
+    }
 }
 
 /// Statements of profiles: id, subject, text.

@@ -1,4 +1,4 @@
-//! Folders that only their owner can enter.
+//! Folders that only their owner can enter, and files that only their owner can read.
 //!
 //! Owns: with which rights the root and what is in it are created. Never: the rights of a root that is there: a person may
 //! share it on purpose.
@@ -6,6 +6,12 @@
 use std::fs::DirBuilder;
 use std::io;
 use std::path::Path;
+
+/// From here on, only their owner can read the files that this process creates: Quipu's, and those of the libraries that it uses.
+pub(crate) fn files() {
+    #[cfg(unix)]
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+}
 
 /// Creates a folder that only its owner may enter; one that is there stays as it is.
 pub(crate) fn folder(path: &Path) -> io::Result<()> {

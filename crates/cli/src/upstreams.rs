@@ -40,7 +40,7 @@ pub(crate) fn proxy(
         engine: world.engine.clone(),
         contexts: world.contexts.clone(),
         routes,
-        owner: contexts::owner(config),
+        owner: contexts::owner(config, root),
         instructions: Some(Arc::new(InstructionFiles::new(config, root))),
         gates: world.gates.clone(),
         idle_after: Duration::from_secs(config.consolidation.idle_seconds.into()),

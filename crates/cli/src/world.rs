@@ -15,8 +15,8 @@ use history::GitHistory;
 use ledger::SqliteLedger;
 use memory::library::Knowledge;
 use memory::{Engine, MemorySettings, Parts};
-use model::{EmbedderId, Zone};
-use ports::{Chat, Clock, History, Ids, Index, IndexError};
+use model::{EmbedderId, Name, Scope, Zone};
+use ports::{Chat, Clock, DocumentReader, History, Ids, Index, IndexError};
 use providers::{ApiKey, ChatSettings, HttpChat};
 use proxy::gate::Gates;
 use proxy::{Direct, GatedChat};
@@ -29,6 +29,8 @@ use crate::error::Failure;
 use crate::models;
 use crate::power::Machine;
 use crate::private;
+#[cfg(not(test))]
+use crate::reader::ChildReader;
 use crate::serving;
 use crate::upstreams;
 
@@ -109,6 +111,7 @@ impl World {
             power: Arc::new(Machine),
         };
         let offline = Offline::new(offline, background(config, &zone));
+        let documents = reader(root, &clock).context("cannot find this program's own file")?;
         let parts = Parts {
             transcripts: ledger.clone(),
             jobs: ledger.clone(),
@@ -122,6 +125,7 @@ impl World {
             reranker,
             chat,
             events: offline.events(),
+            documents,
             clock: clock.clone(),
             ids: ids.clone(),
         };
@@ -288,8 +292,23 @@ fn settings(config: &Config) -> Result<MemorySettings, Failure> {
         task_retention_hours: config.tasks.retention_hours,
         redacts: config.memory.redact,
         records_history: config.history.enabled,
+        shared: shared(config)?,
         asks_only: false,
     })
+}
+
+/// The projects whose users search each other's memory.
+fn shared(config: &Config) -> Result<Vec<Scope>, Failure> {
+    let projects = config.memory.shared_projects.iter();
+    let scope = |text: &String| {
+        let (app, project) = text.split_once('/').unwrap_or(("default", text));
+        let part = |text| {
+            Name::parse(text)
+                .map_err(|error| Failure::usage(format!("memory.shared_projects: `{text}`: {error}")))
+        };
+        Ok(Scope::new(part(app)?, part(project)?))
+    };
+    projects.map(scope).collect()
 }
 
 fn chat(config: &Config, clock: &Arc<dyn Clock>, gates: &Gates) -> Result<Option<Arc<dyn Chat>>, Failure> {
@@ -351,4 +370,17 @@ pub(crate) fn secret(key: &str, text: &str) -> Result<Option<String>, Failure> {
                 .hint(format!("set {variable}, or write the secret itself"))
         }),
     }
+}
+
+/// Reads documents in a process of its own.
+#[cfg(not(test))]
+fn reader(root: &Path, clock: &Arc<dyn Clock>) -> std::io::Result<Arc<dyn DocumentReader>> {
+    Ok(Arc::new(ChildReader::new(root.to_owned(), clock.clone())?))
+}
+
+/// A test's own program reads no documents.
+#[cfg(test)]
+#[expect(clippy::unnecessary_wraps, reason = "as the one above")]
+fn reader(_: &Path, _: &Arc<dyn Clock>) -> std::io::Result<Arc<dyn DocumentReader>> {
+    Ok(Arc::new(testkit::reading::DirectReader))
 }

@@ -111,7 +111,7 @@ impl ClientPlan {
         let file = file.display();
         if let EditRefusal::Taken(_) = refusal {
             self.is_wired = true;
-            self.notes.push(format!("{file} stays as it is: {refusal}"));
+            self.notes.push(format!("{file}: {refusal}; it stays as it is"));
             return;
         }
         let lines = entries

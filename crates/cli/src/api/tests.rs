@@ -43,7 +43,7 @@ fn a_refusal_keeps_its_words_and_gets_an_exit_code() {
         refused(401, "UNAUTHORIZED", None),
         (Exit::Failed, words.clone(), true)
     );
-    assert_eq!(refused(403, "FORBIDDEN", None), (Exit::Failed, words, true));
+    assert_eq!(refused(403, "FORBIDDEN", None), (Exit::Failed, words, false));
     let told = refused(500, "INTERNAL_ERROR", Some("the disk is full"));
     assert_eq!(told, (Exit::Failed, "the disk is full".to_owned(), false));
     let strange = ClientReply {

@@ -111,20 +111,3 @@ pub(crate) enum LiveContext {
         to: String,
     },
 }
-
-impl LiveContext {
-    /// Owner and tenant of the conversation.
-    pub(crate) fn of(&self) -> &LiveOf {
-        match self {
-            Self::List(of) => of,
-            Self::Show(live)
-            | Self::Stats(live)
-            | Self::Compact(live)
-            | Self::Recover { live, .. }
-            | Self::Find { live, .. }
-            | Self::Pin { live, .. }
-            | Self::Fork { live, .. }
-            | Self::Rewind { live, .. } => &live.of,
-        }
-    }
-}

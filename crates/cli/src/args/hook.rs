@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{DEFAULT_USER, ScopeArgs};
+use super::{DEFAULT_USER, FolderScopeArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct HookArgs {
@@ -10,5 +10,5 @@ pub(crate) struct HookArgs {
     #[arg(long, default_value = DEFAULT_USER, value_name = "ID")]
     pub(crate) user: String,
     #[command(flatten)]
-    pub(crate) scope: ScopeArgs,
+    pub(crate) scope: FolderScopeArgs,
 }

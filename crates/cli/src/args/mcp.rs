@@ -4,7 +4,7 @@
 
 use clap::Args;
 
-use super::{DEFAULT_USER, ScopeArgs};
+use super::{DEFAULT_USER, FolderScopeArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
@@ -12,5 +12,5 @@ pub(crate) struct McpArgs {
     #[arg(long, default_value = DEFAULT_USER, value_name = "ID")]
     pub(crate) user: String,
     #[command(flatten)]
-    pub(crate) scope: ScopeArgs,
+    pub(crate) scope: FolderScopeArgs,
 }

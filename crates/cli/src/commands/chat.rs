@@ -24,6 +24,7 @@ use self::turn::{ChatAnswer, receive};
 use super::{Desk, name, runtime};
 use crate::args::{ChatArgs, DEFAULT_USER};
 use crate::error::{Exit, Failure};
+use crate::output;
 
 pub(super) fn chat(desk: &Desk, args: ChatArgs) -> Result<Exit, Failure> {
     if let Some(id) = &args.conversation {
@@ -39,7 +40,8 @@ pub(super) fn chat(desk: &Desk, args: ChatArgs) -> Result<Exit, Failure> {
             false => Viewer::Pipe,
         };
         let prompts = viewer == Viewer::Person && io::stdin().is_terminal();
-        let screen = Screen::new(&mut out, &mut err, viewer, prompts);
+        let mut screen = Screen::new(&mut out, &mut err, viewer, prompts);
+        screen.coloured &= output::is_coloured(is_terminal);
         let input = if args.message.is_empty() {
             Input::standard()
         } else {

@@ -21,6 +21,7 @@ use context::view::View;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use text::counted;
 use transcript::dialect::{self, Transcript};
 use transcript::{Item, ItemId};
 
@@ -196,9 +197,9 @@ impl Trial {
             Err(error) => return Self::impossible(error, false),
         };
         output::line(format_args!(
-            "\nthe view: {} items, {} tokens",
-            view.items.len(),
-            view.tokens
+            "\nthe view: {}, {}",
+            counted(view.items.len(), "item", "items"),
+            counted(view.tokens, "token", "tokens")
         ))?;
         for piece in self.session.frontier() {
             let name = match &piece.what {
@@ -366,14 +367,14 @@ fn sentence(attempt: &Attempt) -> String {
         None => format!("skipped: it would save less than {}", plan.gain_required),
     };
     format!(
-        "{} ({}): view of {} tokens, limit {}, due at {}; {} items leave the view, {} results masked, {} tokens expected; {outcome}",
+        "{} ({}): view of {} tokens, limit {}, due at {}; {} the view, {} masked, {} tokens expected; {outcome}",
         plan.effort.as_str(),
         plan.reason.as_str(),
         plan.inputs.used,
         plan.inputs.limit,
         plan.inputs.threshold,
-        plan.leaves.len(),
-        plan.masks.len(),
+        counted(plan.leaves.len(), "item leaves", "items leave"),
+        counted(plan.masks.len(), "result", "results"),
         plan.gain_expected,
     )
 }

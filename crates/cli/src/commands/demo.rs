@@ -6,10 +6,12 @@ use std::time::Duration;
 use indicatif::ProgressBar;
 use model::{Name, Scope};
 use ports::Ids;
+use text::counted;
 use wire::search::When;
 use wire::{SearchData, SearchRequest};
 
-use super::import::{Imported, settle, stream};
+use super::import::{Imported, on, settle, stream};
+use super::interrupt::unless_interrupted;
 use super::upkeep::rebuilt;
 use super::{Desk, runtime};
 use crate::api::Api;
@@ -74,16 +76,20 @@ pub(super) fn demo(desk: &Desk, args: &DemoArgs) -> Result<Exit, Failure> {
         .keep
         .clone()
         .unwrap_or_else(|| std::env::temp_dir().join(format!("quipu-demo-{:016x}", RandomIds.next())));
-    let result = runtime()?.block_on(play(desk, &root));
+    if args.keep.is_none() {
+        desk.standing.now("nothing is left of the demo".to_owned());
+    }
+    // Nothing writes into the folder once the runtime is gone.
+    let result = runtime()?.block_on(unless_interrupted(desk, play(desk, &root)));
     if args.keep.is_none() {
         std::fs::remove_dir_all(&root).ok();
     } else {
         line(format_args!("\nkept in {}", root.display()))?;
     }
-    result.map(|()| Exit::Ok)
+    result
 }
 
-async fn play(desk: &Desk, root: &Path) -> Result<(), Failure> {
+async fn play(desk: &Desk, root: &Path) -> Result<Exit, Failure> {
     heading("1. Store nine conversations of two people, a year apart")?;
     let api = Api::here(World::open(root, &desk.loaded.config, desk.open_index).await?);
     remember(desk, root, &api).await?;
@@ -124,7 +130,10 @@ async fn play(desk: &Desk, root: &Path) -> Result<(), Failure> {
     let bar = progress::bar(desk.watched, "rebuilding", 0);
     let synced = rebuilt(&api, &bar).await?;
     bar.finish_and_clear();
-    line(format_args!("rebuilt from {} files", synced.files))?;
+    line(format_args!(
+        "rebuilt from {}",
+        counted(synced.files, "file", "files")
+    ))?;
     let mut same = 0;
     for (question, before) in QUESTIONS.iter().chain([&tea]).zip(&answers) {
         let after = search(&api, question).await?;
@@ -135,7 +144,7 @@ async fn play(desk: &Desk, root: &Path) -> Result<(), Failure> {
     if same < answers.len() {
         return Err(anyhow::anyhow!("an answer changed with the index").into());
     }
-    Ok(())
+    Ok(Exit::Ok)
 }
 
 async fn remember(desk: &Desk, root: &Path, api: &Api) -> Result<(), Failure> {
@@ -152,14 +161,22 @@ async fn remember(desk: &Desk, root: &Path, api: &Api) -> Result<(), Failure> {
     let mut imported = Imported::default();
     let bar: ProgressBar = progress::bytes(desk.watched, "reading", CONVERSATION.len() as u64);
     let sources = sources(&[file])?;
-    stream(api, sources, FormatArg::Jsonl, defaults, &bar, &mut imported).await?;
+    stream(
+        api,
+        sources,
+        FormatArg::Jsonl,
+        defaults,
+        &mut on(&bar),
+        &mut imported,
+    )
+    .await?;
     bar.finish_and_clear();
     settle(desk, api, &mut imported).await?;
     let took = api.clock.elapsed().saturating_sub(started);
     line(format_args!(
-        "{} messages of {} conversations in {} ms, written and searchable",
-        imported.messages,
-        imported.conversations,
+        "{} of {} in {} ms, written and searchable",
+        counted(imported.messages, "message", "messages"),
+        counted(imported.conversations, "conversation", "conversations"),
         took.as_millis()
     ))
 }

@@ -12,9 +12,10 @@ use std::time::Duration;
 
 use clients::{ClientMachine, WiredFile};
 use ledger::SqliteLedger;
-use ports::{Clock, Probed, UpstreamRequest};
+use ports::{Clock, NoRoom, Probed, UpstreamRequest};
 use prefix::backend::{CacheModel, Kind, decide};
 use serde_json::json;
+use text::counted;
 use wire::SyncedData;
 
 use super::init::InitPlace;
@@ -22,7 +23,7 @@ use super::{Desk, runtime};
 use crate::api::{Api, NOTHING};
 use crate::clock::SystemClock;
 use crate::config::{LoadedConfig, Upstream};
-use crate::error::{Exit, Failure};
+use crate::error::{Exit, Failure, what_to_do};
 use crate::output::{self, line};
 use crate::serving;
 use crate::upstreams;
@@ -84,8 +85,7 @@ impl CheckReport {
                 "{}",
                 match problems {
                     0 => "no problem found".to_owned(),
-                    1 => "1 problem found".to_owned(),
-                    count => format!("{count} problems found"),
+                    some => counted(some, "problem found", "problems found"),
                 }
             ))?;
         }
@@ -157,7 +157,10 @@ fn root(report: &mut CheckReport, root: &Path) {
         Ok(about) => {
             let free = about.f_bavail.saturating_mul(about.f_frsize);
             let text = format!("{:.1} GB are free at {shown}", free as f64 / 1e9);
-            if free < FREE_BYTES_MIN {
+            if about.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY) {
+                let text = format!("{shown} is on a read-only disk: writes are refused");
+                report.problem("disk", text, what_to_do(NoRoom::ReadOnly));
+            } else if free < FREE_BYTES_MIN {
                 report.problem("disk", text, "free some space, or move the root with --root DIR");
             } else {
                 report.well("disk", text);
@@ -178,7 +181,7 @@ fn root(report: &mut CheckReport, root: &Path) {
 
 async fn server(report: &mut CheckReport, desk: &Desk) {
     let listen = &desk.loaded.config.server.listen;
-    let health = match Api::beside(desk, None) {
+    let health = match Api::beside(desk) {
         Ok(Some(api)) => api.health().await,
         Ok(None) => return report_port(report, listen),
         Err(failure) => Err(failure),
@@ -227,23 +230,28 @@ fn report_port(report: &mut CheckReport, listen: &str) {
 
 /// What the engine knows of itself.
 async fn memory(report: &mut CheckReport, desk: &Desk) {
-    let api = match Api::open(desk, None).await {
+    let api = match Api::open(desk).await {
         Ok(api) => api,
         Err(failure) => return report.failure("memory", &failure),
     };
     // Before the files are read, nothing is known of those that changed.
-    let health = match api.post::<SyncedData>("/index/sync", &NOTHING).await {
-        Ok(_) => api.health().await,
-        Err(failure) => Err(failure),
-    };
+    let synced = api.post::<SyncedData>("/index/sync", &NOTHING).await;
+    let health = api.health().await;
     api.close().await;
+    if let Err(failure) = synced {
+        report.failure("memory", &failure);
+    }
     match health {
         Ok(health) => {
             if health.problems.is_empty() {
                 let (files, rows) = (health.files, health.index.rows);
                 report.well(
                     "memory",
-                    format_args!("{files} Markdown files, {rows} rows in the index"),
+                    format_args!(
+                        "{}, {} in the index",
+                        counted(files, "Markdown file", "Markdown files"),
+                        counted(rows, "row", "rows")
+                    ),
                 );
             }
             for problem in &health.problems {

@@ -10,7 +10,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use conversation::Whose;
-use model::{Role, Scope, SessionId};
+use model::{Role, SessionId};
 use ports::Clock;
 use prefix::Digest;
 use serde_json::{Value, json};
@@ -88,6 +88,15 @@ impl Event {
         ["prompt_id", "turn_id", "timestamp"].map(|field| self.text(field))
     }
 
+    /// The user whose memory it concerns, in the project of the folder that the agent works in.
+    pub(super) fn whose(&self, args: &HookArgs) -> OwnerArgs {
+        OwnerArgs {
+            user: Some(args.user.clone()),
+            agent: None,
+            scope: args.scope.at(Path::new(self.text("cwd"))),
+        }
+    }
+
     fn deed(&self) -> Deed<'_> {
         // What a subagent is asked, no person said.
         if !self.text("agent_id").is_empty() {
@@ -110,7 +119,6 @@ impl Event {
 
 /// Reads an event from standard input and does what it asks for.
 pub(super) fn hook(desk: Desk, args: &HookArgs) -> Result<Exit, Failure> {
-    let scope = &scope(&args.scope)?;
     let mut text = String::new();
     std::io::stdin()
         .lock()
@@ -120,19 +128,22 @@ pub(super) fn hook(desk: Desk, args: &HookArgs) -> Result<Exit, Failure> {
     if event.deed() == Deed::Nothing {
         return Ok(Exit::Ok);
     }
-    if let Some(server) = Api::beside(&desk, Some(scope))? {
+    let whose = &event.whose(args);
+    if let Some(server) = Api::beside(&desk)? {
         // One thread starts sooner than several, and there is little to wait for.
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        return runtime.block_on(Hook::new(&server, &desk.root, scope, args)?.answer(&event));
+        return runtime.block_on(Hook::new(&server, &desk.root, whose)?.answer(&event));
     }
     // A person waits at every turn: what else there is to do is done at the end of the session.
     let asks_only = !matches!(event.deed(), Deed::Shorten | Deed::End);
     let desk = Desk { asks_only, ..desk };
-    desk.with_api(Some(scope), async |api| {
-        Hook::new(api, &desk.root, scope, args)?.answer(&event).await
-    })
+    if matches!(event.deed(), Deed::Open | Deed::Recall(_)) {
+        // The answer is counted at the end, by a table that takes as long to read as the search takes.
+        std::thread::spawn(|| context::tokens::Meter::estimate().text("a word"));
+    }
+    desk.with_api(async |api| Hook::new(api, &desk.root, whose)?.answer(&event).await)
 }
 
 /// The memory that an event concerns.
@@ -143,15 +154,10 @@ pub(super) struct Hook<'a> {
 }
 
 impl<'a> Hook<'a> {
-    pub(super) fn new(api: &'a Api, root: &'a Path, scope: &Scope, args: &HookArgs) -> Result<Self, Failure> {
-        let owner = owner(&OwnerArgs {
-            user: Some(args.user.clone()),
-            agent: None,
-            scope: args.scope.clone(),
-        })?;
+    pub(super) fn new(api: &'a Api, root: &'a Path, whose: &OwnerArgs) -> Result<Self, Failure> {
         let whose = Whose {
-            scope: scope.clone(),
-            owner,
+            scope: scope(&whose.scope)?,
+            owner: owner(whose)?,
             conversation: None,
             family: None,
         };
@@ -197,6 +203,7 @@ impl<'a> Hook<'a> {
             query: query.map(str::to_owned),
             session_id: Some(self.session(event)),
             known_ids: self.given(event).ids(KNOWN_IDS_MAX),
+            include_person: true,
             max_tokens,
         };
         let told: ContextData = self.api.post("/memory/context", &request).await?;
@@ -233,8 +240,8 @@ impl<'a> Hook<'a> {
         let add = AddRequest {
             app_id,
             project_id,
-            // The agent does not wait until a model has read the message.
-            async_mode: true,
+            // A server makes memory of it afterwards; without one, the end of the session does.
+            defer_extraction: self.api.is_here(),
             ..AddRequest::new(self.session(event), vec![message])
         };
         self.api.post::<Value>("/memory/add", &add).await?;

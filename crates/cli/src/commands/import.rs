@@ -1,21 +1,26 @@
 //! `quipu import`: the conversations of files, remembered one after another; running it again adds only what is new.
 
+mod upload;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use indicatif::ProgressBar;
 use model::SessionKey;
 use serde_json::json;
+use text::counted;
 use tokio::sync::mpsc;
 use wire::{AddData, AddRequest, FlushData, FlushRequest, MESSAGES_MAX, MessageContent, MessageItem};
 
 use super::memory::ids;
-use super::{Desk, name, scope};
+use super::{Desk, export, name, scope};
 use crate::api::Api;
 use crate::args::{FormatArg, ImportArgs};
 use crate::error::{Exit, Failure};
 use crate::import::{Defaults, ImportFile, ImportItem, ImportedConversation, Skipped, read, sources};
 use crate::{output, progress};
+
+pub(super) use upload::Uploads;
 
 /// Conversations that may wait between the reader and the API.
 const WAITING_MAX: usize = 16;
@@ -32,6 +37,10 @@ pub(super) struct Imported {
     pub(super) conversations: usize,
     pub(super) messages: usize,
     pub(super) new: usize,
+    /// Also store messages that were deleted before.
+    accept_forgotten: bool,
+    /// Messages that were deleted before and are left out.
+    forgotten: usize,
     /// Conversations without a message.
     empty: usize,
     skipped: Vec<Skipped>,
@@ -40,7 +49,22 @@ pub(super) struct Imported {
     failed_tasks: usize,
 }
 
+impl Imported {
+    /// What an interrupt leaves.
+    fn standing(&self) -> String {
+        format!(
+            "{} of {} stored; run the same command again for the rest",
+            counted(self.messages, "message", "messages"),
+            counted(self.conversations, "conversation", "conversations")
+        )
+    }
+}
+
 pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<Exit, Failure> {
+    let is_auto = args.format == FormatArg::Auto;
+    if args.format == FormatArg::Quipu || (is_auto && args.paths.iter().all(|path| export::is_ours(path))) {
+        return export::import(desk, api, &args.paths).await;
+    }
     let defaults = Defaults {
         scope: scope(&args.scope)?,
         user: name("--user", &args.user)?,
@@ -54,8 +78,16 @@ pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<E
         "reading",
         sources.iter().map(|source| source.bytes).sum(),
     );
-    let mut imported = Imported::default();
-    let outcome = stream(api, sources, args.format, defaults, &bar, &mut imported).await;
+    let mut imported = Imported {
+        accept_forgotten: args.forgotten,
+        ..Imported::default()
+    };
+    let mut show = on(&bar);
+    let mut watch = |read_bytes, imported: &Imported| {
+        show(read_bytes, imported);
+        desk.standing.now(imported.standing());
+    };
+    let outcome = stream(api, sources, args.format, defaults, &mut watch, &mut imported).await;
     bar.finish_and_clear();
     if outcome.is_err() && imported.messages == 0 {
         return outcome.map(|()| Exit::Ok);
@@ -71,6 +103,17 @@ pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<E
     })
 }
 
+/// Sees the bytes that are read, and what came of them.
+pub(super) type Watch<'a> = &'a mut (dyn FnMut(u64, &Imported) + Send);
+
+/// Shows an import on a bar.
+pub(super) fn on(bar: &ProgressBar) -> impl FnMut(u64, &Imported) {
+    |read_bytes, imported| {
+        bar.set_position(read_bytes);
+        bar.set_message(counted(imported.messages, "message", "messages"));
+    }
+}
+
 /// Reads on a blocking thread and remembers here, so that a long file neither fills memory nor blocks the runtime. A file that
 /// cannot be read fails alone if there are others.
 pub(super) async fn stream(
@@ -78,7 +121,7 @@ pub(super) async fn stream(
     sources: Vec<ImportFile>,
     format: FormatArg,
     defaults: Defaults,
-    bar: &ProgressBar,
+    watch: Watch<'_>,
     imported: &mut Imported,
 ) -> Result<(), Failure> {
     let (sender, mut receiver) = mpsc::channel::<ImportItem>(WAITING_MAX);
@@ -124,8 +167,7 @@ pub(super) async fn stream(
         if remembered.is_err() {
             break;
         }
-        bar.set_position(read_bytes.load(Ordering::Relaxed));
-        bar.set_message(format!("{} messages", imported.messages));
+        watch(read_bytes.load(Ordering::Relaxed), imported);
     }
     drop(receiver);
     let read = reading.await.map_err(anyhow::Error::from)?;
@@ -178,11 +220,13 @@ async fn add(api: &Api, conversation: ImportedConversation, imported: &mut Impor
             session_title: title.clone(),
             app_id: app_id.clone(),
             project_id: project_id.clone(),
+            accept_forgotten: imported.accept_forgotten,
             ..AddRequest::new(session.session.as_str(), some)
         };
         let added: AddData = api.post("/memory/add", &add).await?;
         imported.messages += added.message_count;
         imported.new += added.message_count - added.duplicates;
+        imported.forgotten += added.forgotten;
         imported.redacted += added.redacted;
     }
     imported.conversations += 1;
@@ -233,6 +277,8 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
         conversations,
         messages,
         new,
+        accept_forgotten: _,
+        forgotten,
         empty,
         skipped,
         redacted,
@@ -245,22 +291,33 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
             .collect();
         return output::json(&json!({
             "paths": args.paths, "conversations": conversations, "messages": messages, "new_messages": new,
-            "empty_conversations": empty, "skipped": skipped, "redacted": redacted, "failed_tasks": failed_tasks,
+            "forgotten_messages": forgotten, "empty_conversations": empty, "skipped": skipped, "redacted": redacted, "failed_tasks": failed_tasks,
         }));
     }
     output::line(format_args!(
-        "{messages} messages of {conversations} conversations read, {new} of them new; stored in {}",
+        "{} of {} read, {new} of them new; stored in {}",
+        counted(*messages, "message", "messages"),
+        counted(*conversations, "conversation", "conversations"),
         desk.root.display()
     ))?;
+    if *forgotten > 0 {
+        output::line(format_args!(
+            "{} forgotten before, left out; `--forgotten` stores them again",
+            counted(*forgotten, "message", "messages")
+        ))?;
+    }
     if *empty > 0 {
-        output::line(format_args!("{empty} conversations have no messages"))?;
+        let none = counted(*empty, "conversation has", "conversations have");
+        output::line(format_args!("{none} no messages"))?;
     }
     if *redacted > 0 {
-        output::line(format_args!("{redacted} secrets were removed first"))?;
+        let secrets = counted(*redacted, "secret was", "secrets were");
+        output::line(format_args!("{secrets} removed first"))?;
     }
     if *failed_tasks > 0 {
         output::line(format_args!(
-            "{failed_tasks} tasks failed or are blocked: see `quipu status --tasks`"
+            "{} blocked: see `quipu status --tasks`",
+            counted(*failed_tasks, "task failed or is", "tasks failed or are")
         ))?;
     }
     if !skipped.is_empty() {

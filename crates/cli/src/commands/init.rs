@@ -12,6 +12,7 @@ use clients::{
     StoreError, Wiring, unified,
 };
 use serde_json::json;
+use text::counted;
 
 use super::Desk;
 use crate::args::{DEFAULT_USER, DoorArg, InitArgs};
@@ -206,7 +207,7 @@ fn connect(
     } else {
         line(format_args!(
             "{} written; `quipu init --undo` takes that back",
-            counted(written)
+            counted(written, "file", "files")
         ))?;
     }
     Ok(exit)
@@ -229,15 +230,11 @@ fn show(plan: &ClientPlan) -> Result<(), Failure> {
 }
 
 fn question(plan: &ClientPlan) -> String {
-    format!("Write {} for {}?", counted(plan.changes.len()), plan.client.title)
-}
-
-fn counted(files: usize) -> String {
-    if files == 1 {
-        "1 file".to_owned()
-    } else {
-        format!("{files} files")
-    }
+    format!(
+        "Write {} for {}?",
+        counted(plan.changes.len(), "file", "files"),
+        plan.client.title
+    )
 }
 
 fn difference(change: &ConfigChange) -> String {
@@ -259,8 +256,8 @@ fn undo(desk: &Desk, args: &InitArgs, store: &mut ChangeStore, ask: Confirm<'_>)
             show_undo(file)?;
         }
     }
-    let is_agreed =
-        !files.is_empty() && (args.yes || (!desk.json && ask(&format!("Undo {}?", counted(files.len())))?));
+    let is_agreed = !files.is_empty()
+        && (args.yes || (!desk.json && ask(&format!("Undo {}?", counted(files.len(), "file", "files")))?));
     let mut undone = Vec::new();
     for file in &files {
         let problem = match (&file.then, is_agreed) {
@@ -284,7 +281,10 @@ fn undo(desk: &Desk, args: &InitArgs, store: &mut ChangeStore, ask: Confirm<'_>)
         line(format_args!("nothing to undo"))?;
     } else if is_agreed {
         let count = undone.iter().filter(|file| file["undone"] == true).count();
-        line(format_args!("{count} of {} undone", counted(files.len())))?;
+        line(format_args!(
+            "{count} of {} undone",
+            counted(files.len(), "file", "files")
+        ))?;
         for file in undone.iter().filter(|file| file["undone"] == false) {
             line(format_args!("{}: {}", file["file"], file["problem"]))?;
         }

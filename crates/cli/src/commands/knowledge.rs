@@ -4,17 +4,20 @@ use std::path::{Path as FilePath, PathBuf};
 
 use gateway::Form;
 use serde_json::json;
+use text::counted;
 use wire::knowledge::{
     DocumentCreateData, DocumentData, DocumentDeleteData, DocumentListData, KnowledgeMethod,
     KnowledgeSearchData, KnowledgeSearchRequest, LibraryDeleteData, TopicData, document_id,
 };
 
-use super::memory::{confirmed, ids};
+use super::forget::confirmed;
+use super::memory::ids;
 use super::{Desk, scope};
 use crate::api::{Api, Path};
 use crate::args::{KnowledgeArgs, KnowledgeCommand, MethodArg, ScopeArgs};
 use crate::error::{Exit, Failure};
 use crate::output::{self, line};
+use crate::progress;
 
 /// How many documents a page lists.
 const PAGE_SIZE: u32 = 50;
@@ -55,22 +58,33 @@ async fn add(
     fields: &[(&str, Option<String>)],
 ) -> Result<Exit, Failure> {
     let mut all = Vec::new();
+    let bar = progress::bar(desk.watched, "reading", files.len() as u64);
+    bar.enable_steady_tick(progress::TICK);
     for file in files {
+        let (done, of) = (all.len(), files.len());
+        desk.standing.now(format!(
+            "{done} of {} stored",
+            counted(of, "document", "documents")
+        ));
         let form = form(desk, at, file, fields)?;
         let stored: Result<DocumentCreateData, Failure> = api.upload("/knowledge/documents", form).await;
         let stored = stored.map_err(|failure| Failure {
             error: failure.error.context(format!("`{}`", file.display())),
             ..failure
         })?;
+        bar.inc(1);
         if !desk.json {
             let (id, topics, category) = (&stored.doc_id, stored.topic_count, &stored.category_id);
-            line(format_args!(
-                "{id}  {}: {topics} topics in {category}",
-                file.display()
-            ))?;
+            bar.suspend(|| {
+                line(format_args!(
+                    "{id}  {}: {topics} topics in {category}",
+                    file.display()
+                ))
+            })?;
         }
         all.push(stored);
     }
+    bar.finish_and_clear();
     if desk.json {
         output::json(&json!({"documents": all}))?;
     }
@@ -124,14 +138,15 @@ async fn list(
     for document in &listed.documents {
         let (id, title, topics) = (&document.doc_id, &document.title, document.topic_count);
         line(format_args!(
-            "{id}  {title} ({topics} topics, {})",
+            "{id}  {title} ({}, {})",
+            counted(topics, "topic", "topics"),
             document.category_id
         ))?;
     }
     line(format_args!(
-        "{} of {} documents",
+        "{} of {}",
         listed.documents.len(),
-        listed.total
+        counted(listed.total, "document", "documents")
     ))?;
     Ok(Exit::Ok)
 }
@@ -250,8 +265,9 @@ async fn delete_all(desk: &Desk, api: &Api, at: &ScopeArgs, yes: bool) -> Result
         output::json(&gone)?;
     } else {
         line(format_args!(
-            "deleted {} documents with {} topics",
-            gone.deleted_documents, gone.deleted_topics
+            "deleted {} with {}",
+            counted(gone.deleted_documents, "document", "documents"),
+            counted(gone.deleted_topics, "topic", "topics")
         ))?;
     }
     Ok(Exit::Ok)

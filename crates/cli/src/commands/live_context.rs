@@ -7,6 +7,7 @@ use std::fmt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use text::counted;
 use wire::conversation::{
     ArchivesData, CompactData, ContextStatsData, ConversationsData, DoneData, OriginalsData, ViewData,
 };
@@ -162,8 +163,9 @@ impl fmt::Display for Figures {
         }
         writeln!(
             f,
-            ", {} messages in view, {} ever",
-            stats.messages, stats.messages_ever
+            ", {} in view, {} ever",
+            counted(stats.messages, "message", "messages"),
+            stats.messages_ever
         )?;
         writeln!(f, "system, tools    {} tokens", stats.head_tokens)?;
         write!(f, "engine           {}", stats.engine)?;
@@ -186,7 +188,8 @@ impl fmt::Display for Figures {
         }
         writeln!(f, "masked results   {}", stats.masked_results)?;
         let given_up = stats.epoch.saturating_sub(1);
-        write!(f, "prefix           reset {given_up} times")?;
+        let times = counted(given_up, "time", "times");
+        write!(f, "prefix           reset {times}")?;
         if given_up > 0 {
             write!(f, ", the last time: {}", stats.reasons.join(", "))?;
         }
@@ -210,7 +213,34 @@ impl fmt::Display for Figures {
                 archive.tokens_after
             )?;
         }
+        if stats.engine == "codebuddy" {
+            write!(f, "\n{}", CodebuddyMetrics(stats))?;
+        }
         Ok(())
+    }
+}
+
+/// The figures as code-buddy words them, for those who chose its preset.
+struct CodebuddyMetrics<'a>(&'a ContextStatsData);
+
+impl fmt::Display for CodebuddyMetrics<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(stats) = self;
+        writeln!(f, "Context Manager Memory Metrics")?;
+        writeln!(
+            f,
+            "  Summaries stored: {} ({} tokens)",
+            stats.summaries, stats.summaries_tokens
+        )?;
+        writeln!(f, "  Peak messages: {}", stats.messages_peak)?;
+        writeln!(
+            f,
+            "  Compressions: {} ({} tokens saved)",
+            stats.compactions, stats.saved_tokens
+        )?;
+        let last = stats.last_compaction.as_deref().unwrap_or("Never");
+        writeln!(f, "  Last compression: {last}")?;
+        write!(f, "  Warnings triggered: {}", stats.warnings)
     }
 }
 

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use gateway::{AskError, ClientReply};
 use mcp::{ApiRequest, Door, DoorOwner, Now, Unanswered};
-use model::Scope;
 use ports::Clock;
 use tokio::sync::{Notify, RwLock, RwLockReadGuard};
 
@@ -26,7 +25,7 @@ use crate::error::{Exit, Failure};
 const LINGER: Duration = Duration::from_millis(100);
 
 pub(super) fn mcp(desk: Desk, args: &McpArgs) -> Result<Exit, Failure> {
-    let scope = scope(&args.scope)?;
+    let scope = scope(&args.scope.at(&std::env::current_dir()?))?;
     let user = proxy::name_of(&args.user);
     let user = user.ok_or_else(|| Failure::usage("--user: an id must not be empty"))?;
     let whose = DoorOwner {
@@ -37,7 +36,7 @@ pub(super) fn mcp(desk: Desk, args: &McpArgs) -> Result<Exit, Failure> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
-        let root = Root::new(desk, scope, clock.clone());
+        let root = Root::new(desk, clock.clone());
         let door = Door::new(root.clone(), whose, now(clock));
         let ended = tokio::select! {
             served = mcp::serve(door) => served.map(|()| Exit::Ok),
@@ -64,7 +63,6 @@ struct Root(Arc<RootParts>);
 #[derive(Debug)]
 struct RootParts {
     desk: Desk,
-    scope: Scope,
     clock: Arc<dyn Clock>,
     open: RwLock<Option<Api>>,
     used: Notify,
@@ -83,10 +81,9 @@ impl mcp::MemoryApi for Root {
 }
 
 impl Root {
-    fn new(desk: Desk, scope: Scope, clock: Arc<dyn Clock>) -> Self {
+    fn new(desk: Desk, clock: Arc<dyn Clock>) -> Self {
         Self(Arc::new(RootParts {
             desk,
-            scope,
             clock,
             open: RwLock::new(None),
             used: Notify::new(),
@@ -106,7 +103,7 @@ impl Root {
         }
         let mut open = self.0.open.write().await;
         if open.is_none() {
-            *open = Some(Api::open(&self.0.desk, Some(&self.0.scope)).await?);
+            *open = Some(Api::open(&self.0.desk).await?);
         }
         Ok(RwLockReadGuard::map(open.downgrade(), |open| {
             open.as_ref().expect("it was opened")

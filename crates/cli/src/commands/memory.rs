@@ -1,20 +1,19 @@
-//! `quipu add`, `quipu search`, `quipu get`, `quipu forget`.
+//! `quipu add`, `quipu search`, `quipu get`.
 
-use std::io::{IsTerminal, Read, Write};
+use std::io::Read;
 
 use model::{Owner, OwnerKind, Role, Scope, SessionId};
 use serde_json::{Value, json};
-use wire::forget::IDS_MAX;
+use text::counted;
 use wire::search::When;
 use wire::{
-    AddData, AddRequest, DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, FlushData,
-    FlushRequest, GetData, GetRequest, MemoryType, MessageContent, MessageItem, SearchMethod, SearchRequest,
-    SortField, SortOrder,
+    AddData, AddRequest, FlushData, FlushRequest, GetData, GetRequest, MemoryType, MessageContent,
+    MessageItem, SearchMethod, SearchRequest, SortField, SortOrder,
 };
 
 use super::{Desk, name, owner, scope, time};
 use crate::api::{Api, Path};
-use crate::args::{AddArgs, ForgetArgs, GetArgs, KindArg, MethodArg, RoleArg, SearchArgs};
+use crate::args::{AddArgs, GetArgs, KindArg, MethodArg, RoleArg, SearchArgs};
 use crate::error::{Exit, Failure};
 use crate::output::{self, Look, line};
 
@@ -69,15 +68,20 @@ pub(super) async fn add(desk: &Desk, api: &Api, args: AddArgs) -> Result<Exit, F
     if desk.json {
         let redacted = added.redacted;
         output::json(
-            &json!({"message_id": id, "duplicate": duplicate, "status": status, "redacted": redacted}),
+            &json!({"message_id": id, "duplicate": duplicate, "forgotten": added.forgotten > 0, "status": status, "redacted": redacted}),
         )?;
+    } else if added.forgotten > 0 {
+        line(format_args!(
+            "not stored: the message of this `--id` was deleted; give another id"
+        ))?;
     } else if duplicate {
         line(format_args!("already stored as {id}"))?;
     } else {
         line(format_args!("stored as {id} ({status})"))?;
     }
     if !desk.json && added.redacted > 0 {
-        line(format_args!("{} secrets were removed first", added.redacted))?;
+        let secrets = counted(added.redacted, "secret was", "secrets were");
+        line(format_args!("{secrets} removed first"))?;
     }
     Ok(Exit::Ok)
 }
@@ -98,7 +102,7 @@ fn from_stdin() -> Result<String, Failure> {
     Ok(text)
 }
 
-fn session(text: &str) -> Result<String, Failure> {
+pub(super) fn session(text: &str) -> Result<String, Failure> {
     let id = SessionId::parse(text).map_err(|error| Failure::usage(format!("--session: {error}")))?;
     Ok(id.as_str().to_owned())
 }
@@ -150,6 +154,7 @@ pub(super) async fn search(desk: &Desk, api: &Api, args: SearchArgs) -> Result<E
         include_messages: i64::from(args.messages),
         max_tokens: args.max_tokens,
         explain: args.explain,
+        include_person: true,
         ..SearchRequest::new(args.query.as_str())
     };
     if desk.json {
@@ -190,6 +195,8 @@ pub(super) async fn get(desk: &Desk, api: &Api, args: GetArgs) -> Result<Exit, F
         sort_order: SortOrder::Desc,
         filters: None,
         with_readable_episode: false,
+        as_of: None,
+        standing: None,
     };
     if desk.json {
         output::json(&api.post::<Value>("/memory/get", &request).await?)?;
@@ -227,7 +234,7 @@ async fn one(desk: &Desk, api: &Api, scope: &Scope, owner: &Owner, id: &str) -> 
 }
 
 /// An id as the API knows it; people may leave the owner out, as files do.
-fn whole_id(owner: &Owner, id: &str) -> String {
+pub(super) fn whole_id(owner: &Owner, id: &str) -> String {
     let is_bare = ["ep_", "af_", "fs_", "pf_", "ac_", "sk_"]
         .iter()
         .any(|kind| id.starts_with(kind));
@@ -241,138 +248,4 @@ fn whole_id(owner: &Owner, id: &str) -> String {
 fn is_of(owner: &Owner, id: &str) -> bool {
     id.strip_prefix(owner.id.as_str())
         .is_some_and(|rest| rest.starts_with('_'))
-}
-
-/// Target of a deletion.
-#[derive(Debug)]
-enum ForgetTarget {
-    Owner,
-    Session { id: String, part: bool },
-    Memories,
-}
-
-pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<Exit, Failure> {
-    let target = target(&args)?;
-    let owner = owner(&args.whose)?;
-    let described = match &target {
-        ForgetTarget::Owner => format!("everything of `{}`", owner.id),
-        ForgetTarget::Session { id, part: false } => format!("everything of session `{id}`, for everyone"),
-        ForgetTarget::Session { id, part: true } => {
-            format!("what `{}` remembers of session `{id}`", owner.id)
-        }
-        ForgetTarget::Memories => format!("{} memories of `{}`", args.ids.len(), owner.id),
-    };
-    if !args.yes && !confirmed(&described)? {
-        return Err(Failure::usage("nothing was deleted"));
-    }
-    let scope = scope(&args.whose.scope)?;
-    let (app_id, project_id) = ids(&scope);
-    let (user_id, agent_id) = named(&owner);
-    let leaves_others = !matches!(
-        target,
-        ForgetTarget::Session { part: false, .. } | ForgetTarget::Memories
-    );
-    let by_owner = !matches!(target, ForgetTarget::Session { part: false, .. });
-    let delete = DeleteRequest {
-        app_id,
-        project_id,
-        user_id: user_id.filter(|_| by_owner),
-        agent_id: agent_id.filter(|_| by_owner),
-        session_id: None,
-    };
-    let mut missing = Vec::new();
-    let (entries, messages) = match target {
-        ForgetTarget::Memories => by_ids(api, &owner, &delete, &args.ids, &mut missing).await?,
-        ForgetTarget::Owner => deleted(api, &delete).await?,
-        ForgetTarget::Session { id, .. } => {
-            let session_id = Some(id);
-            deleted(api, &DeleteRequest { session_id, ..delete }).await?
-        }
-    };
-    if desk.json {
-        output::json(&json!({"entries": entries, "messages": messages, "missing": missing}))?;
-    } else {
-        line(format_args!("deleted {entries} memories and {messages} messages"))?;
-        if leaves_others {
-            line(format_args!(
-                "other owners keep their memories of the same sessions; `quipu forget --session ID` deletes a session for all"
-            ))?;
-        }
-        for id in &missing {
-            line(format_args!("not found: {id}"))?;
-        }
-    }
-    Ok(if missing.is_empty() {
-        Exit::Ok
-    } else {
-        Exit::NotFound
-    })
-}
-
-async fn deleted(api: &Api, request: &DeleteRequest) -> Result<(usize, usize), Failure> {
-    let data: DeleteData = api.post("/memory/delete", request).await?;
-    Ok((data.count, data.message_count))
-}
-
-/// Deletes single memories; lists unknown ids as the person typed them.
-async fn by_ids(
-    api: &Api,
-    owner: &Owner,
-    whose: &DeleteRequest,
-    typed: &[String],
-    missing: &mut Vec<String>,
-) -> Result<(usize, usize), Failure> {
-    let (mut entries, mut messages) = (0, 0);
-    for some in typed.chunks(IDS_MAX) {
-        let ids: Vec<String> = some.iter().map(|id| whole_id(owner, id)).collect();
-        let request = DeleteByIdsRequest {
-            app_id: whose.app_id.clone(),
-            project_id: whose.project_id.clone(),
-            user_id: whose.user_id.clone(),
-            agent_id: whose.agent_id.clone(),
-            ids: ids.clone(),
-            ..DeleteByIdsRequest::default()
-        };
-        let data: DeleteByIdsData = api.post("/memory/delete_by_ids", &request).await?;
-        entries += data.count;
-        messages += data.message_count;
-        let pairs = some.iter().zip(&ids);
-        missing.extend(
-            pairs
-                .filter(|(_, whole)| data.missing.contains(whole))
-                .map(|(typed, _)| typed.clone()),
-        );
-    }
-    Ok((entries, messages))
-}
-
-fn target(args: &ForgetArgs) -> Result<ForgetTarget, Failure> {
-    let named = args.whose.user.is_some() || args.whose.agent.is_some();
-    if let Some(id) = &args.session {
-        return Ok(ForgetTarget::Session {
-            id: session(id)?,
-            part: named,
-        });
-    }
-    if !named {
-        return Err(Failure::usage("no owner given; nothing was deleted")
-            .hint("give --user ID, --agent ID or --session ID"));
-    }
-    match (args.all, args.ids.is_empty()) {
-        (true, _) => Ok(ForgetTarget::Owner),
-        (false, false) => Ok(ForgetTarget::Memories),
-        (false, true) => Err(Failure::usage("nothing to delete given").hint("give ids, or --all")),
-    }
-}
-
-/// Asks a person for confirmation; without a terminal, the answer is no.
-pub(super) fn confirmed(what: &str) -> Result<bool, Failure> {
-    if !std::io::stdin().is_terminal() {
-        return Err(Failure::usage(format!("this would delete {what}"))
-            .hint("give --yes to delete without confirmation"));
-    }
-    write!(std::io::stderr(), "Delete {what}? This cannot be undone. [y/N] ")?;
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }

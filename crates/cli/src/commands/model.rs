@@ -10,6 +10,7 @@ use ports::{Clock, EmbedPurpose, Embedder, Reranker};
 use providers::hub::Hub;
 use serde_json::json;
 
+use super::interrupt::unless_interrupted;
 use super::{Desk, runtime};
 use crate::args::{ModelArgs, ModelCommand};
 use crate::clock::SystemClock;
@@ -30,7 +31,10 @@ enum ModelUse {
 
 pub(super) fn model(desk: &Desk, args: &ModelArgs) -> Result<Exit, Failure> {
     let ModelCommand::Fetch { id } = &args.command;
-    runtime()?.block_on(fetch(desk, &models::hub(), id))
+    desk.standing
+        .now("the part that was downloaded stays; run the same command again for the rest".to_owned());
+    let hub = models::hub();
+    runtime()?.block_on(unless_interrupted(desk, fetch(desk, &hub, id)))
 }
 
 async fn fetch(desk: &Desk, hub: &Hub, id: &str) -> Result<Exit, Failure> {
@@ -47,12 +51,8 @@ async fn fetch(desk: &Desk, hub: &Hub, id: &str) -> Result<Exit, Failure> {
     let kind = kind.await?;
     let size = std::fs::metadata(folder.join("model.safetensors"))?.len();
     let begun = clock.elapsed();
-    let result = run(&kind).await?;
+    let (section, result) = run(&kind).await?;
     let took = clock.elapsed().saturating_sub(begun);
-    let section = match kind {
-        ModelUse::Embedding(_) => "embedding",
-        ModelUse::Rerank(_) => "rerank",
-    };
     show(
         desk,
         &Checked {
@@ -98,15 +98,16 @@ fn open(folder: &Path, id: &str) -> Result<ModelUse, OpenError> {
     }
 }
 
-/// One forward pass, in words.
-async fn run(kind: &ModelUse) -> Result<String, Failure> {
-    let (result, is_sound) = match kind {
+/// The section of the configuration that names such a model, and one forward pass in words.
+async fn run(kind: &ModelUse) -> Result<(&'static str, String), Failure> {
+    let (section, result, is_sound) = match kind {
         ModelUse::Embedding(embedder) => {
             let vectors = embedder.embed(&[SAMPLE], EmbedPurpose::Passage).await;
             let vectors = vectors.map_err(Failure::usage)?;
             let length: f32 = vectors[0].iter().map(|x| x * x).sum();
             let dims = vectors[0].len();
             (
+                "embedding",
                 format!("a sentence became {dims} numbers"),
                 (length - 1.0).abs() < 0.01,
             )
@@ -117,6 +118,7 @@ async fn run(kind: &ModelUse) -> Result<String, Failure> {
                 .await
                 .map_err(Failure::usage)?;
             (
+                "rerank",
                 format!("a question and its answer score {:.3}", scores[0]),
                 scores[0].is_finite(),
             )
@@ -125,7 +127,7 @@ async fn run(kind: &ModelUse) -> Result<String, Failure> {
     if !is_sound {
         return Err(Failure::usage("the model's numbers are not valid").hint("choose another model"));
     }
-    Ok(result)
+    Ok((section, result))
 }
 
 /// A model that works.
@@ -140,36 +142,31 @@ struct Checked<'a> {
 }
 
 fn show(desk: &Desk, model: &Checked<'_>) -> Result<Exit, Failure> {
-    let Checked {
-        id,
-        folder,
-        is_new,
-        size,
-        section,
-        result,
-        took,
-    } = model;
+    let (section, took) = (model.section, model.took.as_millis());
     // A folder is found from anywhere.
-    let name = if Path::new(id).is_dir() {
-        std::fs::canonicalize(id)?.display().to_string()
+    let name = if Path::new(model.id).is_dir() {
+        std::fs::canonicalize(model.id)?.display().to_string()
     } else {
-        (*id).to_owned()
+        model.id.to_owned()
     };
     if desk.json {
         output::json(&json!({
-            "model": name, "folder": folder, "downloaded": is_new, "bytes": size, "use": section,
-            "milliseconds": took.as_millis(),
+            "model": name, "folder": model.folder, "downloaded": model.is_new, "bytes": model.size, "use": section,
+            "milliseconds": took,
         }))?;
         return Ok(Exit::Ok);
     }
-    let source = if *is_new {
+    let source = if model.is_new {
         "downloaded, size and checksum verified"
     } else {
         "was there already"
     };
-    line(format_args!("folder   {}", folder.display()))?;
-    line(format_args!("weights  {:.1} MB, {source}", *size as f64 / 1e6))?;
-    line(format_args!("check    {result}, in {} ms", took.as_millis()))?;
+    line(format_args!("folder   {}", model.folder.display()))?;
+    line(format_args!(
+        "weights  {:.1} MB, {source}",
+        model.size as f64 / 1e6
+    ))?;
+    line(format_args!("check    {}, in {took} ms", model.result))?;
     line(format_args!(
         "\nTo use it, write into {}:\n",
         desk.loaded.file.display()

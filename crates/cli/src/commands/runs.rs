@@ -1,5 +1,6 @@
 //! `quipu runs` and `quipu trigger`: background runs.
 
+use text::counted;
 use wire::runs::{RunItem, RunPageData, RunStatus, TriggerData, TriggerRequest, TriggerStatus};
 
 use super::Desk;
@@ -39,9 +40,9 @@ fn show(run: &RunItem) -> Result<(), Failure> {
     ))?;
     output::line(format_args!("    why: {}", run.reason))?;
     output::line(format_args!(
-        "    cost: {} calls, {} tokens, {:.1} s",
-        run.calls,
-        run.prompt_tokens + run.completion_tokens,
+        "    cost: {}, {}, {:.1} s",
+        counted(run.calls, "call", "calls"),
+        counted(run.prompt_tokens + run.completion_tokens, "token", "tokens"),
         run.millis as f64 / 1_000.0
     ))?;
     if let Some(error) = &run.error {

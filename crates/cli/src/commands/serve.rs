@@ -1,18 +1,20 @@
 //! `quipu serve`: the HTTP API until a signal ends it.
 
 use std::convert::Infallible;
+use std::io::IsTerminal;
 use std::net::SocketAddr;
-use std::sync::OnceLock;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::Context;
-use gateway::{Auth, Client, Gateway, GatewaySettings, Secret, ServeError, Token};
-use model::Scope;
-use ports::Clock;
+use gateway::{Auth, Client, Gateway, GatewaySettings, Secret, ServeError};
+use ports::{Clock, NoRoom};
 use proxy::Proxy;
 use serde_json::json;
 
-use super::{Desk, name, runtime};
+use super::import::Uploads;
+use super::{Desk, runtime};
 use crate::api::{LOOK, WAIT};
 use crate::args::ServeArgs;
 use crate::clock::SystemClock;
@@ -22,8 +24,9 @@ use crate::environment;
 use crate::error::{Exit, Failure};
 use crate::output;
 use crate::serving::{self, Notice};
+use crate::tokens::{self, Follower};
 use crate::upstreams;
-use crate::world::{World, secret};
+use crate::world::World;
 
 pub(super) fn serve(desk: &Desk, args: &ServeArgs) -> Result<Exit, Failure> {
     let config = &desk.loaded.config;
@@ -31,7 +34,8 @@ pub(super) fn serve(desk: &Desk, args: &ServeArgs) -> Result<Exit, Failure> {
     let address: SocketAddr = listen.parse().map_err(|_| {
         Failure::usage(format!("`{listen}` is not an address to listen on")).hint("as in `127.0.0.1:4777`")
     })?;
-    let settings = settings(config)?;
+    let key = tokens::fresh()?;
+    let settings = settings(&desk.root, config, &key)?;
     runtime()?.block_on(async {
         let world = opened(desk).await?;
         let proxy = upstreams::proxy(&world, &desk.root, config, args.upstream.as_deref());
@@ -40,9 +44,12 @@ pub(super) fn serve(desk: &Desk, args: &ServeArgs) -> Result<Exit, Failure> {
         let ended = async {
             heard.await;
             ended_at.get_or_init(|| world.clock.elapsed());
+            if desk.watched && std::io::stderr().is_terminal() {
+                output::aside("stopping: all that was acknowledged is stored; the rest of the work goes on at the next start");
+            }
         };
         let served = match &proxy {
-            Ok(proxy) => until_signal(desk, &world, proxy.clone(), settings, (address, ended)).await,
+            Ok(proxy) => until_signal(desk, &world, proxy.clone(), (settings, &key), (address, ended)).await,
             Err(_) => Ok(()),
         };
         let end = ended_at.get().copied().unwrap_or(world.clock.elapsed()) + bound;
@@ -72,7 +79,7 @@ async fn until_signal(
     desk: &Desk,
     world: &World,
     proxy: Option<Proxy>,
-    settings: GatewaySettings,
+    (settings, key): (GatewaySettings, &str),
     (address, ended): (SocketAddr, impl Future<Output = ()> + Send),
 ) -> Result<(), Failure> {
     let gateway = Gateway::new(
@@ -88,15 +95,21 @@ async fn until_signal(
         None => gateway,
     };
     let gateway = gateway.with_offline(world.offline.clone());
-    let user = contexts::owner(&desk.loaded.config);
+    let user = contexts::owner(&desk.loaded.config, &desk.root);
     let door = mcp::routes(Client::here(&gateway), user, super::mcp::now(world.clock.clone()));
-    let gateway = gateway.with_agents(door);
-    world.offline.start().await.map_err(memory::EngineError::from)?;
+    let uploads = Uploads::of(&desk.root, world.clock.clone(), world.zone.clone())
+        .with_context(|| format!("cannot write into `{}`", desk.root.display()))?;
+    let page = page::routes(
+        Client::here(&gateway),
+        contexts::owner(&desk.loaded.config, &desk.root),
+        Arc::new(uploads),
+    );
+    let gateway = gateway.with_agents(door).with_page(page);
+    let mut late = LateStart::default();
+    late.go_on(desk, world, None).await?;
     let listener = gateway.bind(address).await?;
     let bound = listener.local_addr()?;
-    // Until the last request is answered, commands beside this process ask it.
-    let _notice = Notice::put(&desk.root, bound)
-        .with_context(|| format!("cannot write into `{}`", desk.root.display()))?;
+    late.go_on(desk, world, Some((bound, key))).await?;
     if desk.json {
         output::json(&json!({"listening": format!("http://{bound}"), "root": desk.root}))?;
     } else {
@@ -105,8 +118,67 @@ async fn until_signal(
     tokio::select! {
         served = gateway.serve(listener, ended) => Ok(served?),
         never = follow(desk, world) => match never {},
+        never = late.finish(desk, world, (bound, key)) => match never {},
     }
 }
+
+/// What a full or read-only disk does not allow at the start: it is done when there is room.
+#[derive(Debug, Default)]
+struct LateStart {
+    runs: bool,
+    /// Until the last request is answered, commands beside this process ask it.
+    notice: Option<Notice>,
+    is_told: bool,
+}
+
+impl LateStart {
+    /// Starts background runs, and publishes the address once there is one.
+    async fn go_on(
+        &mut self,
+        desk: &Desk,
+        world: &World,
+        listening: Option<(SocketAddr, &str)>,
+    ) -> Result<(), Failure> {
+        if !self.runs {
+            match world.offline.start().await {
+                Ok(()) => self.runs = true,
+                Err(error) if NoRoom::of(&error).is_some() => self.wait("background runs wait", &error),
+                Err(error) => return Err(memory::EngineError::from(error).into()),
+            }
+        }
+        if let (None, Some((address, key))) = (&self.notice, listening) {
+            match Notice::put(&desk.root, address, key) {
+                Ok(notice) => self.notice = Some(notice),
+                Err(error) if NoRoom::of_io(&error).is_some() => {
+                    self.wait("commands cannot find this server", &error);
+                }
+                Err(error) => {
+                    let context = format!("cannot write into `{}`", desk.root.display());
+                    return Err(anyhow::Error::from(error).context(context).into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, what: &str, error: &(dyn std::error::Error + 'static)) {
+        if !std::mem::replace(&mut self.is_told, true) {
+            tracing::warn!(error, "the disk takes no writes: {what} until it does");
+        }
+    }
+
+    async fn finish(&mut self, desk: &Desk, world: &World, listening: (SocketAddr, &str)) -> Infallible {
+        loop {
+            world.clock.sleep(LATE_LOOK).await;
+            if let Err(Failure { error, .. }) = self.go_on(desk, world, Some(listening)).await {
+                tracing::warn!(%error, "cannot finish the start; retrying");
+            }
+        }
+    }
+}
+
+/// How often to see whether the start can be finished.
+const LATE_LOOK: Duration = Duration::from_secs(2);
 
 /// How often to see whether the configuration changed.
 const CONFIGURATION_LOOK: Duration = Duration::from_secs(5);
@@ -154,38 +226,16 @@ pub(super) async fn signal() {
     tokio::signal::ctrl_c().await.ok();
 }
 
-/// The tokens that are configured.
-pub(crate) fn tokens(config: &Config) -> Result<Vec<Token>, Failure> {
-    let tokens = config.server.tokens.iter().map(|token| {
-        let secret = secret("server.tokens", &token.secret)?
-            .ok_or_else(|| Failure::usage("server.tokens: a secret must not be empty"))?;
-        let scope = match (&token.app, &token.project) {
-            (None, None) => None,
-            (app, project) => {
-                let part =
-                    |text: &Option<String>| name("server.tokens", text.as_deref().unwrap_or("default"));
-                Some(Scope::new(part(app)?, part(project)?))
-            }
-        };
-        let user = token.user.as_deref().map(|user| {
-            proxy::name_of(user).ok_or_else(|| Failure::usage("server.tokens: a user must not be empty"))
-        });
-        Ok(Token {
-            secret: Secret::new(secret),
-            scope,
-            user: user.transpose()?,
-        })
-    });
-    tokens.collect()
-}
-
-fn settings(config: &Config) -> Result<GatewaySettings, Failure> {
+fn settings(root: &Path, config: &Config, key: &str) -> Result<GatewaySettings, Failure> {
     Ok(GatewaySettings {
         auth: Auth {
-            tokens: tokens(config)?,
+            tokens: tokens::configured(config)?,
+            issued: Some(Arc::new(Follower::new(root)?)),
+            own_key: Some(Secret::new(key)),
         },
         body_bytes_max: config.server.body_mebibytes_max << 20,
         upload_bytes_max: config.knowledge.upload_mebibytes_max << 20,
+        upload_folder: Some(root.to_owned()),
         // The other half is for the work after the last request.
         shutdown: Duration::from_secs(u64::from(config.server.shutdown_seconds)) / 2,
         user_headers: config
@@ -202,7 +252,7 @@ impl From<ServeError> for Failure {
     fn from(error: ServeError) -> Self {
         let hint = match &error {
             ServeError::OpenToTheNetwork(_) => {
-                Some("configure server.tokens, or listen on a loopback address")
+                Some("create a token with `quipu token create`, or listen on a loopback address")
             }
             ServeError::Bind { .. } => Some("another program may use that port: choose one with --listen"),
             ServeError::NoAddress(_) => None,

@@ -4,6 +4,7 @@
 
 use model::{Name, Scope};
 use serde_json::json;
+use text::counted;
 use wire::{GetData, GetRequest, MemoryType, SkillItem, SkillState, SortField, SortOrder};
 
 use super::memory::ids;
@@ -86,6 +87,8 @@ async fn all(api: &Api, scope: &Scope, agent: &Name) -> Result<Vec<SkillItem>, F
             sort_order: SortOrder::Desc,
             filters: None,
             with_readable_episode: false,
+            as_of: None,
+            standing: None,
         };
         let listed: GetData = api.post("/memory/get", &request).await?;
         skills.extend(listed.agent_skills);
@@ -110,7 +113,10 @@ fn list(desk: &Desk, skills: &[SkillItem], agent: &Name) -> Result<Exit, Failure
         ))?;
         line(format_args!("      {}", skill.description))?;
     }
-    line(format_args!("{} skills of {agent}", skills.len()))?;
+    line(format_args!(
+        "{} of {agent}",
+        counted(skills.len(), "skill", "skills")
+    ))?;
     Ok(Exit::Ok)
 }
 

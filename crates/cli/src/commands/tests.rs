@@ -1,7 +1,8 @@
 //! Commands as they are typed, on a root with a real vault, ledger and history; the index is in memory.
 
+use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use ::memory::Curate;
 use clap::Parser;
@@ -11,13 +12,35 @@ use serde_json::Value;
 use tempfile::TempDir;
 use testkit::index::MemoryIndex;
 
-use super::{Desk, history, import, memory, runs, skill, upkeep};
+use super::interrupt::WhatStands;
+use super::{Desk, forget, history, import, memory, runs, skill, upkeep, users};
 use crate::api::Api;
 use crate::args::{Cli, Command};
 use crate::config::load;
 use crate::error::{Exit, Failure};
 use crate::output::tests::SAID;
 use crate::world::World;
+
+/// What is logged.
+#[derive(Clone, Default)]
+pub(super) struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().expect("no panic")).into_owned()
+    }
+}
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("no panic").extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 #[expect(clippy::unnecessary_wraps, reason = "the form that the binary's has")]
 fn open_index(_: &Path, embedder: EmbedderId) -> Result<Arc<dyn Index>, IndexError> {
@@ -35,6 +58,7 @@ pub(super) fn desk(root: &Path, variables: &[(&str, &str)]) -> Desk {
         watched: false,
         open_index,
         asks_only: false,
+        standing: WhatStands::default(),
     }
 }
 
@@ -79,6 +103,7 @@ async fn typed_in(desk: &Desk, world: World, lines: &[&str]) -> Result<Told, Fai
             root: desk.root.clone(),
             loaded: load(&desk.root, []).expect("it is configured"),
             json: cli.json,
+            standing: WhatStands::default(),
             ..*desk
         };
         SAID.take();
@@ -86,7 +111,7 @@ async fn typed_in(desk: &Desk, world: World, lines: &[&str]) -> Result<Told, Fai
             Command::Add(args) => memory::add(desk, &api, args).await,
             Command::Search(args) => memory::search(desk, &api, args).await,
             Command::Get(args) => memory::get(desk, &api, args).await,
-            Command::Forget(args) => memory::forget(desk, &api, args).await,
+            Command::Forget(args) => forget::forget(desk, &api, args).await,
             Command::Log(args) => history::log(desk, &api, args).await,
             Command::Diff(args) => history::diff(desk, &api, args).await,
             Command::Undo(args) => history::undo(desk, &api, args).await,
@@ -96,6 +121,7 @@ async fn typed_in(desk: &Desk, world: World, lines: &[&str]) -> Result<Told, Fai
             Command::Skill(args) => skill::skill(desk, &api, args).await,
             Command::Status(args) => upkeep::status(desk, &api, args).await,
             Command::Sync => upkeep::sync(desk, &api).await,
+            Command::Users => users::users(desk, &api).await,
             Command::Import(args) => import::import(desk, &api, args).await,
             other => panic!("{other:?}"),
         };
@@ -103,6 +129,32 @@ async fn typed_in(desk: &Desk, world: World, lines: &[&str]) -> Result<Told, Fai
     api.close().await;
     let said = SAID.take();
     exit.map(|exit| Told { exit, said })
+}
+
+#[tokio::test]
+async fn everybody_with_memory_is_listed_with_counts() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    let nobody = typed(&desk, &["users"]).await.expect("it answers").said;
+    assert!(nobody.contains("nobody has memories in files yet"), "{nobody}");
+    let told = [
+        "add --user ana --flush I-keep-bees.",
+        "add --user ben --flush I-sail.",
+        "users",
+    ];
+    let said = typed(&desk, &told).await.expect("it answers").said;
+    let owners: Vec<&str> = said.lines().collect();
+    assert_eq!(owners.len(), 2, "{said}");
+    for (line, name) in owners.iter().zip(["ana", "ben"]) {
+        assert!(
+            line.starts_with(&format!("user  {name}  default  default  ")),
+            "{said}"
+        );
+        assert!(line.ends_with(" B") || line.ends_with(" kB"), "{said}");
+    }
+    let object = typed(&desk, &["users --json"]).await.expect("it answers").json();
+    assert_eq!(object["owners"][0]["id"], "ana");
+    assert!(object["owners"][0]["memories"].as_u64() >= Some(1), "{object}");
 }
 
 #[tokio::test]
@@ -259,13 +311,9 @@ async fn what_cannot_be_run_is_said_and_has_its_exit_code() {
     assert_eq!(status["runs"]["failed"], 1);
 }
 
-/// A world whose agent has a draft of this name and id.
-async fn with_skill(desk: &Desk, drafts: &[(&str, &str)]) -> World {
-    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index).await;
-    let world = world.expect("it opens");
-    let owner = Owner::agent(Name::parse("assistant").expect("a name"));
-    let entry = |(id, name): &(&str, &str)| Entry {
-        id: EntryId::new(*id),
+fn draft(owner: &Owner, id: &str, name: &str) -> Entry {
+    Entry {
+        id: EntryId::new(id),
         kind: EntryKind::Skill,
         scope: Scope::default(),
         owner: owner.clone(),
@@ -281,19 +329,61 @@ async fn with_skill(desk: &Desk, drafts: &[(&str, &str)]) -> World {
         senders: Vec::new(),
         labels: vec!["draft".to_owned()],
         confidence_percent: Some(75),
-        subject: (*name).to_owned(),
+        subject: name.to_owned(),
         summary: "How to deploy.".to_owned(),
         body: "1. `run` on `deploy`".to_owned(),
         turns: Vec::new(),
-    };
+    }
+}
+
+/// A world whose agent has a draft of this name and id.
+async fn with_skill(desk: &Desk, drafts: &[(&str, &str)]) -> World {
+    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index).await;
+    let world = world.expect("it opens");
+    let owner = Owner::agent(Name::parse("assistant").expect("a name"));
+    let put = drafts.iter().map(|(id, name)| draft(&owner, id, name));
     let curate = Curate {
         scope: Scope::default(),
         owner: owner.clone(),
-        put: drafts.iter().map(entry).collect(),
+        put: put.collect(),
         remove: Vec::new(),
     };
     world.engine.curate(curate).await.expect("it is put");
     world
+}
+
+#[tokio::test]
+async fn a_fact_tells_where_it_holds() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    let name = |name| Name::parse(name).expect("a name");
+    let scope = Scope::new(name("default"), name("shop"));
+    let owner = Owner::user(name("ana"));
+    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index);
+    let world = world.await.expect("it opens");
+    let fact = |id: &str, labels: &[&str]| Entry {
+        kind: EntryKind::Fact,
+        scope: scope.clone(),
+        labels: labels.iter().map(|label| (*label).to_owned()).collect(),
+        ..draft(&owner, id, "")
+    };
+    let curate = Curate {
+        put: vec![fact("af_1", &["project"]), fact("af_2", &[])],
+        remove: Vec::new(),
+        scope: scope.clone(),
+        owner: owner.clone(),
+    };
+    world.engine.curate(curate).await.expect("it is put");
+    let get = "--user ana --project shop";
+    let told = typed_in(&desk, world, &[&format!("get af_1 {get}")]).await;
+    let only = told.expect("it is there").said;
+    assert!(only.contains("\nholds only in project shop\n"), "{only}");
+    let told = typed(&desk, &[&format!("get af_2 {get}")]).await;
+    let everywhere = told.expect("it is there").said;
+    assert!(
+        everywhere.contains("\nholds in every project, from project shop\n"),
+        "{everywhere}"
+    );
 }
 
 #[tokio::test]
@@ -304,7 +394,7 @@ async fn a_skill_is_listed_shown_and_judged() {
     let told = typed_in(&desk, world, &["skill list"]).await.expect("it lists");
     assert_eq!(
         told.said,
-        "draft      75 %  deploy\n      How to deploy.\n1 skills of assistant\n"
+        "draft      75 %  deploy\n      How to deploy.\n1 skill of assistant\n"
     );
     for (line, key, value) in [
         ("--json skill show deploy", "name", "deploy"),

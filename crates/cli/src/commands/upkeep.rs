@@ -5,6 +5,7 @@ use std::time::Duration;
 use indicatif::ProgressBar;
 use model::Scope;
 use serde_json::{Value, json};
+use text::counted;
 use wire::health::ModelAnswers;
 use wire::tasks::TaskStatus;
 use wire::{HealthData, SyncedData, TaskItem, TaskPageData};
@@ -13,7 +14,8 @@ use super::{Desk, scope};
 use crate::api::{Api, NOTHING, Path};
 use crate::args::{RetryArgs, ScopeArgs, StatusArgs};
 use crate::error::{Exit, Failure};
-use crate::{output, progress};
+use crate::output::{self, Tone};
+use crate::progress;
 
 /// How often to ask how far work is.
 const LOOK: Duration = Duration::from_millis(100);
@@ -22,6 +24,11 @@ const RETRY_WAIT: Duration = Duration::from_secs(10);
 
 pub(super) async fn rebuild(desk: &Desk, api: &Api) -> Result<Exit, Failure> {
     let bar = progress::bar(desk.watched, "rebuilding", 0);
+    desk.standing.now(if api.is_here() {
+        "memories and the old index are as before; run `quipu rebuild` again".to_owned()
+    } else {
+        "the server goes on; `quipu status` shows how far it is".to_owned()
+    });
     let synced = rebuilt(api, &bar).await;
     bar.finish_and_clear();
     told(desk, "rebuilt", &synced?)
@@ -60,11 +67,14 @@ fn told(desk: &Desk, done: &str, synced: &SyncedData) -> Result<Exit, Failure> {
         output::json(synced)?;
     } else {
         output::line(format_args!(
-            "{done}: {files} files; {entries_added} entries added, {entries_changed} changed, {entries_removed} removed"
+            "{done}: {}; {} added, {entries_changed} changed, {entries_removed} removed",
+            counted(*files, "file", "files"),
+            counted(*entries_added, "entry", "entries")
         ))?;
         if *broken_files > 0 {
             output::line(format_args!(
-                "{broken_files} files are broken: see `quipu status`"
+                "{} broken: see `quipu status`",
+                counted(*broken_files, "file is", "files are")
             ))?;
         }
     }
@@ -116,7 +126,8 @@ pub(super) async fn status(desk: &Desk, api: &Api, args: StatusArgs) -> Result<E
             more(&args.scope, page, &health)?;
         }
         for problem in &health.problems {
-            output::line(format_args!("problem: {problem}"))?;
+            let sign = output::out(Tone::Bad, "problem:");
+            output::line(format_args!("{sign} {problem}"))?;
         }
     }
     Ok(if health.problems.is_empty() {
@@ -196,8 +207,14 @@ fn is_open(task: &TaskItem) -> bool {
     matches!(task.status, TaskStatus::Queued | TaskStatus::Processing)
 }
 
+/// Conversations whose context is nearly full.
+pub(super) fn near_limit(conversations: usize) -> String {
+    let one = "conversation near its limit";
+    counted(conversations, one, "conversations near their limit")
+}
+
 /// In one word, where it is not a sentence.
-fn index_word(health: &str) -> &str {
+pub(super) fn index_word(health: &str) -> &str {
     match health {
         word @ ("ready" | "fresh") => word,
         _ => "needs a rebuild",
@@ -239,7 +256,10 @@ fn extraction(health: &HealthData) -> String {
         || "rules".to_owned(),
         |model| {
             format!(
-                "{model}: {facts} facts, {left_out} unsupported statements left out, {unusable} unusable answers"
+                "{model}: {}, {} left out, {}",
+                counted(facts, "fact", "facts"),
+                counted(left_out, "unsupported statement", "unsupported statements"),
+                counted(unusable, "unusable answer", "unusable answers")
             )
         },
     )
@@ -254,17 +274,17 @@ fn as_text(desk: &Desk, health: &HealthData) -> Result<(), Failure> {
         (
             "memory",
             format!(
-                "{} Markdown files, {} broken",
-                health.files,
+                "{}, {} broken",
+                counted(health.files, "Markdown file", "Markdown files"),
                 health.broken_files.len()
             ),
         ),
         (
             "index",
             format!(
-                "{}, {} rows, {:.1} MB, generation {}",
+                "{}, {}, {:.1} MB, generation {}",
                 index_word(&index.health),
-                index.rows,
+                counted(index.rows, "row", "rows"),
                 index.bytes_on_disk as f64 / 1e6,
                 index.generation
             ),
@@ -272,8 +292,9 @@ fn as_text(desk: &Desk, health: &HealthData) -> Result<(), Failure> {
         (
             "open",
             format!(
-                "{} sessions with {} messages not yet in an episode",
-                health.open_sessions, health.buffered_messages
+                "{} with {} not yet in an episode",
+                counted(health.open_sessions, "session", "sessions"),
+                counted(health.buffered_messages, "message", "messages")
             ),
         ),
         (
@@ -290,10 +311,7 @@ fn as_text(desk: &Desk, health: &HealthData) -> Result<(), Failure> {
                 runs.queued, runs.running, runs.failed, runs.dead_letters
             ),
         ),
-        (
-            "context",
-            format!("{} conversations near their limit", health.near_limit),
-        ),
+        ("context", near_limit(health.near_limit)),
         ("embedding", health.embedder.clone()),
         ("extraction", extraction(health)),
         (

@@ -32,6 +32,8 @@ pub(crate) struct Memory {
     pub(crate) tokens_max: usize,
     /// Secrets are removed from messages before anything is written.
     pub(crate) redact: bool,
+    /// Projects, as `app/project` or `project`, whose users search each other's memory too.
+    pub(crate) shared_projects: Vec<String>,
 }
 
 /// The memory folder's git history.
@@ -62,6 +64,42 @@ pub(crate) struct Token {
     pub(crate) project: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) user: Option<String>,
+    /// None: `write` with a user, `admin` without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) role: Option<RoleKey>,
+    /// With a project: also what its users said outside of any project, and what holds for them in all their projects.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) person: bool,
+}
+
+/// What a token may do; each role may do what the one before it may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RoleKey {
+    /// Search and look
+    #[default]
+    Read,
+    /// Also add, change and forget memory
+    Write,
+    /// Also everything that concerns all users, and the server itself
+    Admin,
+}
+
+impl RoleKey {
+    /// The word of the configuration.
+    pub(crate) fn as_str(self) -> &'static str {
+        gateway::TokenRole::from(self).as_str()
+    }
+}
+
+impl From<RoleKey> for gateway::TokenRole {
+    fn from(role: RoleKey) -> Self {
+        match role {
+            RoleKey::Read => Self::Read,
+            RoleKey::Write => Self::Write,
+            RoleKey::Admin => Self::Admin,
+        }
+    }
 }
 
 /// The model servers behind `/v1`.
@@ -339,6 +377,7 @@ impl Default for Memory {
             messages_max: engine.messages_max,
             tokens_max: engine.tokens_max,
             redact: engine.redacts,
+            shared_projects: Vec::new(),
         }
     }
 }

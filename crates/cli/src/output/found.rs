@@ -168,10 +168,15 @@ fn episode(it: &EpisodeItem, look: Look<'_>) -> ListEntry {
 fn fact(it: &FactItem, found: &SearchData) -> ListEntry {
     let (kind, held) = validity(it, found);
     let since = held.unwrap_or_else(|| date(&it.timestamp));
+    let of = match &it.project_id {
+        Some(project) if it.project_only => format!(", only in project {project}"),
+        Some(project) => format!(", from project {project}"),
+        None => String::new(),
+    };
     ListEntry {
         score: it.score.unwrap_or_default(),
         words: sentence(&it.subject, &it.content),
-        about: format!("{kind}, {since}"),
+        about: format!("{kind}, {since}{of}"),
         id: format!("{} {}", it.id, it.path),
         explain: it.explain.clone(),
         ..ListEntry::default()

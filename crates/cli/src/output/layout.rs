@@ -143,7 +143,7 @@ fn fitting(word: &str, room: usize) -> usize {
     word.len()
 }
 
-fn columns(text: &str) -> usize {
+pub(super) fn columns(text: &str) -> usize {
     text.chars().map(width).sum()
 }
 

@@ -216,7 +216,7 @@ fn an_entry_that_a_person_wrote_is_kept() {
     assert_eq!(
         plan.notes,
         [format!(
-            "{} stays as it is: `mcpServers.quipu` is there already, with another value",
+            "{}: `mcpServers.quipu` is there already, with another value; it stays as it is",
             file.display()
         )]
     );

@@ -155,41 +155,24 @@ fn a_server_that_does_not_answer_is_told_with_what_to_do() {
 }
 
 #[test]
-fn the_token_is_that_of_the_same_configuration() {
+fn a_command_beside_a_server_needs_no_token() {
     let root = Root::new();
     let tokens = |all: &str| root.write("quipu.toml", &format!("[server]\ntokens = [{all}]\n"));
-    tokens(r#"{ secret = "theirs", app = "shop", project = "eu" }, { secret = "all" }"#);
-    let _server = root.serve();
-    root.json(&["add", "--user", "ana", "Under my own token"]);
-    root.json(&["sync"]);
-
     tokens(r#"{ secret = "theirs", app = "shop", project = "eu" }"#);
-    root.json(&[
-        "add",
-        "--user",
-        "ana",
-        "--app",
-        "shop",
-        "--project",
-        "eu",
-        "In the shop",
-    ]);
-    for command in [&["add", "x"][..], &["sync"]] {
-        let ran = root.run(command);
-        assert_eq!(ran.code, 1, "{command:?} {}", ran.stderr);
-        assert!(
-            ran.stderr.contains("--app and --project"),
-            "{command:?} {}",
-            ran.stderr
-        );
+    let server = root.serve();
+    assert_eq!(server.get("/health").0, 401);
+    for configured in [r#"{ secret = "another" }"#, ""] {
+        tokens(configured);
+        root.json(&["add", "--user", "ana", "Beside the server"]);
+        root.json(&["sync"]);
     }
-
-    for other in [r#"{ secret = "another" }"#, ""] {
-        tokens(other);
-        let ran = root.run(&["search", "x"]);
-        assert_eq!(ran.code, 1, "{}", ran.stderr);
-        assert!(ran.stderr.contains("hint: server.tokens"), "{}", ran.stderr);
-    }
+    // The key opens nothing once the server is gone.
+    let key = std::fs::read_to_string(root.path().join("serving.key")).unwrap();
+    assert_eq!(server.stop(), 0);
+    assert!(!root.path().join("serving.key").exists());
+    tokens(r#"{ secret = "theirs" }"#);
+    let server = root.serve();
+    assert_eq!(server.post_as(&key, "/api/v2/index/sync", &json!(null)).0, 401);
 }
 
 #[test]

@@ -158,7 +158,7 @@ fn a_link_in_a_files_place_is_named_and_stops_nothing() {
         let ran = root.run(&[command]);
         assert_eq!(ran.code, 1, "{}", ran.stdout);
         assert!(
-            ran.stdout.contains("1 files are broken"),
+            ran.stdout.contains("1 file is broken"),
             "{command}: {}",
             ran.stdout
         );

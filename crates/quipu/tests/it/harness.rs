@@ -134,19 +134,34 @@ impl Server {
     }
 
     pub(crate) fn post(&self, path: &str, body: &Value) -> (u16, Value) {
-        self.send("POST", path, &body.to_string())
+        self.post_as("", path, body)
+    }
+
+    /// The same with a token.
+    pub(crate) fn post_as(&self, token: &str, path: &str, body: &Value) -> (u16, Value) {
+        self.send("POST", path, token, &body.to_string())
     }
 
     pub(crate) fn get(&self, path: &str) -> (u16, Value) {
-        self.send("GET", path, "")
+        self.send("GET", path, "", "")
     }
 
-    fn send(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
+    /// The body of an answer that is no JSON.
+    pub(crate) fn text(&self, path: &str) -> String {
+        self.raw("GET", path, "", "").1
+    }
+
+    fn send(&self, method: &str, path: &str, token: &str, body: &str) -> (u16, Value) {
+        let (status, body) = self.raw(method, path, token, body);
+        (status, serde_json::from_str(&body).unwrap_or(Value::Null))
+    }
+
+    fn raw(&self, method: &str, path: &str, token: &str, body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let length = body.len();
         write!(
             stream,
-            "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: \
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\ncontent-type: application/json\r\ncontent-length: \
              {length}\r\nconnection: close\r\n\r\n{body}"
         )
         .unwrap();
@@ -154,7 +169,7 @@ impl Server {
         stream.read_to_string(&mut answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, serde_json::from_str(body).unwrap_or(Value::Null))
+        (status, body.to_owned())
     }
 
     /// SIGTERM, as whoever manages the process sends it; its exit code.

@@ -80,3 +80,19 @@ fn beside_a_server_that_is_killed_nothing_is_lost() {
     let again = root.run(&["knowledge", "add", file.to_str().unwrap()]);
     assert!(again.code == 1 && again.stderr.contains("guide.md"), "{again:?}");
 }
+
+#[test]
+fn a_file_made_to_hurt_is_refused_in_words_and_the_next_one_is_read() {
+    let root = Root::new();
+    let server = root.serve();
+    let hostile = root.write("brackets.md", &"[(".repeat(2 << 20));
+    let refused = root.run(&["knowledge", "add", hostile.to_str().unwrap()]);
+    assert!(
+        refused.code == 2 && refused.stderr.contains("needs more than 72 MiB of memory"),
+        "{refused:?}"
+    );
+    let file = root.write("guide.md", GUIDE);
+    root.json(&["knowledge", "add", file.to_str().unwrap()]);
+    assert_eq!(root.json(&["knowledge", "list"])["total"], 1);
+    assert_eq!(server.stop(), 0);
+}

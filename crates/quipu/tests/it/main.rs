@@ -4,9 +4,16 @@ mod beside;
 mod commands;
 mod context;
 mod crash;
+#[cfg(target_os = "linux")]
+mod disk;
 mod engines;
+mod exits;
 mod harness;
+mod keep;
 mod knowledge;
 mod mcp;
+mod poison;
+mod projects;
 mod proxy;
 mod readme;
+mod runbook;

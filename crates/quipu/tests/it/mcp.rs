@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::harness::Root;
 
 /// A client that speaks the protocol by hand.
-struct Agent {
+pub(crate) struct Agent {
     child: Child,
     input: Option<ChildStdin>,
     output: Lines<BufReader<ChildStdout>>,
@@ -16,8 +16,8 @@ struct Agent {
 }
 
 impl Agent {
-    fn start(root: &Root) -> Self {
-        let mut child = root.start_piped(&["mcp"]);
+    pub(crate) fn start(root: &Root, options: &[&str]) -> Self {
+        let mut child = root.start_piped(&[&["mcp"], options].concat());
         let output = BufReader::new(child.stdout.take().unwrap()).lines();
         let input = child.stdin.take();
         let mut agent = Self {
@@ -40,7 +40,7 @@ impl Agent {
         input.flush().unwrap();
     }
 
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         self.id += 1;
         self.send(&json!({"jsonrpc": "2.0", "id": self.id, "method": method, "params": params}));
         let line = self.output.next().expect("an answer").unwrap();
@@ -50,12 +50,12 @@ impl Agent {
     }
 
     /// The text of a tool's result.
-    fn call(&mut self, tool: &str, arguments: &Value) -> String {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> String {
         let result = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
         result["content"][0]["text"].as_str().expect("text").to_owned()
     }
 
-    fn end(mut self) {
+    pub(crate) fn end(mut self) {
         drop(self.input.take());
         assert!(self.child.wait().unwrap().success());
     }
@@ -64,7 +64,8 @@ impl Agent {
 #[test]
 fn an_agent_remembers_and_finds_alone_beside_another_and_beside_a_server() {
     let root = Root::new();
-    let (mut one, mut other) = (Agent::start(&root), Agent::start(&root));
+    let project = ["--project", "default"];
+    let (mut one, mut other) = (Agent::start(&root, &project), Agent::start(&root, &project));
     assert_eq!(
         one.ask("tools/list", &json!({}))["tools"]
             .as_array()

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::error::Failure;
-use crate::output::written;
+use crate::output::{harmless, written};
 
 const DIM: &str = "\x1b[2m";
 const PLAIN: &str = "\x1b[0m";
@@ -32,6 +32,8 @@ pub(super) struct Screen<'a> {
     pub(super) viewer: Viewer,
     /// Somebody types.
     pub(super) prompts: bool,
+    /// Thoughts are dimmed.
+    pub(super) coloured: bool,
     /// A thought is being shown.
     thinking: bool,
 }
@@ -43,6 +45,7 @@ impl<'a> Screen<'a> {
             err,
             viewer,
             prompts,
+            coloured: viewer == Viewer::Person,
             thinking: false,
         }
     }
@@ -62,7 +65,9 @@ impl<'a> Screen<'a> {
         }
         if !self.thinking {
             self.thinking = true;
-            self.write(DIM)?;
+            if self.coloured {
+                self.write(DIM)?;
+            }
         }
         self.write(&harmless(text))
     }
@@ -91,7 +96,7 @@ impl<'a> Screen<'a> {
 
     fn end_thought(&mut self) -> Result<(), Failure> {
         if std::mem::take(&mut self.thinking) {
-            self.write(PLAIN)?;
+            self.write(if self.coloured { PLAIN } else { "" })?;
             self.write("\n")?;
         }
         Ok(())
@@ -129,10 +134,4 @@ impl<'a> Screen<'a> {
                 .and_then(|()| self.out.flush()),
         )
     }
-}
-
-/// A text that cannot command a terminal.
-fn harmless(text: &str) -> String {
-    let is_shown = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
-    text.chars().filter(is_shown).collect()
 }

@@ -10,9 +10,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::api;
-use crate::commands::{Desk, tokens};
+use crate::commands::Desk;
 use crate::error::{Exit, Failure};
 use crate::serving;
+use crate::tokens;
 
 /// How much of a refusal is read.
 const REFUSAL_BYTES_MAX: usize = 64 << 10;
@@ -28,13 +29,13 @@ impl Server {
         let listen = &config.server.listen;
         let address = match (url, serving::find(&desk.root)) {
             (Some(url), _) => at(url).await?,
-            (None, Some(address)) => address,
+            (None, Some(address)) => return Ok(Self(Client::there(address, serving::key(&desk.root)))),
             (None, None) => listen.parse().map_err(|_| {
                 Failure::usage(format!("server.listen: `{listen}` is not an address"))
                     .hint("as in `127.0.0.1:4777`")
             })?,
         };
-        let tokens = tokens(config)?;
+        let tokens = tokens::configured(config)?;
         // One for everything, if there is one.
         let token = tokens.into_iter().min_by_key(|token| token.scope.is_some());
         Ok(Self(Client::there(address, token.map(|token| token.secret))))

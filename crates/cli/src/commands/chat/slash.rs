@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 use serde_json::{Value, json};
+use text::counted;
 use wire::conversation::CompactData;
 use wire::{DeleteData, DeleteRequest, SearchRequest};
 
@@ -215,7 +216,9 @@ impl Talk<'_> {
         // Said again, it would be learnt again.
         self.renew();
         self.screen.note(format_args!(
-            "deleted {count} memories and {message_count} messages; new conversation"
+            "deleted {} and {}; new conversation",
+            counted(count, "memory", "memories"),
+            counted(message_count, "message", "messages")
         ))
     }
 

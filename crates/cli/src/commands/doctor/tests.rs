@@ -122,7 +122,7 @@ async fn a_running_server_is_asked_and_its_version_compared() {
     let address = listener.local_addr().expect("an address");
     let mut server = JoinSet::new();
     server.spawn(async move { gateway.serve(listener, std::future::pending()).await });
-    let _notice = Notice::put(&desk.root, address).expect("it is written");
+    let _notice = Notice::put(&desk.root, address, "key").expect("it is written");
     let (exit, said) = checked(&desk, home.path()).await;
     assert_eq!(exit, Exit::Ok, "{said}");
     assert!(

@@ -34,7 +34,8 @@ impl Stage {
     async fn after(&self, event: Value) -> Value {
         let event = Event::parse(&event.to_string()).expect("an event");
         SAID.take();
-        let hook = Hook::new(&self.api, self.root.path(), &Scope::default(), &self.args).expect("a user");
+        let whose = event.whose(&self.args);
+        let hook = Hook::new(&self.api, self.root.path(), &whose).expect("a user");
         hook.answer(&event).await.expect("it is answered");
         let said = SAID.take();
         if said.is_empty() {
@@ -190,6 +191,26 @@ async fn a_turn_is_stored_once_in_the_persons_words_and_nothing_of_a_subagent() 
 }
 
 #[tokio::test]
+async fn a_long_session_without_a_server_is_stored_whole() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    let world = World::open_to_ask(&desk.root, &desk.loaded.config, desk.open_index).await;
+    let stage = Stage {
+        api: Api::here(world.expect("it opens")),
+        args: args(),
+        root,
+    };
+    for turn in 0..60 {
+        let said = json!({"session_id": "s1", "prompt_id": turn, "hook_event_name": "Stop",
+            "last_assistant_message": format!("The boat Marula has {turn} planks.")});
+        stage.after(said).await;
+    }
+    stage.after(prompt("s1", "My boat is called Marula.")).await;
+    assert_eq!(stage.stored("me/s1").await.len(), 61);
+    assert_eq!(stage.episodes().await, 0, "nobody waited for that");
+}
+
+#[tokio::test]
 async fn a_session_begins_with_the_latest_ones_and_a_compaction_makes_memory_first() {
     let stage = Stage::new().await;
     let start =
@@ -233,9 +254,8 @@ async fn a_session_begins_with_the_latest_ones_and_a_compaction_makes_memory_fir
 async fn beside_a_server_the_root_is_not_opened_and_a_dead_servers_address_misleads_nobody() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
-    let scope = Scope::default();
     assert!(
-        Api::beside(&desk, Some(&scope)).expect("it looks").is_none(),
+        Api::beside(&desk).expect("it looks").is_none(),
         "there is no root"
     );
     let world = World::open(&desk.root, &desk.loaded.config, desk.open_index).await;
@@ -251,10 +271,8 @@ async fn beside_a_server_the_root_is_not_opened_and_a_dead_servers_address_misle
     let address = listener.local_addr().expect("an address");
     let mut server = JoinSet::new();
     server.spawn(async move { gateway.serve(listener, std::future::pending()).await });
-    let notice = Notice::put(&desk.root, address).expect("it is written");
-    let api = Api::beside(&desk, Some(&scope))
-        .expect("it looks")
-        .expect("a server");
+    let notice = Notice::put(&desk.root, address, "key").expect("it is written");
+    let api = Api::beside(&desk).expect("it looks").expect("a server");
     let stage = Stage {
         api,
         args: args(),
@@ -267,10 +285,7 @@ async fn beside_a_server_the_root_is_not_opened_and_a_dead_servers_address_misle
     world.shutdown().await;
     drop(world);
     assert!(desk.root.join("serving.addr").exists());
-    assert!(
-        Api::beside(&desk, Some(&scope)).expect("it looks").is_none(),
-        "it is dead"
-    );
+    assert!(Api::beside(&desk).expect("it looks").is_none(), "it is dead");
     drop(notice);
 }
 

@@ -221,3 +221,54 @@ async fn a_root_that_was_filed_in_another_zone_stays_as_it_is() {
         "filed where people see it"
     );
 }
+
+#[tokio::test]
+async fn what_was_forgotten_is_left_out_of_the_next_import_and_counted() {
+    let (root, folder) = (
+        TempDir::new().expect("a folder"),
+        TempDir::new().expect("a folder"),
+    );
+    let desk = desk(root.path(), &[]);
+    let said = [
+        "I took the 54 frame.",
+        "A good choice.",
+        "Petra took the 52 frame.",
+        "It fits.",
+    ];
+    let path = export(
+        folder.path(),
+        "conversations.json",
+        &[conversation("c1", "Road bike", &said)],
+    );
+    let import = format!("import {}", path.display());
+    typed(&desk, &[&import]).await.expect("it is read");
+    let refused = typed(&desk, &["forget --user me --words petra"]).await;
+    let refused = refused.expect_err("nobody confirms it");
+    assert!(
+        format!("{:#}", refused.error).contains("this would delete"),
+        "{refused:?}"
+    );
+    let told = typed(&desk, &["forget --user me --words petra --yes"]).await;
+    let told = told.expect("it is forgotten").said;
+    assert!(
+        told.contains("1 message\n1 memory lost some of its messages"),
+        "{told}"
+    );
+    assert!(!episodes(root.path()).contains("Petra"));
+    assert!(episodes(root.path()).contains("It fits."));
+
+    let told = typed(&desk, &[&import]).await.expect("it is read").said;
+    assert!(
+        told.contains("0 of them new")
+            && told.contains("1 message forgotten before, left out; `--forgotten` stores them again"),
+        "{told}"
+    );
+    assert!(!episodes(root.path()).contains("Petra"));
+    let again = typed(&desk, &[&format!("--json {import} --forgotten")]).await;
+    let again = again.expect("it is read").json();
+    assert_eq!(
+        (&again["new_messages"], &again["forgotten_messages"]),
+        (&1.into(), &0.into())
+    );
+    assert!(episodes(root.path()).contains("Petra"));
+}

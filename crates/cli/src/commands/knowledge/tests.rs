@@ -1,7 +1,6 @@
 //! The commands on a root with a real vault; the index is in memory.
 
 use clap::Parser;
-use model::Scope;
 use tempfile::TempDir;
 use wire::knowledge::DocumentItem;
 
@@ -152,13 +151,6 @@ async fn a_tenant_is_named_before_or_after_the_command() {
         (shop.listed("tea").await.len(), shop.listed("pots").await.len()),
         (1, 0)
     );
-    let args = Cli::parse_from(["quipu", "knowledge", "list", "--app", "tea"]);
-    let scope = args.command.scope().map(|args| scope(&args).expect("names"));
-    let tea = Scope::new(
-        model::Name::parse("tea").expect("a name"),
-        Scope::default().project,
-    );
-    assert_eq!(scope, Some(tea), "the token that is taken is this tenant's");
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use super::run;
 use crate::api::Api;
 use crate::args::{Cli, Command, ContextCommand};
 use crate::commands::Desk;
-use crate::commands::tests::desk;
+use crate::commands::tests::{Log, desk};
 use crate::error::{Exit, Failure};
 use crate::output::tests::SAID;
 use crate::world::World;
@@ -212,4 +212,53 @@ async fn a_compaction_does_what_the_configuration_says() {
         "{kept}"
     );
     stations.api.close().await;
+}
+
+#[tokio::test]
+async fn cm_6_the_preset_codebuddy_words_the_figures_as_code_buddy_does() {
+    let root = TempDir::new().expect("a folder");
+    let stations = Stations::with(root, &[("QUIPU_CONTEXT__ENGINE", "codebuddy")], 0).await;
+    let hello = json!([{"role": "user", "content": "Hello."}]);
+    stations.post("append", json!({"messages": hello})).await;
+    let metrics = async || {
+        let stats = stations.say("stats line").await;
+        let (_, metrics) = stats
+            .split_once("Context Manager Memory Metrics\n")
+            .expect("its heading");
+        metrics.to_owned()
+    };
+    assert_eq!(
+        metrics().await,
+        "  Summaries stored: 0 (0 tokens)\n  Peak messages: 0\n  Compressions: 0 (0 tokens saved)\n  \
+         Last compression: Never\n  Warnings triggered: 0\n"
+    );
+    stations.turns(12).await;
+    stations.say("compact line").await;
+    let later = metrics().await;
+    assert!(!later.contains(": 0") && !later.contains("Never"), "{later}");
+    let own = Stations::new(1).await.say("stats line").await;
+    assert!(!own.contains("Metrics"), "{own}");
+}
+
+/// Facts that cannot be written are told to the log, and the compaction goes on.
+#[tokio::test]
+async fn a_folder_of_facts_that_cannot_be_written_is_logged() {
+    let root = TempDir::new().expect("a folder");
+    let file = root.path().join("file");
+    std::fs::write(&file, "no folder").expect("a file");
+    let variables = [("QUIPU_CONTEXT__FLUSH_FOLDER", file.to_str().expect("a path"))];
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_writer(move || writer.clone())
+        .finish();
+    let _logging = tracing::subscriber::set_default(subscriber);
+    let stations = Stations::with(root, &variables, 0).await;
+    let decided = json!([{"role": "user", "content": "We decided to take the bridge at the old mill."}]);
+    stations.post("append", json!({"messages": decided})).await;
+    stations.turns(6).await;
+    stations.say("compact line").await;
+    while !log.text().contains("cannot write to context.flush_folder") {
+        tokio::task::yield_now().await;
+    }
 }

@@ -1,8 +1,8 @@
 //! The door on a real root: when the root is open, and what a client gets over HTTP.
 
-use gateway::{Auth, Client, Gateway, GatewaySettings, Secret, Token};
+use gateway::{Auth, Client, Gateway, GatewaySettings, Secret, Token, TokenRole};
 use mcp::MemoryApi as _;
-use model::Name;
+use model::{Name, Scope};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::clock::ManualClock;
@@ -36,7 +36,7 @@ async fn the_root_is_open_around_calls_only() {
         .await
         .expect("it is stored");
     let clock = Arc::new(ManualClock::new());
-    let root = Root::new(here(), Scope::default(), clock.clone());
+    let root = Root::new(here(), clock.clone());
     let free = async || World::open(&here().root, &here().loaded.config, here().open_index).await;
     let work = async {
         assert!(found(&root).await.contains("Marula"));
@@ -66,7 +66,7 @@ async fn a_server_that_came_or_went_is_followed() {
     typed(&here(), &["add My-boat-is-called-Marula."])
         .await
         .expect("it is stored");
-    let root = Root::new(here(), Scope::default(), Arc::new(SystemClock::new()));
+    let root = Root::new(here(), Arc::new(SystemClock::new()));
     assert!(found(&root).await.contains("Marula"));
     root.close().await;
 
@@ -84,7 +84,7 @@ async fn a_server_that_came_or_went_is_followed() {
         .await
         .expect("bound");
     let address = listener.local_addr().expect("an address");
-    let notice = crate::serving::Notice::put(folder.path(), address).expect("written");
+    let notice = crate::serving::Notice::put(folder.path(), address, "key").expect("written");
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let serving = gateway.serve(listener, async { drop(stopped.await) });
     let asking = async {
@@ -118,12 +118,19 @@ async fn served(folder: &TempDir) -> (World, Client) {
         .expect("it opens");
     let token = |secret: &str, user: Option<&str>| Token {
         secret: Secret::new(secret),
+        role: if user.is_some() {
+            TokenRole::Write
+        } else {
+            TokenRole::Admin
+        },
         scope: user.map(|_| Scope::default()),
         user: user.map(|user| Name::parse(user).expect("a name")),
+        person: false,
     };
     let settings = GatewaySettings {
         auth: Auth {
             tokens: vec![token("all", None), token("bobs", Some("bob"))],
+            ..Auth::default()
         },
         ..GatewaySettings::default()
     };

@@ -164,7 +164,10 @@ async fn a_model_that_is_there_needs_no_hub() {
         .await
         .expect_err("damaged");
     assert!(
-        error.error.to_string().contains("download it again"),
+        error
+            .error
+            .to_string()
+            .contains("delete it and download it again"),
         "{}",
         error.error
     );

@@ -1,7 +1,6 @@
 //! A configuration that changes while a server runs, and what is under way when it stops.
 
-use std::io;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use background::Quiet;
 use memory::{Add, Flush};
@@ -13,28 +12,7 @@ use testkit::clock::ManualClock;
 use tokio::task::yield_now;
 
 use super::*;
-use crate::commands::tests::desk;
-
-/// What is logged.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Log {
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().expect("no panic")).into_owned()
-    }
-}
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().expect("no panic").extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
+use crate::commands::tests::{Log, desk};
 
 async fn look(clock: &ManualClock) {
     for _ in 0..2 {
@@ -63,7 +41,7 @@ async fn told(desk: &Desk, wait: bool) -> World {
         sender_name: None,
         role: Role::User,
         time: Timestamp::from_millis(1_772_442_000_000),
-        content: Content::Text("I live in Lisbon.".to_owned()),
+        content: Content::Text("I live in Lisbon.".to_owned()).into(),
         tool_calls: Vec::new(),
         tool_call_id: None,
     };
@@ -167,6 +145,20 @@ async fn what_changes_takes_effect_and_what_is_broken_changes_nothing_and_is_sai
     assert!(dreamt(&world).await.contains("Lisbon"));
     drop(following);
     world.shutdown().await;
+}
+
+/// Seed 000: `loop_starts_background_task`, `loop_stops_background_task`.
+#[tokio::test]
+async fn a_server_starts_background_runs_and_its_end_stops_them() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    let world = told(&desk, true).await;
+    assert!(!world.offline.is_running().await);
+    let started = LateStart::default().go_on(&desk, &world, None).await;
+    started.expect("it starts");
+    assert!(world.offline.is_running().await);
+    world.shutdown().await;
+    assert!(!world.offline.is_running().await);
 }
 
 /// A memcell is being told when the end begins: its episode stands, so its event must still call for the runs. Planted: the

@@ -1,0 +1,256 @@
+//! A backup on disk: a folder with the files of a root, and a list of them with their checksums.
+//!
+//! Owns: the list's format, which carries a version, and copies that are on disk and whole. Never: which files of a root
+//! are worth keeping (`commands::backup`).
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::{Context, bail};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::error::Failure;
+use crate::private;
+
+/// The list. It is written last, so that a folder with a list is a whole backup.
+const LIST: &str = "quipu-backup.json";
+/// What this program writes, and the newest that it reads.
+const FORMAT: u32 = 1;
+const PIECE: usize = 1 << 16;
+
+/// A backup's list.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Archive {
+    /// Version of this format.
+    format: u32,
+    /// Version of the program that wrote it.
+    quipu: String,
+    /// Everything that was acknowledged until then is in it.
+    pub(crate) taken: String,
+    /// Settings whose secrets are not in it.
+    pub(crate) secrets_left_out: Vec<String>,
+    pub(crate) files: Vec<ArchivedFile>,
+}
+
+/// What every version of the list has.
+#[derive(Deserialize)]
+struct ListVersion {
+    format: u32,
+}
+
+/// A file of a backup.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ArchivedFile {
+    /// Below the root, and below the backup's folder, with `/` between its parts.
+    pub(crate) path: String,
+    pub(crate) bytes: u64,
+    /// In hexadecimal.
+    pub(crate) sha256: String,
+}
+
+impl Archive {
+    pub(crate) fn new(taken: String, secrets_left_out: Vec<String>, files: Vec<ArchivedFile>) -> Self {
+        Self {
+            format: FORMAT,
+            quipu: env!("CARGO_PKG_VERSION").to_owned(),
+            taken,
+            secrets_left_out,
+            files,
+        }
+    }
+
+    /// Reads the list in a backup's folder.
+    pub(crate) fn read(folder: &Path) -> Result<Self, Failure> {
+        let file = folder.join(LIST);
+        let text = fs::read(&file).map_err(|error| {
+            let failure = Failure::from(anyhow::Error::from(error).context(format!(
+                "`{}` is not a whole backup: cannot read `{LIST}`",
+                folder.display()
+            )));
+            failure.hint(
+                "name the folder that `quipu backup DIR` wrote; a backup that was interrupted has no list",
+            )
+        })?;
+        let format = serde_json::from_slice(&text).map(|ListVersion { format }| format);
+        if let Ok(found @ FORMAT..) = format
+            && found > FORMAT
+        {
+            return Err(Failure::from(anyhow::anyhow!(
+                "the backup has format {found}, this program knows {FORMAT}"
+            ))
+            .hint("restore it with the newer quipu that wrote it"));
+        }
+        let archive: Self = serde_json::from_slice(&text)
+            .with_context(|| format!("cannot read `{}`: the backup is damaged", file.display()))?;
+        match archive.files.iter().find(|file| !is_below(&file.path)) {
+            Some(file) => Err(Failure::usage(format!(
+                "the backup is damaged: `{}` leads out of its folder",
+                file.path
+            ))),
+            None => Ok(archive),
+        }
+    }
+
+    /// Writes the list into the backup's folder.
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), Failure> {
+        let text = serde_json::to_vec_pretty(self).map_err(anyhow::Error::from)?;
+        copy(&mut &*text, &folder.join(LIST))?;
+        Ok(sync_folder(folder)?)
+    }
+
+    /// Reads every file of the backup and compares it with the list.
+    pub(crate) fn verify(&self, folder: &Path) -> Result<(), Failure> {
+        for file in &self.files {
+            let there = File::open(folder.join(&file.path))
+                .and_then(|mut there| sum(&mut there))
+                .with_context(|| format!("the backup is damaged: cannot read `{}`", file.path))?;
+            if there != (file.bytes, file.sha256.clone()) {
+                return Err(damaged(&file.path));
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies every file to the same place below a root, and compares it with the list on the way.
+    pub(crate) fn unpack(&self, folder: &Path, root: &Path) -> Result<(), Failure> {
+        for file in &self.files {
+            let to = root.join(&file.path);
+            private::folder(to.parent().unwrap_or(root))?;
+            let copied = File::open(folder.join(&file.path))
+                .and_then(|mut from| copy(&mut from, &to))
+                .with_context(|| format!("cannot copy `{}`", file.path))?;
+            if copied != (file.bytes, file.sha256.clone()) {
+                return Err(damaged(&file.path));
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes of all files.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.bytes).sum()
+    }
+}
+
+fn damaged(path: &str) -> Failure {
+    let error = anyhow::anyhow!("the backup is damaged: `{path}` is not as it was written");
+    Failure::from(error).hint("restore another backup; nothing of this one was used")
+}
+
+/// Whether a path stays below the folder that it is relative to.
+fn is_below(path: &str) -> bool {
+    !path.is_empty()
+        && Path::new(path)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)))
+}
+
+/// Writes a new file that only its owner can read, in place of one that is there; its size and checksum. It is on disk
+/// when this returns.
+pub(crate) fn copy(from: &mut impl Read, to: &Path) -> io::Result<(u64, String)> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(to)?;
+    let copied = transfer(from, &mut file)?;
+    file.sync_all()?;
+    Ok(copied)
+}
+
+fn transfer(from: &mut impl Read, to: &mut impl Write) -> io::Result<(u64, String)> {
+    let (mut hash, mut bytes, mut piece) = (Sha256::new(), 0, vec![0; PIECE]);
+    loop {
+        let read = match from.read(&mut piece) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        hash.update(&piece[..read]);
+        to.write_all(&piece[..read])?;
+        bytes += read as u64;
+    }
+    Ok((bytes, hex(&hash.finalize())))
+}
+
+/// Size and checksum of what a reader gives.
+pub(crate) fn sum(from: &mut impl Read) -> io::Result<(u64, String)> {
+    transfer(from, &mut io::sink())
+}
+
+/// Bytes in hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let digit = |nibble: u8| char::from_digit(nibble.into(), 16).expect("a nibble");
+    bytes
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
+}
+
+/// Makes the names in a folder durable.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) {
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(())
+}
+
+/// Refuses a folder that holds anything.
+pub(crate) fn check_empty(folder: &Path, what: &str) -> Result<(), Failure> {
+    let mut entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => {
+            return Err(anyhow::Error::from(error)
+                .context(format!("cannot read `{}`", folder.display()))
+                .into());
+        }
+    };
+    match entries.next() {
+        None => Ok(()),
+        Some(_) => Err(Failure::usage(format!(
+            "{what} `{}` is not empty",
+            folder.display()
+        ))),
+    }
+}
+
+/// The plain files below a folder, by their paths relative to `root`, in order. Links, pipes and sockets are left out, as
+/// the vault leaves them out.
+pub(crate) fn files_below(root: &Path, folder: &str, skip: &[&str]) -> anyhow::Result<Vec<String>> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = match fs::read_dir(root.join(&folder)) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error).with_context(|| format!("cannot read the folder `{folder}`")),
+        };
+        for entry in entries {
+            let entry = entry.with_context(|| format!("cannot read the folder `{folder}`"))?;
+            let name = entry.file_name();
+            let Some(name) = name.to_str() else {
+                bail!("the name of a file in `{folder}` is not UTF-8: rename it");
+            };
+            let path = format!("{folder}/{name}");
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && !skip.contains(&path.as_str()) => folders.push(path),
+                Ok(kind) if kind.is_file() => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// An absolute form of a path, whether something is there or not.
+pub(crate) fn absolute(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize().or_else(|_| std::path::absolute(path))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,21 @@
+//! Arguments of `quipu backup` and `quipu restore`.
+//!
+//! Owns: the commands' words. Never: their work.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub(crate) struct BackupArgs {
+    /// Folder for the backup: a new one, or an empty one
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RestoreArgs {
+    /// Folder of a backup
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+}

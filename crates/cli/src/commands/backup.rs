@@ -1,0 +1,228 @@
+//! `quipu backup`: a copy of everything that cannot be made again, taken while the root is in use.
+//!
+//! Owns: what a backup has, and in which order it is read. Never: the backup's form (`archive`).
+//!
+//! A segment is written to the ledger first and to the memory folder later. So the ledger is copied before the files of the
+//! memory folder are, and the two together are what a crash could have left: the next start finishes the rest. Most files
+//! are copied once before the ledger, so that little time lies between the two.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use std::time::SystemTime;
+
+use anyhow::Context;
+use ledger::SqliteLedger;
+use ports::Clock;
+use serde_json::json;
+use text::counted;
+use vault::FileTurns;
+
+use super::Desk;
+use crate::archive::{Archive, ArchivedFile, absolute, check_empty, copy, files_below};
+use crate::args::BackupArgs;
+use crate::clock::SystemClock;
+use crate::config::portable;
+use crate::error::{Exit, Failure};
+use crate::output;
+use crate::private;
+use crate::serving::LEDGER;
+use crate::tokens;
+use crate::world::zone;
+
+const MEMORY: &str = "memory";
+const LOCKS: &str = "memory/.locks";
+const HISTORY: &str = "memory/.git";
+const INSTRUCTIONS: &str = "instructions";
+const CONFIGURATION: &str = "quipu.toml";
+
+pub(super) fn backup(desk: &Desk, args: &BackupArgs) -> Result<Exit, Failure> {
+    let (root, folder) = (desk.root.as_path(), args.folder.as_path());
+    if !root.join(LEDGER).exists() {
+        let error = anyhow::anyhow!("`{}` has no memory", root.display());
+        return Err(Failure {
+            exit: Exit::NotFound,
+            ..Failure::from(error).hint("name the data folder with --root DIR")
+        });
+    }
+    check_empty(folder, "the folder")
+        .map_err(|failure| failure.hint("choose a new folder for each backup, as in `backups/2026-11-24`"))?;
+    if absolute(folder)?.starts_with(absolute(root)?) {
+        let failure = Failure::usage("a backup inside of the root would be lost with it");
+        return Err(failure.hint("choose a folder elsewhere, best on another disk"));
+    }
+    private::folder(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
+    let archive = taken(desk, folder)?;
+    SqliteLedger::check(&folder.join(LEDGER)).map_err(memory::EngineError::from)?;
+    archive.verify(folder)?;
+    archive.write(folder)?;
+    told(desk, folder, &archive)
+}
+
+/// Copies everything.
+fn taken(desk: &Desk, folder: &Path) -> Result<Archive, Failure> {
+    let clock = SystemClock::new();
+    let root = desk.root.as_path();
+    let mut copies = Copies {
+        root,
+        folder,
+        turns: FileTurns::open(&root.join(MEMORY)).context("cannot open the locks of the memory folder")?,
+        done: BTreeMap::new(),
+    };
+    copies.follow()?;
+    let taken = zone(&desk.loaded.config)?.render(clock.now());
+    let ledger = folder.join(LEDGER);
+    SqliteLedger::copy(&root.join(LEDGER), &ledger).map_err(memory::EngineError::from)?;
+    copies.follow()?;
+    let (bytes, sha256) = synced(&ledger)?;
+    let mut files = copies.files();
+    files.push(ArchivedFile {
+        path: LEDGER.to_owned(),
+        bytes,
+        sha256,
+    });
+    let mut left_out = Vec::new();
+    if let Some(text) = read(&root.join(CONFIGURATION))? {
+        let portable = portable(&text);
+        left_out = portable.left_out;
+        let copied = copy(&mut portable.text.as_bytes(), &folder.join(CONFIGURATION));
+        let (bytes, sha256) = copied.context("cannot write the configuration")?;
+        files.push(ArchivedFile {
+            path: CONFIGURATION.to_owned(),
+            bytes,
+            sha256,
+        });
+    }
+    Ok(Archive::new(taken, left_out, files))
+}
+
+/// A file that SQLite wrote, made durable; its size and checksum.
+fn synced(file: &Path) -> Result<(u64, String), Failure> {
+    let state = File::open(file).and_then(|mut file| {
+        file.sync_all()?;
+        crate::archive::sum(&mut file)
+    });
+    Ok(state.context("cannot read the copy of the ledger")?)
+}
+
+fn read(file: &Path) -> Result<Option<String>, Failure> {
+    match fs::read_to_string(file) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(anyhow::Error::from(error)
+            .context(format!("cannot read `{}`", file.display()))
+            .into()),
+    }
+}
+
+/// Files of the root that were copied.
+struct Copies<'a> {
+    root: &'a Path,
+    folder: &'a Path,
+    turns: FileTurns,
+    done: BTreeMap<String, Copied>,
+}
+
+struct Copied {
+    state: (u64, SystemTime),
+    file: ArchivedFile,
+}
+
+impl Copies<'_> {
+    /// Copies every file that is new or changed, and drops the copies of those that are gone.
+    fn follow(&mut self) -> Result<(), Failure> {
+        let mut present = files_below(self.root, MEMORY, &[LOCKS, HISTORY])?;
+        for path in &present {
+            let in_vault = path.strip_prefix("memory/").unwrap_or(path);
+            let turn = self.turns.wait(in_vault);
+            let _turn = turn.with_context(|| format!("cannot lock `{path}`"))?;
+            self.copy(path)?;
+        }
+        {
+            // Nothing is there to wait for where there is no history.
+            let _turn = history::hold(&self.root.join(MEMORY)).ok();
+            let of_history = files_below(self.root, HISTORY, &[])?;
+            of_history.iter().try_for_each(|path| self.copy(path))?;
+            present.extend(of_history);
+        }
+        let mut others = files_below(self.root, INSTRUCTIONS, &[])?;
+        others.push(tokens::FILE.to_owned());
+        others.iter().try_for_each(|path| self.copy(path))?;
+        present.extend(others);
+        let gone: Vec<String> = self
+            .done
+            .keys()
+            .filter(|path| !present.contains(path))
+            .cloned()
+            .collect();
+        for path in gone {
+            fs::remove_file(self.folder.join(&path))?;
+            self.done.remove(&path);
+        }
+        Ok(())
+    }
+
+    /// Copies a file that is not yet copied as it is now; one that went meanwhile is no error.
+    fn copy(&mut self, path: &str) -> Result<(), Failure> {
+        let (from, to) = (self.root.join(path), self.folder.join(path));
+        let copied = || -> io::Result<Option<Copied>> {
+            let mut file = File::open(&from)?;
+            let about = file.metadata()?;
+            let state = (about.len(), about.modified()?);
+            if self.done.get(path).is_some_and(|done| done.state == state) {
+                return Ok(None);
+            }
+            private::folder(to.parent().unwrap_or(self.folder))?;
+            let (bytes, sha256) = copy(&mut file, &to)?;
+            let file = ArchivedFile {
+                path: path.to_owned(),
+                bytes,
+                sha256,
+            };
+            Ok(Some(Copied { state, file }))
+        };
+        match copied() {
+            Ok(Some(copied)) => {
+                self.done.insert(path.to_owned(), copied);
+            }
+            Ok(None) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => Err(error).with_context(|| format!("cannot copy `{path}`"))?,
+        }
+        Ok(())
+    }
+
+    fn files(self) -> Vec<ArchivedFile> {
+        self.done.into_values().map(|copied| copied.file).collect()
+    }
+}
+
+fn told(desk: &Desk, folder: &Path, archive: &Archive) -> Result<Exit, Failure> {
+    let (files, bytes) = (archive.files.len(), archive.bytes());
+    if desk.json {
+        output::json(&json!({
+            "folder": folder, "files": files, "bytes": bytes, "taken": archive.taken,
+            "secrets_left_out": archive.secrets_left_out,
+        }))?;
+        return Ok(Exit::Ok);
+    }
+    output::line(format_args!(
+        "backed up {} to {}: {}, {:.1} MB, verified",
+        desk.root.display(),
+        folder.display(),
+        counted(files, "file", "files"),
+        bytes as f64 / 1e6
+    ))?;
+    output::line(format_args!(
+        "it has everything that was acknowledged until {}; `quipu restore` rebuilds the index",
+        archive.taken
+    ))?;
+    if !archive.secrets_left_out.is_empty() {
+        output::line(format_args!(
+            "left out the secrets of quipu.toml: {}",
+            archive.secrets_left_out.join(", ")
+        ))?;
+    }
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,161 @@
+//! `quipu export`, and the import of what it wrote.
+//!
+//! Owns: files and folders on the person's side. Never: what a user's memory is (the API says).
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde_json::json;
+use text::counted;
+use wire::portable::{ExportLine, ImportedData};
+
+use super::{Desk, name, scope};
+use crate::api::{self, Api};
+use crate::archive::{check_empty, copy};
+use crate::args::ExportArgs;
+use crate::error::{Exit, Failure};
+use crate::output;
+use crate::portable::{PortableMemory, is_export, is_markdown, read_markdown};
+use crate::private;
+
+/// Lines in one request; far below what a server takes, so that only a single memory can be too large.
+const REQUEST_BYTES_MAX: usize = 4 << 20;
+
+pub(super) async fn export(desk: &Desk, api: &Api, args: ExportArgs) -> Result<Exit, Failure> {
+    let scope = scope(&args.scope)?;
+    let user = name("--user", &args.user)?;
+    let path = api::Path::new("/memory/export", "")
+        .with("user_id", user)
+        .with("app_id", &scope.app)
+        .with("project_id", &scope.project);
+    let text = api.get_bytes(path.text()).await?;
+    let memory = PortableMemory::of_lines(&text)?;
+    if memory.lines.is_empty() {
+        return Err(Failure {
+            exit: Exit::NotFound,
+            ..Failure::from(anyhow::anyhow!("memory has nothing of `{}`", args.user))
+                .hint("`quipu users` lists the users; --app and --project name another tenant")
+        });
+    }
+    let is_lines = args.to.extension().is_some_and(|extension| extension == "jsonl");
+    let open = if is_lines {
+        if args.to.exists() {
+            let failure = Failure::usage(format!("`{}` is there already", args.to.display()));
+            return Err(failure.hint("choose a new file"));
+        }
+        copy(&mut &*text, &args.to).with_context(|| format!("cannot write `{}`", args.to.display()))?;
+        0
+    } else {
+        check_empty(&args.to, "the folder")
+            .map_err(|failure| failure.hint("choose a new folder, or a file `*.jsonl`"))?;
+        private::folder(&args.to).with_context(|| format!("cannot create `{}`", args.to.display()))?;
+        memory.write_markdown(&args.to, &api.zone, &api.clock).await?
+    };
+    told(desk, &args, &memory, open)
+}
+
+fn told(desk: &Desk, args: &ExportArgs, memory: &PortableMemory, open: usize) -> Result<Exit, Failure> {
+    let is_memory = |line: &&ExportLine| matches!(line, ExportLine::Memory(_) | ExportLine::Page { .. });
+    let is_message = |line: &&ExportLine| matches!(line, ExportLine::Message(_));
+    let memories = memory.lines.iter().filter(is_memory).count();
+    let messages = memory.lines.iter().filter(is_message).count() - open;
+    if desk.json {
+        output::json(&json!({
+            "to": args.to, "user": memory.head.user_id, "memories": memories, "messages": messages, "left_out": open,
+        }))?;
+        return Ok(Exit::Ok);
+    }
+    output::line(format_args!(
+        "exported {} of {}, and {} not yet in an episode, to {}",
+        counted(memories, "memory", "memories"),
+        memory.head.user_id,
+        counted(messages, "message", "messages"),
+        args.to.display()
+    ))?;
+    if open > 0 {
+        output::line(format_args!(
+            "left out {} not yet in an episode: a file `*.jsonl` has all",
+            counted(open, "message", "messages")
+        ))?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// Whether a path is something that `quipu export` wrote.
+pub(super) fn is_ours(path: &Path) -> bool {
+    if path.is_dir() {
+        return is_markdown(path);
+    }
+    let mut beginning = [0; 64];
+    let read = File::open(path).and_then(|mut file| file.read(&mut beginning));
+    read.is_ok_and(|read| is_export(&beginning[..read]))
+}
+
+/// Imports what `quipu export` wrote.
+pub(super) async fn import(desk: &Desk, api: &Api, paths: &[PathBuf]) -> Result<Exit, Failure> {
+    let mut sum = ImportedData::default();
+    for path in paths {
+        let memories = if path.is_dir() {
+            read_markdown(path, &api.zone, &api.clock).await?
+        } else {
+            let text = std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+            vec![PortableMemory::of_lines(&text)?]
+        };
+        for memory in memories {
+            send(api, &memory, &mut sum).await?;
+        }
+    }
+    let ImportedData {
+        memories,
+        new_memories,
+        kept_memories,
+        messages,
+        new_messages,
+    } = sum;
+    if desk.json {
+        output::json(&sum)?;
+        return Ok(Exit::Ok);
+    }
+    output::line(format_args!(
+        "{} read, {new_memories} of them new; {} not yet in an episode, {new_messages} of them new",
+        counted(memories, "memory", "memories"),
+        counted(messages, "message", "messages")
+    ))?;
+    if kept_memories > 0 {
+        output::line(format_args!(
+            "{} different here: what is here stays",
+            counted(kept_memories, "memory is", "memories are")
+        ))?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// Sends a user's memory in as many requests as it needs.
+async fn send(api: &Api, memory: &PortableMemory, sum: &mut ImportedData) -> Result<(), Failure> {
+    let head = line(&memory.head)?;
+    let mut body = head.clone();
+    let mut lines = memory.lines.iter().peekable();
+    while let Some(next) = lines.next() {
+        body.extend(line(next)?);
+        if body.len() < REQUEST_BYTES_MAX && lines.peek().is_some() {
+            continue;
+        }
+        let some: ImportedData = api
+            .post_bytes("/memory/import", std::mem::replace(&mut body, head.clone()))
+            .await?;
+        sum.memories += some.memories;
+        sum.new_memories += some.new_memories;
+        sum.kept_memories += some.kept_memories;
+        sum.messages += some.messages;
+        sum.new_messages += some.new_messages;
+    }
+    Ok(())
+}
+
+fn line(value: &impl serde::Serialize) -> Result<Vec<u8>, Failure> {
+    let mut line = serde_json::to_vec(value).map_err(anyhow::Error::from)?;
+    line.push(b'\n');
+    Ok(line)
+}

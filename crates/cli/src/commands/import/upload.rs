@@ -1,0 +1,114 @@
+//! Imports from the page: a file that a browser sent, read as the command reads it.
+//!
+//! Owns: the folder of such files, and their progress. Never: a format.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use model::{Name, Scope, Zone};
+use page::{ImportJob, ImportProgress, Importer, Importing};
+use ports::{Clock, NoRoom};
+
+use super::{Imported, flush, stream};
+use crate::api::Api;
+use crate::args::FormatArg;
+use crate::error::Failure;
+use crate::import::{Defaults, sources};
+use crate::private;
+
+/// Its name in the root.
+const FOLDER: &str = "uploads";
+
+/// Imports what the page received.
+#[derive(Debug)]
+pub(in crate::commands) struct Uploads {
+    folder: PathBuf,
+    clock: Arc<dyn Clock>,
+    zone: Zone,
+}
+
+impl Uploads {
+    /// For a root of this process. Uploads of an earlier one go, unless its disk is read-only: their import ended with it.
+    pub(in crate::commands) fn of(root: &Path, clock: Arc<dyn Clock>, zone: Zone) -> io::Result<Self> {
+        let folder = root.join(FOLDER);
+        if folder.exists() {
+            let removed = std::fs::remove_dir_all(&folder);
+            removed.or_else(|error| NoRoom::of_io(&error).map(drop).ok_or(error))?;
+        }
+        Ok(Self { folder, clock, zone })
+    }
+}
+
+impl Importer for Uploads {
+    fn folder(&self, number: u64) -> io::Result<PathBuf> {
+        private::own_folder(&self.folder)?;
+        let folder = self.folder.join(number.to_string());
+        private::folder(&folder)?;
+        Ok(folder)
+    }
+
+    fn import(&self, job: ImportJob) -> Importing {
+        let api = Api::of(job.client.clone(), self.clock.clone(), self.zone.clone());
+        Box::pin(async move { import(&api, &job).await.map_err(|failure| words(&failure)) })
+    }
+}
+
+fn words(failure: &Failure) -> String {
+    match &failure.hint {
+        Some(hint) => format!("{:#}: {hint}", failure.error),
+        None => format!("{:#}", failure.error),
+    }
+}
+
+async fn import(api: &Api, job: &ImportJob) -> Result<(), Failure> {
+    let name = |text: &str| Name::parse(text).map_err(Failure::usage);
+    let defaults = Defaults {
+        scope: Scope::new(name(&job.app)?, name(&job.project)?),
+        user: name(&job.user)?,
+        now: api.clock.now(),
+        zone: api.zone.clone(),
+        name: String::new(),
+    };
+    let sources = sources(std::slice::from_ref(&job.file))?;
+    let bytes = sources.iter().map(|source| source.bytes).sum();
+    progress(job).bytes = bytes;
+    let mut imported = Imported {
+        accept_forgotten: job.accept_forgotten,
+        ..Imported::default()
+    };
+    let mut watch = |read_bytes, imported: &Imported| show(job, read_bytes, imported);
+    let outcome = stream(api, sources, FormatArg::Auto, defaults, &mut watch, &mut imported).await;
+    imported.sessions.sort();
+    imported.sessions.dedup();
+    show(job, bytes, &imported);
+    {
+        let mut progress = progress(job);
+        progress.is_read = true;
+        progress.sessions = imported.sessions.len();
+    }
+    for session in &imported.sessions {
+        flush(api, session, true).await?;
+        progress(job).written += 1;
+    }
+    outcome
+}
+
+fn show(job: &ImportJob, read_bytes: u64, imported: &Imported) {
+    let mut progress = progress(job);
+    progress.read_bytes = read_bytes;
+    progress.conversations = imported.conversations;
+    progress.messages = imported.messages;
+    progress.new = imported.new;
+    progress.forgotten = imported.forgotten;
+    progress.redacted = imported.redacted;
+    let known = progress.skipped.len();
+    let new = imported.skipped.iter().skip(known);
+    progress
+        .skipped
+        .extend(new.map(|skipped| format!("{}: {}", skipped.what, skipped.why)));
+}
+
+fn progress(job: &ImportJob) -> MutexGuard<'_, ImportProgress> {
+    job.progress.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,70 @@
+//! Ctrl-C: work ends where it is, and a person reads what stands.
+//!
+//! Owns: the words, and when they are said. Never: undoing. All that was acknowledged stays.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::Desk;
+use crate::error::{Exit, Failure};
+use crate::output;
+
+/// What stands if the command is interrupted now.
+#[derive(Debug, Default)]
+pub(crate) struct WhatStands(Mutex<String>);
+
+impl WhatStands {
+    /// Replaces the words of the last step.
+    pub(super) fn now(&self, words: String) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = words;
+    }
+
+    fn words(&self) -> String {
+        let words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if words.is_empty() {
+            return "interrupted".to_owned();
+        }
+        format!("interrupted: {words}")
+    }
+}
+
+/// Does the work until it ends or a person interrupts it.
+pub(super) async fn unless_interrupted(
+    desk: &Desk,
+    work: impl Future<Output = Result<Exit, Failure>>,
+) -> Result<Exit, Failure> {
+    tokio::select! {
+        result = work => result,
+        _ = tokio::signal::ctrl_c() => {
+            let failure = Failure {
+                exit: Exit::Interrupted,
+                error: anyhow::anyhow!(desk.standing.words()),
+                hint: None,
+            };
+            // Now, because closing may take a moment.
+            output::failure(&failure, desk.json);
+            Ok(Exit::Interrupted)
+        }
+    }
+}
+
+/// Closes in order; a second interrupt ends the process at once, and the next one resumes its work.
+pub(super) async fn close(closing: impl Future<Output = ()>) {
+    tokio::select! {
+        () = closing => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::WhatStands;
+
+    #[test]
+    fn the_last_words_count() {
+        let standing = WhatStands::default();
+        assert_eq!(standing.words(), "interrupted");
+        standing.now("2 messages are stored".to_owned());
+        standing.now("3 messages are stored".to_owned());
+        assert_eq!(standing.words(), "interrupted: 3 messages are stored");
+    }
+}

@@ -1,0 +1,117 @@
+//! `quipu token`: creates, lists and revokes tokens, with a running server or without.
+//!
+//! Owns: what is printed. Never: how tokens are kept (`tokens`).
+
+use std::io::Write;
+
+use ports::Clock;
+use serde_json::json;
+
+use super::Desk;
+use crate::args::{TokenArgs, TokenCommand, TokenCreateArgs};
+use crate::clock::SystemClock;
+use crate::error::{Exit, Failure};
+use crate::output;
+use crate::tokens::{self, IssuedToken, Purpose};
+use crate::world::zone;
+
+pub(super) fn token(desk: &Desk, args: &TokenArgs) -> Result<Exit, Failure> {
+    match &args.what {
+        TokenCommand::Create(args) => create(desk, args),
+        TokenCommand::List => list(desk),
+        TokenCommand::Revoke(args) => revoke(desk, &args.id),
+    }
+}
+
+fn create(desk: &Desk, args: &TokenCreateArgs) -> Result<Exit, Failure> {
+    let is_first = desk.loaded.config.server.tokens.is_empty() && tokens::issued(&desk.root)?.is_empty();
+    let purpose = Purpose {
+        role: Some(args.role),
+        app: args.app.as_deref(),
+        project: args.project.as_deref(),
+        user: args.user.as_deref(),
+        person: args.person,
+    };
+    let created = zone(&desk.loaded.config)?.render(SystemClock::new().now());
+    let (secret, token) = tokens::issue(&desk.root, purpose, created)?;
+    if desk.json {
+        let mut object = shown(&token);
+        object["token"] = secret.into();
+        output::json(&object)?;
+    } else {
+        // Alone, for `TOKEN=$(quipu token create …)`.
+        output::line(format_args!("{secret}"))?;
+    }
+    if is_first && desk.watched {
+        // Nobody needs this line to use the token.
+        writeln!(
+            std::io::stderr(),
+            "this is the first token: from now on, every request to the server needs one"
+        )
+        .ok();
+    }
+    Ok(Exit::Ok)
+}
+
+fn list(desk: &Desk) -> Result<Exit, Failure> {
+    let tokens = tokens::issued(&desk.root)?;
+    let configured = desk.loaded.config.server.tokens.len();
+    if desk.json {
+        let tokens: Vec<_> = tokens.iter().map(shown).collect();
+        output::json(&json!({"tokens": tokens, "configured": configured}))?;
+        return Ok(Exit::Ok);
+    }
+    for token in &tokens {
+        output::line(format_args!(
+            "{}  {:<5}  {}  created {}",
+            token.id,
+            token.role.as_str(),
+            opens(token),
+            token.created
+        ))?;
+    }
+    if tokens.is_empty() {
+        output::line(format_args!("no tokens: create one with `quipu token create`"))?;
+    }
+    if configured > 0 {
+        output::line(format_args!("and {configured} in {}", desk.loaded.file.display()))?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn revoke(desk: &Desk, id: &str) -> Result<Exit, Failure> {
+    let Some(token) = tokens::revoke(&desk.root, id)? else {
+        return Err(Failure {
+            exit: Exit::NotFound,
+            ..Failure::from(anyhow::anyhow!("there is no token `{id}`"))
+                .hint("list them with `quipu token list`")
+        });
+    };
+    if desk.json {
+        output::json(&json!({"revoked": shown(&token)}))?;
+    } else {
+        output::line(format_args!("revoked {}: {}", token.id, opens(&token)))?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// What a token opens, in words.
+fn opens(token: &IssuedToken) -> String {
+    let user = token.user.as_deref().unwrap_or("every user");
+    let beyond = if token.person {
+        ", and what holds for the person"
+    } else {
+        ""
+    };
+    match (&token.app, &token.project) {
+        (Some(app), Some(project)) => format!("{user} in {app}/{project}{beyond}"),
+        _ => format!("{user}{beyond}"),
+    }
+}
+
+fn shown(token: &IssuedToken) -> serde_json::Value {
+    json!({
+        "id": token.id, "role": token.role, "user": token.user, "app": token.app, "project": token.project,
+        "person": token.person, "created": token.created,
+    })
+}

@@ -1,0 +1,39 @@
+//! `quipu users`: everybody who has memory in the root.
+
+use wire::owners::{OwnerItem, OwnersData};
+
+use super::Desk;
+use crate::api::Api;
+use crate::error::{Exit, Failure};
+use crate::output::{self, TableCell, line};
+
+pub(super) async fn users(desk: &Desk, api: &Api) -> Result<Exit, Failure> {
+    let data: OwnersData = api.get("/owners").await?;
+    if desk.json {
+        output::json(&data)?;
+        return Ok(Exit::Ok);
+    }
+    if data.owners.is_empty() {
+        line(format_args!(
+            "nobody has memories in files yet: `quipu add --flush \"…\"` writes the first"
+        ))?;
+        return Ok(Exit::Ok);
+    }
+    output::table(
+        ["kind", "id", "app", "project", "memories", "files", "size"],
+        data.owners.iter().map(row),
+    )?;
+    Ok(Exit::Ok)
+}
+
+fn row(owner: &OwnerItem) -> [TableCell; 7] {
+    [
+        TableCell::text(&owner.kind),
+        TableCell::text(&owner.id),
+        TableCell::text(&owner.app_id),
+        TableCell::text(&owner.project_id),
+        TableCell::number(owner.memories),
+        TableCell::number(owner.files),
+        TableCell::number(output::size(owner.bytes)),
+    ]
+}

@@ -1,0 +1,185 @@
+//! One user's memory as files that other programs read: JSON lines, or a folder of Markdown as the memory folder is.
+//!
+//! Owns: the way from lines to Markdown and back. Never: the lines (`wire::portable`), or the Markdown (`vault`).
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use model::{Entry, Owner, Page, Scope, Zone};
+use ports::{Clock, Pages, Vault};
+use vault::MarkdownVault;
+use wire::portable::{ExportHead, ExportLine, MemoryLine};
+
+use crate::error::Failure;
+
+/// Words that a file of lines begins with.
+const HEAD: &[u8] = b"{\"quipu_export\":";
+
+/// A user's memory between two forms.
+#[derive(Debug)]
+pub(crate) struct PortableMemory {
+    pub(crate) head: ExportHead,
+    pub(crate) lines: Vec<ExportLine>,
+}
+
+/// Whether a file is an export of lines, by its beginning.
+pub(crate) fn is_export(beginning: &[u8]) -> bool {
+    beginning.starts_with(HEAD)
+}
+
+/// Whether a folder has Markdown as a memory folder has it.
+pub(crate) fn is_markdown(folder: &Path) -> bool {
+    let folders = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries
+            .map(|entry| entry.path())
+            .filter(|path| path.is_dir())
+            .collect::<Vec<_>>()
+    };
+    folders(folder)
+        .iter()
+        .any(|app| folders(app).iter().any(|project| project.join("users").is_dir()))
+}
+
+impl PortableMemory {
+    /// Reads lines.
+    pub(crate) fn of_lines(text: &[u8]) -> Result<Self, Failure> {
+        let mut lines = (1..)
+            .zip(text.split(|byte| *byte == b'\n'))
+            .filter(|(_, line)| !line.is_empty());
+        let wrong =
+            |at: usize, error: serde_json::Error| Failure::usage(format!("line {at} of the export: {error}"));
+        let (_, head) = lines
+            .next()
+            .ok_or_else(|| Failure::usage("the export is empty"))?;
+        Ok(Self {
+            head: serde_json::from_slice(head).map_err(|error| wrong(1, error))?,
+            lines: lines
+                .map(|(at, line)| serde_json::from_slice(line).map_err(|error| wrong(at, error)))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Writes a folder of Markdown. What is not yet in an episode is in none of its files; returns the number of these messages.
+    pub(crate) async fn write_markdown(
+        &self,
+        folder: &Path,
+        zone: &Zone,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<usize, Failure> {
+        let (scope, owner) = self.head.parts(&Scope::default()).map_err(Failure::usage)?;
+        let _locks = VaultLocks::of(folder);
+        let vault = opened(folder, zone, clock)?;
+        let (mut entries, mut open) = (Vec::new(), 0);
+        for line in &self.lines {
+            match line {
+                ExportLine::Memory(line) => {
+                    entries.push(line.clone().entry(&scope, &owner).map_err(Failure::usage)?);
+                }
+                ExportLine::Page { name, text } => {
+                    if let Some(page) = Page::ALL.into_iter().find(|page| page.file_name() == name) {
+                        let written = vault.replace(&scope, &owner, page, None, text).await;
+                        written.map_err(memory::EngineError::from)?;
+                    }
+                }
+                ExportLine::Made { ids } => {
+                    let ids = ids.iter().cloned().collect();
+                    vault
+                        .set_made(&scope, &owner, &ids)
+                        .await
+                        .map_err(memory::EngineError::from)?;
+                }
+                ExportLine::Message(_) => open += 1,
+            }
+        }
+        vault
+            .append(&entries, true)
+            .await
+            .map_err(memory::EngineError::from)?;
+        Ok(open)
+    }
+}
+
+/// Every user's memory in a folder of Markdown.
+pub(crate) async fn read_markdown(
+    folder: &Path,
+    zone: &Zone,
+    clock: &Arc<dyn Clock>,
+) -> Result<Vec<PortableMemory>, Failure> {
+    let _locks = VaultLocks::of(folder);
+    let vault = opened(folder, zone, clock)?;
+    let mut users: BTreeMap<(Scope, Owner), Vec<Entry>> = BTreeMap::new();
+    for stat in vault.scan().await.map_err(memory::EngineError::from)? {
+        let Some(file) = vault.read(&stat.path).await.map_err(memory::EngineError::from)? else {
+            continue;
+        };
+        let problem = file
+            .problems
+            .first()
+            .map(|problem| format!("line {}: {}", problem.line, problem.reason));
+        if let Some(problem) = file.broken.or(problem) {
+            return Err(Failure::usage(format!("`{}`: {problem}", stat.path))
+                .hint("repair the file and import again"));
+        }
+        for read in file.entries {
+            let whose = (read.entry.scope.clone(), read.entry.owner.clone());
+            users.entry(whose).or_default().push(read.entry);
+        }
+    }
+    let mut all = Vec::new();
+    for ((scope, owner), entries) in users {
+        if owner.kind != model::OwnerKind::User {
+            continue;
+        }
+        let mut lines = Vec::new();
+        for entry in &entries {
+            lines.push(ExportLine::Memory(Box::new(MemoryLine::new(entry, &scope))));
+        }
+        for page in Page::ALL {
+            if let Some(text) = vault
+                .page(&scope, &owner, page)
+                .await
+                .map_err(memory::EngineError::from)?
+            {
+                let name = page.file_name().to_owned();
+                lines.push(ExportLine::Page { name, text });
+            }
+        }
+        let made = vault
+            .made(&scope, &owner)
+            .await
+            .map_err(memory::EngineError::from)?;
+        if !made.is_empty() {
+            let ids = made.into_iter().collect();
+            lines.push(ExportLine::Made { ids });
+        }
+        let head = ExportHead::new(&scope, &owner);
+        all.push(PortableMemory { head, lines });
+    }
+    Ok(all)
+}
+
+/// The lock files that a vault makes in a folder; they go when this is dropped, unless the folder had them.
+struct VaultLocks(Option<PathBuf>);
+
+impl VaultLocks {
+    fn of(folder: &Path) -> Self {
+        Self(Some(folder.join(".locks")).filter(|locks| !locks.exists()))
+    }
+}
+
+impl Drop for VaultLocks {
+    fn drop(&mut self) {
+        if let Some(locks) = &self.0 {
+            // Empty files that nobody needs: they do no harm if they stay.
+            std::fs::remove_dir_all(locks).ok();
+        }
+    }
+}
+
+fn opened(folder: &Path, zone: &Zone, clock: &Arc<dyn Clock>) -> Result<MarkdownVault, Failure> {
+    let vault = MarkdownVault::open(folder, zone.clone(), clock.clone());
+    Ok(vault.with_context(|| format!("cannot open `{}`", folder.display()))?)
+}

@@ -1,0 +1,132 @@
+//! The project of a folder.
+//!
+//! Owns: which repository a folder is in, and its name as a project. Never: what is remembered of it.
+
+use std::convert::Infallible;
+use std::env;
+use std::path::Path;
+
+use git2::Repository;
+use model::{ProjectId, Scope};
+
+/// Digits of a root's fingerprint, which keeps folders of one name apart.
+const DIGITS: usize = 8;
+/// The longest project.
+const CHARS_MAX: usize = 128;
+
+/// A folder's project, or the one without a repository.
+pub(crate) fn of(folder: &Path) -> String {
+    let project = project_of(folder).unwrap_or_else(|| Scope::default().project);
+    project.as_str().to_owned()
+}
+
+/// A project as a command line names it.
+#[expect(clippy::unnecessary_wraps, reason = "clap's parsers can fail")]
+pub(crate) fn named(text: &str) -> Result<String, Infallible> {
+    Ok(match text {
+        "." => env::current_dir().map_or_else(|_| text.to_owned(), |folder| of(&folder)),
+        text => text.to_owned(),
+    })
+}
+
+/// The project of the repository that a folder is in: its remote's address, the same in every clone and worktree; without a
+/// remote its root. None outside of repositories, and in one that is the whole home folder.
+fn project_of(folder: &Path) -> Option<ProjectId> {
+    if folder.as_os_str().is_empty() {
+        return None;
+    }
+    let repository = Repository::discover(folder).ok()?;
+    let root = repository.commondir().parent()?;
+    if env::home_dir().is_some_and(|home| home == root) {
+        return None;
+    }
+    let remote = repository.find_remote("origin").ok();
+    let address = remote.and_then(|remote| place_of(remote.url().ok()?));
+    let name = address.unwrap_or_else(|| {
+        let fingerprint = prefix::Digest::of(root.as_os_str().as_encoded_bytes()).to_string();
+        let name = root.file_name().unwrap_or_default().to_string_lossy();
+        let name: String = name.chars().take(CHARS_MAX - DIGITS - 1).collect();
+        format!("{name}-{}", &fingerprint[..DIGITS])
+    });
+    as_name(&name)
+}
+
+/// Host and path of a remote's address, without what differs between the ways to reach it; none of a path on this machine.
+fn place_of(url: &str) -> Option<String> {
+    let (host, path) = match url.split_once("://") {
+        Some(("file", _)) => return None,
+        Some((_, rest)) => rest.split_once('/')?,
+        // As in `git@host:path`.
+        None => url.split_once(':')?,
+    };
+    let host = host.rsplit('@').next().unwrap_or(host);
+    let host = host.split(':').next().unwrap_or(host).to_ascii_lowercase();
+    let path = path.trim_matches('/');
+    let path = path.strip_suffix(".git").unwrap_or(path);
+    (!host.is_empty() && !path.is_empty()).then(|| format!("{host}/{path}"))
+}
+
+/// A text as a name: `/` becomes `+`, what no name may have becomes `_`, and the end of a long text counts.
+fn as_name(text: &str) -> Option<ProjectId> {
+    let fit = |c: char| match c {
+        '/' => '+',
+        c if c.is_ascii_alphanumeric() || "_.@+-".contains(c) => c,
+        _ => '_',
+    };
+    let name: String = text.chars().map(fit).collect();
+    let excess = name.len().saturating_sub(CHARS_MAX);
+    ProjectId::parse(&name[excess..]).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(project: Option<ProjectId>) -> Option<String> {
+        project.map(|project| project.as_str().to_owned())
+    }
+
+    #[test]
+    fn the_ways_to_reach_a_remote_name_one_place() {
+        for url in [
+            "git@Example.org:ana/boat.git",
+            "https://example.org/ana/boat",
+            "https://token:x@example.org/ana/boat.git/",
+            "ssh://git@example.org:2222/ana/boat.git",
+        ] {
+            assert_eq!(place_of(url).as_deref(), Some("example.org/ana/boat"), "{url}");
+        }
+        for url in ["file:///srv/boat.git", "../boat", "/srv/boat.git", ""] {
+            assert_eq!(place_of(url), None, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_name_fits_whatever_the_folder_is_called() {
+        assert_eq!(
+            text(as_name("git.ort/ana/bäume")).as_deref(),
+            Some("git.ort+ana+b_ume")
+        );
+        let long = text(as_name(&format!("h/{}", "x".repeat(300)))).expect("a name");
+        assert_eq!(long.len(), CHARS_MAX);
+    }
+
+    #[test]
+    fn a_folder_has_the_project_of_its_repository() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert_eq!(project_of(folder.path()), None);
+        let root = folder.path().join("boat");
+        let below = root.join("src/deep");
+        std::fs::create_dir_all(&below).expect("makes");
+        let repository = Repository::init(&root).expect("makes");
+        let by_root = text(project_of(&below)).expect("a project");
+        assert!(
+            by_root.starts_with("boat-") && by_root.len() == "boat-".len() + DIGITS,
+            "{by_root}"
+        );
+        repository
+            .remote("origin", "git@example.org:ana/boat.git")
+            .expect("sets");
+        assert_eq!(text(project_of(&below)).as_deref(), Some("example.org+ana+boat"));
+    }
+}

@@ -1,0 +1,300 @@
+//! Tokens: those of the configuration, and those that `quipu token` issued.
+//!
+//! Owns: `<root>/tokens.json`, with a hash of each issued token, and how a running server follows it. Never: what a token
+//! opens (the gateway's guard).
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use gateway::{IssuedTokens, Secret, Token};
+use model::{Name, Scope};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::archive::{copy, hex};
+use crate::config::{Config, RoleKey};
+use crate::error::Failure;
+use crate::world::secret;
+
+/// The file of the issued tokens, in the root.
+pub(crate) const FILE: &str = "tokens.json";
+/// What this program writes, and the newest that it reads.
+const FORMAT: u32 = 1;
+/// So that people, and tools that look for secrets, see what it is.
+const PREFIX: &str = "quipu_";
+
+/// An issued token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct IssuedToken {
+    pub(crate) id: String,
+    /// In hexadecimal. The token is as random as its hash, so that nobody can guess it from that.
+    sha256: String,
+    pub(crate) role: RoleKey,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) app: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) project: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) user: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) person: bool,
+    pub(crate) created: String,
+}
+
+/// The file.
+#[derive(Debug, Serialize, Deserialize)]
+struct TokenFile {
+    format: u32,
+    tokens: Vec<IssuedToken>,
+}
+
+/// What a token is for, in the words of the configuration.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Purpose<'a> {
+    pub(crate) role: Option<RoleKey>,
+    pub(crate) app: Option<&'a str>,
+    pub(crate) project: Option<&'a str>,
+    pub(crate) user: Option<&'a str>,
+    pub(crate) person: bool,
+}
+
+impl Purpose<'_> {
+    /// The token with this secret; `place` is where its words stand.
+    pub(crate) fn token(self, place: &str, secret: Secret) -> Result<Token, Failure> {
+        let part = |text: Option<&str>| {
+            Name::parse(text.unwrap_or("default"))
+                .map_err(|error| Failure::usage(format!("{place}: {error}")))
+        };
+        let scope = match (self.app, self.project) {
+            (None, None) => None,
+            (app, project) => Some(Scope::new(part(app)?, part(project)?)),
+        };
+        let user = self.user.map(|user| {
+            proxy::name_of(user).ok_or_else(|| Failure::usage(format!("{place}: a user must not be empty")))
+        });
+        // Who has access to one user's memory has no business with the server.
+        let usual = if user.is_some() {
+            RoleKey::Write
+        } else {
+            RoleKey::Admin
+        };
+        Ok(Token {
+            secret,
+            role: self.role.unwrap_or(usual).into(),
+            scope,
+            user: user.transpose()?,
+            person: self.person,
+        })
+    }
+}
+
+/// The tokens of the configuration.
+pub(crate) fn configured(config: &Config) -> Result<Vec<Token>, Failure> {
+    let tokens = config.server.tokens.iter().map(|token| {
+        let secret = secret("server.tokens", &token.secret)?
+            .ok_or_else(|| Failure::usage("server.tokens: a secret must not be empty"))?;
+        let purpose = Purpose {
+            role: token.role,
+            app: token.app.as_deref(),
+            project: token.project.as_deref(),
+            user: token.user.as_deref(),
+            person: token.person,
+        };
+        purpose.token("server.tokens", Secret::new(secret))
+    });
+    tokens.collect()
+}
+
+/// The issued tokens of a root, in the order of their issue.
+pub(crate) fn issued(root: &Path) -> Result<Vec<IssuedToken>, Failure> {
+    let file = root.join(FILE);
+    let text = match fs::read(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => {
+            let error = anyhow::Error::from(error).context(format!("cannot read `{}`", file.display()));
+            return Err(error.into());
+        }
+    };
+    let read: TokenFile = serde_json::from_slice(&text).map_err(|error| {
+        let error = anyhow::Error::from(error).context(format!("`{}` is damaged", file.display()));
+        Failure::from(error).hint("restore it from a backup, or remove it and create the tokens again")
+    })?;
+    if read.format > FORMAT {
+        return Err(Failure::from(anyhow::anyhow!(
+            "`{}` has format {}, this program knows {FORMAT}",
+            file.display(),
+            read.format
+        ))
+        .hint("use the newer quipu that wrote it"));
+    }
+    Ok(read.tokens)
+}
+
+/// Issues a token; the token itself is told once and kept nowhere.
+pub(crate) fn issue(
+    root: &Path,
+    purpose: Purpose<'_>,
+    created: String,
+) -> Result<(String, IssuedToken), Failure> {
+    let text = format!("{PREFIX}{}", fresh()?);
+    let token = purpose.token("the token", Secret::new(&*text))?;
+    let sha256 = hex(&Sha256::digest(&text));
+    let issued = IssuedToken {
+        id: format!("t_{}", &sha256[..8]),
+        sha256,
+        role: purpose.role.unwrap_or_default(),
+        app: token.scope.as_ref().map(|scope| scope.app.as_str().to_owned()),
+        project: token
+            .scope
+            .as_ref()
+            .map(|scope| scope.project.as_str().to_owned()),
+        user: token.user.map(|user| user.as_str().to_owned()),
+        person: purpose.person,
+        created,
+    };
+    change(root, |tokens| tokens.push(issued.clone()))?;
+    Ok((text, issued))
+}
+
+/// Takes a token back; none if there is no such token.
+pub(crate) fn revoke(root: &Path, id: &str) -> Result<Option<IssuedToken>, Failure> {
+    let mut revoked = None;
+    change(root, |tokens| {
+        let at = tokens.iter().position(|token| token.id == id);
+        revoked = at.map(|at| tokens.remove(at));
+    })?;
+    Ok(revoked)
+}
+
+/// Changes the file in one step; two commands at the same time wait for each other.
+fn change(root: &Path, work: impl FnOnce(&mut Vec<IssuedToken>)) -> Result<(), Failure> {
+    let file = root.join(FILE);
+    let changed = || -> Result<(), Failure> {
+        crate::private::folder(root)?;
+        // The lock of a file that is replaced would be another's the next time: the lock is the folder's.
+        let lock = File::open(root)?;
+        lock.lock()?;
+        let mut tokens = issued(root)?;
+        work(&mut tokens);
+        let text = serde_json::to_vec_pretty(&TokenFile {
+            format: FORMAT,
+            tokens,
+        });
+        let beside = root.join(format!(".{FILE}.tmp"));
+        copy(&mut &*text.map_err(anyhow::Error::from)?, &beside)?;
+        Ok(fs::rename(&beside, &file)?)
+    };
+    changed().map_err(|failure| Failure {
+        error: failure
+            .error
+            .context(format!("cannot change `{}`", file.display())),
+        ..failure
+    })
+}
+
+/// The issued tokens as a running server sees them: as they are in the file at the time of each request.
+#[derive(Debug)]
+pub(crate) struct Follower {
+    root: PathBuf,
+    seen: Mutex<SeenTokens>,
+}
+
+#[derive(Debug, Default)]
+struct SeenTokens {
+    state: Option<FileState>,
+    /// None until there is a first token; then some, however few are left.
+    tokens: Option<Arc<[Token]>>,
+}
+
+type FileState = (SystemTime, u64, u64);
+
+impl Follower {
+    /// Reads the file; one that cannot be read opens nothing, and the server does not start.
+    pub(crate) fn new(root: &Path) -> Result<Self, Failure> {
+        issued(root)?
+            .iter()
+            .try_for_each(|token| token.opens().map(drop))?;
+        Ok(Self {
+            root: root.to_owned(),
+            seen: Mutex::default(),
+        })
+    }
+}
+
+impl IssuedTokens for Follower {
+    fn now(&self) -> Option<Arc<[Token]>> {
+        let state = state(&self.root.join(FILE));
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.state != state {
+            let tokens =
+                issued(&self.root).and_then(|tokens| tokens.iter().map(IssuedToken::opens).collect());
+            match tokens {
+                Ok(tokens) => {
+                    let tokens: Arc<[Token]> = tokens;
+                    if !tokens.is_empty() || seen.tokens.is_some() {
+                        seen.tokens = Some(tokens);
+                    }
+                }
+                Err(Failure { error, .. }) => {
+                    tracing::error!(
+                        error = format!("{error:#}"),
+                        "cannot read the issued tokens; keeping those of before"
+                    );
+                }
+            }
+            seen.state = state;
+        }
+        seen.tokens.clone()
+    }
+}
+
+/// What changes whenever the file is replaced.
+fn state(file: &Path) -> Option<FileState> {
+    let about = file.metadata().ok()?;
+    #[cfg(unix)]
+    let inode = std::os::unix::fs::MetadataExt::ino(&about);
+    #[cfg(not(unix))]
+    let inode = 0;
+    Some((about.modified().ok()?, about.len(), inode))
+}
+
+impl IssuedToken {
+    fn opens(&self) -> Result<Token, Failure> {
+        let damaged = || {
+            Failure::from(anyhow::anyhow!(
+                "`{FILE}` is damaged: the token `{}` has no hash",
+                self.id
+            ))
+        };
+        let purpose = Purpose {
+            role: Some(self.role),
+            app: self.app.as_deref(),
+            project: self.project.as_deref(),
+            user: self.user.as_deref(),
+            person: self.person,
+        };
+        let mut sha256 = [0; 32];
+        if self.sha256.len() != 64 || !self.sha256.is_ascii() {
+            return Err(damaged());
+        }
+        for (at, byte) in sha256.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&self.sha256[2 * at..2 * at + 2], 16).map_err(|_| damaged())?;
+        }
+        purpose.token(FILE, Secret::hashed(sha256))
+    }
+}
+
+/// A random text that nobody can guess: 256 bits in hexadecimal.
+pub(crate) fn fresh() -> Result<String, Failure> {
+    let mut random = [0; 32];
+    getrandom::fill(&mut random)
+        .map_err(|error| anyhow::anyhow!("the system gives no random bytes: {error}"))?;
+    Ok(hex(&random))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! What a repository remembers and what a person does, through hooks, tools and the command line.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::harness::Root;
+use crate::mcp::Agent;
+
+const SHOP: &str = "example.org+acme+shop";
+
+/// A repository, as `git init` and `git remote add` leave one.
+fn repository(root: &Root, name: &str, remote: &str) -> PathBuf {
+    let folder = root.path().join(name);
+    for part in ["objects", "refs"] {
+        fs::create_dir_all(folder.join(".git").join(part)).unwrap();
+    }
+    fs::write(folder.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let config = format!("[core]\n\tbare = false\n[remote \"origin\"]\n\turl = {remote}\n");
+    fs::write(folder.join(".git/config"), config).unwrap();
+    folder
+}
+
+/// What the hook adds to a prompt of a session that runs in a folder.
+fn prompt(root: &Root, folder: &PathBuf, session: &str, text: &str) -> String {
+    let event =
+        json!({"hook_event_name": "UserPromptSubmit", "session_id": session, "cwd": folder, "prompt": text});
+    let mut hook = root.start_piped(&["hook"]);
+    let mut input = hook.stdin.take().unwrap();
+    input.write_all(event.to_string().as_bytes()).unwrap();
+    drop(input);
+    let output = hook.wait_with_output().unwrap();
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let added = &said["hookSpecificOutput"]["additionalContext"];
+    added.as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_person_is_known_in_every_repository_and_each_keeps_its_own_talk() {
+    let root = Root::new();
+    let shop = repository(&root, "shop", "git@example.org:acme/shop.git");
+    // Another clone of the same.
+    let clone = repository(&root, "clone", "https://me@example.org/acme/shop");
+    let site = repository(&root, "site", "https://example.org/acme/site.git");
+    let server = root.serve();
+    prompt(&root, &shop, "s1", "My boat is called Marula.");
+    prompt(&root, &shop, "s1", "Deploy the shop with the copper wrench only.");
+    let flush = json!({"session_id": "me/s1", "project_id": SHOP, "wait": true});
+    assert_eq!(server.post("/api/v2/memory/flush", &flush).0, 200);
+
+    let (boat, deploy) = ("What is my boat called?", "How do we deploy the shop?");
+    assert!(prompt(&root, &site, "s2", boat).contains("Marula"));
+    let elsewhere = prompt(&root, &site, "s3", deploy);
+    assert!(!elsewhere.contains("copper"), "{elsewhere}");
+    assert!(prompt(&root, &clone, "s4", deploy).contains("copper"));
+
+    // The command line says where the fact comes from; the repository's talk it finds where it is named.
+    let found = root.run(&["search", "boat"]).stdout;
+    assert!(
+        found.contains(&format!(", from project {SHOP}")) && found.contains("Marula"),
+        "{found}"
+    );
+    let talk = |options: &[&str]| root.run(&[&["search", "copper wrench"], options].concat()).stdout;
+    assert!(!talk(&[]).contains("copper"));
+    assert!(talk(&["--project", SHOP]).contains("copper"));
+
+    // An agent of another repository moves the fact to the shop, by the id that its search gave.
+    let mut agent = Agent::start(&root, &["--project", "example.org+acme+site"]);
+    let hits = agent.call("search", &json!({"query": boat}));
+    let id = hits
+        .split(|c: char| c.is_whitespace() || "\"[](),".contains(c))
+        .find(|word| word.contains("_af_") && word.ends_with(&format!("#{SHOP}")))
+        .unwrap_or_else(|| panic!("{hits}"));
+    let moved = agent.call("update", &json!({"id": id, "project_only": true}));
+    assert!(!moved.contains("error"), "{moved}");
+    assert!(!agent.call("search", &json!({"query": boat})).contains("Marula"));
+    agent.end();
+    assert!(!prompt(&root, &site, "s5", boat).contains("Marula"));
+    assert!(prompt(&root, &clone, "s6", boat).contains("Marula"));
+    let found = root.json(&["search", "--project", SHOP, "--min-score", "0", "boat"]);
+    let facts = found["facts"].as_array().unwrap();
+    assert!(facts.iter().any(|fact| fact["project_only"] == true), "{found}");
+}
