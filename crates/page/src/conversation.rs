@@ -1,0 +1,254 @@
+//! A conversation: the window as a picture, what is in view, what was compacted, what memory gave, and every original.
+//!
+//! Owns: the view and its pins. Never: choosing what a model sees.
+
+use askama::Template;
+use axum::Form;
+use axum::extract::{Query, State};
+use axum::response::{IntoResponse, Redirect, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use wire::conversation::{
+    ArchivesData, ContextStatsData, ConversationsData, DoneData, GivenData, OriginalsData, ViewData,
+};
+
+use crate::api::Refused;
+use crate::around::{Around, Nav, Problem, html};
+use crate::draw::{self, DrawnWindow};
+use crate::guest::Guest;
+use crate::now::reason_in_words;
+use crate::routes::PageDesk;
+use crate::words;
+
+/// Conversations in the list.
+const LISTED_MAX: usize = 200;
+
+#[derive(Template)]
+#[template(path = "conversations.html")]
+struct ListView {
+    around: Around,
+    talks: Vec<(String, String)>,
+    host: String,
+}
+
+/// The names of a user's conversations; none where the server keeps none.
+pub(crate) async fn names(guest: &Guest) -> Result<Vec<String>, Refused> {
+    let route = format!(
+        "/context/conversations?{}&limit={LISTED_MAX}",
+        guest.whose.of_api()
+    );
+    match guest.api.get::<ConversationsData>(&route).await {
+        Ok(data) => Ok(data.conversations),
+        Err(refused) if refused.status == 503 => Ok(Vec::new()),
+        Err(refused) => Err(refused),
+    }
+}
+
+pub(crate) fn address(name: &str, guest: &Guest) -> String {
+    format!(
+        "/page/conversation?{}&id={}",
+        guest.whose.query(),
+        words::encoded(name)
+    )
+}
+
+pub(crate) async fn list(State(_): State<PageDesk>, guest: Guest) -> Result<Response, Problem> {
+    let names = names(&guest).await?.into_iter();
+    let talks = names.map(|name| (address(&name, &guest), name)).collect();
+    Ok(html(&ListView {
+        around: Around::new(&guest, Nav::Conversations, "Conversations"),
+        talks,
+        host: guest.host.clone(),
+    }))
+}
+
+/// A message in view.
+struct ShownMessage {
+    id: String,
+    class: &'static str,
+    role: String,
+    tokens: String,
+    is_pinned: bool,
+    text: String,
+    /// What memory added to it.
+    given: Option<String>,
+    /// Of a summary: what it stands for.
+    covers: Option<String>,
+    original: String,
+}
+
+#[derive(Template)]
+#[template(path = "conversation.html")]
+struct ConversationView {
+    around: Around,
+    id: String,
+    stats: ContextStatsData,
+    reasons: Vec<String>,
+    /// Limit and window, as far as a request named them.
+    bounds: String,
+    window: DrawnWindow,
+    messages: Vec<ShownMessage>,
+    head: String,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct TalkQuery {
+    id: String,
+}
+
+pub(crate) async fn page(
+    State(_): State<PageDesk>,
+    guest: Guest,
+    Query(TalkQuery { id }): Query<TalkQuery>,
+) -> Result<Response, Problem> {
+    let named = format!("{}&conversation_id={}", guest.whose.of_api(), words::encoded(&id));
+    let look = async |what: &str| format!("/context/{what}?{named}");
+    let stats: ContextStatsData = guest.api.get(&look("stats").await).await?;
+    let view: ViewData = guest.api.get(&look("view").await).await?;
+    let archives: ArchivesData = guest.api.get(&look("archives").await).await?;
+    let given: GivenData = guest.api.get(&look("given").await).await?;
+    let window = draw::window(&stats, &view.messages);
+    let messages = view.messages.into_iter().map(|item| ShownMessage {
+        class: draw::class(&item),
+        tokens: words::count(item.tokens, "token", "tokens"),
+        is_pinned: item.pinned,
+        given: given
+            .turns
+            .iter()
+            .find(|turn| turn.id == item.id)
+            .map(|turn| turn.text.clone()),
+        covers: archives
+            .archives
+            .iter()
+            .find(|archive| archive.id == item.id)
+            .map(|archive| {
+                format!(
+                    "{} · {} instead of {}",
+                    archive.covers.join(", "),
+                    words::count(archive.tokens_after, "token", "tokens"),
+                    words::number(archive.tokens_before)
+                )
+            }),
+        original: format!(
+            "/page/conversation/original?{}&id={}&item={}",
+            guest.whose.query(),
+            words::encoded(&id),
+            words::encoded(&item.id)
+        ),
+        role: item.role,
+        // The person's own words; what memory added stands below them.
+        text: match given.turns.iter().find(|turn| turn.id == item.id) {
+            Some(turn) => item.text.replace(&turn.text, "").trim().to_owned(),
+            None => item.text,
+        },
+        id: item.id,
+    });
+    let messages = messages.collect();
+    let bound =
+        |tokens: Option<usize>, what: &str| tokens.map(|tokens| format!("{what} {}", words::number(tokens)));
+    let bounds = [
+        bound(stats.limit_tokens, "limit"),
+        bound(stats.window_tokens, "window"),
+    ];
+    Ok(html(&ConversationView {
+        bounds: bounds.into_iter().flatten().collect::<Vec<_>>().join(", "),
+        around: Around::new(&guest, Nav::Conversations, id.clone()),
+        reasons: stats
+            .reasons
+            .iter()
+            .map(|reason| reason_in_words(reason))
+            .collect(),
+        id,
+        window,
+        messages,
+        head: given.head,
+        stats,
+    }))
+}
+
+#[derive(Deserialize)]
+pub(crate) struct OriginalOf {
+    id: String,
+    item: String,
+}
+
+/// A message as it was sent.
+struct OriginalText {
+    id: String,
+    role: String,
+    text: String,
+}
+
+#[derive(Template)]
+#[template(path = "original_page.html")]
+struct OriginalView {
+    around: Around,
+    back: String,
+    originals: Vec<OriginalText>,
+}
+
+#[derive(Template)]
+#[template(path = "originals.html")]
+struct OriginalsPart {
+    originals: Vec<OriginalText>,
+}
+
+pub(crate) async fn original(
+    State(_): State<PageDesk>,
+    guest: Guest,
+    Query(of): Query<OriginalOf>,
+) -> Result<Response, Problem> {
+    let route = format!(
+        "/context/recover?{}&conversation_id={}&id={}",
+        guest.whose.of_api(),
+        words::encoded(&of.id),
+        words::encoded(&of.item)
+    );
+    let data: OriginalsData = guest.api.get(&route).await?;
+    let originals = data.messages.iter().map(|original| OriginalText {
+        id: original.id.clone(),
+        role: original.message["role"].as_str().unwrap_or("message").to_owned(),
+        text: said(&original.message),
+    });
+    let originals = originals.collect();
+    if guest.wants_part {
+        return Ok(html(&OriginalsPart { originals }));
+    }
+    Ok(html(&OriginalView {
+        around: Around::new(&guest, Nav::Conversations, format!("Originals of {}", of.item)),
+        back: address(&of.id, &guest),
+        originals,
+    }))
+}
+
+/// The text of a message in any dialect; of one without text, the whole of it.
+fn said(message: &Value) -> String {
+    let content = &message["content"];
+    let parts = content.as_array().into_iter().flatten();
+    let texts: Vec<&str> = parts.filter_map(|part| part["text"].as_str()).collect();
+    match content.as_str() {
+        Some(text) if !text.is_empty() => text.to_owned(),
+        _ if !texts.is_empty() => texts.join("\n"),
+        _ => serde_json::to_string_pretty(message).unwrap_or_default(),
+    }
+}
+
+#[derive(Deserialize)]
+pub(crate) struct PinForm {
+    id: String,
+    item: String,
+    pinned: String,
+}
+
+pub(crate) async fn pin(
+    State(_): State<PageDesk>,
+    guest: Guest,
+    Form(pin): Form<PinForm>,
+) -> Result<Response, Problem> {
+    let request = json!({
+        "user_id": guest.whose.user, "app_id": guest.whose.app, "project_id": guest.whose.project,
+        "conversation_id": pin.id, "id": pin.item, "pinned": pin.pinned == "true",
+    });
+    guest.api.post::<DoneData>("/context/pin", &request).await?;
+    Ok(Redirect::to(&format!("{}#{}", address(&pin.id, &guest), pin.item)).into_response())
+}

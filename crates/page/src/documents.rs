@@ -1,0 +1,150 @@
+//! Documents: upload, list, topics, delete.
+//!
+//! Owns: the views and the form. Never: reading a file.
+
+use askama::Template;
+use axum::extract::{Path, Request, State};
+use axum::response::{IntoResponse, Redirect, Response};
+use wire::knowledge::{DocumentCreateData, DocumentData, DocumentItem, DocumentListData, TopicData};
+
+use crate::api::Refused;
+use crate::around::{Around, Nav, Problem, html};
+use crate::guest::{Guest, IdPath};
+use crate::routes::PageDesk;
+use crate::words;
+
+#[derive(Template)]
+#[template(path = "documents.html")]
+struct DocumentsView {
+    around: Around,
+    app: String,
+    project: String,
+    documents: Vec<DocumentItem>,
+    total: usize,
+    problem: Option<String>,
+}
+
+impl DocumentsView {
+    fn date(item: &DocumentItem) -> String {
+        words::date(&item.created_at)
+    }
+}
+
+pub(crate) async fn page(State(_): State<PageDesk>, guest: Guest) -> Result<Response, Problem> {
+    Ok(html(&view(&guest, None).await?))
+}
+
+async fn view(guest: &Guest, problem: Option<String>) -> Result<DocumentsView, Refused> {
+    let route = format!("/knowledge/documents?{}&page_size=100", guest.whose.tenant());
+    let data: DocumentListData = match guest.api.get(&route).await {
+        // A server without libraries.
+        Err(refused) if refused.status == 503 => DocumentListData {
+            documents: Vec::new(),
+            total: 0,
+            page: 1,
+            page_size: 100,
+        },
+        answer => answer?,
+    };
+    Ok(DocumentsView {
+        around: Around::new(guest, Nav::Documents, "Documents"),
+        app: guest.whose.app.clone(),
+        project: guest.whose.project.clone(),
+        documents: data.documents,
+        total: data.total,
+        problem,
+    })
+}
+
+pub(crate) async fn upload(
+    State(_): State<PageDesk>,
+    guest: Guest,
+    form: Request,
+) -> Result<Response, Problem> {
+    let stored = guest
+        .api
+        .forward::<DocumentCreateData>("/knowledge/documents", form)
+        .await;
+    match stored {
+        Ok(data) => {
+            let address = format!("/page/document/{}?{}", data.doc_id, guest.whose.query());
+            Ok(Redirect::to(&address).into_response())
+        }
+        Err(refused) if refused.status < 500 => {
+            let status = refused.status();
+            Ok((status, html(&view(&guest, Some(refused.words)).await?)).into_response())
+        }
+        Err(refused) => Err(refused.into()),
+    }
+}
+
+#[derive(Template)]
+#[template(path = "document.html")]
+struct DocumentView {
+    around: Around,
+    document: DocumentData,
+}
+
+pub(crate) async fn document(
+    State(_): State<PageDesk>,
+    guest: Guest,
+    Path(IdPath { id }): Path<IdPath>,
+) -> Result<Response, Problem> {
+    let route = format!(
+        "/knowledge/documents/{}?{}",
+        words::encoded(&id),
+        guest.whose.tenant()
+    );
+    let document: DocumentData = guest.api.get(&route).await?;
+    Ok(html(&DocumentView {
+        around: Around::new(&guest, Nav::Documents, document.title.clone()),
+        document,
+    }))
+}
+
+pub(crate) async fn delete(
+    State(_): State<PageDesk>,
+    guest: Guest,
+    Path(IdPath { id }): Path<IdPath>,
+) -> Result<Response, Problem> {
+    let route = format!(
+        "/knowledge/documents/{}?{}",
+        words::encoded(&id),
+        guest.whose.tenant()
+    );
+    guest.api.delete(&route).await?;
+    Ok(Redirect::to(&format!("/page/documents?{}", guest.whose.query())).into_response())
+}
+
+#[derive(Template)]
+#[template(path = "topic.html")]
+struct TopicView {
+    around: Around,
+    topic: TopicData,
+}
+
+#[derive(Template)]
+#[template(path = "topic_text.html")]
+struct TopicText {
+    topic: TopicData,
+}
+
+pub(crate) async fn topic(
+    State(_): State<PageDesk>,
+    guest: Guest,
+    Path(IdPath { id }): Path<IdPath>,
+) -> Result<Response, Problem> {
+    let route = format!(
+        "/knowledge/topics/{}?{}",
+        words::encoded(&id),
+        guest.whose.tenant()
+    );
+    let topic: TopicData = guest.api.get(&route).await?;
+    if guest.wants_part {
+        return Ok(html(&TopicText { topic }));
+    }
+    Ok(html(&TopicView {
+        around: Around::new(&guest, Nav::Documents, topic.topic_name.clone()),
+        topic,
+    }))
+}

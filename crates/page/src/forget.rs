@@ -1,0 +1,288 @@
+//! Forgetting, with a look at everything that goes first.
+//!
+//! Owns: the preview, and that a person must ask twice. Never: deciding what goes with what.
+
+use std::collections::BTreeSet;
+
+use askama::Template;
+use axum::Form;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use serde::Deserialize;
+use wire::survey::{DoomedItem, StayingItem};
+use wire::{
+    DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, FoundMessage, PreviewData, PreviewRequest,
+};
+
+use crate::api::Refused;
+use crate::around::{Around, Nav, Problem, html};
+use crate::guest::{Guest, WhoseMemory};
+use crate::routes::PageDesk;
+use crate::words;
+
+/// What to forget: one memory, a session of everybody, what a person has with some words, or one person.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ForgetTarget {
+    id: String,
+    session: String,
+    words: String,
+    all: String,
+    /// The person's name, typed.
+    confirm: String,
+    /// Ids that stay although they have the words.
+    #[serde(skip)]
+    keep: Vec<String>,
+    /// The choice among what has the words is made.
+    #[serde(skip)]
+    is_chosen: bool,
+}
+
+struct MessageRow {
+    id: String,
+    text: String,
+    by: String,
+    date: String,
+}
+
+struct StaysRow {
+    user: String,
+    count: String,
+    session: Option<String>,
+    example: String,
+    /// Address of the preview that forgets the session for everybody.
+    address: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "forget.html")]
+struct ForgetView {
+    around: Around,
+    target: ForgetTarget,
+    what: String,
+    user: String,
+    data: PreviewData,
+    stays: Vec<StaysRow>,
+    /// The person must type the name.
+    needs_name: bool,
+    /// Each memory and message can still be taken out of the deletion.
+    is_choice: bool,
+    problem: Option<String>,
+}
+
+impl ForgetView {
+    fn more(&self) -> usize {
+        self.data.count.saturating_sub(self.data.memories.len())
+    }
+
+    fn more_messages(&self) -> usize {
+        self.data.message_count.saturating_sub(self.data.messages.len())
+    }
+
+    fn is_empty(&self) -> bool {
+        let data = &self.data;
+        data.count + data.message_count + data.rewritten.len() + data.lines.len() == 0
+    }
+
+    /// What the request names, and what goes with it.
+    fn parts(&self) -> (&[DoomedItem], &[DoomedItem]) {
+        let named = self.data.named_count.min(self.data.memories.len());
+        self.data.memories.split_at(named)
+    }
+
+    fn said(message: &FoundMessage) -> MessageRow {
+        let speaker = message.sender_name.as_ref().or(message.sender_id.as_ref());
+        MessageRow {
+            id: message.id.clone(),
+            text: words::beginning(&message.content, 300),
+            by: speaker.cloned().unwrap_or_default(),
+            date: words::date(&message.timestamp),
+        }
+    }
+
+    fn date(item: &DoomedItem) -> String {
+        words::date(&item.timestamp)
+    }
+}
+
+#[derive(Template)]
+#[template(path = "forgotten.html")]
+struct ForgottenView {
+    around: Around,
+    what: String,
+    memories: usize,
+    messages: usize,
+}
+
+pub(crate) async fn look(
+    State(_): State<PageDesk>,
+    guest: Guest,
+    Query(target): Query<ForgetTarget>,
+) -> Result<Response, Problem> {
+    Ok(html(&preview(&guest, target, None).await?))
+}
+
+async fn preview(
+    guest: &Guest,
+    target: ForgetTarget,
+    problem: Option<String>,
+) -> Result<ForgetView, Refused> {
+    let request = target.preview(&guest.whose)?;
+    let data: PreviewData = guest.api.post("/memory/preview", &request).await?;
+    let stays = data
+        .stays
+        .iter()
+        .map(|staying| StaysRow::of(staying, &guest.whose));
+    Ok(ForgetView {
+        around: Around::new(guest, Nav::Memories, "Forget"),
+        what: target.what(&guest.whose),
+        user: guest.whose.user.clone(),
+        needs_name: target.is_all(),
+        is_choice: !target.words.is_empty() && !target.is_chosen,
+        stays: stays.collect(),
+        target,
+        data,
+        problem,
+    })
+}
+
+pub(crate) async fn forget(
+    State(_): State<PageDesk>,
+    guest: Guest,
+    Form(fields): Form<Vec<(String, String)>>,
+) -> Result<Response, Problem> {
+    let (target, is_sure) = ForgetTarget::of(fields);
+    if target.is_all() && target.confirm.trim() != guest.whose.user {
+        let problem = format!("Nothing was forgotten: type `{}` to confirm.", guest.whose.user);
+        return Ok(html(&preview(&guest, target, Some(problem)).await?));
+    }
+    if !target.words.is_empty() && !is_sure {
+        return Ok(html(&preview(&guest, target, None).await?));
+    }
+    let preview = target.preview(&guest.whose)?;
+    let (memories, messages) = if preview.ids.is_empty() {
+        let request = DeleteRequest {
+            app_id: preview.app_id,
+            project_id: preview.project_id,
+            user_id: preview.user_id,
+            agent_id: None,
+            session_id: preview.session_id,
+            words: preview.words,
+            keep: preview.keep,
+        };
+        let data: DeleteData = guest.api.post("/memory/delete", &request).await?;
+        (data.count, data.message_count)
+    } else {
+        let request = DeleteByIdsRequest {
+            app_id: preview.app_id,
+            project_id: preview.project_id,
+            user_id: preview.user_id,
+            ids: preview.ids,
+            ..DeleteByIdsRequest::default()
+        };
+        let data: DeleteByIdsData = guest.api.post("/memory/delete_by_ids", &request).await?;
+        (data.count, data.message_count)
+    };
+    Ok(html(&ForgottenView {
+        around: Around::new(&guest, Nav::Memories, "Forgotten"),
+        what: target.what(&guest.whose),
+        memories,
+        messages,
+    }))
+}
+
+impl ForgetTarget {
+    /// Of a form's fields, with whether its last button was pressed. Of the tick boxes a browser sends those that are ticked; what
+    /// was shown without a tick stays.
+    fn of(fields: Vec<(String, String)>) -> (Self, bool) {
+        let mut target = Self::default();
+        let (mut shown, mut ticked, mut is_sure) = (Vec::new(), BTreeSet::new(), false);
+        for (name, value) in fields {
+            match name.as_str() {
+                "id" => target.id = value,
+                "session" => target.session = value,
+                "words" => target.words = value,
+                "all" => target.all = value,
+                "confirm" => target.confirm = value,
+                "keep" => target.keep.push(value),
+                "shown" => shown.push(value),
+                "goes" => _ = ticked.insert(value),
+                "sure" => is_sure = true,
+                _ => {}
+            }
+        }
+        shown.retain(|id| !ticked.contains(id));
+        target.keep.extend(shown);
+        target.is_chosen = true;
+        (target, is_sure)
+    }
+
+    fn is_all(&self) -> bool {
+        self.id.is_empty() && self.session.is_empty() && self.words.is_empty() && !self.all.is_empty()
+    }
+
+    fn what(&self, whose: &WhoseMemory) -> String {
+        if !self.id.is_empty() {
+            format!("one memory of {}", whose.user)
+        } else if !self.words.is_empty() {
+            format!("what {} has with “{}”", whose.user, self.words)
+        } else if self.session.is_empty() {
+            format!("everything of {}", whose.user)
+        } else {
+            format!("the session {} for everybody in it", self.session)
+        }
+    }
+
+    fn preview(&self, whose: &WhoseMemory) -> Result<PreviewRequest, Refused> {
+        let request = PreviewRequest {
+            app_id: Some(whose.app.clone()),
+            project_id: Some(whose.project.clone()),
+            ..PreviewRequest::default()
+        };
+        if !self.id.is_empty() {
+            Ok(PreviewRequest {
+                ids: vec![self.id.clone()],
+                user_id: Some(whose.user.clone()),
+                ..request
+            })
+        } else if !self.words.is_empty() {
+            Ok(PreviewRequest {
+                words: Some(self.words.clone()),
+                keep: self.keep.clone(),
+                user_id: Some(whose.user.clone()),
+                ..request
+            })
+        } else if !self.session.is_empty() {
+            Ok(PreviewRequest {
+                session_id: Some(self.session.clone()),
+                ..request
+            })
+        } else if self.is_all() {
+            Ok(PreviewRequest {
+                user_id: Some(whose.user.clone()),
+                ..request
+            })
+        } else {
+            Err(Refused::new(422, "the address does not say what to forget"))
+        }
+    }
+}
+
+impl StaysRow {
+    fn of(staying: &StayingItem, whose: &WhoseMemory) -> Self {
+        let session = staying.session_id.as_deref();
+        Self {
+            user: staying.user_id.clone(),
+            count: words::count(staying.messages, "message", "messages"),
+            session: staying.session_id.clone(),
+            example: words::beginning(&staying.example, 160),
+            address: session.map(|session| {
+                format!(
+                    "/page/forget?{}&session={}",
+                    whose.query(),
+                    words::encoded(session)
+                )
+            }),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Who looks at the page, and whose memory they look at.
+//!
+//! Owns: reading both from a request. Never: permission (the API refuses what the token does not open).
+
+use axum::Extension;
+use axum::extract::{FromRequestParts, Query};
+use axum::http::header::HOST;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue};
+use gateway::Visitor;
+use model::{Name, Scope};
+use serde::Deserialize;
+use wire::owners::{OwnerItem, OwnersData};
+
+use crate::api::{Refused, VisitorApi};
+use crate::around::Problem;
+use crate::routes::PageDesk;
+use crate::words;
+
+/// Nobody is named anywhere.
+const NOBODY: &str = "me";
+
+/// The part of a memory's view that is asked for again after a change: what stands behind the memory.
+const OWN_PART: &str = "behind";
+
+/// A user in a tenant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WhoseMemory {
+    pub(crate) app: String,
+    pub(crate) project: String,
+    pub(crate) user: String,
+}
+
+impl WhoseMemory {
+    /// `app/project/user`, as addresses name it. No name contains a slash.
+    fn parse(text: &str) -> Option<Self> {
+        let mut names = text.split('/').map(Name::parse);
+        let mut next = || names.next()?.ok().map(|name| name.as_str().to_owned());
+        let whose = Self {
+            app: next()?,
+            project: next()?,
+            user: next()?,
+        };
+        names.next().is_none().then_some(whose)
+    }
+
+    fn of(scope: &Scope, user: &str) -> Self {
+        Self {
+            app: scope.app.as_str().to_owned(),
+            project: scope.project.as_str().to_owned(),
+            user: user.to_owned(),
+        }
+    }
+
+    pub(crate) fn of_owner(owner: &OwnerItem) -> Self {
+        Self {
+            app: owner.app_id.clone(),
+            project: owner.project_id.clone(),
+            user: owner.id.clone(),
+        }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        format!("{}/{}/{}", self.app, self.project, self.user)
+    }
+
+    /// For the query of an address of the page.
+    pub(crate) fn query(&self) -> String {
+        format!("who={}", words::encoded(&self.text()))
+    }
+
+    /// Whether it is the memory of whoever sits here and needs no name.
+    pub(crate) fn is_you(&self) -> bool {
+        self.user == NOBODY
+    }
+
+    /// As a sentence names the person: "you", or a name.
+    pub(crate) fn person(&self) -> &str {
+        person(&self.user)
+    }
+
+    /// As a sentence names it: "your memory", or with a name.
+    pub(crate) fn memory(&self) -> String {
+        if self.is_you() {
+            "your memory".to_owned()
+        } else {
+            format!("the memory of {}", self.user)
+        }
+    }
+
+    /// For a select: the tenant only where it says something.
+    pub(crate) fn label(&self) -> String {
+        let person = self.person();
+        match (&*self.app, &*self.project) {
+            ("default", "default") => person.to_owned(),
+            ("default", project) => format!("{person} · {project}"),
+            (app, project) => format!("{person} · {app}/{project}"),
+        }
+    }
+
+    /// Tenant and user for the query of a GET route of the API.
+    pub(crate) fn of_api(&self) -> String {
+        format!("user_id={}&{}", words::encoded(&self.user), self.tenant())
+    }
+
+    /// The tenant alone.
+    pub(crate) fn tenant(&self) -> String {
+        format!(
+            "app_id={}&project_id={}",
+            words::encoded(&self.app),
+            words::encoded(&self.project)
+        )
+    }
+}
+
+/// As a sentence names a user.
+pub(crate) fn person(user: &str) -> &str {
+    if user == NOBODY { "you" } else { user }
+}
+
+/// A visitor with a view to look at.
+#[derive(Debug, Clone)]
+pub(crate) struct Guest {
+    pub(crate) api: VisitorApi,
+    pub(crate) visitor: Visitor,
+    pub(crate) whose: WhoseMemory,
+    /// Everybody whom the visitor can choose; empty if only `whose`.
+    pub(crate) people: Vec<OwnerItem>,
+    /// A script asks for a part of the view.
+    pub(crate) wants_part: bool,
+    /// As the browser reached the server: `127.0.0.1:4777`.
+    pub(crate) host: String,
+    pub(crate) path: String,
+}
+
+/// The id in an address. The mount of the page names a part of the address too, so that it is asked for by its name.
+#[derive(Debug, Deserialize)]
+pub(crate) struct IdPath {
+    pub(crate) id: String,
+}
+
+#[derive(Deserialize)]
+struct WhoQuery {
+    who: Option<String>,
+}
+
+impl FromRequestParts<PageDesk> for Guest {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, page: &PageDesk) -> Result<Self, Problem> {
+        let visitor = Extension::<Visitor>::from_request_parts(parts, page).await;
+        let Ok(Extension(visitor)) = visitor else {
+            return Err(Refused::new(500, "the page is not mounted").into());
+        };
+        let api = VisitorApi(page.client.acting_for(&parts.headers));
+        // A view's own part is selected from the whole view.
+        let is_own = |target: &HeaderValue| target == OWN_PART;
+        let wants_part =
+            parts.headers.contains_key("hx-request") && !parts.headers.get("hx-target").is_some_and(is_own);
+        let named = Query::<WhoQuery>::try_from_uri(&parts.uri)
+            .ok()
+            .and_then(|Query(query)| query.who)
+            .and_then(|who| WhoseMemory::parse(&who));
+        let people = if named.is_some() && wants_part {
+            Vec::new()
+        } else {
+            people(&api).await?
+        };
+        let whose = named.unwrap_or_else(|| chosen(&visitor, page.user.as_ref(), &people));
+        Ok(Self {
+            api,
+            visitor,
+            whose,
+            people,
+            wants_part,
+            host: host(&parts.headers),
+            path: parts.uri.path().to_owned(),
+        })
+    }
+}
+
+/// Users and agents; none where the token does not open all tenants.
+async fn people(api: &VisitorApi) -> Result<Vec<OwnerItem>, Refused> {
+    match api.get::<OwnersData>("/owners").await {
+        Ok(data) => Ok(data.owners),
+        Err(refused) if refused.is_closed() => Ok(Vec::new()),
+        Err(refused) => Err(refused),
+    }
+}
+
+/// The token's user, else the configured user if they have memory, else the user with the most memory.
+fn chosen(visitor: &Visitor, configured: Option<&Name>, people: &[OwnerItem]) -> WhoseMemory {
+    if let Some(user) = visitor.user.as_ref().or(visitor.usual.as_ref()) {
+        return WhoseMemory::of(&visitor.home, user.as_str());
+    }
+    let users = || people.iter().filter(|owner| owner.kind == "user");
+    let is_configured = |owner: &&OwnerItem| {
+        configured.is_some_and(|user| user.as_str() == owner.id)
+            && owner.app_id == visitor.home.app.as_str()
+            && owner.project_id == visitor.home.project.as_str()
+    };
+    let found = users()
+        .find(is_configured)
+        .or_else(|| users().max_by_key(|owner| owner.memories));
+    match found {
+        Some(owner) => WhoseMemory::of_owner(owner),
+        None => WhoseMemory::of(&visitor.home, configured.map_or(NOBODY, Name::as_str)),
+    }
+}
+
+fn host(headers: &HeaderMap) -> String {
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    host.unwrap_or("127.0.0.1:4777").to_owned()
+}

@@ -1,0 +1,399 @@
+//! Import: drop an export, and watch it become memory.
+//!
+//! Owns: the upload, the imports of this process, and their progress. Never: reading a format ([`Importer`] does).
+
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use askama::Template;
+use axum::extract::{Multipart, State};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Redirect, Response};
+use gateway::Client;
+use tokio::io::AsyncWriteExt;
+use tokio::task::JoinSet;
+
+use crate::api::Refused;
+use crate::around::{Around, Nav, Problem, html, written};
+use crate::guest::{Guest, WhoseMemory};
+use crate::routes::PageDesk;
+use crate::words;
+
+/// An upload larger than this is given up.
+const BYTES_MAX: u64 = 4 << 30;
+/// Imports that are remembered.
+const KEPT_MAX: usize = 20;
+/// How often to look at an import that runs.
+const LOOK: Duration = Duration::from_millis(300);
+
+/// Reads exports. The command line has it.
+pub trait Importer: Send + Sync + std::fmt::Debug {
+    /// Creates a folder for an upload, which nobody else can read.
+    fn folder(&self, number: u64) -> std::io::Result<PathBuf>;
+    /// Imports a file to its end.
+    fn import(&self, job: ImportJob) -> Importing;
+}
+
+/// An import under way: its error is for a person.
+pub type Importing = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
+
+/// A file to import.
+#[derive(Debug, Clone)]
+pub struct ImportJob {
+    /// The API, with the visitor's token.
+    pub client: Client,
+    pub app: String,
+    pub project: String,
+    /// Who speaks where the file does not say it.
+    pub user: String,
+    pub file: PathBuf,
+    /// Also store messages that were deleted before.
+    pub accept_forgotten: bool,
+    pub progress: Arc<Mutex<ImportProgress>>,
+}
+
+/// How far an import is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ImportProgress {
+    pub bytes: u64,
+    pub read_bytes: u64,
+    pub conversations: usize,
+    pub messages: usize,
+    pub new: usize,
+    /// Messages that were deleted before and are left out.
+    pub forgotten: usize,
+    /// Secrets removed.
+    pub redacted: usize,
+    /// What could not be read, and why.
+    pub skipped: Vec<String>,
+    /// Sessions whose memories are written, of all.
+    pub written: usize,
+    pub sessions: usize,
+    /// Everything is read, and memories are being written.
+    pub is_read: bool,
+}
+
+/// An import of this process.
+#[derive(Debug, Clone)]
+struct KeptImport {
+    number: u64,
+    name: String,
+    whose: WhoseMemory,
+    progress: Arc<Mutex<ImportProgress>>,
+    /// None while it runs.
+    ended: Option<Result<(), String>>,
+}
+
+/// The imports of this process, the newest first.
+#[derive(Debug, Clone)]
+pub(crate) struct Imports {
+    importer: Arc<dyn Importer>,
+    entries: Arc<Mutex<Vec<KeptImport>>>,
+    /// They end with the last view.
+    running: Arc<Mutex<JoinSet<()>>>,
+    next: Arc<AtomicU64>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Imports {
+    pub(crate) fn new(importer: Arc<dyn Importer>) -> Self {
+        Self {
+            importer,
+            entries: Arc::default(),
+            running: Arc::default(),
+            next: Arc::default(),
+        }
+    }
+
+    fn start(&self, number: u64, upload: Upload, whose: WhoseMemory, client: Client) {
+        let Upload {
+            name,
+            file,
+            accept_forgotten,
+        } = upload;
+        let progress: Arc<Mutex<ImportProgress>> = Arc::default();
+        let job = ImportJob {
+            client,
+            app: whose.app.clone(),
+            project: whose.project.clone(),
+            user: whose.user.clone(),
+            file: file.clone(),
+            accept_forgotten,
+            progress: progress.clone(),
+        };
+        let mut entries = lock(&self.entries);
+        entries.insert(
+            0,
+            KeptImport {
+                number,
+                name,
+                whose,
+                progress,
+                ended: None,
+            },
+        );
+        entries.truncate(KEPT_MAX);
+        drop(entries);
+        let (work, entries) = (self.importer.import(job), self.entries.clone());
+        let mut running = lock(&self.running);
+        while running.try_join_next().is_some() {}
+        running.spawn(async move {
+            let ended = work.await;
+            remove(&file).await;
+            let mut entries = lock(&entries);
+            if let Some(entry) = entries.iter_mut().find(|entry| entry.number == number) {
+                entry.ended = Some(ended);
+            }
+        });
+    }
+
+    /// Those that the visitor may see.
+    fn of(&self, guest: &Guest) -> Vec<KeptImport> {
+        let is_theirs = |entry: &&KeptImport| {
+            guest.visitor.sees_all
+                || (entry.whose.app == guest.visitor.home.app.as_str()
+                    && entry.whose.project == guest.visitor.home.project.as_str())
+        };
+        lock(&self.entries).iter().filter(is_theirs).cloned().collect()
+    }
+}
+
+/// The upload stands alone in its folder.
+async fn remove(file: &std::path::Path) {
+    if let Some(folder) = file.parent() {
+        // What stays is removed at the next start.
+        tokio::fs::remove_dir_all(folder).await.ok();
+    }
+}
+
+/// An import as the view shows it.
+struct ImportRow {
+    name: String,
+    user: String,
+    percent: u64,
+    is_running: bool,
+    /// What it does or did.
+    doing: &'static str,
+    said: String,
+    skipped: Vec<String>,
+    more: usize,
+    error: Option<String>,
+    /// Where the new memories are.
+    address: String,
+}
+
+/// Skipped things that are shown by name.
+const SKIPPED_SHOWN: usize = 10;
+
+#[derive(Template)]
+#[template(path = "import_live.html")]
+struct ImportsPart {
+    rows: Vec<ImportRow>,
+}
+
+#[derive(Template)]
+#[template(path = "import.html")]
+struct ImportView {
+    around: Around,
+    user: String,
+    problem: Option<String>,
+    live: ImportsPart,
+}
+
+pub(crate) async fn page(State(page): State<PageDesk>, guest: Guest) -> Result<Response, Problem> {
+    Ok(html(&view(&page, &guest, None)?))
+}
+
+fn view(page: &PageDesk, guest: &Guest, problem: Option<String>) -> Result<ImportView, Refused> {
+    allowed(guest)?;
+    Ok(ImportView {
+        around: Around::new(guest, Nav::Import, "Import"),
+        user: guest.whose.user.clone(),
+        problem,
+        live: live_part(page, guest),
+    })
+}
+
+/// An import adds what others said, too.
+fn allowed(guest: &Guest) -> Result<(), Refused> {
+    match &guest.visitor.user {
+        None => Ok(()),
+        Some(user) => Err(Refused::new(
+            403,
+            format!("this token opens the memory of `{user}` only: import with a token for the tenant"),
+        )),
+    }
+}
+
+pub(crate) async fn start(
+    State(page): State<PageDesk>,
+    guest: Guest,
+    parts: Multipart,
+) -> Result<Response, Problem> {
+    allowed(&guest)?;
+    let number = page.imports.next.fetch_add(1, Ordering::Relaxed);
+    match stored(parts, &page.imports, number).await {
+        Ok(upload) => {
+            let client = guest.api.0.clone();
+            page.imports.start(number, upload, guest.whose.clone(), client);
+            let address = format!("/page/import?{}", guest.whose.query());
+            Ok(Redirect::to(&address).into_response())
+        }
+        Err(refused) => {
+            let status = refused.status();
+            Ok((status, html(&view(&page, &guest, Some(refused.words))?)).into_response())
+        }
+    }
+}
+
+/// What a form brought.
+struct Upload {
+    name: String,
+    file: PathBuf,
+    accept_forgotten: bool,
+}
+
+/// Writes a form's file into a folder of its own. The tick box stands before the file.
+async fn stored(mut parts: Multipart, imports: &Imports, number: u64) -> Result<Upload, Refused> {
+    let mut accept_forgotten = false;
+    let broken = |_| Refused::new(400, "the upload ended too early: try again");
+    let unwritten = |error: std::io::Error| Refused::new(507, format!("cannot store the upload: {error}"));
+    while let Some(mut field) = parts.next_field().await.map_err(broken)? {
+        accept_forgotten |= field.name() == Some("forgotten");
+        let Some(name) = field
+            .file_name()
+            .map(str::to_owned)
+            .filter(|name| !name.is_empty())
+        else {
+            continue;
+        };
+        let folder = imports.importer.folder(number).map_err(unwritten)?;
+        let file = folder.join(plain(&name));
+        let write = async {
+            let mut out = tokio::fs::File::create(&file).await.map_err(unwritten)?;
+            let mut bytes = 0;
+            while let Some(chunk) = field.chunk().await.map_err(broken)? {
+                bytes += chunk.len() as u64;
+                if bytes > BYTES_MAX {
+                    return Err(Refused::new(413, "the file has more than 4 GiB: split it"));
+                }
+                out.write_all(&chunk).await.map_err(unwritten)?;
+            }
+            out.flush().await.map_err(unwritten)
+        };
+        if let Err(refused) = write.await {
+            remove(&file).await;
+            return Err(refused);
+        }
+        return Ok(Upload {
+            name,
+            file,
+            accept_forgotten,
+        });
+    }
+    Err(Refused::new(422, "choose a file first"))
+}
+
+/// A client's name of a file as a name here: its end tells the format.
+fn plain(name: &str) -> String {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let plain: String = last
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    format!("export-{plain}")
+}
+
+fn live_part(page: &PageDesk, guest: &Guest) -> ImportsPart {
+    let rows = page.imports.of(guest).into_iter().map(ImportRow::of);
+    ImportsPart { rows: rows.collect() }
+}
+
+/// The imports again each time they changed, as long as one runs.
+pub(crate) async fn live(State(page): State<PageDesk>, guest: Guest) -> Result<Response, Problem> {
+    allowed(&guest)?;
+    let events = futures::stream::unfold((page, guest, String::new()), async |(page, guest, sent)| {
+        loop {
+            let part = written(&live_part(&page, &guest));
+            if part != sent {
+                let event = Event::default().data(&part);
+                return Some((Ok::<_, Infallible>(event), (page, guest, part)));
+            }
+            if !guest.visitor.wait(LOOK).await {
+                return None;
+            }
+        }
+    });
+    Ok(Sse::new(events).keep_alive(KeepAlive::default()).into_response())
+}
+
+impl ImportRow {
+    fn of(entry: KeptImport) -> Self {
+        let progress = lock(&entry.progress).clone();
+        let share = |done: u64, all: u64| (done * 100).checked_div(all).unwrap_or_default().min(100);
+        let (percent, doing) = match (&entry.ended, progress.is_read) {
+            (Some(Ok(())), _) => (100, "Done"),
+            (Some(Err(_)), _) => (0, "Failed"),
+            // Reading is the first half, writing memories the second.
+            (None, false) => (share(progress.read_bytes, progress.bytes) / 2, "Reading"),
+            (None, true) => (
+                50 + share(progress.written as u64, progress.sessions as u64) / 2,
+                "Writing memories",
+            ),
+        };
+        let mut said = format!(
+            "{} of {}, {} new",
+            words::count(progress.messages, "message", "messages"),
+            words::count(progress.conversations, "conversation", "conversations"),
+            words::number(progress.new)
+        );
+        if progress.forgotten > 0 {
+            said.push_str("; ");
+            said.push_str(&words::count(progress.forgotten, "message", "messages"));
+            said.push_str(" forgotten before, left out");
+        }
+        if progress.redacted > 0 {
+            said.push_str("; ");
+            said.push_str(&words::count(progress.redacted, "secret", "secrets"));
+            said.push_str(" removed first");
+        }
+        let more = progress.skipped.len().saturating_sub(SKIPPED_SHOWN);
+        Self {
+            name: entry.name,
+            user: entry.whose.user.clone(),
+            percent,
+            is_running: entry.ended.is_none(),
+            doing,
+            said,
+            more,
+            skipped: progress.skipped.into_iter().take(SKIPPED_SHOWN).collect(),
+            error: entry.ended.and_then(Result::err),
+            address: format!("/page/memories?{}", entry.whose.query()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_a_client_leads_nowhere() {
+        assert_eq!(plain("../../etc/passwd"), "export-passwd");
+        assert_eq!(plain("C:\\chats\\my export.zip"), "export-my_export.zip");
+        assert_eq!(plain(".."), "export-..");
+    }
+}

@@ -1,0 +1,35 @@
+//! The page that a person opens in a browser: what memory holds, where it comes from, and every way to change it.
+//!
+//! Owns: views, forms, drawings, style and script. Never: a use case, or what a visitor may do; every view asks the HTTP API
+//! with the visitor's token.
+//!
+//! Reading order: [`routes`], [`guest`] (who looks, and whose memory), [`api`] (how a view asks), [`around`] (what stands
+//! around every view), then the views: [`now`], [`memories`] and its [`cards`], [`memory`] with [`past`], [`forget`], [`conversation`],
+//! [`background`], [`skills`], [`documents`], [`import`], [`health`], [`sign_in`]. [`draw`] draws, [`words`] writes numbers and
+//! dates, [`assets`] serves style and script.
+
+mod api;
+mod around;
+mod assets;
+mod background;
+mod cards;
+mod conversation;
+mod documents;
+mod draw;
+mod forget;
+mod guest;
+mod health;
+mod import;
+mod memories;
+mod memory;
+mod now;
+mod past;
+mod routes;
+mod search;
+mod sign_in;
+mod skills;
+mod twin;
+mod words;
+
+pub use import::{ImportJob, ImportProgress, Importer, Importing};
+pub use routes::routes;

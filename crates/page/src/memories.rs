@@ -1,0 +1,327 @@
+//! Memories: lists by kind, the time line, and what held at a date; a search stands in `search`.
+//!
+//! Owns: what the view is asked for, and its lists. Never: ranking.
+
+use askama::Template;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use wire::search::When;
+use wire::{
+    GetData, GetRequest, MemoryStanding, MemoryType, OverviewData, OverviewRequest, SortField, SortOrder,
+};
+
+use crate::api::Refused;
+use crate::around::{Around, Nav, Problem, html};
+use crate::cards::{EPISODE, EVENT, MemoryCard, MessageQuote, cards};
+use crate::draw::{self, Cord};
+use crate::guest::{Guest, WhoseMemory};
+use crate::routes::PageDesk;
+use crate::{health, search, words};
+
+/// Memories on a page of a list.
+const PAGE_SIZE: i64 = 30;
+
+/// What the view is asked for; an empty field asks for nothing.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ListQuery {
+    q: String,
+    /// `fact`, `episode`, `event` or `profile`; empty: facts of a list, everything of a search.
+    kind: String,
+    /// `superseded` or `all`; empty: what holds.
+    standing: String,
+    /// A date: what was known at its end.
+    as_of: String,
+    /// `2026-03`
+    month: String,
+    page: Option<i64>,
+}
+
+#[derive(Template)]
+#[template(path = "results.html")]
+pub(crate) struct ResultsPart {
+    pub(crate) cards: Vec<MemoryCard>,
+    pub(crate) quotes: Vec<MessageQuote>,
+    /// Hits of a search that may have nothing to do with it, and how many.
+    pub(crate) less: Vec<MemoryCard>,
+    pub(crate) less_quotes: Vec<MessageQuote>,
+    pub(crate) less_summary: String,
+    /// One line above the results; none on a further page of a list.
+    pub(crate) summary: Option<String>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) next: Option<String>,
+    pub(crate) is_search: bool,
+    /// Address of the preview that forgets what has the words of a search.
+    pub(crate) forget: Option<String>,
+    /// There is no memory at all.
+    pub(crate) is_new: bool,
+    pub(crate) host: String,
+    pub(crate) query: String,
+}
+
+impl ResultsPart {
+    pub(crate) fn empty(guest: &Guest) -> Self {
+        Self {
+            cards: Vec::new(),
+            quotes: Vec::new(),
+            less: Vec::new(),
+            less_quotes: Vec::new(),
+            less_summary: String::new(),
+            summary: None,
+            warnings: Vec::new(),
+            next: None,
+            is_search: false,
+            forget: None,
+            is_new: false,
+            host: guest.host.clone(),
+            query: guest.whose.query(),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "memories.html")]
+struct MemoriesView {
+    around: Around,
+    wanted: ListQuery,
+    overview: OverviewData,
+    upcoming: usize,
+    cords: Vec<Cord>,
+    results: ResultsPart,
+    /// No chat model makes memories.
+    is_by_rules: bool,
+    /// Whose memory would go: "you", or a name.
+    person: String,
+    /// A question to try.
+    example: String,
+}
+
+impl MemoriesView {
+    /// Facts that hold.
+    fn holding(&self) -> usize {
+        self.overview.facts.saturating_sub(self.overview.superseded)
+    }
+
+    fn width(&self) -> usize {
+        draw::width(self.cords.len())
+    }
+
+    fn height(&self) -> usize {
+        draw::height(&self.cords)
+    }
+
+    /// The ends of the months, for the slider.
+    fn dates(&self) -> String {
+        let months: Vec<&str> = self.overview.months.iter().map(|month| &*month.month).collect();
+        months.join(" ")
+    }
+}
+
+pub(crate) async fn page(
+    State(_): State<PageDesk>,
+    guest: Guest,
+    Query(wanted): Query<ListQuery>,
+) -> Result<Response, Problem> {
+    let mut results = if wanted.question().is_empty() {
+        list(&guest, &wanted).await?
+    } else {
+        search::results(&guest, &wanted).await?
+    };
+    if guest.wants_part {
+        return Ok(html(&results));
+    }
+    let request = OverviewRequest {
+        user_id: guest.whose.user.clone(),
+        app_id: Some(guest.whose.app.clone()),
+        project_id: Some(guest.whose.project.clone()),
+    };
+    let overview: OverviewData = guest.api.post("/memory/overview", &request).await?;
+    results.is_new = overview.months.is_empty() && overview.statements == 0;
+    let cords = draw::cords(&overview.months, &wanted.month, |month| {
+        format!(
+            "/page/memories?{}&month={month}&standing=all",
+            guest.whose.query()
+        )
+    });
+    Ok(html(&MemoriesView {
+        around: Around::new(&guest, Nav::Memories, "Memories"),
+        upcoming: upcoming(&guest).await?,
+        is_by_rules: health::is_by_rules(health::of(&guest).await?.as_ref()),
+        person: guest.whose.person().to_owned(),
+        example: if guest.whose.is_you() {
+            "where do I live?".to_owned()
+        } else {
+            format!("where does {} live?", guest.whose.user)
+        },
+        wanted,
+        overview,
+        cords,
+        results,
+    }))
+}
+
+/// Announced events that are still to come.
+pub(crate) async fn upcoming(guest: &Guest) -> Result<usize, Refused> {
+    let request = GetRequest {
+        page_size: 1,
+        standing: Some(MemoryStanding::Current),
+        ..request(&guest.whose, MemoryType::Foresight)
+    };
+    let data: GetData = guest.api.post("/memory/get", &request).await?;
+    Ok(data.total_count)
+}
+
+async fn list(guest: &Guest, wanted: &ListQuery) -> Result<ResultsPart, Refused> {
+    let page = wanted.page.unwrap_or(1);
+    let request = GetRequest {
+        page,
+        page_size: PAGE_SIZE,
+        filters: wanted.filter(),
+        as_of: wanted.as_of(),
+        standing: wanted.standing(),
+        ..request(&guest.whose, wanted.memory_type())
+    };
+    let data: GetData = guest.api.post("/memory/get", &request).await?;
+    let cards = cards(&data, &guest.whose);
+    let is_last = data.count < 30
+        || page.saturating_mul(PAGE_SIZE) >= i64::try_from(data.total_count).unwrap_or(i64::MAX);
+    let next = (!is_last && wanted.kind != "profile").then(|| {
+        format!(
+            "/page/memories?{}&kind={}&standing={}&as_of={}&month={}&page={}",
+            guest.whose.query(),
+            words::encoded(&wanted.kind),
+            words::encoded(&wanted.standing),
+            words::encoded(&wanted.as_of),
+            words::encoded(&wanted.month),
+            page + 1
+        )
+    });
+    let total = if wanted.kind == "profile" {
+        cards.len()
+    } else {
+        data.total_count
+    };
+    Ok(ResultsPart {
+        summary: (page == 1).then(|| wanted.summary(total)),
+        cards,
+        next,
+        ..ResultsPart::empty(guest)
+    })
+}
+
+/// A page of a user's memories of one kind, the newest first.
+pub(crate) fn request(whose: &WhoseMemory, memory_type: MemoryType) -> GetRequest {
+    GetRequest {
+        user_id: Some(whose.user.clone()),
+        agent_id: None,
+        app_id: Some(whose.app.clone()),
+        project_id: Some(whose.project.clone()),
+        memory_type,
+        page: 1,
+        page_size: 100,
+        sort_by: SortField::Timestamp,
+        sort_order: SortOrder::Desc,
+        filters: None,
+        with_readable_episode: false,
+        as_of: None,
+        standing: None,
+    }
+}
+
+impl ListQuery {
+    pub(crate) fn question(&self) -> &str {
+        self.q.trim()
+    }
+
+    pub(crate) fn is_kind(&self, kind: &str) -> bool {
+        self.kind == kind
+    }
+
+    /// Whether it asks for one time only.
+    pub(crate) fn is_at_a_time(&self) -> bool {
+        !self.as_of.trim().is_empty() || !self.month.is_empty()
+    }
+
+    /// Whether it asks for less than everything that holds.
+    fn is_narrowed(&self) -> bool {
+        self.is_at_a_time() || !self.kind.is_empty() || !self.standing.is_empty()
+    }
+
+    fn memory_type(&self) -> MemoryType {
+        match &*self.kind {
+            "episode" => MemoryType::Episode,
+            "event" => MemoryType::Foresight,
+            "profile" => MemoryType::Profile,
+            _ => MemoryType::AtomicFact,
+        }
+    }
+
+    fn standing(&self) -> Option<MemoryStanding> {
+        match &*self.standing {
+            "all" => None,
+            "superseded" => Some(MemoryStanding::Superseded),
+            _ => Some(MemoryStanding::Current),
+        }
+    }
+
+    /// The end of the day that is asked for.
+    pub(crate) fn as_of(&self) -> Option<When> {
+        let day = self.as_of.trim();
+        (!day.is_empty()).then(|| When::Text(format!("{day}T23:59:59")))
+    }
+
+    pub(crate) fn filter(&self) -> Option<Value> {
+        let (year, month) = self.month.split_once('-')?;
+        let (year, month): (i32, u32) = (year.parse().ok()?, month.parse().ok()?);
+        let (next_year, next) = if month == 12 {
+            (year + 1, 1)
+        } else {
+            (year, month + 1)
+        };
+        let from = format!("{year:04}-{month:02}-01");
+        let to = format!("{next_year:04}-{next:02}-01");
+        Some(json!({"timestamp": {"gte": from, "lt": to}}))
+    }
+
+    pub(crate) fn keeps(&self, card: &MemoryCard) -> bool {
+        let is_kind = match &*self.kind {
+            "fact" => card.is_fact,
+            "episode" => card.kind == EPISODE,
+            "event" => card.kind == EVENT,
+            "profile" => card.is_statement(),
+            _ => true,
+        };
+        let has_ended = card.superseded_by.is_some();
+        is_kind && (self.standing != "superseded" || has_ended)
+    }
+
+    /// What a list shows, in a sentence.
+    fn summary(&self, total: usize) -> String {
+        let (one, more) = match self.memory_type() {
+            MemoryType::Episode => ("summary of a conversation", "summaries of conversations"),
+            MemoryType::Foresight => ("upcoming event", "upcoming events"),
+            MemoryType::Profile => ("line of the profile", "lines of the profile"),
+            _ => ("fact", "facts"),
+        };
+        let hold = match self.standing() {
+            Some(MemoryStanding::Superseded) => words::noun(total, " no longer holds", " no longer hold"),
+            Some(MemoryStanding::Current) if self.memory_type() == MemoryType::AtomicFact => {
+                words::noun(total, " holds", " hold")
+            }
+            _ => "",
+        };
+        let mut text = format!("{}{hold}", words::count(total, one, more));
+        if !self.month.is_empty() {
+            text.push_str(", from ");
+            text.push_str(&words::month(&self.month));
+        }
+        if !self.as_of.is_empty() {
+            text.push_str(", as of ");
+            text.push_str(&words::date(&self.as_of));
+        }
+        text.push_str(", the newest first.");
+        text
+    }
+}

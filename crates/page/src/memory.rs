@@ -1,0 +1,288 @@
+//! One memory: its text, the words behind it, its history; and every way to change it.
+//!
+//! Owns: the edit, and the form that takes it back. Never: deleting (see `forget`).
+
+use askama::Template;
+use axum::Form;
+use axum::extract::{Path, Query, State};
+use axum::http::HeaderValue;
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::json;
+use wire::history::{DiffData, HistoryData, UNRECORDED};
+use wire::{EditData, EditRequest, GetData, GetRequest, MemoryType, SourcesData};
+
+use crate::api::{Refused, if_open};
+use crate::around::{Around, Nav, Problem, html};
+use crate::cards::{Before, CardMode, MemoryCard, MessageQuote, address, cards};
+use crate::guest::{Guest, IdPath};
+use crate::memories;
+use crate::past::{self, PastChange};
+use crate::routes::PageDesk;
+use crate::{twin, words};
+
+/// Changes of the user's files that are looked through for those of one memory.
+const CHANGES_LOOKED_AT: usize = 200;
+/// Changes of one memory that are shown.
+const CHANGES_SHOWN: usize = 12;
+/// How much of a changed episode becomes its summary.
+const SUMMARY_CHARS: usize = 200;
+
+/// A memory as the API has it.
+struct ReadMemory {
+    card: MemoryCard,
+    /// The whole text of an episode, where the card has its summary.
+    text: String,
+    session: Option<String>,
+    path: String,
+    /// Its episode, or its facts.
+    parent: Option<String>,
+    is_episode: bool,
+}
+
+#[derive(Template)]
+#[template(path = "memory.html")]
+struct MemoryView {
+    around: Around,
+    card: MemoryCard,
+    text: String,
+    session: Option<String>,
+    session_address: String,
+    path: String,
+    parent: Option<String>,
+    quotes: Vec<MessageQuote>,
+    facts: Vec<MemoryCard>,
+    past: Vec<PastChange>,
+    /// A person changed its words: who, and when.
+    corrected: Option<String>,
+    forget: String,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ModeQuery {
+    edit: Option<String>,
+}
+
+pub(crate) async fn page(
+    State(_): State<PageDesk>,
+    guest: Guest,
+    Path(IdPath { id }): Path<IdPath>,
+    Query(mode): Query<ModeQuery>,
+) -> Result<Response, Problem> {
+    let mut found = found(&guest, &id).await?;
+    if mode.edit.is_some() {
+        found.card.mode = CardMode::Edited;
+        found.card.text.clone_from(&found.text);
+    }
+    if guest.wants_part {
+        return Ok(html(&found.card.view()));
+    }
+    Ok(html(&view(&guest, found).await?))
+}
+
+/// What a form changes.
+#[derive(Deserialize)]
+pub(crate) struct EditForm {
+    text: String,
+    #[serde(default)]
+    title: Option<String>,
+    /// Only forms of facts have it.
+    #[serde(default)]
+    reach: Option<String>,
+    /// The form takes an edit back.
+    #[serde(default)]
+    undo: Option<String>,
+}
+
+pub(crate) async fn save(
+    State(_): State<PageDesk>,
+    guest: Guest,
+    Path(IdPath { id }): Path<IdPath>,
+    Form(change): Form<EditForm>,
+) -> Result<Response, Problem> {
+    let before = found(&guest, &id).await?;
+    // Browsers end the lines of a form with CR LF.
+    let text = change.text.replace("\r\n", "\n");
+    let is_new = |new: &str, old: &str| new != old;
+    let request = EditRequest {
+        app_id: Some(guest.whose.app.clone()),
+        project_id: Some(guest.whose.project.clone()),
+        user_id: Some(guest.whose.user.clone()),
+        id: id.clone(),
+        subject: change.title.filter(|title| is_new(title, &before.card.title)),
+        summary: (before.is_episode && is_new(&text, &before.text))
+            .then(|| words::beginning(&text, SUMMARY_CHARS)),
+        project_only: change
+            .reach
+            .map(|reach| reach == "project")
+            .filter(|only| *only != before.card.project_only),
+        episode: Some(text).filter(|text| is_new(text, &before.text)),
+        ..EditRequest::default()
+    };
+    if !request.changed().is_empty() {
+        guest.api.post::<EditData>("/memory/edit", &request).await?;
+    }
+    let mut after = found(&guest, &id).await?;
+    if !request.changed().is_empty() {
+        let twin = if after.text == before.text {
+            None
+        } else {
+            twin::of(&guest, &before.card).await?
+        };
+        after.card.mode = CardMode::Saved(Before {
+            twin,
+            title: before.card.title,
+            text: before.text,
+            project_only: before.card.project_only,
+            is_undone: change.undo.is_some(),
+        });
+    }
+    if guest.wants_part {
+        let mut card = html(&after.card.view());
+        // Where the memory has its own view, its sources and history are read again.
+        card.headers_mut()
+            .insert("hx-trigger", HeaderValue::from_static("saved"));
+        return Ok(card);
+    }
+    Ok(html(&view(&guest, after).await?))
+}
+
+async fn found(guest: &Guest, id: &str) -> Result<ReadMemory, Refused> {
+    let route = format!("/memories/{}?{}", words::encoded(id), guest.whose.of_api());
+    let data: GetData = guest.api.get(&route).await?;
+    let whose = &guest.whose;
+    let episode = data.episodes.first();
+    let fact = data.facts.first();
+    let event = data.foresights.first();
+    let parent = fact.and_then(|fact| fact.episode_id.clone());
+    let session = episode
+        .and_then(|episode| episode.session_id.clone())
+        .or_else(|| fact.and_then(|fact| fact.session_id.clone()))
+        .or_else(|| event.and_then(|event| event.session_id.clone()));
+    let path = episode
+        .map(|episode| &episode.path)
+        .or(fact.map(|fact| &fact.path))
+        .or(event.map(|event| &event.path));
+    let path = path.cloned().unwrap_or_default();
+    let whole = episode.map(|episode| episode.episode.clone());
+    let card = cards(&data, whose).into_iter().next();
+    let card = card.ok_or_else(|| Refused::new(404, format!("memory `{id}` has no text for the user")))?;
+    Ok(ReadMemory {
+        text: whole.unwrap_or_else(|| card.text.clone()),
+        is_episode: episode.is_some(),
+        card,
+        session,
+        path,
+        parent: parent.map(|id| address(&id, whose)),
+    })
+}
+
+async fn view(guest: &Guest, mut found: ReadMemory) -> Result<MemoryView, Problem> {
+    let whose = &guest.whose;
+    let id = found.card.id.clone();
+    let sources = format!("/memories/{}/sources?{}", words::encoded(&id), whose.of_api());
+    let sources: SourcesData = guest.api.get(&sources).await?;
+    let facts = if found.is_episode {
+        let request = GetRequest {
+            filters: Some(json!({"parent_id": entry(&id, &whose.user)})),
+            ..memories::request(whose, MemoryType::AtomicFact)
+        };
+        let data: GetData = guest.api.post("/memory/get", &request).await?;
+        cards(&data, whose)
+    } else {
+        Vec::new()
+    };
+    let past = past(guest, &id, &found).await?;
+    let corrected = past::corrected(&past, &found.text);
+    if corrected.is_some() && found.card.is_fact {
+        found.card.when = "First said";
+    }
+    let title = words::beginning(
+        if found.card.title.is_empty() {
+            &found.text
+        } else {
+            &found.card.title
+        },
+        60,
+    );
+    let session_address = found.session.as_deref().map(|session| {
+        format!(
+            "/page/forget?{}&session={}",
+            whose.query(),
+            words::encoded(session)
+        )
+    });
+    Ok(MemoryView {
+        around: Around::new(guest, Nav::Memories, title),
+        forget: format!("/page/forget?{}&id={}", whose.query(), words::encoded(&id)),
+        session_address: session_address.unwrap_or_default(),
+        text: found.text,
+        session: found.session,
+        path: found.path,
+        parent: found.parent,
+        quotes: sources
+            .messages
+            .iter()
+            .map(|message| MessageQuote::of(message, whose))
+            .collect(),
+        facts,
+        past,
+        corrected,
+        card: found.card,
+    })
+}
+
+/// The changes of a memory, the newest first; none where the token does not open the history.
+async fn past(guest: &Guest, id: &str, found: &ReadMemory) -> Result<Vec<PastChange>, Refused> {
+    let mut reader = past::Reader {
+        entry: entry(id, &guest.whose.user),
+        // The API does not name the file of a profile.
+        path: if found.card.is_statement() {
+            past::PROFILE
+        } else {
+            &found.path
+        },
+        known: if found.card.is_statement() {
+            past::KnownBy::Words(Some(found.text.clone()))
+        } else {
+            past::KnownBy::Mark
+        },
+        is_one_person: !guest.visitor.needs_token,
+    };
+    let route = format!("/history?{}&limit={CHANGES_LOOKED_AT}", guest.whose.of_api());
+    let data: HistoryData = match guest.api.get(&route).await {
+        // The history may be off, damaged, or of a repository that is not ours.
+        Err(refused) if matches!(refused.status, 403 | 409) => return Ok(Vec::new()),
+        answer => answer?,
+    };
+    let mut past = Vec::new();
+    if guest.visitor.sees_all {
+        let route = format!("/history/{UNRECORDED}");
+        let diff: DiffData = guest.api.get(&route).await?;
+        past.extend(reader.read(&diff.diff, None));
+    }
+    let path = reader.path;
+    let touching = data
+        .changes
+        .iter()
+        .filter(|change| change.files.iter().any(|file| file.ends_with(path)));
+    for change in touching.take(CHANGES_SHOWN) {
+        let route = format!("/history/{}?{}", change.id, guest.whose.tenant());
+        let route = if guest.visitor.sees_all {
+            format!("/history/{}", change.id)
+        } else {
+            route
+        };
+        let diff: Option<DiffData> = if_open(guest.api.get(&route).await.map(Some))?;
+        let diff = diff.map(|data| data.diff).unwrap_or_default();
+        past.extend(reader.read(&diff, Some(change)));
+    }
+    Ok(past)
+}
+
+/// An id as the files have it: without its owner.
+fn entry<'a>(id: &'a str, user: &str) -> &'a str {
+    id.strip_prefix(user)
+        .and_then(|rest| rest.strip_prefix('_'))
+        .unwrap_or(id)
+}

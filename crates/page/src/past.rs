@@ -1,0 +1,264 @@
+//! What a change of the files did to one memory.
+//!
+//! Owns: reading that from a diff. Never: undoing a run; a wording is restored as an edit.
+
+use wire::history::{ChangeItem, ChangedBy};
+
+use crate::words;
+
+/// How the path of a profile ends.
+pub(crate) const PROFILE: &str = "/profile/profile.md";
+
+/// One change of one memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PastChange {
+    /// Empty as long as it is not recorded.
+    pub(crate) at: String,
+    pub(crate) by: String,
+    /// A person changed words that stood.
+    pub(crate) is_correction: bool,
+    pub(crate) reason: Option<String>,
+    /// The words that the change took away and put there; none of a memory with more than one line.
+    pub(crate) before: Option<String>,
+    pub(crate) after: Option<String>,
+    /// The change as a whole; none as long as it is not recorded.
+    pub(crate) address: Option<String>,
+}
+
+/// Reads the changes of one memory, the newest first.
+#[derive(Debug)]
+pub(crate) struct Reader<'a> {
+    pub(crate) entry: &'a str,
+    /// How the path of its file ends; empty for any file.
+    pub(crate) path: &'a str,
+    pub(crate) known: KnownBy,
+    /// Every person who changes something is the one who reads this.
+    pub(crate) is_one_person: bool,
+}
+
+/// By what a diff shows that it concerns the memory.
+#[derive(Debug)]
+pub(crate) enum KnownBy {
+    /// The mark that its first line has.
+    Mark,
+    /// How it reads after the next change, until that one added it: the mark of a line of a profile stands too far above.
+    Words(Option<String>),
+}
+
+/// The words before and after.
+type Words = (Option<String>, Option<String>);
+
+impl Reader<'_> {
+    /// The next older change; none if the diff does not touch the memory.
+    pub(crate) fn read(&mut self, diff: &str, change: Option<&ChangeItem>) -> Option<PastChange> {
+        let (before, after) = match &self.known {
+            KnownBy::Mark => self.of_mark(diff)?,
+            KnownBy::Words(None) => return None,
+            KnownBy::Words(Some(words)) => {
+                let (before, after) = self.of_words(diff, words)?;
+                self.known = KnownBy::Words(before.clone());
+                (before, after)
+            }
+        };
+        let person = if self.is_one_person { "You" } else { "A person" };
+        let is_addition = before.is_none() && after.is_some();
+        let by = match change {
+            None if is_addition => "Not recorded yet".to_owned(),
+            None => person.to_owned(),
+            Some(change) => match change.by {
+                ChangedBy::Person => person.to_owned(),
+                ChangedBy::Run => {
+                    let strategy = change.strategy.as_deref().unwrap_or("background run");
+                    format!("Quipu: {}", words::strategy(strategy))
+                }
+                ChangedBy::Purge => "Quipu, after something was forgotten".to_owned(),
+            },
+        };
+        Some(PastChange {
+            at: change.map_or_else(String::new, |change| words::moment(&change.at)),
+            is_correction: !is_addition && by == person,
+            by,
+            reason: change
+                .and_then(|change| change.reason.as_deref())
+                .map(words::reason),
+            before,
+            after,
+            address: change.map(|change| format!("/page/change/{}", change.id)),
+        })
+    }
+
+    /// The line with the mark of the memory.
+    fn of_mark(&self, diff: &str) -> Option<Words> {
+        let mark = format!("<!--{} ", self.entry);
+        let (mut before, mut after) = (None, None);
+        // A summary has several lines, from its heading to the next one.
+        let (mut is_below, mut is_touched) = (false, false);
+        for line in self.lines(diff) {
+            let is_changed = line.starts_with(['-', '+']);
+            if line.contains(&mark) {
+                let text = || line.get(1..)?.split(&mark).next().map(said);
+                match line.as_bytes().first() {
+                    Some(b'-') => before = text(),
+                    Some(b'+') => after = text(),
+                    _ => {}
+                }
+                is_below = self.entry.starts_with("ep_");
+                is_touched |= is_below && is_changed;
+            } else if line.starts_with("@@") || line.get(1..).is_some_and(|line| line.starts_with("## ")) {
+                is_below = false;
+            } else {
+                is_touched |= is_below && is_changed && !line[1..].trim().is_empty();
+            }
+        }
+        if before == after {
+            is_touched.then_some((None, None))
+        } else {
+            Some((before, after))
+        }
+    }
+
+    /// The line that reads as the memory does now, and the one that it replaced.
+    fn of_words(&self, diff: &str, words: &str) -> Option<Words> {
+        let mut above = None;
+        for line in self.lines(diff) {
+            if line.strip_prefix('+') == Some(words) {
+                return Some((above.map(str::to_owned), Some(words.to_owned())));
+            }
+            above = line.strip_prefix('-');
+        }
+        None
+    }
+
+    /// The lines of the memory's file.
+    fn lines<'d>(&self, diff: &'d str) -> impl Iterator<Item = &'d str> {
+        let path = self.path.to_owned();
+        let mut is_here = false;
+        diff.lines().filter(move |line| {
+            if let Some(file) = line.strip_prefix("+++ ") {
+                is_here = file.ends_with(&path);
+            }
+            is_here
+        })
+    }
+}
+
+/// Who corrected a memory, and when, if its words are not those of before all corrections.
+pub(crate) fn corrected(past: &[PastChange], text: &str) -> Option<String> {
+    let is_first = |change: &&PastChange| change.is_correction;
+    let first = past.iter().rfind(is_first)?;
+    if first.before.as_deref() == Some(text) {
+        return None;
+    }
+    let last = past.iter().find(is_first)?;
+    let when = last.at.split(',').next().filter(|at| !at.is_empty());
+    Some(match when {
+        Some(day) => format!("{} corrected this on {day}.", last.by),
+        None => format!("{} corrected this just now.", last.by),
+    })
+}
+
+/// The words of an entry's line, without the signs of a list or heading.
+fn said(line: &str) -> String {
+    line.trim_start_matches(['-', '#', ' ']).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIFF: &str = "\
+diff --git a/users/maya/facts/1.md b/users/maya/facts/1.md
+--- a/users/maya/facts/1.md
++++ b/users/maya/facts/1.md
+@@ -3,2 +3,2 @@
+ - Maya drinks tea. <!--af_0 2025-02-11T08:20:00Z-->
+-- Maya lives in Lisbon. <!--af_1 2025-02-11T08:20:00Z-->
++- Maya lives in Porto. <!--af_1 2025-02-11T08:20:00Z-->
+";
+
+    const PROFILE_DIFF: &str = "\
+diff --git a/users/maya/profile/profile.md b/users/maya/profile/profile.md
+--- a/users/maya/profile/profile.md
++++ b/users/maya/profile/profile.md
+@@ -15,7 +15,7 @@
+
+ > Said on 18 September 2025.
+
+-Maya moved to Faro.
++Maya moved to Braga.
+
+ <!-- end -->
+";
+
+    fn reader<'a>(entry: &'a str, path: &'a str) -> Reader<'a> {
+        Reader {
+            entry,
+            path,
+            known: KnownBy::Mark,
+            is_one_person: true,
+        }
+    }
+
+    #[test]
+    fn a_change_is_read_from_the_line_with_the_mark_of_the_memory() {
+        let past = reader("af_1", "users/maya/facts/1.md").read(DIFF, None);
+        let past = past.expect("a change");
+        assert_eq!(past.before.as_deref(), Some("Maya lives in Lisbon."));
+        assert_eq!(past.after.as_deref(), Some("Maya lives in Porto."));
+        assert_eq!(reader("af_1", "users/jon/facts/1.md").read(DIFF, None), None);
+        assert_eq!(reader("af_10", "users/maya/facts/1.md").read(DIFF, None), None);
+    }
+
+    #[test]
+    fn a_line_of_a_profile_is_followed_by_its_words() {
+        let mut line = Reader {
+            known: KnownBy::Words(Some("Maya moved to Braga.".to_owned())),
+            ..reader("pf_1", PROFILE)
+        };
+        let past = line.read(PROFILE_DIFF, None).expect("a change");
+        assert_eq!(past.before.as_deref(), Some("Maya moved to Faro."));
+        assert_eq!(past.after.as_deref(), Some("Maya moved to Braga."));
+        // What stood before is looked for next.
+        assert_eq!(line.read(PROFILE_DIFF, None), None);
+        let first = PROFILE_DIFF
+            .replace("-Maya moved to Faro.\n", "")
+            .replace("Braga", "Faro");
+        let past = line.read(&first, None).expect("its addition");
+        assert_eq!((past.before, past.by.as_str()), (None, "Not recorded yet"));
+        assert_eq!(line.read(&first, None), None);
+    }
+
+    #[test]
+    fn a_summary_is_changed_by_lines_below_its_heading_only() {
+        let diff =
+            "+++ b/e.md\n@@ -1 +1 @@\n ## One <!--ep_1 2026-->\n\n+\n+## Two <!--ep_2 2026-->\n+Text.\n";
+        assert_eq!(reader("ep_1", "e.md").read(diff, None), None);
+        let diff = "+++ b/e.md\n@@ -1 +1 @@\n ## One <!--ep_1 2026-->\n\n-Old.\n+New.\n";
+        let past = reader("ep_1", "e.md").read(diff, None).expect("a change");
+        assert!(past.is_correction, "{past:?}");
+    }
+
+    #[test]
+    fn a_persons_change_is_theirs_and_words_put_back_are_no_correction() {
+        let change = ChangeItem {
+            id: "c1".to_owned(),
+            at: "2026-11-26T04:35:00Z".to_owned(),
+            by: ChangedBy::Person,
+            name: Some("maintainers".to_owned()),
+            run_id: None,
+            strategy: None,
+            reason: None,
+            undoes: None,
+            subject: String::new(),
+            files: Vec::new(),
+        };
+        let mut yours = reader("af_1", "");
+        let past = [yours.read(DIFF, Some(&change)).expect("a change")];
+        assert_eq!(past[0].by, "You");
+        let said = corrected(&past, "Maya lives in Porto.");
+        assert_eq!(said.as_deref(), Some("You corrected this on 26 November 2026."));
+        assert_eq!(corrected(&past, "Maya lives in Lisbon."), None);
+        yours.is_one_person = false;
+        assert_eq!(yours.read(DIFF, Some(&change)).expect("a change").by, "A person");
+    }
+}

@@ -1,0 +1,104 @@
+//! The table of the page's routes, and the headers of all its answers.
+//!
+//! Owns: paths, and what a browser may do with an answer. Never: what a view shows.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use axum::http::{HeaderName, HeaderValue};
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
+use axum::routing::{get, post};
+use gateway::Client;
+use model::Name;
+
+use crate::import::{Importer, Imports};
+use crate::{
+    assets, background, conversation, documents, forget, health, import, memories, memory, now, sign_in,
+    skills,
+};
+
+/// Nothing from elsewhere, nothing inline, and no other site around it.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+                      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// What every view shares.
+#[derive(Debug, Clone)]
+pub(crate) struct PageDesk {
+    pub(crate) client: Client,
+    /// Whose memory is meant where an address names nobody.
+    pub(crate) user: Option<Name>,
+    pub(crate) imports: Imports,
+}
+
+/// The page for [`gateway::Gateway::with_page`]. `client` asks that gateway; `user` is meant where an address names nobody.
+pub fn routes(client: Client, user: Option<Name>, importer: Arc<dyn Importer>) -> Router {
+    let page = PageDesk {
+        client,
+        user,
+        imports: Imports::new(importer),
+    };
+    Router::new()
+        .route("/", get(now::page))
+        .route("/page/now/live", get(now::live))
+        .route("/page/memories", get(memories::page))
+        .route("/page/memory/{id}", get(memory::page).post(memory::save))
+        .route("/page/change/{id}", get(background::change))
+        .route("/page/forget", get(forget::look).post(forget::forget))
+        .route("/page/conversations", get(conversation::list))
+        .route("/page/conversation", get(conversation::page))
+        .route("/page/conversation/original", get(conversation::original))
+        .route("/page/conversation/pin", post(conversation::pin))
+        .route("/page/background", get(background::page))
+        .route("/page/background/undo", post(background::undo))
+        .route("/page/skills", get(skills::page).post(skills::judge))
+        .route(
+            "/page/documents",
+            get(documents::page)
+                .post(documents::upload)
+                .layer(DefaultBodyLimit::disable()),
+        )
+        .route("/page/document/{id}", get(documents::document))
+        .route("/page/document/{id}/delete", post(documents::delete))
+        .route("/page/topic/{id}", get(documents::topic))
+        .route(
+            "/page/import",
+            get(import::page)
+                .post(import::start)
+                .layer(DefaultBodyLimit::disable()),
+        )
+        .route("/page/import/live", get(import::live))
+        .route("/page/health", get(health::page))
+        .route("/page/sign-in", get(sign_in::page).post(sign_in::sign_in))
+        .route("/page/sign-out", post(sign_in::sign_out))
+        .route("/page/assets/{id}", get(assets::asset))
+        .fallback(health::nowhere)
+        .layer(from_fn(protected))
+        .with_state(page)
+}
+
+async fn protected(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (X_FRAME_OPTIONS, "DENY"),
+        (REFERRER_POLICY, "same-origin"),
+        (
+            HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
+        ),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    // Memories do not stay in a browser's cache.
+    headers
+        .entry(CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    response
+}

@@ -1,0 +1,215 @@
+//! Numbers, dates and addresses as a person reads them.
+//!
+//! Owns: how they look. Never: their meaning.
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// The date of an instant as the API writes it: `2026-03-01T…` reads "1 March 2026".
+pub(crate) fn date(instant: &str) -> String {
+    let parts = (instant.get(..4), instant.get(5..7), instant.get(8..10));
+    match parts {
+        (Some(year), Some(month), Some(day)) => {
+            let day = day.trim_start_matches('0');
+            format!("{day} {} {year}", month_name(month))
+        }
+        _ => instant.to_owned(),
+    }
+}
+
+/// With the time of day.
+pub(crate) fn moment(instant: &str) -> String {
+    match instant.get(11..16) {
+        Some(time) => format!("{}, {time}", date(instant)),
+        None => date(instant),
+    }
+}
+
+/// The time of day, to the second.
+pub(crate) fn time(instant: &str) -> String {
+    instant.get(11..19).unwrap_or(instant).to_owned()
+}
+
+/// `2026-03` reads "March 2026".
+pub(crate) fn month(month: &str) -> String {
+    match month.split_once('-') {
+        Some((year, number)) => format!("{} {year}", month_name(number)),
+        None => month.to_owned(),
+    }
+}
+
+pub(crate) fn month_name(number: &str) -> &str {
+    let index = number
+        .parse::<usize>()
+        .ok()
+        .and_then(|number| number.checked_sub(1));
+    index
+        .and_then(|index| MONTHS.get(index).copied())
+        .unwrap_or(number)
+}
+
+/// A whole number that a template gives by value or by reference.
+pub(crate) trait WholeNumber {
+    fn whole(&self) -> u64;
+}
+
+impl WholeNumber for u64 {
+    fn whole(&self) -> u64 {
+        *self
+    }
+}
+
+impl WholeNumber for usize {
+    fn whole(&self) -> u64 {
+        *self as u64
+    }
+}
+
+impl<T: WholeNumber> WholeNumber for &T {
+    fn whole(&self) -> u64 {
+        (*self).whole()
+    }
+}
+
+/// Thousands apart: `12 345` with a narrow space that does not break.
+pub(crate) fn number(number: impl WholeNumber) -> String {
+    let digits = number.whole().to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// "1 fact", "2 facts".
+pub(crate) fn count(count: impl WholeNumber, one: &str, more: &str) -> String {
+    format!("{} {}", number(&count), noun(&count, one, more))
+}
+
+/// The noun alone, where the number stands elsewhere.
+pub(crate) fn noun<'a>(count: impl WholeNumber, one: &'a str, more: &'a str) -> &'a str {
+    if count.whole() == 1 { one } else { more }
+}
+
+/// A size in the largest unit that leaves a number.
+pub(crate) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{} kB", bytes / 1_000),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    }
+}
+
+/// A duration that began as milliseconds.
+pub(crate) fn duration(millis: u64) -> String {
+    match millis {
+        0..1_000 => format!("{millis} ms"),
+        1_000..60_000 => format!("{:.1} s", millis as f64 / 1e3),
+        _ => format!("{} min {} s", millis / 60_000, millis / 1_000 % 60),
+    }
+}
+
+/// What a kind of background run does.
+pub(crate) fn strategy(name: &str) -> String {
+    let words = match name {
+        "remember" => "Remember conversations",
+        "extract_foresight" => "Note upcoming events",
+        "extract_user_profile" => "Bring the profile up to date",
+        "dream" => "Tidy up at night",
+        "reflect_episodes" => "Merge summaries of the same subject",
+        "extract_agent_case" => "Note how an agent worked",
+        "extract_agent_skill" => "Draft skills for agents",
+        other => return spaced(other),
+    };
+    words.to_owned()
+}
+
+/// Why something ran, without ids and schedules.
+pub(crate) fn reason(reason: &str) -> String {
+    let words = if reason.starts_with("the next time of") {
+        "its regular time came"
+    } else if reason.contains("then nothing for") {
+        "a conversation became memory, and then it was quiet"
+    } else if reason.ends_with(" was written") {
+        "a conversation became memory"
+    } else if reason == "asked for by hand" {
+        "somebody asked for it"
+    } else {
+        reason
+    };
+    words.to_owned()
+}
+
+/// `agent_case` reads "agent case".
+pub(crate) fn spaced(word: &str) -> String {
+    word.replace('_', " ")
+}
+
+/// The beginning of a text, cut between words.
+pub(crate) fn beginning(text: &str, chars_max: usize) -> String {
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some((end, _)) = flat.char_indices().nth(chars_max) else {
+        return flat;
+    };
+    let cut = flat[..end]
+        .rsplit_once(' ')
+        .map_or(&flat[..end], |(whole, _)| whole);
+    format!("{cut} …")
+}
+
+/// A text in a path or query.
+pub(crate) fn encoded(text: &str) -> String {
+    let byte = |byte: u8| match byte {
+        b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
+        byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
+    text.bytes().map(byte).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_and_numbers_read_well() {
+        assert_eq!(date("2026-03-01T09:41:45Z"), "1 March 2026");
+        assert_eq!(moment("2026-12-10T09:41:45+01:00"), "10 December 2026, 09:41");
+        assert_eq!(month("2026-03"), "March 2026");
+        assert_eq!(date("soon"), "soon");
+        assert_eq!(number(1_234_567_u64), "1\u{202f}234\u{202f}567");
+        assert_eq!(number(12_u64), "12");
+        assert_eq!(count(1_usize, "fact", "facts"), "1 fact");
+        assert_eq!(size(1_234_567), "1.2 MB");
+        assert_eq!(duration(61_500), "1 min 1 s");
+        assert_eq!(beginning("one two  three", 9), "one two …");
+        assert_eq!(encoded("a/b ü"), "a%2Fb%20%C3%BC");
+    }
+
+    #[test]
+    fn runs_are_told_without_ids_and_schedules() {
+        assert_eq!(strategy("extract_foresight"), "Note upcoming events");
+        assert_eq!(strategy("water_plants"), "water plants");
+        assert_eq!(reason("the next time of `30 3 * * *`"), "its regular time came");
+        assert_eq!(reason("episode ep_1 was written"), "a conversation became memory");
+        let quiet = reason("episode ep_1 was written, then nothing for 60 s");
+        assert_eq!(quiet, "a conversation became memory, and then it was quiet");
+        assert_eq!(reason("3 cases came together"), "3 cases came together");
+    }
+}

@@ -1,0 +1,137 @@
+//! Forgetting by words, as a person chooses and confirms it, and the import after it.
+
+use std::time::Duration;
+
+use crate::library::with_fields;
+use crate::stage::Stage;
+
+const WHO: &str = "who=default/default/ada";
+const SAID: [(&str, &str); 3] = [
+    ("ada", "I live in Lisbon."),
+    ("ada", "Petra plays the violin in Porto."),
+    ("ada", "Petra's birthday is on the third of May."),
+];
+
+/// The ids of the tick boxes that a preview shows.
+fn shown(html: &str) -> Vec<&str> {
+    let fields = html.split("name=\"shown\" value=\"").skip(1);
+    fields.filter_map(|rest| rest.split('"').next()).collect()
+}
+
+#[tokio::test]
+async fn a_search_leads_to_what_has_its_words_and_each_of_them_can_stay() {
+    let stage = Stage::new().await;
+    stage.house.remember("talk", &SAID).await;
+    let results = stage.html(&format!("/page/memories?{WHO}&q=Petra")).await;
+    let link = "&#38;words=Petra\">Forget everything with these words</a>";
+    assert!(
+        results.contains(link) || results.contains(&link.replace("&#38;", "&amp;")),
+        "{results}"
+    );
+    let path = format!("/page/forget?{WHO}");
+    let choice = stage.html(&format!("{path}&words=Petra")).await;
+    assert!(
+        choice.contains("Petra plays the violin") && choice.contains("Without these messages"),
+        "{choice}"
+    );
+    assert!(!choice.contains("I live in Lisbon. <small>"), "{choice}");
+    assert!(
+        !choice.contains("Forget for good"),
+        "a choice is no confirmation: {choice}"
+    );
+    // Nothing about the birthday is ticked.
+    let rows: Vec<&str> = choice
+        .split("<li>")
+        .filter(|row| row.contains("birthday"))
+        .collect();
+    let kept: Vec<&str> = rows.iter().flat_map(|row| shown(row)).collect();
+    assert!(!kept.is_empty(), "{choice}");
+    let mut fields = vec![("words", "Petra")];
+    for id in shown(&choice) {
+        fields.push(("shown", id));
+        if !kept.contains(&id) {
+            fields.push(("goes", id));
+        }
+    }
+    let sure = stage.submit(&path, &fields).await.text;
+    assert!(
+        sure.contains("Forget for good") && !sure.contains("type=\"checkbox\""),
+        "{sure}"
+    );
+    assert!(
+        sure.contains("violin") && !sure.contains("birthday is on the third of May. <small>"),
+        "{sure}"
+    );
+    assert!(
+        stage
+            .html(&format!("/page/memories?{WHO}&q=violin"))
+            .await
+            .contains("violin in Porto")
+    );
+    let mut fields = vec![("words", "Petra"), ("sure", "1")];
+    fields.extend(kept.iter().map(|id| ("keep", *id)));
+    let gone = stage.submit(&path, &fields).await.text;
+    assert!(gone.contains("Quipu forgot what ada has with “Petra”"), "{gone}");
+    let left = stage.html(&format!("/page/forget?{WHO}&words=Petra")).await;
+    assert!(left.contains("birthday") && !left.contains("violin"), "{left}");
+    let none = stage.html(&format!("/page/forget?{WHO}&words=violin")).await;
+    assert!(none.contains("There is nothing to forget"), "{none}");
+}
+
+#[tokio::test]
+async fn the_preview_of_one_fact_names_the_message_that_stays() {
+    let stage = Stage::furnished().await;
+    let id = stage.id_of("green tea").await;
+    let preview = stage.html(&format!("/page/forget?{WHO}&id={id}")).await;
+    assert!(
+        preview.contains("The message that the memory came from stays"),
+        "{preview}"
+    );
+    assert!(
+        preview.contains("I drink green tea every morning") && preview.contains("Forget its episode"),
+        "{preview}"
+    );
+    assert!(
+        preview.contains("no other person&#39;s memory") || preview.contains("no other person's memory"),
+        "{preview}"
+    );
+}
+
+#[tokio::test]
+async fn an_import_leaves_out_what_was_forgotten_unless_the_box_is_ticked() {
+    let stage = Stage::new().await;
+    let ended = async |fields: &[(&str, &str)], ends: &str| {
+        let path = format!("/page/import?{WHO}");
+        let ask = with_fields(
+            "POST",
+            &path,
+            "notes.txt",
+            b"I live in Oslo.\nPetra keeps bees.\n",
+            fields,
+        );
+        let started = stage.ask(ask.header("sec-fetch-site", "same-origin")).await;
+        assert_eq!(started.status, 303, "{}", started.text);
+        let wait = async {
+            loop {
+                let html = stage.html(&path).await;
+                if html.matches("See the memories").count() == ends.len() {
+                    return html;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), wait)
+            .await
+            .expect("it ends")
+    };
+    ended(&[], "1").await;
+    let fields = [("words", "petra"), ("sure", "1")];
+    stage.submit(&format!("/page/forget?{WHO}"), &fields).await;
+    let again = ended(&[], "12").await;
+    assert!(again.contains("1 message forgotten before, left out"), "{again}");
+    let none = stage.html(&format!("/page/forget?{WHO}&words=petra")).await;
+    assert!(none.contains("There is nothing to forget"), "{none}");
+    ended(&[("forgotten", "1")], "123").await;
+    let back = stage.html(&format!("/page/forget?{WHO}&words=petra")).await;
+    assert!(back.contains("Petra keeps bees."), "{back}");
+}

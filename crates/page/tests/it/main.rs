@@ -1,0 +1,18 @@
+//! The page as a browser without scripts uses it: over the real API on the real engine with in-memory stores.
+
+#[path = "../../../gateway/tests/it/gate.rs"]
+#[expect(dead_code, reason = "the gateway's tests use more of it")]
+mod gate;
+#[path = "../../../gateway/tests/it/house.rs"]
+#[expect(dead_code, reason = "the gateway's tests use more of it")]
+mod house;
+#[path = "../../../gateway/tests/it/library.rs"]
+#[expect(dead_code, reason = "the gateway's tests use more of it")]
+mod library;
+
+mod changes;
+mod forgetting;
+mod guests;
+mod safety;
+mod stage;
+mod views;

@@ -1,0 +1,322 @@
+#!/usr/bin/env node
+// Uses every view of the page in a real browser: scripts/page/check.mjs QUIPU [SHOTS]. Screenshots go to SHOTS, else to .tools/page/shots.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Stage, axe, browser, tab, talk } from "./stage.mjs";
+
+const binary = process.argv[2] ?? "target/debug/quipu";
+const shots = process.argv[3] ?? ".tools/page/shots";
+const MANY = Number(process.env.MANY ?? 10_000);
+const complaints = [];
+const failures = [];
+const expect = (holds, words) => { if (!holds) { failures.push(words); console.log("  NOT: " + words); } };
+const step = (words) => console.log(words);
+
+rmSync(shots, { recursive: true, force: true });
+mkdirSync(shots, { recursive: true });
+const stage = await Stage.open(binary);
+const chromium = await browser();
+const page = await tab(chromium, complaints);
+const open = (path) => page.goto(stage.base + path, { waitUntil: "load" });
+const text = () => page.$eval("main", (main) => main.innerText);
+const until = (words, within = "main") => page.waitForFunction((words, within) => document.querySelector(within).innerText.includes(words), { timeout: 20_000 }, words, within);
+const press = async (selector, words) => {
+  const found = await page.evaluateHandle((selector, words) => [...document.querySelectorAll(selector)].find((one) => one.textContent.includes(words) && one.checkVisibility()), selector, words);
+  if (!found.asElement()) throw new Error(`no ${selector} with "${words}" at ${page.url()}`);
+  await found.asElement().click();
+};
+
+async function emptyViews() {
+  step("an empty server says what to do in every view");
+  for (const [path, words] of [
+    ["/", "/v1"], ["/page/memories", "Import an export"], ["/page/conversations", "/v1"], ["/page/skills", "quipu init"],
+    ["/page/documents", "No document yet"], ["/page/import", "Export data"], ["/page/health", "Everything works"],
+  ]) {
+    await open(path);
+    expect((await text()).includes(words), `${path} says "${words}"`);
+    const wrong = await axe(page);
+    expect(wrong.length === 0, `axe, empty ${path}: ${wrong.join("; ")}`);
+  }
+  await page.setViewport({ width: 1280, height: 900 });
+  await open("/");
+  await page.screenshot({ path: join(shots, "empty.png"), fullPage: true });
+}
+
+async function fill() {
+  step("an export is dropped and becomes memory");
+  const lines = readFileSync("crates/cli/assets/demo.jsonl", "utf8");
+  const file = join(stage.root, "maya.jsonl");
+  writeFileSync(file, lines);
+  await open("/page/import?who=default/default/maya");
+  await (await page.$("input[type=file]")).uploadFile(file);
+  await Promise.all([page.waitForNavigation(), press("button", "Import")]);
+  await until("See the memories");
+  expect(/\d+ messages/.test(await text()), "the import counts its messages");
+  await Promise.all([page.waitForNavigation(), press("a", "See the memories")]);
+  await until("Porto");
+  step("conversations through the proxy appear while the view is open");
+  await open("/?who=default/default/maya");
+  await page.waitForSelector(".live.on");
+  await talk(stage, "maya", ["Where could we go for a weekend? Remember where I live.", "By train, please. My dog comes along.", "And somewhere quiet, I am allergic to peanuts.", "Great, plan it for the first weekend of May."]);
+  await until("weekend-in-the-douro", "#live");
+  expect((await text()).includes("%"), "the cache's share is shown");
+  step("documents are uploaded");
+  for (const document of ["docs/import.md", "docs/security.md"]) {
+    await open("/page/documents?who=default/default/maya");
+    await (await page.$("input[type=file]")).uploadFile(document);
+    await Promise.all([page.waitForNavigation(), press("button", "Upload")]);
+    await until("topics");
+  }
+  await stage.post("/api/v2/memory/add", { session_id: "agents", messages: [{ sender_id: "coder", role: "assistant", timestamp: Date.now(), content: "done" }] });
+}
+
+async function searchEditUndoForget() {
+  step("search as you type, with reasons");
+  await open("/page/memories?who=default/default/maya");
+  await page.keyboard.press("/");
+  await page.keyboard.type("where does she live", { delay: 15 });
+  // The results of the first letters are replaced as more are typed: the address follows the last ones.
+  await page.waitForFunction(() => new URLSearchParams(location.search).get("q") === "where does she live", { timeout: 20_000 });
+  await until(" match, with the word", "#results");
+  await until("Porto", "#results");
+  await press("summary", "Why");
+  expect((await page.$$eval("details[open] .bars dt", (all) => all.length)) > 0, "the reason has parts");
+  await page.screenshot({ path: join(shots, "search.png"), fullPage: true });
+
+  // The history has it before the corrections below.
+  const statement = { action: "add", type: "explicit_info", data: { category: "Work", description: "Maya's manager is Teresa." } };
+  const { results } = await stage.post("/api/v2/memory/edit", { user_id: "maya", operations: [statement] });
+
+  step("whoever works in the search keeps the focus while results come");
+  const focused = () => page.evaluate(() => document.activeElement.id);
+  const at = (name) => page.evaluate((name) => new URLSearchParams(location.search).get(name), name);
+  const pause = () => new Promise((done) => setTimeout(done, 700));
+  const asked = "where does she live now";
+  await open("/page/memories?who=default/default/maya");
+  await page.click("#q");
+  await page.keyboard.type(asked, { delay: 250 });
+  await pause();
+  expect((await page.$eval("#q", (input) => input.value)) === asked, `slow typing arrives whole: ${await page.$eval("#q", (input) => input.value)}`);
+  expect((await focused()) === "q", `slow typing keeps the focus: ${await focused()}`);
+  expect((await page.evaluate(() => scrollY)) === 0, "and does not scroll");
+  await open("/page/memories?who=default/default/maya");
+  await page.focus("#slider");
+  for (let presses = 1; presses <= 3; presses += 1) {
+    await page.keyboard.press("ArrowLeft");
+    await pause();
+    expect((await focused()) === "slider", `the slider keeps the focus: ${await focused()}`);
+    const { value, max } = await page.$eval("#slider", ({ value, max }) => ({ value: Number(value), max: Number(max) }));
+    expect(value === max - presses, `the slider moves by one month: ${value} of ${max}`);
+  }
+  expect(/\d{4}/.test(await page.$eval(".slider [data-shown]", (shown) => shown.textContent)), "the slider names its date");
+  await open("/page/memories?who=default/default/maya");
+  await page.focus("#kind");
+  for (const kind of ["fact", "episode"]) {
+    await page.keyboard.press("ArrowDown");
+    await pause();
+    expect((await at("kind")) === kind, `the select chooses ${kind}: ${await at("kind")}`);
+    expect((await focused()) === "kind", `the select keeps the focus: ${await focused()}`);
+  }
+
+  step("what nothing has is said, and what is less sure is folded");
+  await open("/page/memories?who=default/default/maya&q=zzgrumbl");
+  await until("Nothing has the word \u201czzgrumbl\u201d", "#results");
+  expect((await page.$$eval("#results > article", (all) => all.length)) <= 5, "few similar ones stand open");
+  await press("summary", "Less sure");
+  await page.screenshot({ path: join(shots, "less-sure.png"), fullPage: true });
+
+  step("the slider goes through time");
+  await page.$eval("#slider", (slider) => { slider.value = "0"; slider.dispatchEvent(new Event("input", { bubbles: true })); slider.dispatchEvent(new Event("change", { bubbles: true })); });
+  await page.waitForFunction(() => location.search.includes("as_of=2025"), { timeout: 10_000 });
+  await until("Lisbon", "#results");
+  expect(!(await page.$eval("#results", (all) => all.innerText)).includes("moved to Porto"), "in the beginning she had not moved");
+
+  step("edit in place, undo");
+  await open("/page/memories?who=default/default/maya&q=manager");
+  const card = await page.$("article.card .said");
+  const before = await card.evaluate((one) => one.innerText);
+  await press("article.card .actions a", "Edit");
+  await page.waitForSelector("article.card textarea");
+  await page.waitForFunction(() => document.activeElement.tagName === "TEXTAREA", { timeout: 2_000 });
+  await page.$eval("article.card textarea", (area) => { area.value = "Maya's manager is Teresa Lopes."; });
+  await press("article.card button", "Save");
+  await until("Teresa Lopes");
+  await until("Saved.");
+  await page.screenshot({ path: join(shots, "saved.png") });
+  expect(await page.evaluate(() => document.activeElement.textContent === "Undo"), "after a save, the keyboard stands on its undo");
+  await press("article.card .notice button", "Undo");
+  await until("Taken back.");
+  await until(before);
+
+  step("a correction is yours");
+  await open("/page/memories?who=default/default/maya&q=manager&kind=fact");
+  const corrected = await page.$eval("article.card .said a", (link) => link.getAttribute("href"));
+  await open(`${corrected}&edit=1`);
+  await page.$eval("textarea", (area) => { area.value = "Maya's manager is Inês Rocha."; });
+  await press("button", "Save");
+  await until("Saved.");
+  await until(`The profile of maya still says: \u201c${before}\u201d`);
+  // Its sources say so without a new visit.
+  await until("You corrected this just now.");
+  await page.screenshot({ path: join(shots, "still-says.png") });
+  await press("button", "Change it too");
+  await until("Agents get the new line");
+  for (let looks = 0; looks < 60 && !/You corrected this on \d/.test(await text()); looks += 1) {
+    await pause();
+    await open(corrected);
+  }
+  expect(/You corrected this on \d+ \w+ \d{4}\. *\s*Before that it came from/.test(await text()), "a corrected fact says so before its source");
+  expect(/History\s+You/.test(await text()), "the history names you");
+  await page.screenshot({ path: join(shots, "corrected.png"), fullPage: true });
+  await open(`/page/memory/${results[0].new_item_id}?who=default/default/maya`);
+  await Promise.all([page.waitForNavigation(), press("button", "Restore these words")]);
+  await until(before);
+  expect(!/corrected this/.test(await text()), "restored words are no correction");
+  await open("/page/memories?who=default/default/maya&q=manager&kind=profile");
+  await until("with the word manager", "#results");
+
+  step("one memory: its source, its reach, its history");
+  await open("/page/memories?who=default/default/maya&q=allergic");
+  await Promise.all([page.waitForNavigation(), press("article.card .said a", "allergic")]);
+  expect((await page.$$eval("blockquote", (all) => all.length)) > 0, "the words behind it are shown");
+  await page.screenshot({ path: join(shots, "memory.png"), fullPage: true });
+
+  step("forget, with a look first");
+  await Promise.all([page.waitForNavigation(), press("a", "Forget this memory")]);
+  await until("This goes");
+  await page.screenshot({ path: join(shots, "forget.png"), fullPage: true });
+  await Promise.all([page.waitForNavigation(), press("button", "Forget for good")]);
+  await until("Forgotten");
+  await open("/page/memories?who=default/default/maya&q=peanuts&kind=fact");
+  expect(!(await text()).includes("allergic to peanuts."), "it is gone");
+}
+
+const WHO = "who=default/default/maya";
+
+async function background() {
+  step("background work is told in people's words, and what waits is the same number everywhere");
+  await open(`/page/background?${WHO}`);
+  const told = await text();
+  expect(/Planned: Tidy up at night, \d+ \w+ \d{4}/.test(told), "what is planned has its time");
+  expect(/Bring the profile up to date|Note upcoming events/.test(told), "runs have names");
+  expect(!/extract.|\* \*|ep_\d/.test(told), "no schedule and no id");
+  const waiting = async (path, pattern) => { await open(path); return pattern.exec(await text())?.[1]; };
+  const now = await waiting(`/?${WHO}`, /(\d+) tasks? waiting/);
+  const health = await waiting(`/page/health?${WHO}`, /Waiting\s+(\d+)\s+task/);
+  expect(now !== undefined && now === health, `Now and Health count the same: ${now}, ${health}`);
+}
+
+async function looks() {
+  step("every view, both themes, three widths: axe, no complaint, nothing wider than the screen");
+  await open(`/page/memories?${WHO}`);
+  const memory = await page.$eval("article.card .said a, article.card h3 a", (link) => link.getAttribute("href"));
+  await open(`/?${WHO}`);
+  const talkAt = await page.$eval("#live h3 a", (link) => link.getAttribute("href"));
+  await open(`/page/documents?${WHO}`);
+  const document_ = await page.$eval("main .list a", (link) => link.getAttribute("href"));
+  const change = await (async () => {
+    await open(`/page/background?${WHO}`);
+    return page.$eval("a[href^='/page/change/']", (link) => link.getAttribute("href")).catch(() => null);
+  })();
+  const views = {
+    now: `/?${WHO}`, memories: `/page/memories?${WHO}`, found: `/page/memories?${WHO}&q=where+does+she+live&standing=all`, memory, editing: `${memory}&edit=1`,
+    forget: `/page/forget?${WHO}&all=1`, conversations: `/page/conversations?${WHO}`, conversation: talkAt, background: `/page/background?${WHO}`,
+    skills: `/page/skills?${WHO}`, documents: `/page/documents?${WHO}`, document: document_, import: `/page/import?${WHO}`, health: `/page/health?${WHO}`,
+    "sign-in": "/page/sign-in", nowhere: "/page/nowhere",
+  };
+  if (change) views.change = change;
+  for (const theme of ["light", "dark"]) {
+    await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: theme }]);
+    for (const width of [360, 1280, 2560]) {
+      await page.setViewport({ width, height: width === 360 ? 740 : width === 1280 ? 860 : 1440 });
+      for (const [name, path] of Object.entries(views)) {
+        await open(path);
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        expect(overflow <= 0, `${name} at ${width}: ${overflow} px wider than the screen`);
+        const wrong = await axe(page);
+        expect(wrong.length === 0, `axe, ${name} ${theme} ${width}: ${wrong.join("; ")}`);
+        await page.screenshot({ path: join(shots, `${name}-${theme}-${width}.png`), fullPage: width !== 2560 });
+        if (width !== 360) continue;
+        const header = await page.$eval(".side", (side) => side.offsetHeight);
+        expect(header < 200, `${name}: the header has its own height on a phone: ${header}`);
+        if (name !== "memories") continue;
+        const first = await page.$eval("article.card", (card) => card.getBoundingClientRect().bottom);
+        expect(first < 740, `a whole memory is on a phone's first screen: it ends at ${Math.round(first)}`);
+        await page.screenshot({ path: join(shots, `first-screen-${theme}.png`) });
+      }
+    }
+  }
+  step("the switch of the theme changes what is seen, and holds on the next view");
+  await page.setViewport({ width: 1280, height: 860 });
+  await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }]);
+  await open(`/?${WHO}`);
+  const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  const light = await ground();
+  await press("[data-theme-switch]", "Dark theme");
+  expect((await ground()) !== light, "the first press shows");
+  await open(`/page/memories?${WHO}`);
+  expect(await page.evaluate(() => document.documentElement.dataset.theme === "dark"), "dark stays");
+  step("the keyboard reaches the content first, and everything after it");
+  await page.keyboard.press("Tab");
+  expect(await page.evaluate(() => document.activeElement.classList.contains("skip")), "the first stop skips to the content");
+  const stops = new Set();
+  for (let presses = 0; presses < 60; presses += 1) {
+    await page.keyboard.press("Tab");
+    stops.add(await page.evaluate(() => document.activeElement.getAttribute("name") ?? document.activeElement.textContent.trim()));
+  }
+  for (const stop of ["q", "kind", "standing", "as_of", "Edit", "Forget"]) expect(stops.has(stop), `the keyboard reaches ${stop}`);
+}
+
+async function figures() {
+  step(`the weight of a view, and its first paint with ${MANY} memories`);
+  const started = performance.now();
+  for (let from = 0; from < MANY; from += 500) {
+    const at = (n) => Date.UTC(2024, 0, 1) + n * 3_600_000;
+    const messages = Array.from({ length: Math.min(500, MANY - from) }, (_, n) => ({ sender_id: "many", role: "user", timestamp: at(from + n), content: `I like the book number ${from + n} of shelf ${(from + n) % 97}.` }));
+    await stage.post("/api/v2/memory/add", { session_id: `shelf-${from}`, messages, defer_extraction: true });
+    await stage.post("/api/v2/memory/flush", { session_id: `shelf-${from}`, wait: true });
+  }
+  const overview = await stage.post("/api/v2/memory/overview", { user_id: "many" });
+  console.log(`  ${overview.facts} facts and ${overview.episodes} episodes in ${Math.round((performance.now() - started) / 1000)} s`);
+  const fresh = await tab(chromium, complaints);
+  const client = await fresh.createCDPSession();
+  await client.send("Network.enable");
+  let bytes = 0;
+  client.on("Network.dataReceived", (event) => { bytes += event.dataLength; });
+  const paints = [];
+  for (let visit = 0; visit < 6; visit += 1) {
+    await fresh.goto(stage.base + "/page/memories?who=default/default/many", { waitUntil: "load" });
+    if (visit === 0) {
+      console.log(`  weight with all it loads: ${bytes} bytes`);
+      expect(bytes <= 150_000, `the weight is at most 150 kB: ${bytes}`);
+    }
+    paints.push(await fresh.evaluate(() => new Promise((done) => new PerformanceObserver((list) => list.getEntriesByName("first-contentful-paint").forEach((paint) => done(paint.startTime))).observe({ type: "paint", buffered: true }))));
+  }
+  const sorted = paints.slice(1).sort((a, b) => a - b);
+  console.log(`  first paint: first visit ${Math.round(paints[0])} ms, then median ${Math.round(sorted[2])} ms, worst ${Math.round(sorted[4])} ms`);
+  await fresh.close();
+}
+
+try {
+  await page.setViewport({ width: 1280, height: 860 });
+  await emptyViews();
+  await fill();
+  await searchEditUndoForget();
+  await background();
+  await looks();
+  if (MANY > 0) await figures();
+} catch (error) {
+  failures.push(String(error.stack ?? error));
+  await page.screenshot({ path: join(shots, "failed.png") }).catch(() => {});
+}
+// The not-found view is answered with its status, which a console reports.
+const real = complaints.filter((words) => !/status of 404/.test(words));
+expect(real.length === 0, `no complaint of the browser: ${real.join("; ")}`);
+// A view that listens is open: the server stops all the same.
+await open(`/?${WHO}`).catch(() => {});
+const took = await stage.close();
+console.log(`  the server stopped in ${Math.round(took)} ms with a listening view open`);
+expect(took < 3_000, `a listening view does not hold the server: ${Math.round(took)} ms`);
+await chromium.close();
+console.log(failures.length === 0 ? `all hold; screenshots in ${shots}` : `\n${failures.length} FAILED:\n${failures.join("\n")}`);
+process.exit(failures.length === 0 ? 0 : 1);
