@@ -43,7 +43,7 @@ export default {
       const turn = event.currentUserMessageId ?? ctx.runId;
       const recalled = hook("UserPromptSubmit", ctx.sessionId, { prompt, prompt_id: turn });
       const added = (await Promise.all([opening, recalled])).filter(Boolean).join("\n\n");
-      return added ? { appendContext: `\n\n${added}` } : undefined;
+      return added ? { appendContext: added } : undefined;
     });
     api.on("agent_end", async (event, ctx) => {
       const last = event.messages?.at(-1);

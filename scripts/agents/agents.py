@@ -1,10 +1,11 @@
-"""Four real agents with memory: what a person tells one in a session, the next session knows.
+"""Four real agents with memory, wired by `quipu init`: what a person tells one in a session, the next session knows.
 
     python3 scripts/agents/agents.py QUIPU [AGENT...]    # `make agents` installs them first, into .tools/agents
 
-Each run has a root of Quipu and a model server without a model, which keeps the requests. The second session has a new home, so that only
-Quipu can know what the first one heard: its request must hold it, or, by tools, must offer to search. Then the agent goes on with that
-session: the later request must begin with the earlier one, message for message. Only then can a model server read it from its cache.
+Each run has a root of Quipu and a model server without a model, which keeps the requests. Each session has a new home, which only
+`quipu init --yes` connects with Quipu. So only Quipu can know what the first session heard: the second one's request must hold it, and must
+offer the tool that searches. Then the agent goes on with that session: the later request must begin with the earlier one, message for
+message. Only then can a model server read it from its cache.
 """
 
 import contextlib
@@ -12,6 +13,7 @@ import json
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -25,7 +27,6 @@ from clients import AT_ONCE, QUIET, ended, parts  # noqa: E402
 from model import ANSWER, Model  # noqa: E402
 
 TOOLS = HERE.parent.parent / ".tools" / "agents" / "node_modules" / ".bin"
-PLUGINS = HERE.parent.parent / "plugins"
 QUESTION = "What is my boat called?"
 SECOND = "Thank you. How tall is the Eiffel Tower?"
 
@@ -35,124 +36,121 @@ def write(path, content):
     path.write_text(content if isinstance(content, str) else json.dumps(content))
 
 
-def events(plugin):
-    """The hooks of a plugin, as the agent's own settings hold them."""
-    return json.loads((PLUGINS / plugin / "hooks" / "hooks.json").read_text())["hooks"]
-
-
+# `configure` and `env` give an agent its model server; without a URL, `quipu init` does.
 class Claude:
-    """By its plugin, which has the tools too."""
-
-    def wire(home, url, way):
+    def configure(home, url):
         pass
 
-    def say(message, again, way):
-        plugin = ["--plugin-dir", PLUGINS / "claude-code"] if way != "base URL" else []
-        return ["claude", "--print", *plugin, *(["--continue"] if again else []), message]
-
     def env(url):
-        return {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "none"}
+        return {"ANTHROPIC_API_KEY": "none"} | ({"ANTHROPIC_BASE_URL": url} if url else {})
+
+    def say(message, again):
+        return ["claude", "--print", *(["--continue"] if again else []), message]
 
 
 class Codex:
-    """By ~/.codex/hooks.json, trusted."""
-
-    def wire(home, url, way):
+    def configure(home, url):
         provider = f'name = "Stub"\nbase_url = "{url}/v1"\nwire_api = "responses"\n'
-        tools = '\n[mcp_servers.quipu]\ncommand = "quipu"\nargs = ["mcp"]\n' if way == "tools" else ""
-        config = f'model = "tiny"\nmodel_provider = "stub"\n\n[model_providers.stub]\n{provider}{tools}'
-        write(home / ".codex/config.toml", config)
-        if way in HOOKED:
-            write(home / ".codex/hooks.json", {"hooks": events("codex")})
+        config = f'model_provider = "stub"\n\n[model_providers.stub]\n{provider}' if url else ""
+        write(home / ".codex/config.toml", f'model = "tiny"\n{config}')
 
-    def say(message, again, way):
+    def env(url):
+        return {}
+
+    def say(message, again):
+        # A person trusts the hooks once, in Codex's own screen.
         more = ["resume", "--last"] if again else []
         return ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", *more, message]
 
-    def env(url):
-        return {}
-
 
 class Gemini:
-    """By ~/.gemini/settings.json. Quipu has no route for its dialect, so it has no base URL."""
+    """Quipu has no route for its dialect, so it has no base URL."""
 
-    def wire(home, url, way):
+    def configure(home, url):
         auth = {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}}
-        hooks = {"hooks": events("gemini")} if way in HOOKED else {}
-        # Without a person, it offers no tool that asks for permission.
-        server = {"command": "quipu", "args": ["mcp"], "trust": True}
-        tools = {"mcpServers": {"quipu": server}} if way == "tools" else {}
-        write(home / ".gemini/settings.json", {"security": auth, **hooks, **tools})
-
-    def say(message, again, way):
-        more = ["--resume", "latest"] if again else []
-        return ["gemini", "--skip-trust", "--model", "gemini-2.5-flash", *more, "--prompt", message]
+        write(home / ".gemini/settings.json", {"security": auth})
 
     def env(url):
-        return {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_API_KEY": "none"}
+        return {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_API_KEY": "none", "GEMINI_MODEL": "gemini-2.5-flash"}
+
+    def say(message, again):
+        # Without a person, it offers no tool that asks for permission.
+        more = ["--resume", "latest"] if again else []
+        return ["gemini", "--approval-mode", "yolo", *more, "--prompt", message]
 
 
 class Opencode:
-    """By its plugin."""
+    """Its models belong to a provider, so a person writes the base URL."""
 
-    def wire(home, url, way):
+    def configure(home, url):
         options = {"baseURL": f"{url}/v1", "apiKey": "none"}
         provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"tiny": {}}}
-        tools = {"mcp": {"quipu": {"type": "local", "command": ["quipu", "mcp"]}}} if way == "tools" else {}
         folder = home / ".config/opencode"
-        write(folder / "opencode.json", {"provider": {"stub": provider}, **tools})
-        if way in HOOKED:
-            write(folder / "plugin/quipu.js", (PLUGINS / "opencode/quipu.js").read_text())
-            # Beside a plugin, opencode installs its types, which ours does not use; it does not where they seem to be.
-            (folder / "node_modules").mkdir()
-            write(folder / "package-lock.json", {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}})
-
-    def say(message, again, way):
-        more = ["--continue"] if again else []
-        return ["opencode", "run", "--model", "stub/tiny", *more, message]
+        write(folder / "opencode.json", {"model": "stub/tiny", "provider": {"stub": provider}})
+        # Beside a plugin, opencode installs its types, which ours does not use; it does not where they seem to be.
+        (folder / "node_modules").mkdir()
+        write(folder / "package-lock.json", {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}})
 
     def env(url):
         return {}
 
+    def say(message, again):
+        more = ["--continue"] if again else []
+        return ["opencode", "run", *more, message]
 
-# By hooks beside a server, by hooks alone, by a server between the agent and its model, and by tools that the model may call.
-HOOKED = ["hooks", "hooks alone"]
-WAYS = [*HOOKED, "base URL", "tools"]
-AGENTS = {"claude-code": Claude, "codex": Codex, "gemini": Gemini, "opencode": Opencode}
+
+# By hooks beside a server, by hooks alone, and by a server between the agent and its model; with tools each time.
+WAYS = {"hooks": "mcp,hooks", "hooks alone": "mcp,hooks", "base URL": "mcp,base-url"}
+AGENTS = {"claude-code": Claude, "codex": Codex, "gemini-cli": Gemini, "opencode": Opencode}
 
 
 class Failed(Exception):
     pass
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 @contextlib.contextmanager
 def served(quipu, root, model):
-    """The address of a server of Quipu before the model server."""
-    command = [quipu, "--json", "serve", "--root", root, "--listen", "127.0.0.1:0", "--upstream", f"{model}/v1"]
+    """A server of Quipu before the model server, at the address of the root's configuration."""
+    command = [quipu, "--json", "serve", "--root", root, "--upstream", f"{model}/v1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         try:
-            # One JSON object of several lines.
-            yield json.loads("".join(iter(server.stdout.readline, "}\n")) + "}")["listening"]
+            # One JSON object of several lines, once it listens.
+            if not "".join(iter(server.stdout.readline, "}\n")):
+                raise Failed("Quipu does not start")
+            yield
         finally:
             server.terminate()
 
 
 @contextlib.contextmanager
-def home(agent, way, url, model, quipu, root):
-    """A function that says something in a session of an agent with a new home."""
+def home(quipu, root, name, way, model, server):
+    """A function that says something in a session of an agent with a new home, which `quipu init` connects."""
+    agent = AGENTS[name]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         home = pathlib.Path(folder)
         (home / "work").mkdir()
-        # The agent runs `quipu`, and Gemini CLI keeps QUIPU_ROOT from it.
-        write(home / "bin/quipu", f'#!/bin/sh\nexec "{quipu}" "$@" --root "{root}"\n')
-        (home / "bin/quipu").chmod(0o755)
-        agent.wire(home, url, way)
+        (home / "bin").mkdir()
+        (home / "bin/quipu").symlink_to(quipu)
+        # opencode has no address that `quipu init` could write.
+        url = model.url if way != "base URL" else server if agent is Opencode else None
+        agent.configure(home, url)
         path = f"{home / 'bin'}:{TOOLS}:{os.environ['PATH']}"
-        env = QUIET | agent.env(url) | {"HOME": folder, "PATH": path, "LANG": "C.UTF-8"}
+        env = QUIET | {"HOME": folder, "PATH": path, "LANG": "C.UTF-8"}
+        wire = ["quipu", "init", "--yes", "--root", root, "--client", name, "--with", WAYS[way]]
+        wired = subprocess.run(wire, env=env, cwd=home, text=True, capture_output=True)
+        if wired.returncode:
+            raise Failed(f"quipu init: exit {wired.returncode}\n{wired.stdout}{wired.stderr}")
+        env |= agent.env(url)
 
         def say(message, again=False):
             before = len(model.asked)
-            status, said = ended(agent.say(message, again, way), env, home / "work")
+            status, said = ended(agent.say(message, again), env, home / "work")
             if status != 0 or ANSWER not in said:
                 raise Failed(f"exit {status} without the answer to `{message}`\n{said[-3000:]}")
             asked = [request for request in model.asked[before:] if message in json.dumps(request)]
@@ -190,34 +188,34 @@ def divergence(first, second):
     return "" if len(texts(second)) > len(texts(first)) else "the later request is not longer"
 
 
-def wrong(say, way, boat):
+def wrong(say, boat):
     """What is wrong with the second session, if anything."""
     first = say(QUESTION)
     second = say(SECOND, again=True)
-    if way == "tools":
-        # Whether the model calls one is the model's affair. Codex offers all of a server under one name.
-        if not re.search(r'quipu_+search|"mcp__quipu"', json.dumps(second)):
-            return f"the model is not offered to search:\n{json.dumps(second.get('tools'))[:3000]}"
-    elif boat not in json.dumps(first):
-        return f"the question came without the boat:\n{texts(first)[-1][-3000:]}"
-    return divergence(first, second)
+    trouble = divergence(first, second)
+    if boat not in json.dumps(first):
+        trouble += f"\nthe question came without the boat:\n{texts(first)[-1][-3000:]}"
+    # Whether the model calls it is the model's affair. Codex offers all of a server under one name.
+    if not re.search(r'quipu_+search|"mcp__quipu"', json.dumps(first)):
+        trouble += f"\nthe model is not offered to search:\n{json.dumps(first.get('tools'))[:3000]}"
+    return trouble
 
 
 def check(quipu, name, way):
     """How long both sessions took, and what is wrong with them."""
-    agent, boat = AGENTS[name], f"Marula-{name}"
+    boat = f"Marula-{name}"
     begun = time.monotonic()
     with Model() as model, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as root, contextlib.ExitStack() as stack:
-        url = model.url
-        if way in ("hooks", "base URL"):
-            server = stack.enter_context(served(quipu, root, model.url))
-            url = server if way == "base URL" else url
-        place = (agent, way, url, model, quipu, root)
+        address = f"127.0.0.1:{free_port()}"
+        write(pathlib.Path(root) / "quipu.toml", f'[server]\nlisten = "{address}"\n')
+        place = (quipu, root, name, way, model, f"http://{address}")
         try:
+            if way != "hooks alone":
+                stack.enter_context(served(quipu, root, model.url))
             with home(*place) as say:
                 say(f"My boat is called {boat}.")
             with home(*place) as say:
-                trouble = wrong(say, way, boat)
+                trouble = wrong(say, boat)
         except Failed as failed:
             trouble = str(failed)
         log = pathlib.Path(root) / "hook.log"
@@ -228,7 +226,7 @@ def check(quipu, name, way):
 
 def main(quipu, names):
     quipu = pathlib.Path(quipu).resolve()
-    runs = [(name, way) for name in names or AGENTS for way in WAYS if (name, way) != ("gemini", "base URL")]
+    runs = [(name, way) for name in names or AGENTS for way in WAYS if (name, way) != ("gemini-cli", "base URL")]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         checks = {run: pool.submit(check, quipu, *run) for run in runs}
     failed = False

@@ -86,10 +86,11 @@ async def over_stdio(mode):
     with tempfile.TemporaryDirectory() as root:
 
         async def quipu(*arguments):
-            command = await asyncio.create_subprocess_exec(QUIPU, "--root", root, *arguments, stdout=asyncio.subprocess.DEVNULL)
+            command = await asyncio.create_subprocess_exec(os.path.abspath(QUIPU), "--root", root, *arguments, stdout=asyncio.subprocess.DEVNULL)
             assert await command.wait() == 0
 
-        server = StdioServerParameters(command=QUIPU, args=["mcp", "--root", root])
+        # Outside any repository, so that the agent and the command line share a project.
+        server = StdioServerParameters(command=os.path.abspath(QUIPU), args=["mcp", "--root", root], cwd=root)
         started = time.monotonic()
         async with Client(server, mode=mode) as client:
             tokens = await look(client)

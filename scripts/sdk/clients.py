@@ -93,12 +93,12 @@ CLIENTS = {
 }
 
 
-def ended(command, env, folder):
+def ended(command, env, folder, seconds=TIMEOUT_SECONDS):
     """How a command ended, none where it did not, and what it wrote. Nothing that it started outlives it."""
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     process = subprocess.Popen(command, cwd=folder, env=env, start_new_session=True, text=True, errors="replace", **pipes)
     try:
-        said, _ = process.communicate(timeout=TIMEOUT_SECONDS)
+        said, _ = process.communicate(timeout=seconds)
         return process.returncode, said
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)

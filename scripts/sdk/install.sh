@@ -18,6 +18,9 @@ into() {
 into venv requirements.txt
 into aider aider.txt
 into mcp mcp.txt
+into memory memory.txt
+# It is Python alone, and works with older ones than it asks for.
+"$tools/uv/bin/uv" pip install --quiet --no-build --no-deps --python "$tools/memory/bin/python" --python-version 3.12 everos-cloud==1.2.0
 
 # No package runs a script of its own, but for the two that put a binary for this machine in its place.
 npm install --prefix "$tools" --silent --no-package-lock --no-audit --no-fund --ignore-scripts

@@ -8,9 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateText, jsonSchema, simulateReadableStream, stepCountIs, streamText, tool, wrapLanguageModel } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
-import { Quipu, QuipuError } from "quipu";
-import { memory } from "quipu/ai";
-import { start } from "quipu/start";
+import { Quipu, QuipuError } from "quipu-memory";
+import { memory } from "quipu-memory/ai";
+import { start } from "quipu-memory/start";
 
 const binary = process.argv[2];
 const said = (sender_id, content, role = "user") => ({ sender_id, role, content });
@@ -188,7 +188,7 @@ async function started(root) {
   await fails(new Quipu({ url: server.url, retries: 0 }).health(), "UNREACHABLE");
   // Also if its owner is killed, nothing stays behind.
   const options = JSON.stringify({ root, binary });
-  const program = `import { start } from "quipu/start"; console.log((await start(${options})).url); setInterval(() => {}, 1e6);`;
+  const program = `import { start } from "quipu-memory/start"; console.log((await start(${options})).url); setInterval(() => {}, 1e6);`;
   const owner = spawn(process.execPath, ["--input-type=module", "-e", program], {
     cwd: import.meta.dirname, stdio: ["ignore", "pipe", "inherit"],
   });

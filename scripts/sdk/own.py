@@ -76,10 +76,10 @@ def documents(url):
         stored = memory.documents.upload(("boats.md", b"# Boats\n\nMarula sails from Lisbon at seven.\n"), title="Boats")
         hits = memory.documents.search(query="When does Marula sail?", include_content=True)["hits"]
         assert "at seven" in hits[0]["content"], hits
-        assert memory.documents.list()["total"] == 1
+        assert memory.documents.list(app_id=None)["total"] == 1
         assert memory.documents.read(stored["doc_id"])["title"] == "Boats"
         assert memory.documents.delete(stored["doc_id"])
-        assert memory.documents.delete(stored["doc_id"]) is None
+        assert memory.documents.delete(stored["doc_id"], app_id=None) is None
 
 
 def conversations(url):
@@ -249,6 +249,11 @@ def started(root):
         assert quipu.Quipu(server.url).health()["status"] == "ok"
         error = raised("NOT_STARTED", quipu.start, root, binary=BINARY)
         assert "standard error" in error.message
+    other = pathlib.Path(root, "other")
+    for words in ("echo hello; exec sleep 60", "echo serving x on http://127.0.0.1:9"):
+        other.write_text(f"#!/bin/sh\n{words}\n")
+        other.chmod(0o755)
+        raised("NOT_STARTED", quipu.start, binary=other)
     raised("UNREACHABLE", quipu.Quipu(server.url, retries=0).health)
     # Also if its owner is killed, nothing stays behind.
     program = f"import quipu; print(quipu.start({str(root)!r}, binary={BINARY!r}).url, flush=True); input()"

@@ -12,12 +12,12 @@ scripts/sdk/generate.sh --check
 # Installed as their users install them.
 "$tools/uv/bin/uv" build --quiet --wheel --clear --out-dir "$tools/wheel" sdk/python
 "$tools/uv/bin/uv" pip install --quiet --no-deps --reinstall --python "$python" "$tools"/wheel/*.whl
-rm -rf "$tools/package" "$tools/node_modules/quipu"
+rm -rf "$tools/package" "$tools/node_modules/quipu-memory"
 cp -r sdk/typescript "$tools/package"
 "$tools/node_modules/.bin/tsc" --project "$tools/package"
 npm pack --silent --pack-destination "$tools/package" "$tools/package" >/dev/null
-mkdir "$tools/node_modules/quipu"
-tar --extract --file "$tools"/package/*.tgz --strip-components 1 --directory "$tools/node_modules/quipu"
+mkdir "$tools/node_modules/quipu-memory"
+tar --extract --file "$tools"/package/*.tgz --strip-components 1 --directory "$tools/node_modules/quipu-memory"
 
 (cd sdk/python && "$python" -m mypy --no-error-summary src)
 "$python" -W ignore scripts/sdk/own.py "$quipu"

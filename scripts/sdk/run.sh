@@ -38,5 +38,9 @@ node "$tools/check.mjs"
 cp scripts/sdk/agent.mjs "$tools"
 node "$tools/agent.mjs"
 scripts/sdk/conformance.sh "$root"
+"$tools/memory/bin/python" -W ignore scripts/sdk/mem0_client.py
+cp scripts/sdk/mem0.mjs "$tools"
+node "$tools/mem0.mjs"
+"$tools/memory/bin/python" scripts/sdk/everos.py
 python3 scripts/sdk/clients.py "$quipu"
 scripts/sdk/own.sh "$quipu"

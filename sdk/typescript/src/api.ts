@@ -265,6 +265,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/context/given": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what memory added
+         * @description The text that recall and core memory added to the conversation, as far as the model still sees it.
+         */
+        get: operations["context_given"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/context/guard": {
         parameters: {
             query?: never;
@@ -673,6 +693,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/memories/{memory_id}/sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the words behind a memory
+         * @description The messages that a memory was made from, verbatim.
+         */
+        get: operations["memory_sources"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/memory/add": {
         parameters: {
             query?: never;
@@ -723,8 +763,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Delete a session, an owner, or an owner's part of a session
-         * @description Quipu deletes it from the Markdown files, the ledger and the index.
+         * Delete a session, an owner, an owner's part of a session, or what has some words
+         * @description Quipu deletes it from the Markdown files, the ledger, the index and the history. With `words`, messages and memories of
+         *     the owner go that contain all of them as whole words; an episode that loses some of its messages is rewritten from the
+         *     others.
          */
         post: operations["delete_memory"];
         delete?: never;
@@ -773,6 +815,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/memory/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export a user's memory
+         * @description One JSON object a line: first whose memory it is, then memories with their messages, core memory, and messages that no
+         *     episode has yet. The same memory gives the same bytes.
+         */
+        get: operations["export_memory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/memory/flush": {
         parameters: {
             query?: never;
@@ -807,6 +870,68 @@ export interface paths {
          * @description A page of an owner's memories of one kind.
          */
         post: operations["get_memory"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/memory/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import a user's memory
+         * @description Lines of an export, the first line among them; a long export can come in several requests, each with that line. Quipu adds what is
+         *     missing, with its ids, and changes nothing that is there.
+         */
+        post: operations["import_memory"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/memory/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count a user's memories
+         * @description By kind, and by month for a time line.
+         */
+        post: operations["memory_overview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/memory/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look at a deletion first
+         * @description What `memory/delete` or `memory/delete_by_ids` would remove, and which of a person's words stay in the memory of others. It
+         *     changes nothing.
+         */
+        post: operations["preview_delete"];
         delete?: never;
         options?: never;
         head?: never;
@@ -869,6 +994,26 @@ export interface paths {
          *     the runs have ended, or after `timeout` seconds. Needs a token for all tenants.
          */
         post: operations["trigger"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/owners": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List owners
+         * @description Users, agents and libraries, as far as the token sees, with counts and sizes of their files.
+         */
+        get: operations["list_owners"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1064,7 +1209,7 @@ export interface paths {
         };
         /**
          * Whether requests can be served
-         * @description 503 while the index must be rebuilt.
+         * @description 503 while the index must be rebuilt, or while the disk takes no writes.
          */
         get: operations["health_ready"];
         put?: never;
@@ -1105,8 +1250,10 @@ export interface components {
             status: components["schemas"]["AddStatus"];
             /** @description Quipu: the messages' ids, in the order they were sent. */
             message_ids: string[];
-            /** @description Quipu: number of messages that were already stored. */
+            /** @description Quipu: number of messages that were stored before, also those deleted since. */
             duplicates: number;
+            /** @description Quipu: number of duplicates that were deleted and are left out; their ids name nothing. */
+            forgotten?: number;
             /** @description Quipu: number of secrets removed from them before they were written. */
             redacted?: number;
         };
@@ -1135,6 +1282,11 @@ export interface components {
              * @default false
              */
             wait?: boolean;
+            /**
+             * @description Quipu: also store messages that were deleted before. Without it an add leaves them out, by their `message_id`.
+             * @default false
+             */
+            accept_forgotten?: boolean;
         };
         /**
          * @description Whether an add made memory.
@@ -1449,6 +1601,12 @@ export interface components {
             /** @description `memory_ids` of earlier answers that the model still sees; these memories are left out. */
             known_ids?: string[];
             /**
+             * @description Also searches what the user said outside of any project, and what holds for them in all their projects. A token for one
+             *     project gets that only with `person = true`.
+             * @default false
+             */
+            include_person?: boolean;
+            /**
              * Format: int32
              * @description Maximum length of the text, in tokens.
              * @default 350
@@ -1548,8 +1706,13 @@ export interface components {
             count: number;
             /** @description Quipu: number of deleted messages. */
             message_count?: number;
+            /** @description Quipu: number of memories that lost some of their messages. */
+            rewritten_count?: number;
         };
-        /** @description Deletes all memory of a session, of an owner, or of an owner in a session. Unknown keys are refused. */
+        /**
+         * @description Deletes all memory of a session, of an owner, or of an owner in a session; or what an owner has with some words. Unknown
+         *     keys are refused.
+         */
         DeleteRequest: {
             /** @default default */
             app_id?: string;
@@ -1558,6 +1721,13 @@ export interface components {
             user_id?: string | null;
             agent_id?: string | null;
             session_id?: string | null;
+            /**
+             * @description Quipu: delete only the owner's messages and memories that contain all of these as whole words. Case and accents do not
+             *     matter.
+             */
+            words?: string;
+            /** @description Quipu: with `words`, ids of messages and memories that stay. A memory keeps the messages that it was made from. */
+            keep?: string[];
         };
         /**
          * @description Format of messages.
@@ -1660,6 +1830,17 @@ export interface components {
         DoneData: {
             conversation_id: string;
         };
+        /** @description A memory that goes. */
+        DoomedItem: {
+            id: string;
+            /** @description `episode`, `fact`, `foresight`, `profile`, `case` or `skill`. */
+            kind: string;
+            /** @description Whose it is. */
+            owner: string;
+            text: string;
+            /** Format: date-time */
+            timestamp: string;
+        };
         /** @description Result of an edit. */
         EditData: {
             id: string;
@@ -1681,6 +1862,8 @@ export interface components {
             summary?: string | null;
             /** @description The memory's text: an episode's, or a fact's. */
             episode?: string | null;
+            /** @description Of a fact: `true` if it holds only in its project, `false` if it holds for the user everywhere. */
+            project_only?: boolean | null;
         };
         /** @description A sub-agent that ended. */
         EndedRequest: {
@@ -1705,8 +1888,10 @@ export interface components {
                 status: components["schemas"]["AddStatus"];
                 /** @description Quipu: the messages' ids, in the order they were sent. */
                 message_ids: string[];
-                /** @description Quipu: number of messages that were already stored. */
+                /** @description Quipu: number of messages that were stored before, also those deleted since. */
                 duplicates: number;
+                /** @description Quipu: number of duplicates that were deleted and are left out; their ids name nothing. */
+                forgotten?: number;
                 /** @description Quipu: number of secrets removed from them before they were written. */
                 redacted?: number;
             };
@@ -1925,6 +2110,8 @@ export interface components {
                 count: number;
                 /** @description Quipu: number of deleted messages. */
                 message_count?: number;
+                /** @description Quipu: number of memories that lost some of their messages. */
+                rewritten_count?: number;
             };
         };
         /** @description An answer. */
@@ -2071,6 +2258,18 @@ export interface components {
             };
         };
         /** @description An answer. */
+        Envelope_GivenData: {
+            /** @description The request's id; the task's id when the answer is 202. */
+            request_id: string;
+            /** @description What memory added to a conversation, as the model sees it now. */
+            data: {
+                /** @description Text beside the system text, the same in each request: core memory. */
+                head: string;
+                /** @description Text in single messages, the oldest first. */
+                turns: components["schemas"]["GivenItem"][];
+            };
+        };
+        /** @description An answer. */
         Envelope_GuardData: {
             /** @description The request's id; the task's id when the answer is 202. */
             request_id: string;
@@ -2109,6 +2308,23 @@ export interface components {
             };
         };
         /** @description An answer. */
+        Envelope_ImportedData: {
+            /** @description The request's id; the task's id when the answer is 202. */
+            request_id: string;
+            /** @description Result of an import. */
+            data: {
+                /** @description Memories and pages of the lines. */
+                memories: number;
+                /** @description Those that were not there. */
+                new_memories: number;
+                /** @description Those that are different here: they stay as they are here. */
+                kept_memories: number;
+                /** @description Messages that are not in an episode. */
+                messages: number;
+                new_messages: number;
+            };
+        };
+        /** @description An answer. */
         Envelope_KnowledgeSearchData: {
             /** @description The request's id; the task's id when the answer is 202. */
             request_id: string;
@@ -2141,6 +2357,58 @@ export interface components {
             };
         };
         /** @description An answer. */
+        Envelope_OverviewData: {
+            /** @description The request's id; the task's id when the answer is 202. */
+            request_id: string;
+            /** @description A user's memory in numbers. */
+            data: {
+                episodes: number;
+                facts: number;
+                events: number;
+                /** @description Lines of the profile. */
+                statements: number;
+                /** @description Facts that no longer hold. */
+                superseded: number;
+                /** @description Months with memories, the earliest first. */
+                months: components["schemas"]["MonthItem"][];
+            };
+        };
+        /** @description An answer. */
+        Envelope_OwnersData: {
+            /** @description The request's id; the task's id when the answer is 202. */
+            request_id: string;
+            /** @description Owners by tenant, then kind, then id. */
+            data: {
+                owners: components["schemas"]["OwnerItem"][];
+            };
+        };
+        /** @description An answer. */
+        Envelope_PreviewData: {
+            /** @description The request's id; the task's id when the answer is 202. */
+            request_id: string;
+            /** @description What the deletion would remove, and what it would leave. */
+            data: {
+                /** @description The memories that go. */
+                count: number;
+                /** @description How many of them the request names, or have its words. They come first; the others were made from them. */
+                named_count?: number;
+                /** @description The verbatim messages that go from the files. */
+                message_count: number;
+                /** @description The first 500 of the memories that go: those that the request names, then those made from them. */
+                memories: components["schemas"]["DoomedItem"][];
+                /** @description The first 500 of the messages that go, in order of time. Their `score` is 0. */
+                messages?: components["schemas"]["FoundMessage"][];
+                /** @description Episodes that stay without some of their messages, as they will be. */
+                rewritten?: components["schemas"]["DoomedItem"][];
+                /** @description Lines of the owner's pages (`USER.md`, `MEMORY.md`, `SOUL.md`) that go. */
+                lines?: string[];
+                /** @description The messages of deleted memories that stay in the same memory. */
+                own_stays?: components["schemas"]["FoundMessage"][];
+                /** @description The same words in the memory of others. They stay. */
+                stays: components["schemas"]["StayingItem"][];
+            };
+        };
+        /** @description An answer. */
         Envelope_QueuedData: {
             /** @description The request's id; the task's id when the answer is 202. */
             request_id: string;
@@ -2152,8 +2420,10 @@ export interface components {
                 pending: number;
                 /** @description Quipu: the messages' ids, in the order they were sent. */
                 message_ids?: string[];
-                /** @description Quipu: number of messages that were already stored. */
+                /** @description Quipu: number of messages that were stored before, also those deleted since. */
                 duplicates?: number;
+                /** @description Quipu: number of duplicates that were deleted and are left out; their ids name nothing. */
+                forgotten?: number;
                 /** @description Quipu: number of secrets removed from them before they were written. */
                 redacted?: number;
             };
@@ -2238,6 +2508,16 @@ export interface components {
                 /** @description Quipu: its `SKILL.md`, below `memory/`. */
                 path?: string;
                 explain?: components["schemas"]["Explain"] | null;
+            };
+        };
+        /** @description An answer. */
+        Envelope_SourcesData: {
+            /** @description The request's id; the task's id when the answer is 202. */
+            request_id: string;
+            /** @description The messages that a memory was made from, in order of time. */
+            data: {
+                /** @description Their `score` is 0. */
+                messages: components["schemas"]["FoundMessage"][];
             };
         };
         /** @description An answer. */
@@ -2424,7 +2704,7 @@ export interface components {
          * @description A stable word for each kind of error.
          * @enum {string}
          */
-        ErrorCode: "BAD_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_FORMAT" | "INVALID_INPUT" | "EXTRACTION_EMPTY" | "PROVIDER_NOT_CONFIGURED" | "QUEUE_SATURATED" | "INTERNAL_ERROR" | "CONFIGURATION_ERROR" | "EXTERNAL_SERVICE_UNAVAILABLE" | "CAPABILITY_UNAVAILABLE";
+        ErrorCode: "BAD_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_FORMAT" | "INVALID_INPUT" | "EXTRACTION_EMPTY" | "PROVIDER_NOT_CONFIGURED" | "QUEUE_SATURATED" | "INTERNAL_ERROR" | "CONFIGURATION_ERROR" | "EXTERNAL_SERVICE_UNAVAILABLE" | "CAPABILITY_UNAVAILABLE" | "DISK_READ_ONLY" | "DISK_FULL";
         /** @description An error answer. */
         ErrorEnvelope: {
             request_id: string;
@@ -2529,6 +2809,10 @@ export interface components {
             /** @description Quipu: its episode. */
             episode_id?: string | null;
             session_id?: string | null;
+            /** @description Quipu: its project, if that is not `default`. */
+            project_id?: string | null;
+            /** @description Quipu: it holds only in its project, not for its user everywhere. */
+            project_only?: boolean;
             /** @description Quipu: the messages that support it. */
             message_ids?: string[];
             /** @description Quipu: the subject, if it differs from the content. */
@@ -2648,6 +2932,8 @@ export interface components {
             score: number;
             /** @description The episode that contains it; none while it waits in the buffer. */
             episode_id?: string | null;
+            /** @description Its project, if that is not `default`. */
+            project_id?: string | null;
             explain?: components["schemas"]["Explain"] | null;
         };
         /** @description A page. All arrays are always present; only the one of `memory_type` can have items. */
@@ -2698,6 +2984,23 @@ export interface components {
              * @default false
              */
             with_readable_episode?: boolean;
+            as_of?: components["schemas"]["When"] | null;
+            standing?: components["schemas"]["MemoryStanding"] | null;
+        };
+        /** @description What memory added to a conversation, as the model sees it now. */
+        GivenData: {
+            /** @description Text beside the system text, the same in each request: core memory. */
+            head: string;
+            /** @description Text in single messages, the oldest first. */
+            turns: components["schemas"]["GivenItem"][];
+        };
+        /** @description What memory added to one message. */
+        GivenItem: {
+            /** @description The message: `m17`. */
+            id: string;
+            /** @description The number of memories in the text. */
+            memories: number;
+            text: string;
         };
         /** @description Whether enough of the window is left for a request. */
         GuardData: {
@@ -2776,6 +3079,18 @@ export interface components {
             id?: string;
             /** @description Quipu: the messages that support it. */
             message_ids?: string[];
+        };
+        /** @description Result of an import. */
+        ImportedData: {
+            /** @description Memories and pages of the lines. */
+            memories: number;
+            /** @description Those that were not there. */
+            new_memories: number;
+            /** @description Those that are different here: they stay as they are here. */
+            kept_memories: number;
+            /** @description Messages that are not in an episode. */
+            messages: number;
+            new_messages: number;
         };
         /** @description Size of the index. */
         IndexHealthItem: {
@@ -2860,6 +3175,11 @@ export interface components {
          */
         MemoryMode: "on" | "read-only" | "off";
         /**
+         * @description Whether a memory holds.
+         * @enum {string}
+         */
+        MemoryStanding: "current" | "superseded";
+        /**
          * @description A kind of memory. A user has episodes, facts, upcoming events and a profile, an agent has cases and skills.
          * @enum {string}
          */
@@ -2897,6 +3217,13 @@ export interface components {
             /** @description Questions to which no answer could be used: the rules extracted instead. */
             unusable: number;
         };
+        /** @description The memories of a month. */
+        MonthItem: {
+            /** @description `2026-03`, in the configured zone. */
+            month: string;
+            episodes: number;
+            facts: number;
+        };
         /** @description One original. */
         OriginalItem: {
             id: string;
@@ -2906,6 +3233,46 @@ export interface components {
         /** @description Originals, oldest first; of a search, the newest first. */
         OriginalsData: {
             messages: components["schemas"]["OriginalItem"][];
+        };
+        /** @description A user's memory in numbers. */
+        OverviewData: {
+            episodes: number;
+            facts: number;
+            events: number;
+            /** @description Lines of the profile. */
+            statements: number;
+            /** @description Facts that no longer hold. */
+            superseded: number;
+            /** @description Months with memories, the earliest first. */
+            months: components["schemas"]["MonthItem"][];
+        };
+        /** @description A user whose memory to count. Unknown keys are refused. */
+        OverviewRequest: {
+            user_id: string;
+            /** @default default */
+            app_id?: string;
+            /** @default default */
+            project_id?: string;
+        };
+        /** @description One owner in one tenant. */
+        OwnerItem: {
+            app_id: string;
+            project_id: string;
+            /** @description `user`, `agent` or `library`. */
+            kind: string;
+            id: string;
+            /** @description Entries of the owner's Markdown files. */
+            memories: number;
+            files: number;
+            /**
+             * Format: int64
+             * @description Size of the files.
+             */
+            bytes: number;
+        };
+        /** @description Owners by tenant, then kind, then id. */
+        OwnersData: {
+            owners: components["schemas"]["OwnerItem"][];
         };
         /** @description A message to keep verbatim, or no longer. */
         PinRequest: {
@@ -2919,6 +3286,42 @@ export interface components {
             id: string;
             /** @default true */
             pinned?: boolean;
+        };
+        /** @description What the deletion would remove, and what it would leave. */
+        PreviewData: {
+            /** @description The memories that go. */
+            count: number;
+            /** @description How many of them the request names, or have its words. They come first; the others were made from them. */
+            named_count?: number;
+            /** @description The verbatim messages that go from the files. */
+            message_count: number;
+            /** @description The first 500 of the memories that go: those that the request names, then those made from them. */
+            memories: components["schemas"]["DoomedItem"][];
+            /** @description The first 500 of the messages that go, in order of time. Their `score` is 0. */
+            messages?: components["schemas"]["FoundMessage"][];
+            /** @description Episodes that stay without some of their messages, as they will be. */
+            rewritten?: components["schemas"]["DoomedItem"][];
+            /** @description Lines of the owner's pages (`USER.md`, `MEMORY.md`, `SOUL.md`) that go. */
+            lines?: string[];
+            /** @description The messages of deleted memories that stay in the same memory. */
+            own_stays?: components["schemas"]["FoundMessage"][];
+            /** @description The same words in the memory of others. They stay. */
+            stays: components["schemas"]["StayingItem"][];
+        };
+        /** @description A deletion to look at first: either `ids`, or the fields of `memory/delete`, `words` among them. Unknown keys are refused. */
+        PreviewRequest: {
+            /** @default default */
+            app_id?: string;
+            /** @default default */
+            project_id?: string;
+            user_id?: string | null;
+            agent_id?: string | null;
+            session_id?: string | null;
+            ids?: string[];
+            /** @description As in `memory/delete`. */
+            words?: string;
+            /** @description As in `memory/delete`. */
+            keep?: string[];
         };
         /** @description `/health/live` and `/health/ready`. */
         Probe: {
@@ -2972,8 +3375,10 @@ export interface components {
             pending: number;
             /** @description Quipu: the messages' ids, in the order they were sent. */
             message_ids?: string[];
-            /** @description Quipu: number of messages that were already stored. */
+            /** @description Quipu: number of messages that were stored before, also those deleted since. */
             duplicates?: number;
+            /** @description Quipu: number of duplicates that were deleted and are left out; their ids name nothing. */
+            forgotten?: number;
             /** @description Quipu: number of secrets removed from them before they were written. */
             redacted?: number;
         };
@@ -3161,6 +3566,12 @@ export interface components {
              * @default false
              */
             include_profile?: boolean;
+            /**
+             * @description Quipu: also searches what the user said outside of any project, and what holds for them in all their projects. A token for
+             *     one project gets that only with `person = true`.
+             * @default false
+             */
+            include_person?: boolean;
             /** @description Let the server's reranker order the best hits. Without the field it does so if the method is `hybrid`. */
             enable_llm_rerank?: boolean;
             /**
@@ -3237,6 +3648,11 @@ export interface components {
          * @enum {string}
          */
         SortOrder: "asc" | "desc";
+        /** @description The messages that a memory was made from, in order of time. */
+        SourcesData: {
+            /** @description Their `score` is 0. */
+            messages: components["schemas"]["FoundMessage"][];
+        };
         /** @description The messages that a sub-agent starts with. */
         SpawnData: {
             messages: Record<string, unknown>[];
@@ -3251,6 +3667,16 @@ export interface components {
             conversation_id: string;
             /** @description `explorer` gets 10 messages, any other role 20, besides the system text. */
             role: string;
+        };
+        /** @description Words that stay in another owner's memory. */
+        StayingItem: {
+            user_id: string;
+            /** @description The session to delete, if these words must go too. */
+            session_id?: string | null;
+            /** @description Number of messages. */
+            messages: number;
+            /** @description The first of them. */
+            example: string;
         };
         /** @description One step of a compaction. */
         StepItem: {
@@ -3532,6 +3958,15 @@ export interface components {
                 "application/json": components["schemas"]["ErrorEnvelope"];
             };
         };
+        /** @description The disk is full: nothing was stored */
+        DiskFull: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorEnvelope"];
+            };
+        };
         /** @description The token has no access to this tenant; or, without tokens, the request is not from this machine */
         Forbidden: {
             headers: {
@@ -3595,7 +4030,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorEnvelope"];
             };
         };
-        /** @description Shutting down, or a model or the index is unavailable */
+        /** @description Shutting down, a model or the index is unavailable, or the disk is read-only */
         Unavailable: {
             headers: {
                 [name: string]: unknown;
@@ -3654,6 +4089,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     cache: {
@@ -3690,6 +4126,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     quiesce: {
@@ -3721,6 +4158,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     context_after_turn: {
@@ -3756,6 +4194,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     context_append: {
@@ -3791,6 +4230,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     context_archives: {
@@ -3831,6 +4271,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     context_assemble: {
@@ -3866,6 +4307,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     context_cleanup: {
@@ -3901,6 +4343,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     context_compact: {
@@ -3936,6 +4379,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     context_conversations: {
@@ -3973,6 +4417,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     context_expand: {
@@ -4008,6 +4453,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     context_find: {
@@ -4049,6 +4495,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     context_fork: {
@@ -4084,6 +4531,48 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
+        };
+    };
+    context_given: {
+        parameters: {
+            query: {
+                /** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
+                user_id?: string;
+                app_id?: string;
+                project_id?: string;
+                /** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
+                conversation_id: string;
+                /** @description The window to measure against. Default: that of the last request. */
+                window_tokens?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The added text */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_GivenData"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedFormat"];
+            422: components["responses"]["InvalidInput"];
+            429: components["responses"]["QueueSaturated"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     context_guard: {
@@ -4128,6 +4617,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     context_pin: {
@@ -4163,6 +4653,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     context_recover: {
@@ -4203,6 +4694,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     context_rewind: {
@@ -4238,6 +4730,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     context_stats: {
@@ -4278,6 +4771,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     context_subagent_end: {
@@ -4313,6 +4807,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     context_subagent_spawn: {
@@ -4348,6 +4843,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     context_tools: {
@@ -4381,6 +4877,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     context_view: {
@@ -4421,6 +4918,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     history: {
@@ -4461,6 +4959,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     undo: {
@@ -4496,6 +4995,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     diff: {
@@ -4534,6 +5034,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     rebuild_index: {
@@ -4565,6 +5066,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     sync_index: {
@@ -4596,6 +5098,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     list_categories: {
@@ -4630,6 +5133,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     list_documents: {
@@ -4669,6 +5173,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     create_document: {
@@ -4704,6 +5209,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     delete_documents: {
@@ -4745,6 +5251,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     one_document: {
@@ -4781,6 +5288,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     replace_document: {
@@ -4818,6 +5326,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     delete_document: {
@@ -4861,6 +5370,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     patch_document: {
@@ -4898,6 +5408,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     search_documents: {
@@ -4933,6 +5444,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     one_topic: {
@@ -4970,6 +5482,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     one_memory: {
@@ -5010,6 +5523,48 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
+        };
+    };
+    memory_sources: {
+        parameters: {
+            query?: {
+                app_id?: string;
+                project_id?: string;
+                /** @description Owner of the memory; needed only for an id that a person wrote with `_ep_` or `_af_` in it. */
+                user_id?: string;
+                agent_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @description `id` of a memory, from a search or listing */
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The messages */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SourcesData"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedFormat"];
+            422: components["responses"]["InvalidInput"];
+            429: components["responses"]["QueueSaturated"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     add_memory: {
@@ -5057,6 +5612,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     memory_context: {
@@ -5092,6 +5648,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     delete_memory: {
@@ -5127,6 +5684,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     delete_memories_by_ids: {
@@ -5162,6 +5720,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     edit_memory: {
@@ -5197,6 +5756,43 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
+        };
+    };
+    export_memory: {
+        parameters: {
+            query: {
+                user_id: string;
+                app_id?: string;
+                project_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lines */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedFormat"];
+            422: components["responses"]["InvalidInput"];
+            429: components["responses"]["QueueSaturated"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     flush_memory: {
@@ -5244,6 +5840,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     get_memory: {
@@ -5279,6 +5876,115 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
+        };
+    };
+    import_memory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/jsonl": string;
+            };
+        };
+        responses: {
+            /** @description What was new */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_ImportedData"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedFormat"];
+            422: components["responses"]["InvalidInput"];
+            429: components["responses"]["QueueSaturated"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
+        };
+    };
+    memory_overview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OverviewRequest"];
+            };
+        };
+        responses: {
+            /** @description The numbers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_OverviewData"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedFormat"];
+            422: components["responses"]["InvalidInput"];
+            429: components["responses"]["QueueSaturated"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
+        };
+    };
+    preview_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description The preview */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_PreviewData"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedFormat"];
+            422: components["responses"]["InvalidInput"];
+            429: components["responses"]["QueueSaturated"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     search_memory: {
@@ -5314,6 +6020,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     update_memory: {
@@ -5349,6 +6056,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     trigger: {
@@ -5384,6 +6092,43 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
+        };
+    };
+    list_owners: {
+        parameters: {
+            query?: {
+                /** @description Without it, a token for all tenants means all of them. */
+                app_id?: string;
+                project_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Everybody who has a file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_OwnersData"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedFormat"];
+            422: components["responses"]["InvalidInput"];
+            429: components["responses"]["QueueSaturated"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     list_runs: {
@@ -5423,6 +6168,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     approve_skill: {
@@ -5463,6 +6209,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     reject_skill: {
@@ -5503,6 +6250,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     list_tasks: {
@@ -5548,6 +6296,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     task_stats: {
@@ -5586,6 +6335,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     get_task: {
@@ -5623,6 +6373,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     retry_task: {
@@ -5660,6 +6411,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     health: {
@@ -5691,6 +6443,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     health_live: {
@@ -5742,6 +6495,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
     metrics: {
@@ -5773,6 +6527,7 @@ export interface operations {
             429: components["responses"]["QueueSaturated"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
         };
     };
 }

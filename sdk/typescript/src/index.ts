@@ -173,7 +173,7 @@ export class Conversations {
   }
 }
 
-/** Documents: text, Markdown, HTML, PDF. */
+/** Documents: text, Markdown, HTML, PDF, office files, e-mails. */
 export class Documents {
   readonly #transport: Transport;
 

@@ -3,18 +3,17 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { setTimeout as pause } from "node:timers/promises";
 
+import { packaged } from "./binary.js";
 import { QuipuError } from "./index.js";
 
-const LOOK_MILLISECONDS = 50;
 /** The shell reads until this process closes the pipe, also if it is killed; then it ends the server. */
 const GUARD = '"$@" & exec >&-; read -r _; kill $! 2>/dev/null; wait $!';
 
 export interface StartOptions {
   /** The data folder. Default: the binary's own. */
   root?: string;
-  /** Default: `quipu` on the `PATH`. */
+  /** Default: the one that was installed with this package, else `quipu` on the `PATH`. */
   binary?: string;
   /** Further arguments of `quipu serve`. */
   arguments?: string[];
@@ -28,9 +27,9 @@ export interface Server extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Runs `quipu serve` on a free port of this machine and returns when it can serve. */
+/** Runs `quipu serve` on a free port of this machine and returns when it answers. */
 export async function start(options: StartOptions = {}): Promise<Server> {
-  const { root, binary = "quipu", timeoutMilliseconds = 30_000 } = options;
+  const { root, binary = packaged() ?? "quipu", timeoutMilliseconds = 30_000 } = options;
   const command = [binary, "serve", "--listen", "127.0.0.1:0", ...(options.arguments ?? [])];
   if (root !== undefined) command.push("--root", root);
   const child = spawn("sh", ["-c", GUARD, "quipu", ...command], { stdio: ["pipe", "pipe", "inherit"] });
@@ -43,7 +42,7 @@ export async function start(options: StartOptions = {}): Promise<Server> {
   const signal = AbortSignal.timeout(timeoutMilliseconds);
   try {
     const url = await listening(child.stdout, signal);
-    while ((await fetch(`${url}/health/ready`, { signal })).status === 503) await pause(LOOK_MILLISECONDS);
+    await fetch(`${url}/health/live`, { signal });
     // The server keeps no program running.
     child.stdout.destroy();
     child.unref();

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import httpx
 
 from . import types as t
-from ._http import API, PAUSE_SECONDS, UNCONNECTED, File, QuipuError, answer, form, settings, stamped
+from ._http import API, PAUSE_SECONDS, UNCONNECTED, File, QuipuError, answer, form, given, settings, stamped
 
 if sys.version_info >= (3, 11):
     from typing import Unpack
@@ -35,7 +35,7 @@ class _AsyncTransport:
             retries -= 1
 
     async def get(self, path: str, query: Mapping[str, Any] = {}) -> Any:
-        return await self.send("GET", API + path, retries=self.retries, params=query)
+        return await self.send("GET", API + path, retries=self.retries, params=given(query))
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """Asks something that may be asked twice."""
@@ -93,7 +93,7 @@ class AsyncConversations:
 
 
 class AsyncDocuments:
-    """Documents: text, Markdown, HTML, PDF."""
+    """Documents: text, Markdown, HTML, PDF, office files, e-mails."""
 
     def __init__(self, transport: _AsyncTransport):
         self._transport = transport
@@ -124,7 +124,7 @@ class AsyncDocuments:
     async def delete(self, doc_id: str, **query: Unpack[t.DeleteDocumentQuery]) -> t.DocumentDeleteData | None:
         """Deletes a document. Returns `None` if it does not exist."""
         path = f"{API}/knowledge/documents/{quote(doc_id, safe='')}"
-        return await self._transport.send("DELETE", path, retries=self._transport.retries, params=query)
+        return await self._transport.send("DELETE", path, retries=self._transport.retries, params=given(query))
 
     async def search(self, **request: Unpack[t.KnowledgeSearchRequest]) -> t.KnowledgeSearchData:
         """Finds parts of documents."""

@@ -63,11 +63,15 @@ def stamped(request: Mapping[str, Any]) -> dict[str, Any]:
     return {**request, "messages": messages}
 
 
+def given(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that have a value."""
+    return {key: value for key, value in fields.items() if value is not None}
+
+
 def form(file: File, fields: Mapping[str, str | None]) -> dict[str, Any]:
     """The arguments of an upload."""
     if isinstance(file, tuple):
         name, content = file
     else:
         name, content = os.path.basename(file), pathlib.Path(file).read_bytes()
-    data = {key: value for key, value in fields.items() if value is not None}
-    return {"files": {"file": (name, content)}, "data": data}
+    return {"files": {"file": (name, content)}, "data": given(fields)}

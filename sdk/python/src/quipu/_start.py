@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import atexit
+import importlib.metadata
 import os
-import pathlib
 import select
 import shutil
 import subprocess
-import sysconfig
-import time
 from typing import Sequence
 
 import httpx
 
 from ._http import QuipuError
 
-LOOK_SECONDS = 0.05
 # The shell reads until this process closes the pipe, also if it is killed; then it ends the server.
 GUARD = '"$@" & exec >&-; read -r _; kill $! 2>/dev/null; wait $!'
 
@@ -47,7 +44,7 @@ def start(
     arguments: Sequence[str] = (),
     timeout: float = 30.0,
 ) -> Server:
-    """Runs `quipu serve` on a free port of this machine and returns when it can serve.
+    """Runs `quipu serve` on a free port of this machine and returns when it answers.
 
     `root` is the data folder; without it the binary's own default. `binary` defaults to the one that was installed with this package,
     else to `quipu` on the `PATH`. `arguments` are further arguments of `quipu serve`.
@@ -57,15 +54,13 @@ def start(
         command += ["--root", os.fspath(root)]
     guarded = ["sh", "-c", GUARD, "quipu", *command]
     process = subprocess.Popen(guarded, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    end = time.monotonic() + timeout
     try:
         url = _listening(process, timeout)
-        while httpx.get(f"{url}/health/ready", trust_env=False).status_code == 503:
-            if time.monotonic() > end:
-                raise QuipuError("NOT_STARTED", f"the server is not ready after {timeout} s: run `quipu status`")
-            time.sleep(LOOK_SECONDS)
-    except BaseException:
+        httpx.get(f"{url}/health/live", trust_env=False, timeout=timeout)
+    except BaseException as error:
         _end(process)
+        if isinstance(error, httpx.TransportError):
+            raise QuipuError("NOT_STARTED", f"the server does not answer: {error}") from error
         raise
     return Server(process, url)
 
@@ -74,18 +69,28 @@ def _listening(process: subprocess.Popen[bytes], timeout: float) -> str:
     assert process.stdout
     ready, _, _ = select.select([process.stdout], [], [], timeout)
     line = process.stdout.readline() if ready else b""
-    if not line:
-        raise QuipuError("NOT_STARTED", "`quipu serve` does not listen: standard error has the reason")
     # serving ROOT on URL
-    return line.decode().split()[-1]
+    _, found, url = line.decode().strip().rpartition(" on ")
+    if not found:
+        raise QuipuError("NOT_STARTED", "`quipu serve` does not listen: standard error has the reason")
+    return url
 
 
 def _binary() -> str:
-    packaged = pathlib.Path(sysconfig.get_path("scripts")) / "quipu"
-    found = str(packaged) if packaged.exists() else shutil.which("quipu")
+    found = _packaged() or shutil.which("quipu")
     if not found:
         raise QuipuError("NOT_STARTED", "there is no `quipu` on the PATH: install it, or name it with `binary`")
     return found
+
+
+def _packaged() -> str | None:
+    """The binary that the wheel of this platform put beside its other scripts, wherever that is."""
+    try:
+        files = importlib.metadata.files("quipu-memory") or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    scripts = (str(file.locate()) for file in files if file.name == "quipu")
+    return next(filter(os.path.isfile, scripts), None)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import httpx
 
 from . import types as t
-from ._http import API, PAUSE_SECONDS, UNCONNECTED, File, QuipuError, answer, form, settings, stamped
+from ._http import API, PAUSE_SECONDS, UNCONNECTED, File, QuipuError, answer, form, given, settings, stamped
 
 if sys.version_info >= (3, 11):
     from typing import Unpack
@@ -36,7 +36,7 @@ class _Transport:
             retries -= 1
 
     def get(self, path: str, query: Mapping[str, Any] = {}) -> Any:
-        return self.send("GET", API + path, retries=self.retries, params=query)
+        return self.send("GET", API + path, retries=self.retries, params=given(query))
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """Asks something that may be asked twice."""
@@ -94,7 +94,7 @@ class Conversations:
 
 
 class Documents:
-    """Documents: text, Markdown, HTML, PDF."""
+    """Documents: text, Markdown, HTML, PDF, office files, e-mails."""
 
     def __init__(self, transport: _Transport):
         self._transport = transport
@@ -125,7 +125,7 @@ class Documents:
     def delete(self, doc_id: str, **query: Unpack[t.DeleteDocumentQuery]) -> t.DocumentDeleteData | None:
         """Deletes a document. Returns `None` if it does not exist."""
         path = f"{API}/knowledge/documents/{quote(doc_id, safe='')}"
-        return self._transport.send("DELETE", path, retries=self._transport.retries, params=query)
+        return self._transport.send("DELETE", path, retries=self._transport.retries, params=given(query))
 
     def search(self, **request: Unpack[t.KnowledgeSearchRequest]) -> t.KnowledgeSearchData:
         """Finds parts of documents."""

@@ -25,7 +25,7 @@ Dialect = Literal["openai", "anthropic", "responses"]
 EpisodeType = Literal["Conversation"]
 """The only type of an episode."""
 
-ErrorCode = Literal["BAD_REQUEST", "UNAUTHORIZED", "FORBIDDEN", "NOT_FOUND", "METHOD_NOT_ALLOWED", "CONFLICT", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_FORMAT", "INVALID_INPUT", "EXTRACTION_EMPTY", "PROVIDER_NOT_CONFIGURED", "QUEUE_SATURATED", "INTERNAL_ERROR", "CONFIGURATION_ERROR", "EXTERNAL_SERVICE_UNAVAILABLE", "CAPABILITY_UNAVAILABLE"]
+ErrorCode = Literal["BAD_REQUEST", "UNAUTHORIZED", "FORBIDDEN", "NOT_FOUND", "METHOD_NOT_ALLOWED", "CONFLICT", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_FORMAT", "INVALID_INPUT", "EXTRACTION_EMPTY", "PROVIDER_NOT_CONFIGURED", "QUEUE_SATURATED", "INTERNAL_ERROR", "CONFIGURATION_ERROR", "EXTERNAL_SERVICE_UNAVAILABLE", "CAPABILITY_UNAVAILABLE", "DISK_READ_ONLY", "DISK_FULL"]
 """A stable word for each kind of error."""
 
 FlushStatus = Literal["extracted", "no_extraction"]
@@ -39,6 +39,9 @@ KnowledgeMethod = Literal["keyword", "vector", "hybrid"]
 
 MemoryMode = Literal["on", "read-only", "off"]
 """Memory mode of a request."""
+
+MemoryStanding = Literal["current", "superseded"]
+"""Whether a memory holds."""
 
 MemoryType = Literal["episode", "profile", "agent_case", "agent_skill", "atomic_fact", "foresight"]
 """A kind of memory. A user has episodes, facts, upcoming events and a profile, an agent has cases and skills."""
@@ -94,7 +97,10 @@ class AddData(TypedDict):
     """Quipu: the messages' ids, in the order they were sent."""
 
     duplicates: int
-    """Quipu: number of messages that were already stored."""
+    """Quipu: number of messages that were stored before, also those deleted since."""
+
+    forgotten: NotRequired[int]
+    """Quipu: number of duplicates that were deleted and are left out; their ids name nothing."""
 
     redacted: NotRequired[int]
     """Quipu: number of secrets removed from them before they were written."""
@@ -122,6 +128,9 @@ class AddRequest(TypedDict):
 
     wait: NotRequired[bool]
     """Quipu: answer only when all memories of the session are written and searchable."""
+
+    accept_forgotten: NotRequired[bool]
+    """Quipu: also store messages that were deleted before. Without it an add leaves them out, by their `message_id`."""
 
 
 class AfterTurnData(TypedDict):
@@ -532,6 +541,9 @@ class ContextRequest(TypedDict):
     known_ids: NotRequired[List[str]]
     """`memory_ids` of earlier answers that the model still sees; these memories are left out."""
 
+    include_person: NotRequired[bool]
+    """Also searches what the user said outside of any project, and what holds for them in all their projects. A token for one project gets that only with `person = true`."""
+
     max_tokens: NotRequired[int]
     """Maximum length of the text, in tokens."""
 
@@ -670,9 +682,12 @@ class DeleteData(TypedDict):
     message_count: NotRequired[int]
     """Quipu: number of deleted messages."""
 
+    rewritten_count: NotRequired[int]
+    """Quipu: number of memories that lost some of their messages."""
+
 
 class DeleteRequest(TypedDict):
-    """Deletes all memory of a session, of an owner, or of an owner in a session. Unknown keys are refused."""
+    """Deletes all memory of a session, of an owner, or of an owner in a session; or what an owner has with some words. Unknown keys are refused."""
 
     app_id: NotRequired[str]
 
@@ -683,6 +698,12 @@ class DeleteRequest(TypedDict):
     agent_id: NotRequired[Union[str, None]]
 
     session_id: NotRequired[Union[str, None]]
+
+    words: NotRequired[str]
+    """Quipu: delete only the owner's messages and memories that contain all of these as whole words. Case and accents do not matter."""
+
+    keep: NotRequired[List[str]]
+    """Quipu: with `words`, ids of messages and memories that stay. A memory keeps the messages that it was made from."""
 
 
 class DiffData(TypedDict):
@@ -826,6 +847,22 @@ class DoneData(TypedDict):
     conversation_id: str
 
 
+class DoomedItem(TypedDict):
+    """A memory that goes."""
+
+    id: str
+
+    kind: str
+    """`episode`, `fact`, `foresight`, `profile`, `case` or `skill`."""
+
+    owner: str
+    """Whose it is."""
+
+    text: str
+
+    timestamp: str
+
+
 class EditData(TypedDict):
     """Result of an edit."""
 
@@ -856,6 +893,9 @@ class EditRequest(TypedDict):
 
     episode: NotRequired[Union[str, None]]
     """The memory's text: an episode's, or a fact's."""
+
+    project_only: NotRequired[Union[bool, None]]
+    """Of a fact: `true` if it holds only in its project, `false` if it holds for the user everywhere."""
 
 
 class EndedRequest(TypedDict):
@@ -1049,6 +1089,12 @@ class FactItem(TypedDict):
 
     session_id: NotRequired[Union[str, None]]
 
+    project_id: NotRequired[Union[str, None]]
+    """Quipu: its project, if that is not `default`."""
+
+    project_only: NotRequired[bool]
+    """Quipu: it holds only in its project, not for its user everywhere."""
+
     message_ids: NotRequired[List[str]]
     """Quipu: the messages that support it."""
 
@@ -1202,6 +1248,9 @@ class FoundMessage(TypedDict):
     episode_id: NotRequired[Union[str, None]]
     """The episode that contains it; none while it waits in the buffer."""
 
+    project_id: NotRequired[Union[str, None]]
+    """Its project, if that is not `default`."""
+
     explain: NotRequired[Union[Explain, None]]
 
 
@@ -1258,6 +1307,32 @@ class GetRequest(TypedDict):
 
     with_readable_episode: NotRequired[bool]
     """Accepted; `episode` is readable."""
+
+    as_of: NotRequired[Union[When, None]]
+
+    standing: NotRequired[Union[MemoryStanding, None]]
+
+
+class GivenData(TypedDict):
+    """What memory added to a conversation, as the model sees it now."""
+
+    head: str
+    """Text beside the system text, the same in each request: core memory."""
+
+    turns: List[GivenItem]
+    """Text in single messages, the oldest first."""
+
+
+class GivenItem(TypedDict):
+    """What memory added to one message."""
+
+    id: str
+    """The message: `m17`."""
+
+    memories: int
+    """The number of memories in the text."""
+
+    text: str
 
 
 class GuardData(TypedDict):
@@ -1363,6 +1438,24 @@ class ImplicitTrait(TypedDict):
 
     message_ids: NotRequired[List[str]]
     """Quipu: the messages that support it."""
+
+
+class ImportedData(TypedDict):
+    """Result of an import."""
+
+    memories: int
+    """Memories and pages of the lines."""
+
+    new_memories: int
+    """Those that were not there."""
+
+    kept_memories: int
+    """Those that are different here: they stay as they are here."""
+
+    messages: int
+    """Messages that are not in an episode."""
+
+    new_messages: int
 
 
 class IndexHealthItem(TypedDict):
@@ -1487,6 +1580,17 @@ class ModelAnswers(TypedDict):
     """Questions to which no answer could be used: the rules extracted instead."""
 
 
+class MonthItem(TypedDict):
+    """The memories of a month."""
+
+    month: str
+    """`2026-03`, in the configured zone."""
+
+    episodes: int
+
+    facts: int
+
+
 class OriginalItem(TypedDict):
     """One original."""
 
@@ -1500,6 +1604,62 @@ class OriginalsData(TypedDict):
     """Originals, oldest first; of a search, the newest first."""
 
     messages: List[OriginalItem]
+
+
+class OverviewData(TypedDict):
+    """A user's memory in numbers."""
+
+    episodes: int
+
+    facts: int
+
+    events: int
+
+    statements: int
+    """Lines of the profile."""
+
+    superseded: int
+    """Facts that no longer hold."""
+
+    months: List[MonthItem]
+    """Months with memories, the earliest first."""
+
+
+class OverviewRequest(TypedDict):
+    """A user whose memory to count. Unknown keys are refused."""
+
+    user_id: str
+
+    app_id: NotRequired[str]
+
+    project_id: NotRequired[str]
+
+
+class OwnerItem(TypedDict):
+    """One owner in one tenant."""
+
+    app_id: str
+
+    project_id: str
+
+    kind: str
+    """`user`, `agent` or `library`."""
+
+    id: str
+
+    memories: int
+    """Entries of the owner's Markdown files."""
+
+    files: int
+
+    bytes: int
+    """Size of the files."""
+
+
+class OwnersData(TypedDict):
+    """Owners by tenant, then kind, then id."""
+
+    owners: List[OwnerItem]
 
 
 class PinRequest(TypedDict):
@@ -1519,6 +1679,59 @@ class PinRequest(TypedDict):
     """A message: `m17`."""
 
     pinned: NotRequired[bool]
+
+
+class PreviewData(TypedDict):
+    """What the deletion would remove, and what it would leave."""
+
+    count: int
+    """The memories that go."""
+
+    named_count: NotRequired[int]
+    """How many of them the request names, or have its words. They come first; the others were made from them."""
+
+    message_count: int
+    """The verbatim messages that go from the files."""
+
+    memories: List[DoomedItem]
+    """The first 500 of the memories that go: those that the request names, then those made from them."""
+
+    messages: NotRequired[List[FoundMessage]]
+    """The first 500 of the messages that go, in order of time. Their `score` is 0."""
+
+    rewritten: NotRequired[List[DoomedItem]]
+    """Episodes that stay without some of their messages, as they will be."""
+
+    lines: NotRequired[List[str]]
+    """Lines of the owner's pages (`USER.md`, `MEMORY.md`, `SOUL.md`) that go."""
+
+    own_stays: NotRequired[List[FoundMessage]]
+    """The messages of deleted memories that stay in the same memory."""
+
+    stays: List[StayingItem]
+    """The same words in the memory of others. They stay."""
+
+
+class PreviewRequest(TypedDict):
+    """A deletion to look at first: either `ids`, or the fields of `memory/delete`, `words` among them. Unknown keys are refused."""
+
+    app_id: NotRequired[str]
+
+    project_id: NotRequired[str]
+
+    user_id: NotRequired[Union[str, None]]
+
+    agent_id: NotRequired[Union[str, None]]
+
+    session_id: NotRequired[Union[str, None]]
+
+    ids: NotRequired[List[str]]
+
+    words: NotRequired[str]
+    """As in `memory/delete`."""
+
+    keep: NotRequired[List[str]]
+    """As in `memory/delete`."""
 
 
 class Probe(TypedDict):
@@ -1596,7 +1809,10 @@ class QueuedData(TypedDict):
     """Quipu: the messages' ids, in the order they were sent."""
 
     duplicates: NotRequired[int]
-    """Quipu: number of messages that were already stored."""
+    """Quipu: number of messages that were stored before, also those deleted since."""
+
+    forgotten: NotRequired[int]
+    """Quipu: number of duplicates that were deleted and are left out; their ids name nothing."""
 
     redacted: NotRequired[int]
     """Quipu: number of secrets removed from them before they were written."""
@@ -1790,6 +2006,9 @@ class SearchRequest(TypedDict):
     include_profile: NotRequired[bool]
     """Gives the user's profile too."""
 
+    include_person: NotRequired[bool]
+    """Quipu: also searches what the user said outside of any project, and what holds for them in all their projects. A token for one project gets that only with `person = true`."""
+
     enable_llm_rerank: NotRequired[bool]
     """Let the server's reranker order the best hits. Without the field it does so if the method is `hybrid`."""
 
@@ -1852,6 +2071,13 @@ class SkillItem(TypedDict):
     explain: NotRequired[Union[Explain, None]]
 
 
+class SourcesData(TypedDict):
+    """The messages that a memory was made from, in order of time."""
+
+    messages: List[FoundMessage]
+    """Their `score` is 0."""
+
+
 class SpawnData(TypedDict):
     """The messages that a sub-agent starts with."""
 
@@ -1873,6 +2099,21 @@ class SpawnRequest(TypedDict):
 
     role: str
     """`explorer` gets 10 messages, any other role 20, besides the system text."""
+
+
+class StayingItem(TypedDict):
+    """Words that stay in another owner's memory."""
+
+    user_id: str
+
+    session_id: NotRequired[Union[str, None]]
+    """The session to delete, if these words must go too."""
+
+    messages: int
+    """Number of messages."""
+
+    example: str
+    """The first of them."""
 
 
 class StepItem(TypedDict):
@@ -2272,6 +2513,23 @@ class ContextFindQuery(TypedDict):
     limit: NotRequired[int]
 
 
+class ContextGivenQuery(TypedDict):
+    """The parameters of `context_given`."""
+
+    user_id: NotRequired[str]
+    """The user of the conversation. Without it: the token's user, else the configured `proxy.owner`."""
+
+    app_id: NotRequired[str]
+
+    project_id: NotRequired[str]
+
+    conversation_id: str
+    """Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer."""
+
+    window_tokens: NotRequired[int]
+    """The window to measure against. Default: that of the last request."""
+
+
 class ContextGuardQuery(TypedDict):
     """The parameters of `context_guard`."""
 
@@ -2450,6 +2708,19 @@ class OneMemoryQuery(TypedDict):
     agent_id: NotRequired[str]
 
 
+class MemorySourcesQuery(TypedDict):
+    """The parameters of `memory_sources`."""
+
+    app_id: NotRequired[str]
+
+    project_id: NotRequired[str]
+
+    user_id: NotRequired[str]
+    """Owner of the memory; needed only for an id that a person wrote with `_ep_` or `_af_` in it."""
+
+    agent_id: NotRequired[str]
+
+
 class AddMemoryQuery(TypedDict):
     """The parameters of `add_memory`."""
 
@@ -2457,11 +2728,30 @@ class AddMemoryQuery(TypedDict):
     """Quipu: answer only when it is written and searchable."""
 
 
+class ExportMemoryQuery(TypedDict):
+    """The parameters of `export_memory`."""
+
+    user_id: str
+
+    app_id: NotRequired[str]
+
+    project_id: NotRequired[str]
+
+
 class FlushMemoryQuery(TypedDict):
     """The parameters of `flush_memory`."""
 
     wait: NotRequired[bool]
     """Quipu: answer only when it is written and searchable."""
+
+
+class ListOwnersQuery(TypedDict):
+    """The parameters of `list_owners`."""
+
+    app_id: NotRequired[str]
+    """Without it, a token for all tenants means all of them."""
+
+    project_id: NotRequired[str]
 
 
 class ListRunsQuery(TypedDict):
