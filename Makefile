@@ -1,7 +1,7 @@
 # Commands for people: `make demo` shows Quipu, `make test` proves it, `make lint` keeps it.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-fast sdk agents tidy clippy openapi lint lint-all doc format hooks sim eval bench fuzz clean
+.PHONY: help demo build install packages test test-fast sdk agents guides page site compare tidy clippy openapi lint lint-all doc format hooks sim eval bench fuzz clean
 
 CARGO ?= cargo
 # nextest where it is installed, the built-in runner where it is not.
@@ -19,8 +19,25 @@ help: ## Show this
 	$(CARGO) run --quiet --locked --package protoc -- .tools
 	@touch $@
 
-build: .tools/bin/protoc ## Build the release binary, target/release/quipu
-	$(CARGO) build --locked --release --package quipu
+PROFILE ?= release
+
+build: .tools/bin/protoc ## Build the binary, target/release/quipu; PROFILE=dist, as packages have it, needs 16 GB of memory
+	$(CARGO) build --locked --profile $(PROFILE) --package quipu
+
+PREFIX ?= /usr/local
+BINARY ?= target/release/quipu
+
+install: $(BINARY) ## Install binary, manual pages and completions: make install PREFIX=~/.local
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
+	  $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	install -m 0755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/quipu
+	$(BINARY) man $(DESTDIR)$(PREFIX)/share/man/man1
+	$(BINARY) completions bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/quipu
+	$(BINARY) completions zsh >$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_quipu
+	$(BINARY) completions fish >$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/quipu.fish
+
+target/release/quipu:
+	$(MAKE) build
 
 # A debug build: everything that it compiles, `make test` uses too.
 demo: .tools/bin/protoc ## Remember a conversation, search it, edit it by hand, rebuild its index
@@ -34,7 +51,7 @@ test-fast: ## Run the tests that do not need LanceDB
 	$(CARGO) $(RUN_TESTS) --locked $(FAST)
 
 # The clients as their registries give them, beside the other tools; what they are checked with is in scripts/sdk.
-.tools/sdk/ready: scripts/sdk/install.sh scripts/sdk/requirements.txt scripts/sdk/aider.txt scripts/sdk/mcp.txt scripts/sdk/package.json
+.tools/sdk/ready: scripts/sdk/install.sh scripts/sdk/requirements.txt scripts/sdk/aider.txt scripts/sdk/mcp.txt scripts/sdk/memory.txt scripts/sdk/package.json
 	@$< || { echo "the clients could not be installed; check the network and the settings of pip and npm" >&2; exit 1; }
 
 QUIPU ?= target/debug/quipu
@@ -45,8 +62,33 @@ sdk: .tools/sdk/ready ## Run the official SDKs, nine clients and our own package
 .tools/agents/ready: scripts/agents/install.sh scripts/agents/package.json
 	@$< || { echo "the agents could not be installed; check the network and the settings of npm" >&2; exit 1; }
 
-agents: .tools/agents/ready ## Give four real agents memory by hooks, base URL and tools, with the Quipu that `make test` built
+agents: .tools/agents/ready ## Connect four real agents by `quipu init`: hooks, base URL and tools, with the Quipu that `make test` built
 	@python3 scripts/agents/agents.py $(QUIPU)
+
+guides: .tools/agents/ready .tools/sdk/ready ## Run the commands of the tutorial and of docs/guides word for word, with the Quipu that `make test` built
+	@python3 scripts/agents/guides.py $(QUIPU)
+
+.tools/page/ready: scripts/page/install.sh scripts/page/package.json
+	@$< || { echo "what drives the browser could not be installed; check the network and the settings of npm" >&2; exit 1; }
+
+page: .tools/page/ready ## Use every view of the page in a real browser (chromium), with the Quipu that `make test` built
+	@node scripts/page/check.mjs $(QUIPU)
+
+.tools/site/ready: scripts/site/install.sh scripts/site/requirements.txt
+	@$< || { echo "what builds the site could not be installed; check the network and the settings of pip" >&2; exit 1; }
+
+site: .tools/site/ready ## Build the site of docs/ into target/site; a broken link is an error
+	@scripts/site/build.sh
+
+# The systems that docs/comparison.md compares, as PyPI gives them.
+.tools/compare/ready: scripts/compare/install.sh $(wildcard scripts/compare/requirements/*.txt) scripts/compare/embedder.py
+	@$< || { echo "the systems could not be installed; check the network and the settings of pip" >&2; exit 1; }
+
+compare: .tools/compare/ready ## Compare with other memory systems: make compare DATA=locomo10.json [LONGMEMEVAL=FILE] [ARGS=...]
+	@python3 scripts/compare/compare.py $(BINARY) --data $(DATA) $(if $(LONGMEMEVAL),--longmemeval $(LONGMEMEVAL)) $(ARGS)
+
+packages: ## Make every package of the binary that `make test` built, install each into a clean place and use it
+	@scripts/packages/run.sh $(QUIPU) $(PACKAGES)
 
 tidy: ## Check formatting, layers, limits, rule files, white space, large files and keys
 	$(CARGO) fmt --all --check

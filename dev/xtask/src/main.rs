@@ -1,4 +1,4 @@
-//! Developer commands: `cargo xtask tidy [--figures]`, `hygiene`, `rules`, `commit-msg FILE`, `commits RANGE`.
+//! Developer commands: `cargo xtask tidy [--figures]`, `hygiene`, `rules`, `version`, `commit-msg FILE`, `commits RANGE`.
 //!
 //! Owns: the rules that no compiler checks. Never: anything of the product. Avoid adding dependencies to this crate.
 
@@ -8,6 +8,7 @@ mod rules;
 mod rust;
 mod tidy;
 mod tree;
+mod version;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -20,6 +21,7 @@ usage: cargo xtask COMMAND
   tidy --figures     print code lines of each crate and the type names that several types share
   hygiene [FILE...]  check files, or the whole tree, for stray white space, merge markers, large data and keys
   rules              write the table of rules in AGENTS.md
+  version            write the version of Cargo.toml into the manifests of packages and plugins
   commit-msg FILE    check one commit message
   commits RANGE      check the messages of a range of commits";
 
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
         ["tidy", "--figures"] => tidy::figures(&root()).map(|text| show(&text)),
         ["hygiene", files @ ..] => hygiene(&root(), files),
         ["rules"] => rules::write(&root()),
+        ["version"] => version::write(&root()),
         ["commit-msg", file] => commits::check_file(Path::new(file)),
         ["commits", range] => commits::check_range(&root(), range),
         _ => Err(anyhow::anyhow!(USAGE)),

@@ -1,5 +1,5 @@
 //! The house rules that a machine can check: layers, owners, caps, users of public items, module comments, links, the
-//! map, rule files, leftovers.
+//! map, runbooks, rule files, leftovers.
 //!
 //! Owns: reading the tree and naming what is wrong. Never: changing a file.
 
@@ -9,6 +9,7 @@ mod layers;
 mod links;
 mod makefile;
 mod manifests;
+mod runbook;
 mod text;
 mod users;
 
@@ -19,7 +20,7 @@ use anyhow::Context;
 use serde_json::Value;
 
 use crate::tree::{self, RawFile};
-use crate::{hygiene, rules, rust};
+use crate::{hygiene, rules, rust, version};
 
 /// A file of the tree as the rules see it.
 #[derive(Debug)]
@@ -41,6 +42,7 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     problems.extend(layers::check_reached(&metadata));
     problems.extend(makefile::check(&metadata, &read(root, "Makefile")?));
     problems.extend(rules::check(&files));
+    problems.extend(version::check(&files));
     problems.extend(layers::check_map(&metadata, &read(root, "docs/architecture.md")?));
     problems.extend(manifests::check(&files));
     problems.extend(manifests::check_lock(&metadata, &read(root, "Cargo.lock")?));
@@ -53,6 +55,7 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     }
     problems.extend(text::check_test_modules(&files));
     problems.extend(links::check(&files, &paths));
+    problems.extend(runbook::check(&files));
     let sources = rust::sources(&files);
     problems.extend(figures::figures(&sources).check(&metadata));
     problems.extend(over(&metadata, users::check(&metadata, &sources)));

@@ -3,6 +3,7 @@
 mod edges;
 mod figures;
 mod links;
+mod runbook;
 mod users;
 
 use serde_json::json;
